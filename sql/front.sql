@@ -123,6 +123,10 @@ SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town
 SELECT abs(max(expected) FILTER (WHERE question LIKE 'count of one value%') - 20) < 0.1 AS as_asked FROM race_plan('guests', '{age,town}', error => 20);
 SELECT bool_and(p.expected > q.expected) AS less FROM race_plan('guests', '{age,town}', 1) p JOIN race_plan('guests', '{age,town}', 2) q USING (question) WHERE p.unit = 'records';
 SELECT count(*) FROM race_plan(NULL, '{age}', 1);
+SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker,age*town}') WHERE question ~ 'three|pressure|smoker';
+SELECT question FROM race_plan('guests', '{age,town,smoker}', 1, label => 'smoker') p JOIN race_plan('guests', '{age,town,smoker}', 1) q USING (question) WHERE question LIKE 'count of one value%' ORDER BY p.expected / q.expected LIMIT 1;
+SELECT question, expected, unit FROM race_plan('guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker}') WHERE question IN ('counters', 'memory');
+CALL race_release('guests planned', 'guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker}');
 
 -- forty wrong inputs, and what is answered
 CREATE FUNCTION answered(call text) RETURNS text LANGUAGE plpgsql AS $$
@@ -148,6 +152,7 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
 	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
 	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,
+	$$race_plan('guests', '{age}', 1, label => 'town')$$, $$race_plan('guests', '{age,town}', 1, workload => '{age*twon}')$$, $$race_plan('guests', '{age,town}', 1, workload => '{age}')$$, $$race_plan('guests', '{age}', 1, measure => 'town')$$,
 	$$race_modes('guests al')$$, $$race_modes('guests all', 0)$$, $$race_outliers('guests all', '{"agee": 3}')$$, $$race_outliers('guests all', '{"age": [30, 70]}')$$, $$race_outliers('guests all', 'Rome')$$,
 	$$race_info('guests al')$$, $$race_export('guests al')$$, $$race_export('guests all', 'csv')$$, $$race_export('guests all', 'points')$$, $$race_export('front age', 'tables')$$,
 	$$race_correlation('front age')$$, $$race_regress('guests all', 'pressure', '{town}')$$, $$race_regress('guests all', 'pressure', '{agee}')$$, $$race_regress('guests all', 'age', '{age}')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;

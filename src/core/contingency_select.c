@@ -65,9 +65,6 @@
 /* Pairs are looked at if the deviation of a score would be at most this part of all records. */
 #define MOST_SCORE_DEVIATION	0.5
 
-/* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 5 s. */
-#define CLIQUE_CELLS	1000000.0
-
 /* Room for rounding where an amount is divided */
 #define ROUNDING		(1 - 1e-12)
 
@@ -295,9 +292,9 @@ all_parts(const RaceSelect *select, double left)
 	double		parts = 0;
 	RaceSelectTable table;
 
-	for (uint32_t i = 0; i < select->columns && cells <= CLIQUE_CELLS; i++)
+	for (uint32_t i = 0; i < select->columns && cells <= RACE_SELECT_CLIQUES; i++)
 		cells *= select->finest[i];
-	if (cells > CLIQUE_CELLS || tables > RACE_SELECT_TABLES)
+	if (cells > RACE_SELECT_CLIQUES || tables > RACE_SELECT_TABLES)
 		return 0;
 	for (uint32_t k = 0; k < tables; k++)
 	{
@@ -447,7 +444,7 @@ add_table(RaceSelect *select, const RaceSelectTable *table)
 		return false;
 	memcpy(before, select->neighbors, sizeof(before));
 	add_edges(select, table);
-	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= CLIQUE_CELLS)
+	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= RACE_SELECT_CLIQUES)
 		return true;
 	memcpy(select->neighbors, before, sizeof(before));
 	return false;

@@ -30,10 +30,7 @@ typedef struct Work
 	RaceContingency exact_tables;
 	RaceMechanism mechanism;
 	RaceRandom *random;
-	uint32_t	cells[RACE_CONTINGENCY_COLUMNS];
-	uint32_t	finest[RACE_CONTINGENCY_COLUMNS];
-	uint32_t	ordered[RACE_CONTINGENCY_COLUMNS];
-	RaceSelectTable asked[RACE_WORKLOAD];
+	RaceSelectArrays arrays;
 	double	   *joined;			/* [finest of all columns] */
 	int64_t    *sums;			/* as many: noisy counts of groups before any are joined */
 	double	   *measured;		/* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
@@ -101,44 +98,43 @@ race_measure_budget(const RaceRequest *request)
 		race_rho_allowed(request->epsilon, request->delta);
 }
 
-/* Begin to select: the noise of the number of records. */
-static uint64_t
-begin_select(const RaceRequest *request, const RaceContingency *tables, Work *work)
+uint64_t
+race_measure_begin(const RaceRequest *request, const RaceContingency *tables, RaceSelectArrays *arrays,
+				   RaceSelect *select)
 {
-	RaceSelect *select = &work->select;
-
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
-		work->cells[j] = (uint32_t) tables->cells[j];
-		work->finest[j] = race_contingency_finest(tables, j);
+		arrays->cells[j] = (uint32_t) tables->cells[j];
+		arrays->finest[j] = race_contingency_finest(tables, j);
 		/* cells that are grouped are in order; cells by themselves may be categories */
-		work->ordered[j] = tables->groups[j] > 1 ?
-			work->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
+		arrays->ordered[j] = tables->groups[j] > 1 ?
+			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
 	}
 	for (uint32_t j = 0; j < tables->n_workload; j++)
 	{
 		RaceTable	table;
 
 		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS * j, &table);
-		work->asked[j] = (RaceSelectTable) {
+		arrays->asked[j] = (RaceSelectTable) {
 			table.first, table.second, table.third, tables->workload[RACE_TABLE_NUMBERS * j + 2], 0
 		};
 	}
-	select->asked = work->asked;
+	select->asked = arrays->asked;
 	select->n_asked = tables->n_workload;
 	select->columns = tables->columns;
 	select->parts = tables->parts;
 	select->unit = tables->unit;
-	select->cells = work->cells;
-	select->finest = work->finest;
-	select->ordered = work->ordered;
+	select->cells = arrays->cells;
+	select->finest = arrays->finest;
+	select->ordered = arrays->ordered;
 	select->weights = tables->groups + 2 * (size_t) tables->dims;
 	select->pure = request->delta == 0;
 	select->budget = race_measure_budget(request);
 	select->max_contributions = request->max_contributions;
 	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	select->cost = select->allotted = 0;
-	select->round = 0;
+	select->round = select->measured = 0;
+	memset(select->neighbors, 0, sizeof(select->neighbors));
 	return race_select_count(select);
 }
 
@@ -151,7 +147,7 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 
 	memset(&work, 0, sizeof(work));
 	race_contingency_of(params, &tables);
-	noise = begin_select(request, &tables, &work);
+	noise = race_measure_begin(request, &tables, &work.arrays, &work.select);
 	if (noise == 0 || !race_select_one_ways(&work.select, 1))
 		return 0;
 	*variance = race_select_variance(&work.select, work.select.one_way[0]);
@@ -270,8 +266,8 @@ sum_groups(Work *work)
 
 	finest.joined = NULL;
 	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
-	for (uint32_t j = 0; j < finest.columns; sums += work->finest[j++])
-		for (uint32_t i = 0; i < work->cells[j]; i++, counter += finest.parts)
+	for (uint32_t j = 0; j < finest.columns; sums += work->arrays.finest[j++])
+		for (uint32_t i = 0; i < work->arrays.cells[j]; i++, counter += finest.parts)
 		{
 			uint32_t	group = race_contingency_group(&finest, j, i);
 
@@ -294,8 +290,8 @@ join_groups(Work *work)
 		double	   *number = work->marginal;
 		double		n = 0;
 
-		memset(number, 0, work->finest[j] * sizeof(double));
-		for (uint32_t i = 0; i < work->finest[j]; i++)
+		memset(number, 0, work->arrays.finest[j] * sizeof(double));
+		for (uint32_t i = 0; i < work->arrays.finest[j]; i++)
 		{
 			if (number[group_of[i]] == 0)
 				number[group_of[i]] = ++n;
@@ -319,8 +315,8 @@ group_shares(const Work *work, uint32_t column, double *shares)
 
 	memset(shares, 0, work->select.groups[column] * sizeof(double));
 	for (uint32_t j = 0; j < column; j++)
-		counters += (size_t) work->cells[j] * tables->parts;
-	for (uint32_t i = 0; i < work->cells[column]; i++, counters += tables->parts)
+		counters += (size_t) work->arrays.cells[j] * tables->parts;
+	for (uint32_t i = 0; i < work->arrays.cells[column]; i++, counters += tables->parts)
 	{
 		double		counter = fmax((double) sum_of_parts(tables, counters), 0);
 
@@ -484,11 +480,11 @@ race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *requ
 	uint64_t	again[RACE_GRAPH_COLUMNS];
 	RaceTable	pair;
 
-	begin_select(request, &work->exact_tables, work);
+	race_measure_begin(request, &work->exact_tables, &work->arrays, &work->select);
 	if (!race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT)))
 	{
 		/* the noise would be too large for that many records; race_measure_count() looked at 1 */
-		begin_select(request, &work->exact_tables, work);
+		race_measure_begin(request, &work->exact_tables, &work->arrays, &work->select);
 		race_select_one_ways(&work->select, 1);
 	}
 	if (measure_columns(work, &pair))

@@ -37,6 +37,19 @@ extern const RaceReference *race_reference;
 /* The budget of a request: epsilon, or rho with a delta; 0 if there is none */
 extern double race_measure_budget(const RaceRequest *request);
 
+/* What a selection (contingency_select.h) refers to */
+typedef struct RaceSelectArrays
+{
+	uint32_t	cells[RACE_CONTINGENCY_COLUMNS];
+	uint32_t	finest[RACE_CONTINGENCY_COLUMNS];
+	uint32_t	ordered[RACE_CONTINGENCY_COLUMNS];
+	RaceSelectTable asked[RACE_WORKLOAD];
+} RaceSelectArrays;
+
+/* Begin a selection among tables, all of which but group_of[] is set: the noise of the number of records, 0 if it would be too large */
+extern uint64_t race_measure_begin(const RaceRequest *request, const RaceContingency *tables,
+								   RaceSelectArrays *arrays, RaceSelect *select);
+
 /*
  * The noise of the number of records, and the variance of that of the table of the first column.  0 if
  * noise would be too large for a counter.

@@ -1,6 +1,6 @@
 /*
  * plan_columns.c
- *		What a release by columns would measure, and with which error: reads no data
+ *		What a release by columns counts; what it would measure, and with which error: reads no data
  */
 #include "postgres.h"
 
@@ -13,9 +13,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 
 #include "../core/core.h"
 #include "ledger.h"
+#include "lookup.h"
 #include "request.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
@@ -23,14 +25,22 @@ PG_FUNCTION_INFO_V1(race_plan);
 /* The arguments of race_plan() */
 enum
 {
-	PLAN_DATASET, PLAN_COLUMNS, PLAN_EPSILON, PLAN_DELTA, PLAN_ERROR, PLAN_RECORDS
+	PLAN_DATASET, PLAN_COLUMNS, PLAN_EPSILON, PLAN_DELTA, PLAN_ERROR, PLAN_RECORDS, PLAN_MEASURE, PLAN_LABEL,
+	PLAN_WORKLOAD
 };
 
 #define CONFIDENCE		0.95
 #define DEPENDENCE		0.3		/* a pair of columns is taken to be so far from independent, as a part of all records */
 #define MOST_EPSILON	1e6
 #define LEAST_EPSILON	1e-6
-#define BYTES_A_COUNTER 8
+/*
+ * The memory of a release by columns, at most.  A counter is an exact, a noisy and a copied number.  A fit keeps so many
+ * for each cell that was measured (HISTORY in graphical_fit.c), and for each cell of a clique
+ */
+#define MAX_MEGABYTES	1000
+#define NUMBERS_COUNTER	3
+#define NUMBERS_FIT		25
+#define NUMBERS_CLIQUE	5
 
 typedef struct Line
 {
@@ -41,54 +51,192 @@ typedef struct Line
 
 typedef struct ColumnsPlan
 {
-	RaceDomain *domains;
-	int			columns;
-	double		delta;
+	RaceCounted counted;
+	RaceContingency tables;
+	RaceRequest request;
 	double		records;
-	int			max_contributions;
-	bool		substitute;
 	RaceSelect	select;
+	RaceSelectArrays arrays;
+	int64	   *counts;			/* [groups of all columns], before any are joined */
+	int64		scores[RACE_SELECT_SCORES];
 	uint64		count_noise;
-	double		variance[RACE_GRAPH_COLUMNS];	/* of a counter of each column */
+	double		variance[RACE_GRAPH_COLUMNS];	/* of a cell's number of records, of each column */
 	List	   *lines;
 	RaceResultRow row;
 } ColumnsPlan;
 
+/* ------------------------------------------------------------ what is counted */
+
+/* How much more errors of the label's tables, and of those in the workload, matter than those of others */
+#define LABEL_WEIGHT	4
+
+#define MOST_OF_SET		3		/* columns in a set of the workload */
+
+/* The number of a column; 42703 if there is none of this name */
+static int
+find_column(const char *what, const char *name, const RaceDomain *domains, int n)
+{
+	const char **names = palloc(n * sizeof(char *));
+	const char *nearest;
+	int			i;
+
+	for (i = 0; i < n && strcmp(domains[i].name, name) != 0; i++)
+		names[i] = domains[i].name;
+	if (i < n)
+		return i;
+	nearest = race_nearest_name(name, names, n);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("%s \"%s\" is not among the columns", what, race_cut(name)),
+			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
+			 errhint("It says which columns matter most; name them in columns, too.")));
+	return 0;					/* not reached */
+}
+
+/* Columns of a set of the workload, like "age*town", ascending; returns how many */
+static int
+read_set(char *set, const RaceDomain *domains, int n, int *columns)
+{
+	int			found = 0;
+	char	   *name;
+
+	while ((name = strsep(&set, "*")) != NULL)
+	{
+		int			column;
+		int			i;
+
+		while (*name == ' ')
+			name++;
+		for (i = (int) strlen(name); i > 0 && name[i - 1] == ' '; i--)
+			name[i - 1] = '\0';
+		column = find_column("workload column", name, domains, n);
+		for (i = found; i > 0 && columns[i - 1] > column; i--)
+			columns[i] = columns[i - 1];
+		columns[i] = column;
+		if (++found > MOST_OF_SET || (i > 0 && columns[i - 1] == column))
+			return 0;
+	}
+	return found;
+}
+
+/*
+ * The sets of the workload as rows of parameters, those of three columns first; counts the tables of these, and their
+ * cells
+ */
+static char *
+read_workload(Datum workload, RaceCounted *counted)
+{
+	const RaceDomain *domains = counted->domains;
+	StringInfoData rows[2];		/* of three columns, of two */
+	Datum	   *sets;
+	bool	   *nulls;
+	int			length;
+
+	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls, &length);
+	initStringInfo(&rows[0]);
+	initStringInfo(&rows[1]);
+	for (int i = 0; i < length; i++)
+	{
+		int			columns[MOST_OF_SET + 1];
+		int			found = nulls[i] ? 0 : read_set(TextDatumGetCString(sets[i]), domains, counted->columns, columns);
+
+		if (found < 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a set of columns of the workload must have two or three different ones"),
+					 errhint("For example workload => '{age*income,age*town*sex}'.")));
+		appendStringInfo(&rows[found == 2], ",{%d,%d,%d}", columns[0],
+						 columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]), LABEL_WEIGHT);
+		if (found == 2)
+			continue;
+		counted->triples++;
+		counted->counters += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
+			RaceDomainGroups(&domains[columns[2]]);
+	}
+	appendStringInfoString(&rows[0], rows[1].data);
+	return length == 0 ? "" : psprintf(", workload={%s}", rows[0].data + 1);
+}
+
+/* Complete the counters, and raise 54000 unless they fit into a value. */
+static void
+check_counters(RaceCounted *counted)
+{
+	uint32		parts = counted->n == counted->columns ? 1 : RaceDomainCells(&counted->domains[counted->columns]);
+	double		cells = 0;
+	double		records = 1;	/* different ones, as groups */
+	double		numbers;
+
+	for (int i = 0; i < counted->columns; i++)
+	{
+		cells += RaceDomainCells(&counted->domains[i]);
+		records = Min(records * RaceDomainGroups(&counted->domains[i]), RACE_SELECT_CLIQUES);
+		for (int j = 0; j < i; j++)
+			counted->counters += (double) RaceDomainGroups(&counted->domains[i]) * RaceDomainGroups(&counted->domains[j]);
+	}
+	numbers = NUMBERS_FIT * (cells + Min(counted->counters, RACE_SELECT_CLIQUES)) + NUMBERS_CLIQUE * records;
+	counted->pairs = counted->columns * (counted->columns - 1) / 2;
+	counted->counters = (counted->counters + cells) * parts;
+	numbers += NUMBERS_COUNTER * counted->counters;
+	counted->megabytes = ceil(numbers * sizeof(int64) / (1024 * 1024));
+	if (counted->megabytes > MAX_MEGABYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the release would take %.0f MB, and at most %d are possible", counted->megabytes, MAX_MEGABYTES),
+				 errdetail("Columns: %d, pairs of them: %d, tables of three: %d, counters: %.0f. Nothing was read and nothing charged.",
+						   counted->columns, counted->pairs, counted->triples, counted->counters),
+				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
+}
+
+void
+race_columns_counted(Datum domains, const char *label, Datum workload, RaceCounted *counted)
+{
+	StringInfoData cells;
+	StringInfoData groups;
+	StringInfoData single;
+	StringInfoData weights;
+	char	   *tables = "";
+	int			label_column = -1;
+
+	memset(counted, 0, sizeof(RaceCounted));
+	counted->domains = race_domains_read(DatumGetJsonbP(domains), &counted->n);
+	counted->columns = counted->n - counted->domains[counted->n - 1].measure;
+	if (label != NULL)
+		label_column = find_column("label", label, counted->domains, counted->columns);
+	if (workload != 0)
+		tables = read_workload(workload, counted);
+	check_counters(counted);
+	initStringInfo(&cells);
+	initStringInfo(&groups);
+	initStringInfo(&single);
+	initStringInfo(&weights);
+	for (int i = 0; i < counted->n; i++)
+	{
+		const RaceDomain *domain = &counted->domains[i];
+		const char *comma = i == 0 ? "" : ",";
+
+		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(domain));
+		appendStringInfo(&groups, "%s%u", comma, domain->group);
+		appendStringInfo(&single, "%s%u", comma, i == counted->columns ? 0 : RaceDomainSingle(domain));
+		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
+	}
+	counted->params = psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)", counted->n, cells.data, groups.data,
+							   single.data, weights.data, tables);
+}
+
 /* ------------------------------------------------------------- a simulation */
 
-/* The arrays of a selection, which begins */
-static void
-begin_select(ColumnsPlan *plan, double epsilon)
+/* So large a part of the records, as counters have it */
+static int64
+counts_of(const ColumnsPlan *plan, double part)
 {
-	RaceSelect *select = &plan->select;
-	uint32	   *cells = palloc(plan->columns * sizeof(uint32));
-	uint32	   *finest = palloc(plan->columns * sizeof(uint32));
-	uint32	   *ordered = palloc(plan->columns * sizeof(uint32));
-	double	   *weights = palloc(plan->columns * sizeof(double));
-	RaceRequest request = {.epsilon = epsilon, .delta = plan->delta};
+	return (int64) (plan->records * part * (double) plan->tables.unit);
+}
 
-	memset(select, 0, sizeof(RaceSelect));
-	for (int i = 0; i < plan->columns; i++)
-	{
-		const RaceDomain *domain = &plan->domains[i];
-
-		cells[i] = RaceDomainCells(domain);
-		finest[i] = RaceDomainGroups(domain);
-		ordered[i] = domain->group > 1 ? finest[i] - RaceDomainSingle(domain) : 0;
-		weights[i] = 1;
-		select->group_of[i] = palloc(finest[i] * sizeof(uint32));
-	}
-	select->columns = plan->columns;
-	select->cells = cells;
-	select->finest = finest;
-	select->ordered = ordered;
-	select->weights = weights;
-	select->parts = 1;
-	select->unit = 1;
-	select->pure = plan->delta == 0;
-	select->budget = race_measure_budget(&request);
-	select->max_contributions = plan->max_contributions;
-	select->substitute = plan->substitute;
+/* The variance of a cell's number of records */
+static double
+variance_of(const ColumnsPlan *plan, uint64 noise)
+{
+	return race_contingency_variance(&plan->tables, race_select_variance(&plan->select, noise));
 }
 
 /*
@@ -99,35 +247,27 @@ static bool
 simulate(ColumnsPlan *plan, double epsilon)
 {
 	RaceSelect *select = &plan->select;
-	int64	   *counts;
-	int64	   *scores = palloc(plan->columns * plan->columns * sizeof(int64));
+	int64	   *counts = plan->counts;
 	uint64		again[RACE_GRAPH_COLUMNS];
-	Size		n = 0;
-	int			i;
 
-	begin_select(plan, epsilon);
-	plan->count_noise = race_select_count(select);
+	plan->request.epsilon = epsilon;
+	plan->count_noise = race_measure_begin(&plan->request, &plan->tables, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
 		return false;
-	for (i = 0; i < plan->columns; i++)
+	for (uint32 i = 0; i < select->columns; i++)
 	{
-		plan->variance[i] = race_select_variance(select, select->one_way[i]);
-		n += select->finest[i];
-	}
-	counts = palloc(n * sizeof(int64));
-	for (i = 0, n = 0; i < plan->columns; i++)
+		plan->variance[i] = variance_of(plan, select->one_way[i]);
 		for (uint32 k = 0; k < select->finest[i]; k++)
-			counts[n++] = (int64) (plan->records / select->finest[i]);
-	race_select_join(select, counts);
-	for (i = 0; i < plan->columns * plan->columns; i++)
-		scores[i] = (int64) (DEPENDENCE * plan->records);
+			*counts++ = counts_of(plan, 1.0 / select->finest[i]);
+	}
+	race_select_join(select, plan->counts);
 	race_select_all(select);
-	while (plan->columns > 1 && race_select_scores(select) > 0)
-		race_select_choose(select, scores);
+	while (select->columns > 1 && race_select_scores(select) > 0)
+		race_select_choose(select, plan->scores);
 	if (race_select_rest(select, again))
-		for (i = 0; i < plan->columns; i++)
+		for (uint32 i = 0; i < select->columns; i++)
 		{
-			double		second = race_select_variance(select, again[i]);
+			double		second = variance_of(plan, again[i]);
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
@@ -149,7 +289,7 @@ error_of_value(ColumnsPlan *plan, double epsilon)
 
 	if (!simulate(plan, epsilon))
 		return INFINITY;
-	for (int i = 0; i < plan->columns; i++)
+	for (int i = 0; i < plan->counted.columns; i++)
 		most = Max(most, reach(plan, plan->variance[i]));
 	return most;
 }
@@ -191,7 +331,7 @@ add_line(ColumnsPlan *plan, char *question, double expected, const char *unit)
 static void
 add_column(ColumnsPlan *plan, int i)
 {
-	const RaceDomain *domain = &plan->domains[i];
+	const RaceDomain *domain = &plan->counted.domains[i];
 	double		deviation = reach(plan, plan->variance[i]);
 	double		half = domain->category ? 0 : (domain->width - domain->whole) / 2;
 	/* values that are all as frequent have this standard deviation */
@@ -206,42 +346,57 @@ add_column(ColumnsPlan *plan, int i)
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) + domain->width, "its unit");
 }
 
+/* Errors of the mean of the measure by a column, if the means are in the middle of the range: those of the parts of a cell */
+static void
+add_measure(ColumnsPlan *plan, int i)
+{
+	const RaceDomain *measure = &plan->counted.domains[plan->counted.columns];
+	double		deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
+
+	add_line(plan, psprintf("mean of \"%s\" for one value of \"%s\"", measure->name, plan->counted.domains[i].name),
+			 deviation * plan->select.cells[i] / plan->records * (measure->upper - measure->lower), "its unit");
+}
+
+/* The error of a cell of a table of several columns */
+static void
+add_table(ColumnsPlan *plan, const RaceSelectTable *table)
+{
+	const RaceDomain *domains = plan->counted.domains;
+
+	add_line(plan, table->third == table->second ?
+			 psprintf("count of one cell of \"%s\" and \"%s\"", domains[table->first].name, domains[table->second].name) :
+			 psprintf("count of one cell of \"%s\", \"%s\" and \"%s\"", domains[table->first].name,
+					  domains[table->second].name, domains[table->third].name),
+			 reach(plan, variance_of(plan, table->noise)), "records");
+}
+
 static void
 add_lines(ColumnsPlan *plan, double epsilon)
 {
-	RaceSelect *select = &plan->select;
+	const RaceSelect *select = &plan->select;
+	const RaceCounted *counted = &plan->counted;
 	double		precision = 1 / race_select_variance(select, plan->count_noise);
-	double		counters = 0;
+	int			triples = 0;
 
-	for (int i = 0; i < plan->columns; i++)
+	for (int i = 0; i < counted->columns; i++)
 		precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
-	for (int i = 0; i < plan->columns; i++)
-	{
+	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
-		counters += select->cells[i];
-	}
+	for (int i = 0; i < counted->columns && counted->n > counted->columns; i++)
+		add_measure(plan, i);
 	for (uint32 k = 0; k < select->measured; k++)
 	{
-		const RaceSelectTable *pair = &select->table[k];
-
-		add_line(plan, psprintf("count of one cell of \"%s\" and \"%s\"", plan->domains[pair->first].name,
-								plan->domains[pair->second].name),
-				 reach(plan, race_select_variance(select, pair->noise)), "records");
-		counters += (double) select->groups[pair->first] * select->groups[pair->second];
+		add_table(plan, &select->table[k]);
+		triples += select->table[k].third != select->table[k].second;
 	}
-	add_line(plan, "tables of two columns", select->measured, "tables, if all depend on each other");
-	add_line(plan, "counters", counters, "counters");
-	counters = 0;
-	for (int i = 0; i < plan->columns; i++)
-	{
-		counters += select->cells[i];
-		for (uint32 k = 0; k < (uint32) i; k++)
-			counters += (double) select->finest[i] * select->finest[k];
-	}
-	add_line(plan, "memory while data are read", counters * BYTES_A_COUNTER / (1024 * 1024), "MB");
-	add_line(plan, "time to read the data", plan->records * plan->columns / 1e6, "seconds, about");
+	add_line(plan, "tables of two columns", (int) select->measured - triples, "tables, if all depend on each other");
+	if (counted->triples > 0)
+		add_line(plan, "tables of three columns", triples, "tables, if all depend on each other");
+	add_line(plan, "counters", counted->counters, "counters while data are read");
+	add_line(plan, "memory", counted->megabytes, "MB, at most");
+	add_line(plan, "time to read the data", plan->records * counted->n / 1e6, "seconds, about");
 }
 
 /* ---------------------------------------------------------------- arguments */
@@ -253,29 +408,57 @@ refuse_plan(const char *message, const char *hint)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", message), errhint("%s", hint)));
 }
 
-/* Read the domains of the columns of a dataset whose relation the caller may read. */
+/* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */
 static void
 read_dataset(FunctionCallInfo fcinfo, ColumnsPlan *plan)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(PLAN_DATASET));
-	RaceParameter parameters[] = {RaceText(name), RaceTexts(PG_GETARG_DATUM(PLAN_COLUMNS))};
+	char	   *label = PG_ARGISNULL(PLAN_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_LABEL));
+	RaceParameter parameters[] = {
+		RaceText(name), RaceTexts(PG_GETARG_DATUM(PLAN_COLUMNS)),
+		{TEXTOID, PG_GETARG_DATUM(PLAN_MEASURE), PG_ARGISNULL(PLAN_MEASURE)}
+	};
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext old;
 	RaceLedger	ledger;
 	RaceDataset *dataset;
+	Oid			input;
+	Oid			parameter;
 	bool		isnull;
 
 	race_act_begin(&ledger, fcinfo, false);
 	dataset = race_ledger_dataset(&ledger, name);
 	race_request_check_rights(dataset->relation);
-	plan->max_contributions = dataset->max_contributions;
-	plan->substitute = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0;
-	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, NULL)",
+	plan->request.max_contributions = dataset->max_contributions;
+	plan->request.neighbors = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
+		RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
+	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, $3)",
 					lengthof(parameters), parameters);
 	old = MemoryContextSwitchTo(caller);
-	plan->domains = race_domains_read(DatumGetJsonbP(race_ledger_value(1, &isnull)), &plan->columns);
+	race_columns_counted(race_ledger_value(1, &isnull), label,
+						 PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), &plan->counted);
+	getTypeInputInfo(ledger.params_type, &input, &parameter);
+	race_contingency_of(race_params_arg(OidInputFunctionCall(input, plan->counted.params, parameter, -1)), &plan->tables);
 	MemoryContextSwitchTo(old);
 	SPI_finish();
+}
+
+/* Make room for what is simulated. */
+static void
+prepare_simulation(ColumnsPlan *plan)
+{
+	Size		groups = 0;
+
+	for (uint32 i = 0; i < plan->tables.columns; i++)
+	{
+		uint32		finest = race_contingency_finest(&plan->tables, i);
+
+		plan->select.group_of[i] = palloc(finest * sizeof(uint32));
+		groups += finest;
+	}
+	plan->counts = palloc(groups * sizeof(int64));
+	for (int i = 0; i < RACE_SELECT_SCORES; i++)
+		plan->scores[i] = counts_of(plan, DEPENDENCE);
 }
 
 static void
@@ -295,14 +478,15 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 		refuse_plan("epsilon must be a number above 0", "1 is usual: less is more private.");
 	if (!PG_ARGISNULL(PLAN_ERROR) && !(error > 0 && isfinite(error)))
 		refuse_plan("error must be a number above 0", "It is the error of the count of one value, in records.");
-	plan->delta = PG_GETARG_FLOAT8(PLAN_DELTA);
-	if (!(plan->delta >= 0 && plan->delta < 1))
+	plan->request.delta = PG_GETARG_FLOAT8(PLAN_DELTA);
+	if (!(plan->request.delta >= 0 && plan->request.delta < 1))
 		refuse_plan("delta must be a number from 0 to below 1", "1e-9 is usual, or 0.");
 	plan->records = (double) PG_GETARG_INT64(PLAN_RECORDS);
 	if (!(plan->records >= 1 && plan->records <= 1e12))
 		refuse_plan("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
 	race_row_start(&plan->row, fcinfo);
 	read_dataset(fcinfo, plan);
+	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);
 	if (!simulate(plan, epsilon))
@@ -324,7 +508,7 @@ next_line(void *state, uint64 i)
 	return race_row_datum(&plan->row);
 }
 
-/* race_plan(dataset, columns, epsilon, delta, error, records) */
+/* race_plan(dataset, columns, epsilon, delta, error, records, measure, label, workload) */
 Datum
 race_plan(PG_FUNCTION_ARGS)
 {

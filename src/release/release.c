@@ -50,14 +50,6 @@ PG_FUNCTION_INFO_V1(race_release_next);
 /* Bytes of a name */
 #define MAX_NAME	((Size) 1000)
 
-/*
- * The memory of a release by columns, at most.  A counter is an exact, a noisy and a copied number, and a fit keeps
- * so many for each cell of a column (HISTORY in graphical_fit.c): 250 MB for a column of a million cells
- */
-#define MAX_MEGABYTES	768
-#define NUMBERS_COUNTER	3
-#define NUMBERS_CELL	28
-
 typedef struct Release
 {
 	RaceLedger	ledger;
@@ -862,168 +854,26 @@ look_up_domains(Release *release)
 	set_argument(asked, COLUMNS, race_ledger_value(3, &isnull), false);
 }
 
-/*
- * Raise 54000 unless the counters of all columns, of all pairs and of tables of three columns fit into a value; else
- * note how many there are, to be told before the charge.  That depends on the domains alone.
- */
-static void
-check_counters(Release *release, const RaceDomain *domains, int n, uint32 parts, double counters)
-{
-	double		cells = 0;
-	int			pairs = n * (n - 1) / 2;
-	double		megabytes;
-
-	for (int i = 0; i < n; i++)
-	{
-		cells += RaceDomainCells(&domains[i]);
-		for (int j = 0; j < i; j++)
-			counters += (double) RaceDomainGroups(&domains[i]) * RaceDomainGroups(&domains[j]);
-	}
-	counters = (counters + cells) * parts;
-	megabytes = ceil((counters * NUMBERS_COUNTER + cells * NUMBERS_CELL) * sizeof(int64) / (1024 * 1024));
-	if (megabytes > MAX_MEGABYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("release \"%s\" would take %.0f MB, and at most %d are possible",
-						race_cut(release->asked.name), megabytes, MAX_MEGABYTES),
-				 errdetail("Columns: %d, pairs of them: %d, counters: %.0f. Nothing was read and nothing charged.",
-						   n, pairs, counters),
-				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
-	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, counters: %.0f (at most %.0f MB)",
-							 release->asked.name, n, pairs, counters, megabytes);
-}
-
-/* How much more errors of the label's tables, and of those in the workload, matter than those of others */
-#define LABEL_WEIGHT	4
-
-#define MOST_OF_SET		3		/* columns in a set of the workload */
-
-/* The number of a column; 42703 if it is not among those of the release */
-static int
-find_column(const RaceAsked *asked, const char *what, const char *name, const RaceDomain *domains, int n)
-{
-	const char **names = palloc(n * sizeof(char *));
-	const char *nearest;
-	int			i;
-
-	for (i = 0; i < n && strcmp(domains[i].name, name) != 0; i++)
-		names[i] = domains[i].name;
-	if (i < n)
-		return i;
-	nearest = race_nearest_name(name, names, n);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("%s \"%s\" is not among the columns of release \"%s\"", what, race_cut(name), race_cut(asked->name)),
-			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
-			 errhint("It says which columns matter most; name them in columns, too.")));
-	return 0;					/* not reached */
-}
-
-/* Columns of a set of the workload, like "age*town", ascending; returns how many */
-static int
-read_set(const RaceAsked *asked, char *set, const RaceDomain *domains, int n, int *columns)
-{
-	int			found = 0;
-	char	   *name;
-
-	while ((name = strsep(&set, "*")) != NULL)
-	{
-		int			column;
-		int			i;
-
-		while (*name == ' ')
-			name++;
-		for (i = (int) strlen(name); i > 0 && name[i - 1] == ' '; i--)
-			name[i - 1] = '\0';
-		column = find_column(asked, "workload column", name, domains, n);
-		for (i = found; i > 0 && columns[i - 1] > column; i--)
-			columns[i] = columns[i - 1];
-		columns[i] = column;
-		if (++found > MOST_OF_SET || (i > 0 && columns[i - 1] == column))
-			return 0;
-	}
-	return found;
-}
-
-/* The sets of the workload as rows of parameters, those of three columns first; adds up the cells of these */
-static char *
-read_workload(const RaceAsked *asked, Datum workload, const RaceDomain *domains, int n, double *cells)
-{
-	StringInfoData rows[2];		/* of three columns, of two */
-	Datum	   *sets;
-	bool	   *nulls;
-	int			length;
-
-	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls, &length);
-	initStringInfo(&rows[0]);
-	initStringInfo(&rows[1]);
-	for (int i = 0; i < length; i++)
-	{
-		int			columns[MOST_OF_SET + 1];
-		int			found = nulls[i] ? 0 : read_set(asked, TextDatumGetCString(sets[i]), domains, n, columns);
-
-		if (found < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a set of columns of the workload must have two or three different ones"),
-					 errhint("For example workload => '{age*income,age*town*sex}'.")));
-		appendStringInfo(&rows[found == 2], ",{%d,%d,%d}", columns[0],
-						 columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]), LABEL_WEIGHT);
-		if (found > 2)
-			*cells += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
-				RaceDomainGroups(&domains[columns[2]]);
-	}
-	appendStringInfoString(&rows[0], rows[1].data);
-	return length == 0 ? "" : psprintf(", workload={%s}", rows[0].data + 1);
-}
-
-/* Set parameters and expression of what counts the cells of the columns. */
+/* Set parameters and expression of what counts the cells of the columns; note how large that is, to be told before the charge. */
 static void
 use_domains(Release *release, const char *label, Datum workload)
 {
 	RaceAsked  *asked = &release->asked;
-	StringInfoData cells;
-	StringInfoData groups;
-	StringInfoData single;
-	StringInfoData weights;
+	RaceCounted counted;
 	StringInfoData expression;
-	RaceDomain *domains;
-	char	   *tables = "";
-	double		counters = 0;
-	int			label_column = -1;
-	int			columns;
-	int			n;
 
-	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n);
-	columns = n - domains[n - 1].measure;
-	if (label != NULL)
-		label_column = find_column(asked, "label", label, domains, columns);
-	if (workload != 0)
-		tables = read_workload(asked, workload, domains, columns, &counters);
-	check_counters(release, domains, columns, columns == n ? 1 : RaceDomainCells(&domains[columns]), counters);
-	initStringInfo(&cells);
-	initStringInfo(&groups);
-	initStringInfo(&single);
-	initStringInfo(&weights);
+	race_columns_counted(asked->domains, label, workload, &counted);
+	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %scounters: %.0f (at most %.0f MB)",
+							 asked->name, counted.columns, counted.pairs,
+							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
+							 counted.counters, counted.megabytes);
 	initStringInfo(&expression);
 	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
-	for (int i = 0; i < n; i++)
-	{
-		const char *comma = i == 0 ? "" : ",";
-
-		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(&domains[i]));
-		appendStringInfo(&groups, "%s%u", comma, domains[i].group);
-		appendStringInfo(&single, "%s%u", comma, i == columns ? 0 : RaceDomainSingle(&domains[i]));
-		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
-		appendStringInfo(&expression, ", %s", quote_identifier(domains[i].name));
-	}
+	for (int i = 0; i < counted.n; i++)
+		appendStringInfo(&expression, ", %s", quote_identifier(counted.domains[i].name));
 	appendStringInfoChar(&expression, ')');
 	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
-	set_argument(asked, PARAMS,
-				 params_of_text(&release->ledger,
-								CStringGetTextDatum(psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)",
-															 n, cells.data, groups.data, single.data, weights.data, tables))),
-				 false);
+	set_argument(asked, PARAMS, params_of_text(&release->ledger, CStringGetTextDatum(counted.params)), false);
 }
 
 /* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload) */

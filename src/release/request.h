@@ -10,6 +10,7 @@
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
+#include "../core/domain.h"
 #include "../core/privatize.h"
 #include "ledger.h"
 #include "lineage.h"
@@ -45,6 +46,25 @@ typedef struct RaceAsked
 
 /* The parameter that the expression of a release by columns has in place of its domains */
 #define RACE_GIVE_DOMAINS		1
+
+/* What a release by columns counts */
+typedef struct RaceCounted
+{
+	RaceDomain *domains;		/* [n]: those of columns, then that of a measure */
+	int			n;
+	int			columns;
+	int			pairs;
+	int			triples;		/* tables of three columns */
+	double		counters;		/* of all these */
+	double		megabytes;		/* the memory of a release, at most */
+	char	   *params;			/* race_params as text */
+} RaceCounted;
+
+/*
+ * Look up what counts columns with these domains (jsonb), a label or NULL, and a workload (text[] or 0).  42703 if
+ * these name no columns, 22023 for another workload, 54000 if the counters do not fit into a value.
+ */
+extern void race_columns_counted(Datum domains, const char *label, Datum workload, RaceCounted *counted);
 
 /* How many sketches each label has: one, or one for each bound of the value */
 #define RaceHalvesOf(asked)		((asked)->value == NULL ? 1 : (int) RACE_HALVES)
