@@ -372,68 +372,24 @@ race_model(PG_FUNCTION_ARGS)
 /* ------------------------------------------------------------------- nodes */
 
 /*
- * Solve for the coefficients of a line: the Gram matrix of hats has 2/3 on the diagonal, 1/3
- * at the ends, and 1/6 beside it.  Elimination without pivots, as the diagonal dominates.
- * ratios is [cells + 1].
+ * Solve for the coefficients of a line of n hats, whose Gram matrix has 2/3 on the diagonal and 1/6
+ * beside it: a filter in both directions, for a line that goes on with 0 (Unser 1999).
  */
-#define BESIDE	(1.0 / 6)
-
 static void
-make_ratios(uint32 cells, double *ratios)
+project_line(double *line, Size stride, Size n)
 {
-	ratios[0] = BESIDE * 3;
-	for (uint32 k = 1; k <= cells; k++)
-		ratios[k] = BESIDE / ((k == cells ? 1.0 : 2.0) / 3 - BESIDE * ratios[k - 1]);
-}
+	const double pole = sqrt(3) - 2;
 
-/*
- * Half a hat at a bound is a hat without the half that lies outside.  Questions are asked within,
- * where it does not matter how the outer half lies, but for its mass, its mean and its variance.
- * These nodes outside have all three.
- */
-static const double outer_half[OUTSIDE_NODES] = {13.0 / 12, -5.0 / 6, 1.0 / 4};
-
-static void
-take_outer_halves(double *line, Size stride, uint32 cells)
-{
-	double	   *last = line + cells * stride;
-
-	for (int i = 0; i < OUTSIDE_NODES; i++)
-	{
-		*(line - (i + 1) * stride) = -outer_half[i] * line[0];
-		*(last + (i + 1) * stride) = -outer_half[i] * last[0];
-	}
-}
-
-/* A smooth kernel does not tell them from these nodes within, of the same mass, mean and variance. */
-static const double inner_half[OUTSIDE_NODES] = {19.0 / 24, -5.0 / 12, 1.0 / 8};
-
-static void
-fold_outer_halves(double *line, Size stride, uint32 cells)
-{
-	double	   *last = line + cells * stride;
-	double		halves[2] = {line[0], last[0]};
-
-	for (int i = 0; i < OUTSIDE_NODES; i++)
-	{
-		*(line + i * stride) -= inner_half[i] * halves[0];
-		*(last - i * stride) -= inner_half[i] * halves[1];
-	}
-}
-
-static void
-project_line(double *line, Size stride, uint32 cells, const double *ratios, bool smooth)
-{
-	line[0] *= ratios[0] / BESIDE;
-	for (uint32 k = 1; k <= cells; k++)
-		line[k * stride] = (line[k * stride] - BESIDE * line[(k - 1) * stride]) *
-			(ratios[k] / BESIDE);
-	for (uint32 k = cells; k-- > 0;)
-		line[k * stride] -= ratios[k] * line[(k + 1) * stride];
-	if (smooth && cells >= OUTSIDE_NODES)
-		fold_outer_halves(line, stride, cells);
-	else
-		take_outer_halves(line, stride, cells);
+	for (Size k = 1; k < n; k++)
+		line[k * stride] += pole * line[(k - 1) * stride];
+	line[(n - 1) * stride] *= -pole / (1 - pole * pole);
+	for (Size k = n - 1; k-- > 0;)
+		line[k * stride] = pole * (line[(k + 1) * stride] - line[k * stride]);
+	for (Size k = 0; k < n; k++)
+		line[k * stride] *= 6;
+	/* what goes on beyond both ends falls by the pole; all of it lies there */
+	line[0] /= 1 - pole;
+	line[(n - 1) * stride] /= 1 - pole;
 }
 
 static void
@@ -449,9 +405,9 @@ widen_grid(const RaceGrid *grid, RaceGrid *wide)
 	}
 }
 
-/* Project nodes, in their places of a wider grid, for a kernel that is smooth, or has a peak. */
+/* Project nodes, in their places of a wider grid. */
 static void
-project_nodes(const RaceGrid *grid, const double *nodes, bool smooth, const RaceGrid *wide, double *out)
+project_nodes(const RaceGrid *grid, const double *nodes, const RaceGrid *wide, double *out)
 {
 	uint32		last = grid->dims - 1;
 	uint32		line = grid->cells[last] + 1;
@@ -475,19 +431,15 @@ project_nodes(const RaceGrid *grid, const double *nodes, bool smooth, const Race
 	stride = wide->nodes;
 	for (uint32 axis = 0; axis < grid->dims; axis++)
 	{
-		uint32		cells = grid->cells[axis];
-		double	   *ratios = palloc((cells + 1) * sizeof(double));
 		Size		block = stride;
 
-		make_ratios(cells, ratios);
 		stride /= wide->cells[axis] + 1;
-		for (Size from = OUTSIDE_NODES * stride; from < wide->nodes; from += block)
+		for (Size from = 0; from < wide->nodes; from += block)
 		{
 			CHECK_FOR_INTERRUPTS();
 			for (Size i = 0; i < stride; i++)
-				project_line(out + from + i, stride, cells, ratios, smooth);
+				project_line(out + from + i, stride, wide->cells[axis] + 1);
 		}
-		pfree(ratios);
 	}
 }
 
@@ -543,53 +495,36 @@ mean_over_hat(const RaceGrid *grid, const RaceRadial *kernel, const double *plac
 	return sum / all;
 }
 
-typedef struct Direction
-{
-	double		weight;
-	double		at[RACE_GRID_DIMS];
-} Direction;
-
 /*
- * Directions that stand for all, by the number of axes.  Signs do not matter.  Those of the
- * circle and of the sphere are along axes and diagonals, and integrate polynomials up to degree 7
- * (Lebedev 1975).  Of l1 they are of length 1 by that distance, in the middle of parts of equal
- * size: its kernel bends where a coordinate is 0, so that axes would stand for little.
+ * Directions that stand for all, evenly by multiples of an irrational number for each axis (Roberts 2018).
+ * Signs do not matter.  Of l1 they are of length 1 by that distance.
  */
-#define MAX_DIRECTIONS	7
-#define HALF	0.70710678118654752
-#define THIRD	0.57735026918962576
+#define DIRECTIONS		8
 
-static const Direction euclidean[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
-	{{1, {1}}},
-	{{1.0 / 4, {1, 0}}, {1.0 / 4, {0, 1}}, {1.0 / 2, {HALF, HALF}}},
-	{{2.0 / 21, {1, 0, 0}}, {2.0 / 21, {0, 1, 0}}, {2.0 / 21, {0, 0, 1}},
-	{16.0 / 105, {HALF, HALF, 0}}, {16.0 / 105, {HALF, 0, HALF}},
-	{16.0 / 105, {0, HALF, HALF}}, {9.0 / 35, {THIRD, THIRD, THIRD}}}
-};
-
-static const Direction along_axes[RACE_GRID_DIMS][MAX_DIRECTIONS] = {
-	{{1, {1}}},
-	{{1.0 / 4, {0.125, 0.875}}, {1.0 / 4, {0.375, 0.625}},
-	{1.0 / 4, {0.625, 0.375}}, {1.0 / 4, {0.875, 0.125}}},
-	/* means of the smallest, the middle and the largest coordinate */
-	{{1.0 / 6, {1.0 / 9, 5.0 / 18, 11.0 / 18}}, {1.0 / 6, {1.0 / 9, 11.0 / 18, 5.0 / 18}},
-	{1.0 / 6, {5.0 / 18, 1.0 / 9, 11.0 / 18}}, {1.0 / 6, {5.0 / 18, 11.0 / 18, 1.0 / 9}},
-	{1.0 / 6, {11.0 / 18, 1.0 / 9, 5.0 / 18}}, {1.0 / 6, {11.0 / 18, 5.0 / 18, 1.0 / 9}}}
-};
+static const double irrational[RACE_GRID_DIMS] = {0.8191725134, 0.6710436067, 0.5497004779};
 
 static double
 mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double distance)
 {
-	const Direction *directions = (kernel->euclidean ? euclidean : along_axes)[grid->dims - 1];
+	int			directions = grid->dims == 1 ? 1 : DIRECTIONS;
 	double		sum = 0;
 
-	for (int i = 0; i < MAX_DIRECTIONS && directions[i].weight > 0; i++)
+	for (int i = 0; i < directions; i++)
 	{
 		double		place[RACE_GRID_DIMS];
+		double		length = 0;
 
 		for (uint32 axis = 0; axis < grid->dims; axis++)
-			place[axis] = distance * directions[i].at[axis];
-		sum += directions[i].weight * mean_over_hat(grid, kernel, place);
+		{
+			double		u = 0.5 + (i + 1) * irrational[axis];
+
+			u -= floor(u);
+			place[axis] = kernel->euclidean ? race_inverse_normal(u) : -log(u);
+			length += kernel->euclidean ? place[axis] * place[axis] : place[axis];
+		}
+		for (uint32 axis = 0; axis < grid->dims; axis++)
+			place[axis] *= distance / (kernel->euclidean ? sqrt(length) : length);
+		sum += mean_over_hat(grid, kernel, place) / directions;
 	}
 	return sum;
 }
@@ -846,7 +781,7 @@ project_level(Level *level, MemoryContext context, Size *size)
 
 	widen_grid(&level->grid, &wide);
 	level->records = MemoryContextAllocHuge(context, wide.nodes * sizeof(double));
-	project_nodes(&level->grid, records, level->smooth > 0, &wide, level->records);
+	project_nodes(&level->grid, records, &wide, level->records);
 	*size += (wide.nodes - level->grid.nodes) * sizeof(double);
 	level->grid = wide;
 	pfree(records);
