@@ -26,9 +26,9 @@
  *
  * Then it is a quadratic form in three things that do not depend on each other: which
  * records were drawn, the noise of counters, and the noise of both counts, by which each mean
- * function is too large or too small.  The variance and the third moment of the first two are
- * known (mmd.h); the noise of counts adds its own.  The form is taken for a shifted gamma variable
- * with these moments, as Gretton et al. take a gamma variable where there is no noise.
+ * function is too large or too small.  The variance of the first two is known (mmd.h); the noise of
+ * counts adds its own.  The form is taken for a shifted gamma variable, as Gretton et al. take a gamma
+ * variable where there is no noise.
  */
 
 PG_FUNCTION_INFO_V1(race_distance_sql);
@@ -69,15 +69,6 @@ typedef struct Distance
 	double		p_value;
 } Distance;
 
-/* Null hypothesis: moments of the squared distance of two samples of one population */
-typedef struct Null
-{
-	double		variance;		/* of sampling and of the noise of counters */
-	double		third;			/* their third central moment */
-	double		kernel;			/* the mean kernel: the product of P with itself */
-	double		with_shift;		/* the variance of the product of P with sampling and noise */
-} Null;
-
 /* Return the variance of the relative error of one count over the other. */
 static double
 count_variance(const RacePair *pair)
@@ -90,20 +81,6 @@ count_variance(const RacePair *pair)
 	return sum;
 }
 
-static double
-p_value(const RacePair *pair, const Null *null, double squared)
-{
-	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
-	double		counts = count_variance(pair);
-	double		of_counts = null->kernel * counts;
-	double		variance = null->variance + 4 * counts * null->with_shift + 2 * of_counts * of_counts;
-	double		third = null->third + 8 * pow(of_counts, 3);
-
-	if (!(variance > 0))
-		return squared > 0 ? 0 : 1;
-	return race_skew_tail(squared, variance, third / pow(variance, 1.5));
-}
-
 /* Return the mean of the kernel over pairs of two records, from that over all pairs. */
 static double
 of_two_records(double mean, double records)
@@ -111,27 +88,54 @@ of_two_records(double mean, double records)
 	return (mean * records - 1) / (records - 1);
 }
 
-static Null
-find_null(const RacePair *pair, const RaceProducts *products)
+static double
+samples_of(const RacePair *pair)
 {
-	double		samples = 1 / pair->records[0] + 1 / pair->records[1];
-	double		kernel = products->kernel;
-	double		with_density = Max(products->with_record - products->with_both, 0);
-	/* the centered kernel: the sum of its eigenvalues, and that of their squares */
-	double		first = 1 - kernel;
-	double		second = Max(products->kernel_square - kernel * kernel, 0);
-	Null		null;
+	return 1 / pair->records[0] + 1 / pair->records[1];
+}
 
-	null.kernel = kernel;
-	null.variance = products->noise_variance + 2 * samples * samples * second +
-		4 * samples * with_density;
-	null.third = products->noise_third +
-		24 * samples * products->with_record * (samples * second + with_density);
-	/* the sum of third powers lies between second^2 / first and second^1.5 */
-	if (first > 0 && second > 0)
-		null.third += 8 * pow(samples, 3) * sqrt(pow(second, 3.5) / first);
-	null.with_shift = products->with_both;
-	return null;
+/* The variance by sampling where both are of one population */
+static double
+sampling_variance(const RacePair *pair, const RaceProducts *products)
+{
+	return 2 * pow(samples_of(pair), 2) *
+		Max(products->kernel_square - products->kernel * products->kernel, 0);
+}
+
+/* That of the estimate, but for the noise of counts */
+static double
+null_variance(const RacePair *pair, const RaceProducts *products)
+{
+	return products->noise_variance + sampling_variance(pair, products) +
+		4 * samples_of(pair) * Max(products->with_record - products->with_both, 0);
+}
+
+/*
+ * The third central moment of a sum of squared normal variables with weights: 8 times the sum of cubed
+ * weights.  That lies between bounds by the sum of weights, which is the mean, and that of their squares,
+ * which is half of the variance; this is their mean, by factors.
+ */
+static double
+third_moment(double mean, double variance)
+{
+	return mean > 0 ? 8 * sqrt(pow(variance / 2, 3.5) / mean) : 0;
+}
+
+static double
+p_value(const RacePair *pair, const RaceProducts *products, double squared)
+{
+	double		samples = samples_of(pair);
+	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
+	double		counts = count_variance(pair);
+	double		of_counts = products->kernel * counts;
+	double		variance = null_variance(pair, products) + 4 * counts * products->with_both +
+		2 * of_counts * of_counts;
+	double		third = third_moment(samples * (1 - products->kernel), sampling_variance(pair, products)) +
+		third_moment(products->noise_mean, products->noise_variance) + 8 * pow(of_counts, 3);
+
+	if (!(variance > 0))
+		return squared > 0 ? 0 : 1;
+	return race_skew_tail(squared, variance, third / pow(variance, 1.5));
 }
 
 /*
@@ -139,17 +143,16 @@ find_null(const RacePair *pair, const RaceProducts *products)
  * by sampling, and at least by how the rows differ.
  */
 static double
-variance_of(const RacePair *pair, const RaceProducts *products, const Null *null)
+variance_of(const RacePair *pair, const RaceProducts *products)
 {
-	double		samples = 1 / pair->records[0] + 1 / pair->records[1];
 	/* the product of D and P */
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 	double		along = share * products->aa + (1 - 2 * share) * products->ab -
 		(1 - share) * products->bb;
 	double		counts = count_variance(pair);
 
-	return Max(null->variance + 4 * products->with_difference, products->rows_variance) +
-		4 * samples * products->difference_square +
+	return Max(null_variance(pair, products) + 4 * products->with_difference, products->rows_variance) +
+		4 * samples_of(pair) * products->difference_square +
 		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
 }
 
@@ -161,19 +164,18 @@ measure(const RacePair *pair, const RaceProducts *products)
 		of_two_records(products->bb, pair->records[1]) -
 		count_variance(pair) * products->kernel;
 	Distance	distance = {0, 0, 1};
-	Null		null = find_null(pair, products);
 
 	distance.standard_error = INFINITY;
 	/* noise with a variance beyond what a double holds hides everything */
-	if (!isfinite(squared) || !isfinite(null.variance) || !isfinite(null.third))
+	if (!isfinite(squared) || !isfinite(null_variance(pair, products)))
 		return distance;
 	distance.squared = squared / (1 - p);
 	/* a count within its noise, or below 2, says nothing */
 	if (pair->view[0]->header->count < pair->records[0] ||
 		pair->view[1]->header->count < pair->records[1])
 		return distance;
-	distance.standard_error = sqrt(variance_of(pair, products, &null)) / (1 - p);
-	distance.p_value = p_value(pair, &null, squared);
+	distance.standard_error = sqrt(variance_of(pair, products)) / (1 - p);
+	distance.p_value = p_value(pair, products, squared);
 	return distance;
 }
 
@@ -222,14 +224,6 @@ race_distance_sql(PG_FUNCTION_ARGS)
 }
 /* -------------------------------------------------------------------- noise */
 
-/* Even cumulants of the noise in a counter of D, in parts of a whole */
-typedef struct Cumulants
-{
-	double		second;
-	double		fourth;
-	double		sixth;
-} Cumulants;
-
 /* Return the noise variance of a counter of a sketch, in parts of the whole; 0 without the sketch. */
 static double
 noise_of(const RacePair *pair, int side)
@@ -254,162 +248,195 @@ noise_of_pooled(const RacePair *pair)
 }
 
 /*
- * Laplace noise has an excess kurtosis of 3.  A merge of several releases has less, which is
- * not known, so this is an upper bound for it.
+ * Return the fourth cumulant of the noise in a counter of D.  Laplace noise has an excess kurtosis of 3.
+ * A merge of several releases has less, which is not known, so this is an upper bound for it.
  */
-static Cumulants
-noise_of_difference(const RacePair *pair)
+static double
+fourth_of_noise(const RacePair *pair)
 {
-	Cumulants	noise = {0, 0, 0};
+	double		fourth = 0;
 
 	for (int side = 0; side < 2; side++)
-	{
-		double		variance = noise_of(pair, side);
+		if (pair->view[side] != NULL &&
+			pair->view[side]->header->noise.mechanism != RACE_MECHANISM_GAUSSIAN)
+			fourth += 3 * pow(noise_of(pair, side), 2);
+	return fourth;
+}
 
-		noise.second += variance;
-		if (pair->view[side] == NULL ||
-			pair->view[side]->header->noise.mechanism == RACE_MECHANISM_GAUSSIAN)
-			continue;
-		noise.fourth += 3 * pow(variance, 2);
-		noise.sixth += 30 * pow(variance, 3);
+/* ----------------------------------------------------------------- products */
+
+/* Counters that are compared: a row, whose kernel is 1 for the same bucket, or the nodes of a grid */
+typedef struct Nodes
+{
+	Size		n;
+	double	   *values[2];		/* of both in parts of the whole; 0 without a sketch */
+	double	   *sums[2];		/* the kernel times these */
+	/* of each, of the kernel times the covariance of noise that had variance 1: */
+	double		trace[2];
+	double		squares[2];		/* the sum of the squares of its elements */
+	/* grids: */
+	RaceGrid	grid;			/* the cells that both sketches have */
+	int			halved[2];		/* halvings since noise was added */
+	RaceLattice lattice;
+} Nodes;
+
+/* Sums over nodes of squares of D times the kernel, weighted by P too, and of P times the kernel */
+typedef struct Squares
+{
+	double		difference;
+	double		weighted;
+	double		pooled;
+} Squares;
+
+/* Add nodes, which are one of so many parts. */
+static void
+add_products(const RacePair *pair, const Nodes *nodes, uint32 parts, RaceProducts *products,
+			 Squares *squares)
+{
+	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+
+	CHECK_FOR_INTERRUPTS();
+	for (Size i = 0; i < nodes->n; i++)
+	{
+		double		a = nodes->values[0][i];
+		double		b = nodes->values[1][i];
+		double		sum_a = nodes->sums[0][i];
+		double		sum_b = nodes->sums[1][i];
+		double		difference = (sum_a - sum_b) * (sum_a - sum_b) / parts;
+
+		products->aa += a * sum_a / parts;
+		products->ab += a * sum_b / parts;
+		products->bb += b * sum_b / parts;
+		squares->difference += difference;
+		squares->weighted += (share * a + (1 - share) * b) * difference;
+		squares->pooled += pow(share * sum_a + (1 - share) * sum_b, 2) / parts;
 	}
-	return noise;
+}
+
+/* P's product with itself */
+static double
+pooled(const RacePair *pair, const RaceProducts *products)
+{
+	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+
+	return share * share * products->aa + 2 * share * (1 - share) * products->ab +
+		(1 - share) * (1 - share) * products->bb;
+}
+
+/* Set the moments from sums over so many parts like these nodes: what noise adds is subtracted. */
+static void
+find_moments(const RacePair *pair, const Nodes *nodes, uint32 parts, const Squares *squares,
+			 RaceProducts *products)
+{
+	double		n = pair->records[0] + pair->records[1];
+	double		noise = noise_of(pair, 0) + noise_of(pair, 1);
+	double		most = Max(nodes->squares[0], nodes->squares[1]);
+	double		self = Max(nodes->trace[0], nodes->trace[1]) / nodes->n;
+	double		norm = noise_of(pair, 0) * sqrt(nodes->squares[0]) + noise_of(pair, 1) * sqrt(nodes->squares[1]);
+
+	products->noise_mean = noise_of(pair, 0) * nodes->trace[0] + noise_of(pair, 1) * nodes->trace[1];
+	products->aa -= noise_of(pair, 0) * nodes->trace[0];
+	products->bb -= noise_of(pair, 1) * nodes->trace[1];
+	products->noise_variance = (nodes->n * self * self * fourth_of_noise(pair) + 2 * norm * norm) / parts;
+	products->with_difference = noise / parts * Max(squares->difference - noise * most, 0);
+	products->with_both = noise / parts * Max(squares->pooled - noise_of_pooled(pair) * most, 0);
+	products->with_record = noise / parts * most / nodes->n;
+	products->difference_square = Max(squares->weighted - noise * most / nodes->n, 0);
+	products->kernel = of_two_records(pooled(pair, products), n);
+	products->kernel = Max(Min(products->kernel, 1), 0);
+	products->kernel_square = products->kernel;
+}
+
+/* The mean of the squared kernel of different records is below that of the kernel, and not below its square. */
+static void
+set_kernel_square(RaceProducts *products, double square)
+{
+	products->kernel_square = Max(Min(square, products->kernel), products->kernel * products->kernel);
 }
 
 /* --------------------------------------------------------------------- rows */
 
-/* Sums over rows */
-typedef struct Sums
-{
-	double		aa;
-	double		ab;
-	double		bb;
-	double		witness;		/* of P times the square of D */
-	double		lags[RACE_SQUARE_LAGS + 1]; /* of products of P with itself, shifted by buckets */
-} Sums;
-
-/* Load the counters of a row of one sketch, divided by its records. */
+/* Load the counters of a row of both sketches, divided by their records. */
 static void
-load_row(const RacePair *pair, int side, uint32 number, double *x)
+load_row(const RacePair *pair, uint32 row, Nodes *nodes)
 {
-	const RaceView *view = pair->view[side];
-	uint32		range = view->params->range;
-
-	for (uint32 i = 0; i < range; i++)
-		x[i] = (double) race_counters_get(view->counters, view->width, (Size) number * range + i) /
-			pair->records[side];
-}
-
-/* Add a row; p has space for RACE_SQUARE_LAGS buckets more, which repeat the first ones. */
-static void
-add_row(Sums *sums, const RacePair *pair, uint32 number, double *a, double *b, double *p)
-{
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
-	uint32		range = pair->view[0]->params->range;
-
-	CHECK_FOR_INTERRUPTS();
-	load_row(pair, 0, number, a);
-	if (pair->view[1] != NULL)
-		load_row(pair, 1, number, b);
-	for (uint32 i = 0; i < range + RACE_SQUARE_LAGS; i++)
-		p[i] = share * a[i % range] + (1 - share) * b[i % range];
-	for (uint32 i = 0; i < range; i++)
+	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 	{
-		sums->aa += a[i] * a[i];
-		sums->ab += a[i] * b[i];
-		sums->bb += b[i] * b[i];
-		sums->witness += p[i] * (a[i] - b[i]) * (a[i] - b[i]);
-		for (int lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
-			sums->lags[lag] += p[i] * p[i + lag];
+		const RaceView *view = pair->view[side];
+
+		for (Size i = 0; i < nodes->n; i++)
+			nodes->values[side][i] = race_counters_get(view->counters, view->width, row * nodes->n + i) /
+				pair->records[side];
 	}
-}
-
-/* Return means over all rows, and the variance of D's product by how blocks of rows differ. */
-static Sums
-sum_rows(const RacePair *pair, uint32 rows, double *variance)
-{
-	uint32		blocks = race_estimator_blocks(pair->view[0]->params, rows);
-	uint32		range = pair->view[0]->params->range;
-	double	   *a = palloc0(range * sizeof(double));
-	double	   *b = palloc0(range * sizeof(double));
-	double	   *p = palloc(((Size) range + RACE_SQUARE_LAGS) * sizeof(double));
-	Sums		sums;
-	double		before = 0;
-	double		squares = 0;
-	uint64		row = 0;
-
-	memset(&sums, 0, sizeof(Sums));
-	for (uint32 i = 0; i < blocks; i++)
-	{
-		uint64		end = (uint64) (i + 1) * rows / blocks;
-		uint64		first = row;
-		double		difference;
-
-		for (; row < end; row++)
-			add_row(&sums, pair, row, a, b, p);
-		difference = sums.aa - 2 * sums.ab + sums.bb;
-		squares += pow((difference - before) / (end - first), 2);
-		before = difference;
-	}
-	*variance = blocks < 2 ? 0 : Max(squares / blocks - pow(before / rows, 2), 0) / (blocks - 1);
-	sums.aa /= rows;
-	sums.ab /= rows;
-	sums.bb /= rows;
-	sums.witness /= rows;
-	for (int lag = 0; lag <= RACE_SQUARE_LAGS; lag++)
-		sums.lags[lag] /= rows;
-	pfree(a);
-	pfree(b);
-	pfree(p);
-	return sums;
 }
 
 /*
- * Return the mean of the squared kernel of different records.  As the rows stand for the kernel,
- * its square is larger by the variance of their mean.
+ * What buckets that are not the same add to the mean square of the kernel, where codes of neighboring
+ * buckets are neighbors too: products of P with itself, shifted by buckets
  */
 static double
-kernel_square(const RacePair *pair, const Sums *sums, double kernel, uint32 rows)
+square_of_neighbors(const RacePair *pair, const Nodes *nodes, const double *square)
 {
-	const RaceParams *params = pair->view[0]->params;
-	const double *square = race_kernel_type(params->kernel)->square;
-	double		sum;
+	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+	double	   *p = palloc((nodes->n + RACE_SQUARE_LAGS) * sizeof(double));
+	double		sum = 0;
 
-	if (square == NULL || params->rehash != RACE_REHASH_FOLD ||
-		params->range <= 2 * RACE_SQUARE_LAGS)
-		return kernel;
-	sum = square[0] * kernel;
-	for (int lag = 1; lag <= RACE_SQUARE_LAGS; lag++)
-		sum += square[lag] * 2 * sums->lags[lag];
-	sum = Max(Min(sum, kernel), kernel * kernel);
-	return sum + (kernel - sum) / rows;
+	for (Size i = 0; i < nodes->n + RACE_SQUARE_LAGS; i++)
+		p[i] = share * nodes->values[0][i % nodes->n] + (1 - share) * nodes->values[1][i % nodes->n];
+	for (Size i = 0; i < nodes->n; i++)
+		for (int lag = 1; lag <= RACE_SQUARE_LAGS; lag++)
+			sum += 2 * square[lag] * p[i] * p[i + lag];
+	pfree(p);
+	return sum;
 }
 
+/* Compute products as means over rows, and the variance of D's product by how blocks of rows differ. */
 static void
 row_products(const RacePair *pair, RaceProducts *products)
 {
 	const RaceView *b = pair->view[1];
-	uint32		rows = Min(pair->view[0]->params->rows,
-						   b == NULL ? PG_UINT32_MAX : b->params->rows);
-	double		range = pair->view[0]->params->range;
-	double		n = pair->records[0] + pair->records[1];
-	Cumulants noise = noise_of_difference(pair);
-	Sums		sums = sum_rows(pair, rows, &products->rows_variance);
-	double		kernel = (sums.lags[0] - range * noise_of_pooled(pair) - 1 / n) / (1 - 1 / n);
+	const RaceParams *params = pair->view[0]->params;
+	uint32		rows = Min(params->rows, b == NULL ? PG_UINT32_MAX : b->params->rows);
+	uint32		blocks = race_estimator_blocks(params, rows);
+	Nodes		nodes = {.n = params->range};
+	Squares		squares = {0, 0, 0};
+	double		sum = 0;
+	double		sum_squares = 0;
+	double		before = 0;
+	double		neighbors = 0;
+	uint64		row = 0;
+	/* the kernel's square by those of rows, or NULL: then the kernel is a bound of it */
+	const double *square = params->rehash != RACE_REHASH_FOLD || nodes.n <= 2 * RACE_SQUARE_LAGS ||
+		b == NULL ? NULL : race_kernel_type(params->kernel)->square;
 
-	products->aa = sums.aa - range * noise_of(pair, 0);
-	products->bb = sums.bb - range * noise_of(pair, 1);
-	products->ab = sums.ab;
-	products->noise_variance = range / rows * (noise.fourth + 2 * pow(noise.second, 2));
-	products->noise_third = range / rows / rows *
-		(noise.sixth + 12 * noise.fourth * noise.second + 8 * pow(noise.second, 3));
-	products->with_difference = noise.second / rows *
-		Max(sums.aa - 2 * sums.ab + sums.bb - range * noise.second, 0);
-	products->kernel = Max(Min(kernel, 1), 0);
-	products->kernel_square = kernel_square(pair, &sums, products->kernel, rows);
-	products->with_record = noise.second / rows;
-	products->with_both = products->with_record * products->kernel;
-	products->difference_square = Max(sums.witness - noise.second, 0);
+	for (int side = 0; side < 2; side++)
+	{
+		nodes.values[side] = nodes.sums[side] = palloc0(nodes.n * sizeof(double));
+		nodes.trace[side] = nodes.squares[side] = nodes.n;
+	}
+	for (uint32 i = 0; i < blocks; i++)
+	{
+		uint64		first = row;
+
+		for (; row < (uint64) (i + 1) * rows / blocks; row++)
+		{
+			load_row(pair, row, &nodes);
+			add_products(pair, &nodes, rows, products, &squares);
+			if (square != NULL)
+				neighbors += square_of_neighbors(pair, &nodes, square) / rows;
+		}
+		sum = products->aa - 2 * products->ab + products->bb;
+		sum_squares += pow((sum - before) * rows / (row - first), 2);
+		before = sum;
+	}
+	products->rows_variance = blocks < 2 ? 0 : Max(sum_squares / blocks - sum * sum, 0) / (blocks - 1);
+	find_moments(pair, &nodes, rows, &squares, products);
+	/* as the rows stand for the kernel, its square is larger by the variance of their mean */
+	if (square != NULL)
+		set_kernel_square(products, (square[0] * products->kernel + neighbors) * (1 - 1.0 / rows) +
+						  products->kernel / rows);
+	for (int side = 0; side < 2; side++)
+		pfree(nodes.values[side]);
 }
 
 /* -------------------------------------------------------------------- grids */
@@ -422,15 +449,6 @@ row_products(const RacePair *pair, RaceProducts *products)
 
 /* Elements of a transform (16 bytes each), above which cells are halved */
 #define MAX_TRANSFORM	((Size) 1 << 22)
-
-typedef struct Nodes
-{
-	RaceGrid	grid;			/* the cells that both sketches have */
-	int			halved[2];		/* halvings since noise was added */
-	double	   *values[2];		/* counters of both in parts of the whole; 0 without a sketch */
-	double	   *sums[2];		/* the kernel times these */
-	RaceLattice lattice;
-} Nodes;
 
 /* Load the nodes of a sketch. */
 static void
@@ -491,6 +509,7 @@ load_both(const RacePair *pair, Nodes *nodes)
 		}
 		race_grid_halve(&nodes->grid);
 	}
+	nodes->n = nodes->grid.nodes;
 	for (int side = 0; side < 2; side++)
 		nodes->sums[side] = palloc_extended(nodes->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
 }
@@ -518,16 +537,15 @@ convolve(Nodes *nodes, const RaceParams *params, bool square)
 
 /*
  * Set the trace of K C, which is the mean of noise's product with itself, and the sum of the
- * squares of its elements.  K is the kernel that was last convolved.  C is the covariance matrix of noise
- * that had variance 1 before cells were halved: along each axis, of a node with itself and
- * with its neighbors.
+ * squares of its elements.  C is the covariance matrix of noise that had variance 1 before cells were
+ * halved: along each axis, of a node with itself and with its neighbors.
  */
 static void
-find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squares)
+find_noise_moments(Nodes *nodes, int side)
 {
 	const RaceLattice *lattice = &nodes->lattice;
 	Size		n = race_lattice_volume(lattice->sides);
-	double		h = ldexp(1, halvings);
+	double		h = ldexp(1, nodes->halved[side]);
 	double		covariance[2] = {(2 * h * h + 1) / (3 * h), (h * h - 1) / (6 * h)};
 	size_t		at[RACE_FOURIER_DIMS];
 
@@ -543,8 +561,8 @@ find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squa
 		lattice->numbers[i] = element;
 	}
 	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
-	*trace = lattice->numbers[0].re * nodes->grid.nodes;
-	*squares = 0;
+	nodes->trace[side] = lattice->numbers[0].re * nodes->n;
+	nodes->squares[side] = 0;
 	for (Size i = 0; i < n; i++)
 	{
 		double		pairs = 1;
@@ -553,104 +571,32 @@ find_noise_moments(const Nodes *nodes, int halvings, double *trace, double *squa
 		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 			pairs *= Max((double) lattice->sides[axis] -
 						 Min(at[axis], lattice->sizes[axis] - at[axis]), 0);
-		*squares += pairs * pow(lattice->numbers[i].re, 2);
+		nodes->squares[side] += pairs * pow(lattice->numbers[i].re, 2);
 	}
-}
-
-/* Set the products, and the moments of noise. */
-static void
-set_products(const RacePair *pair, const Nodes *nodes, RaceProducts *products)
-{
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
-	Cumulants	noise = noise_of_difference(pair);
-	int			most = nodes->halved[1] > nodes->halved[0];
-	double		trace[2];
-	double		squares[2];
-	/* nodes that noise was added to, and what each adds to the trace */
-	double		n = nodes->grid.nodes * ldexp(1, (int) nodes->grid.dims * nodes->halved[most]);
-	double		self;
-	double		difference_squares = 0;
-	double		pooled_squares = 0;
-
-	for (int side = 0; side < 2; side++)
-		if (side == 0 || nodes->halved[1] != nodes->halved[0])
-			find_noise_moments(nodes, nodes->halved[side], &trace[side], &squares[side]);
-	if (nodes->halved[1] == nodes->halved[0])
-		trace[1] = trace[0];
-	for (Size i = 0; i < nodes->grid.nodes; i++)
-	{
-		double		a = nodes->sums[0][i];
-		double		b = nodes->sums[1][i];
-
-		products->aa += nodes->values[0][i] * a;
-		products->ab += nodes->values[0][i] * b;
-		products->bb += nodes->values[1][i] * b;
-		difference_squares += (a - b) * (a - b);
-		pooled_squares += pow(share * a + (1 - share) * b, 2);
-	}
-	products->aa -= noise_of(pair, 0) * trace[0];
-	products->bb -= noise_of(pair, 1) * trace[1];
-	products->with_difference += noise.second * (difference_squares - noise.second * squares[most]);
-	products->with_both += noise.second * (pooled_squares - noise_of_pooled(pair) * squares[most]);
-	products->with_record += noise.second * squares[most] / nodes->grid.nodes;
-	self = trace[most] / n;
-	products->noise_variance += n * self * self * noise.fourth +
-		2 * squares[most] * pow(noise.second, 2);
-	products->noise_third += n * pow(self, 3) * (noise.sixth + 12 * noise.fourth * noise.second);
-	/* the sum of cubed eigenvalues lies between its bounds by their sum and their squares */
-	if (trace[most] > 0)
-		products->noise_third += 8 * pow(noise.second, 3) * sqrt(pow(squares[most], 3.5) / trace[most]);
-}
-
-/*
- * Set the moments of P from the sums of fine nodes with the whole kernel.  Pairs of a record with
- * itself are subtracted, and the shares of noise; of difference_square as if no cells were halved,
- * which is too little, so it is an upper bound.
- */
-static void
-set_moments(const RacePair *pair, Nodes *nodes, RaceProducts *products)
-{
-	double		n = pair->records[0] + pair->records[1];
-	double		share = pair->records[0] / n;
-	double		least = products->kernel * products->kernel;
-	double		differences = 0;
-	double		kernels = 0;
-	double		trace;
-	double		squares;
-
-	find_noise_moments(nodes, 0, &trace, &squares);
-	for (Size i = 0; i < nodes->grid.nodes; i++)
-		differences += (share * nodes->values[0][i] + (1 - share) * nodes->values[1][i]) *
-			pow(nodes->sums[0][i] - nodes->sums[1][i], 2);
-	products->difference_square =
-		Max(differences - noise_of_difference(pair).second * squares / nodes->grid.nodes, 0);
-
-	convolve(nodes, pair->view[0]->params, true);
-	find_noise_moments(nodes, Max(nodes->halved[0], nodes->halved[1]), &trace, &squares);
-	for (Size i = 0; i < nodes->grid.nodes; i++)
-		kernels += (share * nodes->values[0][i] + (1 - share) * nodes->values[1][i]) *
-			(share * nodes->sums[0][i] + (1 - share) * nodes->sums[1][i]);
-	kernels = (kernels - noise_of_pooled(pair) * trace - 1 / n) / (1 - 1 / n);
-	products->kernel_square = Max(Min(kernels, products->kernel), least);
 }
 
 static void
 table_products(const RacePair *pair, RaceProducts *products)
 {
-	double		n = pair->records[0] + pair->records[1];
-	double		share = pair->records[0] / n;
+	Squares		squares = {0, 0, 0};
+	RaceProducts of_square = {0};
 	Nodes		nodes;
 
 	load_both(pair, &nodes);
 	convolve(&nodes, pair->view[0]->params, false);
-	set_products(pair, &nodes, products);
-	products->with_difference = Max(products->with_difference, 0);
-	products->with_both = Max(products->with_both, 0);
-	products->kernel = (share * share * products->aa + 2 * share * (1 - share) * products->ab +
-						(1 - share) * (1 - share) * products->bb - 1 / n) / (1 - 1 / n);
-	products->kernel = Max(Min(products->kernel, 1), 0);
+	add_products(pair, &nodes, 1, products, &squares);
+	for (int side = 0; side < 2; side++)
+		find_noise_moments(&nodes, side);
+	find_moments(pair, &nodes, 1, &squares, products);
 	if (pair->view[1] != NULL)
-		set_moments(pair, &nodes, products);
+	{
+		convolve(&nodes, pair->view[0]->params, true);
+		find_noise_moments(&nodes, nodes.halved[1] > nodes.halved[0]);
+		add_products(pair, &nodes, 1, &of_square, &squares);
+		set_kernel_square(products, of_two_records(pooled(pair, &of_square) - noise_of_pooled(pair) *
+												   nodes.trace[nodes.halved[1] > nodes.halved[0]],
+												   pair->records[0] + pair->records[1]));
+	}
 	for (int side = 0; side < 2; side++)
 	{
 		pfree(nodes.values[side]);

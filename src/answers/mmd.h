@@ -37,14 +37,14 @@ typedef struct RaceProducts
 	double		ab;
 	double		bb;
 	double		rows_variance;	/* of D's product with itself, by differences of rows; or 0 */
-	double		noise_variance; /* of G's product with itself */
-	double		noise_third;	/* its third central moment */
+	double		noise_mean;		/* of G's product with itself, */
+	double		noise_variance; /* and its variance */
 	double		with_record;	/* variance of G's product with a record of P */
 	double		with_both;		/* variance of G's product with P */
 	double		with_difference;	/* variance of G's product with D */
 	/* moments over independent records x and y of P: */
 	double		kernel;			/* mean of k(x, y) */
-	double		kernel_square;	/* mean of its square, or an upper bound */
+	double		kernel_square;	/* an upper bound of the mean of its square */
 	double		difference_square;	/* mean square of x's product with D, or an upper bound */
 } RaceProducts;
 
