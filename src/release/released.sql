@@ -3,6 +3,7 @@
 
 CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
 	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_sql_handler() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
 
 CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler VALIDATOR pg_catalog.fmgr_sql_validator;
