@@ -70,6 +70,15 @@ def privbayes(rows, cells, epsilon, delta, random):
     return sample
 
 
+def independent(rows, cells, epsilon, delta, random):
+    """A noisy table of each column, which gets an equal share of epsilon"""
+    sample = numpy.zeros_like(rows)
+    for i, n in enumerate(cells):
+        table = numpy.maximum(numpy.bincount(rows[:, i], minlength=n) + random.laplace(0, len(cells) / epsilon, n), 1e-9)
+        sample[:, i] = random.choice(n, len(rows), p=table / table.sum())
+    return sample
+
+
 class DisjointSet:
     def __init__(self):
         self.parent = {}
@@ -125,4 +134,4 @@ def aim(rows, cells, epsilon, delta, random):
     return AIM(epsilon, delta, prng=numpy.random, max_iters=200).run(data, pairs)[1].df.values
 
 
-RIVALS = {'PrivBayes': privbayes, 'MST': mst, 'AIM': aim}
+RIVALS = {'independent columns': independent, 'PrivBayes': privbayes, 'MST': mst, 'AIM': aim}

@@ -1,6 +1,6 @@
-"""tables.py RELEASE FOLDER REPORT: private releases of tables of categories, and rows that are sampled from them, beside others' methods
+"""tables.py FOLDER REPORT: private releases of columns, and rows that race_synthesize makes of them, beside others' methods
 
-RELEASE is the program of release.c, FOLDER has space for files.  RACEPRIV_DATA has Adult, pulsars and, if you like, NAME.csv.gz
+FOLDER has space for files, PGDATABASE the extension.  RACEPRIV_DATA has Adult, pulsars and, if you like, NAME.csv.gz
 with NAME-domain.json in the same form: acs, br2000 and nltcs were of github caicre/PrivMRF.  Other tables are made.  Writes a
 report in Markdown.  PGM names a checkout of private-pgm (rivals.py).  RESULTS names a file that keeps what was measured: a run
 adds what is missing, of what ONLY, a regular expression, finds in "METHOD TABLE EPSILON SEED".
@@ -10,13 +10,15 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
 import numpy
 
 import rivals
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from server import Session, cpu_time
 
 try:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -25,13 +27,13 @@ try:
 except ImportError:
     OneHotEncoder = None
 
-RELEASE, FOLDER, REPORT = sys.argv[1:4]
+FOLDER, REPORT = sys.argv[1:3]
 DATA = os.environ['RACEPRIV_DATA']
 RESULTS = os.environ.get('RESULTS', f'{FOLDER}/results')
 ONLY = os.environ.get('ONLY', '')
 DELTA = 1e-9
 EPSILONS = [1, 0.1, 10]
-METHODS = ['racepriv', 'racepriv, δ = 0', 'independent columns', *rivals.RIVALS]
+METHODS = ['racepriv', 'racepriv, δ = 0', *rivals.RIVALS]
 SEEDS = int(os.environ.get('SEEDS', 5))
 ORDERED = {'adult': [0, 2, 3, 9, 10, 11], 'br2000': [1, 2, 3, 4, 9, 10, 12]}
 PULSAR = numpy.array([(0, 200), (20, 100), (-2, 9), (-2, 70), (0, 225), (0, 115), (-4, 35), (-3, 1200)])
@@ -106,24 +108,36 @@ LABELLED = {'adult', 'acs', 'br2000', 'nltcs', 'pulsar', 'sums'}     # the last 
 
 # ------------------------------------------------------------------ methods
 
-def write(name, table):
+def load(session, name, table):
+    """The rows as a dataset that is called like them: ordered columns are numbers, others categories"""
     rows, cells, ordered = table
-    with open(f'{FOLDER}/{name}', 'wb') as file:
-        for numbers in (rows.shape[::-1], cells, [c if o else 0 for c, o in zip(cells, ordered)], rows):
-            file.write(numpy.ascontiguousarray(numbers, dtype=numpy.uint32).tobytes())
+    numpy.savetxt(f'{FOLDER}/{name}.csv', rows, fmt='%d', delimiter=',')
+    columns = ', '.join(f'c{i} int NOT NULL CHECK (c{i} BETWEEN 0 AND {n - 1})' if is_number else
+                        f"c{i} text NOT NULL CHECK (c{i} IN ({', '.join(repr(str(x)) for x in range(n))}))"
+                        for i, (n, is_number) in enumerate(zip(cells, ordered)))
+    session.run(f'CREATE TABLE "{name}" ({columns})')
+    session.run(f"\\copy \"{name}\" FROM '{FOLDER}/{name}.csv' (FORMAT csv)\n")
+    session.run(f"CALL race_protect('\"{name}\"', epsilon_limit => 1e6, delta_limit => 0.1)")
+
+
+LOADED = set()
 
 
 def release(method, name, table, epsilon, seed):
-    """Rows of RELEASE, and what it measured"""
-    options = ['independent'] if method == 'independent columns' else []
-    delta = '0' if method == 'racepriv, δ = 0' else str(DELTA)
-    if not os.path.exists(f'{FOLDER}/{name}'):
-        write(name, table)
-    printed = subprocess.run([RELEASE, f'{FOLDER}/{name}', f'{FOLDER}/sample', str(epsilon), delta, str(seed), *options],
-                             stdout=subprocess.PIPE, check=True, text=True).stdout
-    _, measured, seconds, sampling = map(float, printed.split())
-    return numpy.fromfile(f'{FOLDER}/sample', numpy.uint32).reshape(table[0].shape), \
-        {'measured': measured, 'seconds': seconds, 'sampling': sampling}
+    """Synthetic rows, and what was measured.  The noise has no seed"""
+    if name not in LOADED:
+        load(SESSION, name, table)
+    LOADED.add(name)
+    pid, called = SESSION.value('SELECT pg_backend_pid()'), f'{method} {name} {epsilon:g} {seed}'
+    columns = ','.join(f'c{i}' for i in range(len(table[1])))
+    start = cpu_time(pid)
+    SESSION.run(f"CALL race_release('{called}', '\"{name}\"', '{{{columns}}}', "
+                f"{epsilon}, {0 if 'δ = 0' in method else DELTA})")
+    released = cpu_time(pid)
+    SESSION.run(f"\\copy (SELECT * FROM race_synthesize(NULL::\"{name}\", '{called}', {len(table[0])})) TO '{FOLDER}/sample' (FORMAT csv)\n")
+    measured = SESSION.value(f"SELECT count(DISTINCT number) FROM race_export('{called}', 'tables') WHERE column2 IS NOT NULL")
+    return numpy.loadtxt(f'{FOLDER}/sample', delimiter=',', dtype=numpy.uint32), \
+        {'measured': int(measured), 'seconds': released - start, 'sampling': cpu_time(pid) - released}
 
 
 def synthesize(method, name, table, epsilon, seed):
@@ -245,6 +259,7 @@ def report_losses(out, results):
 
 def main():
     results = {}
+    SESSION.run('DROP EXTENSION IF EXISTS racepriv CASCADE; CREATE EXTENSION racepriv')
     if os.path.exists(RESULTS):
         with open(RESULTS) as file:
             results = dict(map(json.loads, file))
@@ -265,4 +280,5 @@ def main():
         file.write('\n'.join(out).rstrip() + '\n')
 
 
-main()
+with Session() as SESSION:
+    main()
