@@ -138,7 +138,7 @@ read_vector(StepSite *site, Datum value, uint32 dims)
 	RaceElements elements;
 
 	race_array_open(&site->reader, value, &elements, false, false);
-	race_check_length(elements.n, dims, false);
+	race_check_length(RACE_RECORD_VECTOR, elements.n, dims, false);
 	if (elements.n > RACE_SCATTER_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -195,9 +195,7 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 		return false;
 	if (column->kind != RACE_RECORD_SET)
 	{
-		if (!(column->kind == RACE_RECORD_ROW ?
-			  race_check_columns(elements.n, column->width, soft) :
-			  race_check_length(elements.n, column->width, soft)))
+		if (!race_check_length(column->kind, elements.n, column->width, soft))
 			return false;
 		if (column->width == 0)
 		{
@@ -451,7 +449,7 @@ race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
  * 8	i64 seed of the parameters, with which elements are hashed; 0 if there are none
  * 16	for each part: u32 numbers or elements, u32 kind (RaceRecordKind), then 8 bytes for each
  *
- * In memory it is the same in native order.
+ * Read, it is the same in native order.
  */
 
 #define VERSION			1
@@ -473,18 +471,13 @@ StaticAssertDecl(offsetof(Prepared, words) == HEADER_SIZE, "as in the value");
 #define KindOf(head)		((uint32) ((head) >> 32))
 #define NumberOf(head)		((uint32) (head))
 
-static Prepared *
-allocate(Size words)
+static void
+check_size(Size words)
 {
-	Prepared   *prepared;
-
 	if (words > MAX_SIZE / sizeof(uint64))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a race_record can have at most %zu bytes", MAX_SIZE)));
-	prepared = palloc0(HEADER_SIZE + words * sizeof(uint64));
-	prepared->version = VERSION;
-	return prepared;
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -544,56 +537,42 @@ problem_of(const Prepared *prepared, Size left)
 
 /* ----------------------------------------------------------------- records */
 
-static Datum
-write_wire(const Prepared *prepared, Size words)
-{
-	StringInfoData out;
-
-	pq_begintypsend(&out);
-	enlargeStringInfo(&out, HEADER_SIZE + words * sizeof(uint64));
-	appendBinaryStringInfo(&out, (const char *) &prepared->version, 8);
-	race_put(&out, (uint64) prepared->seed, 8);
-	for (Size i = 0; i < words; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_put(&out, prepared->words[i], 8);
-	}
-	return PointerGetDatum(pq_endtypsend(&out));
-}
-
 Datum
 race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 {
 	RaceColumn	columns[RACE_MAX_PARTS];
 	Size		words = 0;
-	Prepared   *prepared;
-	uint64	   *next;
+	uint64		seed = 0;
+	StringInfoData out;
 
 	race_records_columns(records, records->n, columns);
 	for (int i = 0; i < records->n_parts; i++)
 	{
 		if (records->parts[i].kind == RACE_RECORD_SET)
 			columns[i].width = columns[i].starts[1] - columns[i].starts[0];
+		if (records->parts[i].kind != RACE_RECORD_VECTOR)
+			seed = (uint64) params->seed;
 		words += 1 + columns[i].width;
 	}
-	prepared = allocate(words);
-	prepared->n_parts = records->n_parts;
-	next = prepared->words;
+	check_size(words);
+	pq_begintypsend(&out);
+	enlargeStringInfo(&out, HEADER_SIZE + words * sizeof(uint64));
+	race_put(&out, VERSION | records->n_parts << 8, 8);
+	race_put(&out, seed, 8);
 	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordKind kind = records->parts[i].kind;
-		const void *from = columns[i].numbers;
+		const uint64 *from = kind == RACE_RECORD_VECTOR ? (const uint64 *) columns[i].numbers :
+			columns[i].elements + (kind == RACE_RECORD_SET ? columns[i].starts[0] : 0);
 
-		if (kind != RACE_RECORD_VECTOR)
+		race_put(&out, HeadOf(kind, columns[i].width), 8);
+		for (uint32 k = 0; k < columns[i].width; k++)
 		{
-			prepared->seed = params->seed;
-			from = columns[i].elements + (kind == RACE_RECORD_SET ? columns[i].starts[0] : 0);
+			CHECK_FOR_INTERRUPTS();
+			race_put(&out, from[k], 8);
 		}
-		*next++ = HeadOf(kind, columns[i].width);
-		memcpy(next, from, columns[i].width * sizeof(uint64));
-		next += columns[i].width;
 	}
-	return write_wire(prepared, words);
+	return PointerGetDatum(pq_endtypsend(&out));
 }
 
 static void
@@ -636,7 +615,8 @@ read_wire(Datum value)
 	{
 		Size		n = (size - HEADER_SIZE) / sizeof(uint64);
 
-		prepared = allocate(n);
+		check_size(n);
+		prepared = palloc(size);
 		memcpy(&prepared->version, next, 8);
 		next += 8;
 		prepared->seed = (int64) race_take(&next, 8);

@@ -27,18 +27,6 @@
  * Arrays as SQL passes them, of any type.
  */
 
-/* Text input of an array type, as a cast from literals */
-static void
-prepare_literal(RaceArrayReader *reader, Oid element, MemoryContext context)
-{
-	Oid			function;
-
-	getTypeInputInfo(get_array_type(element), &function, &reader->cast_ioparam);
-	fmgr_info_cxt(function, &reader->cast, context);
-	reader->element = element;
-	reader->has_cast = true;
-}
-
 /*
  * Prepare to read arguments of an array type with accepted elements, or of a domain
  * over one. Other types are accepted if they have an implicit cast to an array of
@@ -58,7 +46,10 @@ race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
 		return false;
 	if (literals && base == UNKNOWNOID)
 	{
-		prepare_literal(reader, FLOAT8OID, context);
+		getTypeInputInfo(FLOAT8ARRAYOID, &function, &reader->cast_ioparam);
+		fmgr_info_cxt(function, &reader->cast, context);
+		reader->element = FLOAT8OID;
+		reader->has_cast = true;
 		return true;
 	}
 	reader->element = get_element_type(base);
@@ -224,30 +215,6 @@ race_pgvector_prepare(RaceArrayReader *reader, Oid type)
 	return reader->layout != RACE_LAYOUT_ARRAY;
 }
 
-/* Dimensions, numbers that are stored, and what must be 0; false if they do not fit in */
-static bool
-read_header(RaceLayout layout, const char *data, Size size, int64 *dims, int64 *numbers,
-			int64 *zero)
-{
-	int16		small[2];
-	int32		large[3];
-
-	if (size < layouts[layout].header)
-		return false;
-	if (layout == RACE_LAYOUT_SPARSEVEC)
-	{
-		memcpy(large, data, sizeof(large));
-		*dims = large[0];
-		*numbers = large[1];
-		*zero = large[2];
-		return true;
-	}
-	memcpy(small, data, sizeof(small));
-	*dims = *numbers = small[0];
-	*zero = small[1];
-	return true;
-}
-
 bool
 race_pgvector_open(const RaceArrayReader *reader, Datum value, RaceElements *elements,
 				   bool soft)
@@ -256,18 +223,24 @@ race_pgvector_open(const RaceArrayReader *reader, Datum value, RaceElements *ele
 	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
 	const char *data = VARDATA_ANY(packed);
 	Size		size = VARSIZE_ANY_EXHDR(packed);
-	int64		dims;
-	int64		numbers;
-	int64		zero;
+	int32		header[3] = {0};	/* dims, numbers that are stored, and 0 */
+	int16		small[2] = {0};
 
-	if (!read_header(layout, data, size, &dims, &numbers, &zero) || zero != 0 ||
-		numbers < 0 || numbers > dims ||
-		size != layouts[layout].header + (Size) numbers * layouts[layout].number)
+	if (size >= layouts[layout].header && layout == RACE_LAYOUT_SPARSEVEC)
+		memcpy(header, data, sizeof(header));
+	else if (size >= layouts[layout].header)
+	{
+		memcpy(small, data, sizeof(small));
+		header[0] = header[1] = small[0];
+		header[2] = small[1];
+	}
+	if (header[2] != 0 || header[1] < 0 || header[1] > header[0] ||
+		size != layouts[layout].header + (Size) header[1] * layouts[layout].number)
 		race_refuse(soft, errmsg("expected a %s as pgvector stores it, found another value",
 								 layouts[layout].name));
 	elements->data = data + layouts[layout].header;
-	elements->n = (uint32) dims;
-	elements->stored = (uint32) numbers;
+	elements->n = (uint32) header[0];
+	elements->stored = (uint32) header[1];
 	elements->present = NULL;
 	return true;
 }
@@ -352,21 +325,6 @@ race_set_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
 	reader->null_hint = "Leave it out, as in array_remove(x, NULL).";
 }
 
-bool
-race_check_columns(uint32 n, uint32 expected, bool soft)
-{
-	if (n == 0 && expected == 0)
-		race_refuse(soft, errmsg("expected a row of categories, found an empty array"));
-	if (expected == 0 && n > RACE_MAX_DIMS)
-		race_refuse(soft, errmsg("expected a row of up to %d categories, found %u",
-								 RACE_MAX_DIMS, n));
-	if (expected != 0 && n != expected)
-		race_refuse(soft, errmsg_plural("expected a row of %u category, found %u",
-										"expected a row of %u categories, found %u",
-										expected, expected, n));
-	return true;
-}
-
 static void
 convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
 {
@@ -436,97 +394,15 @@ race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 		spread(elements->present, elements->n, present.n, null, out);
 }
 
-/*
- * Sorting that a user can interrupt.
- *
- * A radix sort in place, from the highest byte (McIlroy, Bostic & McIlroy 1993,
- * "American flag sort").  Elements are hashed, so a byte makes parts of about the
- * same size, and a million elements are small parts after two bytes.  Equal elements
- * stay together in every byte, and cost no more than others.
- */
-
-#define FEW		256				/* qsort() is faster for up to this many elements */
-
+/* qsort() keeps nothing but the array, so that a comparison may end it. */
 static int
 compare_elements(const void *a, const void *b)
 {
 	uint64		x = *(const uint64 *) a;
 	uint64		y = *(const uint64 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	return (x > y) - (x < y);
-}
-
-#define ByteAt(x, shift)	((x) >> (shift) & 0xFF)
-
-/*
- * Where the elements with each byte end: ends[b] is where those with byte b + 1
- * start.
- */
-static void
-find_ends(const uint64 *elements, size_t n, int shift, size_t *ends)
-{
-	size_t		sum = 0;
-
-	memset(ends, 0, 256 * sizeof(size_t));
-	for (size_t i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ends[ByteAt(elements[i], shift)]++;
-	}
-	for (int b = 0; b < 256; b++)
-		ends[b] = sum += ends[b];
-}
-
-/* Move each element to a place of its byte. */
-static void
-permute(uint64 *elements, int shift, const size_t *ends)
-{
-	size_t		next[256];
-
-	next[0] = 0;
-	memcpy(next + 1, ends, 255 * sizeof(size_t));
-	for (int b = 0; b < 256; b++)
-		while (next[b] < ends[b])
-		{
-			size_t		from = next[b];
-			uint64		x = elements[from];
-			size_t		to = next[ByteAt(x, shift)]++;
-
-			CHECK_FOR_INTERRUPTS();
-			elements[from] = elements[to];
-			elements[to] = x;
-		}
-}
-
-/* Sort elements that are equal in all bits above the byte at `shift`. */
-static void
-sort_from(uint64 *elements, size_t n, int shift)
-{
-	size_t		ends[256];
-	size_t		start = 0;
-
-	if (n <= FEW)
-	{
-		qsort(elements, n, sizeof(uint64), compare_elements);
-		return;
-	}
-	find_ends(elements, n, shift, ends);
-	permute(elements, shift, ends);
-	for (int b = 0; b < 256 && shift > 0; b++)
-	{
-		sort_from(elements + start, ends[b] - start, shift - 8);
-		start = ends[b];
-	}
-}
-
-/*
- * Sort elements of a set, hashed to 64 bits. After an interrupt they are in any
- * order.
- */
-static void
-race_sort_elements(uint64 *elements, size_t n)
-{
-	sort_from(elements, n, 56);
 }
 
 void
@@ -534,7 +410,7 @@ race_normalize_set(uint64 *elements, size_t *n)
 {
 	size_t		distinct = 0;
 
-	race_sort_elements(elements, *n);
+	qsort(elements, *n, sizeof(uint64), compare_elements);
 	for (size_t i = 0; i < *n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -571,16 +447,18 @@ race_vector_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
 }
 
 bool
-race_check_length(uint32 n, uint32 expected, bool soft)
+race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
 {
+	bool		row = kind == RACE_RECORD_ROW;
+	const char *what = row ? "row" : "vector";
+	const char *unit = !row ? "dimensions" : expected == 1 ? "category" : "categories";
+
 	if (n == 0 && expected == 0)
-		race_refuse(soft, errmsg("expected a vector, found an empty array"));
+		race_refuse(soft, errmsg("expected a %s, found an empty array", row ? "row of categories" : what));
 	if (expected == 0 && n > RACE_MAX_DIMS)
-		race_refuse(soft, errmsg("expected a vector of up to %d dimensions, found %u",
-								 RACE_MAX_DIMS, n));
+		race_refuse(soft, errmsg("expected a %s of up to %d %s, found %u", what, RACE_MAX_DIMS, unit, n));
 	if (expected != 0 && n != expected)
-		race_refuse(soft, errmsg("expected a vector of %u dimensions, found %u",
-								 expected, n));
+		race_refuse(soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n));
 	return true;
 }
 
@@ -646,24 +524,16 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 	return true;
 }
 
-/* A vector of n elements by itself, without bounds */
-static void
-race_vector_read(RaceArrayReader *reader, Datum value, uint32 n, double *out)
-{
-	RaceElements elements;
-
-	race_array_open(reader, value, &elements, false, false);
-	race_check_length(elements.n, n, false);
-	race_vector_convert(reader, &elements, NULL, out, false);
-}
-
 double *
 race_vector_new(Oid type, Datum value, uint32 n)
 {
 	RaceArrayReader reader;
+	RaceElements elements;
 	double	   *out = palloc(n * sizeof(double));
 
 	race_vector_prepare(&reader, type, CurrentMemoryContext);
-	race_vector_read(&reader, value, n, out);
+	race_array_open(&reader, value, &elements, false, false);
+	race_check_length(RACE_RECORD_VECTOR, elements.n, n, false);
+	race_vector_convert(&reader, &elements, NULL, out, false);
 	return out;
 }

@@ -102,12 +102,6 @@ extern void race_set_prepare(RaceArrayReader *reader, Oid type,
 							 MemoryContext context);
 
 /*
- * Does a row have the expected number of columns (or, if that is 0, between 1 and
- * RACE_MAX_DIMS)?  Else 22023, or with `soft` false.
- */
-extern bool race_check_columns(uint32 n, uint32 expected, bool soft);
-
-/*
  * The elements as they are hashed, with the seed of the parameters.  Integers of
  * all widths are the same; texts are equal when their bytes are.  NULLs, if there are
  * some, become `null`.
@@ -115,11 +109,7 @@ extern bool race_check_columns(uint32 n, uint32 expected, bool soft);
 extern void race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 							 int64 seed, uint64 null, uint64 *out);
 
-/*
- * Sorting that a user can interrupt.
- */
-
-/* Sort the elements of a set and remove duplicates; *n becomes how many are left. */
+/* Sort the elements of a set and remove duplicates, unless the user interrupts; *n becomes how many are left. */
 extern void race_normalize_set(uint64 *elements, size_t *n);
 
 /*
@@ -144,10 +134,10 @@ extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *ele
 								const RaceParams *part, double *out, bool soft);
 
 /*
- * Does a vector have the expected number of elements (or, if that is 0, between 1 and
+ * Does a vector or a row have the expected number of elements (or, if that is 0, between 1 and
  * RACE_MAX_DIMS)? Else as above.
  */
-extern bool race_check_length(uint32 n, uint32 expected, bool soft);
+extern bool race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft);
 
 /* The same of a value of this type, palloc'd */
 extern double *race_vector_new(Oid type, Datum value, uint32 n);

@@ -894,10 +894,8 @@ may_be_nan(Node *node)
 static void
 check_length(const RaceParams *part, uint32 n)
 {
-	if (race_record_kind(part) == RACE_RECORD_VECTOR)
-		(void) race_check_length(n, part->dims, false);
-	else if (race_record_kind(part) == RACE_RECORD_ROW)
-		(void) race_check_columns(n, part->dims, false);
+	if (race_record_kind(part) != RACE_RECORD_SET)
+		(void) race_check_length(race_record_kind(part), n, part->dims, false);
 }
 
 static void
