@@ -110,20 +110,15 @@ check_format(const RaceSketchDatum *flat, Size size)
 				 errmsg("race_sketch value of unknown format")));
 }
 
-/* Contents of sketches in memory are numbered, when they are first looked at. */
-static uint64
-identity_of(RaceSketch *sketch)
-{
-	static uint64 last = 0;
-
-	if (sketch->generation == 0)
-		sketch->generation = ++last;
-	return IN_MEMORY | sketch->generation;
-}
-
 static void
 view_expanded(RaceSketch *sketch, RaceView *view)
 {
+	static uint64 last = 0;
+
+	/* contents of sketches in memory are numbered, when they are first looked at */
+	if (sketch->generation == 0)
+		sketch->generation = ++last;
+	view->identity = IN_MEMORY | sketch->generation;
 	view->header = &sketch->header;
 	view->params = sketch->params;
 	view->shares = sketch->shares;
@@ -131,7 +126,6 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 	view->width = sketch->width;
 	view->model = NULL;
 	view->model_size = 0;
-	view->identity = identity_of(sketch);
 }
 
 void
@@ -394,13 +388,6 @@ is_wide(const RaceSketch *sketch)
 	return RACE_LANES * (Size) sketch->params->range * sketch->width > WIDE;
 }
 
-static bool
-is_long(const RaceParams *part)
-{
-	return race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
-		part->sequence != RACE_SEQUENCE_STRUCTURED;
-}
-
 static Size
 max_batch_size(const RaceSketch *sketch)
 {
@@ -409,23 +396,15 @@ max_batch_size(const RaceSketch *sketch)
 	if (race_summary_kind(sketch->params)->matrix)
 		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
 	for (const RaceParams *part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
-		if (is_long(part))
+		if (race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
+			part->sequence != RACE_SEQUENCE_STRUCTURED)
 			return Min(2 * counters, MAX_LONG_SIZE);
 	return Min(counters / 2, is_wide(sketch) ? MAX_WIDE_SIZE : MAX_BATCH_SIZE);
 }
 
-/* How many multiplications a function of a row takes, without the elements of sets */
-static Size
-work_of_function(const RaceParams *part)
-{
-	const Size	of_structured = 48; /* additions, 3 log2(d) */
+#define WORK_OF_STRUCTURED	48	/* additions, 3 log2(d) */
 
-	if (race_record_kind(part) != RACE_RECORD_VECTOR)
-		return 8;
-	return part->sequence == RACE_SEQUENCE_STRUCTURED ? of_structured : part->dims + 8;
-}
-
-/* The same of a record, in all rows */
+/* How many multiplications a record takes in all rows, without the elements of sets */
 static Size
 work_of_record(const RaceParams *params)
 {
@@ -434,7 +413,8 @@ work_of_record(const RaceParams *params)
 	if (race_summary_kind(params)->matrix)
 		return RaceCounters(params) + (Size) params->features * params->dims;
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		work += part->power * work_of_function(part);
+		work += part->power * (race_record_kind(part) != RACE_RECORD_VECTOR ? 8 :
+							   part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED : part->dims + 8);
 	return work * params->rows;
 }
 
@@ -476,15 +456,12 @@ static void
 reserve(RaceSketch *sketch, uint32 capacity)
 {
 	RaceSplit  *split = sketch->split;
+	Size		size = capacity * sizeof(RacePortion);
 
 	race_records_reserve(sketch->batch, capacity);
-	if (split == NULL)
-		return;
-	if (split->portions != NULL)
-		split->portions = repalloc(split->portions, capacity * sizeof(RacePortion));
-	else
-		split->portions = MemoryContextAlloc(sketch->hdr.eoh_context,
-											 capacity * sizeof(RacePortion));
+	if (split != NULL)
+		split->portions = split->portions != NULL ? repalloc(split->portions, size) :
+			MemoryContextAlloc(sketch->hdr.eoh_context, size);
 }
 
 RaceRecords *

@@ -318,17 +318,6 @@ check_mergeable(const RaceView *a, const RaceView *b)
 		check_shares(x, y);
 }
 
-/* Keep the first rows only; counters lie row by row. */
-static void
-truncate_rows(RaceSketch *sketch, uint32 rows)
-{
-	if (rows < sketch->params->rows)
-	{
-		sketch->params->rows = rows;
-		race_sketch_touch(sketch);
-	}
-}
-
 /*
  * Make private grids have the same cells.  `other` becomes a view of what is in the current
  * context.
@@ -390,20 +379,15 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 									   sign * other->header->count, exact);
 }
 
-/* Two halves of one kind are a half of both pairs; one of each are whole records. */
-static void
-add_halves(RaceNoise *noise, const RaceNoise *other)
-{
-	bool		joined = noise->half != other->half;
-
-	noise->half = joined ? RACE_WHOLE : noise->half;
-	noise->pair_id = joined ? 0 : noise->pair_id + other->pair_id;
-}
-
 /* Compute the noise of the sum of two private sketches. Exact ones have none. */
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 {
+	bool		joined = noise->half != other->half;
+
+	/* two halves of one kind are a half of both pairs; one of each are whole records */
+	noise->half = joined ? RACE_WHOLE : noise->half;
+	noise->pair_id = joined ? 0 : noise->pair_id + other->pair_id;
 	if (noise->status == RACE_STATUS_EXACT)
 		return;
 	if (disjoint && !race_noise_may_be_disjoint(noise, other))
@@ -478,10 +462,14 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	if (mine.header->noise.status == RACE_STATUS_SHARE)
 		return RaceSketchGetDatum(plus_shares(fcinfo, &mine, &other, disjoint));
 	sketch = race_writable_arg(fcinfo, &mine);
-	truncate_rows(sketch, other.params->rows);
+	if (other.params->rows < sketch->params->rows)
+	{
+		/* the first rows are kept; counters lie row by row */
+		sketch->params->rows = other.params->rows;
+		race_sketch_touch(sketch);
+	}
 	meet(sketch, &other);
 	add_counters(sketch, &other, 1);
-	add_halves(&sketch->header.noise, &other.header->noise);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
 	return RaceSketchGetDatum(sketch);
 }
