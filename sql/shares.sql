@@ -67,7 +67,7 @@ SELECT race_share(exact, 1e-9, 1e-6, 5, max_contributions => 2147483647) FROM ho
 SELECT s::text::race_sketch::text = s::text AS stored, merged
 FROM (SELECT race_merge(race_share(exact, 1e-4, 1e-6, 7, max_contributions => 100, rows => 1)) AS s
 	FROM hospitals, generate_series(1, 7) WHERE party = 1) v, race_info(s);
-SELECT race_share(exact, 1e-4, 1e-6, 7, max_contributions => 1100, rows => 1) FROM hospitals WHERE party = 1;
+SELECT race_share(exact, 1e-4, 1e-6, 7, max_contributions => 2000, rows => 1) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1, 1e-6, 5, rows => 3) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1, 1e-6, NULL), race_share(NULL, 1, 1e-6, 5), race_share(exact, NULL, 1e-6, 5) FROM hospitals WHERE party = 1;
 -- with a delta near 1 epsilon can be 0, for as many shares and for one release

@@ -1010,6 +1010,8 @@ COMMENT ON VIEW race_budget_status IS
 CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
 	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
 
+REVOKE EXECUTE ON FUNCTION _racepriv._race_sql_handler() FROM PUBLIC;
+
 COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
 
 CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler VALIDATOR pg_catalog.fmgr_sql_validator;
@@ -1976,11 +1978,11 @@ COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
-	OUT question text, OUT expected float8, OUT unit text)
+	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
 
-COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint) IS
-	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Reads no data. Errors: 42501, 42703, 42704, 22023';
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint, text, text, text[]) IS
+	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Others as race_release. Reads no data. Errors: 42501, 42703, 42704, 22023, 54000';
 
 CREATE OR REPLACE VIEW race_catalog AS
 SELECT f.name, f.version, p.labels, f.description,
