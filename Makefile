@@ -61,7 +61,7 @@ OBJS = src/racepriv.o \
 # The install script is made of the SQL beside the C, in this order.
 CORE_SQL = params domain sketch privatize moments
 ANSWERS_SQL = fit tables estimate classify models maps moments_answers
-RELEASE_SQL = ledger released classified protect release columns catalog tables chart rights
+RELEASE_SQL = ledger series released classified protect release columns catalog tables chart rights
 SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
 	$(RELEASE_SQL:%=src/release/%.sql)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
@@ -111,11 +111,11 @@ UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,cells contingency% junction_tree measure kernels normal sequences rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
-	factor noise_samplers noise_budget counters count noisy) \
-	$(addprefix answers/,graphical% distributions solver point_masses cosine_basis moments_psd)
+	series factor noise_samplers noise_budget counters count noisy) \
+	$(addprefix answers/,graphical% period_weights distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # Grey-box audits have their own race_noisy(), which notes what it is given.
-test/unit/greybox_test test/unit/greybox_tables_test: REPLACED = src/core/noisy.o
+test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test: REPLACED = src/core/noisy.o
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(filter-out $(REPLACED),$(PURE_OBJS)) -lm
 FUZZED_OBJS = src/core/counters.o

@@ -19,6 +19,7 @@
 #include "executor/functions.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
@@ -27,6 +28,7 @@
 #include "../release/ledger.h"
 #include "../release/lookup.h"
 #include "classify.h"
+#include "period.h"
 #include "proportion.h"
 
 PG_FUNCTION_INFO_V1(race_released);
@@ -90,24 +92,102 @@ copy_column(int row, int i, MemoryContext context)
 	return value;
 }
 
-/* Find the parts of the latest version in the ledger of the extension that the function belongs to. */
+static void
+run(const char *query, int n, Oid *types, Datum *values, const char *nulls)
+{
+	if (SPI_execute_with_args(query, n, types, values, nulls, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not look up a release");
+}
+
+static int
+int_column(int i)
+{
+	bool		isnull;
+
+	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i, &isnull));
+}
+
+/*
+ * Which versions a name stands for, an array with their weights: the values of a series that tell of a period, or the latest
+ * version alone.  *name becomes the one in the ledger.
+ */
+static Datum
+find_versions(Datum *name, double **weights)
+{
+	Oid			type = TEXTOID;
+	Datum	   *versions;
+	double	   *all;
+	int			n;
+	int			used = 0;
+
+	run("SELECT p.name, CASE WHEN p.\"values\" IS NULL THEN (SELECT pg_catalog.max(r.version) FROM " RACE_SCHEMA ".race_releases r"
+		" WHERE r.name OPERATOR(pg_catalog.=) $1) ELSE p.\"values\" END, p.first, p.after, p.\"values\" IS NULL FROM " RACE_SCHEMA "._race_period($1) p",
+		1, &type, name, NULL);
+	n = int_column(2);
+	if (int_column(5))
+	{
+		Datum		version = Int32GetDatum(n);
+
+		*weights = NULL;
+		return PointerGetDatum(construct_array(&version, 1, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+	}
+	*name = copy_column(0, 1, CurrentMemoryContext);
+	all = palloc(n * sizeof(double));
+	*weights = palloc(n * sizeof(double));
+	versions = palloc(n * sizeof(Datum));
+	if (race_period_weights(n, int_column(3), int_column(4), all) < 0)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	for (int i = 0; i < n; i++)
+		if (all[i] != 0)
+		{
+			(*weights)[used] = all[i];
+			versions[used++] = Int32GetDatum(i + 1);
+		}
+	return PointerGetDatum(construct_array(versions, used, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+}
+
+/* Replace the values of each part of a series, which follow each other, by their weighted sum. */
+static void
+add_values(Released *site, int values, const double *weights)
+{
+	Datum	   *sketches = palloc(values * sizeof(Datum));
+	MemoryContext old;
+
+	site->n /= values;
+	for (int i = 0; i < site->n; i++)
+	{
+		Part		part = site->parts[i * values];
+
+		for (int k = 0; k < values; k++)
+			sketches[k] = site->parts[i * values + k].sketch;
+		old = MemoryContextSwitchTo(site->context);
+		part.sketch = race_weighted_sum(values, sketches, weights);
+		MemoryContextSwitchTo(old);
+		site->parts[i] = part;
+	}
+}
+
+/*
+ * Find the parts of the latest version, or of a period of a series, in the ledger of the extension that the function belongs
+ * to.
+ */
 static void
 look_up(Released *site, Oid function, const char *name, const char *label)
 {
 	const char *query = "SELECT sketch, label, scores, value_bound FROM " RACE_SCHEMA ".race_releases "
-		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) "
-		"(SELECT pg_catalog.max(version) FROM " RACE_SCHEMA ".race_releases WHERE name OPERATOR(pg_catalog.=) $1) "
+		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($3) "
 		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
-		"ORDER BY part";
-	Oid			types[2] = {TEXTOID, TEXTOID};
-	Datum		values[2] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
-	char		nulls[2] = {' ', label == NULL ? 'n' : ' '};
+		"ORDER BY part, version";
+	Oid			types[3] = {TEXTOID, TEXTOID, INT4ARRAYOID};
+	Datum		values[3] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
+	char		nulls[3] = {' ', label == NULL ? 'n' : ' ', ' '};
+	double	   *weights;
 	bool		isnull;
 
 	(void) race_schema_of(function);
 	SPI_connect();
-	if (SPI_execute_with_args(query, 2, types, values, nulls, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not look up a release");
+	values[2] = find_versions(&values[0], &weights);
+	run(query, 3, types, values, nulls);
 	if (SPI_processed == 0)
 		refuse(name, label);
 	site->n = (int) SPI_processed;
@@ -122,6 +202,8 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 		part->bound = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 4, &isnull));
 		part->has_value = !isnull;
 	}
+	if (weights != NULL)
+		add_values(site, ArrayGetNItems(1, ARR_DIMS(DatumGetArrayTypeP(values[2]))), weights);
 	SPI_finish();
 }
 

@@ -306,6 +306,78 @@ all_parts(const RaceSelect *select, double left)
 		ALL_ERROR * 2 * (tables + select->columns) * select->total ? parts : 0;
 }
 
+/* Connect the columns of a table with each other. */
+static void
+add_edges(RaceSelect *select, const RaceSelectTable *table)
+{
+	const uint32_t columns[] = {table->first, table->second, table->third};
+	RaceColumnSet all = RACE_COLUMN(table->first) | RACE_COLUMN(table->second) | RACE_COLUMN(table->third);
+
+	for (int i = 0; i < 3; i++)
+		select->neighbors[columns[i]] |= all & ~RACE_COLUMN(columns[i]);
+}
+
+/* Is there a path between the columns of a pair? */
+static bool
+are_connected(const RaceSelect *select, const RaceSelectTable *pair)
+{
+	RaceColumnSet reached = RACE_COLUMN(pair->first);
+	RaceColumnSet before;
+
+	do
+	{
+		before = reached;
+		for (uint32_t i = 0; i < select->columns; i++)
+			if (reached & RACE_COLUMN(i))
+				reached |= select->neighbors[i];
+	} while (reached != before);
+	return (reached & RACE_COLUMN(pair->second)) != 0;
+}
+
+/* Add a table if the junction tree stays small, and in the first round the graph a forest. */
+static bool
+add_table(RaceSelect *select, const RaceSelectTable *table)
+{
+	RaceColumnSet before[RACE_GRAPH_COLUMNS];
+
+	/* scores do not know what pairs of the same round say together: the next round's do */
+	if (select->round == 0 && are_connected(select, table))
+		return false;
+	memcpy(before, select->neighbors, sizeof(before));
+	add_edges(select, table);
+	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= RACE_SELECT_CLIQUES)
+		return true;
+	memcpy(select->neighbors, before, sizeof(before));
+	return false;
+}
+
+/*
+ * Set the tables of several columns that are measured whatever counts say: those that are asked for, or all pairs, as long as
+ * the junction tree stays small.  Returns their parts.
+ */
+static double
+fix_tables(RaceSelect *select)
+{
+	uint32_t	tables = select->n_asked > 0 ? select->n_asked : pairs(select);
+	double		parts = 0;
+	RaceSelectTable table;
+
+	select->round = ROUNDS;
+	select->n_fixed = 0;
+	for (uint32_t i = 0; i < select->columns; i++)
+		select->groups[i] = select->finest[i];
+	for (uint32_t k = 0; k < tables && k < RACE_SELECT_TABLES; k++)
+	{
+		next_candidate(select, select->n_asked > 0 ? pairs(select) + k : k, &table);
+		set_weight(select, &table);
+		if (!add_table(select, &table))
+			continue;
+		select->table[select->n_fixed++] = table;
+		parts += table_part(select, &table, select->groups);
+	}
+	return parts;
+}
+
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
@@ -316,9 +388,9 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 	select->total = fmax((double) count, 1);
 	if (select->columns > 1)
 	{
-		all = all_parts(select, left);
-		part = all > 0 ? 1 / (1 + all / one_way_parts(select)) : one_ways_part(select, left);
-		if (all > 0 && are_few_numbers(select))
+		all = select->fixed ? fix_tables(select) : all_parts(select, left);
+		part = all > 0 || select->fixed ? 1 / (1 + all / one_way_parts(select)) : one_ways_part(select, left);
+		if (all > 0 && (select->fixed || are_few_numbers(select)))
 			part = fmax(part, FEW_ONE_WAY_PART);
 	}
 	select->all = all > 0;
@@ -385,6 +457,12 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 	select->total = estimate_total(select, counts);
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
+		if (select->fixed)
+		{
+			for (uint32_t k = 0; k < select->finest[i]; k++)
+				select->group_of[i][k] = k;
+			continue;
+		}
 		select->groups[i] = join(counts, select->finest[i], select->ordered[i], least, select->group_of[i]);
 		counts += select->finest[i];
 	}
@@ -403,51 +481,6 @@ race_select_scores(RaceSelect *select)
 				 score_change(select, select->unit));
 	select->score_deviation = sqrt(race_select_variance(select, noise)) / (double) select->unit;
 	return noise;
-}
-
-/* Connect the columns of a table with each other. */
-static void
-add_edges(RaceSelect *select, const RaceSelectTable *table)
-{
-	const uint32_t columns[] = {table->first, table->second, table->third};
-	RaceColumnSet all = RACE_COLUMN(table->first) | RACE_COLUMN(table->second) | RACE_COLUMN(table->third);
-
-	for (int i = 0; i < 3; i++)
-		select->neighbors[columns[i]] |= all & ~RACE_COLUMN(columns[i]);
-}
-
-/* Is there a path between the columns of a pair? */
-static bool
-are_connected(const RaceSelect *select, const RaceSelectTable *pair)
-{
-	RaceColumnSet reached = RACE_COLUMN(pair->first);
-	RaceColumnSet before;
-
-	do
-	{
-		before = reached;
-		for (uint32_t i = 0; i < select->columns; i++)
-			if (reached & RACE_COLUMN(i))
-				reached |= select->neighbors[i];
-	} while (reached != before);
-	return (reached & RACE_COLUMN(pair->second)) != 0;
-}
-
-/* Add a table if the junction tree stays small, and in the first round the graph a forest. */
-static bool
-add_table(RaceSelect *select, const RaceSelectTable *table)
-{
-	RaceColumnSet before[RACE_GRAPH_COLUMNS];
-
-	/* scores do not know what pairs of the same round say together: the next round's do */
-	if (select->round == 0 && are_connected(select, table))
-		return false;
-	memcpy(before, select->neighbors, sizeof(before));
-	add_edges(select, table);
-	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= RACE_SELECT_CLIQUES)
-		return true;
-	memcpy(select->neighbors, before, sizeof(before));
-	return false;
 }
 
 /* A table that was not refused, whose distance exceeds most what it adds to the noise; or false */
@@ -528,9 +561,9 @@ bool
 race_select_all(RaceSelect *select)
 {
 	RaceSelectTable table;
-	uint32_t	to = 0;
+	uint32_t	to = select->n_fixed;
 
-	for (; select->all && to < pairs(select) + triples(select); to++)
+	for (; !select->fixed && select->all && to < pairs(select) + triples(select); to++)
 	{
 		next_candidate(select, to, &table);
 		set_weight(select, &table);

@@ -61,6 +61,7 @@ typedef struct RaceSelect
 	double		budget;			/* epsilon or rho */
 	uint32_t	max_contributions;	/* records of a person */
 	bool		substitute;		/* neighbors replace a person's records */
+	bool		fixed;			/* measure the tables that are asked for, or all pairs, whatever counts say */
 
 	/* results */
 	double		cost;			/* so far, rounded up, never above the budget */
@@ -74,6 +75,7 @@ typedef struct RaceSelect
 	/* in between */
 	double		allotted;		/* of the budget */
 	bool		all;			/* measure all pairs? */
+	uint32_t	n_fixed;		/* tables of several columns, table[], if they are fixed */
 	uint32_t	round;			/* that comes next, from 0 on */
 	double		score_deviation;	/* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];

@@ -18,6 +18,7 @@
 #include "noise_state.h"
 #include "normal.h"
 #include "sequences.h"
+#include "series.h"
 #include "table.h"
 #include "table_density.h"
 

@@ -132,6 +132,7 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 	select->budget = race_measure_budget(request);
 	select->max_contributions = request->max_contributions;
 	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	select->fixed = request->levels > 0;
 	select->cost = select->allotted = 0;
 	select->round = select->measured = 0;
 	memset(select->neighbors, 0, sizeof(select->neighbors));

@@ -305,6 +305,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 		checked_rows(*rows, params->rows);
 	request.max_contributions = checked_contributions(max_contributions);
 	request.neighbors = checked_neighbors(neighbors);
+	request.levels = 0;
 	return request;
 }
 
@@ -363,7 +364,7 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 	double		rho;
 
 	race_check_plan(request, params, kept, &plan);
-	if (request->delta == 0)
+	if (request->delta == 0 && request->levels == 0)
 		return race_rho_of_pure(request->epsilon);
 	/* rounding is not the same for each number of levels */
 	rho = plan.noise.rho;

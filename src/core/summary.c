@@ -10,6 +10,7 @@
 #include "loss_rows.h"
 #include "measure.h"
 #include "moment_sums.h"
+#include "series.h"
 #include "summary.h"
 
 /*
@@ -220,6 +221,8 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept
 			return false;
 	/* the release has the bits again, as zeros */
 	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->kept.coarser);
+	if (request->levels > 0)
+		race_series_cost(&plan->noise, request->levels);
 	return true;
 }
 

@@ -37,6 +37,12 @@ typedef struct RaceRequest
 	bool		fit;			/* will a model be fitted to the release? */
 	uint32_t	max_contributions;
 	RaceNeighbors neighbors;
+
+	/*
+	 * Of a value of a series: in how many of these a record is (series.h); else 0.  Public facts alone then say what is
+	 * kept, so that values can be added up, and the value states the cost of the series.
+	 */
+	uint32_t	levels;
 } RaceRequest;
 
 typedef struct RacePlan

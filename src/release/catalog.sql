@@ -8,7 +8,7 @@ SELECT f.name, f.version, p.labels, f.description,
 	f.units,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
-	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
@@ -39,6 +39,7 @@ COMMENT ON COLUMN race_catalog.delta IS 'its delta';
 COMMENT ON COLUMN race_catalog.released_at IS 'when it was charged, before its data were read';
 COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_catalog.domains IS 'of a release by columns, the domain of each column; NULL in others';
+COMMENT ON COLUMN race_catalog.during IS 'of a series, the time of the records of its latest value, which count is of; NULL in others';
 
 DO $$
 BEGIN

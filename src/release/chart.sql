@@ -12,7 +12,7 @@ DECLARE
 BEGIN
 	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(r.sketch))
 	INTO names, n
-	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
+	FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
 		PERFORM _racepriv._race_released(release);		-- says that there is none
 		RETURN NULL;
@@ -251,7 +251,7 @@ CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT 
 	UNION ALL
 	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
-			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
+			WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
 		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, density, prominence, mode)
@@ -330,16 +330,20 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
-		SELECT r.version, r.label, r.released_at,
+		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
+			dense_rank() OVER (ORDER BY r.version) AS place,
 			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains
 		FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
-		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
-			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL))
+		WHERE r.name = (_racepriv._race_period(release)).name AND (race_versions.label IS NULL OR r.label = race_versions.label)
+			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
+			-- of a series, single intervals
+			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
+				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
 	SELECT v.released_at, v.version, (_racepriv._race_info(v.sketch)).count::float8, (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
-		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
+		ON before.place = v.place - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (
 			SELECT m.distance, m.squared, m.standard_error, m.p_value FROM _racepriv._race_distance(
 				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
@@ -349,4 +353,4 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
+	'a row for each version of a release and label: the number of records, and the distance to the version before. of a series, for each interval, whose end is the time. Moments have counts alone. No rows without such a release';

@@ -145,9 +145,11 @@ CREATE TABLE _racepriv.race_releases (
 	units text[],
 	scores race_sketch,
 	domains jsonb,
-	PRIMARY KEY (name, version, part),
-	UNIQUE (charge, part)
+	during tsrange,
+	PRIMARY KEY (name, version, part)
 );
+-- one charge pays for one version, or for all values of a series
+CREATE UNIQUE INDEX race_releases_charge ON _racepriv.race_releases (charge, part) WHERE during IS NULL;
 COMMENT ON TABLE _racepriv.race_releases IS
 	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
 COMMENT ON COLUMN _racepriv.race_releases.name IS 'the name of the release';
@@ -164,6 +166,7 @@ COMMENT ON COLUMN _racepriv.race_releases.columns IS 'names of the columns of a 
 COMMENT ON COLUMN _racepriv.race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches of all labels give the records of this label; NULL in others';
 COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
+COMMENT ON COLUMN _racepriv.race_releases.during IS 'of a value of a series, the time of its records, in UTC; NULL in other releases';
 
 CREATE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -201,7 +204,7 @@ CREATE FUNCTION _racepriv._race_check_ledger() RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions}';
+	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions,_racepriv.race_series_units}';
 	place CONSTANT regnamespace := '_racepriv';
 	keeper CONSTANT oid := (SELECT nspowner FROM pg_namespace WHERE oid = place);
 	problem text;

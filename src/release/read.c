@@ -70,6 +70,7 @@ typedef struct Parts
 	int			halves;			/* of each: 1, or 2 with a value */
 	Datum	   *labels;			/* or NULL */
 	Datum	   *sketches;		/* [n][halves], private, or 0 while none has arrived */
+	List	   *units;			/* of a series with a unit column: text[] of units of records */
 	MemoryContext context;		/* of the private sketches */
 } Parts;
 
@@ -128,7 +129,16 @@ view_sketches(const Parts *parts, Datum column, RaceView *exact)
 		race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
 }
 
-/* A row (label, exact sketch or pair) of the query */
+static void
+add_units(Parts *parts, Datum units)
+{
+	MemoryContext old = MemoryContextSwitchTo(parts->context);
+
+	parts->units = lappend(parts->units, PG_DETOAST_DATUM_COPY(units));
+	MemoryContextSwitchTo(old);
+}
+
+/* A row (label, exact sketch or pair, units) of the query */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -141,6 +151,8 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		view_sketches(parts, slot->tts_values[1], exact);
 		take_sketches(parts, slot->tts_isnull[0] ? 0 :
 					  find_part(parts, slot->tts_values[0]), exact);
+		if (slot->tts_tupleDescriptor->natts > 2 && !slot->tts_isnull[2])
+			add_units(parts, slot->tts_values[2]);
 	}
 	return true;
 }
@@ -223,8 +235,8 @@ set_uncounted(void)
 }
 
 /* The settings of the read phase.  An error is caught before it is logged. */
-static void
-set_quiet(void)
+void
+race_read_set_quiet(void)
 {
 	set_uncounted();
 	race_set("exit_on_error", "off");
@@ -510,7 +522,7 @@ read_parts(Parts *parts, Query *query, bool of_partitions, const char *path, Lis
 
 	PG_TRY();
 	{
-		set_quiet();
+		race_read_set_quiet();
 		race_set_path(path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
@@ -535,10 +547,13 @@ race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *la
 {
 	bool		apart = checked->parts_query != NULL;
 	Parts		parts;
+	Datum	   *sketches;
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
-	return read_parts(&parts, apart ? checked->parts_query : checked->query,
-					  checked->of_partitions, asked->run_path, &checked->tables);
+	sketches = read_parts(&parts, apart ? checked->parts_query : checked->query,
+						  checked->of_partitions, asked->run_path, &checked->tables);
+	checked->units = parts.units;
+	return sketches;
 }
 
 Datum *
@@ -1093,5 +1108,7 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 		exclude_values(&excluded);
 	if (checked->dataset->unit_column != NULL && may_be_null(&excluded, expression_at(&excluded, UNIT)))
 		add(&excluded, "unit column \"%s\" is NULL", checked->dataset->unit_column);
+	if (asked->series != 0)
+		add(&excluded, "column \"%s\" is NULL or not in the time of the series", asked->by);
 	return join(excluded.where);
 }

@@ -27,6 +27,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/inval.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
@@ -42,6 +43,7 @@
 #include "read.h"
 #include "release.h"
 #include "request.h"
+#include "series.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_columns);
@@ -71,7 +73,7 @@ typedef struct Release
 typedef enum Argument
 {
 	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
-	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, MEASURE, ARGUMENTS
+	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, SERIES, MEASURE, ARGUMENTS
 } Argument;
 
 /*
@@ -105,6 +107,7 @@ static const struct
 	[COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, columns)},
 	[UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
 	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)},
+	[SERIES] = {"series", "jsonb", JSONBOID, true, offsetof(RaceAsked, series)},
 	[MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceAsked, measure)}
 };
 
@@ -312,6 +315,14 @@ write_request(Release *release)
 	release->request = race_ledger_value(1, &isnull);
 }
 
+/*
+ * What there is of a name: versions of a release, or values of a series; and a series of which there is none so far, as
+ * version 0.  Its domains are in its request.
+ */
+#define OF_NAME	"(SELECT r.charge, r.domains, r.version, r.part FROM _racepriv.race_releases r WHERE r.name = $1" \
+	" UNION ALL SELECT s.charge, s.request->'domains', 0, 0 FROM _racepriv.race_charges s" \
+	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
+
 /* Is there a release of that name, request and domains?  Error 42710 if of others. */
 static bool
 exists(const Release *release)
@@ -322,10 +333,10 @@ exists(const Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version}'::text[]) = $2, false)"
+	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains}'::text[]) = $2, false)"
 					" AND r.domains IS NOT DISTINCT FROM $3"
-					" FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
-					" WHERE r.name = $1 ORDER BY r.version DESC, r.part LIMIT 1",
+					" FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
+					" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
 					lengthof(parameters), parameters);
 	if (SPI_processed == 0)
 		return false;
@@ -353,11 +364,13 @@ enter_charge(Release *release)
 		{FLOAT8OID, Float8GetDatum(rho), false},
 		RaceText(checked->dataset->budget),
 		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
-		race_ledger_role(release->role)
+		race_ledger_role(release->role),
+		{JSONBOID, release->asked.domains, release->asked.domains == 0 || release->asked.series == 0}
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT charge, charged_at FROM _racepriv._race_charge($1, $2, $3, $4, $5, $6, $7, $8)",
+	race_ledger_run(&release->ledger, "SELECT charge, charged_at FROM _racepriv._race_charge($1, $2, $3,"
+					" $4 || jsonb_strip_nulls(jsonb_build_object('domains', $9)), $5, $6, $7, $8)",
 					lengthof(parameters), parameters);
 	release->charge.id = race_ledger_value(1, &isnull);
 	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
@@ -395,12 +408,13 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		argument(release, COLUMNS),
 		argument(release, UNITS),
 		{release->ledger.sketch_type, scores, scores == 0},
-		{JSONBOID, asked->domains, asked->domains == 0}
+		{JSONBOID, asked->domains, asked->domains == 0},
+		{TSRANGEOID, asked->during, asked->during == 0}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during)"
+					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -471,6 +485,7 @@ make_private(const Release *release)
 	if (release->asked.labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
 						  TYPALIGN_INT, &labels, NULL, &n);
+	race_series_load_units(&release->ledger, &release->asked, checked);
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
 	check_current(release, checked);
@@ -485,6 +500,7 @@ make_private(const Release *release)
 	for (int i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
+	race_series_store_units(&release->ledger, &release->asked, checked);
 }
 
 /*
@@ -514,8 +530,49 @@ tell_left(const Release *release)
 	/* a superuser may have taken the budget away since */
 	if (SPI_processed == 1)
 		ereport(NOTICE,
-				(errmsg("release \"%s\" is stored; left of budget \"%s\": %s", release->asked.name,
+				(errmsg("release \"%s\" is %s; left of budget \"%s\": %s", release->asked.name,
+						release->asked.series != 0 ? "charged as a series" : "stored",
 						release->checked->dataset->budget, race_ledger_text(1))));
+}
+
+/*
+ * Make all values of a series that are over, each in a transaction of its own: what was stored before an error or a crash is
+ * not made again.  The series has paid for them.
+ */
+static void
+make_values(Release *release)
+{
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(outer, "value of a series", ALLOCSET_DEFAULT_SIZES);
+	char	   *closes;
+	int			made = 0;
+
+	for (; race_series_use(&release->ledger, &release->asked, release->version, &closes); release->version++)
+	{
+		List	   *relations;
+
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextSwitchTo(context);
+		release->checked = check(release);
+		relations = release->checked->lineage->relations;
+		race_read_probe(release->checked->probes);
+		lock_relations(relations, true);
+		next_transaction(release);
+		/* else another session has made it */
+		if (race_series_next(&release->ledger, release->charge.id) == release->version)
+		{
+			make_private(release);
+			made++;
+		}
+		next_transaction(release);
+		lock_relations(relations, false);
+		MemoryContextSwitchTo(outer);
+		MemoryContextReset(context);
+	}
+	commit(release);
+	ereport(NOTICE,
+			closes != NULL ? errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC", release->asked.name, made, closes) :
+			errmsg("series \"%s\": new values: %d; all intervals are closed", release->asked.name, made));
 }
 
 static void
@@ -528,6 +585,13 @@ charge_and_make(Release *release)
 	lock_relations(relations, true);
 	next_transaction(release);
 	enter_charge(release);
+	if (release->asked.series != 0)
+	{
+		commit(release);
+		lock_relations(relations, false);
+		tell_left(release);
+		return;
+	}
 	next_transaction(release);
 	make_private(release);
 	commit(release);
@@ -604,7 +668,7 @@ pure_is_better(const Release *release, const RaceParams *params, const RaceParam
 	RaceRequest request;
 	RacePlan	asked_plan;
 
-	if (asked->delta == 0 || !asked->choose_rows)
+	if (asked->delta == 0 || !asked->choose_rows || asked->series != 0)
 		return false;
 	dataset = race_ledger_dataset(&release->ledger, asked->dataset);
 	if (counts_in_zcdp(&release->ledger, dataset->budget))
@@ -667,7 +731,7 @@ static void
 choose_fit(RaceAsked *asked)
 {
 	bool		possible = race_release_can_fit(asked->params);
-	bool		usual = possible && count_parts(asked) <= USUAL_FITS &&
+	bool		usual = possible && count_parts(asked) <= USUAL_FITS && asked->series == 0 &&
 		(race_summary_kind(asked->params)->hashed || asked->value == NULL);
 
 	if (!is_given(asked, FIT))
@@ -776,6 +840,35 @@ check_given(const RaceAsked *asked, const Argument *needed, size_t n, const char
 					 errmsg("%s must not be NULL", names)));
 }
 
+/*
+ * Values of a series are added up, so public facts alone say what they keep: the cells that the parameters state, or the rows
+ * that are asked for.  Sums are fitted when they are asked.
+ */
+static void
+prepare_series(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+	char	   *closes;
+
+	if (asked->series == 0)
+		return;
+	if (asked->fit || is_given(asked, CALIBRATE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series can be neither fitted nor calibrated")));
+	if (asked->choose_rows && race_summary_kind(asked->params)->hashed && asked->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series of sketches without a delta needs rows"),
+				 errdetail("Its values are added up, so they must have the same rows, which noisy counts must not choose."),
+				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 9 for a year of days.")));
+	if (asked->choose_rows && race_summary_kind(asked->params)->densities)
+		set_argument(asked, ROWS, Int32GetDatum(asked->params->rows), false);
+	asked->choose_rows = !is_given(asked, ROWS);
+	race_series_check(&release->ledger, asked);
+	(void) race_series_use(&release->ledger, asked, 1, &closes);
+}
+
 /* Derive the rest of the arguments, and raise what is wrong with them. */
 static void
 prepare_arguments(Release *release)
@@ -790,6 +883,7 @@ prepare_arguments(Release *release)
 	check_calibrate(asked);
 	choose_fit(asked);
 	check_description(release);
+	prepare_series(release);
 	release->version = 1;
 }
 
@@ -876,18 +970,21 @@ use_domains(Release *release, const char *label, Datum workload)
 	set_argument(asked, PARAMS, params_of_text(&release->ledger, CStringGetTextDatum(counted.params)), false);
 }
 
-/* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload) */
+/* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload, series) */
 Datum
 race_release_columns(PG_FUNCTION_ARGS)
 {
 	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION, MEASURE};
 	const int	label = lengthof(signature);
 	const int	workload = lengthof(signature) + 1;
+	const int	series = lengthof(signature) + 2;
 	Release		release;
 
 	begin(&release, fcinfo);
 	for (int i = 1; i < (int) lengthof(signature); i++)
 		set_argument(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	if (PG_NARGS() > series)
+		set_argument(&release.asked, SERIES, PG_GETARG_DATUM(series), PG_ARGISNULL(series));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
 	look_up_domains(&release);
@@ -937,14 +1034,14 @@ read_last(Release *release)
 {
 	RaceParameter name = argument(release, NAME);
 	bool		isnull;
-	int			column = 4;
+	int			column = 5;
 
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
-							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, q.*"
-							 " FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge,"
+							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge, q.*"
+							 " FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
 							 " jsonb_to_record(c.request) q (%s)"
-							 " WHERE r.name = $1 ORDER BY r.version DESC, r.part LIMIT 1", request_columns()),
+							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", request_columns()),
 					1, &name);
 	if (SPI_processed == 0)
 		ereport(ERROR,
@@ -953,6 +1050,9 @@ read_last(Release *release)
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
 	release->asked.domains = race_ledger_value(3, &isnull);
+	release->charge.id = race_ledger_value(4, &isnull);
+	/* that of the CALL, which tells nothing of how long reading takes */
+	release->charge.at = GetCurrentStatementStartTimestamp();
 	for (int i = 0; i < ARGUMENTS; i++)
 	{
 		Datum		value;
@@ -997,9 +1097,14 @@ race_release_next(PG_FUNCTION_ARGS)
 	read_last(&release);
 	become_maker(&release, fcinfo->flinfo->fn_oid);
 	check_domains(&release);
-	release.checked = check(&release);
-	write_request(&release);
-	charge_and_make(&release);
+	if (release.asked.series != 0)
+		make_values(&release);
+	else
+	{
+		release.checked = check(&release);
+		write_request(&release);
+		charge_and_make(&release);
+	}
 	SPI_finish();
 	PG_RETURN_VOID();
 }

@@ -226,17 +226,17 @@ CREATE PROCEDURE race_release_sketch(
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
-	calibrate float8 DEFAULT NULL)
+	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
-COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) FROM PUBLIC;
+COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release_next(text) IS
-	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; errors as race_release, and 42704 if there is no such release';
+	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; of a series all that is closed by now, which the series has paid for. Errors as race_release, and 42704 if there is no such release';
 
 CREATE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
@@ -245,7 +245,7 @@ DECLARE
 	last record;
 	d _racepriv.race_datasets;
 BEGIN
-	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget INTO last
+	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget, (c.request->'series'->>'intervals')::int AS intervals INTO last
 	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge
 	WHERE r.name = _race_refreshes_left.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -254,6 +254,9 @@ BEGIN
 	d := _racepriv._race_dataset(last.dataset);
 	IF NOT has_any_column_privilege(actor, d.relation, 'SELECT') THEN
 		RAISE EXCEPTION 'permission denied for dataset "%"', d.dataset USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	IF last.intervals IS NOT NULL THEN
+		RETURN last.intervals - (SELECT count(DISTINCT lower(r.during)) FROM _racepriv.race_releases r WHERE r.name = _race_refreshes_left.name);
 	END IF;
 	RETURN (SELECT least(9223372036854775807, floor(CASE b.accounting
 		WHEN 'zcdp' THEN (b.rho_limit - b.spent_rho) / last.rho
@@ -268,4 +271,4 @@ CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
 REVOKE EXECUTE ON FUNCTION race_refreshes_left(text) FROM PUBLIC;
 COMMENT ON FUNCTION race_refreshes_left(text) IS
-	'how many times race_release_next of this release fits what is left of the budget; NULL if there is no such release; error 42501 unless the caller may SELECT from the relation of its dataset';
+	'how many times race_release_next of this release fits what is left of the budget; of a series, how many intervals are not made; NULL if there is no such release; error 42501 unless the caller may SELECT from the relation of its dataset';

@@ -26,6 +26,7 @@
 #include "../core/noise.h"
 #include "../core/privatize.h"
 #include "../core/record.h"
+#include "../core/series.h"
 #include "../core/sketch_format.h"
 #include "ledger.h"
 #include "read.h"
@@ -55,7 +56,7 @@ Datum		(*race_release_fit) (Datum sketch);
 enum
 {
 	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
-	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY
+	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_SERIES_UNITS, GIVE_SERIES_RECORDS
 };
 
 typedef struct Template
@@ -138,6 +139,14 @@ give_scored_by(Template *template)
 	return (Node *) template->checked->scored_by;
 }
 
+/* An array that is put in its place when the series is locked */
+static Node *
+give_later(Const **place, Oid type, Oid collation)
+{
+	*place = makeConst(type, -1, collation, -1, (Datum) 0, true, false);
+	return (Node *) *place;
+}
+
 /* ----------------------------------------------------------- the template */
 
 /* The parser's hook for $n */
@@ -183,6 +192,12 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_SCORED_BY:
 			node = give_scored_by(template);
 			break;
+		case GIVE_SERIES_UNITS:
+			node = give_later(&template->checked->series_units, TEXTARRAYOID, C_COLLATION_OID);
+			break;
+		case GIVE_SERIES_RECORDS:
+			node = give_later(&template->checked->series_records, get_array_type(INT8OID), InvalidOid);
+			break;
 	}
 	template->in_expression = false;
 	return node;
@@ -215,34 +230,54 @@ name_of(Oid relid)
 									  get_rel_name(relid));
 }
 
+/* The rows of a value of a series */
+static char *
+condition_of(const RaceAsked *asked)
+{
+	return asked->series == 0 ? "" : psprintf(" WHERE %s", asked->condition);
+}
+
+/*
+ * Of a series, the first records of a unit are kept.  Which come first is the same in all values: by time, and at the same
+ * time by a hash that is another one for each unit.
+ */
+#define SERIES_ORDER	"good.unit, row_number() OVER (PARTITION BY good.unit ORDER BY good.at," \
+	" hashtextextended(concat(good.unit, ' ', good.label, ' ', good.x::text), 0))"
+
 static char *
 template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value)
 {
 	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
 	bool		by_unit = dataset->unit_column != NULL;
 	bool		labels = asked->label != NULL;
+	bool		counted = by_unit && asked->series != 0;
 
 	/* cells of columns are a record of every row; without labels nothing is to be grouped, or sorted for that */
-	return psprintf("SELECT %s, %s.%s"
+	return psprintf("SELECT %s, %s.%s%s"
 					" FROM (SELECT good.x, good.label, good.value, %s AS nth"
-					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label, %s AS value"
-					" FROM %s OFFSET 0) good"
+					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label, %s AS value%s"
+					" FROM %s%s OFFSET 0) good"
 					" WHERE %s AND %s AND %s"
-					" AND ($2 IS NULL OR good.label = ANY ($2))) kept"
-					" WHERE kept.nth <= %d%s",
+					" AND ($2 IS NULL OR good.label = ANY ($2))) kept%s"
+					" WHERE kept.nth <= %d%s%s",
 					labels ? "kept.label" : "NULL::text", schema, value->build,
-					by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
+					counted ? ", array_agg(kept.unit)" : "",
+					counted ? SERIES_ORDER : by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
+					counted ? psprintf("%s::text COLLATE \"C\"", quote_identifier(dataset->unit_column)) :
 					by_unit ? quote_identifier(dataset->unit_column) : "NULL",
 					value->column,
+					counted ? psprintf(", %s AS at", quote_identifier(asked->by)) : "",
 					name_of(dataset->relation),
+					condition_of(asked),
 					by_unit ? "good.unit IS NOT NULL" : "true",
 					asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
-					value->condition, dataset->max_contributions, labels ? " GROUP BY kept.label" : "");
+					value->condition, counted ? " LEFT JOIN unnest($10, $11) used (unit, records) ON used.unit = kept.unit" : "",
+					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "", labels ? " GROUP BY kept.label" : "");
 }
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
 static char *
-parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText *value,
+parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value,
 		   List *parts, bool labels)
 {
 	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
@@ -253,13 +288,13 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const ValueText
 	initStringInfo(&text);
 	foreach(cell, parts)
 		appendStringInfo(&text, "%sSELECT %s AS label, %s.%s($1, %s.race_record($1, good.x)) AS sketch"
-						 " FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s) good"
+						 " FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s%s) good"
 						 " WHERE %s.race_is_record($1, good.x) AND ($2 IS NULL OR good.label = ANY ($2))%s",
 						 cell == list_head(parts) ? "" : " UNION ALL ",
 						 labels ? "good.label" : "NULL::text", schema, value->records, schema,
 						 labels ? "$4 COLLATE \"C\"" : "NULL::text",
 						 lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
-						 quote_identifier(get_rel_name(dataset->relation)), schema, group);
+						 quote_identifier(get_rel_name(dataset->relation)), condition_of(asked), schema, group);
 	if (list_length(parts) == 1)
 		return text.data;
 	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema, text.data);
@@ -347,7 +382,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 		return;
 	again.calls.functions = NIL;
 	query = analyze_template(ledger, asked, &again,
-							 parts_text(ledger, dataset, value_text(asked), parts, labels));
+							 parts_text(ledger, dataset, asked, value_text(asked), parts, labels));
 	/* a row of a partition is of another type, for which there may be another function */
 	if (!race_calls_within(&again.calls, &checked->calls))
 		return;
@@ -452,12 +487,14 @@ plan_noise(const RaceAsked *asked, RaceChecked *checked)
 	const RaceDataset *dataset = checked->dataset;
 	double		scores = asked->epsilon * asked->calibrate;
 	int			all = 1;		/* the row of a grid, with all of its cells */
-	double		left = asked->calibrate == 0 ? asked->epsilon : nextafter(asked->epsilon - scores, 0);
+	double		left = asked->levels > 0 ? race_series_epsilon(asked->epsilon, asked->delta, asked->levels) :
+		asked->calibrate == 0 ? asked->epsilon : nextafter(asked->epsilon - scores, 0);
 
 	checked->noise = race_make_request(asked->params, left, asked->delta,
 									   asked->choose_rows ? NULL : &asked->rows,
 									   dataset->max_contributions, dataset->neighbors,
 									   asked->fit);
+	checked->noise.levels = asked->levels;
 	if (asked->calibrate == 0)
 		return;
 	checked->scores_params = params_of_scores(asked);

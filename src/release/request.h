@@ -40,6 +40,12 @@ typedef struct RaceAsked
 	Datum		columns;		/* text[], or 0: names of the numbers of a record, */
 	Datum		units;			/* and what they are measured in */
 	Datum		domains;		/* jsonb, of a release by columns; or 0 */
+	Datum		series;			/* jsonb, of a series (series.h); or 0 */
+	uint32		levels;			/* of a series: in how many of its values a row is; else 0 */
+	uint32		length;			/* and of one value: how many intervals, */
+	Datum		during;			/* their time, a tsrange, */
+	char	   *condition;		/* which rows are in it, */
+	char	   *by;				/* by this column */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
@@ -86,6 +92,9 @@ typedef struct RaceChecked
 	Datum		scores_params;	/* race_params of their sketches, */
 	Query	   *scores_query;	/* which gives (label, exact sketch of scores), or NULL, */
 	Const	   *scored_by;		/* and in it the race_sketch[] that scores, NULL so far */
+	Const	   *series_units;	/* of a series with a unit column: which units are in earlier values, or NULL, */
+	Const	   *series_records; /* and with how many records each */
+	List	   *units;			/* text[] of the units of the records that this value has, with repetitions */
 	RaceCalls	calls;			/* what the expressions call */
 	List	   *parts;			/* OIDs of the relations of the lineage, with their partitions */
 	List	   *probes;			/* of what is read on other servers (remote.h) */

@@ -4,7 +4,7 @@
 CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1
+	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1
 $$;
 COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
 	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
@@ -15,8 +15,8 @@ CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (
 	SELECT coalesce(_race_labels.label, l.label)
 	FROM (VALUES (1)) one LEFT JOIN LATERAL (
 		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
-		WHERE r.name = release AND _race_labels.label IS NULL
-			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
+		WHERE r.name = (_racepriv._race_period(release)).name AND _race_labels.label IS NULL
+			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = (_racepriv._race_period(release)).name)
 		GROUP BY r.label) l ON true
 	WHERE release IS NOT NULL ORDER BY l.part
 $$;
@@ -128,12 +128,22 @@ CREATE FUNCTION race_trend(
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
 	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
-		_racepriv._race_released(release, NULL), d.domains, "column",
+		_racepriv._race_released(CASE WHEN by IS DISTINCT FROM 'during' THEN release END, NULL), d.domains, "column",
 		ARRAY[_racepriv._race_number_column(d.domains, by)], race_trend."where", confidence) m
-	WHERE m.x IS NOT NULL ORDER BY m.x
+	WHERE m.x IS NOT NULL
+	UNION ALL
+	SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
+	FROM _racepriv._race_period(CASE WHEN by = 'during' THEN release END) p CROSS JOIN LATERAL (
+			SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
+				to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
+			FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
+			GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
+		CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value, NULL),
+			_racepriv._race_domains_needed(release), "column", NULL, race_trend."where", confidence) m
+	ORDER BY 1
 $$;
 COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
-	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it. NULL where too little is known. where, source and errors as race_count';
+	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or by "during", of each interval of a series. NULL where too little is known. where, source and errors as race_count';
 
 -- ------------------------------------------------------------------------
 -- Classes and correlations
@@ -330,7 +340,7 @@ BEGIN
 		RETURN QUERY
 		SELECT p.number::int, coalesce(n.columns[x.i], x.i::text), coalesce(x.x::text, p.record), x.x, x.x,
 			NULL::text, NULL::text, NULL::float8, NULL::float8, p.weight, NULL::float8, l.label
-		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) n
+		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) n
 			RIGHT JOIN _racepriv._race_labels(release, NULL) l ON true
 			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_model(_racepriv._race_released(release, l.label)))
 				WITH ORDINALITY p (x, record, weight, number)

@@ -164,6 +164,25 @@ mutant tables-measure-parts 'tables, measure' 'both parts together get more than
 mutant labels-one-record 'labels' 'noise for one record in each label' \
 	's/(checked->noise = race_make_request\(.*?)dataset->max_contributions/$1(asked->label == NULL ? dataset->max_contributions : 1)/s' 172_labels_audit
 
+##### series
+
+mutant series-epsilon 'series' 'each value gets all of epsilon' \
+	's/return epsilon \/ levels \* ROUNDING;/return epsilon;/' series_test greybox_series_test
+mutant series-rho 'series' 'each value gets all of rho' \
+	's/race_rho_allowed\(epsilon, delta\) \/ levels \* STEP/race_rho_allowed(epsilon, delta) * STEP/' series_test
+mutant series-cost 'series' 'the cost of one value is stated' \
+	's/i = 1; i < levels; i\+\+/i = 1; i < 1; i++/' series_test greybox_series_test
+mutant series-selected 'series' 'noisy counts choose what is measured' \
+	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
+mutant series-not-divided 'series' 'releases do not know that they are values' \
+	's/asked->levels > 0 \? race_series_epsilon\(asked->epsilon, asked->delta, asked->levels\) ://' series
+mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
+	's/\n\trace_series_store_units\(&release->ledger, &release->asked, checked\);//' series
+mutant series-units-again 'series, units' 'each value takes as many records of a unit as the whole series may' \
+	's/counted \? " - coalesce\(used\.records, 0\)" : ""/""/' series
+mutant series-lock 'series' 'two sessions make a value at once' \
+	's/(c\.charge = \$1) FOR UPDATE OF c"/$1"/' 100_release_crash
+
 ##### halves
 
 mutant halves-identity 'halves' 'halves of two calls are not told apart' \

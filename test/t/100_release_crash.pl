@@ -144,4 +144,85 @@ for my $version (1 .. 3) {
 	is($cluster->sql("SELECT count(*) > 0 FROM _racepriv.race_releases WHERE name = 'done'"), 't', 'it is there, or is made again');
 }
 
+# A series: each value is made once, whenever the server is killed, and whoever makes it.  Neither the noise nor
+# what a person may have in all values is drawn or counted twice.
+$cluster->sql(<<'END');
+CREATE TABLE days AS SELECT p AS person, date '2026-01-01' + d AS on_day, ARRAY[1] AS x
+	FROM generate_series(1, 10) p, generate_series(0, 8) d;
+CALL race_protect('days', 'days', 1e9, unit_column => 'person', max_contributions => 4);
+CREATE VIEW made AS SELECT name, count(DISTINCT version), max(version), round(sum(race_count(sketch)) FILTER (WHERE upper(during) - lower(during) = '1 day')) AS of_days,
+	round(sum(race_count(sketch)) FILTER (WHERE upper(during) - lower(during) > '1 day')) AS longer FROM _racepriv.race_releases WHERE during IS NOT NULL GROUP BY name;
+CREATE VIEW counted AS SELECT name, length, min(records), max(records), count(*) FROM _racepriv.race_series_units GROUP BY 1, 2 ORDER BY 2;
+END
+
+sub declare {
+	my ($name) = @_;
+	$cluster->sql("CALL race_release_sketch('$name', 'days', 'l2(dims=1, rows=16, range=16)', 'gate(x)', 1e6, rows => 16, label => 'person % 2', labels => '{0,1}',"
+		  . q( series => '{"by": "on_day", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-10"}') . ')');
+	return;
+}
+
+sub next_values {
+	my ($name) = @_;
+	return "SET synchronous_commit = off; CALL race_release_next('$name')";
+}
+
+sub is_whole {
+	my ($name, $how) = @_;
+	is($cluster->sql("SELECT * FROM made WHERE name = '$name'"), "$name|10|10|40|40", "$how: every value is there, and has its records");
+	is($cluster->sql("SELECT * FROM counted WHERE name = '$name'"), "$name|1|4|4|10\n$name|8|4|4|10", "$how: so many records of each person");
+	is($cluster->sql('TABLE mistakes'), '', "$how: the ledger is right");
+}
+
+# Where the making of a value stops, given the number of the value
+my %stop_value = (
+	'before it is locked' => sub {
+		my ($name) = @_;
+		return hold("SELECT FROM _racepriv.race_charges WHERE request->>'name' = '$name' FOR UPDATE");
+	},
+	'while it is read' => sub { return hold('SELECT pg_advisory_xact_lock(1)') },
+	'before it is stored' => sub { return hold('LOCK TABLE _racepriv.race_releases IN SHARE MODE') },
+	'before persons are counted' => sub { return hold('LOCK TABLE _racepriv.race_series_units IN SHARE MODE') });
+
+for my $where (sort keys %stop_value) {
+	for my $way ('kill -9', 'cancel') {
+		my $name = "series $way $where";
+		declare($name);
+		for my $crash (1 .. 2) {
+			my $holder = $stop_value{$where}->($name);
+			my $series = $cluster->session->start(next_values($name));
+			$cluster->wait_for_locks(1);
+			is($cluster->sql("SELECT coalesce(max(version), 0) FROM _racepriv.race_releases WHERE name = '$name'"), 0, "$name: stopped");
+			$end{$way}->();
+			undef $holder;
+			undef $series;
+			$cluster->wait_for_locks(0);
+		}
+		$cluster->sql(next_values($name));
+		is_whole($name, $name);
+	}
+}
+
+# After some values, which stay as they are
+declare('some');
+my $late = hold("INSERT INTO _racepriv.race_releases (name, version, part, label, sketch, dataset, charge, released_at, during) VALUES ('some', 5, 1, NULL, race_sketch('$params'::race_params),"
+	  . " 'days', gen_random_uuid(), now(), '[2026-01-05,2026-01-06)')");
+my $stopped = $cluster->session->start(next_values('some'));
+$cluster->wait_for_locks(1);
+is($cluster->sql("SELECT max(version) FROM _racepriv.race_releases WHERE name = 'some'"), 4, 'four values are stored');
+my $first = $cluster->sql("SELECT md5(string_agg(sketch::text, ',' ORDER BY version, part)) FROM _racepriv.race_releases WHERE name = 'some' AND version <= 4");
+$end{'kill -9'}->();
+undef $_ for $late, $stopped;
+
+# Two schedulers at once
+my $gate = hold('SELECT pg_advisory_xact_lock(1)');
+my @schedulers = map { $cluster->session->start("CALL race_release_next('some')") } 1 .. 2;
+$cluster->wait_for_locks(2);
+$gate->ask('COMMIT');
+unlike($_->finish, qr/ERROR/, 'a scheduler has no error') for @schedulers;
+is_whole('some', 'two schedulers after a crash');
+is($cluster->sql("SELECT md5(string_agg(sketch::text, ',' ORDER BY version, part)) FROM _racepriv.race_releases WHERE name = 'some' AND version <= 4"), $first,
+	'the values before the crash are the same');
+is($cluster->sql("SELECT count(*), sum(epsilon) FROM _racepriv.race_charges WHERE request->>'name' = 'some'"), '1|1000000', 'one charge for all');
+
 done_testing();

@@ -174,7 +174,7 @@ SELECT 'a release without a charge' FROM _racepriv.race_releases LEFT JOIN _race
 	WHERE act IS DISTINCT FROM 'release'
 UNION ALL
 SELECT 'a sum that is wrong' FROM _racepriv.race_budgets
-	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM _racepriv.race_charges)
+	WHERE spent_epsilon <> (SELECT coalesce(sum(epsilon), 0) FROM _racepriv.race_charges c WHERE c.budget = race_budgets.budget)
 UNION ALL
 SELECT 'a release with too few parts' FROM _racepriv.race_releases GROUP BY name, version HAVING count(*) <> 2
 UNION ALL

@@ -1,0 +1,107 @@
+/*
+ * period_weights.c
+ *		What the values of a series say of a period: weights: plain C
+ *
+ * Values are the nodes of trees: one of eight intervals is the sum of eight.  The best linear unbiased estimate takes
+ * both into account (Honaker, Efficient Use of Differentially Private Binary Trees, 2015): from below, a node is the mean of its own
+ * value and of the sum of its parts, by their precision; from above, what the parts miss of that is divided between them.
+ * Here the same is done for the weights of one period alone: those of the estimates of nodes go up the tree, and are
+ * divided among values on the way down.
+ *
+ * What a node is made of is left out if the period has all of the node, or nothing: so few values are read.  It would take a
+ * ninth off the variance.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "../core/core.h"
+#include "period.h"
+
+typedef struct Node
+{
+	uint32_t	first;
+	uint32_t	length;
+	uint32_t	part;			/* how many nodes each of its parts has; 0: it is an interval, or its parts are left out */
+	double		variance;		/* of the estimate from below, in those of a value */
+	double		above;			/* weight of the estimate that takes all into account, */
+	double		estimate;		/* and of that from below */
+} Node;
+
+/* Make the trees; nodes come after their parts. */
+static void
+make_nodes(Node *nodes, uint32_t n, uint32_t first, uint32_t after)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		Node	   *node = &nodes[i];
+		uint32_t	end;
+		bool		within;
+
+		race_series_value(i + 1, &node->first, &node->length);
+		end = node->first + node->length;
+		within = node->first >= first && end <= after;
+		node->part = within || node->first >= after || end <= first ? 0 :
+			race_series_closed(node->length / RACE_SERIES_BASE);
+		node->variance = 1;
+		node->above = within;
+		node->estimate = 0;
+	}
+}
+
+/* From parts to the whole: variances, and the weights of what parts have beyond their share of the whole */
+static void
+go_up(Node *nodes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		Node	   *node = &nodes[i];
+		Node	   *part = node - 1;
+		double		sum = 0;
+
+		if (node->part == 0)
+			continue;
+		for (int k = 0; k < RACE_SERIES_BASE; k++, part -= node->part)
+		{
+			sum += part->variance;
+			node->above += part->above * part->variance;
+		}
+		node->above /= sum;
+		node->variance = sum / (1 + sum);
+		for (int k = 0; k < RACE_SERIES_BASE; k++)
+		{
+			part += node->part;
+			part->estimate = part->above - node->above;
+		}
+	}
+}
+
+double
+race_period_weights(uint32_t n, uint32_t first, uint32_t after, double *weights)
+{
+	Node	   *nodes = malloc(n * sizeof(Node));
+	uint32_t	before = UINT32_MAX;
+	double		squares = 0;
+
+	if (nodes == NULL)
+		return -1;
+	make_nodes(nodes, n, first, after);
+	go_up(nodes, n);
+	for (uint32_t i = n; i-- > 0;)
+	{
+		Node	   *node = &nodes[i];
+		Node	   *part = node - 1;
+
+		/* the top of a tree, which has none of the intervals that were before it in this loop */
+		if (node->first + node->length <= before)
+		{
+			node->estimate = node->above;
+			before = node->first;
+		}
+		weights[i] = node->estimate * (node->part == 0 ? 1 : node->variance);
+		squares += weights[i] * weights[i];
+		for (int k = 0; k < RACE_SERIES_BASE && node->part > 0; k++, part -= node->part)
+			part->estimate += node->estimate - weights[i];
+	}
+	free(nodes);
+	return squares;
+}

@@ -1,0 +1,37 @@
+/*
+ * series.h
+ *		The values of a series: sketches of intervals of time, in the order in which they close
+ *
+ * Time is divided into intervals.  A value is of 1, 8, 64, ... of them, and closes with its last one; of those that close
+ * together the shorter ones come first.  So the number of a value tells its intervals.  A record is in one value of each length
+ * at most.
+ *
+ * Plain C99 without PostgreSQL headers.
+ */
+#ifndef RACE_SERIES_H
+#define RACE_SERIES_H
+
+#include "noise_state.h"
+
+/*
+ * A value has so many times the intervals of the next shorter one.  For a year of days and Laplace noise the standard deviation of a
+ * day, a week, a month and a year is .41, .55, .60 and .66 times that with 2; with Gaussian noise .71, .94, 1.03 and 1.12 times.
+ */
+#define RACE_SERIES_BASE		8
+
+/* How many lengths the values of a series of so many intervals have */
+extern uint32_t race_series_levels(uint32_t intervals);
+
+/* How many values are closed after so many intervals */
+extern uint32_t race_series_closed(uint32_t intervals);
+
+/* The intervals of a value, whose number is from 1 on: the first, from 0 on, and how many */
+extern void race_series_value(uint32_t number, uint32_t *first, uint32_t *length);
+
+/* The epsilon of each of so many releases that cost (epsilon, delta) together */
+extern double race_series_epsilon(double epsilon, double delta, uint32_t levels);
+
+/* Make the cost of one value that of so many. */
+extern void race_series_cost(RaceNoise *noise, uint32_t levels);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * series.c
+ *		Series: releases of intervals of time for one charge
+ *
+ * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).  Those of one length have no
+ * row in common: like labels, they cost together what one of them costs, if a unit has no more records in all of them
+ * than in one.  Without a unit column that is the owner's promise.  With one, the ledger counts the records of each unit in
+ * the values of each length, in the transaction that stores the value, and the next one takes only what is left.  So the
+ * bound holds whatever is inserted, changed or deleted meanwhile.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+
+#include "../core/series.h"
+#include "read.h"
+#include "release.h"
+#include "series.h"
+
+void
+race_series_check(const RaceLedger *ledger, RaceAsked *asked)
+{
+	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
+	RaceParameter parameters[] = {
+		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
+		{NAMEOID, dataset->unit_column == NULL ? (Datum) 0 :
+		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
+		{JSONBOID, asked->series, false}
+	};
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT _racepriv._race_series($1, $2, $3)", lengthof(parameters), parameters);
+	asked->series = race_ledger_value(1, &isnull);
+}
+
+bool
+race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **closes)
+{
+	RaceParameter parameters[] = {
+		{JSONBOID, asked->series, false}, {INT4OID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}
+	};
+	uint32		first;
+	bool		isnull;
+
+	race_series_value(version, &first, &asked->length);
+	parameters[1].value = Int32GetDatum(first);
+	parameters[2].value = Int32GetDatum(asked->length);
+	race_ledger_run(ledger, "SELECT i.during, i.condition, i.due, i.closes, ($1->>'intervals')::int, $1->>'by'"
+					" FROM _racepriv._race_series_interval($1, $2, $3) i",
+					lengthof(parameters), parameters);
+	asked->during = race_ledger_value(1, &isnull);
+	asked->condition = race_ledger_text(2);
+	*closes = race_ledger_text(4);
+	asked->levels = race_series_levels(DatumGetInt32(race_ledger_value(5, &isnull)));
+	asked->by = race_ledger_text(6);
+	return DatumGetBool(race_ledger_value(3, &isnull));
+}
+
+int
+race_series_next(const RaceLedger *ledger, Datum charge)
+{
+	RaceParameter parameter = {UUIDOID, charge, false};
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT b.identity = _racepriv._race_identity() FROM _racepriv.race_charges c"
+					" JOIN _racepriv.race_budgets b ON b.budget = c.budget WHERE c.charge = $1 FOR UPDATE OF c",
+					1, &parameter);
+	if (SPI_processed != 1 || !DatumGetBool(race_ledger_value(1, &isnull)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budget of the series was last spent in another copy of this database"),
+				 errhint("If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).")));
+	/* a new statement sees what was stored while this session waited */
+	race_ledger_run(ledger, "SELECT coalesce(max(r.version), 0) + 1 FROM _racepriv.race_releases r WHERE r.charge = $1",
+					1, &parameter);
+	return DatumGetInt32(race_ledger_value(1, &isnull));
+}
+
+void
+race_series_load_units(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+{
+	RaceParameter parameters[] = {
+		RaceText(asked->name), {INT4OID, Int32GetDatum(asked->length), false}
+	};
+
+	if (checked->series_units == NULL)
+		return;
+	race_ledger_run(ledger, "SELECT array_agg(s.unit), array_agg(s.records) FROM _racepriv.race_series_units s"
+					" WHERE s.name = $1 AND s.length = $2",
+					lengthof(parameters), parameters);
+	checked->series_units->constvalue = race_ledger_value(1, &checked->series_units->constisnull);
+	checked->series_records->constvalue = race_ledger_value(2, &checked->series_records->constisnull);
+}
+
+/* Nothing is logged or counted while exact numbers are parameters. */
+void
+race_series_store_units(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+{
+	ListCell   *cell;
+	int			level = NewGUCNestLevel();
+
+	race_read_set_quiet();
+	foreach(cell, checked->units)
+	{
+		RaceParameter parameters[] = {
+			RaceText(asked->name), {INT4OID, Int32GetDatum(asked->length), false},
+			{TEXTARRAYOID, PointerGetDatum(lfirst(cell)), false}
+		};
+
+		race_ledger_run(ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"
+						" SELECT $1, $2, u, count(*) FROM unnest($3) u GROUP BY u"
+						" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + excluded.records",
+						lengthof(parameters), parameters);
+	}
+	AtEOXact_GUC(false, level);
+}

@@ -1,0 +1,135 @@
+-- ------------------------------------------------------------------------
+-- Series: a release for each interval of time, and for 8, 64, ... of them together, for one charge.  What a series is
+-- stands in the request of its charge; which intervals a value has follows from its number, the version (series.h).
+
+CREATE TABLE _racepriv.race_series_units (
+	name text NOT NULL,
+	length int NOT NULL,
+	unit text NOT NULL,
+	records bigint NOT NULL CHECK (records >= 1),
+	PRIMARY KEY (name, length, unit)
+);
+COMMENT ON TABLE _racepriv.race_series_units IS
+	'private: how many records of each unit are in the values of a series that have so many intervals. No role is given it; no value of these lengths may have more of them than the series allows';
+COMMENT ON COLUMN _racepriv.race_series_units.name IS 'the name of the series';
+COMMENT ON COLUMN _racepriv.race_series_units.length IS 'how many intervals the values have';
+COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'the unit, as text';
+COMMENT ON COLUMN _racepriv.race_series_units.records IS 'how many of its records they have together';
+CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON _racepriv.race_series_units
+	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
+CREATE TRIGGER race_no_refund BEFORE UPDATE ON _racepriv.race_series_units
+	FOR EACH ROW WHEN (new.name <> old.name OR new.length <> old.length OR new.unit <> old.unit OR new.records < old.records)
+	EXECUTE FUNCTION _racepriv._race_refuse_change();
+SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_series_units', '');
+
+CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series jsonb) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
+DECLARE
+	most_intervals CONSTANT int := 65536;
+	keys CONSTANT text[] := '{by,every,starting,until,delay}';
+	by_type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a
+		WHERE a.attrelid = relation AND a.attname = series->>'by' AND a.attnum > 0 AND NOT a.attisdropped);
+	every interval;
+	delay interval;
+	starting timestamp;
+	until timestamp;
+	intervals int;
+BEGIN
+	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series, '$.* ? (@.type() != "string")')
+		OR series->>'by' IS NULL OR series->>'every' IS NULL OR series->>'until' IS NULL
+	THEN
+		RAISE EXCEPTION 'a series needs by, every and until, and may have starting and delay, which are texts' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'For example series => ''{"by": "visited_on", "every": "1 day", "starting": "2026-01-01", "until": "2027-01-01"}''.';
+	ELSIF by_type IS NULL THEN
+		RAISE EXCEPTION 'there is no column "%"', left(series->>'by', 64) USING ERRCODE = 'undefined_column',
+			HINT = 'A series needs a column that says when a record was made.';
+	ELSIF by_type NOT IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) THEN
+		RAISE EXCEPTION 'column "%" of a series is of type %', left(series->>'by', 64), by_type USING ERRCODE = 'datatype_mismatch',
+			HINT = 'It must be a date or a timestamp.';
+	ELSIF unit_column IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
+		WHERE a.attrelid = relation AND a.attname = unit_column AND coalesce(l.collisdeterministic, true)
+			AND a.atttypid IN ('smallint'::regtype, 'int'::regtype, 'bigint'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype))
+	THEN
+		-- units are counted by their texts: equal units must have equal ones
+		RAISE EXCEPTION 'the unit column of a series must be an integer, a uuid, or a text of a deterministic collation' USING ERRCODE = 'datatype_mismatch';
+	END IF;
+	every := series->>'every';
+	delay := coalesce(series->>'delay', '0');
+	until := series->>'until';
+	starting := coalesce((series->>'starting')::timestamp, date_trunc('day', statement_timestamp() AT TIME ZONE 'UTC'));
+	IF NOT isfinite(starting) OR NOT isfinite(until) OR starting + every <= starting OR starting >= until OR delay < '0'
+		OR by_type = 'date'::regtype AND (every <> date_trunc('day', every) OR starting <> date_trunc('day', starting))
+	THEN
+		RAISE EXCEPTION 'a series needs every above 0, delay not below 0, and starting before until; of dates whole days' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	SELECT min(i) INTO intervals FROM generate_series(1, most_intervals) i WHERE starting + i * every >= until;
+	IF intervals IS NULL THEN
+		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	RETURN jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
+		'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals);
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_series(oid, name, jsonb) IS
+	'what is asked of a series, with all that follows from it, in UTC. Errors: 22023, 42703, 42804, 54000';
+
+CREATE FUNCTION _racepriv._race_series_interval(
+	series jsonb, first int, length int, OUT during tsrange, OUT condition text, OUT due boolean, OUT closes text)
+	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL UNSAFE COST 100
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
+	SELECT tsrange(t.low, t.high), format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', series->>'by', t.low || t.zone, t.high || t.zone, series->>'type'),
+		t.high + (series->>'delay')::interval <= statement_timestamp() AT TIME ZONE 'UTC' AND first + length <= (series->>'intervals')::int,
+		CASE WHEN first + length <= (series->>'intervals')::int THEN (t.high + (series->>'delay')::interval)::text END
+	FROM (SELECT (series->>'starting')::timestamp + first * (series->>'every')::interval,
+		(series->>'starting')::timestamp + (first + length) * (series->>'every')::interval,
+		CASE WHEN series->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END) t (low, high, zone)
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) IS
+	'the time of some intervals of a series, which rows are in it, whether it is over, and when; NULL after the end of the series';
+
+-- A name that ends with a range of time stands for this period of a series.
+CREATE FUNCTION _racepriv._race_period(
+	release text, OUT name text, OUT "values" int, OUT first int, OUT after int)
+	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
+DECLARE
+	form CONSTANT text := '^(.*?) *([[(][^][(),]*,[^][(),]*[])])$';
+	period tsrange := '(,)';
+	closed tsrange;
+	length interval;
+BEGIN
+	name := release;
+	IF release ~ form AND NOT EXISTS (SELECT FROM _racepriv.race_releases r WHERE r.name = release)
+		AND EXISTS (SELECT FROM _racepriv.race_releases r WHERE r.name = (regexp_match(release, form))[1])
+	THEN
+		name := (regexp_match(release, form))[1];
+		period := (regexp_match(release, form))[2];
+	END IF;
+	SELECT r.version INTO "values" FROM _racepriv.race_releases r
+	WHERE r.name = _race_period.name AND r.during IS NOT NULL ORDER BY r.version DESC LIMIT 1;
+	IF "values" IS NULL AND name <> release THEN
+		RAISE EXCEPTION 'release "%" is no series', left(name, 64) USING ERRCODE = 'invalid_parameter_value';
+	ELSIF "values" IS NULL THEN
+		RETURN;
+	END IF;
+	-- the shortest value that begins at a time is one interval
+	SELECT tsrange(min(l.low), max(l.high)), min(l.high) - min(l.low),
+		count(*) FILTER (WHERE l.low < lower(period)), count(*) FILTER (WHERE upper_inf(period) OR l.high <= upper(period))
+	INTO closed, length, first, after
+	FROM (SELECT lower(r.during), min(upper(r.during)) FROM _racepriv.race_releases r
+		WHERE r.name = _race_period.name AND r.part = 1 GROUP BY 1) l (low, high);
+	IF isempty(period) OR upper_inc(period) OR first >= after
+		OR lower(period) > lower(closed) AND NOT EXISTS (
+			SELECT FROM _racepriv.race_releases r WHERE r.name = _race_period.name AND lower(r.during) = lower(period))
+		OR NOT upper_inf(period) AND NOT EXISTS (
+			SELECT FROM _racepriv.race_releases r WHERE r.name = _race_period.name AND upper(r.during) = upper(period))
+	THEN
+		RAISE EXCEPTION 'the period is not made of intervals of series "%" that are closed', left(name, 64) USING ERRCODE = 'invalid_parameter_value',
+			DETAIL = format('Closed is %s, in intervals of %s.', closed, length),
+			HINT = 'A period is written [from,to), without the time to; [,to) is from the beginning on, and [from,) up to the last interval that is closed.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION _racepriv._race_period(text) IS
+	'what the name of a release stands for: of a series how many values there are, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';
