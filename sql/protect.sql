@@ -25,14 +25,19 @@ DECLARE
 BEGIN
 	EXECUTE 'CREATE VIEW tried AS ' || definition;
 	BEGIN
-		answer := _racepriv._race_private_tables('tried', unit, public_tables)::text;
-	EXCEPTION WHEN OTHERS THEN
+		CALL race_protect('tried', 'tried', 1, unit_column => unit, public_tables => public_tables);
+		SELECT array_agg(t.relation::regclass ORDER BY t.relation)::text INTO answer FROM _racepriv.race_budget_tables t
+		WHERE t.budget = 'tried' AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = t.relation);
+		RAISE EXCEPTION USING ERRCODE = 'UNDO0';
+	EXCEPTION WHEN SQLSTATE 'UNDO0' THEN NULL;
+	WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
 		answer := SQLSTATE || ' ' || why;
 	END;
 	DROP VIEW tried;
 	RETURN answer;
 END $$;
+SET client_min_messages = warning;
 \t on
 \pset format unaligned
 SELECT format(E'%s%s%s\n  -> %s', definition, ' unit ' || unit, ' public ' || public_tables::text,
@@ -111,11 +116,12 @@ FROM (VALUES
 ) v(i, definition, unit, public_tables) ORDER BY i;
 \pset format aligned
 \t off
-SELECT _racepriv._race_private_tables('people', 'age', '{}');
+RESET client_min_messages;
+CALL race_protect('people', unit_column => 'age', epsilon_limit => 1);
 CREATE TEMP TABLE passing (id int);
-SELECT _racepriv._race_private_tables('passing', NULL, '{}');
+CALL race_protect('passing', epsilon_limit => 1);
 CREATE SEQUENCE numbers;
-SELECT _racepriv._race_private_tables('numbers', NULL, '{}');
+CALL race_protect('numbers', epsilon_limit => 1);
 
 -- arguments
 CALL race_protect(NULL, 'people', 1);

@@ -47,8 +47,6 @@
  * Columns are numbered; those that are equal form a class (union-find).
  */
 
-PG_FUNCTION_INFO_V1(race_private_tables);
-
 #define NO_COLUMN	(-1)
 
 /* Tables, and queries, that a relation may read, each as often as it is read */
@@ -576,23 +574,6 @@ race_lineage_same(const RaceLineage *a, const RaceLineage *b)
 	return equal(a->relations, b->relations) &&
 		equal(a->private_tables, b->private_tables) &&
 		race_calls_same(&a->calls, &b->calls);
-}
-
-/*
- * race_private_tables(relation, unit_column, public_tables): the base tables that
- * are not among the public ones, if the relation can be protected.
- */
-Datum
-race_private_tables(PG_FUNCTION_ARGS)
-{
-	RaceLineage *lineage;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	lineage = race_lineage(PG_GETARG_OID(0),
-						   PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)),
-						   race_oids_of(PG_GETARG_ARRAYTYPE_P(2)));
-	PG_RETURN_ARRAYTYPE_P(race_oids_array(lineage->private_tables));
 }
 
 /*

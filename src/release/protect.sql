@@ -1,13 +1,6 @@
 -- ------------------------------------------------------------------------
 -- What is protected: datasets, and the budget that those of the same tables share
 
-CREATE FUNCTION _racepriv._race_private_tables(relation regclass, unit_column name, public_tables regclass[])
-	RETURNS regclass[] AS 'MODULE_PATHNAME', 'race_private_tables'
-	LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) IS
-	'the base tables of a table or view that are not public. Error 22023 if a row may depend on more than one row of a table, or is not tied to the unit column';
-
 CREATE FUNCTION _racepriv._race_lock_tables(ledger regclass, tables regclass[], wait boolean) RETURNS regclass[]
 	AS 'MODULE_PATHNAME', 'race_lock_tables' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) FROM PUBLIC;
@@ -102,37 +95,29 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_entries_of(regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_entries_of(regclass[]) IS
 	'the budgets that tables belong to: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
 
--- A view alone does not make one answer for the tables under it.
-CREATE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[]) RETURNS void
+-- A view alone does not make one answer for the tables under it.  Two owners share a budget only if one
+-- role may act for both.
+CREATE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[], budget text DEFAULT NULL) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+	entered CONSTANT regclass[] := ARRAY(
+		SELECT e.relation FROM _racepriv._race_entries_of(ARRAY(
+			SELECT c.oid::regclass FROM pg_class c, _racepriv.race_budget_tables b
+			WHERE b.budget = _race_check_owner.budget AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
+		WHERE e.budget = _race_check_owner.budget);
 	foreign_one text;
 BEGIN
 	SELECT _racepriv._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
-	WHERE c.oid = ANY (relations) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
+	WHERE c.oid = ANY (relations || _racepriv._race_topmost(entered)) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_check_owner(name, regclass[]) IS
-	'raises 42501 unless a role owns the relations, as far as they exist';
-
--- Two owners share a budget only if one role may act for both.
-CREATE FUNCTION _racepriv._race_check_budget_owner(actor name, budget text) RETURNS void
-	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT _racepriv._race_check_owner(actor, _racepriv._race_topmost(array_agg(e.relation)))
-	FROM _racepriv._race_entries_of(ARRAY(
-		SELECT c.oid::regclass FROM pg_class c, _racepriv.race_budget_tables b
-		WHERE b.budget = _race_check_budget_owner.budget
-			AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
-	WHERE e.budget = _race_check_budget_owner.budget
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_budget_owner(name, text) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_budget_owner(name, text) IS
-	'raises 42501 unless a role owns all tables of a budget, as far as they exist';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_owner(name, regclass[], text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_owner(name, regclass[], text) IS
+	'raises 42501 unless a role owns the relations, and all tables of a budget if one is named, as far as they exist';
 
 CREATE FUNCTION _racepriv._race_find_budget(tables regclass[], public_tables regclass[]) RETURNS text
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
@@ -284,7 +269,7 @@ BEGIN
 		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE
-		PERFORM _racepriv._race_check_budget_owner(actor, shared);
+		PERFORM _racepriv._race_check_owner(actor, '{}', shared);
 		-- whoever joins a budget must know what it is
 		SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = shared;
 		IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, limits.epsilon, limits.delta) THEN
@@ -328,8 +313,7 @@ DECLARE
 	b _racepriv.race_budgets;
 	limits record;
 BEGIN
-	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
-	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass], d.budget);
 	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
 	limits := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
