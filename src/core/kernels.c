@@ -102,15 +102,6 @@ race_kernel_type(int kernel)
 	return &kernels[kernel];
 }
 
-int
-race_kernel_by_name(const char *name)
-{
-	for (int kernel = 1; kernel < KERNELS; kernel++)
-		if (kernels[kernel].name != NULL && strcmp(kernels[kernel].name, name) == 0)
-			return kernel;
-	return 0;
-}
-
 const char *
 race_kernel_name(int kernel)
 {
@@ -120,8 +111,7 @@ race_kernel_name(int kernel)
 }
 
 const char *
-race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
-				 char *list, size_t length)
+race_kernel_list(uint32_t takes, char *list, size_t length)
 {
 	size_t		used = 0;
 	int			left = 0;
@@ -133,14 +123,12 @@ race_kernel_list(bool (*is) (const RaceKernelType *type), const char *word,
 		{
 			const RaceKernelType *type = race_kernel_type(kernel);
 
-			if (type == NULL || (is != NULL ? !is(type) :
-								 (type->takes & RACE_TAKES_FUNCTIONS) == 0))
+			if (type == NULL || (type->takes & takes) == 0)
 				continue;
 			left += pass == 0 ? 1 : -1;
 			if (pass == 1 && used < length)
-				used += snprintf(list + used, length - used, "%s%s%s%s", type->name,
-								 left == 0 ? "" : left == 1 ? " " : ", ",
-								 left == 1 ? word : "", left == 1 ? " " : "");
+				used += snprintf(list + used, length - used, "%s%s", type->name,
+								 left == 0 ? "" : left == 1 ? " and " : ", ");
 		}
 	return list;
 }

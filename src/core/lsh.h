@@ -106,16 +106,11 @@ typedef struct RaceKernelType
 /* The line of a kernel; NULL if there is none with this number */
 extern const RaceKernelType *race_kernel_type(int kernel);
 
-/* The number of a name, and the name of a number; 0 or NULL if there is none */
-extern int	race_kernel_by_name(const char *name);
+/* The name of a number; NULL if there is none */
 extern const char *race_kernel_name(int kernel);
 
-/*
- * Write the names of all kernels for which `is` returns true (NULL: all) into
- * `list`, as in "l2, l1 and angular", with `word` before the last one.
- */
-extern const char *race_kernel_list(bool (*is) (const RaceKernelType *type),
-									const char *word, char *list, size_t length);
+/* Write the names of all kernels that take one of these parameters into `list`, as in "l2, l1 and angular". */
+extern const char *race_kernel_list(uint32_t takes, char *list, size_t length);
 
 /* A kernel that is a function of the distance in bandwidths, taken to its power, there */
 extern double race_kernel_at(const struct RaceParams *part, double distance);
@@ -331,15 +326,11 @@ typedef enum RaceFieldNumber
  */
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
 
-/* The name of a number, and the number of a name; NULL or 0 if there is none */
+/* The name of a number; NULL if there is none */
 extern const char *race_sequence_name(int sequence);
 extern const char *race_rehash_name(int rehash);
 extern const char *race_nulls_name(int nulls);
 extern const char *race_clip_name(int clip);
-extern int	race_sequence_by_name(const char *name);
-extern int	race_rehash_by_name(const char *name);
-extern int	race_nulls_by_name(const char *name);
-extern int	race_clip_by_name(const char *name);
 
 /*
  * The size in bytes; the next part, or NULL after the last one; the number of parts

@@ -34,8 +34,7 @@
 
 /* A choice among names; messages call it `title` */
 #define NAMES(title, choice) \
-	.what = title, .name_of = race_ ## choice ## _name, \
-	.value_of = race_ ## choice ## _by_name
+	.what = title, .name_of = race_ ## choice ## _name
 
 const RaceField race_fields[RACE_FIELDS] = {
 	[RACE_KEY_KERNEL] = {
@@ -531,12 +530,26 @@ race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 	return true;
 }
 
+/* The value of a choice that has this name, or 0 */
+static int
+value_of(const RaceField *field, const char *name)
+{
+	for (int value = 1; value <= PG_UINT8_MAX; value++)
+	{
+		const char *known = field->name_of(value);
+
+		if (known != NULL && strcmp(known, name) == 0)
+			return value;
+	}
+	return 0;
+}
+
 bool
 race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
 					Node *escontext)
 {
 	bool		is_kernel = field == &race_fields[RACE_KEY_KERNEL];
-	int			value = field->value_of(name);
+	int			value = value_of(field, name);
 	char		list[128];
 
 	if (value == 0 && (is_kernel || field->optional || strcmp(name, "auto") != 0))
@@ -545,7 +558,7 @@ race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
 				 errmsg("unknown %s \"%s\"", field->what, race_cut(name)),
 				 is_kernel ?
 				 errhint("The kernels are %s.",
-						 race_kernel_list(NULL, "and", list, sizeof(list))) :
+						 race_kernel_list(RACE_TAKES_FUNCTIONS, list, sizeof(list))) :
 				 field->hint != NULL ? errhint("%s", field->hint) : 0));
 	race_field_set_bits(field, &draft->part, value);
 	return true;

@@ -157,7 +157,6 @@ typedef struct RaceField
 	/* names of a choice: what it is called in messages, and the names themselves */
 	const char *what;
 	const char *(*name_of) (int value);
-	int			(*value_of) (const char *name);
 	const char *hint;			/* that names them, or NULL */
 } RaceField;
 

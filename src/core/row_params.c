@@ -138,103 +138,47 @@ race_vector_clip(const RaceParams *part, double *x, uint32_t n)
  * Parameters of a hash family: names, and what "auto" stands for.
  */
 
-typedef struct NamedValue
-{
-	const char *name;
-	int			value;
-} NamedValue;
-
-static const NamedValue sequences[] = {
-	{"independent", RACE_SEQUENCE_INDEPENDENT},
-	{"sobol", RACE_SEQUENCE_SOBOL},
-	{"grid", RACE_SEQUENCE_GRID},
-	{"structured", RACE_SEQUENCE_STRUCTURED},
-	{"grouped", RACE_SEQUENCE_GROUPED},
-	{NULL, 0}
-};
-
-static const NamedValue rehashes[] = {
-	{"fold", RACE_REHASH_FOLD},
-	{"multilinear", RACE_REHASH_MULTILINEAR},
-	{NULL, 0}
-};
-
-static const NamedValue nulls_meanings[] = {
-	{"different", RACE_NULLS_DIFFERENT},
-	{"category", RACE_NULLS_CATEGORY},
-	{NULL, 0}
-};
-
-static const NamedValue clips[] = {
-	{"norm", RACE_CLIP_NORM},
-	{"absolute", RACE_CLIP_ABSOLUTE},
-	{NULL, 0}
-};
-
-static const char *
-name_of(const NamedValue *list, int value)
-{
-	for (; list->name != NULL; list++)
-		if (list->value == value)
-			return list->name;
-	return NULL;
-}
-
-static int
-value_of(const NamedValue *list, const char *name)
-{
-	for (; list->name != NULL; list++)
-		if (strcmp(list->name, name) == 0)
-			return list->value;
-	return 0;
-}
+#define NAME_IN(names, i) \
+	((i) >= 0 && (size_t) (i) < sizeof(names) / sizeof(names[0]) ? (names)[i] : NULL)
 
 const char *
 race_sequence_name(int sequence)
 {
-	return name_of(sequences, sequence);
+	static const char *const names[] = {
+		[RACE_SEQUENCE_INDEPENDENT] = "independent", [RACE_SEQUENCE_SOBOL] = "sobol",
+		[RACE_SEQUENCE_GRID] = "grid", [RACE_SEQUENCE_STRUCTURED] = "structured",
+		[RACE_SEQUENCE_GROUPED] = "grouped"
+	};
+
+	return NAME_IN(names, sequence);
 }
 
 const char *
 race_rehash_name(int rehash)
 {
-	return name_of(rehashes, rehash);
+	static const char *const names[] = {
+		[RACE_REHASH_FOLD] = "fold", [RACE_REHASH_MULTILINEAR] = "multilinear"
+	};
+
+	return NAME_IN(names, rehash);
 }
 
 const char *
 race_nulls_name(int nulls)
 {
-	return name_of(nulls_meanings, nulls);
+	static const char *const names[] = {
+		[RACE_NULLS_DIFFERENT] = "different", [RACE_NULLS_CATEGORY] = "category"
+	};
+
+	return NAME_IN(names, nulls);
 }
 
 const char *
 race_clip_name(int clip)
 {
-	return name_of(clips, clip);
-}
+	static const char *const names[] = {[RACE_CLIP_NORM] = "norm", [RACE_CLIP_ABSOLUTE] = "absolute"};
 
-int
-race_sequence_by_name(const char *name)
-{
-	return value_of(sequences, name);
-}
-
-int
-race_rehash_by_name(const char *name)
-{
-	return value_of(rehashes, name);
-}
-
-int
-race_nulls_by_name(const char *name)
-{
-	return value_of(nulls_meanings, name);
-}
-
-int
-race_clip_by_name(const char *name)
-{
-	return value_of(clips, name);
+	return NAME_IN(names, clip);
 }
 
 /* ------------------------------------------------- what parameters stand for */
@@ -338,61 +282,8 @@ race_collision_probability(const RaceParams *params)
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
-/* ------------------------------------------- kernels that a message speaks of */
-
-static bool
-has_bandwidth(const RaceKernelType *type)
-{
-	return (type->takes & RACE_TAKES_BANDWIDTH) != 0;
-}
-
-static bool
-has_transform(const RaceKernelType *type)
-{
-	return (type->takes & RACE_TAKES_TRANSFORM) != 0;
-}
-
-static bool
-may_be_structured(const RaceKernelType *type)
-{
-	return (type->takes & RACE_TAKES_STRUCTURED) != 0;
-}
-
-static bool
-may_fold(const RaceKernelType *type)
-{
-	return type->can_fold != NULL;
-}
-
-static bool
-has_offsets(const RaceKernelType *type)
-{
-	return type->record == RACE_RECORD_VECTOR && type->quantile != NULL && !type->signs;
-}
-
-static bool
-has_signs(const RaceKernelType *type)
-{
-	return type->signs;
-}
-
-static bool
-has_places(const RaceKernelType *type)
-{
-	return type->record == RACE_RECORD_ROW;
-}
-
-static bool
-has_nulls(const RaceKernelType *type)
-{
-	return (type->takes & RACE_TAKES_NULLS) != 0;
-}
-
-static bool
-has_own_fields(const RaceKernelType *type)
-{
-	return (type->takes & (RACE_TAKES_RADIUS | RACE_TAKES_COLUMNS | RACE_TAKES_CELLS)) != 0;
-}
+/* Kernels that have fields in the place that is their own */
+#define OWN_FIELDS	(RACE_TAKES_RADIUS | RACE_TAKES_COLUMNS | RACE_TAKES_CELLS)
 
 #define MAX_LIST	128
 
@@ -450,12 +341,12 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("kernel %s has neither bandwidths nor bounds nor a transform",
 					   type->name);
 	if ((part->arrays & RACE_ARRAY_BANDWIDTHS) != 0 &&
-		(!has_bandwidth(type) || (part->arrays & transform) != 0))
+		((type->takes & RACE_TAKES_BANDWIDTH) == 0 || (part->arrays & transform) != 0))
 		return PROBLEM("bandwidths of columns are for kernels %s, without a transform",
-					   race_kernel_list(has_bandwidth, "and", list, sizeof(list)));
-	if ((part->arrays & transform) != 0 && !has_transform(type))
+					   race_kernel_list(RACE_TAKES_BANDWIDTH, list, sizeof(list)));
+	if ((part->arrays & transform) != 0 && (type->takes & RACE_TAKES_TRANSFORM) == 0)
 		return PROBLEM("a transform is for kernels %s",
-					   race_kernel_list(has_transform, "and", list, sizeof(list)));
+					   race_kernel_list(RACE_TAKES_TRANSFORM, list, sizeof(list)));
 	for (uint32_t i = 0; w != NULL && i < part->dims; i++)
 		if (!(w[i] * part->bandwidth >= RACE_MIN_BANDWIDTH &&
 			  w[i] * part->bandwidth <= RACE_MAX_BANDWIDTH))
@@ -475,9 +366,9 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 
-	if (part->sequence == RACE_SEQUENCE_STRUCTURED && !may_be_structured(type))
+	if (part->sequence == RACE_SEQUENCE_STRUCTURED && (type->takes & RACE_TAKES_STRUCTURED) == 0)
 		return PROBLEM("sequence \"structured\" is for kernels %s",
-					   race_kernel_list(may_be_structured, "and", list, sizeof(list)));
+					   race_kernel_list(RACE_TAKES_STRUCTURED, list, sizeof(list)));
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && part->outputs != 0)
 		return PROBLEM("sequence \"structured\" cannot have a matrix");
 	if (part->sequence == RACE_SEQUENCE_GROUPED && type->record != RACE_RECORD_SET)
@@ -515,32 +406,18 @@ part_problem(const RaceParams *part, char *message, size_t length)
 		return message;
 	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
 		return PROBLEM("unknown meaning of nulls, number %d", part->nulls);
-	if (part->nulls != 0 && !has_nulls(type))
+	if (part->nulls != 0 && (type->takes & RACE_TAKES_NULLS) == 0)
 		return PROBLEM("nulls are for kernels %s",
-					   race_kernel_list(has_nulls, "and", list, sizeof(list)));
-	if (!has_own_fields(type) && (part->own.bits[0] != 0 || part->own.bits[1] != 0))
+					   race_kernel_list(RACE_TAKES_NULLS, list, sizeof(list)));
+	if ((type->takes & OWN_FIELDS) == 0 && (part->own.bits[0] != 0 || part->own.bits[1] != 0))
 		return PROBLEM("radius, query_radius, norm, features, targets, clip and coarser are for kernels %s",
-					   race_kernel_list(has_own_fields, "and", list, sizeof(list)));
+					   race_kernel_list(OWN_FIELDS, list, sizeof(list)));
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds and transforms need dims");
 	if ((part->outputs != 0) != ((part->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_MEASURED)) != 0) ||
 		part->outputs > RACE_MAX_DIMS)
 		return PROBLEM("a matrix or measured must have between 1 and %d rows", RACE_MAX_DIMS);
 	return NULL;
-}
-
-static const char *
-sobol_problem(char *message, size_t length)
-{
-	char		offsets[MAX_LIST];
-	char		signs[MAX_LIST];
-	char		places[MAX_LIST];
-
-	return PROBLEM("sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) for %s, power times dims for %s, power for %s",
-				   RACE_SOBOL_DIMENSIONS,
-				   race_kernel_list(has_offsets, "and", offsets, sizeof(offsets)),
-				   race_kernel_list(has_signs, "and", signs, sizeof(signs)),
-				   race_kernel_list(has_places, "and", places, sizeof(places)));
 }
 
 /*
@@ -571,7 +448,8 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 		{
 			if (!race_fits_sobol(part, sobol))
-				return sobol_problem(message, length);
+				return PROBLEM("sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) of distances, power times dims of signs, power of categories",
+							   RACE_SOBOL_DIMENSIONS);
 			sobol += race_sobol_dimensions(part);
 		}
 		left -= race_arrays_size(part);
@@ -585,17 +463,6 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 			part->range != 0 || part->more != 0)
 			return PROBLEM("only the first kernel of a product states what all share");
 	}
-}
-
-static const char *
-fold_problem(const RaceParams *params, char *message, size_t length)
-{
-	char		list[MAX_LIST];
-
-	if (has_signs(race_kernel_type(params->kernel)))
-		return PROBLEM("rehash \"fold\" needs a range of at least 2^power");
-	return PROBLEM("rehash \"fold\" needs power 1, and kernel %s by itself",
-				   race_kernel_list(may_fold, "or", list, sizeof(list)));
 }
 
 const char *
@@ -627,6 +494,8 @@ race_params_problem(const RaceParams *params, size_t size,
 					   (unsigned long long) race_rows_size(params) >> 20,
 					   (unsigned long long) RACE_MAX_ROWS_BYTES >> 20);
 	if (params->rehash == RACE_REHASH_FOLD && !race_can_fold(params))
-		return fold_problem(params, message, length);
+		return race_kernel_type(params->kernel)->signs ?
+			PROBLEM("rehash \"fold\" needs a range of at least 2^power") :
+			PROBLEM("rehash \"fold\" needs power 1, and by itself a kernel that can be folded");
 	return NULL;
 }
