@@ -34,8 +34,8 @@ release_all(void *arg)
 			held->release(held->entry);
 }
 
-static RaceCallSite *
-create(MemoryContext context)
+RaceCallSite *
+race_call_site_create(Oid type, MemoryContext context)
 {
 	RaceCallSite *site = MemoryContextAllocZero(context, sizeof(RaceCallSite));
 
@@ -43,14 +43,6 @@ create(MemoryContext context)
 	site->release.func = release_all;
 	site->release.arg = site;
 	MemoryContextRegisterResetCallback(context, &site->release);
-	return site;
-}
-
-RaceCallSite *
-race_call_site_create(Oid type, MemoryContext context)
-{
-	RaceCallSite *site = create(context);
-
 	race_record_prepare(&site->reader, type, context);
 	return site;
 }
@@ -61,13 +53,7 @@ race_call_site(FunctionCallInfo fcinfo, int arg)
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
-	{
-		RaceCallSite *site = create(flinfo->fn_mcxt);
-
-		race_record_prepare(&site->reader, race_argument_type(flinfo, arg),
-							flinfo->fn_mcxt);
-		flinfo->fn_extra = site;
-	}
+		flinfo->fn_extra = race_call_site_create(race_argument_type(flinfo, arg), flinfo->fn_mcxt);
 	return (RaceCallSite *) flinfo->fn_extra;
 }
 

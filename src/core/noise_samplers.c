@@ -135,8 +135,6 @@ race_discrete_laplace_variance(uint64_t scale)
  * probability that makes it Gaussian.
  */
 
-typedef unsigned __int128 uint128;
-
 /* The largest t with t^2 <= n, for n <= RACE_MAX_VARIANCE */
 static uint64_t
 integer_sqrt(uint64_t n)
@@ -195,7 +193,6 @@ race_discrete_gaussian(RaceRandom *random, uint64_t variance)
  */
 
 typedef __int128 int128;
-typedef unsigned __int128 uint128;
 
 /* The sampler of discrete Gaussians lacks the last bits. */
 #define STEP_BITS		20

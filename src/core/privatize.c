@@ -122,21 +122,6 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 }
 
 /*
- * A private sketch of an exact one, as race_privatize makes it, in a memory context of its
- * own within `context`.  Every call draws new noise.  Raises 22023 for noise that is too
- * large, whatever the exact sketch holds.
- */
-static RaceSketch *
-race_private_sketch(const RaceView *exact, const RaceRequest *request,
-					MemoryContext context)
-{
-	RaceSketch *sketch;
-
-	race_private_sketches(exact, 1, request, context, &sketch);
-	return sketch;
-}
-
-/*
  * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors, fit)
  */
 Datum
@@ -144,6 +129,7 @@ race_privatize(PG_FUNCTION_ARGS)
 {
 	RaceView	exact;
 	RaceRequest request;
+	RaceSketch *sketch;
 
 	if (!race_is_sketch_type(race_argument_type(fcinfo->flinfo, 0)))
 		return race_privatize_pair(fcinfo);
@@ -153,7 +139,8 @@ race_privatize(PG_FUNCTION_ARGS)
 	race_check_exact(exact.header, "made private again");
 	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
-	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
+	race_private_sketches(&exact, 1, &request, CurrentMemoryContext, &sketch);
+	return RaceSketchGetDatum(sketch);
 }
 
 /* The number of parties, of colluders and of dropouts */
@@ -229,17 +216,6 @@ race_share(PG_FUNCTION_ARGS)
  * Requests from the arguments of functions; plans, or an error where there is none.
  */
 
-static double
-checked_epsilon(double epsilon)
-{
-	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be a number between %g and %g",
-						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
-	return epsilon;
-}
-
 /* Returns a valid delta; raises 22023 for others. */
 static double
 race_checked_delta(double delta)
@@ -268,44 +244,35 @@ checked_rows(int rows, uint32 available)
 	return rows;
 }
 
-static uint32
-checked_contributions(int max_contributions)
-{
-	if (max_contributions < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_contributions must be at least 1")));
-	return max_contributions;
-}
-
-static RaceNeighbors
-checked_neighbors(const char *name)
-{
-	if (strcmp(name, "add_remove") == 0)
-		return RACE_NEIGHBORS_ADD_REMOVE;
-	if (strcmp(name, "substitute") == 0)
-		return RACE_NEIGHBORS_SUBSTITUTE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown neighbors \"%s\"", race_cut(name)),
-			 errhint("Use add_remove or substitute.")));
-	return 0;					/* not reached */
-}
-
 RaceRequest
 race_make_request(const RaceParams *params, double epsilon, double delta,
 				  const int *rows, int max_contributions, const char *neighbors, bool fit)
 {
 	RaceRequest request;
 
+	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be a number between %g and %g",
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
 	request.fit = fit;
-	request.epsilon = checked_epsilon(epsilon);
+	request.epsilon = epsilon;
 	request.delta = race_checked_delta(delta);
 	request.rows = rows == NULL || race_summary_kind(params)->selected ? 0 :
 		checked_rows(*rows, params->rows);
-	request.max_contributions = checked_contributions(max_contributions);
-	request.neighbors = checked_neighbors(neighbors);
 	request.levels = 0;
+	if (max_contributions < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_contributions must be at least 1")));
+	request.max_contributions = max_contributions;
+	request.neighbors = strcmp(neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE :
+		RACE_NEIGHBORS_ADD_REMOVE;
+	if (strcmp(neighbors, race_neighbors_name(request.neighbors)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown neighbors \"%s\"", race_cut(neighbors)),
+				 errhint("Use add_remove or substitute.")));
 	return request;
 }
 

@@ -58,16 +58,6 @@ StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
 #define SKETCH_WIRE_SIZE(params_size, n) \
 	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
-static bool
-take_zeros(const unsigned char **bytes, int n)
-{
-	bool		zero = true;
-
-	while (n-- > 0)
-		zero &= race_take(bytes, 1) == 0;
-	return zero;
-}
-
 /* Copy counters from native to little-endian order, or back */
 static void
 copy_counters(char *to, const char *from, Size n, int width)
@@ -116,13 +106,6 @@ put_counters(StringInfo out, const void *counters, int from_width,
 	}
 }
 
-/* All but the texts at its end are words. */
-static Size
-words_of_model(const RaceModel *model, Size size)
-{
-	return (size - TYPEALIGN64(sizeof(uint64), model->text_size)) / sizeof(uint64);
-}
-
 static void
 put_model(StringInfo out, const RaceModel *model, Size size)
 {
@@ -130,7 +113,8 @@ put_model(StringInfo out, const RaceModel *model, Size size)
 
 	if (size == 0)
 		return;
-	words = words_of_model(model, size);
+	/* all but the texts at its end */
+	words = (size - TYPEALIGN64(sizeof(uint64), model->text_size)) / sizeof(uint64);
 	enlargeStringInfo(out, size);
 	copy_counters(out->data + out->len, (const char *) model, words, sizeof(uint64));
 	memcpy(out->data + out->len + words * sizeof(uint64), (const uint64 *) model + words,
@@ -224,7 +208,7 @@ take_header(const unsigned char **next, WireHeader *wire)
 	noise->mechanism = race_take(next, 1);
 	noise->neighbors = race_take(next, 1);
 	noise->half = race_take(next, 1);
-	zeros = take_zeros(next, 2);
+	zeros = race_take(next, 2) == 0;
 	noise->max_contributions = race_take(next, 4);
 	noise->releases = race_take(next, 4);
 	wire->header.count = (int64) race_take(next, 8);
@@ -455,15 +439,6 @@ encode(const char *bytes, Size n)
 	return text;
 }
 
-/* A text in either form to bytes.  False if it is neither. */
-static bool
-decode(const char *text, Size n, char *bytes, Size *size)
-{
-	if (n >= 2 && memcmp(text, "\\x", 2) == 0)
-		return decode_hex(text + 2, n - 2, bytes, size);
-	return decode_base64(text, n, bytes, size);
-}
-
 static RaceSketchDatum *
 parse(const char *text, Node *escontext)
 {
@@ -474,7 +449,8 @@ parse(const char *text, Node *escontext)
 		return NULL;
 	n = strlen(text);
 	bytes = palloc(n / 4 * 3 + 3);
-	if (!decode(text, n, bytes, &n))
+	if (!(strncmp(text, "\\x", 2) == 0 ? decode_hex(text + 2, n - 2, bytes, &n) :
+		  decode_base64(text, n, bytes, &n)))
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "race_sketch"),
