@@ -23,7 +23,6 @@ FROM embedded, (SELECT s, race_privatize(s, 1, rows => 128) AS r FROM (SELECT ra
 SELECT bool_and(w = x) AS classify, bool_and(y = z) AS posterior FROM (
 	SELECT race_classify(class, s, v) w, race_classify(class, s, a) x, race_posterior(class, s, v) y, race_posterior(class, s, a) z
 	FROM embedded, (SELECT c, race_build('angular(dims=3, rows=128)', v) s FROM embedded GROUP BY c) t(class, s) GROUP BY i) u;
-SELECT race_whiten(v)::text = race_whiten(a)::text AS whiten FROM embedded;
 -- in a product, as arguments and in rows, with and without names, from a table
 SELECT race_build(p, ROW(e.v, e.c))::text = race_build(p, ROW(a, e.c))::text AS rows,
 	race_build(p, t)::text = race_build(p, ROW(a, e.c))::text AS "table", min(race_kernel(p, ROW(e.v, e.c), ROW(a, e.c))) > 0.999999 AS same
@@ -35,7 +34,6 @@ CREATE ROLE race_other;
 REVOKE EXECUTE ON FUNCTION vec_to_real(vec, int, boolean) FROM PUBLIC;
 SET ROLE race_other;
 SELECT race_kernel('l2 * match', ROW(ROW(ARRAY[3, 4]::real[])::vec, ARRAY['a']), ROW(ARRAY[3, 4], ARRAY['a']));
-SELECT race_whiten(ROW(ARRAY[3, 4]::real[])::vec);
 RESET ROLE;
 DROP ROLE race_other;
 SELECT race_kernel('match', ROW(ARRAY[3, 4]::real[])::vec, ARRAY[3, 4]);

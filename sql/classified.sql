@@ -18,7 +18,7 @@ CALL race_protect('classified zcdp', 'zcdp', 100, 1e-6, accounting => 'zcdp');
 \set labels 'label => ''class'', labels => ''{b,a}'''
 CALL race_release_sketch('classified 1', 'classified', :p, 'x', 100000, rows => 64, :labels, calibrate => 0.1);
 CALL race_release_sketch('classified 2', 'classified', :p, 'x', 100000, rows => 64, :labels);
-SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = 'l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={3}, cells={36})' AS params
+SELECT part, label, race_count(sketch), race_count(scores), race_params(scores) = 'l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={1}, cells={16})' AS params
 FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY 1;
 SELECT request ->> 'name' AS name, request -> 'calibrate' AS calibrate, epsilon
 FROM _racepriv.race_charges WHERE dataset = 'classified' AND act = 'release' ORDER BY charged_at;
@@ -26,13 +26,13 @@ FROM _racepriv.race_charges WHERE dataset = 'classified' AND act = 'release' ORD
 SELECT q, race_classify('classified 1', ARRAY[q]) AS calibrated, race_classify('classified 2', ARRAY[q]) AS likely,
 	(race_posterior('classified 1', ARRAY[q]) ->> 'b')::float8 < 0.2 AS rather_a, (race_posterior('classified 2', ARRAY[q]) ->> 'b')::float8 > 0.4 AS flat
 FROM unnest('{0.1,0.7}'::float8[]) q ORDER BY 1;
--- what was private is met: around each node of the lead posteriors say how many records are of class b
+-- what was private is met: around each node of the margin posteriors say how many records are of class b
 SELECT format('SELECT _racepriv._race_score_of(%L, x)', array_agg(sketch ORDER BY part)) AS score FROM _racepriv.race_releases WHERE name = 'classified 1' \gset
 CREATE FUNCTION score(x float8[]) RETURNS float8 LANGUAGE sql STABLE AS :'score';
 CREATE TABLE nodes AS
 SELECT node, sum(part) AS records, sum(part) FILTER (WHERE class = 'b') AS b, sum(part * posterior) AS said
 FROM (SELECT class, score(x) AS score, (race_posterior('classified 1', x) ->> 'b')::float8 AS posterior FROM rows WHERE class IN ('a', 'b') AND race_is_record(:p, x) OFFSET 0) scored,
-	generate_series(0, 15) node, LATERAL (SELECT greatest(0, 1 - abs(score - node * 0.2) / 0.2) AS part) p WHERE part > 0 GROUP BY 1;
+	generate_series(0, 16) node, LATERAL (SELECT greatest(0, 1 - abs(score * 16 - node)) AS part) p WHERE part > 0 GROUP BY 1;
 SELECT count(*) > 1 AS nodes, max(abs(said - coalesce(b, 0)) / (records + 50)) < 0.1 AS met FROM nodes;
 -- without a calibration they are the likelihoods
 SELECT race_posterior('classified 2', '{0.7}'::float8[]) = race_posterior(label, sketch, '{0.7}') AS same, race_classify('classified 2', '{0.7}'::float8[]) = race_classify(label, sketch, '{0.7}') AS class
@@ -70,7 +70,6 @@ SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
 :r label => 'class', labels => regexp_split_to_array(:'many', ','), calibrate => 0.1);
 :r :labels, value => 'id', value_lower => 0, value_upper => 1, calibrate => 0.1);
 :r :labels, calibrate => 1e-300);
-CALL race_release_sketch('classified x', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels, calibrate => 0.1);
 CALL race_release_sketch('classified x', 'classified', 'l2(dims=1, rows=16384, range=1024)', 'x', 1, :labels, calibrate => 0.1);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'classified x';
 CALL race_release_sketch('classified 5', 'classified', :p, 'x', 1);
@@ -78,7 +77,7 @@ CALL race_release_sketch('classified 6', 'classified', :p, 'x', 1, :labels, valu
 CALL race_release_sketch('classified 7', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1, :labels);
 SELECT race_classify('classified 5', '{1}'::float8[]);
 SELECT race_posterior('classified 6', '{1}'::float8[]);
-SELECT race_posterior('classified 7', '{1}'::float8[]);
+SELECT race_posterior('classified 7', '{1}'::float8[]) = race_posterior(label, sketch, '{1}') AS moments FROM race_latest_releases WHERE name = 'classified 7';
 SELECT race_classify('classified 8', '{1}'::float8[]);
 SELECT race_classify('classified 1', '{1,2}'::float8[]);
 SELECT race_classify('classified 1', 'x'::text);
@@ -90,10 +89,25 @@ CALL race_release_sketch('classified 9', 'classified', :p, 'x', 0.01, rows => 64
 SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
 FROM generate_series(0, 1.4, 0.1) q, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('classified 9', ARRAY[q]))) p;
 -- the internal function takes constants only
-SELECT _racepriv._race_score_of(ARRAY[race_sketch('l2(dims=1)'::race_params)], '{1}');
 DO $$ DECLARE s race_sketch[] := ARRAY[race_sketch('l2(dims=1)'::race_params)]; score float8; BEGIN score := _racepriv._race_score_of(s, '{1}'); EXCEPTION WHEN feature_not_supported THEN RAISE WARNING '%', SQLERRM; END $$;
 SELECT _racepriv._race_score_of('{}', '{1}');
 SELECT _racepriv._race_score_of('{NULL}', '{1}');
 SELECT _racepriv._race_score_of(ARRAY[sketch], '{1}') FROM _racepriv.race_releases;
 SET client_min_messages = warning;
+
+-- moments of seven labels, of which one is rare and none has the covariance of another: the release tells how often each is, and how often it is right
+CREATE TABLE points AS
+SELECT i, class, class::text AS label, ARRAY[least(greatest(cos(class) * 0.5 + (0.1 + class * 0.02) * cos(6.2831853 * u) * sqrt(-2 * ln(v)), -1), 1),
+	least(greatest(sin(class) * 0.5 + 0.1 * sin(6.2831853 * u) * sqrt(-2 * ln(v)), -1), 1)] AS x
+FROM (SELECT i, CASE WHEN i % 100 = 0 THEN 7 ELSE i % 6 END AS class, (i * 0.6180339887 - floor(i * 0.6180339887)) AS u, ((i * 7919 % 20011) + 0.5) / 20011 AS v FROM generate_series(1, 12000) i) s;
+CALL race_protect('points', 'points', 10000000);
+CALL race_release_sketch('points', 'points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 100000, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
+SELECT count(*) AS labels, race_params(scores) = 'l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={41}, cells={328})' AS params FROM race_latest_releases WHERE name = 'points' GROUP BY 2;
+SELECT avg((says = label)::int) > 0.7 AS right, abs(avg((says = label)::int) - avg((p ->> says)::float8)) < 0.03 AS sure, abs(avg((p ->> '7')::float8) - 0.01) < 0.005 AS rare,
+	avg((says = race_classify('points', x))::int) = 1 AS best
+FROM (SELECT label, x, race_posterior('points', x) AS p FROM points WHERE i % 7 = 0) s, LATERAL (SELECT key AS says FROM jsonb_each_text(p) ORDER BY value::float8 DESC LIMIT 1) m;
+-- where noise hides all, calibration changes nothing
+CALL race_release_sketch('points in noise', 'points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 0.0001, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
+SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
+FROM points, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('points in noise', x))) p WHERE i <= 20;
 DROP SCHEMA classified CASCADE;

@@ -40,16 +40,17 @@ SELECT race_classify(label, s, '{20}') FROM (SELECT * FROM classes UNION ALL
 	SELECT 4, race_build('l2(dims=1, bandwidth=7)', '{21}')) v;
 -- as a window, and in groups
 SELECT label, race_classify(label, s, '{31}') OVER (ORDER BY label) FROM classes ORDER BY label;
--- what is said and how surely, as one number: 2 * (place of the label) + margin
+-- the best two labels and how far one is ahead, as one number: 2 * (number of the pair) + margin
 CREATE FUNCTION score(q float8[]) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE score float8;
 BEGIN
 	EXECUTE format('SELECT _racepriv._race_score_of(%L, %L::float8[])', (SELECT array_agg(s ORDER BY label) FROM classes), q) INTO score;
 	RETURN score;
 END $$;
-SELECT q, floor(score(ARRAY[q]) / 2) + 1 AS place, race_classify(label, s, ARRAY[q], 'counts') AS label
-FROM classes, unnest('{10,15,20,26,31,-100}'::float8[]) q GROUP BY q ORDER BY q;
-SELECT score('{20}') BETWEEN 2.5 AND 3 AS sure, (SELECT min(score(ARRAY[q])::numeric % 2) < 0.5 FROM generate_series(10, 20, 0.05) q) AS unsure;
+SELECT q, pair, CASE WHEN score < 2 * pair + 0.5 THEN ('{1,1,2}'::int[])[pair + 1] ELSE ('{2,3,3}'::int[])[pair + 1] END AS best, label
+FROM (SELECT q, score(ARRAY[q]) AS score, floor(score(ARRAY[q]) / 2)::int AS pair, race_classify(label, s, ARRAY[q], 'counts') AS label
+	FROM classes, unnest('{10,15,20,26,31}'::float8[]) q GROUP BY q) s ORDER BY q;
+SELECT score('{-100}') - floor(score('{-100}')) BETWEEN 0 AND 1 AS nothing_near, (SELECT min(abs(score(ARRAY[q])::numeric % 2 - 0.5)) < 0.1 FROM generate_series(10, 20, 0.05) q) AS unsure;
 -- a flat kernel does not let the larger class win everywhere, by rows or by a fitted model
 CREATE TABLE unequal AS
 SELECT label, race_build(race_params('l2', 2, 1, rows => 64, lower => '{0,0}', upper => '{1,1}'), ARRAY[0.3 + 0.4 * label + 0.05 * sin(i), 0.5 + 0.05 * cos(i)]) AS s

@@ -54,16 +54,20 @@ SELECT race_classify(label, m, '{6,0}') AS no_class FROM classes WHERE false;
 SELECT race_classify(label, m, NULL) AS null_x FROM classes;
 SELECT avg((says = label)::int) > 0.6 AS many_right FROM (SELECT label, (SELECT race_classify(c.label, m, ARRAY[x1, x2]) FROM classes c) AS says FROM records) s;
 
--- transforms that race_params accepts; those of exact moments are those of records
-SELECT max(abs(a - b)) < 2e-2 AS as_race_whiten
-FROM (SELECT unnest((race_transform(m)).matrix) AS a, unnest(w.matrix) AS b FROM classes, (SELECT (race_whiten(ARRAY[x1, x2])).matrix FROM records WHERE label = 'a') w WHERE label = 'a') s;
-SELECT max(abs(a - b)) < 1e-2 AS as_race_discriminant
-FROM (SELECT unnest((t).matrix) AS a, unnest((u).matrix) AS b FROM (SELECT race_discriminant(label, m) AS t FROM classes) t, (SELECT race_discriminant(label, ARRAY[x1, x2]) AS u FROM records) u) s;
+-- transforms that race_params accepts; of exact moments, columns get variance 1 and are uncorrelated, and labels are told apart best
+SELECT abs(var_samp(a) - 1) < 0.02 AS first, abs(var_samp(b) - 1) < 0.02 AS second, abs(corr(a, b)) < 0.1 AS uncorrelated
+FROM (SELECT t.matrix[1][1] * (x1 - t."offset"[1]) AS a, t.matrix[2][1] * (x1 - t."offset"[1]) + t.matrix[2][2] * (x2 - t."offset"[2]) AS b
+	FROM records r, (SELECT (race_transform(m)).* FROM classes WHERE label = 'a') t WHERE label = 'a') s;
+SELECT abs(avg(within) - 1) < 0.02 AS within_labels, abs(max(apart) - min(apart)) BETWEEN 0.6 AND 0.8 AS apart
+FROM (SELECT label, var_samp(z) AS within, avg(z) AS apart FROM (SELECT label, t.matrix[1][1] * (x1 - t."offset"[1]) + t.matrix[1][2] * (x2 - t."offset"[2]) AS z
+	FROM records, (SELECT (race_discriminant(label, m)).* FROM classes) t) s GROUP BY label) s;
+SELECT race_discriminant(label, m) IS NULL AS no_classes FROM classes WHERE label = 'none';
+SELECT count((t).matrix) AS windowed FROM (SELECT race_discriminant(label, m) OVER () AS t FROM classes) s;
 SELECT array_dims((race_transform(m, 2)).matrix) AS pca, array_dims((race_transform(m)).matrix) AS white FROM whole;
 CREATE TABLE private_classes AS SELECT label, race_privatize(m, 10) AS m FROM classes;
 SELECT race_classify(label, s, '{1,0}') AS low, race_classify(label, s, '{11,0}') AS high
 FROM (SELECT label, race_build(race_params('l2', 2, transform => t), ARRAY[x1, x2]) AS s FROM records, (SELECT race_discriminant(label, m) AS t FROM private_classes) t GROUP BY label) c;
-SELECT race_transform(race_build(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5])) IS NOT NULL AS constant_column FROM generate_series(1, 10) i;
+SELECT array_dims((race_transform(race_build(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5]))).matrix) AS constant_column FROM generate_series(1, 10) i;
 
 -- wrong input
 SELECT race_regress(m, 4) FROM whole;

@@ -20,223 +20,439 @@
 #include "classify.h"
 
 /*
- * How many records of each class have a score, by private sketches of the scores.
+ * Calibration: a logistic regression of the class on the scores, from private histograms.
+ *
+ * A record counts for the two classes i < j whose scores are highest, at its margin s, the logarithm of the
+ * ratio of their scores.  The sketch of scores of each class is a histogram of these numbers.  So for each pair
+ * and each node of the margin it is known how many records are of class i and of class j, with noise of a
+ * known variance.  Where both are the best, the logarithm of the odds of j is taken to be
+ *
+ *		slope s + shift[j] - shift[i] + deviation[pair][node]
+ *
+ * (Platt 1999; with a slope and shifts for all pairs).  The other classes keep their scores, to the power of the slope.  The derivative of the log likelihood is linear in
+ * the numbers of records: so noise gives it no bias, and its variance is known.  Slope and shifts are normal around 1
+ * and 0 before, and so are deviations around 0.  The spreads of both are those for which what was found is likeliest
+ * (empirical Bayes): where noise hides what calibration would change, the scores stay as they are.
  */
 
-/* Shares that are expected are at most so near to 1, since nothing is certain. */
-#define NEARLY_ALL		0.999
+/* Spreads that are tried, of shifts and deviations; that of the slope is half as large */
+static const double spreads[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
+
+#define UNIT_MARGIN		2.0		/* a margin that is half way from the middle to an end of the histogram */
+#define MOST_MARGIN		8.0		/* what larger ones count as */
+#define LEAST_SLOPE		0.1
+#define MOST_STEPS		30		/* of Newton's method */
+#define LEAST_STEP		1e-6
 
 /* Nobody needs to know a number of records better than to one, which rounding would not bear. */
 #define LEAST_VARIANCE	1.0
 
-/* How many cells a lead has in a sketch of scores: a grid of the numbers from 0 to 2 classes - 1 */
+/* What the fit sees: [pairs][nodes] records of the lower and the higher class of a pair */
+typedef struct Fit
+{
+	RaceCalibration *calibration;
+	int			n;				/* slope and shifts */
+	uint32		nodes;
+	double	   *lower;
+	double	   *higher;
+	double		variance;		/* of each number */
+	double	   *gradient;		/* of the log likelihood, weighted, [n] */
+	double	   *information;	/* minus its derivative, [n][n] */
+	double	   *covariance;		/* of the gradient, [n][n] */
+	double	   *work;			/* [2][n][n] */
+} Fit;
+
+static int
+pairs_of(int classes)
+{
+	return classes * (classes - 1) / 2;
+}
+
+/* The place of a margin in its histogram, from 0 to 1 */
+static double
+place_of_margin(double margin)
+{
+	double		ratio = margin / UNIT_MARGIN;
+
+	return isfinite(ratio) ? (1 + ratio / (1 + fabs(ratio))) / 2 : margin > 0;
+}
+
+static double
+margin_of_node(const RaceCalibration *calibration, uint32 node)
+{
+	double		end = 1 - 0.5 / calibration->cells;
+	double		ratio = fmin(fmax(2.0 * node / calibration->cells - 1, -end), end);
+
+	return fmin(fmax(UNIT_MARGIN * ratio / (1 - fabs(ratio)), -MOST_MARGIN), MOST_MARGIN);
+}
+
+static double
+logistic(double x)
+{
+	return 1 / (1 + exp(-x));
+}
+
+/* The logarithm of the odds of the higher class of a pair, but for the deviation */
+static double
+line_at(const RaceCalibration *calibration, const RaceBestTwo *pair)
+{
+	return calibration->slope * pair->margin + calibration->shift[pair->higher] - calibration->shift[pair->lower];
+}
+
+/* The gradient of a node in the logarithm of odds, its information and its variance */
+static void
+evaluate_node(const Fit *fit, size_t place, double log_odds, double *gradient, double *information, double *variance)
+{
+	double		p = logistic(log_odds);
+
+	*gradient = fit->higher[place] * (1 - p) - fit->lower[place] * p;
+	*information = fmax(fit->higher[place] + fit->lower[place], 0) * p * (1 - p);
+	*variance = *information + fit->variance * (p * p + (1 - p) * (1 - p));
+}
+
+static void
+add_product(double *matrix, int n, const int *index, const double *x, double factor)
+{
+	for (int a = 0; a < 3; a++)
+		for (int b = 0; b < 3; b++)
+			matrix[index[a] * n + index[b]] += factor * x[a] * x[b];
+}
+
+/*
+ * Evaluate the gradient of slope and shifts.  A node has the weight 1 / cosh(s / 2): far from the middle there is
+ * hardly any information, and as much noise.  Weights that do not depend on noisy numbers give no bias.
+ */
+static void
+evaluate(Fit *fit)
+{
+	const RaceCalibration *calibration = fit->calibration;
+	int			n = fit->n;
+	RaceBestTwo	pair;
+	size_t		place = 0;
+
+	memset(fit->gradient, 0, n * sizeof(double));
+	memset(fit->information, 0, (Size) n * n * sizeof(double));
+	memset(fit->covariance, 0, (Size) n * n * sizeof(double));
+	for (int i = 0; i < n; i++)
+		fit->covariance[i * n + i] = LEAST_VARIANCE;
+	for (pair.higher = 1; pair.higher < calibration->classes; pair.higher++)
+		for (pair.lower = 0; pair.lower < pair.higher; pair.lower++)
+			for (uint32 node = 0; node < fit->nodes; node++, place++)
+			{
+				const int	index[3] = {0, 1 + pair.lower, 1 + pair.higher};
+				double		x[3] = {0, -1, 1};
+				double		weight;
+				double		gradient;
+				double		information;
+				double		variance;
+
+				x[0] = pair.margin = margin_of_node(calibration, node);
+				weight = 1 / cosh(pair.margin / 2);
+				evaluate_node(fit, place, line_at(calibration, &pair), &gradient, &information, &variance);
+				for (int a = 0; a < 3; a++)
+					fit->gradient[index[a]] += weight * gradient * x[a];
+				add_product(fit->information, n, index, x, weight * information);
+				add_product(fit->covariance, n, index, x, weight * weight * variance);
+			}
+}
+
+/* The logarithm of the determinant of a matrix, by the inverse of its root */
+static double
+log_determinant(const double *root, int n)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum -= 2 * log(root[i * n + i]);
+	return sum;
+}
+
+/* y = R x, or y = R' x, for a lower triangle */
+static void
+multiply_root(const double *root, int n, bool transposed, const double *x, double *y)
+{
+	for (int i = 0; i < n; i++)
+	{
+		y[i] = 0;
+		for (int j = transposed ? i : 0; j < (transposed ? n : i + 1); j++)
+			y[i] += (transposed ? root[j * n + i] : root[i * n + j]) * x[j];
+	}
+}
+
+/*
+ * A step of Newton's method, from slope and shifts with precisions before.  With S the gradient, V its covariance, F
+ * the information, it is the solution of (F V^-1 F + P) step = F V^-1 S - P (now - before).  Returns -2 times
+ * the logarithm of the evidence there.
+ */
+static double
+find_step(Fit *fit, const double *precision, const double *from_prior, double *step)
+{
+	int			n = fit->n;
+	double	   *half = fit->work;	/* R F, where R' R = V^-1 */
+	double	   *posterior = half + (size_t) n * n;
+	double	   *residual = palloc(2 * n * sizeof(double));
+	double	   *right = residual + n;
+	double		evidence = 0;
+
+	if (!race_inverse_root(fit->covariance, n))
+		elog(ERROR, "the covariance of a gradient has no inverse");
+	multiply_root(fit->covariance, n, false, fit->gradient, residual);
+	for (int i = 0; i < n; i++)		/* the information is symmetric */
+		multiply_root(fit->covariance, n, false, fit->information + (size_t) i * n, half + (size_t) i * n);
+	for (int i = 0; i < n; i++)
+	{
+		for (int j = 0; j < n; j++)
+			posterior[(size_t) i * n + j] = race_dot(half + (size_t) i * n, half + (size_t) j * n, n);
+		posterior[(size_t) i * n + i] += precision[i];
+		right[i] = race_dot(half + (size_t) i * n, residual, n) - precision[i] * from_prior[i];
+		evidence += residual[i] * residual[i] + precision[i] * from_prior[i] * from_prior[i] - log(precision[i]);
+	}
+	if (!race_inverse_root(posterior, n))
+		elog(ERROR, "the information of a calibration has no inverse");
+	multiply_root(posterior, n, false, right, residual);
+	multiply_root(posterior, n, true, residual, step);
+	evidence += log_determinant(posterior, n);
+	pfree(residual);
+	return evidence;
+}
+
+/* Find the likeliest slope and shifts for a spread; returns as find_step. */
+static double
+fit_line(Fit *fit, double spread)
+{
+	RaceCalibration *calibration = fit->calibration;
+	int			n = fit->n;
+	double	   *precision = palloc(3 * n * sizeof(double));
+	double	   *from_prior = precision + n;
+	double	   *step = from_prior + n;
+	double		evidence = 0;
+	double		largest = INFINITY;
+
+	for (int i = 0; i < n; i++)
+	{
+		precision[i] = (i == 0 ? 4 : 1) / (spread * spread);
+		from_prior[i] = 0;
+	}
+	for (int steps = 0; steps < MOST_STEPS && largest > LEAST_STEP; steps++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		calibration->slope = 1 + from_prior[0];
+		memcpy(calibration->shift, from_prior + 1, calibration->classes * sizeof(double));
+		evaluate(fit);
+		evidence = find_step(fit, precision, from_prior, step);
+		largest = 0;
+		for (int i = 0; i < n; i++)
+			largest = fmax(largest, fabs(step[i]));
+		for (int i = 0; i < n; i++)
+			from_prior[i] += step[i] * fmin(1, 0.5 / largest);
+		from_prior[0] = fmax(from_prior[0], LEAST_SLOPE - 1);
+	}
+	pfree(precision);
+	return evidence;
+}
+
+/* Find the likeliest deviation of a node for a spread; returns -2 times the logarithm of its evidence. */
+static double
+fit_node(const Fit *fit, size_t place, double line, double spread, double *deviation)
+{
+	double		precision = 1 / (spread * spread);
+	double		gradient = 0;
+	double		information = 0;
+	double		variance = 1;
+
+	*deviation = 0;
+	for (int steps = 0; steps < MOST_STEPS; steps++)
+	{
+		double		step;
+
+		evaluate_node(fit, place, line + *deviation, &gradient, &information, &variance);
+		step = (information / variance * gradient - precision * *deviation) /
+			(information / variance * information + precision);
+		*deviation += fmin(fmax(step, -1), 1);
+		if (fabs(step) < LEAST_STEP)
+			break;
+	}
+	return gradient * gradient / variance + precision * *deviation * *deviation +
+		log(information / variance * information / precision + 1);
+}
+
+/* Find the deviations of all nodes for a spread. */
+static double
+fit_nodes(Fit *fit, double spread)
+{
+	RaceCalibration *calibration = fit->calibration;
+	double		evidence = 0;
+	RaceBestTwo	pair;
+	size_t		place = 0;
+
+	for (pair.higher = 1; pair.higher < calibration->classes; pair.higher++)
+		for (pair.lower = 0; pair.lower < pair.higher; pair.lower++)
+			for (uint32 node = 0; node < fit->nodes; node++, place++)
+			{
+				pair.margin = margin_of_node(calibration, node);
+				evidence += fit_node(fit, place, line_at(calibration, &pair), spread, &calibration->deviation[place]);
+			}
+	return evidence;
+}
+
+/* Do a fit with the spread that has the most evidence. */
+static void
+fit_best(Fit *fit, double (*fit_with) (Fit *fit, double spread))
+{
+	double		least = INFINITY;
+	double		best = spreads[0];
+
+	for (int i = 0; i < (int) lengthof(spreads); i++)
+	{
+		double		evidence = fit_with(fit, spreads[i]);
+
+		if (evidence < least)
+		{
+			least = evidence;
+			best = spreads[i];
+		}
+	}
+	(void) fit_with(fit, best);
+}
+
+/* How many cells a margin has in a sketch of scores: a grid from 0 to 2 pairs - 1 */
 static uint32
 cells_of(int classes, const RaceParams *params)
 {
-	uint32		length = 2 * classes - 1;
+	uint32		length = 2 * pairs_of(classes) - 1;
 	RaceGrid	grid;
 
 	if (race_grid_of(params, &grid) && grid.dims == 1 && grid.lower[0] == 0 &&
 		fabs(grid.cells[0] * grid.width[0] - length) < 1e-6 && (uint32) grid.cells[0] % length == 0)
 		return (uint32) grid.cells[0] / length;
-	elog(ERROR, "a sketch of scores of %d classes has the parameters %s", classes,
-		 race_params_brief(params));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the scores of this release are of an earlier version"),
+			 errdetail("Scores of %d classes have the parameters %s.", classes, race_params_brief(params)),
+			 errhint("Make the release again; race_kde answers about its sketches.")));
 	return 0;					/* not reached */
 }
 
-static size_t
-places_of(const RaceCalibration *calibration)
-{
-	return (size_t) calibration->classes * (calibration->cells + 1);
-}
-
-/* What there is of a class with a best class: at each node of the lead */
-static double *
-lead_of(const RaceCalibration *calibration, int class, int best)
-{
-	return calibration->records +
-		((size_t) class * calibration->classes + best) * (calibration->cells + 1);
-}
-
-/* Read what a sketch says of a class, at each best class and node of its lead. */
+/* Read from a sketch of scores how many records of its class have each node of the margin to another one. */
 static void
-load(const RaceCalibration *calibration, int class, const RaceView *view)
+read_scores(const RaceView *view, int first, uint32 cells, double *records)
 {
-	double		unit = (double) race_record_unit(view->params);
-
-	for (int best = 0; best < calibration->classes; best++)
-		for (uint32 j = 0; j <= calibration->cells; j++)
-			lead_of(calibration, class, best)[j] =
-				race_counters_get(view->counters, view->width,
-								  (size_t) 2 * best * calibration->cells + j) / unit;
-}
-
-/* ------------------------------------------------------------------- shares */
-
-/* How much shares differ from what is expected of them, in standard deviations of one record */
-#define SPREAD			0.3
-
-/*
- * The likeliest share, normal around what is expected, of records of which so many were seen to have
- * it, with noise of a variance
- */
-static double
-shrunk(double having, double records, double expected, double variance)
-{
-	double		prior = SPREAD * SPREAD * expected * (1 - expected);
-
-	records = Max(records, 0);
-	return (having * records * prior + expected * variance) / (records * records * prior + variance);
-}
-
-/* A share of right ones that is neither certain nor worse than luck */
-static double
-within(double share, int classes)
-{
-	return Min(Max(share, 0.5 / classes), NEARLY_ALL);
-}
-
-/* Make shares of a lead rise with it: the nearest such ones in squares, weighted by records. */
-static void
-make_monotone(double *shares, const double *records, uint32 n)
-{
-	double	   *given = memcpy(palloc(n * sizeof(double)), shares, n * sizeof(double));
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		/* the largest of the least means of nodes around it (Barlow et al. 1972) */
-		shares[i] = 0;
-		for (uint32 from = 0; from <= i; from++)
-		{
-			double		least = 1;
-			double		sum = 0;
-			double		all = 0;
-
-			for (uint32 to = from; to < n; to++)
-			{
-				sum += given[to] * Max(records[to], 1);
-				all += Max(records[to], 1);
-				if (to >= i)
-					least = Min(least, sum / all);
-			}
-			shares[i] = Max(shares[i], least);
-		}
-	}
-	pfree(given);
-}
-
-/* How often the best class is right with each lead, whatever class that is: [nodes] */
-static double *
-rightness_of(const RaceCalibration *calibration, const double *places, double variance)
-{
-	int			classes = calibration->classes;
-	uint32		nodes = calibration->cells + 1;
-	double	   *records = palloc0(3 * nodes * sizeof(double));
-	double	   *having = records + nodes;
-	double	   *shares = having + nodes;
-	double		right = 0;
-	double		all = 0;
-
-	for (uint32 j = 0; j < nodes; j++)
-	{
-		for (int best = 0; best < classes; best++)
-		{
-			records[j] += places[best * nodes + j];
-			having[j] += lead_of(calibration, best, best)[j];
-		}
-		right += having[j];
-		all += records[j];
-	}
-	for (uint32 j = 0; j < nodes; j++)
-		shares[j] = within(shrunk(having[j], records[j], within(all > 0 ? right / all : 0, classes),
-								  classes * variance), classes);
-	make_monotone(shares, records, nodes);
-	return shares;
-}
-
-/*
- * Replace what sketches say where a class is best by likely numbers of records.  Its own share is
- * shrunk to what is right on average; the others are taken to be as frequent there as anywhere.
- */
-static void
-share_out(RaceCalibration *calibration, int best, const double *places, const double *rightness, double variance)
-{
-	int			classes = calibration->classes;
-	double		others = 0;
-
-	for (int i = 0; i < classes; i++)
-		others += i == best ? 0 : calibration->totals[i] + 1;
-	for (uint32 j = 0; j <= calibration->cells; j++)
-	{
-		double		records = Max(places[j], 1);
-		double		share = within(shrunk(lead_of(calibration, best, best)[j], records, rightness[j], variance), classes);
-
-		for (int i = 0; i < classes; i++)
-			lead_of(calibration, i, best)[j] = records *
-				(i == best ? share : (1 - share) * (calibration->totals[i] + 1) / others);
-	}
+	for (uint32 node = 0; node <= cells; node++)
+		records[node] = race_counters_get(view->counters, view->width, (size_t) first * cells + node) /
+			(double) race_record_unit(view->params);
 }
 
 RaceCalibration *
 race_calibration_create(int classes, const RaceView *sketches, const RaceView *scores,
 						MemoryContext context)
 {
-	RaceCalibration *calibration = MemoryContextAlloc(context, sizeof(RaceCalibration));
-	double	   *places;			/* records of all classes */
-	double	   *rightness;
-	double		variance = 0;
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RaceCalibration *calibration = palloc(sizeof(RaceCalibration));
+	Fit			fit = {.calibration = calibration, .n = classes + 1};
+	size_t		places;
 
 	calibration->classes = classes;
 	calibration->cells = cells_of(classes, scores[0].params);
-	calibration->totals = MemoryContextAlloc(context, classes * sizeof(double));
-	calibration->records = MemoryContextAllocHuge(context, classes * places_of(calibration) *
-												  sizeof(double));
+	calibration->totals = palloc(2 * classes * sizeof(double));
+	calibration->shift = calibration->totals + classes;
+	fit.nodes = calibration->cells + 1;
+	places = (size_t) pairs_of(classes) * fit.nodes;
+	calibration->deviation = palloc_extended(places * sizeof(double), MCXT_ALLOC_HUGE);
+	fit.lower = palloc_extended(2 * places * sizeof(double), MCXT_ALLOC_HUGE);
+	fit.higher = fit.lower + places;
 	for (int i = 0; i < classes; i++)
 	{
 		race_params_check_same(scores[0].params, scores[i].params);
-		load(calibration, i, &scores[i]);
 		calibration->totals[i] = Max(sketches[i].header->count, 0);
-		variance = Max(variance, scores[i].header->noise.counter_variance);
+		fit.variance = Max(fit.variance, scores[i].header->noise.counter_variance);
 	}
-	variance = Max(variance / pow((double) race_record_unit(scores[0].params), 2), LEAST_VARIANCE);
-	calibration->margin = sqrt(2 * variance);
-	places = palloc0(places_of(calibration) * sizeof(double));
-	for (size_t place = 0; place < classes * places_of(calibration); place++)
-		places[place % places_of(calibration)] += calibration->records[place];
-	rightness = rightness_of(calibration, places, variance);
-	for (int i = 0; i < classes; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		share_out(calibration, i, places + i * (calibration->cells + 1), rightness, variance);
-	}
+	fit.variance = Max(fit.variance / pow((double) race_record_unit(scores[0].params), 2), LEAST_VARIANCE);
+	for (int j = 1; j < classes; j++)
+		for (int i = 0; i < j; i++)
+		{
+			int			pair = pairs_of(j) + i;
+
+			read_scores(&scores[i], 2 * pair, calibration->cells, fit.lower + (size_t) pair * fit.nodes);
+			read_scores(&scores[j], 2 * pair, calibration->cells, fit.higher + (size_t) pair * fit.nodes);
+		}
+	fit.gradient = palloc((fit.n + 4 * (Size) fit.n * fit.n) * sizeof(double));
+	fit.information = fit.gradient + fit.n;
+	fit.covariance = fit.information + (Size) fit.n * fit.n;
+	fit.work = fit.covariance + (Size) fit.n * fit.n;
+	fit_best(&fit, fit_line);
+	fit_best(&fit, fit_nodes);
+	pfree(fit.lower);
+	pfree(fit.gradient);
+	MemoryContextSwitchTo(old);
 	return calibration;
 }
 
 /* ----------------------------------------------------------------- questions */
 
-void
-race_calibration_ask(const RaceCalibration *calibration, double score, double *records)
+/* The two classes with the highest scores, the first ones among equals */
+static RaceBestTwo
+best_pair(const RaceScores *scores)
 {
-	uint32		cells = calibration->cells;
-	int			best = (int) Min(Max(score / 2, 0), calibration->classes - 1);
-	double		place = Min(Max(score - 2 * best, 0), 1) * cells;
-	uint32		node = Min((uint32) place, cells - 1);
-	double		share = place - node;
-	double		sum[2] = {0, 0};
+	const RaceScore *list = scores->list;
+	RaceBestTwo	pair = {0, 1, 0};
+	int			best = list[1].score > list[0].score;
+	int			second = 1 - best;
 
-	for (int i = 0; i < calibration->classes; i++)
-	{
-		sum[0] += lead_of(calibration, i, best)[node];
-		sum[1] += lead_of(calibration, i, best)[node + 1];
-	}
-	for (int i = 0; i < calibration->classes; i++)
-	{
-		const double *lead = lead_of(calibration, i, best) + node;
+	for (int i = 2; i < scores->n; i++)
+		if (list[i].score > list[best].score)
+		{
+			second = best;
+			best = i;
+		}
+		else if (list[i].score > list[second].score)
+			second = i;
+	pair.lower = Min(best, second);
+	pair.higher = Max(best, second);
+	if (list[best].score > 0)
+		pair.margin = log(list[pair.higher].score / list[pair.lower].score);
+	return pair;
+}
 
-		/* shares are linear between nodes */
-		records[i] = ((1 - share) * sum[0] + share * sum[1]) *
-			((1 - share) * lead[0] / sum[0] + share * lead[1] / sum[1]);
+double
+race_scores_number(const RaceScores *scores)
+{
+	RaceBestTwo	pair = best_pair(race_scores_sharpen(scores));
+
+	return 2 * (pairs_of(pair.higher) + pair.lower) + place_of_margin(pair.margin);
+}
+
+/* The deviation at a margin is linear between nodes. */
+static double
+deviation_at(const RaceCalibration *calibration, const RaceBestTwo *pair)
+{
+	double		place = place_of_margin(pair->margin) * calibration->cells;
+	uint32		node = Min((uint32) place, calibration->cells - 1);
+	const double *deviation = calibration->deviation +
+		(size_t) (pairs_of(pair->higher) + pair->lower) * (calibration->cells + 1) + node;
+
+	return deviation[0] + (place - node) * (deviation[1] - deviation[0]);
+}
+
+void
+race_calibration_apply(const RaceCalibration *calibration, RaceScores *scores)
+{
+	const RaceScores *sharp = race_scores_sharpen(scores);
+	RaceBestTwo	pair = best_pair(sharp);
+	double		highest = Max(sharp->list[pair.lower].score, sharp->list[pair.higher].score);
+	double		both;
+
+	for (int i = 0; i < scores->n; i++)
+	{
+		RaceScore  *score = &scores->list[i];
+
+		score->score = highest > 0 ? pow(sharp->list[i].score / highest, calibration->slope) : 1;
+		score->count = calibration->totals[i];
+		score->flatness = 0;
 	}
+	both = scores->list[pair.lower].score + scores->list[pair.higher].score;
+	scores->list[pair.higher].score = both * logistic(line_at(calibration, &pair) + deviation_at(calibration, &pair));
+	scores->list[pair.lower].score = both - scores->list[pair.higher].score;
+	scores->prior = RACE_PRIOR_COUNTS;
 }
 
 /*
@@ -464,32 +680,6 @@ race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 			best = &scores->list[i];
 	}
 	return best;
-}
-
-/*
- * How far the best score is ahead of the second best, from 0 to 1.  With L the logarithm of
- * their ratio, as it was before they were sharpened, it is L / (L + 1/4): flat kernels, whose L are
- * small, spread over it as well as others.
- */
-static double
-margin_of(double best, double second, double power)
-{
-	double		l = best > 0 ? log(best / second) / power : 0;
-
-	return isfinite(l) ? l / (l + 0.25) : 1;
-}
-
-double
-race_scores_number(const RaceScores *scores, FmgrInfo *compare)
-{
-	const RaceScores *sharp = race_scores_sharpen(scores);
-	const RaceScore *best = race_scores_best(sharp, compare, C_COLLATION_OID);
-	double		second = 0;
-
-	for (int i = 0; i < sharp->n; i++)
-		if (&sharp->list[i] != best)
-			second = Max(second, sharp->list[i].score);
-	return 2 * (best - sharp->list) + margin_of(best->score, second, sharp->power);
 }
 
 /*

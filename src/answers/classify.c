@@ -87,79 +87,55 @@ score_of_class(const RaceQuestion *question, RacePrior prior)
 }
 
 RaceClasses *
-race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
+race_classes_create(int n, const Datum *sketches, Oid label_type, const Datum *labels, Oid query,
 					MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RaceClasses *classes = palloc(sizeof(RaceClasses));
+	RaceClasses *classes = palloc0(sizeof(RaceClasses));
+	RaceView	view;
 
 	classes->n = n;
+	classes->sketches = sketches;
 	classes->labels = labels;
+	classes->query = query;
 	classes->scores = race_scores_create(label_type, context);
-	classes->comparison = race_scores_comparison(classes->scores);
+	race_sketch_view_header_any(sketches[0], &view);
+	if (race_summary_kind(view.params)->matrix)
+		classes->model = race_class_model_create(n, sketches, context);
 	classes->sites = palloc(n * sizeof(RaceCallSite *));
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && classes->model == NULL; i++)
 		classes->sites[i] = race_call_site_create(query, context);
 	MemoryContextSwitchTo(old);
 	return classes;
 }
 
 void
-race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query, RacePrior prior)
+race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior)
 {
 	RaceQuestion question;
 
 	race_scores_clear(classes->scores, prior);
 	for (int i = 0; i < classes->n; i++)
 	{
-		RaceScore	score;
+		RaceScore	score = {0};
 
-		race_ask_sketch(classes->sites[i], sketches[i], &question);
-		race_ask_about(&question, query);
-		score = score_of_class(&question, prior);
+		if (classes->model == NULL)
+		{
+			race_ask_sketch(classes->sites[i], classes->sketches[i], &question);
+			race_ask_about(&question, query);
+			score = score_of_class(&question, prior);
+		}
 		score.label = classes->labels[i];
 		race_scores_add(classes->scores, score);
 	}
-}
-
-/* The number of race_scores_number() */
-static double
-number_of(const RaceClasses *classes)
-{
-	return race_scores_number(classes->scores, classes->comparison);
-}
-
-void
-race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration)
-{
-	RaceScores *scores = classes->scores;
-	double	   *records = palloc(classes->n * sizeof(double));
-
-	race_calibration_ask(calibration, number_of(classes), records);
-	scores->prior = RACE_PRIOR_COUNTS;
-	for (int i = 0; i < classes->n; i++)
-	{
-		scores->list[i].score = records[i];
-		scores->list[i].count = calibration->totals[i];
-		scores->list[i].flatness = 0;
-	}
-	pfree(records);
+	if (classes->model != NULL)
+		race_class_model_ask(classes->model, classes->query, query, classes->scores);
 }
 
 Datum
 race_classes_best(const RaceClasses *classes)
 {
-	return race_scores_best(classes->scores, classes->comparison, C_COLLATION_OID)->label;
-}
-
-Datum
-race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration)
-{
-	int			best = (int) (number_of(classes) / 2);
-
-	race_classes_calibrate(classes, calibration);
-	classes->scores->list[best].score += calibration->margin;
-	return race_classes_best(classes);
+	return race_scores_best(classes->scores, race_scores_comparison(classes->scores), C_COLLATION_OID)->label;
 }
 
 /*
@@ -272,13 +248,6 @@ race_posterior_final(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------ sketches in an array */
 
-/* What a call of race_score_of keeps: the constant array, taken apart */
-typedef struct ScoreOf
-{
-	Datum	   *sketches;
-	RaceClasses *classes;		/* whose labels are 0, 1, ... */
-} ScoreOf;
-
 static void
 check_constant(const FmgrInfo *flinfo)
 {
@@ -290,13 +259,15 @@ check_constant(const FmgrInfo *flinfo)
 				 errmsg("the sketches of the classes must be a constant")));
 }
 
-static ScoreOf *
-score_of(FunctionCallInfo fcinfo)
+/* The classes of the constant array, whose labels are 0, 1, ... */
+static RaceClasses *
+constant_classes(FunctionCallInfo fcinfo)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	MemoryContext old = MemoryContextSwitchTo(flinfo->fn_mcxt);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	ScoreOf    *state = palloc(sizeof(ScoreOf));
+	RaceClasses *classes;
+	Datum	   *sketches;
 	Datum	   *labels;
 	int			n;
 
@@ -306,31 +277,31 @@ score_of(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("each class must have a sketch")));
 	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE,
-					  &state->sketches, NULL, &n);
-	if (n == 0)
+					  &sketches, NULL, &n);
+	if (n < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there must be at least one class")));
+				 errmsg("there must be at least two classes")));
 	labels = palloc(n * sizeof(Datum));
 	for (int i = 0; i < n; i++)
 		labels[i] = Int32GetDatum(i);
-	state->classes = race_classes_create(n, INT4OID, labels, race_argument_type(flinfo, 1),
+	classes = race_classes_create(n, sketches, INT4OID, labels, race_argument_type(flinfo, 1),
 										 flinfo->fn_mcxt);
 	MemoryContextSwitchTo(old);
-	flinfo->fn_extra = state;
-	return state;
+	flinfo->fn_extra = classes;
+	return classes;
 }
 
 /* race_score_of(sketches, q): the number of race_scores_number() with prior "counts" */
 Datum
 race_score_of(PG_FUNCTION_ARGS)
 {
-	ScoreOf    *state = (ScoreOf *) fcinfo->flinfo->fn_extra;
+	RaceClasses *classes = (RaceClasses *) fcinfo->flinfo->fn_extra;
 
-	if (state == NULL)
-		state = score_of(fcinfo);
-	race_classes_ask(state->classes, state->sketches, PG_GETARG_DATUM(1), RACE_PRIOR_COUNTS);
-	PG_RETURN_FLOAT8(number_of(state->classes));
+	if (classes == NULL)
+		classes = constant_classes(fcinfo);
+	race_classes_ask(classes, PG_GETARG_DATUM(1), RACE_PRIOR_COUNTS);
+	PG_RETURN_FLOAT8(race_scores_number(classes->scores));
 }
 
 /*

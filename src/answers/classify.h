@@ -13,34 +13,6 @@
 #include "question.h"
 
 /*
- * How many records of each class have a score, by private sketches of the scores.
- *
- * A score, as race_scores_number() has it, says which class is best, and its lead.  A sketch
- * of scores is a grid: so it says how many records of a class have which best class and about
- * which lead, with noise.  Taken as they are, the largest of such shares would be too sure: it is
- * the one that noise made largest.  So shares are shrunk: that of the
- * best class rises with the lead and is expected to be the same whatever class that is, and the
- * others are expected to be shared out as all records are.
- */
-
-typedef struct RaceCalibration
-{
-	int			classes;
-	uint32		cells;			/* of a lead, from 0 to 1 */
-	double		margin;			/* a standard error of a difference between labels */
-	double	   *records;		/* [class][best class][cells + 1], more than 0 in all */
-	double	   *totals;			/* [class] */
-} RaceCalibration;
-
-/* Of the sketches of the classes, of which the counts matter, and of their scores */
-extern RaceCalibration *race_calibration_create(int classes, const RaceView *sketches,
-												const RaceView *scores, MemoryContext context);
-
-/* Records of each class with a score, [classes]: about as many, in likely shares */
-extern void race_calibration_ask(const RaceCalibration *calibration, double score,
-								 double *records);
-
-/*
  * Classes with scores: the best one, and probabilities.
  *
  * The state of an aggregate over classes: it holds labels and scores, and no sketch.
@@ -116,44 +88,67 @@ extern const RaceScores *race_scores_sharpen(const RaceScores *scores);
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
 /*
- * The best class, by sharpened scores, and its lead as one number: twice its place, from 0 on, and
- * the lead, from 0 to 1.  So numbers of different classes are at least 1 apart.
+ * Which two classes have the highest sharpened scores, and their margin, as one number: twice the number of the pair,
+ * and from 0 to 1 the margin.  So numbers of different pairs are at least 1 apart.
  */
-extern double race_scores_number(const RaceScores *scores, FmgrInfo *compare);
+extern double race_scores_number(const RaceScores *scores);
 
 /* {label: probability}: scores over their sum.  Without evidence it is the prior. */
 extern Datum race_scores_posterior(const RaceScores *scores);
 
 /*
+ * Calibrated scores.
+ *
+ * A score is the pair of classes that are likeliest, and how much one is ahead.  A sketch of scores is a histogram of
+ * them: so it says about how many records of a class have which score.
+ */
+
+typedef struct RaceBestTwo
+{
+	int			lower;			/* < higher */
+	int			higher;
+	double		margin;			/* the logarithm of the score of the higher class over that of the lower */
+} RaceBestTwo;
+
+typedef struct RaceCalibration
+{
+	int			classes;
+	uint32		cells;			/* of a margin */
+	double		slope;			/* of the logarithms of scores */
+	double	   *shift;			/* [classes] */
+	double	   *deviation;		/* [pairs][cells + 1], of the logarithm of the odds of the higher class */
+	double	   *totals;			/* records, [classes] */
+} RaceCalibration;
+
+/* Of the sketches of the classes, of which the counts matter, and of their scores */
+extern RaceCalibration *race_calibration_create(int classes, const RaceView *sketches,
+												const RaceView *scores, MemoryContext context);
+
+/* Replace scores by numbers in proportion to probabilities. */
+extern void race_calibration_apply(const RaceCalibration *calibration, RaceScores *scores);
+
+/*
  * The sketches of all classes, asked together about the same query.
  */
 
-/* Classes with a call site each */
+/* Classes with a call site each, or with a model of their moments */
 typedef struct RaceClasses
 {
 	int			n;
-	RaceCallSite **sites;
+	const Datum *sketches;
 	const Datum *labels;
+	Oid			query;			/* type of queries */
+	RaceCallSite **sites;
+	struct RaceClassModel *model;	/* or NULL */
 	RaceScores *scores;			/* of the last query */
-	FmgrInfo   *comparison;		/* of labels */
 } RaceClasses;
 
-/* Classes with these labels, which stay, for queries of a type */
-extern RaceClasses *race_classes_create(int n, Oid label_type, const Datum *labels, Oid query,
+/* Classes with these sketches and labels, which stay, for queries of a type */
+extern RaceClasses *race_classes_create(int n, const Datum *sketches, Oid label_type, const Datum *labels, Oid query,
 										MemoryContext context);
 
-/* Score the sketches, one for each class, at a query. */
-extern void race_classes_ask(RaceClasses *classes, const Datum *sketches, Datum query,
-							 RacePrior prior);
-
-/* Replace the scores by how many records of each class have the number of them. */
-extern void race_classes_calibrate(RaceClasses *classes, const RaceCalibration *calibration);
-
-/*
- * The best label after that.  Another one than before must be better by more than noise may make
- * it: the sketches have evidence, too.
- */
-extern Datum race_classes_best_calibrated(RaceClasses *classes, const RaceCalibration *calibration);
+/* Score the classes at a query. */
+extern void race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior);
 
 /* The best label of the last query */
 extern Datum race_classes_best(const RaceClasses *classes);
@@ -189,10 +184,8 @@ extern void race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, 
 /* Fill in the scores: densities relative to the highest, times counts if that is the prior. */
 extern void race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores);
 
-/* Add the moments of a class to a list, which is made if it is NULL. */
-extern void race_class_moments_append(struct RaceClassMoments **list, Datum moments, MemoryContext context);
-
-/* The transform to the directions in which classes with moments lie apart, which the function is declared to return */
-extern Datum race_class_moments_discriminant(FunctionCallInfo fcinfo, const struct RaceClassMoments *list);
+/* The same by a model of n classes with moments, of a record that is a datum of a type */
+extern struct RaceClassModel *race_class_model_create(int n, const Datum *moments, MemoryContext context);
+extern void race_class_model_ask(struct RaceClassModel *model, Oid type, Datum record, RaceScores *scores);
 
 #endif

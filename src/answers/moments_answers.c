@@ -16,7 +16,6 @@
 #include "distributions.h"
 #include "classify.h"
 #include "estimate.h"
-#include "maps.h"
 #include "moments_psd.h"
 
 /*
@@ -555,12 +554,15 @@ typedef struct RaceClassModel
 {
 	RaceLikely *likely;			/* of each class */
 	RaceDiscriminants classes;
+	double	   *u;				/* of a record, [columns] */
+	double	   *z;				/* [classes] */
+	double	   *score;			/* [classes] */
 } RaceClassModel;
 
 /* --------------------------------------------------------------- transition */
 
-void
-race_class_moments_append(RaceClassMoments **list, Datum value, MemoryContext context)
+static void
+append_moments(RaceClassMoments **list, Datum value, MemoryContext context)
 {
 	struct varlena *moments = PG_DETOAST_DATUM(value);
 	RaceClassMoments *state = *list;
@@ -611,7 +613,7 @@ race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceVi
 {
 	RaceScore	score = {0};
 
-	race_class_moments_append(&scores->moments, moments, context);
+	append_moments(&scores->moments, moments, context);
 	set_record(fcinfo, scores->moments, header->params->dims, context);
 	race_scores_append(scores, score, PG_GETARG_DATUM(1), context);
 }
@@ -648,6 +650,55 @@ make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassMod
 				 errdetail("The covariance within classes has no inverse.")));
 	pfree(work);
 	pfree(noisy);
+	model->u = palloc(model->likely[0].moments.columns * sizeof(double));
+	model->z = palloc(n * sizeof(double));
+	model->score = palloc(n * sizeof(double));
+}
+
+RaceClassModel *
+race_class_model_create(int n, const Datum *moments, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RaceClassModel *model = palloc(sizeof(RaceClassModel));
+	RaceClassMoments *state = NULL;
+
+	for (int i = 0; i < n; i++)
+		append_moments(&state, moments[i], context);
+	make_class_model(state, false, model);
+	MemoryContextSwitchTo(old);
+	return model;
+}
+
+/* Score x, a record of the model, by all classes. */
+static void
+score_record(RaceClassModel *model, const double *x, RaceScores *scores)
+{
+	const RaceMoments *moments = &model->likely[0].moments;
+	RaceRowsEntry *rows = race_moments_hold(moments);
+	double		highest = -INFINITY;
+
+	race_moments_map(moments, rows, x, model->u);
+	if (rows != NULL)
+		race_moments_release(rows);
+	race_classes_densities(&model->classes, model->u, model->z, model->score);
+	for (int i = 0; i < scores->n; i++)
+	{
+		scores->list[i].count = model->classes.count[i];
+		if (scores->prior == RACE_PRIOR_COUNTS)
+			model->score[i] += log(Max(scores->list[i].count, 1));
+		highest = Max(highest, model->score[i]);
+	}
+	for (int i = 0; i < scores->n; i++)
+		scores->list[i].score = exp(model->score[i] - highest);
+}
+
+void
+race_class_model_ask(RaceClassModel *model, Oid type, Datum record, RaceScores *scores)
+{
+	double	   *x = race_vector_new(type, record, model->likely[0].moments.dims);
+
+	score_record(model, x, scores);
+	pfree(x);
 }
 
 /*
@@ -657,17 +708,52 @@ make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassMod
 
 PG_FUNCTION_INFO_V1(race_moments_transform);
 
+/* M, whose rows are as many as columns that were not left out */
+typedef struct RaceMap
+{
+	uint32		dims;
+	uint32		outputs;
+	double	   *matrix;			/* [outputs][dims] */
+} RaceMap;
+
 static void
-start_map(uint32 dims, uint32 outputs, RaceWhitening *map)
+start_map(uint32 dims, uint32 outputs, RaceMap *map)
 {
 	map->dims = dims;
 	map->outputs = outputs;
 	map->matrix = palloc0((Size) dims * outputs * sizeof(double));
 }
 
+/* An array of numbers, in rows unless they are 0 */
+static Datum
+array_of(const double *x, int rows, int columns)
+{
+	int			n = Max(rows, 1) * columns;
+	int			dims[2] = {rows, columns};
+	int			lower[2] = {1, 1};
+	Datum	   *numbers = palloc(n * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		numbers[i] = Float8GetDatum(x[i]);
+	return PointerGetDatum(construct_md_array(numbers, NULL, rows == 0 ? 1 : 2, rows == 0 ? dims + 1 : dims, lower,
+											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/* A race_transform, which the function is declared to return */
+static Datum
+transform_datum(FunctionCallInfo fcinfo, const RaceMap *map, const double *offset)
+{
+	RaceResultRow row;
+
+	race_row_start(&row, fcinfo);
+	race_row_add(&row, array_of(map->matrix, map->outputs, map->dims));
+	race_row_add(&row, array_of(offset, 0, map->dims));
+	return race_row_datum(&row);
+}
+
 /* Multiply columns of the matrix by the slopes of columns of a record. */
 static void
-apply_slopes(const RaceLikely *likely, RaceWhitening *map)
+apply_slopes(const RaceLikely *likely, RaceMap *map)
 {
 	for (uint32 i = 0; i < map->outputs; i++)
 		for (uint32 j = 0; j < map->dims; j++)
@@ -688,32 +774,110 @@ mean_of_records(const RaceLikely *likely, const double *scaled)
 
 /* ---------------------------------------------------------------- whitening */
 
+/*
+ * Let o be the mean of the records, and C = L L' their covariance.  With M = L^-1, M (x - o) has mean 0 and
+ * covariance 1.  C is estimated from standard deviations and a shrunken correlation matrix (factor.h).  A column that
+ * is constant, or a linear combination of columns before it, is left out: M has no row for it.
+ */
+typedef struct Spread
+{
+	uint32		dims;
+	const double *products;		/* around the mean, [dims][dims] */
+	double		freedom;
+	uint32		n;				/* columns that are kept, */
+	uint32	   *kept;			/* and which ones */
+} Spread;
+
+static double
+deviation_of(const Spread *spread, uint32 column)
+{
+	return sqrt(spread->products[(Size) column * spread->dims + column] / spread->freedom);
+}
+
+/* The correlations of the columns that are kept, [n][n], palloc'd */
+static double *
+correlations(const Spread *spread)
+{
+	double	   *r = palloc((Size) spread->n * spread->n * sizeof(double));
+
+	for (uint32 i = 0; i < spread->n; i++)
+		for (uint32 j = 0; j < spread->n; j++)
+		{
+			uint32		a = spread->kept[i];
+			uint32		b = spread->kept[j];
+
+			r[(Size) i * spread->n + j] = i == j ? 1 : spread->products[(Size) a * spread->dims + b] / spread->freedom /
+				deviation_of(spread, a) / deviation_of(spread, b);
+		}
+	return r;
+}
+
+/* Keep columns that vary, and are no linear combinations of others; tell of the rest. */
+static void
+keep_columns(Spread *spread, double *work)
+{
+	bool	   *independent = palloc(spread->dims * sizeof(bool));
+	uint32		varying;
+	uint32		n = 0;
+
+	spread->n = 0;
+	for (uint32 i = 0; i < spread->dims; i++)
+		/* exact sums leave rounding of a constant column */
+		if (spread->products[(Size) i * spread->dims + i] > RACE_LEAST_SHARE * spread->freedom)
+			spread->kept[spread->n++] = i;
+	varying = spread->n;
+	race_independent(correlations(spread), varying, spread->freedom, work, independent);
+	for (uint32 i = 0; i < varying; i++)
+		if (independent[i])
+			spread->kept[n++] = spread->kept[i];
+	spread->n = n;
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_transform finds no column that is not constant")));
+	if (n < spread->dims)
+		ereport(NOTICE,
+				(errmsg("race_transform leaves columns out"),
+				 errdetail("Constant: %u. Linear combinations of columns before them: %u.",
+						   spread->dims - varying, varying - n)));
+}
+
 static Datum
 whitening_datum(FunctionCallInfo fcinfo)
 {
 	RaceLikely	likely;
-	RaceWhitening map;
-	RaceScatter *scatter;
+	RaceMap		map;
+	Spread		spread;
 	double	   *mean;
 	double	   *products;
-	double		weight;
-	uint32		dims;
+	double	   *work;
+	double	   *r;
 
 	open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
-	dims = likely.noisy.n - 1;
-	mean = palloc(dims * sizeof(double));
-	products = palloc0((Size) dims * dims * sizeof(double));
-	weight = race_likely_spread(&likely.noisy, mean, products);
-	scatter = race_scatter_create(dims, CurrentMemoryContext);
-	race_scatter_add(scatter, 0, weight, mean);
-	for (uint32 i = 0; i < dims; i++)
+	spread.dims = likely.noisy.n - 1;
+	mean = palloc(spread.dims * sizeof(double));
+	spread.products = products = palloc0((Size) spread.dims * spread.dims * sizeof(double));
+	spread.freedom = race_likely_spread(&likely.noisy, mean, products) - 1;
+	spread.kept = palloc(spread.dims * sizeof(uint32));
+	if (spread.freedom < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_transform needs two records or more")));
+	work = palloc(RACE_LINEAR_WORK(spread.dims) * sizeof(double));
+	keep_columns(&spread, work);
+	r = correlations(&spread);
+	race_shrink(r, spread.n, spread.freedom, work);
+	if (!race_inverse_root(r, spread.n))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_transform finds no transform: the covariance cannot be inverted")));
+	start_map(spread.dims, spread.n, &map);
+	for (uint32 i = 0; i < spread.n; i++)
 		for (uint32 j = 0; j <= i; j++)
-			/* exact sums leave rounding of a constant column */
-			scatter->products[(Size) i * (i + 1) / 2 + j] = i == j && products[(Size) i * dims + i] <=
-				RACE_LEAST_SHARE * weight ? 0 : products[(Size) i * dims + j];
-	race_whitening_of(scatter, "race_transform", &map);
+			map.matrix[(Size) i * spread.dims + spread.kept[j]] =
+				r[(Size) i * spread.n + j] / deviation_of(&spread, spread.kept[j]);
 	apply_slopes(&likely, &map);
-	return race_transform_of(fcinfo, &map, mean_of_records(&likely, mean));
+	return transform_datum(fcinfo, &map, mean_of_records(&likely, mean));
 }
 
 /* ------------------------------------------------------- principal components */
@@ -722,7 +886,7 @@ static Datum
 components_datum(FunctionCallInfo fcinfo, int components)
 {
 	RaceFoundComponents found;
-	RaceWhitening map;
+	RaceMap map;
 	double	   *mean;
 	uint32		dims;
 
@@ -738,7 +902,7 @@ components_datum(FunctionCallInfo fcinfo, int components)
 	apply_slopes(&found.likely, &map);
 	mean = palloc(dims * sizeof(double));
 	(void) race_likely_spread(&found.likely.noisy, mean, palloc0((Size) dims * dims * sizeof(double)));
-	return race_transform_of(fcinfo, &map, mean_of_records(&found.likely, mean));
+	return transform_datum(fcinfo, &map, mean_of_records(&found.likely, mean));
 }
 
 /* race_transform(moments, components, standardize) */
@@ -752,13 +916,33 @@ race_moments_transform(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------- Fisher's discriminant */
 
+PG_FUNCTION_INFO_V1(race_discriminant_step);
+PG_FUNCTION_INFO_V1(race_discriminant_final);
+
+/* Transition of race_discriminant(label, moments) */
 Datum
-race_class_moments_discriminant(FunctionCallInfo fcinfo, const RaceClassMoments *state)
+race_discriminant_step(PG_FUNCTION_ARGS)
+{
+	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_discriminant");
+
+	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
+		append_moments(&state, PG_GETARG_DATUM(2), context);
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(state);
+}
+
+/* The transform; NULL of no classes */
+Datum
+race_discriminant_final(PG_FUNCTION_ARGS)
 {
 	RaceClassModel model;
-	RaceWhitening map;
+	RaceMap		map;
 
-	make_class_model(state, true, &model);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	make_class_model((const RaceClassMoments *) PG_GETARG_POINTER(0), true, &model);
 	if (model.classes.kept == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -768,8 +952,8 @@ race_class_moments_discriminant(FunctionCallInfo fcinfo, const RaceClassMoments 
 	memcpy(map.matrix, model.classes.direction,
 		   (Size) map.outputs * map.dims * sizeof(double));
 	apply_slopes(&model.likely[0], &map);
-	PG_RETURN_DATUM(race_transform_of(fcinfo, &map,
-									  mean_of_records(&model.likely[0], model.classes.all)));
+	PG_RETURN_DATUM(transform_datum(fcinfo, &map,
+									mean_of_records(&model.likely[0], model.classes.all)));
 }
 
 /*
@@ -784,9 +968,6 @@ typedef struct LdaSite
 	MemoryContext space;		/* of all below; NULL without a model */
 	RaceClassMoments state;		/* what the model is of: copies of moments */
 	RaceClassModel model;
-	double	   *u;				/* of the record, [columns] */
-	double	   *z;				/* [classes] */
-	double	   *score;			/* [classes] */
 	MemoryContext context;
 } LdaSite;
 
@@ -833,7 +1014,6 @@ make_model(LdaSite *site, const RaceClassMoments *state)
 {
 	MemoryContext space = site->space;
 	MemoryContext old;
-	const RaceMoments *moments;
 
 	site->space = NULL;
 	if (space != NULL)
@@ -842,10 +1022,6 @@ make_model(LdaSite *site, const RaceClassMoments *state)
 	old = MemoryContextSwitchTo(space);
 	copy_state(state, &site->state);
 	make_class_model(&site->state, false, &site->model);
-	moments = &site->model.likely[0].moments;
-	site->u = palloc(moments->columns * sizeof(double));
-	site->z = palloc(state->n * sizeof(double));
-	site->score = palloc(state->n * sizeof(double));
 	MemoryContextSwitchTo(old);
 	site->space = space;		/* an error before leaves no model */
 }
@@ -855,25 +1031,8 @@ race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores)
 {
 	const RaceClassMoments *state = scores->moments;
 	LdaSite    *site = lda_site(flinfo);
-	double		highest = -INFINITY;
-	const RaceMoments *moments;
-	RaceRowsEntry *rows;
 
 	if (!is_model_of(site, state))
 		make_model(site, state);
-	moments = &site->model.likely[0].moments;
-	rows = race_moments_hold(moments);
-	race_moments_map(moments, rows, state->x, site->u);
-	if (rows != NULL)
-		race_moments_release(rows);
-	race_classes_densities(&site->model.classes, site->u, site->z, site->score);
-	for (int i = 0; i < scores->n; i++)
-	{
-		scores->list[i].count = site->model.classes.count[i];
-		if (scores->prior == RACE_PRIOR_COUNTS)
-			site->score[i] += log(Max(scores->list[i].count, 1));
-		highest = Max(highest, site->score[i]);
-	}
-	for (int i = 0; i < scores->n; i++)
-		scores->list[i].score = exp(site->score[i] - highest);
+	score_record(&site->model, state->x, scores);
 }

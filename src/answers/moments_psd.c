@@ -373,7 +373,7 @@ product_within(const RaceNoisy *noisy, const double *mean, double weight, const 
 
 /*
  * The covariance of class c in the directions, as its inverse.  Noise has the standard deviation
- * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added.
+ * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added for each direction.
  */
 static bool
 find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, double weight,
@@ -386,7 +386,7 @@ find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, d
 	uint32_t	k;
 
 	for (uint32_t i = 0; i < n; i++)
-		more += sqrt(2) * noisy->other / n *
+		more += sqrt(2) * noisy->other *
 			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
 	more = fmax(more, 1e-6 * weight);
 	for (uint32_t i = 0; i < n; i++)

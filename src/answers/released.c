@@ -9,9 +9,8 @@
  * Of a release with a value, each half has a part of each record only.  So the name alone
  * stands for the sum of both, and nobody takes a half for the whole.
  *
- * Of a release with labels, the sketches say which label is likely, and how surely: a score.  If the
- * release is calibrated, it is known about how many records of each label have this score.
- * Otherwise the likelihoods are all that is known.
+ * Of a release with labels, the sketches or moments give each label a score.  If the release is
+ * calibrated, scores become probabilities (calibration.c).  Otherwise they are likelihoods.
  */
 #include "postgres.h"
 
@@ -347,11 +346,12 @@ prepare_classes(Released *site, Oid query)
 	int			n = site->n;
 	MemoryContext old = MemoryContextSwitchTo(site->context);
 	Datum	   *labels = palloc(n * sizeof(Datum));
+	Datum	   *sketches;
 	RaceView   *views = palloc(2 * n * sizeof(RaceView));
 	RaceClasses *classes;
 	bool		calibrated = true;
 
-	site->sketches = palloc(n * sizeof(Datum));
+	sketches = palloc(n * sizeof(Datum));
 	for (int i = 0; i < n; i++)
 	{
 		const Part *part = &site->parts[i];
@@ -361,11 +361,11 @@ prepare_classes(Released *site, Oid query)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name))));
 		labels[i] = part->label;
-		site->sketches[i] = part->sketch;
-		race_sketch_view_header(part->sketch, &views[i]);
+		sketches[i] = part->sketch;
+		race_sketch_view_header_any(part->sketch, &views[i]);
 		calibrated &= part->scores != (Datum) 0;
 	}
-	classes = race_classes_create(n, TEXTOID, labels, query, site->context);
+	classes = race_classes_create(n, sketches, TEXTOID, labels, query, site->context);
 	for (int i = 0; i < n && calibrated; i++)
 		race_sketch_view(site->parts[i].scores, &views[n + i]);
 	if (calibrated)
@@ -375,38 +375,32 @@ prepare_classes(Released *site, Oid query)
 }
 
 /* Ask the sketches of all labels about the query in argument 1. */
-static Released *
+static RaceClasses *
 ask_labels(FunctionCallInfo fcinfo)
 {
 	Released   *site = find(fcinfo, NULL);
 
 	if (site->classes == NULL)
 		prepare_classes(site, race_argument_type(fcinfo->flinfo, 1));
-	race_classes_ask(site->classes, site->sketches, PG_GETARG_DATUM(1),
+	race_classes_ask(site->classes, PG_GETARG_DATUM(1),
 					 site->calibration != NULL ? RACE_PRIOR_COUNTS : RACE_PRIOR_UNIFORM);
-	return site;
+	if (site->calibration != NULL)
+		race_calibration_apply(site->calibration, site->classes->scores);
+	return site->classes;
 }
 
 /* race_classify(name, q) */
 Datum
 race_classify_released(PG_FUNCTION_ARGS)
 {
-	Released   *site = ask_labels(fcinfo);
-	Datum		best = site->calibration == NULL ? race_classes_best(site->classes) :
-		race_classes_best_calibrated(site->classes, site->calibration);
-
-	PG_RETURN_DATUM(datumCopy(best, false, -1));
+	PG_RETURN_DATUM(datumCopy(race_classes_best(ask_labels(fcinfo)), false, -1));
 }
 
 /* race_posterior(name, q) */
 Datum
 race_posterior_released(PG_FUNCTION_ARGS)
 {
-	Released   *site = ask_labels(fcinfo);
-
-	if (site->calibration != NULL)
-		race_classes_calibrate(site->classes, site->calibration);
-	PG_RETURN_DATUM(race_scores_posterior(site->classes->scores));
+	PG_RETURN_DATUM(race_scores_posterior(ask_labels(fcinfo)->scores));
 }
 
 /* ------------------------------------------------------------ answers in SQL */

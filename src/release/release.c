@@ -765,10 +765,11 @@ check_calibrate(const RaceAsked *asked)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
-	if (asked->labels == 0 || asked->value != NULL || !race_summary_kind(asked->params)->densities)
+	if (asked->labels == 0 || asked->value != NULL ||
+		!(race_summary_kind(asked->params)->densities || race_summary_kind(asked->params)->matrix))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only sketches of labels, without a value, can be calibrated")));
+				 errmsg("only sketches or moments of labels, without a value, can be calibrated")));
 }
 
 /* Raise what is wrong with texts that readers are shown. */

@@ -392,7 +392,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 }
 
 /*
- * All private sketches are in one array while records are scored, and models beside their
+ * All private sketches or moments are in one array while records are scored, and models beside their
  * counters.  After the charge it would be too late to say that they do not fit.
  */
 static void
@@ -453,20 +453,18 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 }
 
 #define MOST_CLASSES	100		/* that are calibrated */
-#define CELLS_OF_SCORES	25		/* of a margin, of all classes together */
-#define LEAST_CELLS		5
 
 /*
- * Wide cells, so that nodes have as many records whatever the number of labels: each one costs noise, and
- * shares are linear between nodes (calibration.c).
+ * A grid of scores: numbers from 0 to 2 pairs - 1, of pairs of classes (calibration.c).  Each node has noise of its own,
+ * and many pairs have few records each: so they have wider cells.
  */
 static Datum
 params_of_scores(const RaceAsked *asked)
 {
 	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
 	int			n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
-	int			cells = Max(CELLS_OF_SCORES / n, LEAST_CELLS);
-	int			upper = 2 * n - 1;
+	int			cells = n == 2 ? 16 : 8;
+	int			upper = n * (n - 1) - 1;
 
 	if (n < 2 || n > MOST_CLASSES)
 		ereport(ERROR,

@@ -270,8 +270,8 @@ def split(gate, name, seed):
 
 
 def classify(gate, name, epsilon=1, reps=3):
-    """Errors in % of race_suggest and race_classify, of a release without public rows, and of race_classify of moments"""
-    found = {'with public rows': [], 'without public rows': [], 'lda': [], 'rival': []}
+    """Errors in % of calibrated releases of moments and of kernel densities, and of race_classify of moments"""
+    found = {'release of moments': [], 'release of densities': [], 'lda': [], 'rival': []}
     for seed in range(gate.reps(reps)):
         public, private, (tests, truth) = split(gate, name, 0)
         classes = int(truth.max()) + 1
@@ -279,32 +279,27 @@ def classify(gate, name, epsilon=1, reps=3):
         def wrong(says):
             return 100 * np.mean(says.astype(int) != truth)
         run = gate.session.run
-        run('DROP TABLE IF EXISTS p, c; CREATE TABLE p AS SELECT (race_suggest('
-            f'{epsilon}, 0, {len(private[0])}, x, label ORDER BY id)).* FROM public_rows')
-        prior, expression = gate.session.value('SELECT prior, expression FROM p').split('|')
-        run(f'UPDATE private_rows SET z = {expression}; UPDATE test_rows SET z = {expression}; '
-            f'CREATE TABLE c AS SELECT label, race_privatize(race_build(params, z), {epsilon}, 0, rows) AS s '
-            'FROM private_rows, p GROUP BY label, params, rows')
-        found['with public rows'].append(wrong(gate.column(
-            f"SELECT (SELECT race_classify(label, s, z, '{prior}') FROM c) FROM test_rows ORDER BY id")))
         centre, spread = private[0].mean(axis=0), private[0].std(axis=0)
         lower, upper, dims = centre - 4 * spread, centre + 4 * spread, len(centre)
-        release = f'{name} {time.monotonic_ns()}'
-        run(f"DO $$ BEGIN CALL race_protect('{release}', 'private_rows', 1e6); CALL race_release_sketch('{release}', '{release}', race_params('l2', {dims}, "
-            f"{0.15 * dims ** 0.5}, bandwidths => {array(upper - lower)}, lower => {array(lower)}, upper => {array(upper)}), 'x', {epsilon}, "
-            f"label => 'label', labels => '{{{','.join(map(str, range(classes)))}}}', fit => false, calibrate => 0.1); END $$")
-        found['without public rows'].append(wrong(gate.column(
-            f"SELECT race_classify('{release}', x) FROM test_rows ORDER BY id")))
-        run('DROP TABLE c; CREATE TABLE c AS SELECT label, race_privatize(race_build(race_moment_params('
-            f'{array(lower)}, {array(upper)}, targets => 0), x), {epsilon}) AS m FROM private_rows GROUP BY label')
+        moments = f'race_moment_params({array(lower)}, {array(upper)}, targets => 0)'
+        kernel = (f"race_params('l2', {dims}, {0.15 * dims ** 0.5}, bandwidths => {array(upper - lower)}, "
+                  f'lower => {array(lower)}, upper => {array(upper)})')
+        for how, params, more in (('release of moments', moments, 'calibrate => 0.25'),
+                                  ('release of densities', kernel, 'fit => false, calibrate => 0.1')):
+            release = f'{name} {time.monotonic_ns()}'
+            run(f"DO $$ BEGIN CALL race_protect('{release}', 'private_rows', 1e6); CALL race_release_sketch('{release}', '{release}', {params}, 'x', "
+                f"{epsilon}, label => 'label', labels => '{{{','.join(map(str, range(classes)))}}}', {more}); END $$")
+            found[how].append(wrong(gate.column(f"SELECT race_classify('{release}', x) FROM test_rows ORDER BY id")))
+        run(f'DROP TABLE IF EXISTS c; CREATE TABLE c AS SELECT label, race_privatize(race_build({moments}, x), {epsilon}) AS m FROM private_rows GROUP BY label')
         found['lda'].append(wrong(gate.column("SELECT (SELECT race_classify(label, m, x, 'counts') FROM c) FROM test_rows ORDER BY id")))
         if classes == 2 and seed < 3:
             scale = [(of - public[0].mean(axis=0)) / public[0].std(axis=0) for of in (private[0], tests)]
             found['rival'].append(100 - 100 * max(best_objective_perturbation(
                 scale[0], private[1] == 1, scale[1], truth == 1, epsilon, seed)))
-    rival = np.mean(found.pop('rival')) if found['rival'] else None
+    rivals = found.pop('rival')
+    rival = np.mean(rivals) if rivals else None
     return {f'{name} classes ε={epsilon:g} {how}, error %': (np.array(errors), rival)
-            for how, errors in found.items() if how != 'rival'}
+            for how, errors in found.items()}
 
 
 def regress(gate, real=False, epsilon=1, reps=20):

@@ -2,8 +2,8 @@
 # share of epsilon holds for a person with 10 joined rows, of whom max_contributions lets
 # two in, also when the rows are read for the second time.
 #
-# The attacker knows the sketches that were released with the scores, and so the score of the
-# person's records.  All that follows is conditional on these sketches: then the noises of
+# The attacker knows the moments that were released with the scores, and so the score of the
+# person's records.  All that follows is conditional on these moments: then the noises of
 # the labels are independent.  Scores differ from release to release, and so does the chance
 # of a hit; but the tails of a number of hits are within those of a binomial one with the mean
 # chance (Hoeffding 1956), and privacy bounds the ratio of the means if it bounds each ratio.
@@ -24,9 +24,9 @@ use constant {
 	FALSE_ALARM => 2.5e-12,
 	BOUND => 2,
 	ROWS => 10,
-	PERSONS => 50,
-	CELLS => 5,				# of a lead
-	CALLS => 80,
+	PERSONS => 5,
+	CELLS => 8,				# of a margin
+	CALLS => 800,
 	PILOT => 1000,
 };
 my $labels = join ',', 1 .. 2 * PERSONS;
@@ -65,8 +65,8 @@ sub trials {
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release_sketch('$dataset %1\$.17g ' || i, '$dataset', 'l2(dims=1, rows=1, range=2)', 'ARRAY[x]', %1\$.17g, label => 'id', labels => '{$labels}',
-			fit => false, calibrate => %2\$.17g);
+		CALL race_release_sketch('$dataset %1\$.17g ' || i, '$dataset', race_moment_params('{0}', '{100}', targets => 0), 'ARRAY[x]', %1\$.17g, label => 'id', labels => '{$labels}',
+			calibrate => %2\$.17g);
 	END LOOP;
 END \$\$
 END
