@@ -280,28 +280,41 @@ table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_
 				   (table->third != table->second ? groups[table->third] : 1));
 }
 
-/*
- * The parts of all tables of two columns, and of those of three, before groups are joined; 0 if there are too many cells
- * or too few records
- */
+/* The parts of all tables of two columns, and of those of three, before groups are joined */
 static double
-all_parts(const RaceSelect *select, double left)
+table_parts(const RaceSelect *select)
 {
-	uint32_t	tables = pairs(select) + triples(select);
-	double		cells = 1;
 	double		parts = 0;
 	RaceSelectTable table;
 
-	for (uint32_t i = 0; i < select->columns && cells <= RACE_SELECT_CLIQUES; i++)
-		cells *= select->finest[i];
-	if (cells > RACE_SELECT_CLIQUES || tables > RACE_SELECT_TABLES)
-		return 0;
-	for (uint32_t k = 0; k < tables; k++)
+	for (uint32_t k = 0; k < pairs(select) + triples(select); k++)
 	{
 		next_candidate(select, k, &table);
 		set_weight(select, &table);
 		parts += table_part(select, &table, select->finest);
 	}
+	return parts;
+}
+
+double
+race_select_noise(const RaceSelect *select)
+{
+	return sum_of_noise(select, one_way_parts(select) + table_parts(select), select->budget);
+}
+
+/* The same parts; 0 if there are too many cells or too few records to measure all tables */
+static double
+all_parts(const RaceSelect *select, double left)
+{
+	uint32_t	tables = pairs(select) + triples(select);
+	double		cells = 1;
+	double		parts;
+
+	for (uint32_t i = 0; i < select->columns && cells <= RACE_SELECT_CLIQUES; i++)
+		cells *= select->finest[i];
+	if (cells > RACE_SELECT_CLIQUES || tables > RACE_SELECT_TABLES)
+		return 0;
+	parts = table_parts(select);
 	return are_few_numbers(select) || sum_of_noise(select, one_way_parts(select) + parts, left) <=
 		ALL_ERROR * 2 * (tables + select->columns) * select->total ? parts : 0;
 }

@@ -110,6 +110,9 @@ extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 /* What is left of the budget buys a second draw of each table of one column, with noise[columns].  False: nothing is left. */
 extern bool race_select_rest(RaceSelect *select, uint64_t *noise);
 
+/* The expected noise of the cells of all tables, if all are measured: which kind of noise is better depends on it */
+extern double race_select_noise(const RaceSelect *select);
+
 /* The variance of the noise of a counter */
 extern double race_select_variance(const RaceSelect *select, uint64_t noise);
 

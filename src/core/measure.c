@@ -155,6 +155,18 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 	return noise;
 }
 
+double
+race_measure_noise(const RaceRequest *request, const RaceParams *params)
+{
+	RaceContingency tables;
+	Work		work;
+
+	memset(&work, 0, sizeof(work));
+	race_contingency_of(params, &tables);
+	race_measure_begin(request, &tables, &work.arrays, &work.select);
+	return race_select_noise(&work.select);
+}
+
 /* ------------------------------------------------------------------ tables */
 
 /* Counters of an exact table, with groups as they are joined by now */

@@ -57,6 +57,9 @@ extern uint64_t race_measure_begin(const RaceRequest *request, const RaceConting
 extern uint64_t race_measure_count(const RaceRequest *request, const RaceParams *params,
 								   double *variance);
 
+/* The expected noise of the cells of all tables, if all were measured */
+extern double race_measure_noise(const RaceRequest *request, const RaceParams *params);
+
 /* The bytes of the workspace, which is aligned to 8 and holds the result */
 extern size_t race_measure_workspace(const RaceParams *params);
 

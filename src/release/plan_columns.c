@@ -410,7 +410,7 @@ refuse_plan(const char *message, const char *hint)
 
 /* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */
 static void
-read_dataset(FunctionCallInfo fcinfo, ColumnsPlan *plan)
+read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(PLAN_DATASET));
 	char	   *label = PG_ARGISNULL(PLAN_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_LABEL));
@@ -422,6 +422,7 @@ read_dataset(FunctionCallInfo fcinfo, ColumnsPlan *plan)
 	MemoryContext old;
 	RaceLedger	ledger;
 	RaceDataset *dataset;
+	const RaceParams *params;
 	Oid			input;
 	Oid			parameter;
 	bool		isnull;
@@ -438,8 +439,11 @@ read_dataset(FunctionCallInfo fcinfo, ColumnsPlan *plan)
 	race_columns_counted(race_ledger_value(1, &isnull), label,
 						 PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), &plan->counted);
 	getTypeInputInfo(ledger.params_type, &input, &parameter);
-	race_contingency_of(race_params_arg(OidInputFunctionCall(input, plan->counted.params, parameter, -1)), &plan->tables);
+	params = race_params_arg(OidInputFunctionCall(input, plan->counted.params, parameter, -1));
+	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
+	if (race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, params, params, false))
+		plan->request.delta = 0;
 	SPI_finish();
 }
 
@@ -485,7 +489,7 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 	if (!(plan->records >= 1 && plan->records <= 1e12))
 		refuse_plan("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
 	race_row_start(&plan->row, fcinfo);
-	read_dataset(fcinfo, plan);
+	read_dataset(fcinfo, epsilon, plan);
 	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);

@@ -656,27 +656,29 @@ counts_in_zcdp(const RaceLedger *ledger, const char *budget)
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }
 
-/*
- * With a delta: does a pure release of other parameters, or of the same, serve better than what was
- * asked?  A budget in zCDP charges more for it.
- */
+bool
+race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta,
+					const RaceParams *params, const RaceParams *pure_params, bool densities)
+{
+	RaceRequest request;
+	RacePlan	asked_plan;
+
+	if (delta == 0 || counts_in_zcdp(ledger, dataset->budget))
+		return false;
+	request = race_make_request(params, epsilon, delta, NULL, dataset->max_contributions, dataset->neighbors, true);
+	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
+	return race_pure_serves(&request, params, pure_params, densities);
+}
+
+/* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
 static bool
 pure_is_better(const Release *release, const RaceParams *params, const RaceParams *pure_params)
 {
 	const RaceAsked *asked = &release->asked;
-	const RaceDataset *dataset;
-	RaceRequest request;
-	RacePlan	asked_plan;
 
-	if (asked->delta == 0 || !asked->choose_rows || asked->series != 0)
-		return false;
-	dataset = race_ledger_dataset(&release->ledger, asked->dataset);
-	if (counts_in_zcdp(&release->ledger, dataset->budget))
-		return false;
-	request = race_make_request(params, asked->epsilon, asked->delta, NULL,
-								dataset->max_contributions, dataset->neighbors, true);
-	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
-	return race_pure_serves(&request, params, pure_params, asked->value == NULL);
+	return asked->choose_rows && asked->series == 0 &&
+		race_pure_is_better(&release->ledger, race_ledger_dataset(&release->ledger, asked->dataset),
+							asked->epsilon, asked->delta, params, pure_params, asked->value == NULL);
 }
 
 /*
@@ -878,6 +880,8 @@ prepare_arguments(Release *release)
 
 	use_arguments(release, asked->run_path);
 	prepare_moments(release);
+	if (race_summary_kind(asked->params)->selected && pure_is_better(release, asked->params, asked->params))
+		asked->delta = 0;
 	check_value(asked);
 	choose_grid(release);
 	order_labels(release);

@@ -72,6 +72,13 @@ typedef struct RaceCounted
  */
 extern void race_columns_counted(Datum domains, const char *label, Datum workload, RaceCounted *counted);
 
+/*
+ * With a delta: does a pure release with other parameters, or the same, serve better than with these, for densities
+ * or not?  Told from public facts.  A budget in zCDP charges more for it: then not.
+ */
+extern bool race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta,
+								const RaceParams *params, const RaceParams *pure_params, bool densities);
+
 /* How many sketches each label has: one, or one for each bound of the value */
 #define RaceHalvesOf(asked)		((asked)->value == NULL ? 1 : (int) RACE_HALVES)
 
