@@ -40,22 +40,16 @@ ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racep
 ALTER FUNCTION _race_curve(sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8, OUT x float8, OUT density float8, OUT low float8, OUT high float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_heatmap(sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8, OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[], smoothing float8, OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_suggest_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_whiten_final(internal) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_step(internal, "any", "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_limit(epsilon float8, delta float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_epsilon(rho float8, delta float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_relation_name(relation regclass) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_with_parts(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_topmost(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_entries_of(tables regclass[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_owner(actor name, relations regclass[]) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_budget_owner(actor name, budget text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_find_budget(tables regclass[], public_tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_enter_tables(tables regclass[], budget text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_enter_act(actor name, budget text, dataset text, act text, request jsonb) SET SCHEMA _racepriv;
@@ -183,6 +177,9 @@ ALTER TYPE race_release_modes_result DROP ATTRIBUTE record;
 -- made anew: VIEW race_latest_releases
 DROP VIEW race_catalog, race_latest_releases;
 ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET NOT NULL;
+-- One charge of a series pays for all of its values; an index takes the place of the constraint.
+-- covers: TABLE race_releases UNIQUE
+ALTER TABLE _racepriv.race_releases DROP CONSTRAINT race_releases_charge_part_key;
 
 -- These are dropped, and made anew with other arguments or results.  What roles may do with
 -- them is kept.
@@ -195,7 +192,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -285,6 +282,28 @@ BEGIN
 			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
 	END IF;
 	DROP TYPE @extschema@.race_preview_result CASCADE;
+	PERFORM set_config('search_path', path, true);
+END $$;
+DO $$
+DECLARE
+	path CONSTANT text := pg_catalog.current_setting('search_path');
+	type CONSTANT oid := '@extschema@.race_suggest_result'::regtype;
+BEGIN
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	IF EXISTS (
+		WITH RECURSIVE dependent (classid, objid) AS (
+			SELECT 'pg_type'::regclass::oid, type
+			UNION SELECT d.classid, d.objid FROM pg_depend d JOIN dependent ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+			WHERE d.deptype IN ('n', 'a', 'i')
+		)
+		SELECT FROM dependent d LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+		WHERE t.typcategory IS DISTINCT FROM 'A' AND (d.classid, d.objid) <> ('pg_class'::regclass, (SELECT typrelid FROM pg_type WHERE oid = type))
+			AND NOT EXISTS (SELECT FROM pg_depend m JOIN pg_extension e ON e.oid = m.refobjid
+			WHERE m.classid = d.classid AND m.objid = d.objid AND m.deptype = 'e' AND e.extname = 'racepriv')) THEN
+		RAISE EXCEPTION 'objects that are not of the extension depend on type race_suggest_result, which goes' USING
+			ERRCODE = 'dependent_objects_still_exist', HINT = 'Before the update, drop them, or change the type of their columns to text; moments as text are read as sketches after it.';
+	END IF;
+	DROP TYPE @extschema@.race_suggest_result CASCADE;
 	PERFORM set_config('search_path', path, true);
 END $$;
 DO $$
@@ -382,19 +401,16 @@ DROP PROCEDURE race_release(name text, dataset text, params race_params, express
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_ordered_labels(params race_params, label text, labels text[], sketches int);
 DROP FUNCTION _race_dataset(dataset text);
-DROP FUNCTION _race_whiten_final(bytea);
+DROP FUNCTION _race_check_owner(actor name, relations regclass[]);
 DROP AGGREGATE race_whiten(x "any", label "any");
 DROP AGGREGATE race_whiten(x "any");
-DROP FUNCTION _race_whiten_step(internal, "any", "any");
-DROP FUNCTION _race_whiten_step(internal, "any");
 DROP AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint);
 DROP AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint);
 DROP AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8, records bigint);
 DROP AGGREGATE race_suggest(x "any", epsilon float8, delta float8, records bigint);
-DROP FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint);
-DROP FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint);
-DROP FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8);
 DROP FUNCTION _race_discriminant_final(bytea);
+DROP AGGREGATE race_discriminant(label "any", x "any");
+DROP FUNCTION _race_discriminant_step(internal, "any", "any");
 DROP FUNCTION race_typicality(sketch race_sketch, q "any");
 DROP FUNCTION race_minimize(sketch race_sketch, lower float8[], upper float8[], question regprocedure, maximize boolean, evaluations int);
 DROP FUNCTION race_loss(params race_params, theta float8[], record float8[]);
@@ -755,7 +771,7 @@ COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 	'the probability of each class given q as {label: probability}, over rows (label, sketch, q [, prior]), with the priors of race_classify. Where all densities are zero, it is the prior';
 
 COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
-	'what race_classify with prior counts says of classes in the order of a constant array, and how sure it is: 2 i + margin for the i-th class from 0 on, with a margin from 0 to 1';
+	'the score of q by classes in the order of a constant array, with prior counts: 2 times the number of the pair of classes that are likeliest, and from 0 to 1 how far the second of them is ahead';
 
 CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
@@ -819,54 +835,6 @@ CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS race_typica
 COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
 	'how typical a record q is among those of the sketch: an anomaly has a small share or typicality. Errors as in race_kde';
 
-CREATE FUNCTION race_project(x float8[], matrix float8[], "offset" float8[]) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-
-COMMENT ON FUNCTION race_project(float8[], float8[], float8[]) IS
-	'M (x - o) for a public matrix M and offset o. NULL for another length of x. Error 22023 for other shapes and NaN';
-
-COMMENT ON COLUMN race_suggest_result.rows IS 'the rows of params, for race_privatize and race_release_sketch; NULL for a grid, whose cells these choose';
-
-COMMENT ON COLUMN race_suggest_result.expression IS 'what records and queries must be: x itself, or a call of race_project';
-
-CREATE FUNCTION _racepriv._race_suggest_step(internal, float8, float8, bigint, VARIADIC "any") RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_suggest_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION _racepriv._race_suggest_step(internal, float8, float8, bigint, "any") IS 'aggregate transition function';
-
-CREATE AGGREGATE race_suggest(epsilon float8, delta float8, records bigint, VARIADIC "any") (
-	SFUNC = _racepriv._race_suggest_step, STYPE = internal, FINALFUNC = _racepriv._race_suggest_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_suggest(float8, float8, bigint, "any") IS
-	'parameters for a release of records like public rows (epsilon, delta, records, x [, label]): by cross-validation under the noise of the release, of likelihood, or of classification with a sketch for each label. Never use private rows';
-
-CREATE FUNCTION _racepriv._race_whiten_step(internal, VARIADIC "any") RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_whiten_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION _racepriv._race_whiten_step(internal, "any") IS 'aggregate transition function';
-
-COMMENT ON FUNCTION _racepriv._race_whiten_final(internal) IS 'aggregate final function';
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", "any") IS 'aggregate transition function';
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
-
-CREATE AGGREGATE race_whiten(VARIADIC "any") (
-	SFUNC = _racepriv._race_whiten_step, STYPE = internal, FINALFUNC = _racepriv._race_whiten_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_whiten("any") IS
-	'the transform for race_params that gives public vectors mean 0 and covariance 1, or that within labels, with shrunken correlations (Ledoit & Wolf 2022), of rows (x [, label]). Use public data only. Errors: 22023, 42804, 54000';
-
-CREATE OR REPLACE AGGREGATE race_discriminant(label "any", x "any") (
-	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_discriminant("any", "any") IS
-	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first: of public vectors x, or, over one row a label, of moments, private if they are. Errors as in race_whiten';
-
 COMMENT ON TYPE race_measured_result IS 'the result of race_covariance';
 
 CREATE FUNCTION race_covariance(
@@ -905,6 +873,21 @@ CREATE FUNCTION race_transform(moments race_sketch, components int DEFAULT NULL,
 COMMENT ON FUNCTION race_transform(race_sketch, int, boolean) IS
 	'the transform for race_params that gives columns of moments mean 0 and covariance 1; or that to their first principal components (race_pca). Private if the moments are. Errors: 22023, 55000 if no column varies';
 
+CREATE FUNCTION _racepriv._race_discriminant_step(internal, "any", race_sketch) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_discriminant_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", race_sketch) IS 'aggregate transition function';
+
+COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE race_discriminant(label "any", moments race_sketch) (
+	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
+	FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE race_discriminant("any", race_sketch) IS
+	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first, of one row (label, moments) for each label. Private if the moments are. Errors: 22023, 54000, 55000';
+
 CREATE OR REPLACE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -932,14 +915,20 @@ COMMENT ON COLUMN _racepriv.race_charges.charged_by_id IS 'the OID of the role, 
 
 ALTER TABLE _racepriv.race_releases ADD COLUMN domains jsonb;
 
+ALTER TABLE _racepriv.race_releases ADD COLUMN during tsrange;
+
+CREATE UNIQUE INDEX race_releases_charge ON _racepriv.race_releases (charge, part) WHERE during IS NULL;
+
 COMMENT ON TABLE _racepriv.race_releases IS
 	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
 
 COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch, or moments';
 
-COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches of all labels give the records of this label; NULL in others';
+COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches or moments of all labels give the records of this label; NULL in others';
 
 COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
+
+COMMENT ON COLUMN _racepriv.race_releases.during IS 'of a value of a series, the time of its records, in UTC; NULL in other releases';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -953,7 +942,7 @@ CREATE FUNCTION _racepriv._race_check_ledger() RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions}';
+	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions,_racepriv.race_series_units}';
 	place CONSTANT regnamespace := '_racepriv';
 	keeper CONSTANT oid := (SELECT nspowner FROM pg_namespace WHERE oid = place);
 	problem text;
@@ -1006,6 +995,150 @@ COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 
 COMMENT ON VIEW race_budget_status IS
 	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
+
+CREATE TABLE _racepriv.race_series_units (
+	name text NOT NULL,
+	length int NOT NULL,
+	unit text NOT NULL,
+	records bigint NOT NULL CHECK (records >= 1),
+	PRIMARY KEY (name, length, unit)
+);
+
+COMMENT ON TABLE _racepriv.race_series_units IS
+	'private: how many records of each unit are in the values of a series that have so many intervals. No role is given it; no value of these lengths may have more of them than the series allows';
+
+COMMENT ON COLUMN _racepriv.race_series_units.name IS 'the name of the series';
+
+COMMENT ON COLUMN _racepriv.race_series_units.length IS 'how many intervals the values have';
+
+COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'the unit, as text';
+
+COMMENT ON COLUMN _racepriv.race_series_units.records IS 'how many of its records they have together';
+
+CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON _racepriv.race_series_units
+	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
+
+CREATE TRIGGER race_no_refund BEFORE UPDATE ON _racepriv.race_series_units
+	FOR EACH ROW WHEN (new.name <> old.name OR new.length <> old.length OR new.unit <> old.unit OR new.records < old.records)
+	EXECUTE FUNCTION _racepriv._race_refuse_change();
+
+SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_series_units', '');
+
+CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series jsonb) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
+DECLARE
+	most_intervals CONSTANT int := 65536;
+	keys CONSTANT text[] := '{by,every,starting,until,delay}';
+	by_type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a
+		WHERE a.attrelid = relation AND a.attname = series->>'by' AND a.attnum > 0 AND NOT a.attisdropped);
+	every interval;
+	delay interval;
+	starting timestamp;
+	until timestamp;
+	intervals int;
+BEGIN
+	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series, '$.* ? (@.type() != "string")')
+		OR series->>'by' IS NULL OR series->>'every' IS NULL OR series->>'until' IS NULL
+	THEN
+		RAISE EXCEPTION 'a series needs by, every and until, and may have starting and delay, which are texts' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'For example series => ''{"by": "visited_on", "every": "1 day", "starting": "2026-01-01", "until": "2027-01-01"}''.';
+	ELSIF by_type IS NULL THEN
+		RAISE EXCEPTION 'there is no column "%"', left(series->>'by', 64) USING ERRCODE = 'undefined_column',
+			HINT = 'A series needs a column that says when a record was made.';
+	ELSIF by_type NOT IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) THEN
+		RAISE EXCEPTION 'column "%" of a series is of type %', left(series->>'by', 64), by_type USING ERRCODE = 'datatype_mismatch',
+			HINT = 'It must be a date or a timestamp.';
+	ELSIF unit_column IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
+		WHERE a.attrelid = relation AND a.attname = unit_column AND coalesce(l.collisdeterministic, true)
+			AND a.atttypid IN ('smallint'::regtype, 'int'::regtype, 'bigint'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype))
+	THEN
+		-- units are counted by their texts: equal units must have equal ones
+		RAISE EXCEPTION 'the unit column of a series must be an integer, a uuid, or a text of a deterministic collation' USING ERRCODE = 'datatype_mismatch';
+	END IF;
+	every := series->>'every';
+	delay := coalesce(series->>'delay', '0');
+	until := series->>'until';
+	starting := coalesce((series->>'starting')::timestamp, date_trunc('day', statement_timestamp() AT TIME ZONE 'UTC'));
+	IF NOT isfinite(starting) OR NOT isfinite(until) OR starting + every <= starting OR starting >= until OR delay < '0'
+		OR by_type = 'date'::regtype AND (every <> date_trunc('day', every) OR starting <> date_trunc('day', starting))
+	THEN
+		RAISE EXCEPTION 'a series needs every above 0, delay not below 0, and starting before until; of dates whole days' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	SELECT min(i) INTO intervals FROM generate_series(1, most_intervals) i WHERE starting + i * every >= until;
+	IF intervals IS NULL THEN
+		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
+	END IF;
+	RETURN jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
+		'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals);
+END $$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_series(oid, name, jsonb) IS
+	'what is asked of a series, with all that follows from it, in UTC. Errors: 22023, 42703, 42804, 54000';
+
+CREATE FUNCTION _racepriv._race_series_interval(
+	series jsonb, first int, length int, OUT during tsrange, OUT condition text, OUT due boolean, OUT closes text)
+	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL UNSAFE COST 100
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
+	SELECT tsrange(t.low, t.high), format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', series->>'by', t.low || t.zone, t.high || t.zone, series->>'type'),
+		t.high + (series->>'delay')::interval <= statement_timestamp() AT TIME ZONE 'UTC' AND first + length <= (series->>'intervals')::int,
+		CASE WHEN first + length <= (series->>'intervals')::int THEN (t.high + (series->>'delay')::interval)::text END
+	FROM (SELECT (series->>'starting')::timestamp + first * (series->>'every')::interval,
+		(series->>'starting')::timestamp + (first + length) * (series->>'every')::interval,
+		CASE WHEN series->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END) t (low, high, zone)
+$$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) IS
+	'the time of some intervals of a series, which rows are in it, whether it is over, and when; NULL after the end of the series';
+
+CREATE FUNCTION _racepriv._race_period(
+	release text, OUT name text, OUT "values" int, OUT first int, OUT after int)
+	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
+	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
+DECLARE
+	form CONSTANT text := '^(.*?) *([[(][^][(),]*,[^][(),]*[])])$';
+	period tsrange := '(,)';
+	closed tsrange;
+	length interval;
+BEGIN
+	name := release;
+	IF release ~ form AND NOT EXISTS (SELECT FROM _racepriv.race_releases r WHERE r.name = release)
+		AND EXISTS (SELECT FROM _racepriv.race_releases r WHERE r.name = (regexp_match(release, form))[1])
+	THEN
+		name := (regexp_match(release, form))[1];
+		period := (regexp_match(release, form))[2];
+	END IF;
+	SELECT r.version INTO "values" FROM _racepriv.race_releases r
+	WHERE r.name = _race_period.name AND r.during IS NOT NULL ORDER BY r.version DESC LIMIT 1;
+	IF "values" IS NULL AND name <> release THEN
+		RAISE EXCEPTION 'release "%" is no series', left(name, 64) USING ERRCODE = 'invalid_parameter_value';
+	ELSIF "values" IS NULL THEN
+		RETURN;
+	END IF;
+	-- the shortest value that begins at a time is one interval
+	SELECT tsrange(min(l.low), max(l.high)), min(l.high) - min(l.low),
+		count(*) FILTER (WHERE l.low < lower(period)), count(*) FILTER (WHERE upper_inf(period) OR l.high <= upper(period))
+	INTO closed, length, first, after
+	FROM (SELECT lower(r.during), min(upper(r.during)) FROM _racepriv.race_releases r
+		WHERE r.name = _race_period.name AND r.part = 1 GROUP BY 1) l (low, high);
+	IF isempty(period) OR upper_inc(period) OR first >= after
+		OR lower(period) > lower(closed) AND NOT EXISTS (
+			SELECT FROM _racepriv.race_releases r WHERE r.name = _race_period.name AND lower(r.during) = lower(period))
+		OR NOT upper_inf(period) AND NOT EXISTS (
+			SELECT FROM _racepriv.race_releases r WHERE r.name = _race_period.name AND upper(r.during) = upper(period))
+	THEN
+		RAISE EXCEPTION 'the period is not made of intervals of series "%" that are closed', left(name, 64) USING ERRCODE = 'invalid_parameter_value',
+			DETAIL = format('Closed is %s, in intervals of %s.', closed, length),
+			HINT = 'A period is written [from,to), without the time to; [,to) is from the beginning on, and [from,) up to the last interval that is closed.';
+	END IF;
+END $$;
+
+COMMENT ON FUNCTION _racepriv._race_period(text) IS
+	'what the name of a release stands for: of a series how many values there are, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';
 
 CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
 	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
@@ -1069,9 +1202,6 @@ COMMENT ON FUNCTION race_classify(text, "any") IS
 COMMENT ON FUNCTION race_posterior(text, "any") IS
 	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. Errors as in race_classify';
 
-COMMENT ON FUNCTION _racepriv._race_private_tables(regclass, name, regclass[]) IS
-	'the base tables of a table or view that are not public. Error 22023 if a row may depend on more than one row of a table, or is not tied to the unit column';
-
 CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -1125,30 +1255,29 @@ CREATE OR REPLACE FUNCTION _racepriv._race_entries_of(tables regclass[])
 		ELSE e.owner = pg_get_userbyid(c.relowner) AND NOT _racepriv._race_is_here(b.identity) END
 $$;
 
-CREATE OR REPLACE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[]) RETURNS void
+CREATE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[], budget text DEFAULT NULL) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+	entered CONSTANT regclass[] := ARRAY(
+		SELECT e.relation FROM _racepriv._race_entries_of(ARRAY(
+			SELECT c.oid::regclass FROM pg_class c, _racepriv.race_budget_tables b
+			WHERE b.budget = _race_check_owner.budget AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
+		WHERE e.budget = _race_check_owner.budget);
 	foreign_one text;
 BEGIN
 	SELECT _racepriv._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
-	WHERE c.oid = ANY (relations) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
+	WHERE c.oid = ANY (relations || _racepriv._race_topmost(entered)) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
 	END IF;
 END $$;
 
-CREATE OR REPLACE FUNCTION _racepriv._race_check_budget_owner(actor name, budget text) RETURNS void
-	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT _racepriv._race_check_owner(actor, _racepriv._race_topmost(array_agg(e.relation)))
-	FROM _racepriv._race_entries_of(ARRAY(
-		SELECT c.oid::regclass FROM pg_class c, _racepriv.race_budget_tables b
-		WHERE b.budget = _race_check_budget_owner.budget
-			AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
-	WHERE e.budget = _race_check_budget_owner.budget
-$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_owner(name, regclass[], text) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_check_owner(name, regclass[], text) IS
+	'raises 42501 unless a role owns the relations, and all tables of a budget if one is named, as far as they exist';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_find_budget(tables regclass[], public_tables regclass[]) RETURNS text
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
@@ -1290,7 +1419,7 @@ BEGIN
 		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE
-		PERFORM _racepriv._race_check_budget_owner(actor, shared);
+		PERFORM _racepriv._race_check_owner(actor, '{}', shared);
 		-- whoever joins a budget must know what it is
 		SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = shared;
 		IF (b.accounting, b.epsilon_limit, b.delta_limit) IS DISTINCT FROM (accounting, limits.epsilon, limits.delta) THEN
@@ -1331,8 +1460,7 @@ DECLARE
 	b _racepriv.race_budgets;
 	limits record;
 BEGIN
-	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
-	PERFORM _racepriv._race_check_budget_owner(actor, d.budget);
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass], d.budget);
 	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
 	limits := _racepriv._race_check_limits(epsilon_limit, delta_limit, b.accounting);
 	IF b.spent_rho > limits.rho OR b.accounting = 'basic' AND
@@ -1642,13 +1770,16 @@ CREATE PROCEDURE race_release_sketch(
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
-	calibrate float8 DEFAULT NULL)
+	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) FROM PUBLIC;
+REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) FROM PUBLIC;
 
-COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8) IS
+COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
+
+COMMENT ON PROCEDURE race_release_next(text) IS
+	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; of a series all that is closed by now, which the series has paid for. Errors as race_release, and 42704 if there is no such release';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
@@ -1657,7 +1788,7 @@ DECLARE
 	last record;
 	d _racepriv.race_datasets;
 BEGIN
-	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget INTO last
+	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget, (c.request->'series'->>'intervals')::int AS intervals INTO last
 	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge
 	WHERE r.name = _race_refreshes_left.name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
@@ -1667,11 +1798,17 @@ BEGIN
 	IF NOT has_any_column_privilege(actor, d.relation, 'SELECT') THEN
 		RAISE EXCEPTION 'permission denied for dataset "%"', d.dataset USING ERRCODE = 'insufficient_privilege';
 	END IF;
+	IF last.intervals IS NOT NULL THEN
+		RETURN last.intervals - (SELECT count(DISTINCT lower(r.during)) FROM _racepriv.race_releases r WHERE r.name = _race_refreshes_left.name);
+	END IF;
 	RETURN (SELECT least(9223372036854775807, floor(CASE b.accounting
 		WHEN 'zcdp' THEN (b.rho_limit - b.spent_rho) / last.rho
 		ELSE least((b.epsilon_limit - b.spent_epsilon) / last.epsilon, (b.delta_limit - b.spent_delta) / nullif(last.delta, 0)) END))::bigint
 	FROM _racepriv.race_budgets b WHERE b.budget = last.budget);
 END $$;
+
+COMMENT ON FUNCTION race_refreshes_left(text) IS
+	'how many times race_release_next of this release fits what is left of the budget; of a series, how many intervals are not made; NULL if there is no such release; error 42501 unless the caller may SELECT from the relation of its dataset';
 
 CREATE TABLE _racepriv.race_descriptions (
 	dataset text NOT NULL REFERENCES _racepriv.race_datasets,
@@ -1968,13 +2105,13 @@ COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) IS
 
 CREATE PROCEDURE race_release(
 	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL,
-	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL)
+	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[]) FROM PUBLIC;
+REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) FROM PUBLIC;
 
-COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[]) IS
-	'charges a dataset''s budget, then stores noisy counts of columns and of pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets of two or three that do. Errors: 42501, 42703, 22023, 42704, 55000';
+COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) IS
+	'charges a dataset''s budget, then stores noisy counts of columns and of pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets of two or three that do; series: one for each interval of time. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
@@ -1990,7 +2127,7 @@ SELECT f.name, f.version, p.labels, f.description,
 	f.units,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
-	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
@@ -2037,6 +2174,8 @@ COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
 
 COMMENT ON COLUMN race_catalog.domains IS 'of a release by columns, the domain of each column; NULL in others';
 
+COMMENT ON COLUMN race_catalog.during IS 'of a series, the time of the records of its latest value, which count is of; NULL in others';
+
 DO $$
 BEGIN
 	IF current_setting('server_version_num')::int >= 150000 THEN
@@ -2047,7 +2186,7 @@ END $$;
 CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1
+	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1
 $$;
 
 COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
@@ -2059,8 +2198,8 @@ CREATE OR REPLACE FUNCTION _racepriv._race_labels(release text, label text) RETU
 	SELECT coalesce(_race_labels.label, l.label)
 	FROM (VALUES (1)) one LEFT JOIN LATERAL (
 		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
-		WHERE r.name = release AND _race_labels.label IS NULL
-			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = release)
+		WHERE r.name = (_racepriv._race_period(release)).name AND _race_labels.label IS NULL
+			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = (_racepriv._race_period(release)).name)
 		GROUP BY r.label) l ON true
 	WHERE release IS NOT NULL ORDER BY l.part
 $$;
@@ -2174,13 +2313,23 @@ CREATE FUNCTION race_trend(
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
 	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
-		_racepriv._race_released(release, NULL), d.domains, "column",
+		_racepriv._race_released(CASE WHEN by IS DISTINCT FROM 'during' THEN release END, NULL), d.domains, "column",
 		ARRAY[_racepriv._race_number_column(d.domains, by)], race_trend."where", confidence) m
-	WHERE m.x IS NOT NULL ORDER BY m.x
+	WHERE m.x IS NOT NULL
+	UNION ALL
+	SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
+	FROM _racepriv._race_period(CASE WHEN by = 'during' THEN release END) p CROSS JOIN LATERAL (
+			SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
+				to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
+			FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
+			GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
+		CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value, NULL),
+			_racepriv._race_domains_needed(release), "column", NULL, race_trend."where", confidence) m
+	ORDER BY 1
 $$;
 
 COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
-	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it. NULL where too little is known. where, source and errors as race_count';
+	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or by "during", of each interval of a series. NULL where too little is known. where, source and errors as race_count';
 
 CREATE FUNCTION _racepriv._race_query(domains jsonb, query jsonb) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -2378,7 +2527,7 @@ BEGIN
 		RETURN QUERY
 		SELECT p.number::int, coalesce(n.columns[x.i], x.i::text), coalesce(x.x::text, p.record), x.x, x.x,
 			NULL::text, NULL::text, NULL::float8, NULL::float8, p.weight, NULL::float8, l.label
-		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) n
+		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) n
 			RIGHT JOIN _racepriv._race_labels(release, NULL) l ON true
 			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_model(_racepriv._race_released(release, l.label)))
 				WITH ORDINALITY p (x, record, weight, number)
@@ -2409,7 +2558,7 @@ DECLARE
 BEGIN
 	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(r.sketch))
 	INTO names, n
-	FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1;
+	FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
 		PERFORM _racepriv._race_released(release);		-- says that there is none
 		RETURN NULL;
@@ -2653,7 +2802,7 @@ CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label te
 	UNION ALL
 	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
-			WHERE r.name = release ORDER BY r.version DESC, r.part LIMIT 1) c
+			WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
 		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, density, prominence, mode)
@@ -2747,16 +2896,20 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
-		SELECT r.version, r.label, r.released_at,
+		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
+			dense_rank() OVER (ORDER BY r.version) AS place,
 			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains
 		FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
-		WHERE r.name = release AND (race_versions.label IS NULL OR r.label = race_versions.label)
-			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL))
+		WHERE r.name = (_racepriv._race_period(release)).name AND (race_versions.label IS NULL OR r.label = race_versions.label)
+			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
+			-- of a series, single intervals
+			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
+				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
 	SELECT v.released_at, v.version, (_racepriv._race_info(v.sketch)).count::float8, (_racepriv._race_info(v.sketch)).epsilon,
 		d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v LEFT JOIN versions before
-		ON before.version = v.version - 1 AND before.label IS NOT DISTINCT FROM v.label
+		ON before.place = v.place - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (
 			SELECT m.distance, m.squared, m.standard_error, m.p_value FROM _racepriv._race_distance(
 				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
@@ -2767,7 +2920,7 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 $$;
 
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label: the number of records, and the distance to the version before. Moments have counts alone. No rows without such a release';
+	'a row for each version of a release and label: the number of records, and the distance to the version before. of a series, for each interval, whose end is the time. Moments have counts alone. No rows without such a release';
 
 DO $$
 DECLARE
@@ -2830,13 +2983,21 @@ DROP FUNCTION _race_own_budget(actor name, dataset text);
 DROP FUNCTION _race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text);
 DROP FUNCTION _race_check_missing(tables regclass[]);
 DROP FUNCTION _race_enter_new_tables(tables regclass[], budget text);
+DROP FUNCTION _race_check_budget_owner(actor name, budget text);
 DROP FUNCTION _race_exact_decimal(value float8);
 DROP FUNCTION _race_check_unit(max_contributions int, neighbors text);
+DROP FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[]);
 DROP FUNCTION _race_discriminant_moments_final(internal);
+DROP FUNCTION _race_whiten_final(bytea);
+DROP FUNCTION _race_whiten_final(internal);
+DROP FUNCTION _race_whiten_step(internal, "any", "any");
+DROP FUNCTION _race_whiten_step(internal, "any");
 DROP FUNCTION race_warp(x float8[], knots float8[]);
-DROP FUNCTION _race_suggest_kernel_final(internal);
 DROP FUNCTION _race_suggest_kernel_step(internal, "any", "any", float8, float8, bigint);
 DROP FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", float8, float8, bigint);
+DROP FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint);
+DROP FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint);
+DROP FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8);
 DROP FUNCTION _race_scatter_combine(bytea, bytea);
 DROP FUNCTION _race_scatter_deserialize(bytea, internal);
 DROP FUNCTION _race_scatter_serialize(internal);
