@@ -63,7 +63,7 @@ SELECT abs((race_info(a.sketch)).counter_noise_stddev / i.counter_noise_stddev -
 FROM _racepriv.race_releases a, race_info('third') i WHERE a.name = 'pure' AND a.version = 1;
 SELECT (race_info(a.sketch)).counter_noise_stddev / i.counter_noise_stddev / sqrt(3) BETWEEN 0.99 AND 1.01 AS noise, (race_info(a.sketch)).rho / i.rho BETWEEN 0.99 AND 1.01 AS cost
 FROM _racepriv.race_releases a, race_info('all') i WHERE a.name = 'gaussian' AND a.version = 1;
-SELECT race_count(race_released('gaussian[2026-01-05,2026-01-25)', 'Rome')) BETWEEN 0 AND 320 AS records, race_classify('gaussian[2026-01-05,2026-01-25)', ARRAY[1, 2]) IN ('Rome', 'Oslo') AS label;
+SELECT race_classify('gaussian[2026-01-05,2026-01-25)', ARRAY[1, 2]) IN ('Rome', 'Oslo') AS label;
 SELECT abs((race_covariance(race_released('moments[2026-01-05,2026-01-25)'), 1, 2)).value - (race_covariance(e.sketch, 1, 2)).value) < 0.01 AS covariance,
 	abs((race_released_mean('grid[2026-01-05,2026-01-25)', ARRAY[3])).mean - e.mean) < 0.1 AS mean
 FROM (SELECT race_build(race_moment_params('{0,0}', '{9,6}'), x), avg(x[2]) FILTER (WHERE x[1] BETWEEN 2 AND 4) FROM stream WHERE made_at >= '2026-01-05 00:00+00' AND made_at < '2026-01-25 00:00+00') e (sketch, mean);
