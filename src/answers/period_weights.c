@@ -29,7 +29,7 @@ typedef struct Node
 
 /* Make the trees; nodes come after their parts. */
 static void
-make_nodes(Node *nodes, uint32_t n, uint32_t first, uint32_t after)
+make_nodes(Node *nodes, uint32_t n, uint32_t levels, uint32_t first, uint32_t after)
 {
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -37,11 +37,11 @@ make_nodes(Node *nodes, uint32_t n, uint32_t first, uint32_t after)
 		uint32_t	end;
 		bool		within;
 
-		race_series_value(i + 1, &node->first, &node->length);
+		race_series_value(i + 1, levels, &node->first, &node->length);
 		end = node->first + node->length;
 		within = node->first >= first && end <= after;
 		node->part = within || node->first >= after || end <= first ? 0 :
-			race_series_closed(node->length / RACE_SERIES_BASE);
+			race_series_closed(node->length / RACE_SERIES_BASE, levels);
 		node->variance = 1;
 		node->above = within;
 		node->estimate = 0;
@@ -76,7 +76,7 @@ go_up(Node *nodes, uint32_t n)
 }
 
 double
-race_period_weights(uint32_t n, uint32_t first, uint32_t after, double *weights)
+race_period_weights(uint32_t n, uint32_t levels, uint32_t first, uint32_t after, double *weights)
 {
 	Node	   *nodes = malloc(n * sizeof(Node));
 	uint32_t	before = UINT32_MAX;
@@ -84,7 +84,7 @@ race_period_weights(uint32_t n, uint32_t first, uint32_t after, double *weights)
 
 	if (nodes == NULL)
 		return -1;
-	make_nodes(nodes, n, first, after);
+	make_nodes(nodes, n, levels, first, after);
 	go_up(nodes, n);
 	for (uint32_t i = n; i-- > 0;)
 	{

@@ -120,7 +120,7 @@ find_versions(Datum *name, double **weights)
 	int			used = 0;
 
 	run("SELECT p.name, CASE WHEN p.\"values\" IS NULL THEN (SELECT pg_catalog.max(r.version) FROM " RACE_SCHEMA ".race_releases r"
-		" WHERE r.name OPERATOR(pg_catalog.=) $1) ELSE p.\"values\" END, p.first, p.after, p.\"values\" IS NULL FROM " RACE_SCHEMA "._race_period($1) p",
+		" WHERE r.name OPERATOR(pg_catalog.=) $1) ELSE p.\"values\" END, p.first, p.after, p.\"values\" IS NULL, p.levels FROM " RACE_SCHEMA "._race_period($1) p",
 		1, &type, name, NULL);
 	n = int_column(2);
 	if (int_column(5))
@@ -134,7 +134,7 @@ find_versions(Datum *name, double **weights)
 	all = palloc(n * sizeof(double));
 	*weights = palloc(n * sizeof(double));
 	versions = palloc(n * sizeof(Datum));
-	if (race_period_weights(n, int_column(3), int_column(4), all) < 0)
+	if (race_period_weights(n, int_column(6), int_column(3), int_column(4), all) < 0)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	for (int i = 0; i < n; i++)
 		if (all[i] != 0)

@@ -21,25 +21,25 @@ race_series_levels(uint32_t intervals)
 }
 
 uint32_t
-race_series_closed(uint32_t intervals)
+race_series_closed(uint32_t intervals, uint32_t levels)
 {
 	uint32_t	values = 0;
 
-	for (; intervals > 0; intervals /= RACE_SERIES_BASE)
+	for (; levels-- > 0; intervals /= RACE_SERIES_BASE)
 		values += intervals;
 	return values;
 }
 
 void
-race_series_value(uint32_t number, uint32_t *first, uint32_t *length)
+race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length)
 {
 	/* each interval closes one value, and fewer than 1 / (BASE - 1) more */
 	uint32_t	n = (uint32_t) ((uint64_t) number * (RACE_SERIES_BASE - 1) / RACE_SERIES_BASE);
 
-	while (race_series_closed(n) < number)
+	while (race_series_closed(n, levels) < number)
 		n++;
 	*length = 1;
-	for (uint32_t k = race_series_closed(n - 1) + 1; k < number; k++)
+	for (uint32_t k = race_series_closed(n - 1, levels) + 1; k < number; k++)
 		*length *= RACE_SERIES_BASE;
 	*first = n - *length;
 }

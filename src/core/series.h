@@ -19,14 +19,14 @@
  */
 #define RACE_SERIES_BASE		8
 
-/* How many lengths the values of a series of so many intervals have */
+/* How many lengths the values of a series of so many intervals have at most */
 extern uint32_t race_series_levels(uint32_t intervals);
 
-/* How many values are closed after so many intervals */
-extern uint32_t race_series_closed(uint32_t intervals);
+/* How many values of so many lengths are closed after so many intervals */
+extern uint32_t race_series_closed(uint32_t intervals, uint32_t levels);
 
 /* The intervals of a value, whose number is from 1 on: the first, from 0 on, and how many */
-extern void race_series_value(uint32_t number, uint32_t *first, uint32_t *length);
+extern void race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length);
 
 /* The epsilon of each of so many releases that cost (epsilon, delta) together */
 extern double race_series_epsilon(double epsilon, double delta, uint32_t levels);

@@ -353,4 +353,4 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label: the number of records, and the distance to the version before. of a series, for each interval, whose end is the time. Moments have counts alone. No rows without such a release';
+	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. None without such a release';

@@ -236,7 +236,7 @@ CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_release_next(text) IS
-	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; of a series all that is closed by now, which the series has paid for. Errors as race_release, and 42704 if there is no such release';
+	'releases a new version of a release, of its data as they are now, at the same cost; of a series what is over, which is paid. Errors as race_release, and 42704 if there is no such release';
 
 CREATE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
@@ -271,4 +271,4 @@ CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
 REVOKE EXECUTE ON FUNCTION race_refreshes_left(text) FROM PUBLIC;
 COMMENT ON FUNCTION race_refreshes_left(text) IS
-	'how many times race_release_next of this release fits what is left of the budget; of a series, how many intervals are not made; NULL if there is no such release; error 42501 unless the caller may SELECT from the relation of its dataset';
+	'how many times race_release_next of this release fits what is left of the budget; of a series, intervals that are left; NULL without such a release; error 42501 unless the caller may SELECT from the relation of its dataset';

@@ -35,6 +35,17 @@ race_series_check(const RaceLedger *ledger, RaceAsked *asked)
 	asked->series = race_ledger_value(1, &isnull);
 }
 
+/* A number in what is asked of a series; the largest if it is not there */
+static uint32
+series_number(const RaceLedger *ledger, const RaceAsked *asked, const char *key)
+{
+	RaceParameter parameters[] = {{JSONBOID, asked->series, false}, RaceText(key)};
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT coalesce(($1->>$2)::int, 2147483647)", lengthof(parameters), parameters);
+	return DatumGetInt32(race_ledger_value(1, &isnull));
+}
+
 bool
 race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **closes)
 {
@@ -44,17 +55,17 @@ race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **
 	uint32		first;
 	bool		isnull;
 
-	race_series_value(version, &first, &asked->length);
+	asked->levels = Min(race_series_levels(series_number(ledger, asked, "intervals")), series_number(ledger, asked, "lengths"));
+	race_series_value(version, asked->levels, &first, &asked->length);
 	parameters[1].value = Int32GetDatum(first);
 	parameters[2].value = Int32GetDatum(asked->length);
-	race_ledger_run(ledger, "SELECT i.during, i.condition, i.due, i.closes, ($1->>'intervals')::int, $1->>'by'"
+	race_ledger_run(ledger, "SELECT i.during, i.condition, i.due, i.closes, $1->>'by'"
 					" FROM _racepriv._race_series_interval($1, $2, $3) i",
 					lengthof(parameters), parameters);
 	asked->during = race_ledger_value(1, &isnull);
 	asked->condition = race_ledger_text(2);
 	*closes = race_ledger_text(4);
-	asked->levels = race_series_levels(DatumGetInt32(race_ledger_value(5, &isnull)));
-	asked->by = race_ledger_text(6);
+	asked->by = race_ledger_text(5);
 	return DatumGetBool(race_ledger_value(3, &isnull));
 }
 

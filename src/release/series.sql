@@ -27,7 +27,7 @@ CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series js
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
 DECLARE
 	most_intervals CONSTANT int := 65536;
-	keys CONSTANT text[] := '{by,every,starting,until,delay}';
+	keys CONSTANT text[] := '{by,every,starting,until,delay,lengths}';
 	by_type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a
 		WHERE a.attrelid = relation AND a.attname = series->>'by' AND a.attnum > 0 AND NOT a.attisdropped);
 	every interval;
@@ -36,10 +36,11 @@ DECLARE
 	until timestamp;
 	intervals int;
 BEGIN
-	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series, '$.* ? (@.type() != "string")')
+	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series - 'lengths'::text, '$.* ? (@.type() != "string")')
+		OR series ? 'lengths' AND series->>'lengths' !~ '^[1-9]$'
 		OR series->>'by' IS NULL OR series->>'every' IS NULL OR series->>'until' IS NULL
 	THEN
-		RAISE EXCEPTION 'a series needs by, every and until, and may have starting and delay, which are texts' USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'a series needs by, every and until, and may have starting and delay, which are texts, and lengths from 1 to 9' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'For example series => ''{"by": "visited_on", "every": "1 day", "starting": "2026-01-01", "until": "2027-01-01"}''.';
 	ELSIF by_type IS NULL THEN
 		RAISE EXCEPTION 'there is no column "%"', left(series->>'by', 64) USING ERRCODE = 'undefined_column',
@@ -67,8 +68,8 @@ BEGIN
 	IF intervals IS NULL THEN
 		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	RETURN jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
-		'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals);
+	RETURN jsonb_strip_nulls(jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
+		'lengths', (series->>'lengths')::int, 'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals));
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_series(oid, name, jsonb) IS
@@ -91,7 +92,7 @@ COMMENT ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) IS
 
 -- A name that ends with a range of time stands for this period of a series.
 CREATE FUNCTION _racepriv._race_period(
-	release text, OUT name text, OUT "values" int, OUT first int, OUT after int)
+	release text, OUT name text, OUT "values" int, OUT levels int, OUT first int, OUT after int)
 	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
 DECLARE
@@ -114,6 +115,8 @@ BEGIN
 	ELSIF "values" IS NULL THEN
 		RETURN;
 	END IF;
+	SELECT max(c.n) INTO levels FROM (SELECT count(*) FROM _racepriv.race_releases r
+		WHERE r.name = _race_period.name AND r.part = 1 GROUP BY upper(r.during)) c (n);
 	-- the shortest value that begins at a time is one interval
 	SELECT tsrange(min(l.low), max(l.high)), min(l.high) - min(l.low),
 		count(*) FILTER (WHERE l.low < lower(period)), count(*) FILTER (WHERE upper_inf(period) OR l.high <= upper(period))
@@ -132,4 +135,4 @@ BEGIN
 	END IF;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_period(text) IS
-	'what the name of a release stands for: of a series how many values there are, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';
+	'what the name of a release stands for: of a series its values, their lengths, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';

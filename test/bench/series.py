@@ -113,7 +113,7 @@ def main():
     print(f"""# Series: one charge for a table that grows
 
 {DAYS} days of {ROWS:,} rows, ε = 1 in all, a row is protected. Root of the mean squared error of the counts of {TOWNS} towns in a period. `series` is measured; the noise of rivals is drawn with
-the deviation that a release of this ε states: `versions` are releases each day of all rows so far, `days` of each day's rows alone (disjoint, all of ε), `split` are days, months and the year, with the best parts of ε for these four questions, of which it can answer no others.
+the deviation that a release of this ε states: `versions` are releases each day of all rows so far, `days` of each day's rows alone (disjoint, all of ε: a series of one length), `split` are days, months and the year, with the best parts of ε for these four questions, of which it can answer no others.
 Made by `test/bench/series.py`.
 """)
     for kind, delta in DELTA.items():

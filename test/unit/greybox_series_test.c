@@ -38,6 +38,7 @@ typedef struct Own
 typedef struct Case
 {
 	uint32_t	intervals;
+	uint32_t	levels;
 	uint32_t	m;
 	double		delta;
 	RaceNeighbors neighbors;
@@ -131,7 +132,7 @@ cost_of_value(const RacePlan *plan)
 static void
 compare(const Kind *kind, const Case *c, double epsilon)
 {
-	uint32_t	levels = race_series_levels(c->intervals);
+	uint32_t	levels = c->levels;
 	RaceRequest request = {
 		.epsilon = race_series_epsilon(epsilon, c->delta, levels), .delta = c->delta, .rows = kind->tables ? 0 : ROWS,
 		.max_contributions = c->m, .neighbors = c->neighbors, .levels = levels
@@ -141,14 +142,14 @@ compare(const Kind *kind, const Case *c, double epsilon)
 	double	   *most = &met.cost[c->delta > 0][c->neighbors == RACE_NEIGHBORS_SUBSTITUTE];
 	RacePlan	first_plan;
 
-	for (uint32_t number = 1; number <= race_series_closed(c->intervals); number++)
+	for (uint32_t number = 1; number <= race_series_closed(c->intervals, levels); number++)
 	{
 		RacePlan	plan;
 		uint32_t	first;
 		uint32_t	length;
 		size_t		bytes = (size_t) kind->params->rows * kind->params->range * sizeof(int64_t);
 
-		race_series_value(number, &first, &length);
+		race_series_value(number, levels, &first, &length);
 		for (int stream = 0; stream < 2; stream++)
 		{
 			RaceExact	exact = value_of(kind, &c->own[stream], first, length);
@@ -184,6 +185,7 @@ make_case(uint64_t number)
 		.neighbors = number / 2 % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE
 	};
 
+	c.levels = race_series_levels(c.intervals) - (number % 7 == 1 && c.intervals >= RACE_SERIES_BASE);
 	for (int stream = 0; stream < (c.neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1); stream++)
 	{
 		c.own[stream].n = c.m;

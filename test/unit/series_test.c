@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #define INTERVALS	75
+#define LEVELS		3
 #define VALUES		(INTERVALS + INTERVALS / 4)
 
 static uint32_t first[VALUES + 1];
@@ -13,19 +14,19 @@ static uint32_t length[VALUES + 1];
 
 /* All values after n intervals, as a scheduler would make them: after each interval those that it completes */
 static bool
-values_are_in_order(void)
+values_are_in_order(uint32_t levels)
 {
 	uint32_t	number = 0;
 	bool		good = true;
 
 	for (uint32_t n = 1; n <= 1000; n++)
-		for (uint32_t l = 1; n % l == 0; l *= RACE_SERIES_BASE)
+		for (uint32_t l = 1, level = 0; n % l == 0 && level < levels; l *= RACE_SERIES_BASE, level++)
 		{
 			uint32_t	f;
 			uint32_t	k;
 
-			race_series_value(++number, &f, &k);
-			good = good && f == n - l && k == l && l <= (uint32_t) pow(RACE_SERIES_BASE, race_series_levels(n) - 1);
+			race_series_value(++number, levels, &f, &k);
+			good = good && f == n - l && k == l && l <= (uint32_t) pow(RACE_SERIES_BASE, race_series_levels(n) - 1) && race_series_closed(n - 1, levels) < number;
 			if (n <= INTERVALS)
 			{
 				first[number] = f;
@@ -67,7 +68,7 @@ try_periods(uint32_t values, uint32_t n, bool *unbiased)
 	for (uint32_t from = 0; from < n; from++)
 		for (uint32_t to = from + 1; to <= n; to++)
 		{
-			double		squares = race_period_weights(values, from, to, weights);
+			double		squares = race_period_weights(values, LEVELS, from, to, weights);
 			double		sum = 0;
 
 			for (uint32_t i = 0; i < n; i++)
@@ -151,10 +152,10 @@ main(void)
 	bool		unbiased = true;
 	double		most = 0;
 	bool		good = true;
-	uint32_t	last = race_series_closed(INTERVALS);
+	uint32_t	last = race_series_closed(INTERVALS, LEVELS);
 	uint32_t	n = 0;
 
-	ok(values_are_in_order(), "values are those of 1, 8, 64, ... intervals, in the order in which they close");
+	ok(values_are_in_order(1) && values_are_in_order(2) && values_are_in_order(LEVELS), "values are those of 1, 8, 64, ... intervals, in the order in which they close");
 	for (uint32_t values = 1; values <= last; values++)
 	{
 		n += length[values] == 1;
