@@ -143,7 +143,7 @@ CREATE FUNCTION race_trend(
 	ORDER BY 1
 $$;
 COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
-	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little is known. where, source, errors: race_count';
+	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little known. where, source, errors: race_count';
 
 -- ------------------------------------------------------------------------
 -- Classes and correlations
