@@ -1,6 +1,6 @@
 /*
  * cache.c
- *		Session cache of objects that are derived from parameters and stored values
+ *		Session cache of objects that are derived from parameters and stored values; call sites
  */
 #include "postgres.h"
 
@@ -14,6 +14,7 @@
 
 #include "cache.h"
 #include "params.h"
+#include "record_read.h"
 #include "server.h"
 #include "summary.h"
 
@@ -87,7 +88,7 @@ race_cache_release(RaceCache *cache, RaceCacheEntry *entry)
 
 /* From now on, no search finds the entry. */
 static void
-race_cache_forget(RaceCache *cache, RaceCacheEntry *entry)
+forget(RaceCache *cache, RaceCacheEntry *entry)
 {
 	entry->stale = true;
 	if (entry->users == 0)
@@ -237,12 +238,6 @@ struct RaceStoredEntry
 
 static RaceCache stored_cache = RACE_CACHE_INIT(stored_cache);
 
-bool
-race_is_stored(Datum value)
-{
-	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value));
-}
-
 static bool
 same_pointer(const struct varatt_external *a, const struct varatt_external *b)
 {
@@ -336,12 +331,20 @@ find(const struct varatt_external *pointer, Size identity)
 	return NULL;
 }
 
+static void
+release_stored(RaceStoredEntry **held)
+{
+	if (*held != NULL)
+		race_cache_release(&stored_cache, &(*held)->base);
+	*held = NULL;
+}
+
 /*
- * *held is always the entry that the caller holds, so that an error cannot release
- * it twice.
+ * Hold the entry of a stored value, and release what *held was, which may be NULL.  *held is always the
+ * entry that the caller holds, so that an error cannot release it twice.
  */
-void
-race_stored_hold(RaceStoredEntry **held, Datum value, Size identity)
+static void
+hold_stored(RaceStoredEntry **held, Datum value, Size identity)
 {
 	struct varatt_external pointer;
 	RaceSnapshotKey key = {0};
@@ -353,9 +356,9 @@ race_stored_hold(RaceStoredEntry **held, Datum value, Size identity)
 	{
 		if (is_current(*held, value, has_key, &key))
 			return;
-		race_cache_forget(&stored_cache, &(*held)->base);
+		forget(&stored_cache, &(*held)->base);
 	}
-	race_stored_release(held);
+	release_stored(held);
 
 	*held = find(&pointer, identity);
 	if (*held != NULL)
@@ -363,22 +366,209 @@ race_stored_hold(RaceStoredEntry **held, Datum value, Size identity)
 		race_cache_acquire(&stored_cache, &(*held)->base);
 		if (is_current(*held, value, has_key, &key))
 			return;
-		race_cache_forget(&stored_cache, &(*held)->base);
-		race_stored_release(held);
+		forget(&stored_cache, &(*held)->base);
+		release_stored(held);
 	}
 	*held = fetch(value, &pointer, identity, has_key, &key);
 }
 
-void
-race_stored_release(RaceStoredEntry **held)
+/*
+ * Call sites: what a place in a statement keeps between its calls.
+ */
+
+static void
+release_rows(RaceCallSite *site)
 {
-	if (*held != NULL)
-		race_cache_release(&stored_cache, &(*held)->base);
-	*held = NULL;
+	if (site->rows != NULL)
+		race_rows_release(site->rows);
+	site->rows = NULL;
+	site->rows_hashed = 0;
+}
+
+static void
+release_all(void *arg)
+{
+	RaceCallSite *site = (RaceCallSite *) arg;
+	RaceHeld   *held;
+
+	release_rows(site);
+	release_stored(&site->stored);
+	for (held = site->held; held != NULL; held = held->next)
+		if (held->entry != NULL)
+			held->release(held->entry);
+}
+
+RaceCallSite *
+race_call_site_create(Oid type, MemoryContext context)
+{
+	RaceCallSite *site = MemoryContextAllocZero(context, sizeof(RaceCallSite));
+
+	site->context = context;
+	site->release.func = release_all;
+	site->release.arg = site;
+	MemoryContextRegisterResetCallback(context, &site->release);
+	race_record_prepare(&site->reader, type, context);
+	return site;
+}
+
+RaceCallSite *
+race_call_site(FunctionCallInfo fcinfo, int arg)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = race_call_site_create(race_argument_type(flinfo, arg), flinfo->fn_mcxt);
+	return (RaceCallSite *) flinfo->fn_extra;
 }
 
 Datum
-race_stored_datum(const RaceStoredEntry *entry)
+race_call_site_fetch(RaceCallSite *site, Datum value, Size identity)
 {
-	return PointerGetDatum(entry->value);
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)))
+		return value;
+	hold_stored(&site->stored, value, identity);
+	return PointerGetDatum(site->stored->value);
+}
+
+static void
+use_rows(RaceCallSite *site, const RaceParams *params)
+{
+	MemoryContext space = site->space;
+
+	release_rows(site);
+	site->space = NULL;			/* an error may come from here on */
+	if (space != NULL)
+		MemoryContextDelete(space);
+	space = AllocSetContextCreate(site->context, "race call site",
+								  ALLOCSET_START_SMALL_SIZES);
+	site->params = race_params_copy(params, space);
+	site->next = race_records_create(params, space);
+	site->last = race_records_create(params, space);
+	site->next->are_queries = true;
+	site->last->are_queries = true;
+	race_records_reserve(site->next, 1);
+	race_records_reserve(site->last, 1);
+	site->buckets = MemoryContextAllocZero(space, TYPEALIGN(RACE_LANES, params->rows) *
+									   sizeof(uint32));
+	if (race_summary_kind(params)->hashed)
+		site->rows = race_rows_acquire(params);
+	site->space = space;
+}
+
+void
+race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
+{
+	if (site->space == NULL || site->params->rows < params->rows ||
+		!race_params_same_rows(site->params, params))
+		use_rows(site, params);
+}
+
+/* Buckets of the record in site->next */
+static const uint32 *
+hash_next(RaceCallSite *site, const RaceParams *params)
+{
+	RaceRecords *next = site->next;
+	RaceColumn	columns[RACE_MAX_PARTS];
+
+	if (next->any == 0 && site->rows_hashed >= params->rows &&
+		race_records_same(next, site->last))
+		return site->buckets;
+
+	site->rows_hashed = 0;
+	site->next = site->last;
+	site->last = next;
+	if (next->any != 0)
+		return NULL;
+	race_records_columns(next, 0, columns);
+	if (site->rows != NULL)
+		race_rows_hash_one(race_rows_of(site->rows), params->rows, columns, site->buckets);
+	site->rows_hashed = params->rows;
+	return site->buckets;
+}
+
+const uint32 *
+race_call_site_hash(RaceCallSite *site, const RaceParams *params,
+					const double *x)
+{
+	double	   *next;
+
+	race_call_site_hold_rows(site, params);
+	next = race_records_vector(site->next, 0);
+	memcpy(next, x, params->dims * sizeof(double));
+	race_vector_clip(params, next, params->dims);
+	return hash_next(site, params);
+}
+
+const uint32 *
+race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params,
+							const RaceColumn *columns)
+{
+	race_call_site_hold_rows(site, params);
+	race_records_copy(site->next, columns);
+	return hash_next(site, params);
+}
+
+const uint32 *
+race_call_site_hash_lifted(RaceCallSite *site, const RaceParams *params,
+						   const RaceColumn *query)
+{
+	race_call_site_hold_rows(site, params);
+	site->rows_hashed = 0;
+	race_rows_hash_one(race_rows_of(site->rows), params->rows, query, site->buckets);
+	return site->buckets;
+}
+
+const uint32 *
+race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x)
+{
+	race_params_check_complete(params);
+	race_call_site_hold_rows(site, params);
+	site->reader.is_query = true;
+	race_record_read(&site->reader, params, x, site->next, false);
+	return hash_next(site, params);
+}
+
+void
+race_call_site_record(const RaceCallSite *site, RaceColumn *columns)
+{
+	race_records_columns(site->last, 0, columns);
+}
+
+static RaceHeld *
+find_held(const RaceCallSite *site, const void *kind)
+{
+	RaceHeld   *held = site->held;
+
+	while (held != NULL && held->kind != kind)
+		held = held->next;
+	return held;
+}
+
+void *
+race_call_site_held(const RaceCallSite *site, const void *kind)
+{
+	RaceHeld   *held = find_held(site, kind);
+
+	return held == NULL ? NULL : held->entry;
+}
+
+void
+race_call_site_keep(RaceCallSite *site, const void *kind, void *entry,
+					void (*release) (void *entry))
+{
+	RaceHeld   *held = find_held(site, kind);
+	void	   *before;
+
+	if (held == NULL)
+	{
+		held = MemoryContextAllocZero(site->context, sizeof(RaceHeld));
+		held->kind = kind;
+		held->next = site->held;
+		site->held = held;
+	}
+	before = held->entry;
+	held->entry = entry;
+	held->release = release;
+	if (before != NULL)
+		release(before);
 }

@@ -34,7 +34,7 @@
 #ifndef RACE_CONTINGENCY_H
 #define RACE_CONTINGENCY_H
 
-#include "count.h"
+#include "counters.h"
 #include "lsh.h"
 
 #define RACE_CONTINGENCY_COLUMNS	128

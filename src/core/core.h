@@ -24,7 +24,6 @@
 
 #ifdef POSTGRES_H
 #include "cache.h"
-#include "call_site.h"
 #include "domain.h"
 #include "moments.h"
 #include "params.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "counters.h"
-#include "integers.h"
 #include "lsh.h"
 
 /*
@@ -241,15 +240,23 @@ race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
 }
 
 void
-race_counters_bump_chosen(void *counters, int width, const uint32_t *buckets,
-						  const bool *chosen, uint32_t rows, uint32_t range)
+race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
+						  const RacePortion *portion, RaceCounterArray lower,
+						  RaceCounterArray upper)
 {
-	FOR_WIDTH(width,
-			  type *c = counters;
+	uint64_t	limit = race_dither_limit(portion->share);
+	RaceCounterArray halves[2] = {lower, upper};
+	bool		up[RACE_LANES];
 
-			  for (uint32_t r = 0; r < rows; r++, c += range)
-				  c[buckets[r]] += chosen[r];
-		)
+	for (uint32_t r = 0; r < rows; r++)
+		up[r] = race_dither_up(limit, portion->offset, row + r);
+	for (int half = 0; half < 2; half++)
+		FOR_WIDTH(halves[half].width,
+				  type *c = halves[half].counters;
+
+				  for (uint32_t r = 0; r < rows; r++, c += range)
+					  c[buckets[r]] += up[r] == (half == 1);
+			)
 }
 
 void

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "integers.h"
+
 /*
  * Arrays of integers, 64 bits in meaning and as narrow as they fit.
  *
@@ -71,9 +73,16 @@ extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
 							   uint32_t rows, uint32_t range, int64_t delta);
 
-/* The same of one record, in those rows only that are chosen */
-extern void race_counters_bump_chosen(void *counters, int width, const uint32_t *buckets,
-									  const bool *chosen, uint32_t rows, uint32_t range);
+typedef struct RaceCounterArray
+{
+	void	   *counters;
+	int			width;			/* bytes of each */
+} RaceCounterArray;
+
+/* Count a record in some rows, which begin with number `row`, at most RACE_LANES, of two halves. */
+extern void race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows,
+									  uint32_t range, const RacePortion *portion,
+									  RaceCounterArray lower, RaceCounterArray upper);
 
 /* Add to one counter, which stays within its width. */
 extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);

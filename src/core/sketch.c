@@ -13,7 +13,6 @@
 
 #include "cache.h"
 #include "contingency.h"
-#include "count.h"
 #include "moment_sums.h"
 #include "server.h"
 #include "sketch.h"

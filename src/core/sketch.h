@@ -11,7 +11,6 @@
 #include "utils/expandeddatum.h"
 
 #include "cache.h"
-#include "call_site.h"
 #include "record.h"
 #include "sketch_format.h"
 #include "summary.h"
@@ -69,7 +68,7 @@ extern void race_sketch_view(Datum value, RaceView *view);
 extern void race_moments_view(Datum value, RaceView *view);
 extern void race_tables_view(Datum value, RaceView *view);
 
-/* The same as race_sketch_view(), but a stored sketch is detoasted (call_site.h) once for many calls. */
+/* The same as race_sketch_view(), but a stored sketch is detoasted (cache.h) once for many calls. */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* The header and the width of a value that answers about densities */

@@ -22,7 +22,7 @@
 #include "nodes/supportnodes.h"
 #endif
 
-#include "call_site.h"
+#include "cache.h"
 #include "record.h"
 #include "server.h"
 

@@ -9,7 +9,6 @@
 
 #include "lib/stringinfo.h"
 
-#include "count.h"
 #include "counters.h"
 #include "noise_state.h"
 #include "params.h"

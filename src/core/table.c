@@ -369,3 +369,37 @@ race_grid_smooth(const RaceParams *params, double step, double distance)
 	second = (slope - 4 * fourth) / 2;
 	return k[1] + second * (at * at - 1) + fourth * (pow(at, 4) - 1);
 }
+
+/* --------------------------------------------------------------- counting */
+
+static void
+add_weights(RaceCounterArray array, const uint32_t *nodes, const int64_t *weights, int n,
+			int64_t weight)
+{
+	for (int i = 0; i < n; i++)
+		race_counters_add(array.counters, array.width, nodes[i], weight * weights[i]);
+}
+
+void
+race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t weight,
+				   const RacePortion *portions, RaceCounterArray counters,
+				   RaceCounterArray upper)
+{
+	RaceGrid	grid;
+
+	race_grid_of(params, &grid);
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32_t	nodes[RACE_GRID_CORNERS];
+		int64_t		weights[RACE_GRID_CORNERS];
+		int64_t		up[RACE_GRID_CORNERS];
+		int			corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
+
+		add_weights(counters, nodes, weights, corners, weight);
+		if (portions == NULL)
+			continue;
+		race_grid_divide(&grid, &portions[i], weights, corners, up);
+		add_weights(counters, nodes, up, corners, -weight);
+		add_weights(upper, nodes, up, corners, weight);
+	}
+}

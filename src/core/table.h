@@ -5,7 +5,7 @@
 #ifndef RACE_TABLE_H
 #define RACE_TABLE_H
 
-#include "integers.h"
+#include "counters.h"
 #include "lsh.h"
 
 /*
@@ -182,5 +182,14 @@ extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);
 #define RACE_GRID_REACH		2.0
 
 extern double race_grid_smooth(const RaceParams *params, double step, double distance);
+
+/*
+ * Split n records over the nodes of a grid, `weight` times.  If each has a portion that goes up, it
+ * goes into the upper half; portions may be NULL.  No counter may come near the limit of its width: nothing
+ * is checked here.
+ */
+extern void race_count_in_grid(const RaceParams *params, const double *x, size_t n,
+							   int64_t weight, const RacePortion *portions,
+							   RaceCounterArray counters, RaceCounterArray upper);
 
 #endif

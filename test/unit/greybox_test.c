@@ -23,7 +23,6 @@
 #include "../../src/core/moment_sums.h"
 #include "../../src/core/loss_rows.h"
 #include "../../src/core/summary.h"
-#include "../../src/core/count.h"
 #include "../../src/core/counters.h"
 #include "kernels.h"
 #include "tap.h"
