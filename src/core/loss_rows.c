@@ -155,19 +155,3 @@ race_surrogate_kernel(const RaceParams *part, const RaceColumn *x, const RaceCol
 	}
 	return 1 - 2 * atan2(sqrt(minus), sqrt(plus)) / RACE_PI;
 }
-
-double
-race_surrogate_loss(const RaceParams *params, const double *x, const double *lifted)
-{
-	uint32_t	width = race_hashed_width(params);
-	RaceColumn	record = {x, NULL, NULL, params->dims};
-	double		sum = 0;
-
-	for (uint32_t i = 0; i < race_kernel_type(params->kernel)->queries; i++)
-	{
-		RaceColumn	query = {lifted + i * width, NULL, NULL, width};
-
-		sum += pow(race_surrogate_kernel(params, &record, &query), params->power);
-	}
-	return sum;
-}

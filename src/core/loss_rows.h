@@ -61,11 +61,4 @@ extern bool race_surrogate_query(const RaceParams *params, const double *theta, 
 extern double race_surrogate_kernel(const RaceParams *part, const RaceColumn *x,
 									const RaceColumn *y);
 
-/*
- * The exact loss of a record for theta, whose queries are lifted[queries][race_hashed_width];
- * what a sketch estimates the sum of
- */
-extern double race_surrogate_loss(const RaceParams *params, const double *x,
-								  const double *lifted);
-
 #endif

@@ -682,12 +682,6 @@ grid_weight(const RaceParams *params, RaceKept kept)
 	return race_grid_unit(params) * kept.grid.levels;
 }
 
-static uint64_t
-grid_look(const RaceParams *params)
-{
-	return race_grid_look_weight(params);
-}
-
 static void
 grid_count(const RaceParams *params, const RaceBatch *batch)
 {
@@ -1023,7 +1017,7 @@ static const RaceSummaryKind tables_of_cells = {
 	.name = "tables", .densities = true, .model = RACE_MODEL_POINTS,
 	.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE}, .shape = grid_shape, .problem = race_grid_problem,
 	.count = grid_count, .unit = race_grid_unit, .largest = race_grid_unit, .weight = grid_weight,
-	.squared = squared_by_unit, .look_weight = grid_look, .plan = plan_usual, .noise = grid_noise,
+	.squared = squared_by_unit, .look_weight = race_grid_look_weight, .plan = plan_usual, .noise = grid_noise,
 	.sampling = grid_sampling, .choose = grid_choose, .workspace = grid_workspace,
 	.select = grid_select, .draw = grid_draw, .coarsen = race_grid_apply
 };
@@ -1063,12 +1057,6 @@ uint64_t
 race_record_unit(const RaceParams *params)
 {
 	return race_summary_kind(params)->unit(params);
-}
-
-uint64_t
-race_record_weight(const RaceParams *params)
-{
-	return race_summary_kind(params)->weight(params, race_all_kept(params));
 }
 
 uint64_t

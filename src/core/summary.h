@@ -175,9 +175,8 @@ typedef struct RaceSummaryKind
 /* The kind that parameters are of */
 extern const RaceSummaryKind *race_summary_kind(const RaceParams *params);
 
-/* The same by parameters: the unit; and what a record adds to all counters, in L1 and in L2 squared */
+/* The same by parameters: the unit; and what a record adds to all counters, in L2 squared */
 extern uint64_t race_record_unit(const RaceParams *params);
-extern uint64_t race_record_weight(const RaceParams *params);
 extern uint64_t race_record_squared(const RaceParams *params);
 
 /* Who adds up noise shares (noise_budget.c) */

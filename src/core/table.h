@@ -163,7 +163,7 @@ typedef struct RaceGridLook
 	uint64_t	spread;
 } RaceGridLook;
 
-extern uint32_t race_grid_look_weight(const RaceParams *params);
+extern uint64_t race_grid_look_weight(const RaceParams *params);
 extern bool race_grid_looks_at(const RaceParams *params, int halvings);
 
 /* The norm of the nodes, in records, from a spread; 0 if it is not looked at */

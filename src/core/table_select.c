@@ -296,7 +296,7 @@ race_grid_looks_at(const RaceParams *params, int halvings)
 	return true;
 }
 
-uint32_t
+uint64_t
 race_grid_look_weight(const RaceParams *params)
 {
 	return race_grid_looks_at(params, 1) ? most_detail[params->dims] + times_spread[params->dims] : 0;
