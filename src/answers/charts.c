@@ -15,7 +15,7 @@
 #include "classify.h"
 #include "distributions.h"
 #include "estimate.h"
-#include "row_estimator.h"
+#include "evaluator.h"
 #include "sample.h"
 
 /*

@@ -16,7 +16,7 @@
 #include "../core/core.h"
 #include "classify.h"
 #include "estimate.h"
-#include "modes.h"
+#include "mmd.h"
 
 /*
  * The sketches of all classes, asked together about the same query.

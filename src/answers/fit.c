@@ -16,7 +16,7 @@
 
 #include "../core/core.h"
 #include "fit.h"
-#include "row_estimator.h"
+#include "evaluator.h"
 #include "table_model.h"
 
 /*

@@ -10,7 +10,7 @@
 
 #include "../core/core.h"
 #include "fit.h"
-#include "row_estimator.h"
+#include "evaluator.h"
 
 #define MOST_TERMS		1000	/* of the polynomial of a map */
 #define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */

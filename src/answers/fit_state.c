@@ -8,7 +8,7 @@
 
 #include "../core/core.h"
 #include "fit.h"
-#include "row_estimator.h"
+#include "evaluator.h"
 #include "solver.h"
 
 #define ITERATIONS		60		/* in a round */

@@ -13,7 +13,7 @@
 #include "../core/core.h"
 #include "estimate.h"
 #include "modes.h"
-#include "row_estimator.h"
+#include "evaluator.h"
 
 /*
  * race_loss: the mean surrogate loss of the records for a model theta.

@@ -1,6 +1,6 @@
 /*
  * mmd.c
- *		Distance of two releases: maximum mean discrepancy
+ *		Sums of products of sketches: race_distance (maximum mean discrepancy), race_typicality
  */
 #include "postgres.h"
 
@@ -11,10 +11,53 @@
 
 #include "../core/core.h"
 #include "distributions.h"
+#include "estimate.h"
+#include "evaluator.h"
 #include "mmd.h"
-#include "question.h"
-#include "row_estimator.h"
 #include "solver.h"
+
+/*
+ * Products of sketches.
+ *
+ * The mean over rows of the sum over buckets of A[r, b] B[r, b] estimates the sum of the kernel
+ * over all pairs of a record of a and one of b, without bias.  Noise adds its known variance to
+ * the product of a sketch with itself, which is subtracted.  Of grids it is the sum over nodes
+ * i and j of A[i] B[j] k(i, j).
+ *
+ * All is in parts of the whole: the counters of each sketch are divided by a number of records.
+ */
+
+/*
+ * Two sketches; or one, and then view[1] is NULL.  Of rows, the first ones that both have are
+ * compared; of grids, the finest cells that both have.
+ */
+typedef struct Pair
+{
+	const RaceView *view[2];
+	double		records[2];		/* divisors of the counters */
+} Pair;
+
+/*
+ * D is the difference a - b, or a alone; G is the noise of D; P is the pooled sample.  Products
+ * contain pairs of a record with itself, moments do not.  Both contain collisions of rehashed
+ * codes.
+ */
+typedef struct Products
+{
+	double		aa;				/* products, without the share of noise */
+	double		ab;
+	double		bb;
+	double		rows_variance;	/* of D's product with itself, by differences of rows; or 0 */
+	double		noise_mean;		/* of G's product with itself, */
+	double		noise_variance; /* and its variance */
+	double		with_record;	/* variance of G's product with a record of P */
+	double		with_both;		/* variance of G's product with P */
+	double		with_difference;	/* variance of G's product with D */
+	/* moments over independent records x and y of P: */
+	double		kernel;			/* mean of k(x, y) */
+	double		kernel_square;	/* an upper bound of the mean of its square */
+	double		difference_square;	/* mean square of x's product with D, or an upper bound */
+} Products;
 
 /*
  * race_distance: how alike the records of two sketches are.
@@ -26,12 +69,14 @@
  *
  * Then it is a quadratic form in three things that do not depend on each other: which
  * records were drawn, the noise of counters, and the noise of both counts, by which each mean
- * function is too large or too small.  The variance of the first two is known (mmd.h); the noise of
+ * function is too large or too small.  The variance of the first two is known; the noise of
  * counts adds its own.  The form is taken for a shifted gamma variable, as Gretton et al. take a gamma
  * variable where there is no noise.
  */
 
 PG_FUNCTION_INFO_V1(race_distance_sql);
+
+static void find_products(const Pair *pair, Products *products);
 
 /* ------------------------------------------------------------------ sketches */
 
@@ -46,10 +91,10 @@ check_comparable(const RaceParams *a, const RaceParams *b)
 }
 
 /* Return both sketches with their numbers of records, each at least 2. */
-static RacePair
+static Pair
 pair_of(const RaceQuestion questions[2])
 {
-	RacePair	pair;
+	Pair	pair;
 
 	check_comparable(questions[0].view.params, questions[1].view.params);
 	for (int side = 0; side < 2; side++)
@@ -71,7 +116,7 @@ typedef struct Distance
 
 /* Return the variance of the relative error of one count over the other. */
 static double
-count_variance(const RacePair *pair)
+count_variance(const Pair *pair)
 {
 	double		sum = 0;
 
@@ -89,14 +134,14 @@ of_two_records(double mean, double records)
 }
 
 static double
-samples_of(const RacePair *pair)
+samples_of(const Pair *pair)
 {
 	return 1 / pair->records[0] + 1 / pair->records[1];
 }
 
 /* The variance by sampling where both are of one population */
 static double
-sampling_variance(const RacePair *pair, const RaceProducts *products)
+sampling_variance(const Pair *pair, const Products *products)
 {
 	return 2 * pow(samples_of(pair), 2) *
 		Max(products->kernel_square - products->kernel * products->kernel, 0);
@@ -104,7 +149,7 @@ sampling_variance(const RacePair *pair, const RaceProducts *products)
 
 /* That of the estimate, but for the noise of counts */
 static double
-null_variance(const RacePair *pair, const RaceProducts *products)
+null_variance(const Pair *pair, const Products *products)
 {
 	return products->noise_variance + sampling_variance(pair, products) +
 		4 * samples_of(pair) * Max(products->with_record - products->with_both, 0);
@@ -122,7 +167,7 @@ third_moment(double mean, double variance)
 }
 
 static double
-p_value(const RacePair *pair, const RaceProducts *products, double squared)
+p_value(const Pair *pair, const Products *products, double squared)
 {
 	double		samples = samples_of(pair);
 	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
@@ -143,7 +188,7 @@ p_value(const RacePair *pair, const RaceProducts *products, double squared)
  * by sampling, and at least by how the rows differ.
  */
 static double
-variance_of(const RacePair *pair, const RaceProducts *products)
+variance_of(const Pair *pair, const Products *products)
 {
 	/* the product of D and P */
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
@@ -157,7 +202,7 @@ variance_of(const RacePair *pair, const RaceProducts *products)
 }
 
 static Distance
-measure(const RacePair *pair, const RaceProducts *products)
+measure(const Pair *pair, const Products *products)
 {
 	double		p = race_collision_probability(pair->view[0]->params);
 	double		squared = of_two_records(products->aa, pair->records[0]) - 2 * products->ab +
@@ -181,7 +226,7 @@ measure(const RacePair *pair, const RaceProducts *products)
 
 /* The mean kernel of all pairs, from products that were taken for at least two records on each side */
 static double
-similarity_of(const RacePair *pair, const RaceProducts *products)
+similarity_of(const Pair *pair, const Products *products)
 {
 	double		p = race_collision_probability(pair->view[0]->params);
 	double		shares = 1;		/* unless a count is below 1, or within its noise */
@@ -202,8 +247,8 @@ Datum
 race_distance_sql(PG_FUNCTION_ARGS)
 {
 	RaceQuestion questions[2];
-	RacePair	pair;
-	RaceProducts products;
+	Pair	pair;
+	Products products;
 	RaceResultRow row;
 	Distance	distance;
 	double		similarity;
@@ -211,7 +256,7 @@ race_distance_sql(PG_FUNCTION_ARGS)
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
 	pair = pair_of(questions);
-	race_products(&pair, &products);
+	find_products(&pair, &products);
 	distance = measure(&pair, &products);
 	similarity = similarity_of(&pair, &products);
 	race_row_add(&row, Float8GetDatum(sqrt(Max(distance.squared, 0))));
@@ -226,7 +271,7 @@ race_distance_sql(PG_FUNCTION_ARGS)
 
 /* Return the noise variance of a counter of a sketch, in parts of the whole; 0 without the sketch. */
 static double
-noise_of(const RacePair *pair, int side)
+noise_of(const Pair *pair, int side)
 {
 	const RaceView *view = pair->view[side];
 	double		unit;
@@ -239,7 +284,7 @@ noise_of(const RacePair *pair, int side)
 
 /* Return the noise variance of a counter of P. */
 static double
-noise_of_pooled(const RacePair *pair)
+noise_of_pooled(const Pair *pair)
 {
 	double		n = pair->records[0] + pair->records[1];
 
@@ -252,7 +297,7 @@ noise_of_pooled(const RacePair *pair)
  * A merge of several releases has less, which is not known, so this is an upper bound for it.
  */
 static double
-fourth_of_noise(const RacePair *pair)
+fourth_of_noise(const Pair *pair)
 {
 	double		fourth = 0;
 
@@ -290,7 +335,7 @@ typedef struct Squares
 
 /* Add nodes, which are one of so many parts. */
 static void
-add_products(const RacePair *pair, const Nodes *nodes, uint32 parts, RaceProducts *products,
+add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *products,
 			 Squares *squares)
 {
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
@@ -315,7 +360,7 @@ add_products(const RacePair *pair, const Nodes *nodes, uint32 parts, RaceProduct
 
 /* P's product with itself */
 static double
-pooled(const RacePair *pair, const RaceProducts *products)
+pooled(const Pair *pair, const Products *products)
 {
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 
@@ -325,8 +370,8 @@ pooled(const RacePair *pair, const RaceProducts *products)
 
 /* Set the moments from sums over so many parts like these nodes: what noise adds is subtracted. */
 static void
-find_moments(const RacePair *pair, const Nodes *nodes, uint32 parts, const Squares *squares,
-			 RaceProducts *products)
+find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *squares,
+			 Products *products)
 {
 	double		n = pair->records[0] + pair->records[1];
 	double		noise = noise_of(pair, 0) + noise_of(pair, 1);
@@ -349,7 +394,7 @@ find_moments(const RacePair *pair, const Nodes *nodes, uint32 parts, const Squar
 
 /* The mean of the squared kernel of different records is below that of the kernel, and not below its square. */
 static void
-set_kernel_square(RaceProducts *products, double square)
+set_kernel_square(Products *products, double square)
 {
 	products->kernel_square = Max(Min(square, products->kernel), products->kernel * products->kernel);
 }
@@ -358,7 +403,7 @@ set_kernel_square(RaceProducts *products, double square)
 
 /* Load the counters of a row of both sketches, divided by their records. */
 static void
-load_row(const RacePair *pair, uint32 row, Nodes *nodes)
+load_row(const Pair *pair, uint32 row, Nodes *nodes)
 {
 	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 	{
@@ -375,7 +420,7 @@ load_row(const RacePair *pair, uint32 row, Nodes *nodes)
  * buckets are neighbors too: products of P with itself, shifted by buckets
  */
 static double
-square_of_neighbors(const RacePair *pair, const Nodes *nodes, const double *square)
+square_of_neighbors(const Pair *pair, const Nodes *nodes, const double *square)
 {
 	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
 	double	   *p = palloc((nodes->n + RACE_SQUARE_LAGS) * sizeof(double));
@@ -392,7 +437,7 @@ square_of_neighbors(const RacePair *pair, const Nodes *nodes, const double *squa
 
 /* Compute products as means over rows, and the variance of D's product by how blocks of rows differ. */
 static void
-row_products(const RacePair *pair, RaceProducts *products)
+row_products(const Pair *pair, Products *products)
 {
 	const RaceView *b = pair->view[1];
 	const RaceParams *params = pair->view[0]->params;
@@ -452,7 +497,7 @@ row_products(const RacePair *pair, RaceProducts *products)
 
 /* Load the nodes of a sketch. */
 static void
-load_nodes(const RacePair *pair, int side, Nodes *nodes)
+load_nodes(const Pair *pair, int side, Nodes *nodes)
 {
 	const RaceView *view = pair->view[side];
 	double		unit = (double) race_record_unit(view->params) * pair->records[side];
@@ -484,7 +529,7 @@ set_sides(const RaceGrid *grid, size_t *sides, double *steps)
 
 /* Load the finest cells that both sketches have, halved until a transform is small enough. */
 static void
-load_both(const RacePair *pair, Nodes *nodes)
+load_both(const Pair *pair, Nodes *nodes)
 {
 	size_t		sides[RACE_FOURIER_DIMS];
 	double		steps[RACE_FOURIER_DIMS];
@@ -576,10 +621,10 @@ find_noise_moments(Nodes *nodes, int side)
 }
 
 static void
-table_products(const RacePair *pair, RaceProducts *products)
+table_products(const Pair *pair, Products *products)
 {
 	Squares		squares = {0, 0, 0};
-	RaceProducts of_square = {0};
+	Products of_square = {0};
 	Nodes		nodes;
 
 	load_both(pair, &nodes);
@@ -607,12 +652,192 @@ table_products(const RacePair *pair, RaceProducts *products)
 
 /* ------------------------------------------------------------------ products */
 
-void
-race_products(const RacePair *pair, RaceProducts *products)
+static void
+find_products(const Pair *pair, Products *products)
 {
-	memset(products, 0, sizeof(RaceProducts));
+	memset(products, 0, sizeof(Products));
 	if (race_summary_kind(pair->view[0]->params)->hashed)
 		row_products(pair, products);
 	else
 		table_products(pair, products);
+}
+
+/*
+ * race_typicality: the density at a query over that at an average record.
+ *
+ * The sum of the kernel over all pairs of records is what a sketch knows of the densities at
+ * the records themselves (ACE's threshold: Luo & Shrivastava 2018).
+ */
+
+PG_FUNCTION_INFO_V1(race_typicality_row);
+
+/* What was computed for a sketch */
+typedef struct Typical
+{
+	RaceKnown	known;			/* must be first */
+	RaceTypical typical;
+} Typical;
+
+/*
+ * The mean density at a record, without the kernel of the record with itself.  It is not below
+ * what one record gives, 1 / n, and not below twice its own standard error, under which it
+ * says nothing.  No density is above 1.
+ */
+static RaceTypical
+typical_of(const RaceView *view)
+{
+	double		n = race_count_divisor(race_record_count(view, NULL));
+	double		p = race_collision_probability(view->params);
+	Pair	pair = {{view, NULL}, {n, 0}};
+	Products products;
+	double		mean;
+	double		variance;
+
+	find_products(&pair, &products);
+	mean = n > 1 ? (products.aa - 1 / n) / (1 - 1 / n) : 0;
+	mean = (mean - p) / (1 - p);
+	/* products go with the square of the count */
+	variance = (products.noise_variance + 4 * products.with_difference) / ((1 - p) * (1 - p)) +
+		4 * mean * mean * view->header->noise.count_variance / (n * n);
+	return (RaceTypical)
+	{
+		Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1),
+			mean > 2 * sqrt(variance) ? sqrt(variance) : INFINITY
+	};
+}
+
+static void *
+create_typical(const RaceView *view, void *question, MemoryContext context, Size *size)
+{
+	Typical    *typical = MemoryContextAllocZero(context, sizeof(Typical));
+
+	(void) question;
+	race_known_init(&typical->known, view, context);
+	typical->typical = typical_of(view);
+	*size = sizeof(Typical) + race_params_size(view->params);
+	return typical;
+}
+
+static const RaceDerivedKind typical_density = {"typical density", create_typical, NULL};
+
+RaceTypical
+race_typical(RaceCallSite *site, const RaceView *view)
+{
+	return ((Typical *) race_derived_at(site, &typical_density, view, NULL))->typical;
+}
+
+/*
+ * How many records are less typical than this one?
+ *
+ * The distribution of the densities of a fitted sketch at its own records: that at each point of the model,
+ * for as many records as it weighs.  To ask for all of them takes long, so a session keeps them for
+ * the sketches that it asked last (racepriv.cache_size).
+ */
+
+typedef struct Rank
+{
+	double		sum;			/* of kernels at a point */
+	double		weight;			/* and later of all points up to this one */
+} Rank;
+
+typedef struct Ranks
+{
+	RaceKnown	known;			/* must be first */
+	uint64		n;
+	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
+} Ranks;
+
+static int
+compare_ranks(const void *a, const void *b)
+{
+	double		x = ((const Rank *) a)->sum;
+	double		y = ((const Rank *) b)->sum;
+
+	return (x > y) - (x < y);
+}
+
+static void
+ask_ranks_at_points(RaceQuestion *question, Ranks *ranks)
+{
+	const RaceView *view = &question->view;
+	int			parts = race_params_parts(view->params);
+	RaceColumn	points[RACE_MAX_PARTS];
+	RaceColumn	point[RACE_MAX_PARTS];
+	double		total = 0;
+
+	race_model_columns(view->model, view->params, points);
+	for (uint64 i = 0; i < ranks->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int k = 0; k < parts; k++)
+			point[k] = race_column_from(&points[k], i);
+		race_ask_about_columns(question, point);
+		ranks->ranks[i].sum = race_estimate_sum(question);
+		ranks->ranks[i].weight = race_model_weight(view->model, i);
+	}
+	qsort(ranks->ranks, ranks->n, sizeof(Rank), compare_ranks);
+	for (uint64 i = 0; i < ranks->n; i++)
+		ranks->ranks[i].weight = total += ranks->ranks[i].weight;
+}
+
+static void *
+create_ranks(const RaceView *view, void *question, MemoryContext context, Size *size)
+{
+	Ranks	   *ranks;
+
+	race_check_model(view);
+	*size = offsetof(Ranks, ranks) + view->model->points * sizeof(Rank);
+	ranks = MemoryContextAllocZero(context, *size);
+	race_known_init(&ranks->known, view, context);
+	ranks->n = view->model->points;
+	ask_ranks_at_points((RaceQuestion *) question, ranks);
+	return ranks;
+}
+
+static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, NULL};
+
+/* The share of the records whose density is less than this kernel sum */
+static double
+share_below(const Ranks *ranks, double sum)
+{
+	double		total = ranks->ranks[ranks->n - 1].weight;
+	uint64		from = 0;
+
+	/* find the first that is not below */
+	for (uint64 to = ranks->n; from < to;)
+	{
+		uint64		middle = (from + to) / 2;
+
+		if (ranks->ranks[middle].sum < sum)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total;
+}
+
+/* race_typicality(sketch, q) */
+Datum
+race_typicality_row(PG_FUNCTION_ARGS)
+{
+	RaceCallSite *site;
+	const Ranks *ranks = NULL;
+	RaceQuestion question;
+	RaceTypical typical;
+	RaceResultRow row;
+	double		density;
+
+	site = race_call_site(fcinfo, 1);
+	race_row_start(&row, fcinfo);
+	race_ask_sketch(site, PG_GETARG_DATUM(0), &question);
+	if (question.view.model != NULL)
+		ranks = race_derived_at(site, &ranks_of_points, &question.view, &question);
+	race_ask_about(&question, PG_GETARG_DATUM(1));
+	density = race_estimate_mean(&question);
+	typical = race_typical(site, &question.view);
+	race_row_add(&row, Float8GetDatum(density / typical.density));
+	race_row_add_if(&row, ranks != NULL, Float8GetDatum(ranks == NULL ? 0 :
+														share_below(ranks, race_estimate_sum(&question))));
+	race_row_add(&row, Float8GetDatum(density));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -1,6 +1,6 @@
 /*
  * modes.h
- *		race_modes, race_quantile, race_typicality
+ *		Search for the highest density, or the least loss
  */
 #ifndef RACE_MODES_H
 #define RACE_MODES_H
@@ -29,18 +29,5 @@ typedef struct RaceSearch
  * more.  Where nothing is higher, halve the steps (Hooke & Jeeves 1961).  Return what is reached.
  */
 extern double race_search_climb(RaceSearch *search, double *x);
-
-/*
- * The mean density of a sketch at its own records.
- */
-
-typedef struct RaceTypical
-{
-	double		density;		/* at least twice its standard error */
-	double		error;			/* this standard error; INFINITY if it is not above that by itself */
-} RaceTypical;
-
-/* Computed once for a sketch */
-extern RaceTypical race_typical(RaceCallSite *site, const RaceView *view);
 
 #endif

@@ -13,7 +13,6 @@
 #include "cosine_basis.h"
 #include "evaluator.h"
 #include "proportion_gp.h"
-#include "row_estimator.h"
 #include "solver.h"
 
 /* ------------------------------------------------------------- observations */

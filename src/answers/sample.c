@@ -24,7 +24,6 @@
 #include "classify.h"
 #include "evaluator.h"
 #include "fit.h"
-#include "row_estimator.h"
 #include "sample.h"
 
 /*
