@@ -343,6 +343,9 @@ usual_points(const RaceParams *params, bool moved)
 {
 	uint32		most = RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
 
+	/* coefficients follow from moments, which 2,000 points at random do not know well enough */
+	if (race_is_surrogate(params))
+		return RACE_MAX_POINTS;
 	if (moved)
 		return Min(race_model_halves_move(params) ? 2 * USUAL_POINTS : USUAL_POINTS, most);
 	/* a grid of points over a grid sketch costs little */
@@ -367,6 +370,7 @@ place_surrogate(RaceFitState *fit, const RaceFitRequest *request, uint32 n)
 	RaceBox		box = {dims, bounds, bounds + dims};
 	double	   *middle = bounds + 2 * dims;
 	const double one = 1;
+	bool		has_moments;
 
 	memcpy(bounds, request->lower, dims * sizeof(double));
 	memcpy(bounds + dims, request->upper, dims * sizeof(double));
@@ -377,9 +381,10 @@ place_surrogate(RaceFitState *fit, const RaceFitRequest *request, uint32 n)
 	race_candidates_around(&box, request->seed, STREAM_START, SURROGATE_SPREAD / sqrt(dims), middle, &one, 1, n,
 						   race_records_vector(fit->points, 0));
 	fit->points->n = n;
+	has_moments = race_flow(fit, &box);
 	race_fit_state_spread(fit, fit->weights);
 	race_fit_state_spread(fit, fit->second);
-	return race_flow(fit, &box);
+	return has_moments;
 }
 
 RaceSketchDatum *

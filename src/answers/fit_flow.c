@@ -20,6 +20,7 @@
 #define ROUNDS			6		/* of moves and then maps */
 #define MOVES			24		/* in a round */
 #define MAPS			2
+#define COUNTED			2048	/* points that a map is found from, before the last round; and that are kept */
 #define BLOCKS			4		/* of rows that a move looks at, at most, */
 #define LOOKS			32		/* and so many times dimensions */
 #define MAP_PRIOR		0.1		/* a map goes so far, squared, where noise hides all */
@@ -35,7 +36,8 @@ typedef struct Flow
 {
 	const RaceFitState *fit;
 	const RaceBox *box;
-	uint32		n;				/* points */
+	uint32		n;				/* points, */
+	uint32		counted;		/* and those that a map is found from: the first ones */
 	double	   *x;				/* [n][dims] */
 	double	   *speed;			/* [n][dims] */
 	double	   *look;			/* [dims]: how far a move looks to both sides */
@@ -95,9 +97,9 @@ count_terms(const Flow *flow, Size block, double *sums)
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 
 	memset(sums, 0, RACE_LANES * params->range * width * sizeof(double));
-	for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
+	for (uint32 from = 0; from < flow->counted; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
+		uint32		n = Min(flow->counted - from, RACE_RECORDS_TOGETHER);
 		RaceColumn	column = {flow->x + (Size) from * params->dims, NULL, NULL, params->dims};
 
 		CHECK_FOR_INTERRUPTS();
@@ -122,16 +124,16 @@ count_terms(const Flow *flow, Size block, double *sums)
 static void
 add_equation(Flow *flow, const double *sums, double share)
 {
-	double		beyond = share - sums[0] / flow->n;
+	double		beyond = share - sums[0] / flow->counted;
 
 	for (uint32 i = 0; i < flow->terms; i++)
 	{
-		double		x = sums[i + 1] / flow->n;
+		double		x = sums[i + 1] / flow->counted;
 		double	   *line = flow->gram + (Size) i * flow->terms;
 
 		flow->right[i] += x * beyond;
 		for (uint32 j = 0; j <= i; j++)
-			line[j] += x * (sums[j + 1] / flow->n);
+			line[j] += x * (sums[j + 1] / flow->counted);
 	}
 }
 
@@ -538,6 +540,26 @@ map(Flow *flow)
 	pfree(spread);
 }
 
+/* Keep the first points alone, with the mean and the covariance of all. */
+static void
+thin(Flow *flow)
+{
+	uint32		dims = flow->box->dims;
+	double	   *mean = zeros(2 * dims);
+	double	   *factor = zeros(3 * (Size) dims * dims);
+	double	   *factor_of_kept = factor + (Size) dims * dims;
+	double	   *identity = factor_of_kept + (Size) dims * dims;
+
+	whiten(flow, mean, factor, flow->h);
+	flow->n = Min(flow->n, COUNTED);
+	whiten(flow, mean + dims, factor_of_kept, flow->h);
+	for (uint32 i = 0; i < dims; i++)
+		identity[(Size) i * dims + i] = 1;
+	place(flow, mean, factor, identity, mean, 0, flow->h);
+	pfree(mean);
+	pfree(factor);
+}
+
 /* Is there space for the sums of the terms of a polynomial in a block of rows, and time for its equations? */
 static bool
 can_find(const Flow *flow, bool fourth)
@@ -581,8 +603,15 @@ race_flow(RaceFitState *fit, const RaceBox *box)
 		memset(flow.speed, 0, (Size) flow.n * box->dims * sizeof(double));
 		for (int i = 0; i < moves; i++)
 			move(&flow, round * MOVES + i, pow(SLOWER, round));
+		flow.counted = round + 1 < ROUNDS ? Min(flow.n, COUNTED) : flow.n;
 		for (int i = 0; i < MAPS && can_map; i++)
 			map(&flow);
+	}
+	if (race_is_surrogate(fit->view->params))
+	{
+		if (can_map)
+			thin(&flow);
+		fit->points->n = Min(flow.n, COUNTED);
 	}
 	return can_map;
 }
