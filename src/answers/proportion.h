@@ -16,14 +16,8 @@
  * The mean of a value near a query, from a pair of sketches.
  */
 
-/* Both sketches are asked at call sites of their own. */
-typedef struct RaceHalfSites
-{
-	RaceCallSite *sites[RACE_HALVES];
-} RaceHalfSites;
-
-/* Call sites in a memory context, for queries of this type */
-extern void race_half_sites_create(RaceHalfSites *sites, Oid type, MemoryContext context);
+/* Call sites of both sketches in a memory context, for queries of this type */
+extern RaceCallSite **race_half_sites_create(Oid type, MemoryContext context);
 
 /* The pair, and the bounds that its sketches stand for */
 typedef struct RaceValuePair
@@ -33,7 +27,7 @@ typedef struct RaceValuePair
 } RaceValuePair;
 
 /* The row that race_conditional_mean returns */
-extern Datum race_conditional_mean_row(FunctionCallInfo fcinfo, RaceHalfSites *sites,
+extern Datum race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
 									   const RaceValuePair *pair, Datum query,
 									   double confidence);
 

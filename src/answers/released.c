@@ -59,7 +59,7 @@ typedef struct Released
 	Datum	   *sketches;		/* of labels */
 	RaceCalibration *calibration;	/* or NULL */
 	MemoryContext context;		/* of all this */
-	RaceHalfSites *halves;		/* of race_released_mean; else NULL */
+	RaceCallSite **halves;		/* of race_released_mean; else NULL */
 } Released;
 
 /* Say why there is no such sketch. */
@@ -322,12 +322,7 @@ race_released_mean(PG_FUNCTION_ARGS)
 	site = find_one(fcinfo, text_arg(fcinfo, 2));
 	check_pair(site);
 	if (site->halves == NULL)
-	{
-		RaceHalfSites *halves = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(RaceHalfSites));
-
-		race_half_sites_create(halves, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
-		site->halves = halves;
-	}
+		site->halves = race_half_sites_create(race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		pair.sketches[i] = site->parts[i].sketch;
