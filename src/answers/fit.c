@@ -450,34 +450,21 @@ race_fit_private(Datum sketch)
 }
 
 /*
- * Models of records that are given: an active set of them, or records made of their values.
+ * Models of records that are given.
  *
- * A model has some thousand points at most, and there may be many more different records.  So
- * candidates come in rounds.  The heaviest points stay active, and of the next candidates those
- * with the largest residuals become active: there a weight lessens the misfit fastest.
+ * A model has some thousand points at most, and there may be many more different records.  So half of the
+ * points are those at which the sketch answers most, and the others are any.
  */
 
-#define CHOSEN_POINTS	2000	/* fewer than RACE_MAX_DENSE_POINTS */
-#define ROUNDS			6
+#define CHOSEN_POINTS	3000	/* fewer than RACE_MAX_DENSE_POINTS */
 #define STREAM_ORDER	200
 
-/* A candidate, and its residual or weight */
+/* A candidate, and what the sketch answers there */
 typedef struct Scored
 {
 	uint32		candidate;
 	double		score;
 } Scored;
-
-/* Candidates by number: those that are active, and the others in order */
-typedef struct ActiveSet
-{
-	RaceFitState *fit;
-	const RaceRecords *candidates;
-	char *const *texts;
-	uint32	   *order;			/* [candidates->n]: at random, but always the same */
-	uint32	   *points;			/* [CHOSEN_POINTS] */
-	char	  **point_texts;	/* the same; NULL without texts */
-} ActiveSet;
 
 static int
 compare_scores(const void *a, const void *b)
@@ -490,179 +477,88 @@ compare_scores(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* They may come sorted. */
-static uint32 *
+/* Return the numbers of all candidates at random: they may come sorted. */
+static Scored *
 shuffle(uint32 n)
 {
-	uint32	   *order = palloc_extended(n * sizeof(uint32), MCXT_ALLOC_HUGE);
+	Scored	   *order = palloc_extended(n * sizeof(Scored), MCXT_ALLOC_HUGE);
 
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		j = (uint32) ((i + 1) * race_candidates_random(0, STREAM_ORDER, i, 0));
 
 		order[i] = order[j];
-		order[j] = i;
+		order[j] = (Scored) {i, 0};
 	}
 	return order;
 }
 
-/* Make some candidates records of their own. */
+/* Ask the sketch at the candidates. */
 static void
-copy_candidates(const RaceRecords *candidates, const uint32 *numbers, uint32 n,
-				RaceRecords *records)
+ask_candidates(const RaceFitState *fit, const RaceRecords *candidates, Scored *order)
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
-
-	race_records_clear(records);
-	while (records->n < n)
-	{
-		race_records_columns(candidates, numbers[records->n], columns);
-		race_records_copy(records, columns);
-		records->n++;
-	}
-}
-
-static void
-place_points(ActiveSet *active)
-{
-	copy_candidates(active->candidates, active->points, CHOSEN_POINTS,
-					active->fit->points);
-	for (uint32 i = 0; active->texts != NULL && i < CHOSEN_POINTS; i++)
-		active->point_texts[i] = active->texts[active->points[i]];
-}
-
-/* Sort the candidates in order[from ... from + n - 1] by their residuals, the largest first. */
-static Scored *
-score(const ActiveSet *active, uint32 from, uint32 n)
-{
-	const RaceFitState *fit = active->fit;
-	Scored	   *scored = palloc_extended(n * sizeof(Scored), MCXT_ALLOC_HUGE);
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit round",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	RaceView	view = *fit->view;
-	uint32		rows = view.params->rows;
-	RaceRecords *records = race_records_create(view.params, context);
+	uint32		rows = fit->view->params->rows;
 	uint32	   *buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	RaceColumn	columns[RACE_MAX_PARTS];
-	RaceEvaluator *evaluator;
 
-	race_records_reserve(records, n);
-	copy_candidates(active->candidates, active->order + from, n, records);
-	view.model = race_fit_model(fit, active->point_texts, &view.model_size);
-	evaluator = race_evaluator_create(&view, context);
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < candidates->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		scored[i].candidate = active->order[from + i];
-		race_records_columns(records, i, columns);
+		race_records_columns(candidates, order[i].candidate, columns);
 		if (fit->gridded != NULL)
+			order[i].score = race_gridded_sum(fit->gridded, columns[0].numbers);
+		else
 		{
-			scored[i].score = race_gridded_sum(fit->gridded, columns[0].numbers) -
-				race_evaluator_sum(evaluator, columns);
-			continue;
+			race_fit_state_hash(fit, candidates, order[i].candidate, 1, rows, buckets);
+			order[i].score = race_estimator_mean(fit->view, NULL, buckets, 0, rows);
 		}
-		race_fit_state_hash(fit, records, i, 1, rows, buckets);
-		scored[i].score = race_estimator_mean(&view, evaluator, buckets, 0, rows);
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-	qsort(scored, n, sizeof(Scored), compare_scores);
-	return scored;
+	pfree(buckets);
 }
 
-/* Fit the active points, keep the heavier half of them, and add the best of n candidates. */
+/* Copy n candidates to records, with their texts if there are any. */
 static void
-do_round(ActiveSet *active, uint32 from, uint32 n)
+copy_candidates(const RaceRecords *candidates, const Scored *chosen, uint32 n, char *const *texts,
+				RaceRecords *records, char **copied)
 {
-	double	   *weights = active->fit->weights;
-	Scored		heavy[CHOSEN_POINTS];
-	Scored	   *scored;
+	RaceColumn	columns[RACE_MAX_PARTS];
 
-	race_fit_state_round(active->fit);
-	memcpy(active->fit->second, weights, CHOSEN_POINTS * sizeof(double));
-	scored = score(active, from, n);
-	for (uint32 i = 0; i < CHOSEN_POINTS; i++)
+	race_records_reserve(records, n);
+	for (; records->n < n; records->n++)
 	{
-		heavy[i].candidate = active->points[i];
-		heavy[i].score = weights[i];
+		race_records_columns(candidates, chosen[records->n].candidate, columns);
+		race_records_copy(records, columns);
+		if (texts != NULL)
+			copied[records->n] = texts[chosen[records->n].candidate];
 	}
-	qsort(heavy, CHOSEN_POINTS, sizeof(Scored), compare_scores);
-	for (uint32 i = 0; i < CHOSEN_POINTS; i++)
-	{
-		active->points[i] = heavy[i].candidate;
-		weights[i] = i < CHOSEN_POINTS / 2 ? heavy[i].score : 0;
-	}
-	for (uint32 i = 0; i < Min(n, CHOSEN_POINTS - CHOSEN_POINTS / 2); i++)
-		active->points[CHOSEN_POINTS - 1 - i] = scored[i].candidate;
-	pfree(scored);
-	place_points(active);
 }
-
-static char *const *
-choose_points(RaceFitState *fit, const RaceRecords *candidates, char *const *texts)
-{
-	ActiveSet	active = {fit, candidates, texts, NULL, NULL, NULL};
-	uint32		from = CHOSEN_POINTS;
-	uint32		others = candidates->n - from;
-
-	active.order = shuffle(candidates->n);
-	active.points = palloc(CHOSEN_POINTS * sizeof(uint32));
-	memcpy(active.points, active.order, CHOSEN_POINTS * sizeof(uint32));
-	if (texts != NULL)
-		active.point_texts = palloc(CHOSEN_POINTS * sizeof(char *));
-	place_points(&active);
-	race_fit_state_spread(fit, fit->weights);
-	for (uint32 round = 1; round <= ROUNDS; round++)
-	{
-		uint32		end = CHOSEN_POINTS + (uint32) ((uint64) others * round / ROUNDS);
-
-		do_round(&active, from, end - from);
-		race_tell("race_fit: round %d of %d", (int) round, ROUNDS);
-		from = end;
-	}
-	return active.point_texts;
-}
-
-static RaceRecords *
-choose_tests(const RaceRecords *candidates, const RaceParams *params)
-{
-	RaceRecords *tests = race_records_create(params, CurrentMemoryContext);
-	uint32	   *order = shuffle(candidates->n);
-
-	race_records_reserve(tests, CHOSEN_POINTS);
-	copy_candidates(candidates, order + candidates->n - CHOSEN_POINTS,
-					CHOSEN_POINTS, tests);
-	pfree(order);
-	return tests;
-}
-
-/* ----------------------------------------------------------------- records */
 
 static RaceSketchDatum *
-fit_records(const RaceView *view, RaceRecords *records, char *const *texts)
+fit_records(const RaceView *view, RaceRecords *records, char **texts)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RaceRecords *points = records;
-	RaceRecords *tests = records;
-	RaceSketchDatum *flat;
+	bool		complete = records->n <= RACE_MAX_DENSE_POINTS;
+	RaceRecords *points = complete ? records : race_records_create(view->params, context);
+	RaceRecords *tests = complete ? records : race_records_create(view->params, context);
 	RaceFitState fit;
 
-	if (records->n > RACE_MAX_DENSE_POINTS)
+	race_fit_state_start(&fit, view, points, complete ? records->n : CHOSEN_POINTS);
+	fit.complete = complete;
+	if (!complete)
 	{
-		points = race_records_create(view->params, context);
-		race_records_reserve(points, CHOSEN_POINTS);
-		tests = choose_tests(records, view->params);
+		char	  **chosen = palloc(CHOSEN_POINTS * sizeof(char *));
+		Scored	   *order = shuffle(records->n);
+
+		copy_candidates(records, order + records->n - TEST_POINTS, TEST_POINTS, NULL, tests, NULL);
+		ask_candidates(&fit, records, order);
+		qsort(order + CHOSEN_POINTS / 2, records->n - CHOSEN_POINTS / 2, sizeof(Scored), compare_scores);
+		copy_candidates(records, order, CHOSEN_POINTS, texts, points, chosen);
+		texts = texts == NULL ? NULL : chosen;
 	}
-	race_fit_state_start(&fit, view, points, points == records ? records->n : CHOSEN_POINTS);
-	fit.complete = points == records;
-	if (!fit.complete)
-		texts = choose_points(&fit, records, texts);
 	race_fit_state_solve_halves(&fit);
-	flat = finish(&fit, tests, texts);
-	return leave(context, old, flat);
+	return leave(context, old, finish(&fit, tests, texts));
 }
 
 /*
