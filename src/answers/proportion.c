@@ -413,39 +413,31 @@ find_posterior(const Equations *equations, const double *prior, double *mean)
 	return likelihood;
 }
 
-/* Set probabilities that are proportional to likelihoods to a power, from their logarithms. */
+/* Turn logarithms of likelihoods into probabilities. */
 static void
-normalize_likelihoods(const double *logs, int n, double power, double *probabilities)
+normalize_likelihoods(double *p, int n)
 {
 	double		most = -INFINITY;
 	double		sum = 0;
 
 	for (int i = 0; i < n; i++)
-		most = Max(most, logs[i]);
+		most = Max(most, p[i]);
 	for (int i = 0; i < n; i++)
-		sum += probabilities[i] = exp(power * (logs[i] - most));
+		sum += p[i] = exp(p[i] - most);
 	for (int i = 0; i < n; i++)
-		probabilities[i] /= sum;
+		p[i] /= sum;
 }
 
 /*
  * Standard deviations and lengths of the process, the latter in bandwidths.  Posteriors are averaged over
- * all, by their marginal likelihoods.  The last deviation is for the covariance alone: means with it
- * would follow noise.
+ * all, by their marginal likelihoods.
  */
-static const double deviations[] = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
+static const double deviations[] = {0.02, 0.05, 0.1, 0.2, 0.4};
 static const double lengths[] = {0.5, 1, 2, 4, 8, 16, 32};
 
 #define SMOOTHNESS		1.5
 #define LENGTHS			((int) lengthof(lengths))
 #define CHOICES			(LENGTHS * (int) lengthof(deviations))
-#define MEAN_CHOICES	(CHOICES - LENGTHS)
-
-/*
- * Dense and sparse parts of a table are seldom alike, but the likelihood is mostly that of the
- * dense ones.  So the covariance takes it to this power.
- */
-#define LIKELIHOOD_TEMPERING	0.25
 
 /* A choice with less probability is left out of the covariance. */
 #define LEAST_PROBABILITY		1e-3
@@ -457,21 +449,18 @@ average_posteriors(const RaceCosines *basis, const Equations *equations, double 
 	uint32		n = basis->n;
 	double	   *means = palloc((Size) CHOICES * n * sizeof(double));
 	double	   *prior = palloc(n * sizeof(double));
-	double		logs[CHOICES];
 	double		probabilities[CHOICES];
 
-	for (int c = 0; c < (covariance == NULL ? MEAN_CHOICES : CHOICES); c++)
+	for (int c = 0; c < CHOICES; c++)
 	{
 		set_prior(basis, SMOOTHNESS, deviations[c / LENGTHS], lengths[c % LENGTHS], prior);
-		logs[c] = find_posterior(equations, prior, means + c * n);
+		probabilities[c] = find_posterior(equations, prior, means + c * n);
 	}
-	normalize_likelihoods(logs, MEAN_CHOICES, 1, probabilities);
+	normalize_likelihoods(probabilities, CHOICES);
 	memset(mean, 0, n * sizeof(double));
-	for (int c = 0; c < MEAN_CHOICES; c++)
+	for (int c = 0; c < CHOICES; c++)
 		for (uint32 i = 0; i < n; i++)
 			mean[i] += probabilities[c] * means[c * n + i];
-	if (covariance != NULL)
-		normalize_likelihoods(logs, CHOICES, LIKELIHOOD_TEMPERING, probabilities);
 	for (int c = 0; c < CHOICES && covariance != NULL; c++)
 	{
 		const double *of_choice = means + c * n;
@@ -659,23 +648,7 @@ predict_share(const RaceProportion *proportion, const double *x, RacePrediction 
 
 /* ------------------------------------------------------------------- nugget */
 
-#define MAX_TESTS		512		/* places at which kernel sums are compared with predictions */
-#define GOLDEN			0.6180339887498949
-/* Choose places with records, spread over all. */
-static uint32
-choose_tests(const Observations *observations, uint32 *tests)
-{
-	uint32	   *all = palloc(observations->n * sizeof(uint32));
-	uint32		n = 0;
-
-	for (uint32 i = 0; i < observations->n; i++)
-		if (observations->records[i] > 0)
-			all[n++] = i;
-	for (uint32 i = 0; i < Min(n, MAX_TESTS); i++)
-		tests[i] = n <= MAX_TESTS ? all[i] : all[(uint32) (n * (i * GOLDEN - floor(i * GOLDEN)))];
-	pfree(all);
-	return Min(n, MAX_TESTS);
-}
+#define MAX_TESTS		512		/* places at which kernel sums are compared with predictions, spread over all */
 
 /* Set the difference of a share by kernel sums from its prediction, and the variance of noise. */
 static void
@@ -719,19 +692,20 @@ static double
 estimate_nugget(const RaceProportion *proportion, const RaceQuestion *questions,
 				const Observations *observations)
 {
-	uint32		tests[MAX_TESTS];
-	uint32		n = choose_tests(observations, tests);
+	uint32		step = (observations->n + MAX_TESTS - 1) / MAX_TESTS;
 	double		sum = 0;
 	double		weights = 0;
 
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < observations->n; i += step)
 	{
 		double		difference;
 		double		noise;
 		double		weight;
 
 		CHECK_FOR_INTERRUPTS();
-		test_prediction(proportion, questions, observations, tests[i], &difference, &noise);
+		if (observations->records[i] == 0)
+			continue;
+		test_prediction(proportion, questions, observations, i, &difference, &noise);
 		weight = 1 / (noise * noise);
 		sum += weight * (difference * difference - noise);
 		weights += weight;
