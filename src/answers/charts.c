@@ -235,7 +235,7 @@ static void
 add_point(Chart *chart, uint64 point, double *differences)
 {
 	const RaceModel *model = chart->fitted.view.model;
-	double		weight = race_fitted_weight(&chart->fitted, point) / chart->fitted.total;
+	double		weight = race_model_weight(model, point) / chart->fitted.total;
 	double		difference = (race_model_weights(model, RACE_HALF_FIRST)[point] -
 							  race_model_weights(model, RACE_HALF_SECOND)[point]) / 2 / chart->fitted.total;
 	uint32		from[MOST_AXES] = {0, 0};
@@ -550,7 +550,7 @@ add_edges(Chart *chart)
 
 		add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
 		for (uint32 k = from; k < to; k++)
-			density[k] += edges.values[k] * race_fitted_weight(&chart->fitted, i) / chart->fitted.total;
+			density[k] += edges.values[k] * race_model_weight(view->model, i) / chart->fitted.total;
 		clear_values(&edges, from, to);
 	}
 	for (uint32 k = 0; k < edges.n - 1; k++)

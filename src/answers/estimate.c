@@ -272,8 +272,8 @@ density_of(const RaceQuestion *question, const Parts *parts, RaceDensity *result
 		result->n / (1 - p);
 }
 
-void
-race_estimate_density(const RaceQuestion *question, RaceDensity *result)
+static void
+estimate_density(const RaceQuestion *question, RaceDensity *result)
 {
 	Parts		parts = take_apart(question);
 
@@ -490,7 +490,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask(fcinfo, 0, &question);
-	race_estimate_density(&question, &estimate);
+	estimate_density(&question, &estimate);
 	race_estimate_warn(&question, &estimate);
 	bounds_of(&question, &estimate, confidence, &lower, &upper);
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
@@ -680,7 +680,7 @@ next_point(void *state, uint64 i)
 
 	locate(grid, i);
 	race_ask_about_vector(&grid->question, grid->x);
-	race_estimate_density(&grid->question, &estimate);
+	estimate_density(&grid->question, &estimate);
 	race_row_add_numbers(&grid->row, grid->x, grid->dims);
 	race_row_add(&grid->row, Float8GetDatum(estimate.density));
 	race_row_add(&grid->row, Float8GetDatum(estimate.standard_error));

@@ -45,8 +45,6 @@ typedef struct RaceDensity
 	double		standard_error; /* of the density */
 } RaceDensity;
 
-extern void race_estimate_density(const RaceQuestion *question, RaceDensity *result);
-
 /*
  * The same of two sketches, asked about the same query.  Returns
  * the covariance of their kernel sums.

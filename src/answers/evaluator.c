@@ -284,18 +284,6 @@ race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record)
 	return sum_with(evaluator, record, evaluator->differences);
 }
 
-double
-race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets, uint32 from,
-					uint32 to)
-{
-	Size		range = evaluator->known.params->range;
-	double		sum = 0;
-
-	for (uint32 row = from; row < to; row++)
-		sum += evaluator->residuals[row * range + buckets[row]];
-	return sum;
-}
-
 /*
  * _race_model: a sketch that has a model; one without is fitted first.
  *
@@ -969,12 +957,6 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 	return sum;
 }
 
-RaceRecordCount
-race_gridded_count(const RaceGridded *gridded)
-{
-	return gridded->count;
-}
-
 double
 race_gridded_noise(const RaceGridded *gridded)
 {
@@ -995,10 +977,13 @@ double
 race_estimator_mean(const RaceView *view, const RaceEvaluator *fitted,
 				  const uint32 *buckets, uint32 from, uint32 to)
 {
-	double		sum = fitted != NULL ? race_evaluator_residuals(fitted, buckets, from, to) :
-		race_counters_sum(view->counters, view->width, buckets, from, to,
-						  view->params->range);
+	Size		range = view->params->range;
+	double		sum = 0;
 
+	if (fitted == NULL)
+		return race_counters_sum(view->counters, view->width, buckets, from, to, range) / (to - from);
+	for (uint32 row = from; row < to; row++)
+		sum += fitted->residuals[row * range + buckets[row]];
 	return sum / (to - from);
 }
 
@@ -1057,7 +1042,7 @@ race_record_count(const RaceView *view, const RaceGridded *gridded)
 {
 	RaceRecordCount count = {view->header->count, view->header->noise.count_variance};
 
-	return gridded != NULL ? race_gridded_count(gridded) : count;
+	return gridded != NULL ? gridded->count : count;
 }
 
 double

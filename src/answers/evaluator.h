@@ -31,12 +31,6 @@ typedef struct RaceRecordCount
 	double		variance;
 } RaceRecordCount;
 
-/*
- * How many records there are: the noisy count and what the nodes of each level add up to,
- * weighted by how little noise they have
- */
-extern RaceRecordCount race_gridded_count(const RaceGridded *gridded);
-
 /* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
 extern double race_gridded_noise(const RaceGridded *gridded);
 
@@ -80,10 +74,6 @@ extern bool race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn 
 /* The difference of that by the models of both halves of the rows */
 extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record);
 
-/* The sum over rows of the residuals of counters, as race_counters_sum() */
-extern double race_evaluator_residuals(const RaceEvaluator *evaluator, const uint32 *buckets,
-								   uint32 from, uint32 to);
-
 /*
  * Means over the rows of a sketch, and their variance.  Of a fitted sketch these are means of residuals: the
  * counters less those of the model.
@@ -125,7 +115,10 @@ extern double race_estimator_variance(const RaceView *view, const RaceEvaluator 
 /* Return the sum of kernels over n records from the mean of rows: collisions are subtracted. */
 extern double race_correct_collisions(const RaceParams *params, double mean, double n);
 
-/* Return the noisy number of records of a sketch.  `gridded` is its grid, or NULL. */
+/*
+ * Return the noisy number of records of a sketch.  `gridded` is its grid, or NULL: what its nodes add up
+ * to counts too.
+ */
 extern RaceRecordCount race_record_count(const RaceView *view, const RaceGridded *gridded);
 
 /*

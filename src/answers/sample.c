@@ -68,7 +68,7 @@ collect(const RaceFitted *fitted, int part, uint32 element, Value *values)
 	for (uint64 i = 0; i < points; i++)
 	{
 		values[i].x = race_fitted_vector(fitted, part, i)[element];
-		values[i].weight = race_fitted_weight(fitted, i);
+		values[i].weight = race_model_weight(fitted->view.model, i);
 	}
 	qsort(values, points, sizeof(Value), compare_values);
 	for (uint64 i = 1; i < points; i++)
@@ -190,12 +190,6 @@ race_fitted_open(Datum sketch, RaceFitted *fitted)
 	race_check_model(view);
 	race_model_columns(view->model, view->params, fitted->columns);
 	add_up(fitted);
-}
-
-double
-race_fitted_weight(const RaceFitted *fitted, uint64 point)
-{
-	return race_model_weight(fitted->view.model, point);
 }
 
 static uint64

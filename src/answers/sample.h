@@ -31,9 +31,6 @@ typedef struct RaceFitted
  */
 extern void race_fitted_open(Datum sketch, RaceFitted *fitted);
 
-/* The weight of a point */
-extern double race_fitted_weight(const RaceFitted *fitted, uint64 point);
-
 /* The numbers of a point in a part that is a vector */
 extern const double *race_fitted_vector(const RaceFitted *fitted, int part, uint64 point);
 
