@@ -91,13 +91,11 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
--- What was computed of another question is not told any more; parameters are text that can be used.  Modes are those of vectors.
+-- What was computed of another question is not told any more.  Modes are those of vectors.
 -- covers: TYPE race_minimize_result evaluations
--- covers: TYPE race_suggest_result statement
 -- covers: TYPE race_modes_result record
 -- covers: TYPE race_release_modes_result record
 ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
-ALTER TYPE race_suggest_result DROP ATTRIBUTE statement;
 ALTER TYPE race_modes_result DROP ATTRIBUTE record;
 ALTER TYPE race_release_modes_result DROP ATTRIBUTE record;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for

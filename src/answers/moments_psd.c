@@ -319,13 +319,19 @@ find_spread(const RaceNoisy *noisy, RaceDiscriminants *classes, double *w, doubl
 		w[i] /= sum;
 }
 
-uint32_t
-race_directions_apart(const double *means, const double *all, const double *weight, uint32_t n, const double *root,
-					  uint32_t outputs, uint32_t dims, double *work, double *directions)
+/*
+ * The directions in which the means of n classes lie apart, those that tell most first (Fisher 1936; Rao 1948):
+ * directions[n - 1][dims], of which it returns how many there are.  The largest number of each is positive.  `root`
+ * [dims][dims] makes columns white within classes, `all` is the mean of all, and weights are numbers of records.
+ * `work` is space for n (dims + 1) + dims numbers.
+ */
+static uint32_t
+directions_apart(const double *means, const double *all, const double *weight, uint32_t n, const double *root,
+				 uint32_t dims, double *work, double *directions)
 {
-	uint32_t	most = n - 1 < outputs ? n - 1 : outputs;
+	uint32_t	most = n - 1 < dims ? n - 1 : dims;
 	double	   *apart = work;
-	double	   *lengths = apart + (size_t) n * outputs;
+	double	   *lengths = apart + (size_t) n * dims;
 	double	   *difference = lengths + n;
 	double		sum = 0;
 	uint32_t	kept = 0;
@@ -335,10 +341,10 @@ race_directions_apart(const double *means, const double *all, const double *weig
 		sum += weight[c];
 		for (uint32_t j = 0; j < dims; j++)
 			difference[j] = (means[(size_t) c * dims + j] - all[j]) * sqrt(weight[c]);
-		for (uint32_t i = 0; i < outputs; i++)
-			apart[(size_t) c * outputs + i] = race_dot(root + (size_t) i * dims, difference, dims);
+		for (uint32_t i = 0; i < dims; i++)
+			apart[(size_t) c * dims + i] = race_dot(root + (size_t) i * dims, difference, dims);
 	}
-	race_jacobi(apart, n, outputs, lengths);
+	race_jacobi(apart, n, dims, lengths);
 	for (; kept < most && lengths[kept] > LEAST_APART * fmax(lengths[0], sqrt(sum)); kept++)
 	{
 		double	   *direction = directions + (size_t) kept * dims;
@@ -347,8 +353,8 @@ race_directions_apart(const double *means, const double *all, const double *weig
 		for (uint32_t j = 0; j < dims; j++)
 		{
 			direction[j] = 0;
-			for (uint32_t i = 0; i < outputs; i++)
-				direction[j] += apart[(size_t) kept * outputs + i] / lengths[kept] * root[(size_t) i * dims + j];
+			for (uint32_t i = 0; i < dims; i++)
+				direction[j] += apart[(size_t) kept * dims + i] / lengths[kept] * root[(size_t) i * dims + j];
 			if (fabs(direction[j]) > fabs(largest))
 				largest = direction[j];
 		}
@@ -421,7 +427,7 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 	find_spread(noisy, classes, w, weight);
 	if (!race_inverse_root(w, dims))
 		return false;
-	classes->kept = race_directions_apart(classes->mean, classes->all, weight, n, w, dims, dims, work, classes->direction);
+	classes->kept = directions_apart(classes->mean, classes->all, weight, n, w, dims, work, classes->direction);
 	for (uint32_t c = 0; c < n; c++)
 	{
 		race_look_for_interrupts();

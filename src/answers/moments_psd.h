@@ -109,16 +109,6 @@ typedef struct RaceDiscriminants
 	((size_t) (dims) * (dims) + (dims) + (size_t) (n) * ((dims) + (size_t) (n) + 2))
 
 /*
- * The directions in which the means of n classes lie apart, those that tell most first (Fisher 1936; Rao 1948):
- * directions[n - 1][dims], of which it returns how many there are.  The largest number of each is positive.  `root`
- * [outputs][dims] makes columns white within classes, `all` is the mean of all, and weights are numbers of records.
- * `work` is space for n (outputs + 1) + dims numbers.
- */
-extern uint32_t race_directions_apart(const double *means, const double *all, const double *weight, uint32_t n,
-									  const double *root, uint32_t outputs, uint32_t dims, double *work,
-									  double *directions);
-
-/*
  * Fisher's discriminant of classes, whose likely sums are known.  In its directions each class
  * has a covariance of its own, moved towards that within all classes by as much as noise hides
  * it.  The arrays of the result lie in `space`.  False if the covariance within classes has no

@@ -314,9 +314,9 @@ race_check_plan(const RaceRequest *request, const RaceParams *params, RaceKept k
 		race_refuse_noise(request, kept.rows);
 }
 
-void
-race_check_usual_plan(const RaceRequest *request, const RaceParams *params, double mass,
-					  RacePlan *plan)
+/* The plan of a release of a usual table, where a typical kernel sum is so many records */
+static void
+check_usual_plan(const RaceRequest *request, const RaceParams *params, double mass, RacePlan *plan)
 {
 	race_check_plan(request, params, race_most_kept(request, params), plan);
 	if (request->rows == 0)
@@ -416,7 +416,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
 				 errhint("Give records, as far as it is public, or rows.")));
-	race_check_usual_plan(&request, params, race_usual_mass(records), &plan);
+	check_usual_plan(&request, params, race_usual_mass(records), &plan);
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);

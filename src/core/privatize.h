@@ -47,13 +47,6 @@ extern void race_check_plan(const RaceRequest *request, const RaceParams *params
 							RaceKept kept, RacePlan *plan);
 
 /*
- * The plan of a release of a usual table, where a typical kernel sum is so many records.
- * Raises that if the noise is too large for the most that may be kept, as a release does.
- */
-extern void race_check_usual_plan(const RaceRequest *request, const RaceParams *params,
-								  double mass, RacePlan *plan);
-
-/*
  * The largest rho that the release of a request can have. Where the noisy count
  * chooses the rows, the true cost depends on it a little, so this is the rho of all
  * epsilon.

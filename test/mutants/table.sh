@@ -183,6 +183,13 @@ mutant series-units-again 'series, units' 'each value takes as many records of a
 mutant series-lock 'series' 'two sessions make a value at once' \
 	's/(c\.charge = \$1) FOR UPDATE OF c"/$1"/' 100_release_crash
 
+##### scores of releases that are calibrated
+
+mutant scores-free 'scores' 'their cost is not taken off that of moments' \
+	's/nextafter\(asked->epsilon - scores, 0\)/asked->epsilon/' classified 252_release_scores_audit
+mutant scores-bound 'scores' 'noise for one record of a person' \
+	's/(scores, 0,\s*&all, )dataset->max_contributions/${1}1/' 252_release_scores_audit
+
 ##### halves
 
 mutant halves-identity 'halves' 'halves of two calls are not told apart' \
