@@ -35,6 +35,27 @@ new_matrix(uint32 n, uint32 more)
 	return palloc_extended(((Size) n + more) * n * sizeof(double), MCXT_ALLOC_HUGE);
 }
 
+/*
+ * How many records there are.  Where the clip brings all of them to one norm, the trace of the matrix is their number
+ * times its square: so it tells, too, and the mean of both, by their variances, is known better than the count.
+ */
+static double
+likely_count(const RaceMoments *moments)
+{
+	double		square = moments->norm * moments->norm;
+	double		precision;
+	double		of_trace;
+	double		trace = 0;
+
+	if (moments->exact || moments->norm > 1 || moments->targets > 0 || moments->params->clip == RACE_CLIP_ABSOLUTE)
+		return moments->count;
+	precision = 1 / (moments->count_sd * moments->count_sd);
+	of_trace = square * square / (moments->columns * moments->diagonal_sd * moments->diagonal_sd);
+	for (uint32 i = 0; i < moments->columns; i++)
+		trace += moments->matrix[(Size) i * moments->columns + i];
+	return (precision * moments->count + of_trace * trace / square) / (precision + of_trace);
+}
+
 /* Look into moments, without the likely sums, which take a decomposition of the matrix. */
 static void
 open_noisy(Datum value, RaceLikely *likely)
@@ -43,7 +64,7 @@ open_noisy(Datum value, RaceLikely *likely)
 
 	race_moments_ask(value, &likely->moments);
 	noisy->n = likely->moments.columns;
-	noisy->count = likely->moments.count;
+	noisy->count = likely_count(&likely->moments);
 	noisy->diagonal = likely->moments.diagonal_sd;
 	noisy->other = likely->moments.other_sd;
 	noisy->m = likely->moments.matrix;
