@@ -111,11 +111,11 @@ UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,cells contingency% junction_tree measure kernels normal sequences rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
-	series factor noise_samplers noise_budget counters noisy) \
+	domain_choice series factor noise_samplers noise_budget counters noisy) \
 	$(addprefix answers/,graphical% period_weights distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
-# Grey-box audits have their own race_noisy(), which notes what it is given.
-test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test: REPLACED = src/core/noisy.o
+# Tests that have their own race_noisy(), which notes what it is given
+test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/choice_test: REPLACED = src/core/noisy.o
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(filter-out $(REPLACED),$(PURE_OBJS)) -lm
 FUZZED_OBJS = src/core/counters.o

@@ -30,7 +30,7 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
 	race_tables_view(sketch, &open->view);
-	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns);
+	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = release_model;
 	callback->arg = open->model;

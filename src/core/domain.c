@@ -212,7 +212,9 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 	appendStringInfoString(text, ", \"type\": ");
 	escape_json(text, domain->type);
 	appendStringInfo(text, ", \"kind\": \"%s\"", domain->category ? "category" : "number");
-	if (domain->category)
+	if (domain->chosen)
+		appendStringInfoString(text, ", \"chosen\": true");
+	if (domain->category && domain->categories != NULL)
 	{
 		appendStringInfoString(text, ", \"categories\": [");
 		for (uint32 i = 0; i < domain->n; i++)
@@ -223,7 +225,7 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		}
 		appendStringInfoChar(text, ']');
 	}
-	else
+	else if (!domain->category)
 	{
 		appendStringInfo(text, ", \"whole\": %s", domain->whole ? "true" : "false");
 		write_number(text, "lower", domain->lower);
@@ -292,14 +294,19 @@ cells_at(JsonbContainer *object, const char *key)
 }
 
 static void
-read_categories(RaceDomain *domain, JsonbContainer *object)
+read_categories(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 {
-	JsonbContainer *list = value_of(object, "categories", jbvBinary, false)->val.binary.data;
-	JsonbIterator *iterator = JsonbIteratorInit(list);
+	JsonbValue *listed = value_of(object, "categories", jbvBinary, to_choose && domain->chosen);
+	JsonbContainer *list;
+	JsonbIterator *iterator;
 	JsonbValue	value;
 	uint32		i = 0;
 	int			token;
 
+	if (listed == NULL)
+		return;
+	list = listed->val.binary.data;
+	iterator = JsonbIteratorInit(list);
 	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) != domain->n)
 		refuse_domains("The categories must be as many as there are cells for them.");
 	domain->categories = palloc(domain->n * sizeof(char *));
@@ -333,11 +340,12 @@ read_number(RaceDomain *domain, JsonbContainer *object)
 }
 
 static void
-read_domain(RaceDomain *domain, JsonbContainer *object)
+read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 {
 	char	   *kind = text_of(value_of(object, "kind", jbvString, false));
 	uint32		cells = cells_at(object, "cells");
 	JsonbValue *measure = value_of(object, "measure", jbvBool, true);
+	JsonbValue *chosen = value_of(object, "chosen", jbvBool, true);
 
 	domain->name = text_of(value_of(object, "name", jbvString, false));
 	domain->type = text_of(value_of(object, "type", jbvString, false));
@@ -345,6 +353,7 @@ read_domain(RaceDomain *domain, JsonbContainer *object)
 	domain->has_null = value_of(object, "null", jbvBool, false)->val.boolean;
 	domain->has_other = value_of(object, "other", jbvBool, false)->val.boolean;
 	domain->measure = measure != NULL && measure->val.boolean;
+	domain->chosen = chosen != NULL && chosen->val.boolean;
 	domain->group = domain->measure ? 0 : cells_at(object, "group");
 	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))
 		refuse_domains("A measure is a number, of two parts and that of NULL.");
@@ -354,13 +363,13 @@ read_domain(RaceDomain *domain, JsonbContainer *object)
 	if (domain->group > domain->n)
 		refuse_domains("A group has no more cells than there are.");
 	if (domain->category)
-		read_categories(domain, object);
+		read_categories(domain, object, to_choose);
 	else
 		read_number(domain, object);
 }
 
 RaceDomain *
-race_domains_read(Jsonb *domains, int *n)
+race_domains_read(Jsonb *domains, int *n, bool to_choose)
 {
 	JsonbContainer *list = &domains->root;
 	RaceDomain *result;
@@ -377,7 +386,7 @@ race_domains_read(Jsonb *domains, int *n)
 		CHECK_FOR_INTERRUPTS();
 		if (value->type != jbvBinary || !JsonContainerIsObject(value->val.binary.data))
 			refuse_domains("They are an array of objects.");
-		read_domain(&result[i], value->val.binary.data);
+		read_domain(&result[i], value->val.binary.data, to_choose);
 		if (result[i].measure && (i == 0 || i + 1 < *n))
 			refuse_domains("A measure follows all columns.");
 	}
@@ -565,7 +574,7 @@ prepare_cells(FunctionCallInfo fcinfo)
 	caller = MemoryContextSwitchTo(context);
 	state = palloc0(sizeof(CellState));
 	state->context = context;
-	domains = race_domains_read(PG_GETARG_JSONB_P_COPY(0), &state->n);
+	domains = race_domains_read(PG_GETARG_JSONB_P_COPY(0), &state->n, false);
 	if (PG_NARGS() != state->n + 1 || get_fn_expr_variadic(fcinfo->flinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -24,6 +24,7 @@ typedef struct RaceDomain
 	bool		whole;			/* of a number: has it no fractions? */
 	bool		has_null;		/* has NULL a cell? */
 	bool		has_other;		/* have values that are no category a cell? */
+	bool		chosen;			/* are its categories chosen by the release?  Then those it may have are not listed. */
 	double		lower;			/* of a number */
 	double		upper;
 	double		start;			/* of the first cell, */
@@ -31,7 +32,7 @@ typedef struct RaceDomain
 	double		step;			/* that was asked for, or 0 */
 	bool		measure;		/* of a measure, whose "cells" are the parts of others (contingency.h)? */
 	uint32		n;				/* ordinary cells; 2 of a measure */
-	char	  **categories;		/* [n] */
+	char	  **categories;		/* [n]; NULL while they are to be chosen */
 	uint32		group;			/* ordinary cells of a group */
 } RaceDomain;
 
@@ -68,10 +69,16 @@ extern char *race_domain_number_text(const RaceDomain *domain, double number);
 /* Read such a text; raises what the input function of the type raises.  False for a NaN */
 extern bool race_domain_number_read(const RaceDomain *domain, char *text, double *number);
 
+/* Most categories that a release chooses for a column: as many cells go into tables of other columns */
+#define RACE_MOST_CHOSEN	1024
+
 /* Append a domain as JSON. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);
 
-/* Return the domains in a jsonb array, *n of them; 22023 if it is none. */
-extern RaceDomain *race_domains_read(Jsonb *domains, int *n);
+/*
+ * Return the domains in a jsonb array, *n of them; 22023 if it is none.  Only a release knows what to do with categories
+ * that are still to be chosen.
+ */
+extern RaceDomain *race_domains_read(Jsonb *domains, int *n, bool to_choose);
 
 #endif

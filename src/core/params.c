@@ -671,6 +671,17 @@ race_params_measured(const RaceParams *params, const RaceContingency *tables)
 }
 
 RaceParams *
+race_params_with_cells(const RaceParams *params, const double *cells, const double *groups)
+{
+	RaceDraft	draft;
+
+	race_draft_of(&draft, params);
+	draft.arrays[RACE_KEY_CELLS] = cells;
+	draft.arrays[RACE_KEY_GROUPS] = groups;
+	return race_params_assemble(&draft, 1, NULL);
+}
+
+RaceParams *
 race_params_as_grid(const RaceParams *params)
 {
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);

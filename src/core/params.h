@@ -51,6 +51,9 @@ extern bool race_params_check(const RaceParams *params, Node *escontext);
  */
 extern RaceParams *race_params_as_grid(const RaceParams *params);
 
+/* Those of contingency tables with other cells and groups, palloc'd */
+extern RaceParams *race_params_with_cells(const RaceParams *params, const double *cells, const double *groups);
+
 /* Those of what was measured of contingency tables, palloc'd */
 extern RaceParams *race_params_measured(const RaceParams *params, const RaceContingency *tables);
 

@@ -39,6 +39,7 @@
 #include "ledger.h"
 #include "lineage.h"
 #include "release.h"
+#include "request.h"
 
 /*
  * What a condition says of a column.
@@ -781,6 +782,9 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 	{
 		reason->why = "its categories are not known";
 		reason->arguments = "categories => '{...}'";
+		domain->category = domain->chosen = domain->has_other = true;
+		domain->n = RACE_MOST_CHOSEN;
+		domain->group = RACE_MOST_CHOSEN / CATEGORY_GROUPS;
 	}
 	else if (!facts->has_lower || !facts->has_upper)
 	{
@@ -887,7 +891,7 @@ Datum
 race_domain(PG_FUNCTION_ARGS)
 {
 	Column		column;
-	RaceDomain	domain;
+	RaceDomain	domain = {0};
 	Reason		reason = {0};
 	RaceResultRow row;
 	StringInfoData json;
@@ -902,8 +906,13 @@ race_domain(PG_FUNCTION_ARGS)
 		plan_domain(&column, !PG_ARGISNULL(6), PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5), &domain, &reason);
 	race_row_start(&row, fcinfo);
 	race_row_add_text(&row, format_type_be(type));
+	initStringInfo(&json);
+	if (reason.why == NULL || domain.chosen)
+		race_domain_write(&json, &domain);
 	if (reason.why != NULL)
 	{
+		/* a release may choose its categories */
+		race_row_add_if(&row, domain.chosen, domain.chosen ? DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)) : (Datum) 0);
 		while (row.n < 9)
 			race_row_add_null(&row);
 		race_row_add_text(&row, reason.why);
@@ -913,8 +922,6 @@ race_domain(PG_FUNCTION_ARGS)
 			race_row_add_null(&row);
 		PG_RETURN_DATUM(race_row_datum(&row));
 	}
-	initStringInfo(&json);
-	race_domain_write(&json, &domain);
 	race_row_add(&row, DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 	race_row_add_text(&row, domain.category ? "category" : "number");
 	add_number(&row, &column, &domain, domain.lower);
@@ -944,7 +951,7 @@ PG_FUNCTION_INFO_V1(race_columns_seen);
 enum
 {
 	DESCRIBED_DATASET, DESCRIBED_COLUMN, DESCRIBED_LOWER, DESCRIBED_UPPER, DESCRIBED_CATEGORIES, DESCRIBED_UNIT,
-	DESCRIBED_STEP, DESCRIBED_DESCRIPTION, DESCRIBED_TABLE
+	DESCRIBED_STEP, DESCRIBED_DESCRIPTION, DESCRIBED_TABLE, DESCRIBED_BOUNDS, DESCRIBED_EPSILON
 };
 
 static void
@@ -1126,59 +1133,105 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 	categories->isnull = false;
 }
 
-/* race_describe(dataset, column_name, lower, upper, categories, unit, step, description, public_table) */
-Datum
-race_describe(PG_FUNCTION_ARGS)
+/* An argument that is a text, as a parameter that outlives transactions */
+static RaceParameter
+text_argument(FunctionCallInfo fcinfo, int i)
 {
-	RaceLedger	ledger;
-	RaceDataset *dataset;
-	AttrNumber	column;
-	Oid			type;
-	RaceParameter categories;
+	return (RaceParameter) {TEXTOID, PG_ARGISNULL(i) ? (Datum) 0 : PointerGetDatum(PG_GETARG_TEXT_P_COPY(i)), PG_ARGISNULL(i)};
+}
 
-	race_act_begin(&ledger, fcinfo, true);
+/* Raise what is wrong with bounds that noisy counts are to tell. */
+static void
+check_private(FunctionCallInfo fcinfo)
+{
+	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_BOUNDS)), "private") != 0 || PG_ARGISNULL(DESCRIBED_EPSILON))
+		refuse_description("bounds can be \"private\", with an epsilon",
+						   "Write bounds => 'private', epsilon => 0.05 for bounds by noisy counts, or lower and upper.");
+	if (!PG_ARGISNULL(DESCRIBED_LOWER) || !PG_ARGISNULL(DESCRIBED_STEP) || !PG_ARGISNULL(DESCRIBED_CATEGORIES) ||
+		!PG_ARGISNULL(DESCRIBED_TABLE))
+		refuse_description("bounds by noisy counts go without others, a step and categories",
+						   "Once the bounds are told, CALL race_describe again with these, or with rounder ones, and a step.");
+}
+
+/* Check the arguments of race_describe(), and set what it says of a column. */
+static void
+prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescribed *described)
+{
+	bool		is_private = !PG_ARGISNULL(DESCRIBED_BOUNDS);
+	RaceDataset *dataset;
+	AttrNumber	number;
+	RaceParameter categories;
+	RaceParameter *parameter;
+	Column		column;
+
 	if (PG_ARGISNULL(DESCRIBED_DATASET) || PG_ARGISNULL(DESCRIBED_COLUMN))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("dataset and column_name must not be NULL")));
-	dataset = race_ledger_dataset(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_DATASET)));
-	race_act_check_owner(&ledger, dataset->relation);
-	column = get_attnum(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)));
-	if (column <= 0)
+	dataset = race_ledger_dataset(ledger, text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_DATASET)));
+	race_act_check_owner(ledger, dataset->relation);
+	number = get_attnum(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)));
+	if (number <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist",
 						NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)), get_rel_name(dataset->relation))));
-	type = getBaseType(get_atttype(dataset->relation, column));
+	read_schema(&column, dataset->relation, number);
+	described->column = column.name;
+	described->type = column.subject.type;
 	if (PG_ARGISNULL(DESCRIBED_LOWER) != PG_ARGISNULL(DESCRIBED_UPPER))
 		refuse_description("lower and upper go together", "Give both.");
 	if ((int) PG_ARGISNULL(DESCRIBED_LOWER) + PG_ARGISNULL(DESCRIBED_CATEGORIES) + PG_ARGISNULL(DESCRIBED_TABLE) < 2)
 		refuse_description("bounds, categories and public_table exclude each other",
 						   "A number has bounds; a text has categories, or a public table that lists them.");
-	categories = categories_argument(fcinfo, type);
+	if (is_private && !race_type_is_number(described->type))
+		refuse_description(psprintf("a column of type %s has no bounds", format_type_be(described->type)),
+						   "Give its categories.");
+	if (!is_private && !PG_ARGISNULL(DESCRIBED_EPSILON))
+		refuse_description("epsilon is for bounds by noisy counts", "Write bounds => 'private', too.");
+	described->epsilon = is_private ? PG_GETARG_FLOAT8(DESCRIBED_EPSILON) : 0;
+	described->whole = column.subject.whole;
+	described->lower = column.facts.has_lower ? column.facts.lower : -INFINITY;
+	described->upper = column.facts.has_upper ? column.facts.upper : INFINITY;
+	categories = categories_argument(fcinfo, described->type);
 	if (!PG_ARGISNULL(DESCRIBED_TABLE))
 	{
-		read_public_table(&ledger, dataset, column, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
-		if (!race_type_is_category(type))
-			refuse_description(psprintf("a column of type %s has no categories", format_type_be(type)), "Give its bounds.");
+		read_public_table(ledger, dataset, number, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
+		if (!race_type_is_category(described->type))
+			refuse_description(psprintf("a column of type %s has no categories", format_type_be(described->type)), "Give its bounds.");
 	}
-	{
-		RaceParameter parameters[] = {
-			race_ledger_role(GetUserId()),
-			{TEXTOID, PG_GETARG_DATUM(DESCRIBED_DATASET), false},
-			{NAMEOID, PG_GETARG_DATUM(DESCRIBED_COLUMN), false},
-			bound_argument(fcinfo, DESCRIBED_LOWER, type),
-			bound_argument(fcinfo, DESCRIBED_UPPER, type),
-			step_argument(fcinfo, type),
-			categories,
-			{TEXTOID, PG_GETARG_DATUM(DESCRIBED_UNIT), PG_ARGISNULL(DESCRIBED_UNIT)},
-			{TEXTOID, PG_GETARG_DATUM(DESCRIBED_DESCRIPTION), PG_ARGISNULL(DESCRIBED_DESCRIPTION)},
-			{REGCLASSOID, PG_GETARG_DATUM(DESCRIBED_TABLE), PG_ARGISNULL(DESCRIBED_TABLE)}
-		};
+	described->statement = "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+	described->parameters = parameter = palloc(FUNC_MAX_ARGS * sizeof(RaceParameter));
+	*parameter++ = race_ledger_role(GetUserId());
+	*parameter++ = text_argument(fcinfo, DESCRIBED_DATASET);
+	*parameter++ = (RaceParameter) {NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column.name)), false};
+	Assert(parameter - described->parameters == RACE_DESCRIBED_LOWER);
+	*parameter++ = bound_argument(fcinfo, DESCRIBED_LOWER, described->type);
+	*parameter++ = bound_argument(fcinfo, DESCRIBED_UPPER, described->type);
+	*parameter++ = step_argument(fcinfo, described->type);
+	*parameter++ = categories;
+	*parameter++ = text_argument(fcinfo, DESCRIBED_UNIT);
+	*parameter++ = text_argument(fcinfo, DESCRIBED_DESCRIPTION);
+	*parameter++ = (RaceParameter) {REGCLASSOID, PG_GETARG_DATUM(DESCRIBED_TABLE), PG_ARGISNULL(DESCRIBED_TABLE)};
+	*parameter++ = (RaceParameter) {FLOAT8OID, Float8GetDatum(described->epsilon), !is_private};
+	described->n = parameter - described->parameters;
+}
 
-		race_ledger_run(&ledger, "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-						lengthof(parameters), parameters);
+/* race_describe(dataset, column_name, lower, upper, categories, unit, step, description, public_table, bounds, epsilon) */
+Datum
+race_describe(PG_FUNCTION_ARGS)
+{
+	RaceLedger	ledger;
+	RaceDescribed described = {0};
+
+	if (!PG_ARGISNULL(DESCRIBED_BOUNDS))
+	{
+		check_private(fcinfo);
+		return race_describe_privately(fcinfo, prepare_description);
 	}
+	race_act_begin(&ledger, fcinfo, true);
+	prepare_description(fcinfo, &ledger, &described);
+	race_ledger_run(&ledger, described.statement, described.n, described.parameters);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

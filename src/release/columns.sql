@@ -15,6 +15,7 @@ CREATE TABLE _racepriv.race_descriptions (
 	public_table text,
 	described_by name NOT NULL,
 	described_at timestamptz NOT NULL,
+	epsilon float8,
 	PRIMARY KEY (dataset, column_name, revision),
 	CHECK ((lower IS NULL) = (upper IS NULL))
 );
@@ -33,6 +34,7 @@ COMMENT ON COLUMN _racepriv.race_descriptions.description IS 'what the values me
 COMMENT ON COLUMN _racepriv.race_descriptions.public_table IS 'the public table that the categories were read from; NULL for none';
 COMMENT ON COLUMN _racepriv.race_descriptions.described_by IS 'the role that said it';
 COMMENT ON COLUMN _racepriv.race_descriptions.described_at IS 'when';
+COMMENT ON COLUMN _racepriv.race_descriptions.epsilon IS 'what bounds by noisy counts cost; NULL where the owner said them';
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_descriptions
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
 SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_descriptions', '');
@@ -53,8 +55,9 @@ CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid, c
 	LANGUAGE sql STABLE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	SELECT a.attname, d.type, d.kind, d.lower, d.upper, d.step, d.categories,
-		(d.domain->>'null')::boolean, (d.domain->>'other')::boolean, d.cells, s.unit, s.description,
-		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table ELSE d.source END,
+		CASE WHEN d.reason IS NULL THEN (d.domain->>'null')::boolean END, CASE WHEN d.reason IS NULL THEN (d.domain->>'other')::boolean END, d.cells, s.unit, s.description,
+		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table
+			WHEN s.epsilon IS NOT NULL AND d.source = 'described' THEN 'noisy counts' ELSE d.source END,
 		d.reason, CASE WHEN d.arguments IS NOT NULL THEN format('CALL race_describe(%L, %L, %s)', _race_columns_of_dataset.dataset, a.attname,
 			coalesce('public_table => ' || quote_literal(f.name), d.arguments)) END, d.domain
 	FROM pg_attribute a
@@ -101,12 +104,12 @@ COMMENT ON COLUMN race_columns.others IS 'whether values that are no category ar
 COMMENT ON COLUMN race_columns.cells IS 'how many counters a table of this column has';
 COMMENT ON COLUMN race_columns.unit IS 'what the values are measured in';
 COMMENT ON COLUMN race_columns.description IS 'what the values mean';
-COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, or a public table';
+COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, noisy counts, or a public table';
 COMMENT ON COLUMN race_columns.reason IS 'why the column has no domain, and the statement that gives it one; NULL if it has one';
 
 CREATE FUNCTION _racepriv._race_describe(
 	actor name, dataset text, column_name name, lower float8, upper float8, step float8, categories text[],
-	unit text, description text, public_table regclass) RETURNS void
+	unit text, description text, public_table regclass, epsilon float8) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
@@ -136,7 +139,7 @@ BEGIN
 	SELECT dataset, column_name, coalesce((SELECT max(r.revision) FROM _racepriv.race_descriptions r
 			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
 		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
-		_racepriv._race_relation_name(public_table), actor, clock_timestamp()
+		_racepriv._race_relation_name(public_table), actor, clock_timestamp(), epsilon
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	SELECT k.reason, k.hint INTO known
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
@@ -145,21 +148,21 @@ BEGIN
 			HINT = coalesce(known.hint, 'Describe it otherwise.');
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass, float8) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass, float8) IS
 	'race_describe for a role that owns the relation';
 
 CREATE PROCEDURE race_describe(
 	dataset text, column_name name, lower anycompatible DEFAULT NULL, upper anycompatible DEFAULT NULL,
 	categories text[] DEFAULT NULL, unit text DEFAULT NULL, step "any" DEFAULT NULL,
-	description text DEFAULT NULL, public_table regclass DEFAULT NULL)
+	description text DEFAULT NULL, public_table regclass DEFAULT NULL, bounds text DEFAULT NULL, epsilon float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) FROM PUBLIC;
-COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
-	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
+REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) FROM PUBLIC;
+COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
+	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
 -- What a release by columns needs to know
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[], OUT names text[])
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, delta float8, OUT domains jsonb, OUT units text[], OUT names text[])
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -191,10 +194,13 @@ BEGIN
 		IF c.column_name IS NULL THEN
 			RAISE EXCEPTION 'dataset "%" has no column "%"', dataset, left(c.name, 64) USING ERRCODE = 'undefined_column',
 				HINT = 'race_columns shows which there are.';
-		ELSIF c.reason IS NOT NULL THEN
+		ELSIF c.reason IS NOT NULL AND (c.domain IS NULL OR delta = 0.0::float8) THEN
 			RAISE EXCEPTION 'column "%" of dataset "%" has no public domain', c.name, dataset USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
-				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
+				HINT = coalesce('Its owner can say it: ' || c.hint || CASE WHEN c.domain IS NOT NULL THEN
+					'; or write delta => 1e-6, and the release chooses the categories that enough persons have'
+					WHEN c.hint LIKE '%upper%' THEN '; or find them by noisy counts: bounds => ''private'', epsilon => 0.05' ELSE '' END,
+					'Leave it out, or protect a view in which it is of another type.');
 		END IF;
 		IF c.is_measure AND c.kind <> 'number' THEN
 			RAISE EXCEPTION 'measure "%" of dataset "%" is no number', c.name, dataset USING ERRCODE = 'datatype_mismatch',
@@ -218,9 +224,31 @@ BEGIN
 		units := NULL;
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text) IS
-	'the domains and units of columns of a dataset, and of a measure after them. Errors: 42703 for no such column, 22023 for a column without a domain';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) IS
+	'the domains and units of columns, and of a measure after them; with a delta, texts may have categories that are still to be chosen. Errors: 42703 for no such column, 22023 for a column without a domain';
+
+CREATE FUNCTION _racepriv._race_declared_domains(domains jsonb) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_agg(CASE WHEN d.domain ? 'chosen' THEN d.domain - '{categories,cells,group,single}'::text[] ELSE d.domain END ORDER BY d.place)
+	FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
+$$;
+COMMENT ON FUNCTION _racepriv._race_declared_domains(jsonb) IS
+	'domains of columns without the categories that a release chose';
+
+CREATE FUNCTION _racepriv._race_state_categories(domains jsonb, categories text[]) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_set(domains, ARRAY[(d.place - 1)::text], d.domain || jsonb_build_object('categories', c.list,
+		'cells', cardinality(c.list) + (d.domain->>'single')::int, 'group', (cardinality(c.list) + 127) / 128))	-- groups as in columns.c
+	FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place),
+		(SELECT coalesce(array_agg(n COLLATE "C" ORDER BY n COLLATE "C"), '{""}') FROM unnest(categories) n) c (list)
+	WHERE d.domain ? 'chosen' AND NOT d.domain ? 'categories'
+	ORDER BY d.place LIMIT 1
+$$;
+COMMENT ON FUNCTION _racepriv._race_state_categories(jsonb, text[]) IS
+	'domains with the categories of the first column whose categories are still to be chosen; of none, an empty text';
 
 -- A version that counted other cells could not be compared with those before.
 CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains jsonb) RETURNS void
@@ -236,6 +264,8 @@ BEGIN
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
 	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
+		WHEN o.domain ? 'chosen' THEN
+			_racepriv._race_declared_domains(jsonb_build_array(k.domain)) IS DISTINCT FROM _racepriv._race_declared_domains(jsonb_build_array(o.domain))
 		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN

@@ -164,6 +164,17 @@ race_ledger_text(int i)
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i);
 }
 
+bool
+race_ledger_in_zcdp(const RaceLedger *ledger, const char *budget)
+{
+	RaceParameter name = RaceText(budget);
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT accounting = 'zcdp' FROM _racepriv.race_budgets WHERE budget = $1",
+					1, &name);
+	return DatumGetBool(race_ledger_value(1, &isnull));
+}
+
 RaceDataset *
 race_ledger_dataset(const RaceLedger *ledger, const char *dataset)
 {

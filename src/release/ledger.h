@@ -107,6 +107,9 @@ extern Oid	race_owner_of(Oid relation);
 /* Raise 42501 unless the current user owns a relation. */
 extern void race_act_check_owner(const RaceLedger *ledger, Oid relation);
 
+/* Does a budget count in zCDP? */
+extern bool race_ledger_in_zcdp(const RaceLedger *ledger, const char *budget);
+
 /* A dataset, or error 42704 */
 extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *dataset);
 

@@ -269,13 +269,13 @@ SELECT b.budget,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
 	b.spent_epsilon, b.spent_delta, b.spent_rho,
-	CASE WHEN b.delta_limit > 0.0 THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, b.delta_limit::float8) END AS spent_zcdp_epsilon,
+	CASE WHEN b.delta_limit > c.chosen_delta THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, (b.delta_limit - c.chosen_delta)::float8) END AS spent_zcdp_epsilon,
 	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
 	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
 	b.rho_limit - b.spent_rho AS rho_left,
 	c.charges, c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
-	SELECT count(*) AS charges, max(charged_at) AS charged_at,
+	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta')::numeric), 0.0) AS chosen_delta,
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
 	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
 COMMENT ON VIEW race_budget_status IS
@@ -290,7 +290,7 @@ COMMENT ON COLUMN race_budget_status.rho_limit IS 'the rho that both limits allo
 COMMENT ON COLUMN race_budget_status.spent_epsilon IS 'the sum of the epsilons that were charged';
 COMMENT ON COLUMN race_budget_status.spent_delta IS 'the sum of the deltas';
 COMMENT ON COLUMN race_budget_status.spent_rho IS 'the sum of rho';
-COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit; NULL if delta_limit is 0';
+COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit, less the delta that choices of labels and categories took; NULL if none is left';
 COMMENT ON COLUMN race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
 COMMENT ON COLUMN race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
 COMMENT ON COLUMN race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';

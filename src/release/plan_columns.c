@@ -54,6 +54,7 @@ typedef struct ColumnsPlan
 	RaceCounted counted;
 	RaceContingency tables;
 	RaceRequest request;
+	double		delta;			/* of the whole release, of which choices of categories get half */
 	double		records;
 	RaceSelect	select;
 	RaceSelectArrays arrays;
@@ -198,7 +199,7 @@ race_columns_counted(Datum domains, const char *label, Datum workload, RaceCount
 	int			label_column = -1;
 
 	memset(counted, 0, sizeof(RaceCounted));
-	counted->domains = race_domains_read(DatumGetJsonbP(domains), &counted->n);
+	counted->domains = race_domains_read(DatumGetJsonbP(domains), &counted->n, true);
 	counted->columns = counted->n - counted->domains[counted->n - 1].measure;
 	if (label != NULL)
 		label_column = find_column("label", label, counted->domains, counted->columns);
@@ -214,6 +215,7 @@ race_columns_counted(Datum domains, const char *label, Datum workload, RaceCount
 		const RaceDomain *domain = &counted->domains[i];
 		const char *comma = i == 0 ? "" : ",";
 
+		counted->chosen += domain->chosen;
 		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(domain));
 		appendStringInfo(&groups, "%s%u", comma, domain->group);
 		appendStringInfo(&single, "%s%u", comma, i == counted->columns ? 0 : RaceDomainSingle(domain));
@@ -250,7 +252,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 	int64	   *counts = plan->counts;
 	uint64		again[RACE_GRAPH_COLUMNS];
 
-	plan->request.epsilon = epsilon;
+	plan->request.epsilon = plan->counted.chosen == 0 ? epsilon : race_choice_part(epsilon, plan->counted.chosen, true);
 	plan->count_noise = race_measure_begin(&plan->request, &plan->tables, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
 		return false;
@@ -370,6 +372,17 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 			 reach(plan, variance_of(plan, table->noise)), "records");
 }
 
+/* How many persons a category needs where the release chooses them */
+static void
+add_choices(ColumnsPlan *plan, double epsilon)
+{
+	RaceThreshold threshold;
+
+	if (plan->counted.chosen > 0 && race_choice_threshold(epsilon, plan->delta, plan->counted.chosen, plan->request.max_contributions,
+												   plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE, &threshold))
+		add_line(plan, "persons of a category that is chosen as often as not", (double) threshold.least, "persons");
+}
+
 static void
 add_lines(ColumnsPlan *plan, double epsilon)
 {
@@ -381,6 +394,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	for (int i = 0; i < counted->columns; i++)
 		precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
+	add_choices(plan, epsilon);
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
@@ -416,7 +430,8 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	char	   *label = PG_ARGISNULL(PLAN_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_LABEL));
 	RaceParameter parameters[] = {
 		RaceText(name), RaceTexts(PG_GETARG_DATUM(PLAN_COLUMNS)),
-		{TEXTOID, PG_GETARG_DATUM(PLAN_MEASURE), PG_ARGISNULL(PLAN_MEASURE)}
+		{TEXTOID, PG_GETARG_DATUM(PLAN_MEASURE), PG_ARGISNULL(PLAN_MEASURE)},
+		{FLOAT8OID, PG_GETARG_DATUM(PLAN_DELTA), false}
 	};
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext old;
@@ -433,7 +448,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	plan->request.max_contributions = dataset->max_contributions;
 	plan->request.neighbors = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
 		RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
-	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, $3)",
+	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
 	old = MemoryContextSwitchTo(caller);
 	race_columns_counted(race_ledger_value(1, &isnull), label,
@@ -442,7 +457,8 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	params = race_params_arg(OidInputFunctionCall(input, plan->counted.params, parameter, -1));
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
-	if (race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, params, params, false))
+	if (plan->counted.chosen == 0 &&
+		race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, params, params, false))
 		plan->request.delta = 0;
 	SPI_finish();
 }
@@ -490,6 +506,9 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 		refuse_plan("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
 	race_row_start(&plan->row, fcinfo);
 	read_dataset(fcinfo, epsilon, plan);
+	plan->delta = plan->request.delta;
+	if (plan->counted.chosen > 0)
+		plan->request.delta /= 2;
 	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);

@@ -26,6 +26,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
@@ -33,6 +34,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "../core/domain.h"
 #include "../core/privatize.h"
 #include "../core/record_read.h"
 #include "../core/server.h"
@@ -512,9 +514,9 @@ hide_error(int level, MemoryContext context)
 			 errhint("See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
 }
 
-/* Run the query, and make what it gives private; *tables gets the tables that it reads. */
-static Datum *
-read_parts(Parts *parts, Query *query, bool of_partitions, const char *path, List **tables)
+/* Run the query, and make what it gives private; *tables gets the tables that it reads.  Parts may be NULL. */
+static void
+read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partitions, const char *path, List **tables)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
@@ -527,8 +529,9 @@ read_parts(Parts *parts, Query *query, bool of_partitions, const char *path, Lis
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
 		*tables = list_concat_unique_oid(*tables, tables_of(run_query(query, of_partitions,
-																	  &parts->receiver)));
-		fill_parts(parts);
+																	  receiver)));
+		if (parts != NULL)
+			fill_parts(parts);
 		whereToSendOutput = client;
 	}
 	PG_CATCH();
@@ -539,7 +542,6 @@ read_parts(Parts *parts, Query *query, bool of_partitions, const char *path, Lis
 	PG_END_TRY();
 	/* not committed: what functions have set while rows were read is undone, too */
 	AtEOXact_GUC(false, level);
-	return parts->sketches;
 }
 
 Datum *
@@ -547,13 +549,12 @@ race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *la
 {
 	bool		apart = checked->parts_query != NULL;
 	Parts		parts;
-	Datum	   *sketches;
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
-	sketches = read_parts(&parts, apart ? checked->parts_query : checked->query,
-						  checked->of_partitions, asked->run_path, &checked->tables);
+	read_quietly(&parts.receiver, &parts, apart ? checked->parts_query : checked->query,
+				 checked->of_partitions, asked->run_path, &checked->tables);
 	checked->units = parts.units;
-	return sketches;
+	return parts.sketches;
 }
 
 Datum *
@@ -568,7 +569,120 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	checked->scored_by->constisnull = false;
 	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
 				labels);
-	return read_parts(&parts, checked->scores_query, false, asked->run_path, &checked->tables);
+	read_quietly(&parts.receiver, &parts, checked->scores_query, false, asked->run_path, &checked->tables);
+	return parts.sketches;
+}
+
+/* A value that passes, and the noisy number of its persons */
+typedef struct Chosen
+{
+	Datum		value;			/* text */
+	int64		noisy;
+} Chosen;
+
+/* The values of a column, or labels, that are chosen as they arrive with their numbers of persons */
+typedef struct Choice
+{
+	DestReceiver receiver;		/* first, so that it is the whole */
+	const RaceThreshold *threshold;
+	MemoryContext context;
+	Chosen	   *values;
+	int			n;
+	int			space;
+} Choice;
+
+/* A row (value, persons) of the query */
+static bool
+receive_value(TupleTableSlot *slot, DestReceiver *self)
+{
+	Choice	   *choice = (Choice *) self;
+	Chosen		chosen;
+	MemoryContext caller;
+
+	slot_getallattrs(slot);
+	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
+		return true;
+	caller = MemoryContextSwitchTo(choice->context);
+	chosen.value = datumCopy(slot->tts_values[0], false, -1);
+	if (choice->n == choice->space)
+	{
+		choice->space *= 2;
+		choice->values = repalloc_huge(choice->values, choice->space * sizeof(Chosen));
+	}
+	choice->values[choice->n++] = chosen;
+	MemoryContextSwitchTo(caller);
+	return true;
+}
+
+static int
+compare_persons(const void *a, const void *b)
+{
+	const Chosen *left = a;
+	const Chosen *right = b;
+
+	return left->noisy != right->noisy ? (left->noisy < right->noisy ? 1 : -1) : compare_labels(&left->value, &right->value);
+}
+
+Datum
+race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i)
+{
+	Choice		choice = {
+		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
+		.threshold = &checked->threshold,
+		.context = CurrentMemoryContext,
+		.space = 64
+	};
+	Datum	   *values;
+
+	choice.values = palloc(choice.space * sizeof(Chosen));
+	read_quietly(&choice.receiver, NULL, list_nth_node(Query, checked->choices, i), false, asked->run_path,
+				 &checked->tables);
+	qsort(choice.values, choice.n, sizeof(Chosen), compare_persons);
+	choice.n = Min(choice.n, asked->most_chosen);
+	values = palloc(choice.n * sizeof(Datum));
+	for (int k = 0; k < choice.n; k++)
+		values[k] = choice.values[k].value;
+	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* Counts of the values of a column while its bounds are looked for */
+typedef struct Histogram
+{
+	DestReceiver receiver;		/* first, so that it is the whole */
+	const RaceBounds *bounds;
+	Oid			type;
+	int64		counters[RACE_BOUNDS_COUNTERS];
+} Histogram;
+
+/* A row (value) of the query */
+static bool
+receive_number(TupleTableSlot *slot, DestReceiver *self)
+{
+	Histogram  *histogram = (Histogram *) self;
+	int			i;
+
+	slot_getallattrs(slot);
+	i = race_bounds_counter(histogram->bounds, race_number_of(histogram->type, slot->tts_values[0]));
+	if (i >= 0)
+		histogram->counters[i]++;
+	return true;
+}
+
+void
+race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
+{
+	Histogram  *histogram = palloc(sizeof(Histogram));
+
+	do
+	{
+		*histogram = (Histogram) {
+			.receiver = {receive_number, start_rows, end_rows, end_rows, DestNone},
+			.bounds = &checked->bounds,
+			.type = type
+		};
+		read_quietly(&histogram->receiver, NULL, checked->query, false, asked->run_path, &checked->tables);
+	} while (race_bounds_read(race_strong_random(), &checked->bounds, histogram->counters));
+	pfree(histogram);
 }
 
 /*
@@ -1102,7 +1216,9 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 	/* in a release by columns every row is a record */
 	if (asked->domains == 0)
 		exclude_records(&excluded, asked->params);
-	if (asked->label != NULL)
+	if (asked->choose_labels && may_be_null(&excluded, expression_at(&excluded, LABEL)))
+		add(&excluded, "the label is NULL");
+	else if (asked->label != NULL && !asked->choose_labels)
 		exclude_labels(&excluded, asked->labels);
 	if (asked->value != NULL)
 		exclude_values(&excluded);

@@ -66,6 +66,15 @@ extern void race_read_probe(const List *probes);
 extern Datum *race_read_private(const RaceAsked *asked, RaceChecked *checked, int n,
 								Datum *labels);
 
+/* Run the query of a column of a type whose bounds are wanted, as often as it takes, and set checked->bounds. */
+extern void race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type);
+
+/*
+ * Run query number i of what a request chooses: a text[] of the values that enough persons have, of too many the most
+ * frequent ones
+ */
+extern Datum race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i);
+
 /*
  * The same of the scores that the private sketches of the n labels give each record: private
  * sketches of the scores of each label

@@ -62,8 +62,11 @@ typedef struct Release
 	RaceAsked	asked;
 	int			version;
 	RaceChecked *checked;
+	Datum		declared;		/* race_params before the categories of the first version were chosen, or 0 */
 	Datum		request;		/* jsonb: equal requests are equal */
 	char	   *told;			/* how large a release by columns is, or NULL */
+	char	   *told_chosen;	/* what it chose, or NULL */
+	const RaceDescribed *described; /* bounds that are wanted, in place of a release; or NULL */
 	RaceCharge	charge;
 } Release;
 
@@ -298,6 +301,8 @@ write_request(Release *release)
 
 	if (written.asked.domains == 0)
 		written.asked.expression = release->checked->expression;
+	if (written.declared != 0)
+		written.asked.params_datum = written.declared;
 	written.asked.label = release->checked->label;
 	written.asked.value = release->checked->value;
 	initStringInfo(&text);
@@ -333,8 +338,8 @@ exists(const Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains}'::text[]) = $2, false)"
-					" AND r.domains IS NOT DISTINCT FROM $3"
+	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) = $2, false)"
+					" AND _racepriv._race_declared_domains(r.domains) IS NOT DISTINCT FROM _racepriv._race_declared_domains($3)"
 					" FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
 					" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
 					lengthof(parameters), parameters);
@@ -365,12 +370,13 @@ enter_charge(Release *release)
 		RaceText(checked->dataset->budget),
 		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
 		race_ledger_role(release->role),
-		{JSONBOID, release->asked.domains, release->asked.domains == 0 || release->asked.series == 0}
+		{JSONBOID, release->asked.domains, release->asked.domains == 0 || release->asked.series == 0},
+		{FLOAT8OID, Float8GetDatum(release->asked.delta / 2), checked->choices == NIL}
 	};
 	bool		isnull;
 
 	race_ledger_run(&release->ledger, "SELECT charge, charged_at FROM _racepriv._race_charge($1, $2, $3,"
-					" $4 || jsonb_strip_nulls(jsonb_build_object('domains', $9)), $5, $6, $7, $8)",
+					" $4 || jsonb_strip_nulls(jsonb_build_object('domains', $9, 'chosen_delta', $10)), $5, $6, $7, $8)",
 					lengthof(parameters), parameters);
 	release->charge.id = race_ledger_value(1, &isnull);
 	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
@@ -469,9 +475,103 @@ fit_models(const Release *release, int n, Datum *sketches)
 	}
 }
 
+/* Set the cells of columns whose categories were chosen, of the parameters that were made without these. */
+static void
+use_chosen_cells(Release *release)
+{
+	const RaceParams *params = race_params_arg(release->asked.params_datum);
+	uint32		d = params->dims;
+	double	   *cells = palloc(d * sizeof(double));
+	double	   *groups = palloc(RACE_GROUP_NUMBERS * d * sizeof(double));
+	int			n;
+	RaceDomain *domains = race_domains_read(DatumGetJsonbP(release->asked.domains), &n, true);
+
+	memcpy(cells, race_array(params, RACE_ARRAY_CELLS), d * sizeof(double));
+	memcpy(groups, race_array(params, RACE_ARRAY_GROUPS), RACE_GROUP_NUMBERS * d * sizeof(double));
+	for (int i = 0; i < n; i++)
+		if (domains[i].chosen)
+		{
+			cells[i] = RaceDomainCells(&domains[i]);
+			groups[i] = domains[i].group;
+		}
+	release->declared = release->asked.params_datum;
+	release->asked.params_datum = PointerGetDatum(race_params_datum(race_params_with_cells(params, cells, groups)));
+	release->asked.params = race_params_arg(release->asked.params_datum);
+}
+
+/*
+ * Choose what nobody has listed, labels or categories of columns, and check the request that states them.  Private data
+ * decide through noisy numbers of persons alone, so all that follows is post-processing.  Where no category is chosen,
+ * an empty text is one.
+ */
+static RaceChecked *
+choose(Release *release, RaceChecked *checked)
+{
+	RaceAsked  *asked = &release->asked;
+	RaceChecked *stated;
+	StringInfoData told;
+	bool		isnull;
+
+	initStringInfo(&told);
+	appendStringInfo(&told, "release \"%s\" chose values that " INT64_FORMAT " or more persons have, but for noise:",
+					 asked->name, checked->threshold.least);
+	for (int i = 0; i < list_length(asked->chosen); i++)
+	{
+		RaceParameter parameters[] = {
+			{TEXTARRAYOID, race_read_chosen(asked, checked, i), false},
+			{JSONBOID, asked->domains, asked->domains == 0},
+			RaceText(RACE_OTHER)
+		};
+
+		if (asked->domains == 0)
+			race_ledger_run(&release->ledger, "SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
+							lengthof(parameters), parameters);
+		else
+			race_ledger_run(&release->ledger, "SELECT _racepriv._race_state_categories($2, $1), cardinality($1)",
+							lengthof(parameters), parameters);
+		*(asked->domains == 0 ? &asked->labels : &asked->domains) = race_ledger_value(1, &isnull);
+		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",", DatumGetInt32(race_ledger_value(2, &isnull)),
+						 (char *) list_nth(asked->chosen, i));
+	}
+	check_current(release, checked);
+	release->told_chosen = told.data;
+	if (asked->domains != 0)
+		use_chosen_cells(release);
+	stated = check(release);
+	if (!race_request_same_objects(checked, stated) || !race_request_current(checked))
+		refuse_changed();
+	return stated;
+}
+
+/* Read what the bounds of a column follow from, and describe it so. */
+static void
+describe_bounds(Release *release, RaceChecked *checked)
+{
+	const RaceDescribed *described = release->described;
+	RaceBounds *bounds = &checked->bounds;
+	RaceParameter *parameters = described->parameters;
+
+	bounds->whole = described->whole;
+	bounds->lower = described->lower;
+	bounds->upper = described->upper;
+	race_read_bounds(&release->asked, checked, described->type);
+	check_current(release, checked);
+	if (!bounds->found)
+	{
+		release->told_chosen = psprintf("%s: none were found, of so few values at this epsilon; nothing was described, and the charge stands", release->asked.name);
+		return;
+	}
+	parameters[RACE_DESCRIBED_LOWER] = (RaceParameter) {FLOAT8OID, Float8GetDatum(bounds->lower), false};
+	parameters[RACE_DESCRIBED_UPPER] = (RaceParameter) {FLOAT8OID, Float8GetDatum(bounds->upper), false};
+	race_ledger_run(&release->ledger, described->statement, described->n, parameters);
+	release->told_chosen = psprintf("%s: %s to %s; %.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound",
+									release->asked.name, race_typed_text(described->type, bounds->lower),
+									race_typed_text(described->type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
+}
+
 /* Read, draw noise, and store. */
 static void
-make_private(const Release *release)
+make_private(Release *release)
 {
 	RaceChecked *checked = check(release);
 	int			halves = RaceHalvesOf(&release->asked);
@@ -482,6 +582,13 @@ make_private(const Release *release)
 
 	if (!race_request_same(release->checked, checked))
 		refuse_changed();
+	if (release->described != NULL)
+	{
+		describe_bounds(release, checked);
+		return;
+	}
+	if (checked->choices != NIL)
+		checked = choose(release, checked);
 	if (release->asked.labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
 						  TYPALIGN_INT, &labels, NULL, &n);
@@ -580,7 +687,8 @@ charge_and_make(Release *release)
 {
 	List	   *relations = release->checked->lineage->relations;
 
-	check_rows(release);
+	if (release->described == NULL)
+		check_rows(release);
 	race_read_probe(release->checked->probes);
 	lock_relations(relations, true);
 	next_transaction(release);
@@ -596,7 +704,10 @@ charge_and_make(Release *release)
 	make_private(release);
 	commit(release);
 	lock_relations(relations, false);
-	race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
+	if (release->described == NULL)
+		race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
+	if (release->told_chosen != NULL)
+		ereport(NOTICE, (errmsg_internal("%s", release->told_chosen)));
 	if (release->asked.domains != 0)
 		tell_left(release);
 }
@@ -618,20 +729,28 @@ begin(Release *release, FunctionCallInfo fcinfo)
 	release->asked.run_path = pstrdup(namespace_search_path);
 }
 
+/* All private sketches of a release are in memory at once. */
+#define MOST_BYTES		INT64CONST(1000000000)
+
 /* Put the labels into the order of the parts; raises what is wrong with them. */
 static void
 order_labels(Release *release)
 {
+	RaceAsked  *asked = &release->asked;
+	int64		bytes = (int64) (RaceCounters(asked->params) * sizeof(int64)) * RaceHalvesOf(asked);
 	RaceParameter parameters[] = {
 		argument(release, LABEL), argument(release, LABELS),
-		{INT8OID, Int64GetDatum((int64) (RaceCounters(release->asked.params) * sizeof(int64)) *
-								RaceHalvesOf(&release->asked)), false}
+		{INT8OID, Int64GetDatum(bytes), false}, argument(release, DELTA)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3)",
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
-	release->asked.labels = race_ledger_value(1, &isnull);
+	asked->labels = race_ledger_value(1, &isnull);
+	if (!asked->choose_labels)
+		return;
+	asked->chosen = list_make1(asked->label);
+	asked->most_chosen = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
 }
 
 /* As many parts are fitted by default: a fit takes up to some seconds. */
@@ -640,20 +759,9 @@ order_labels(Release *release)
 static int
 count_parts(const RaceAsked *asked)
 {
-	return RaceHalvesOf(asked) * (asked->labels == 0 ? 1 :
+	return RaceHalvesOf(asked) * (asked->chosen != NIL ? asked->most_chosen + 1 : asked->labels == 0 ? 1 :
 								  ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)),
 												 ARR_DIMS(DatumGetArrayTypeP(asked->labels))));
-}
-
-static bool
-counts_in_zcdp(const RaceLedger *ledger, const char *budget)
-{
-	RaceParameter name = RaceText(budget);
-	bool		isnull;
-
-	race_ledger_run(ledger, "SELECT accounting = 'zcdp' FROM _racepriv.race_budgets WHERE budget = $1",
-					1, &name);
-	return DatumGetBool(race_ledger_value(1, &isnull));
 }
 
 bool
@@ -663,7 +771,7 @@ race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double
 	RaceRequest request;
 	RacePlan	asked_plan;
 
-	if (delta == 0 || counts_in_zcdp(ledger, dataset->budget))
+	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
 		return false;
 	request = race_make_request(params, epsilon, delta, NULL, dataset->max_contributions, dataset->neighbors, true);
 	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
@@ -676,7 +784,8 @@ pure_is_better(const Release *release, const RaceParams *params, const RaceParam
 {
 	const RaceAsked *asked = &release->asked;
 
-	return asked->choose_rows && asked->series == 0 &&
+	/* to choose labels takes a delta */
+	return asked->choose_rows && asked->series == 0 && !asked->choose_labels && asked->chosen == NIL &&
 		race_pure_is_better(&release->ledger, race_ledger_dataset(&release->ledger, asked->dataset),
 							asked->epsilon, asked->delta, params, pure_params, asked->value == NULL);
 }
@@ -823,6 +932,7 @@ use_arguments(Release *release, char *path)
 {
 	release->asked.params = race_params_arg(release->asked.params_datum);
 	release->asked.choose_rows = !is_given(&release->asked, ROWS);
+	release->asked.choose_labels = is_given(&release->asked, LABEL) && !is_given(&release->asked, LABELS);
 	release->asked.path = path;
 }
 
@@ -859,6 +969,11 @@ prepare_series(Release *release)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a series can be neither fitted nor calibrated")));
+	if (asked->choose_labels || asked->chosen != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series cannot choose labels or categories"),
+				 errhint("State labels, or CALL race_describe(%s, column, categories => ...).", quote_literal_cstr(asked->dataset))));
 	if (asked->choose_rows && race_summary_kind(asked->params)->hashed && asked->delta == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -940,12 +1055,12 @@ look_up_domains(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
 	RaceParameter parameters[] = {
-		argument(release, DATASET), argument(release, COLUMNS), argument(release, MEASURE)
+		argument(release, DATASET), argument(release, COLUMNS), argument(release, MEASURE), argument(release, DELTA)
 	};
 	Datum		units;
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT domains, units, names FROM _racepriv._race_release_domains($1, $2, $3)",
+	race_ledger_run(&release->ledger, "SELECT domains, units, names FROM _racepriv._race_release_domains($1, $2, $3, $4)",
 					lengthof(parameters), parameters);
 	asked->domains = race_ledger_value(1, &isnull);
 	units = race_ledger_value(2, &isnull);
@@ -969,8 +1084,15 @@ use_domains(Release *release, const char *label, Datum workload)
 	initStringInfo(&expression);
 	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
 	for (int i = 0; i < counted.n; i++)
-		appendStringInfo(&expression, ", %s", quote_identifier(counted.domains[i].name));
+	{
+		char	   *column = pstrdup(quote_identifier(counted.domains[i].name));
+
+		appendStringInfo(&expression, ", %s", column);
+		if (counted.domains[i].chosen)
+			asked->chosen = lappend(asked->chosen, column);
+	}
 	appendStringInfoChar(&expression, ')');
+	asked->most_chosen = RACE_MOST_CHOSEN;
 	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
 	set_argument(asked, PARAMS, params_of_text(&release->ledger, CStringGetTextDatum(counted.params)), false);
 }
@@ -1013,6 +1135,51 @@ check_domains(const Release *release)
 						lengthof(parameters), parameters);
 }
 
+/* -------------------------------------------------------------------- bounds */
+
+/*
+ * Describe a column by bounds from noisy counts: charged, committed, then read, as a release.  A column that has such
+ * bounds keeps them, and nothing is charged.
+ */
+Datum
+race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
+{
+	Release		release;
+	RaceDescribed described = {0};
+	RaceParameter request[3];
+	bool		isnull;
+
+	begin(&release, fcinfo);
+	prepare(fcinfo, &release.ledger, &described);
+	release.described = &described;
+	release.asked.dataset = release.asked.name;
+	release.asked.given |= (uint32) 1 << DATASET;
+	release.asked.described = pstrdup(quote_identifier(described.column));
+	release.asked.epsilon = described.epsilon;
+	release.asked.path = release.asked.run_path;
+	release.asked.name = psprintf("bounds of column \"%s\"", described.column);
+	release.version = 1;
+	request[0] = argument(&release, DATASET);
+	request[1] = (RaceParameter) RaceText(described.column);
+	request[2] = (RaceParameter) {FLOAT8OID, Float8GetDatum(described.epsilon), false};
+	race_ledger_run(&release.ledger, "SELECT (SELECT d.epsilon FROM _racepriv.race_descriptions d WHERE d.dataset = $1 AND d.column_name = $2"
+					" ORDER BY d.revision DESC LIMIT 1) IS NOT NULL,"
+					" jsonb_build_object('dataset', $1, 'bounds', $2, 'epsilon', $3, 'delta', 0)", lengthof(request), request);
+	release.request = race_ledger_value(2, &isnull);
+	if (DatumGetBool(race_ledger_value(1, &isnull)))
+		ereport(NOTICE,
+				(errmsg("column \"%s\" has bounds by noisy counts: nothing is charged", described.column),
+				 errhint("To look for them again, CALL race_describe(%s, %s) first.",
+						 quote_literal_cstr(release.asked.dataset), quote_literal_cstr(described.column))));
+	else
+	{
+		release.checked = check(&release);
+		charge_and_make(&release);
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
 /* -------------------------------------------------------------------- refresh */
 
 /* Return the columns of a kept request, for jsonb_to_record. */
@@ -1038,12 +1205,15 @@ static void
 read_last(Release *release)
 {
 	RaceParameter name = argument(release, NAME);
+	Datum		chosen;
 	bool		isnull;
-	int			column = 5;
+	int			column = 6;
 
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
-							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge, q.*"
+							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge,"
+							 " CASE WHEN c.request ? 'label' AND NOT c.request ? 'labels' THEN ARRAY(SELECT DISTINCT l.label COLLATE \"C\""
+							 " FROM _racepriv.race_releases l WHERE l.name = r.name AND l.version = r.version ORDER BY 1) END, q.*"
 							 " FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
 							 " jsonb_to_record(c.request) q (%s)"
 							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", request_columns()),
@@ -1058,6 +1228,7 @@ read_last(Release *release)
 	release->charge.id = race_ledger_value(4, &isnull);
 	/* that of the CALL, which tells nothing of how long reading takes */
 	release->charge.at = GetCurrentStatementStartTimestamp();
+	chosen = race_ledger_value(5, &isnull);
 	for (int i = 0; i < ARGUMENTS; i++)
 	{
 		Datum		value;
@@ -1069,6 +1240,11 @@ read_last(Release *release)
 					 i == PARAMS ? params_of_text(&release->ledger, value) : value, isnull);
 	}
 	use_arguments(release, RACE_SAFE_PATH);
+	/* this version counts what the first one chose */
+	if (release->asked.choose_labels)
+		release->asked.labels = chosen;
+	if (release->asked.domains != 0)
+		use_chosen_cells(release);
 }
 
 /*

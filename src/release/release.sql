@@ -75,7 +75,7 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], 
 COMMENT ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], regclass[]) IS
 	'raises 55000 unless all tables belong to a budget, and as _race_find_budget';
 
-CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint) RETURNS text[]
+CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint, delta float8) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -83,9 +83,17 @@ DECLARE
 	most_bytes CONSTANT bigint := 1000000000;
 	most_labels CONSTANT int := 100000;
 BEGIN
-	IF (label IS NULL) <> (labels IS NULL) THEN
-		RAISE EXCEPTION 'label and labels go together' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'The list of labels is declared, because which labels occur is private.';
+	IF label IS NULL AND labels IS NOT NULL THEN
+		RAISE EXCEPTION 'labels need a label' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'label is the expression that gives the label of a row: label => ''town''.';
+	END IF;
+	IF label IS NOT NULL AND labels IS NULL AND delta = 0.0::float8 THEN
+		RAISE EXCEPTION 'labels that are not listed need a delta' USING ERRCODE = 'invalid_parameter_value',
+			DETAIL = 'Which labels occur is private. With a delta, those are released that enough persons have.',
+			HINT = 'Write labels => ''{north,south}'' if the list is public, or else delta => 1e-6.';
+	END IF;
+	IF labels IS NULL AND bytes > most_bytes / 2 THEN
+		RAISE EXCEPTION 'sketches of two labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	IF labels IS NULL THEN
 		RETURN NULL;
@@ -106,16 +114,23 @@ BEGIN
 	END IF;
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
 END $$;
-COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint) IS
-	'the declared labels, whose sketches have so many bytes each, as the parts are ordered; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
+COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint, float8) IS
+	'the declared labels, whose sketches have so many bytes, as parts are ordered; NULL if they are to be chosen; errors: 22023 or 22004 unless they are different labels, or without them and a delta; 54000 for too many';
 
 -- What is said of a release is public, and is shown by tools that others wrote: in terminals, which
 -- obey control characters and turn text around, and in pages, which obey markup.
+CREATE FUNCTION _racepriv._race_is_shown(shown text) RETURNS boolean
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10 AS $$
+	SELECT shown OPERATOR(pg_catalog.!~) '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|<[A-Za-z/!?]'
+$$;
+COMMENT ON FUNCTION _racepriv._race_is_shown(text) IS
+	'is a text without control characters, characters that change the direction of text, and the beginning of an HTML tag?';
+
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF EXISTS (SELECT FROM unnest(texts) t WHERE t ~ '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|<[A-Za-z/!?]') THEN
+	IF EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t)) THEN
 		RAISE EXCEPTION '% must not contain control characters or markup', what USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'After "<" there must be no letter and none of "/", "!" and "?". A description may have several lines.';
 	END IF;

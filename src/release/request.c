@@ -112,9 +112,11 @@ give_value(Template *template, ParseState *pstate)
 {
 	RaceChecked *checked = template->checked;
 
+	bool		described = template->asked->described != NULL;
+
 	return race_analyze_expression(pstate, checked->dataset->relation,
-								   template->asked->value, template->asked->path,
-								   RACE_AS_VALUE, &checked->value, &checked->calls);
+								   described ? template->asked->described : template->asked->value, template->asked->path,
+								   described ? RACE_AS_RECORD : RACE_AS_VALUE, &checked->value, &checked->calls);
 }
 
 static Node *
@@ -244,35 +246,66 @@ condition_of(const RaceAsked *asked)
 #define SERIES_ORDER	"good.unit, row_number() OVER (PARTITION BY good.unit ORDER BY good.at," \
 	" hashtextextended(concat(good.unit, ' ', good.label, ' ', good.x::text), 0))"
 
+/*
+ * What each unit keeps: a subquery "kept" of so many of its rows, or of its distinct ones, and its condition; without a unit
+ * all rows are kept.  Columns and the condition are of "good", which reads these values of the relation.
+ */
+static char *
+kept_text(const RaceDataset *dataset, const RaceAsked *asked, const char *columns, const char *distinct, const char *values,
+		  const char *condition)
+{
+	bool		by_unit = dataset->unit_column != NULL;
+	bool		counted = by_unit && asked->series != 0;
+	const char *unit = by_unit ? quote_identifier(dataset->unit_column) : "NULL";
+
+	return psprintf("(SELECT %s, %s AS nth FROM (SELECT %s %s AS unit, %s%s FROM %s%s OFFSET 0) good WHERE %s AND %s) kept%s"
+					" WHERE kept.nth <= %d%s",
+					columns,
+					counted ? SERIES_ORDER : by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
+					by_unit ? distinct : "", counted ? psprintf("%s::text COLLATE \"C\"", unit) : unit, values,
+					counted ? psprintf(", %s AS at", quote_identifier(asked->by)) : "",
+					name_of(dataset->relation), condition_of(asked), by_unit ? "good.unit IS NOT NULL" : "true", condition,
+					counted ? " LEFT JOIN unnest($10, $11) used (unit, records) ON used.unit = kept.unit" : "",
+					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "");
+}
+
 static char *
 template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value)
 {
 	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
-	bool		by_unit = dataset->unit_column != NULL;
+	const char *label = asked->choose_labels ? "CASE WHEN good.label = ANY ($2) THEN good.label ELSE '" RACE_OTHER "' END" : "good.label";
+	const char *declared = asked->choose_labels ? "good.label IS NOT NULL" : "($2 IS NULL OR good.label = ANY ($2))";
 	bool		labels = asked->label != NULL;
-	bool		counted = by_unit && asked->series != 0;
 
 	/* cells of columns are a record of every row; without labels nothing is to be grouped, or sorted for that */
-	return psprintf("SELECT %s, %s.%s%s"
-					" FROM (SELECT good.x, good.label, good.value, %s AS nth"
-					" FROM (SELECT %s AS unit, $3 AS x, $4 COLLATE \"C\" AS label, %s AS value%s"
-					" FROM %s%s OFFSET 0) good"
-					" WHERE %s AND %s AND %s"
-					" AND ($2 IS NULL OR good.label = ANY ($2))) kept%s"
-					" WHERE kept.nth <= %d%s%s",
-					labels ? "kept.label" : "NULL::text", schema, value->build,
-					counted ? ", array_agg(kept.unit)" : "",
-					counted ? SERIES_ORDER : by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
-					counted ? psprintf("%s::text COLLATE \"C\"", quote_identifier(dataset->unit_column)) :
-					by_unit ? quote_identifier(dataset->unit_column) : "NULL",
-					value->column,
-					counted ? psprintf(", %s AS at", quote_identifier(asked->by)) : "",
-					name_of(dataset->relation),
-					condition_of(asked),
-					by_unit ? "good.unit IS NOT NULL" : "true",
-					asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
-					value->condition, counted ? " LEFT JOIN unnest($10, $11) used (unit, records) ON used.unit = kept.unit" : "",
-					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "", labels ? " GROUP BY kept.label" : "");
+	return psprintf("SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text", schema, value->build,
+					dataset->unit_column != NULL && asked->series != 0 ? ", array_agg(kept.unit)" : "",
+					kept_text(dataset, asked, psprintf("good.x, %s AS label, good.value", label), "",
+							  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value", value->column),
+							  psprintf("%s AND %s AND %s",
+									   asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
+									   value->condition, declared)),
+					labels ? " GROUP BY kept.label" : "");
+}
+
+/* Of a value that is chosen, as of a category that is described */
+#define MOST_BYTES_OF_VALUE		"200"
+
+/* How many persons have each value: each counts for as many values as she may have rows.  RACE_OTHER means the rest. */
+static char *
+choice_text(const RaceDataset *dataset, const RaceAsked *asked)
+{
+	return psprintf("SELECT kept.label, count(*) FROM %s GROUP BY kept.label",
+					kept_text(dataset, asked, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
+							  "good.label <> '" RACE_OTHER "' AND octet_length(good.label) <= " MOST_BYTES_OF_VALUE
+							  " AND " RACE_SCHEMA "._race_is_shown(good.label)"));
+}
+
+/* The values of a column whose bounds are wanted */
+static char *
+bounds_text(const RaceDataset *dataset, const RaceAsked *asked)
+{
+	return psprintf("SELECT kept.value FROM %s", kept_text(dataset, asked, "good.value", "", "$5 AS value", "good.value IS NOT NULL"));
 }
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
@@ -353,7 +386,7 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 static Query *
 analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
-	Query	   *query = analyze_template(ledger, asked, checked,
+	Query	   *query = analyze_template(ledger, asked, checked, asked->described != NULL ? bounds_text(checked->dataset, asked) :
 										 template_text(ledger, checked->dataset, asked, value_text(asked)));
 
 	checked->rows = innermost(query);
@@ -375,7 +408,7 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	List	   *parts;
 	Query	   *query;
 
-	if (dataset->unit_column != NULL || value_text(asked)->records == NULL)
+	if (dataset->unit_column != NULL || value_text(asked)->records == NULL || asked->choose_labels)
 		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)
@@ -423,6 +456,28 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 											 template_text(ledger, checked->dataset, asked, &scores));
 	checked->scored_by = again.scored_by;
 	race_read_check(checked, checked->scores_query, false);
+}
+
+/* The queries of the values that the release chooses */
+static void
+analyze_choices(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	ListCell   *cell;
+
+	foreach(cell, asked->chosen)
+	{
+		RaceAsked	one = *asked;
+		RaceChecked again = *checked;
+		Query	   *query;
+
+		one.label = lfirst(cell);
+		query = analyze_template(ledger, &one, &again, choice_text(checked->dataset, &one));
+		checked->calls = again.calls;
+		checked->choices = lappend(checked->choices, query);
+		again.probes = checked->probes;
+		race_read_check(checked, query, false);
+		checked->probes = list_concat(again.probes, checked->probes);
+	}
 }
 
 /* ------------------------------------------------------------- the checks */
@@ -483,12 +538,15 @@ static void
 plan_noise(const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
+	int			choices = list_length(asked->chosen);
 	double		scores = asked->epsilon * asked->calibrate;
 	int			all = 1;		/* the row of a grid, with all of its cells */
 	double		left = asked->levels > 0 ? race_series_epsilon(asked->epsilon, asked->delta, asked->levels) :
 		asked->calibrate == 0 ? asked->epsilon : nextafter(asked->epsilon - scores, 0);
 
-	checked->noise = race_make_request(asked->params, left, asked->delta,
+	if (choices > 0)
+		left = race_choice_part(asked->epsilon, choices, true);
+	checked->noise = race_make_request(asked->params, left, choices > 0 ? asked->delta / 2 : asked->delta,
 									   asked->choose_rows ? NULL : &asked->rows,
 									   dataset->max_contributions, dataset->neighbors,
 									   asked->fit);
@@ -501,6 +559,73 @@ plan_noise(const RaceAsked *asked, RaceChecked *checked)
 											  dataset->neighbors, false);
 }
 
+/*
+ * The noise of what is chosen.  Half of delta and 1 / (n + 4) of epsilon go to each of n choices: its noise is
+ * for one number of persons in each category, and what is left is for all tables.
+ */
+#define TABLES_PART		4
+
+double
+race_choice_part(double epsilon, int choices, bool rest)
+{
+	return race_down(race_down(epsilon * (rest ? TABLES_PART : 1)) / (choices + TABLES_PART));
+}
+
+/* How many numbers of persons, or of values, differ by one between neighbors */
+static uint64
+numbers_changed(int max_contributions, bool substitute)
+{
+	return (uint64) max_contributions * (substitute ? 2 : 1);
+}
+
+bool
+race_choice_threshold(double epsilon, double delta, int choices, int max_contributions, bool substitute,
+					  RaceThreshold *threshold)
+{
+	return race_threshold_plan(race_choice_part(epsilon, choices, false), race_down(delta / 2 / choices),
+							   numbers_changed(max_contributions, substitute), threshold);
+}
+
+static void
+plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+{
+	const RaceDataset *dataset = checked->dataset;
+	const char *hint = "Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
+
+	if (race_ledger_in_zcdp(ledger, dataset->budget))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a budget in zCDP cannot pay for labels or categories that are not listed"),
+				 errdetail("To choose them costs a delta that rho does not cover."),
+				 errhint("%s", hint)));
+	if (dataset->unit_column == NULL && dataset->max_contributions > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("labels or categories that are not listed need a dataset with a unit_column"),
+				 errdetail("Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
+				 errhint("%s", hint)));
+	if (!race_choice_threshold(asked->epsilon, asked->delta, list_length(asked->chosen), dataset->max_contributions,
+							   strcmp(dataset->neighbors, "substitute") == 0, &checked->threshold))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the noise of numbers of persons would be too large"),
+				 errhint("Use a larger epsilon or delta.")));
+}
+
+static void
+plan_bounds(const RaceAsked *asked, RaceChecked *checked)
+{
+	const RaceDataset *dataset = checked->dataset;
+
+	if (!(asked->epsilon >= RACE_MIN_EPSILON && asked->epsilon <= RACE_MAX_EPSILON) ||
+		!race_bounds_start(&checked->bounds, asked->epsilon,
+						   numbers_changed(dataset->max_contributions, strcmp(dataset->neighbors, "substitute") == 0)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bounds by noisy counts need an epsilon of a usual size"),
+				 errhint("Write epsilon => 0.05, for example.")));
+}
+
 RaceChecked *
 race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 {
@@ -509,14 +634,24 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 
 	checked->dataset = dataset;
 	race_request_check_rights(dataset->relation);
-	race_params_check_complete(asked->params);
-	plan_noise(asked, checked);
+	if (asked->described != NULL)
+		plan_bounds(asked, checked);
+	else
+	{
+		race_params_check_complete(asked->params);
+		if (asked->chosen != NIL)
+			plan_threshold(ledger, asked, checked);
+		plan_noise(asked, checked);
+	}
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
+	if (asked->described != NULL)
+		return checked;
 	analyze_parts(ledger, asked, checked);
+	analyze_choices(ledger, asked, checked);
 	if (asked->calibrate > 0)
 		analyze_scores(ledger, asked, checked);
 	return checked;
@@ -525,22 +660,33 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 double
 race_checked_rho(const RaceAsked *asked, const RaceChecked *checked)
 {
-	double		rho = race_request_rho(&checked->noise, asked->params);
+	double		rho;
 
+	if (asked->described != NULL)
+		return race_rho_of_pure(asked->epsilon);
+	rho = race_request_rho(&checked->noise, asked->params);
 	if (asked->calibrate > 0)
 		rho = nextafter(rho + race_request_rho(&checked->scores_noise,
 											   race_params_arg(checked->scores_params)), INFINITY);
+	for (int i = 0; i < list_length(asked->chosen); i++)
+		rho = race_cost_sum(rho, checked->threshold.rho);
 	return rho;
+}
+
+bool
+race_request_same_objects(const RaceChecked *a, const RaceChecked *b)
+{
+	return a->dataset->relation == b->dataset->relation &&
+		race_lineage_same(a->lineage, b->lineage) &&
+		race_calls_same(&a->calls, &b->calls);
 }
 
 bool
 race_request_same(const RaceChecked *a, const RaceChecked *b)
 {
-	return a->dataset->relation == b->dataset->relation &&
-		race_lineage_same(a->lineage, b->lineage) &&
-		race_calls_same(&a->calls, &b->calls) &&
+	return race_request_same_objects(a, b) &&
 		equal(a->query, b->query) && equal(a->parts_query, b->parts_query) &&
-		equal(a->scores_query, b->scores_query);
+		equal(a->scores_query, b->scores_query) && equal(a->choices, b->choices);
 }
 
 bool

@@ -11,6 +11,7 @@
 #include "nodes/plannodes.h"
 
 #include "../core/domain.h"
+#include "../core/domain_choice.h"
 #include "../core/privatize.h"
 #include "ledger.h"
 #include "lineage.h"
@@ -32,6 +33,10 @@ typedef struct RaceAsked
 	bool		fit;			/* fit a model to the release */
 	char	   *label;			/* an expression, or NULL */
 	Datum		labels;			/* text[] in the order of the parts, or 0 */
+	bool		choose_labels;	/* not listed: the first version chooses them, and counts the rest as RACE_OTHER */
+	List	   *chosen;			/* expressions whose values this version chooses: the label, or columns */
+	int			most_chosen;	/* values of each */
+	char	   *described;		/* a column whose bounds are wanted, in place of a release; or NULL */
 	char	   *measure;		/* of a release by columns: whose means are wanted, or NULL */
 	double		calibrate;		/* the share of epsilon that scores get, or 0 */
 	char	   *value;			/* an expression, or NULL */
@@ -50,12 +55,16 @@ typedef struct RaceAsked
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
 
+/* The label of all rows whose label was not chosen */
+#define RACE_OTHER				"other"
+
 /* The parameter that the expression of a release by columns has in place of its domains */
 #define RACE_GIVE_DOMAINS		1
 
 /* What a release by columns counts */
 typedef struct RaceCounted
 {
+	int			chosen;			/* columns whose categories the release chooses */
 	RaceDomain *domains;		/* [n]: those of columns, then that of a measure */
 	int			n;
 	int			columns;
@@ -88,6 +97,9 @@ typedef struct RaceChecked
 	RaceDataset *dataset;
 	RaceLineage *lineage;
 	RaceRequest noise;			/* of the sketches */
+	RaceThreshold threshold;	/* of the persons of each value that is chosen, */
+	RaceBounds	bounds;			/* of asked->described */
+	List	   *choices;		/* and for each of asked->chosen the Query that gives (value, persons) */
 	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
@@ -118,11 +130,41 @@ extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked
 /* Raise 42501 unless the current user may read something of a relation. */
 extern void race_request_check_rights(Oid relation);
 
+/* A description of a column that waits for its bounds */
+#define RACE_DESCRIBED_LOWER	3	/* where they are among the parameters */
+#define RACE_DESCRIBED_UPPER	4
+
+typedef struct RaceDescribed
+{
+	char	   *column;
+	Oid			type;			/* without SQL domains */
+	double		epsilon;
+	bool		whole;
+	double		lower;			/* what the schema says of them, or infinite */
+	double		upper;
+	const char *statement;		/* that describes it, */
+	int			n;				/* and its parameters, which live as long as the call */
+	RaceParameter *parameters;
+} RaceDescribed;
+
+/* Check the arguments of race_describe(), and set all of a description but the bounds. */
+typedef void RaceDescribe(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescribed *described);
+
+extern Datum race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare);
+
+/* The part of epsilon that each of n choices of values gets; and what is left for the sketches */
+extern double race_choice_part(double epsilon, int choices, bool rest);
+
+/* The noise and threshold of each of n choices, of a release at this cost; false if noise would be too large */
+extern bool race_choice_threshold(double epsilon, double delta, int choices, int max_contributions, bool substitute,
+								  RaceThreshold *threshold);
+
 /* The largest rho that all sketches of a request can have together */
 extern double race_checked_rho(const RaceAsked *asked, const RaceChecked *checked);
 
-/* Do both checks of a request stand for the same query over the same objects? */
+/* Do both checks of a request stand for the same query over the same objects?  And for the same objects at least? */
 extern bool race_request_same(const RaceChecked *a, const RaceChecked *b);
+extern bool race_request_same_objects(const RaceChecked *a, const RaceChecked *b);
 
 /* Is no function that the query calls defined anew since it was checked? */
 extern bool race_request_current(const RaceChecked *checked);

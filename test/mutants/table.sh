@@ -190,6 +190,44 @@ mutant scores-free 'scores' 'their cost is not taken off that of moments' \
 mutant scores-bound 'scores' 'noise for one record of a person' \
 	's/(scores, 0,\s*&all, )dataset->max_contributions/${1}1/' 252_release_scores_audit
 
+##### choice of labels and categories
+
+mutant choice-noise-none 'choice of categories' 'no noise' \
+	's/\*noisy = race_noisy\(random, persons, threshold->mechanism, threshold->noise\);/*noisy = persons;/' choice_test
+mutant choice-noise-half 'choice of categories' 'half the noise' \
+	's/(threshold->noise = budget\.scale)/$1 \/ 2/' choice_test
+mutant choice-threshold 'choice of categories' 'a threshold that is one less' \
+	's/threshold->least = threshold->reach \+ 1/threshold->least = threshold->reach/' choice_test
+mutant choice-tail 'choice of categories' 'noise that goes on beyond the threshold' \
+	's/while \(threshold->reach > 0 && \(/while (threshold->reach < 0 \&\& (/' choice_test
+mutant choice-delta 'choice of categories' 'delta for one category' \
+	's/delta = delta \/ \(double\) categories \*/delta = delta */' choice_test
+mutant choice-gaussian-delta 'choice of categories, Gaussian' 'delta for one category' \
+	's/tail = delta \/ 2 \/ \(double\) categories \*/tail = delta \/ 2 */' choice_test
+mutant choice-gaussian-twice 'choice of categories, Gaussian' 'all of delta for the noise' \
+	's/race_rho_allowed\(epsilon, delta \/ 2\);/race_rho_allowed(epsilon, delta);/' choice_test
+mutant choice-person 'choice of categories' 'one category a person' \
+	's/return \(uint64\) max_contributions \*/return (uint64)/' 174_choice_audit
+mutant choice-rows 'choice of categories' 'rows for persons' \
+	's/by_unit \? distinct : ""/""/' 174_choice_audit
+mutant choice-bound 'choice of categories, bounds by noisy counts' 'all rows of a person' \
+	's/dataset->max_contributions, counted/dataset->max_contributions + 1000, counted/' 174_choice_audit
+mutant choice-free 'choice of categories' 'all of epsilon for the tables' \
+	's/left = race_choice_part\(asked->epsilon, choices, true\);/left = asked->epsilon;/' chosen
+mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
+	's/choices > 0 \? asked->delta \/ 2 : asked->delta/asked->delta/' chosen
+
+##### bounds by noisy counts
+
+mutant bounds-noise-none 'bounds by noisy counts' 'no noise' \
+	's/counters\[k\] = race_noisy\(random, counters\[k\], RACE_MECHANISM_LAPLACE, scale\);/;/' choice_test
+mutant bounds-readings 'bounds by noisy counts' 'each reading costs all of epsilon' \
+	's/race_down\(epsilon \* stage_part\[i\]\) \/ STAGE_PARTS/epsilon/' choice_test
+mutant bounds-numbers 'bounds by noisy counts' 'one number a person' \
+	's/(race_choice_budget\(race_down\(epsilon \* stage_part\[i\]\) \/ STAGE_PARTS, 1, )numbers/${1}1/' choice_test
+mutant bounds-half 'bounds by noisy counts' 'half the noise' \
+	's/bounds->scale\[i\] = budget\.scale;/bounds->scale[i] = budget.scale \/ 2;/' choice_test 174_choice_audit
+
 ##### halves
 
 mutant halves-identity 'halves' 'halves of two calls are not told apart' \

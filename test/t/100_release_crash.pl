@@ -130,6 +130,25 @@ for my $way ('kill -9', 'terminate', 'cancel') {
 	test_stop($way, 'between noise and the last commit', 1);
 }
 
+# Bounds by noisy counts are charged before anything is read, and described once.
+my $bounds = q(CALL race_describe('gated', 'n', bounds => 'private', epsilon => 5));
+my $described = q(SELECT count(*) FROM _racepriv.race_descriptions WHERE dataset = 'gated');
+$cluster->sql(<<'END');
+CREATE FUNCTION gate(value int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+	'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN value; END';
+CREATE VIEW gated AS SELECT id, gate(id) AS n FROM visits;
+CALL race_protect('gated', epsilon_limit => 100);
+END
+my $before = $cluster->sql('TABLE ledger');
+my $gate = hold('SELECT pg_advisory_xact_lock(1)');
+my $session = $cluster->session->start("SET synchronous_commit = off; $bounds");
+$cluster->wait_for_locks(1);
+$end{'kill -9'}->();
+undef $_ for $gate, $session;
+is(growth($before) . ' ' . $cluster->sql($described), '1|0 0', 'bounds: charged, and not described');
+$cluster->sql($bounds) for 1, 2;
+is(growth($before) . ' ' . $cluster->sql($described), '2|0 1', 'bounds: again, for a charge of its own, and once more, for none');
+
 # After the last commit, and again after each refresh: what was paid for is in
 # the ledger, whether or not the release itself was lost.
 for my $version (1 .. 3) {

@@ -1,0 +1,104 @@
+-- Labels and categories that nobody has listed: which are chosen, at which cost, and what later versions count.
+-- At an enormous epsilon two persons pass, and one does not.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE SCHEMA chosen;
+SET search_path = chosen, public;
+CREATE TABLE visits AS
+SELECT i AS person, i % 5 AS age, CASE WHEN i <= 600 THEN 'Paris' WHEN i <= 800 THEN 'Oslo' WHEN i <= 1200 THEN E'tab\t'
+	WHEN i <= 1500 THEN repeat('x', 201) WHEN i <= 1800 THEN '<b>' WHEN i <= 2000 THEN 'other' END AS town,
+	CASE WHEN i <= 800 THEN 'f' ELSE 'm' END::char(3) AS sex
+FROM generate_series(1, 2400) i;
+-- one person has many rows, and only as many towns as the bound says
+INSERT INTO visits SELECT 0, 1, 'alone', 'f' FROM generate_series(1, 5);
+INSERT INTO visits SELECT NULL, 1, 'nobody', 'f' FROM generate_series(1, 50);
+CALL race_protect('chosen', 'visits', 1e9, 0.9, 'person');
+CALL race_describe('chosen', 'age', 0, 4);
+
+-- never without a delta, nor where rows are no persons, nor from rho
+CALL race_release('chosen columns', 'chosen', '{age,town}', 1e6);
+\set p '''l2(dims=1, bandwidth=5, rows=16, range=32)'''
+CALL race_release_sketch('chosen labels', 'chosen', :p, 'ARRAY[age]', 1e6, label => 'town');
+CREATE TABLE rho AS SELECT * FROM visits;
+CALL race_protect('chosen rho', 'rho', 1e6, 0.5, accounting => 'zcdp');
+CALL race_release('of rho', 'chosen rho', '{town}', 1, 0.1);
+CREATE TABLE rows AS SELECT * FROM visits;
+CALL race_protect('chosen rows', 'rows', 1e6, 0.5, max_contributions => 2);
+CALL race_release('of rows', 'chosen rows', '{town}', 1, 0.1);
+
+SET client_min_messages = notice;
+CALL race_release('chosen columns', 'chosen', '{age,town,sex}', 1e6, 0.1);
+CALL race_release('chosen columns', 'chosen', '{age,town,sex}', 1e6, 0.1);
+CALL race_release_sketch('chosen labels', 'chosen', :p, 'ARRAY[age]', 1e6, 0.1, label => 'town');
+CALL race_release_sketch('chosen labels', 'chosen', :p, 'ARRAY[age]', 1e6, 0.1, label => 'town');
+SET client_min_messages = warning;
+SELECT jsonb_path_query_array(domains, '$[*].categories') AS categories, jsonb_path_query_array(domains, '$[*].cells') AS cells FROM race_catalog WHERE name = 'chosen columns';
+SELECT value1, round(count::numeric, -2) AS count FROM race_crosstab('chosen columns', 'town');
+SELECT value1, value2, round(count::numeric, -2) AS count FROM race_crosstab('chosen columns', 'town', 'sex') WHERE count > 50;
+SELECT labels FROM race_catalog WHERE name = 'chosen labels';
+
+-- later versions count what the first one chose: what vanished has no records, what is new is among the others
+DELETE FROM visits WHERE town = 'Oslo';
+INSERT INTO visits SELECT 10000 + i, 2, 'Bern', 'f' FROM generate_series(1, 900) i;
+CALL race_release_next('chosen columns');
+CALL race_release_next('chosen labels');
+SELECT value1, round(count::numeric, -2) AS count FROM race_crosstab('chosen columns', 'town');
+SELECT label, round(race_count(sketch)::numeric, -2) AS count FROM race_latest_releases WHERE name = 'chosen labels' ORDER BY label;
+SELECT request->'name' AS name, request->'version' AS version, request->'chosen_delta' AS chosen_delta, epsilon, delta, rho > 1e8 AS of_choices
+FROM _racepriv.race_charges WHERE dataset = 'chosen' AND act = 'release' ORDER BY charged_at;
+SELECT spent_epsilon, spent_delta FROM race_budget_status WHERE budget = 'chosen';
+CALL race_describe('chosen', 'town', categories => '{Paris}');
+CALL race_release_next('chosen columns');
+
+-- where nothing passes, there is still a domain; of too many the most frequent ones are kept
+CREATE TABLE many AS SELECT i AS person, 'c' || i / 2 AS town FROM generate_series(2, 2101) i UNION ALL SELECT 3000 + i, 'often ' || i / 40 FROM generate_series(0, 79) i;
+CALL race_protect('chosen many', 'many', 1e9, 0.9, 'person');
+CALL race_release('chosen many', 'chosen many', '{town}', 1e6, 0.1);
+SELECT jsonb_array_length(domains->0->'categories') AS categories, domains->0->'categories' @> '["often 0", "often 1"]' AS often, domains->0->'group' AS group FROM race_catalog WHERE name = 'chosen many';
+DELETE FROM many WHERE person >= 2;
+CALL race_release('chosen none', 'chosen many', '{town}', 1, 1e-6);
+SELECT domains->0->'categories' AS categories FROM race_catalog WHERE name = 'chosen none';
+-- choices had a fifth of epsilon and half of delta: later versions have all for their tables
+CALL race_release_next('chosen none');
+SELECT version, epsilon BETWEEN 0.79 AND 0.8 AS first, epsilon BETWEEN 0.99 AND 1 AS later, delta FROM _racepriv.race_releases, race_info(sketch) WHERE name = 'chosen none' ORDER BY 1;
+SELECT question, expected FROM race_plan('chosen many', '{town}', 1, 1e-6) WHERE unit = 'persons';
+
+-- ------------------------------------------------------------ bounds by noisy counts
+CREATE TABLE sizes AS SELECT i AS person, 1e6 + i % 7 AS far, (i % 40 - 10) AS n, i % 11 * 10.0 AS above, date '2020-01-01' + i % 20 AS day,
+	timestamp '2020-01-01' + i % 20 * interval '1 day' AS at, i % 3 * interval '1 hour' AS long, 5 AS same, 'NaN'::float8 AS none, 'a'::text AS name
+FROM generate_series(1, 2000) i;
+-- one person has many large numbers, of which one counts
+INSERT INTO sizes SELECT 0, 1e6, 1000 * 2 ^ k, 1, '2020-01-01', '2020-01-01', '1 hour', 5, 'Infinity', 'a' FROM generate_series(1, 20) k;
+ALTER TABLE sizes ADD CHECK (above >= 0);
+CALL race_protect('chosen sizes', 'sizes', 1e9, 0, 'person');
+SET client_min_messages = notice;
+CALL race_describe('chosen sizes', 'above', bounds => 'private', epsilon => 1e6, unit => 'm');
+CALL race_describe('chosen sizes', 'above', bounds => 'private', epsilon => 0.5);
+CALL race_describe('chosen sizes', 'none', bounds => 'private', epsilon => 1e6);
+-- what must not be told, or asked
+CALL race_describe('chosen sizes', 'name', bounds => 'private', epsilon => 1);
+CALL race_describe('chosen sizes', 'n', bounds => 'public', epsilon => 1);
+CALL race_describe('chosen sizes', 'n', bounds => 'private');
+CALL race_describe('chosen sizes', 'n', bounds => 'private', epsilon => 0);
+CALL race_describe('chosen sizes', 'n', bounds => 'private', epsilon => 1e10);
+CALL race_describe('chosen sizes', 'n', 1, 2, bounds => 'private', epsilon => 1);
+CALL race_describe('chosen sizes', 'n', bounds => 'private', epsilon => 1, step => 1);
+CALL race_describe('chosen sizes', 'n', epsilon => 1);
+CALL race_describe('chosen', 'n', bounds => 'private', epsilon => 1);
+SET client_min_messages = warning;
+DO $$
+DECLARE c name;
+BEGIN
+	FOREACH c IN ARRAY '{far,n,day,at,long,same}'::name[] LOOP
+		CALL race_describe('chosen sizes', c, bounds => 'private', epsilon => 1e6);
+	END LOOP;
+END $$;
+SELECT column_name, lower, upper, unit, source FROM race_columns WHERE dataset = 'chosen sizes' AND column_name NOT IN ('n', 'name', 'person', 'none');
+-- the person's number is one of twenty
+SELECT lower, upper::int > 1000 AND upper::int < 2.1e9 AS one FROM race_columns WHERE dataset = 'chosen sizes' AND column_name = 'n';
+SELECT request - 'version'::text AS request, epsilon, rho FROM _racepriv.race_charges WHERE dataset = 'chosen sizes' AND act = 'release' ORDER BY charged_at;
+SELECT column_name, revision, epsilon FROM _racepriv.race_descriptions WHERE dataset = 'chosen sizes' ORDER BY 1, 2;
+CALL race_describe('chosen sizes', 'far');
+CALL race_describe('chosen sizes', 'far', bounds => 'private', epsilon => 1e6);
+SELECT spent_epsilon FROM race_budget_status WHERE budget = 'chosen sizes';
+DROP SCHEMA chosen CASCADE;

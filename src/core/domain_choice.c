@@ -1,0 +1,246 @@
+/*
+ * domain_choice.c
+ *		Domains that are chosen from private data: categories by a threshold, bounds by noisy counts
+ */
+#include <string.h>
+
+#include "domain_choice.h"
+#include "summary.h"
+
+/* Larger numbers of persons are not exact as doubles. */
+#define MOST_PERSONS	0x1p52
+
+/*
+ * Laplace noise between -k and k: k has the probability q^k (1 - q) / (1 + q - 2 q^(k+1)), q = e^(-1/b), which the
+ * least k solves for delta / categories.  With k of at least b, two thirds of all draws are kept.
+ */
+static bool
+plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
+{
+	RaceChoiceBudget budget;
+	double		b;
+	double		q;
+	double		odds;
+	double		k;
+
+	if (!race_choice_budget(epsilon, 1, categories, &budget))
+		return false;
+	delta = delta / (double) categories * (1 - RACE_MARGIN);
+	b = (double) budget.scale / RACE_SCALE_DENOMINATOR;
+	q = exp(-1 / b);
+	odds = log((2 * q * delta - expm1(-1 / b)) / (delta * (1 + q)));
+	k = ceil(fmax(b * (odds + RACE_MARGIN * (1 + fabs(odds))), fmax(b, 1)));
+	if (!(k < MOST_PERSONS))
+		return false;
+	threshold->mechanism = RACE_MECHANISM_LAPLACE;
+	threshold->noise = budget.scale;
+	threshold->reach = (int64_t) k;
+	threshold->least = threshold->reach + 1;
+	threshold->rho = race_rho_of_pure(epsilon);
+	return true;
+}
+
+/*
+ * Half of delta is for the noise, half for categories of one person: discrete Gaussian noise is m or more with at most
+ * the probability that a normal number is m - 1 or more (Canonne, Kamath & Steinke 2020, proposition 25).
+ */
+static bool
+plan_gaussian(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
+{
+	double		tail = delta / 2 / (double) categories * (1 - RACE_MARGIN);
+	double		deviation;
+	double		low = 0;
+	double		high = 37;		/* erfc is above 0 there */
+
+	threshold->rho = race_rho_allowed(epsilon, delta / 2);
+	threshold->noise = threshold->rho > 0 ? race_variance_for_rho(threshold->rho, categories) : 0;
+	if (threshold->noise == 0 || erfc(high / sqrt(2)) / 2 > tail)
+		return false;
+	for (int i = 0; i < 100; i++)
+	{
+		double		middle = (low + high) / 2;
+
+		if (erfc(middle / sqrt(2)) / 2 > tail)
+			low = middle;
+		else
+			high = middle;
+	}
+	deviation = race_up(sqrt((double) threshold->noise));
+	threshold->mechanism = RACE_MECHANISM_GAUSSIAN;
+	threshold->reach = 0;
+	threshold->least = 2 + (int64_t) ceil(high * (1 + RACE_MARGIN) * deviation);
+	return true;
+}
+
+bool
+race_threshold_plan(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
+{
+	RaceThreshold gaussian;
+	bool		laplace = plan_laplace(epsilon, delta, categories, threshold);
+
+	if (plan_gaussian(epsilon, delta, categories, &gaussian) && (!laplace || gaussian.least < threshold->least))
+		*threshold = gaussian;
+	else if (!laplace)
+		return false;
+	return true;
+}
+
+bool
+race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy)
+{
+	do
+		*noisy = race_noisy(random, persons, threshold->mechanism, threshold->noise);
+	while (threshold->reach > 0 && (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
+	return *noisy >= threshold->least;
+}
+
+/*
+ * Bounds.
+ */
+
+/* Parts of epsilon, of eight */
+static const int stage_part[RACE_BOUNDS_STAGES] = {1, 1, 6};
+
+#define STAGE_PARTS			8
+
+/* Of all counters without a number, one has more than the noise allows this often */
+#define FALSE_ALARM			1e-6
+
+/* Counters of octaves: of negative distances down to 0, then of others; the first is below 2^LEAST_EXPONENT. */
+#define OCTAVES_OF_SIGN		(RACE_BOUNDS_OCTAVES / 2)
+#define LEAST_EXPONENT		(-63)
+
+/* The lower end of octave k, which is the upper end of k - 1 */
+static double
+octave_edge(int k)
+{
+	if (k == OCTAVES_OF_SIGN)
+		return 0;
+	return k > OCTAVES_OF_SIGN ? ldexp(1, k - 1 - OCTAVES_OF_SIGN + LEAST_EXPONENT) :
+		-ldexp(1, OCTAVES_OF_SIGN - 1 - k + LEAST_EXPONENT);
+}
+
+static int
+octave_of(double distance)
+{
+	int			exponent = OCTAVES_OF_SIGN - 1 + LEAST_EXPONENT;
+	int			i;
+
+	if (fabs(distance) < ldexp(1, exponent))
+		(void) frexp(distance, &exponent);
+	i = distance == 0 || exponent < LEAST_EXPONENT ? 0 : exponent - LEAST_EXPONENT;
+	return distance < 0 ? OCTAVES_OF_SIGN - 1 - i : OCTAVES_OF_SIGN + i;
+}
+
+bool
+race_bounds_start(RaceBounds *bounds, double epsilon, uint64_t numbers)
+{
+	memset(bounds, 0, sizeof(RaceBounds));
+	bounds->lower = -INFINITY;
+	bounds->upper = INFINITY;
+	for (int i = 0; i < RACE_BOUNDS_STAGES; i++)
+	{
+		RaceChoiceBudget budget;
+
+		if (!race_choice_budget(race_down(epsilon * stage_part[i]) / STAGE_PARTS, 1, numbers, &budget))
+			return false;
+		bounds->scale[i] = budget.scale;
+	}
+	return true;
+}
+
+int
+race_bounds_counter(const RaceBounds *bounds, double x)
+{
+	double		cell;
+
+	if (!isfinite(x))
+		return -1;
+	if (bounds->stage != RACE_BOUNDS_CENTRE)
+		return octave_of(x - bounds->centre);
+	cell = floor((x - bounds->start) / bounds->width);
+	return cell >= 0 && cell < RACE_BOUNDS_CELLS ? (int) cell : -1;
+}
+
+/* The widest bounds that are needed, within what is known; cells between them must differ as doubles. */
+static void
+set_bounds(RaceBounds *bounds, double lower, double upper)
+{
+	double		least = fmax(fabs(lower), fabs(upper)) * 0x1p-30;
+
+	bounds->found = true;
+	if (upper - lower < least)
+	{
+		lower -= least;
+		upper += least;
+	}
+	if (bounds->whole)
+	{
+		lower = fmax(floor(lower), -0x1p53);
+		upper = fmin(ceil(upper), 0x1p53);
+	}
+	/* noise may have put all of them beyond what is known */
+	lower = fmin(fmax(lower, bounds->lower), bounds->upper);
+	bounds->upper = fmax(fmin(upper, bounds->upper), lower);
+	bounds->lower = lower;
+}
+
+static void
+conclude(RaceBounds *bounds, const int64_t *counters, double threshold)
+{
+	double		deviation = sqrt(race_discrete_laplace_variance(bounds->scale[RACE_BOUNDS_REACH]));
+	int			first = RACE_BOUNDS_OCTAVES;
+	int			last = -1;
+	double		all = 0;
+	double		beyond = 0;
+
+	for (int k = 0; k < RACE_BOUNDS_OCTAVES; k++)
+		if ((double) counters[k] >= threshold)
+		{
+			first = first < k ? first : k;
+			last = k;
+		}
+	if (last < 0)
+		return;
+	for (int k = 0; k < RACE_BOUNDS_OCTAVES; k++)
+	{
+		all += (double) counters[k];
+		beyond += k < first || k > last ? (double) counters[k] : 0;
+	}
+	all = fmax(all, 1);
+	bounds->beyond = fmin(fmax(beyond / all, 0), 1);
+	bounds->beyond_error = fmin(2 * deviation * sqrt(RACE_BOUNDS_OCTAVES - (last - first + 1)) / all, 1);
+	set_bounds(bounds, bounds->centre + octave_edge(first), bounds->centre + octave_edge(last + 1));
+}
+
+bool
+race_bounds_read(RaceRandom *random, RaceBounds *bounds, int64_t *counters)
+{
+	int			n = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
+	uint64_t	scale = bounds->scale[bounds->stage];
+	double		threshold = log(n / (2 * FALSE_ALARM)) * (double) scale / RACE_SCALE_DENOMINATOR;
+	int			best = 0;
+
+	for (int k = 0; k < n; k++)
+	{
+		counters[k] = race_noisy(random, counters[k], RACE_MECHANISM_LAPLACE, scale);
+		if (counters[k] > counters[best])
+			best = k;
+	}
+	switch (bounds->stage)
+	{
+		case RACE_BOUNDS_PLACE:
+			bounds->start = octave_edge(best);
+			bounds->width = (octave_edge(best + 1) - bounds->start) / RACE_BOUNDS_CELLS;
+			/* of too few numbers no centre can be told: it is 0 */
+			bounds->stage = (double) counters[best] >= threshold ? RACE_BOUNDS_CENTRE : RACE_BOUNDS_REACH;
+			return true;
+		case RACE_BOUNDS_CENTRE:
+			bounds->centre = bounds->start + (best + 0.5) * bounds->width;
+			bounds->stage = RACE_BOUNDS_REACH;
+			return true;
+		default:
+			conclude(bounds, counters, threshold);
+			return false;
+	}
+}

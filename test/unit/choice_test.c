@@ -1,0 +1,333 @@
+/*
+ * choice_test.c
+ *		Categories by a threshold, and bounds by noisy counts: privacy by brute force, and what they need.
+ *
+ * The test has a race_noisy() of its own, which adds each number that noise could be, one after the other.  With the
+ * exact probability of each, all outcomes of a category and their probabilities are known, for every number of persons.
+ */
+#include "../../src/core/domain_choice.h"
+#include "../../src/core/summary.h"
+#include "helpers.h"
+#include "tap.h"
+
+/* What noise is next, and what it was drawn with */
+static struct
+{
+	int64_t		noise;
+	int			calls;
+	RaceMechanism mechanism;
+	uint64_t	scale;
+	const int64_t *answers;		/* or NULL: what is answered in any case */
+} next;
+
+int64_t
+race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
+{
+	(void) random;
+	next.mechanism = mechanism;
+	next.scale = noise;
+	if (next.answers != NULL)
+		return next.answers[next.calls++];
+	/* 0 is always kept */
+	return value + (next.calls++ == 0 ? next.noise : 0);
+}
+
+/* Does noise x pass?  *kept: or is it drawn again? */
+static bool
+passes(const RaceThreshold *threshold, int64_t persons, int64_t x, bool *kept)
+{
+	int64_t		noisy;
+	bool		passed;
+
+	next.noise = x;
+	next.calls = 0;
+	passed = race_threshold_passes(NULL, threshold, persons, &noisy);
+	*kept = next.calls == 1;
+	return passed;
+}
+
+#define MOST_REACH	40000
+
+/* Probability of each outcome: 0 is that a category does not pass, the others are noisy numbers from the threshold on */
+static void
+outcomes(const RaceThreshold *threshold, int64_t persons, long double *probability)
+{
+	long double rate = (long double) RACE_SCALE_DENOMINATOR / threshold->noise;
+	int64_t		reach = threshold->reach;
+	long double all = 0;
+
+	memset(probability, 0, (3 * MOST_REACH + 10) * sizeof(long double));
+	for (int64_t x = -reach - 2; x <= reach + 2; x++)
+	{
+		bool		kept;
+		bool		passed = passes(threshold, persons, x, &kept);
+		long double mass = expl(-rate * (x < 0 ? -x : x));
+
+		if (!kept)
+			continue;
+		all += mass;
+		probability[passed ? persons + x - threshold->least + 1 : 0] += mass;
+	}
+	for (int64_t i = 0; i <= 3 * reach + 5; i++)
+		probability[i] /= all;
+}
+
+/* The delta that is left at e^epsilon */
+static long double
+divergence(const long double *p, const long double *q, int64_t n, long double factor)
+{
+	long double sum = 0;
+
+	for (int64_t i = 0; i <= n; i++)
+		if (p[i] > factor * q[i])
+			sum += p[i] - factor * q[i];
+	return sum;
+}
+
+/* The most delta that one person more costs, both ways, for any number of persons; and where half of the draws pass */
+static long double
+worst_delta(const RaceThreshold *threshold, int64_t *half)
+{
+	static long double tables[2][3 * MOST_REACH + 10];
+	long double factor = expl((long double) RACE_SCALE_DENOMINATOR / threshold->noise);
+	long double worst = 0;
+
+	*half = 0;
+	memset(tables[0], 0, sizeof(tables[0]));
+	tables[0][0] = 1;			/* of what nobody has nothing is drawn */
+	for (int64_t persons = 1; persons <= 2 * threshold->reach + 3; persons++)
+	{
+		long double *now = tables[persons % 2];
+		long double *before = tables[(persons + 1) % 2];
+
+		outcomes(threshold, persons, now);
+		worst = fmaxl(worst, divergence(now, before, 3 * threshold->reach + 5, factor));
+		worst = fmaxl(worst, divergence(before, now, 3 * threshold->reach + 5, factor));
+		if (*half == 0 && now[0] <= 0.5L)
+			*half = persons;
+	}
+	return worst;
+}
+
+/* The best mechanism there is for one category: Desfontaines, Voss, Gipson & Mandayam 2022, theorem 1 */
+static int64_t
+best_half(double epsilon, double delta)
+{
+	double		p = 0;
+	int64_t		persons = 0;
+
+	for (; p < 0.5; persons++)
+		p = fmin(fmin(exp(epsilon) * p + delta, 1 - exp(-epsilon) * (1 - p - delta)), 1);
+	return persons;
+}
+
+static void
+check_laplace(void)
+{
+	static const double epsilons[] = {0.05, 0.2, 1, 3, 20};
+	static const double deltas[] = {0.4, 1e-2, 1e-6, 1e-12};
+	static const uint64_t categories[] = {1, 2, 5};
+	bool		is_private = true;
+	bool		attained = true;
+	bool		best = true;
+	bool		sound = true;
+	int			n = 0;
+
+	for (int i = 0; i < 5 * 4 * 3; i++)
+	{
+		double		epsilon = epsilons[i % 5];
+		double		delta = deltas[i / 5 % 4];
+		uint64_t	c = categories[i / 20];
+		RaceThreshold threshold;
+		int64_t		half;
+		long double worst;
+
+		if (!race_threshold_plan(epsilon, delta, c, &threshold) || threshold.mechanism != RACE_MECHANISM_LAPLACE ||
+			threshold.reach > CASES(1000, 100))
+			continue;
+		n++;
+		worst = worst_delta(&threshold, &half);
+		sound &= next.mechanism == RACE_MECHANISM_LAPLACE && next.scale == threshold.noise;
+		/* c / b is at most epsilon, and all deltas together at most delta */
+		is_private &= (long double) c * RACE_SCALE_DENOMINATOR <= (long double) epsilon * threshold.noise * (1 + 1e-15L) &&
+			c * worst <= delta * (1 + 1e-9L);
+		if (c == 1)
+			best &= half <= fmax(best_half(epsilon, delta) + 1, ceil(1 / epsilon) + 2);
+		/* a step less would cost more, unless it is so short for another reason */
+		threshold.reach--;
+		threshold.least--;
+		if (threshold.reach >= (double) threshold.noise / RACE_SCALE_DENOMINATOR)
+			attained &= c * worst_delta(&threshold, &half) > delta;
+	}
+	ok(sound && n >= CASES(35, 10), "noise of the plan is drawn: %d plans", n);
+	ok(is_private, "one person in so many categories costs at most epsilon and delta");
+	ok(attained, "with a threshold that is one less, she costs more");
+	ok(best, "a category needs at most one person more than with the best mechanism");
+}
+
+/* The sum of a discrete Gaussian from `least` on */
+static long double
+gaussian_tail(int64_t least, uint64_t variance)
+{
+	int64_t		end = (int64_t) (60 * sqrt((double) variance)) + 10;
+	long double all = 0;
+	long double tail = 0;
+
+	for (int64_t x = -end; x <= end; x++)
+	{
+		long double mass = expl(-(long double) x * x / (2 * (long double) variance));
+
+		all += mass;
+		if (x >= least)
+			tail += mass;
+	}
+	return tail / all;
+}
+
+static void
+check_gaussian(void)
+{
+	bool		is_private = true;
+	bool		attained = true;
+	int			n = 0;
+
+	for (uint64_t c = 2; c <= 2000; c *= 3)
+		for (double delta = 1e-3; delta > 1e-10; delta *= 1e-3)
+		{
+			RaceThreshold threshold;
+			bool		kept;
+
+			if (!race_threshold_plan(1, delta, c, &threshold) || threshold.mechanism != RACE_MECHANISM_GAUSSIAN)
+				continue;
+			n++;
+			is_private &= (double) c / (2 * (double) threshold.noise) <= threshold.rho &&
+				race_epsilon_of_rho(threshold.rho, delta / 2) <= 1 + 1e-9 &&
+				c * gaussian_tail(threshold.least - 1, threshold.noise) <= delta / 2;
+			is_private &= !passes(&threshold, 1, threshold.least - 2, &kept) && kept &&
+				passes(&threshold, 1, threshold.least - 1, &kept) && kept && next.mechanism == RACE_MECHANISM_GAUSSIAN &&
+				next.scale == threshold.noise;
+			attained &= c * gaussian_tail((int64_t) (threshold.least * 0.95), threshold.noise) > delta / 2;
+		}
+	ok(n >= 12 && is_private, "Gaussian noise costs at most epsilon and delta: %d plans", n);
+	ok(attained, "with a threshold that is 5 %% less, it costs more");
+}
+
+/* Numbers in one reading after the other */
+typedef struct Search
+{
+	RaceBounds	bounds;
+	int			readings;
+	long double cost;			/* of one number more */
+	bool		sound;
+} Search;
+
+/* Run a search, with no noise or with given answers; a NaN more must change nothing. */
+static void
+run_search(Search *search, const double *numbers, int n, const int64_t *answers)
+{
+	bool		more = true;
+
+	for (search->readings = 0, search->cost = 0, search->sound = true; more; search->readings++)
+	{
+		int64_t		counters[RACE_BOUNDS_COUNTERS] = {0};
+		int			places = search->bounds.stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
+
+		for (int i = 0; i < n; i++)
+		{
+			/* one counter, or none: a number changes a reading by 1 */
+			int			k = race_bounds_counter(&search->bounds, numbers[i]);
+
+			search->sound &= k < places && k >= -1 && (isfinite(numbers[i]) || k == -1);
+			if (k >= 0)
+				counters[k]++;
+		}
+		next.calls = 0;
+		next.noise = 0;
+		next.answers = answers;
+		more = race_bounds_read(NULL, &search->bounds, counters);
+		search->sound &= next.calls == places && next.mechanism == RACE_MECHANISM_LAPLACE;
+		search->cost += (long double) RACE_SCALE_DENOMINATOR / next.scale;
+	}
+	next.answers = NULL;
+}
+
+static void
+check_bounds(void)
+{
+	static const double hostile[] = {0, -0.0, 5e-324, -5e-324, 1e-300, 1e308, -1e308, INFINITY, -INFINITY, NAN, 1, -1, 0x1p64, 0x1.fffffp63, -0x1p-63};
+	const int	n = 2000;
+	double		numbers[2000];
+	int64_t		answers[RACE_BOUNDS_COUNTERS];
+	bool		sound = true;
+	bool		costs = true;
+	bool		attained = false;
+	bool		same = true;
+	bool		tight = true;
+	double		lowest = -INFINITY;
+
+	for (int trial = 0; trial < CASES(2000, 200); trial++)
+	{
+		double		epsilon = ldexp(1, trial % 24 - 12);
+		uint64_t	changed = 1 + mix(trial) % 5;
+		double		place = ldexp(signed_unit(mix(trial + 1000)), (int) (mix(trial + 2000) % 80) - 30);
+		double		spread = ldexp(1, (int) (mix(trial + 3000) % 60) - 30);
+		double		least = INFINITY;
+		double		most = -INFINITY;
+		Search		search[2];
+
+		for (int i = 0; i < n; i++)
+		{
+			numbers[i] = place + spread * signed_unit(mix((uint64_t) trial * n + i));
+			least = fmin(least, numbers[i]);
+			most = fmax(most, numbers[i]);
+		}
+		/* without noise: all are within bounds, which are not much too wide for what a double, and 1,024 cells, can tell */
+		sound &= race_bounds_start(&search[0].bounds, 1e6, 1);
+		run_search(&search[0], numbers, n, NULL);
+		tight &= search[0].bounds.found && search[0].bounds.lower <= least && search[0].bounds.upper >= most &&
+			search[0].bounds.upper - search[0].bounds.lower <= 4 * (most - least) + fmax(fabs(least), fabs(most)) / 100;
+		/* the answers decide, and nothing else */
+		for (int i = 0; i < RACE_BOUNDS_COUNTERS; i++)
+			answers[i] = (int64_t) (mix((uint64_t) trial * 5000 + i) % 3 == 0 ? mix(i + trial) % 1000000 : 0);
+		for (int i = 0; i < 2; i++)
+		{
+			sound &= race_bounds_start(&search[i].bounds, epsilon, changed);
+			run_search(&search[i], i == 0 ? numbers : hostile, i == 0 ? n : (int) (sizeof(hostile) / sizeof(hostile[0])), answers);
+			sound &= search[i].sound && search[i].readings <= RACE_BOUNDS_STAGES;
+			costs &= search[i].cost * changed <= epsilon * (1 + 1e-15L);
+			attained |= search[i].cost * changed > 0.999L * epsilon;
+		}
+		same &= search[0].readings == search[1].readings && memcmp(&search[0].bounds, &search[1].bounds, sizeof(RaceBounds)) == 0;
+	}
+	ok(sound, "a number is in one counter of a reading, or in none, and each counter gets noise");
+	ok(costs && attained, "all readings together cost at most epsilon");
+	ok(same, "nothing but noisy counts decides");
+	ok(tight, "without noise, bounds hold all numbers and are at most four times as wide");
+	for (int i = -70; i <= 70; i++)
+	{
+		RaceBounds	bounds = {0};
+		double		x = i < 0 ? -ldexp(1, -i - 10) : ldexp(1, i - 10);
+
+		tight = i == -70 || race_bounds_counter(&bounds, x) >= race_bounds_counter(&bounds, lowest);
+		lowest = x;
+		if (!tight)
+			break;
+	}
+	ok(tight, "larger numbers are in later counters");
+}
+
+int
+main(void)
+{
+	RaceThreshold threshold;
+
+	check_laplace();
+	check_gaussian();
+	check_bounds();
+	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, &threshold), "noise that is too large is refused");
+	for (uint64_t c = 1; c <= 1000; c *= 10)
+		if (race_threshold_plan(1, 1e-6, c, &threshold))
+			printf("# epsilon 1, delta 1e-6, %d categories a person: %d persons, best for one %d\n", (int) c,
+				   (int) threshold.least, (int) best_half(1, 1e-6));
+	return done_testing();
+}
