@@ -162,13 +162,11 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP CAST (race_moments AS race_sketch);
--- What was computed of another question is not told any more; parameters are text that can be used.  Modes are those of vectors.
+-- What was computed of another question is not told any more.  Modes are those of vectors.
 -- covers: TYPE race_minimize_result evaluations
--- covers: TYPE race_suggest_result statement
 -- covers: TYPE race_modes_result record
 -- covers: TYPE race_release_modes_result record
 ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
-ALTER TYPE race_suggest_result DROP ATTRIBUTE statement;
 ALTER TYPE race_modes_result DROP ATTRIBUTE record;
 ALTER TYPE race_release_modes_result DROP ATTRIBUTE record;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
@@ -404,10 +402,6 @@ DROP FUNCTION _race_dataset(dataset text);
 DROP FUNCTION _race_check_owner(actor name, relations regclass[]);
 DROP AGGREGATE race_whiten(x "any", label "any");
 DROP AGGREGATE race_whiten(x "any");
-DROP AGGREGATE race_suggest_kernel(x "any", label "any", epsilon float8, delta float8, records bigint);
-DROP AGGREGATE race_suggest_kernel(params race_params, x "any", label "any", epsilon float8, delta float8, records bigint);
-DROP AGGREGATE race_suggest(x "any", label "any", epsilon float8, delta float8, records bigint);
-DROP AGGREGATE race_suggest(x "any", epsilon float8, delta float8, records bigint);
 DROP FUNCTION _race_discriminant_final(bytea);
 DROP AGGREGATE race_discriminant(label "any", x "any");
 DROP FUNCTION _race_discriminant_step(internal, "any", "any");
@@ -771,7 +765,7 @@ COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 	'the probability of each class given q as {label: probability}, over rows (label, sketch, q [, prior]), with the priors of race_classify. Where all densities are zero, it is the prior';
 
 COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
-	'the score of q by classes in the order of a constant array, with prior counts: 2 times the number of the pair of classes that are likeliest, and from 0 to 1 how far the second of them is ahead';
+	'the score of q by classes in the order of a constant array, with prior counts: 2 times the number of the likeliest pair of classes, and from 0 to 1 how far the second is ahead';
 
 CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
@@ -993,8 +987,26 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 	'raises 55000 if another role than its owner may write to the ledger, or if triggers or rules of others are on it';
 
+CREATE OR REPLACE VIEW race_budget_status AS
+SELECT b.budget,
+	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
+	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
+	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
+	b.spent_epsilon, b.spent_delta, b.spent_rho,
+	CASE WHEN b.delta_limit > c.chosen_delta THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, (b.delta_limit - c.chosen_delta)::float8) END AS spent_zcdp_epsilon,
+	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
+	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
+	b.rho_limit - b.spent_rho AS rho_left,
+	c.charges, c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
+FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
+	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta')::numeric), 0.0) AS chosen_delta,
+		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
+	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
+
 COMMENT ON VIEW race_budget_status IS
 	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
+
+COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit, less the delta that choices of labels and categories took; NULL if none is left';
 
 CREATE TABLE _racepriv.race_series_units (
 	name text NOT NULL,
@@ -1029,7 +1041,7 @@ CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series js
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
 DECLARE
 	most_intervals CONSTANT int := 65536;
-	keys CONSTANT text[] := '{by,every,starting,until,delay}';
+	keys CONSTANT text[] := '{by,every,starting,until,delay,lengths}';
 	by_type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a
 		WHERE a.attrelid = relation AND a.attname = series->>'by' AND a.attnum > 0 AND NOT a.attisdropped);
 	every interval;
@@ -1038,10 +1050,11 @@ DECLARE
 	until timestamp;
 	intervals int;
 BEGIN
-	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series, '$.* ? (@.type() != "string")')
+	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series - 'lengths'::text, '$.* ? (@.type() != "string")')
+		OR series ? 'lengths' AND series->>'lengths' !~ '^[1-9]$'
 		OR series->>'by' IS NULL OR series->>'every' IS NULL OR series->>'until' IS NULL
 	THEN
-		RAISE EXCEPTION 'a series needs by, every and until, and may have starting and delay, which are texts' USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'a series needs by, every and until, and may have starting and delay, which are texts, and lengths from 1 to 9' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'For example series => ''{"by": "visited_on", "every": "1 day", "starting": "2026-01-01", "until": "2027-01-01"}''.';
 	ELSIF by_type IS NULL THEN
 		RAISE EXCEPTION 'there is no column "%"', left(series->>'by', 64) USING ERRCODE = 'undefined_column',
@@ -1069,8 +1082,8 @@ BEGIN
 	IF intervals IS NULL THEN
 		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	RETURN jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
-		'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals);
+	RETURN jsonb_strip_nulls(jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
+		'lengths', (series->>'lengths')::int, 'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals));
 END $$;
 
 REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
@@ -1096,7 +1109,7 @@ COMMENT ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) IS
 	'the time of some intervals of a series, which rows are in it, whether it is over, and when; NULL after the end of the series';
 
 CREATE FUNCTION _racepriv._race_period(
-	release text, OUT name text, OUT "values" int, OUT first int, OUT after int)
+	release text, OUT name text, OUT "values" int, OUT levels int, OUT first int, OUT after int)
 	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
 DECLARE
@@ -1119,6 +1132,8 @@ BEGIN
 	ELSIF "values" IS NULL THEN
 		RETURN;
 	END IF;
+	SELECT max(c.n) INTO levels FROM (SELECT count(*) FROM _racepriv.race_releases r
+		WHERE r.name = _race_period.name AND r.part = 1 GROUP BY upper(r.during)) c (n);
 	-- the shortest value that begins at a time is one interval
 	SELECT tsrange(min(l.low), max(l.high)), min(l.high) - min(l.low),
 		count(*) FILTER (WHERE l.low < lower(period)), count(*) FILTER (WHERE upper_inf(period) OR l.high <= upper(period))
@@ -1138,7 +1153,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION _racepriv._race_period(text) IS
-	'what the name of a release stands for: of a series how many values there are, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';
+	'what the name of a release stands for: of a series its values, their lengths, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';
 
 CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
 	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
@@ -1623,7 +1638,7 @@ BEGIN
 	END IF;
 END $$;
 
-CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint) RETURNS text[]
+CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint, delta float8) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -1631,9 +1646,17 @@ DECLARE
 	most_bytes CONSTANT bigint := 1000000000;
 	most_labels CONSTANT int := 100000;
 BEGIN
-	IF (label IS NULL) <> (labels IS NULL) THEN
-		RAISE EXCEPTION 'label and labels go together' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'The list of labels is declared, because which labels occur is private.';
+	IF label IS NULL AND labels IS NOT NULL THEN
+		RAISE EXCEPTION 'labels need a label' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'label is the expression that gives the label of a row: label => ''town''.';
+	END IF;
+	IF label IS NOT NULL AND labels IS NULL AND delta = 0.0::float8 THEN
+		RAISE EXCEPTION 'labels that are not listed need a delta' USING ERRCODE = 'invalid_parameter_value',
+			DETAIL = 'Which labels occur is private. With a delta, those are released that enough persons have.',
+			HINT = 'Write labels => ''{north,south}'' if the list is public, or else delta => 1e-6.';
+	END IF;
+	IF labels IS NULL AND bytes > most_bytes / 2 THEN
+		RAISE EXCEPTION 'sketches of two labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	IF labels IS NULL THEN
 		RETURN NULL;
@@ -1655,14 +1678,22 @@ BEGIN
 	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
 END $$;
 
-COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint) IS
-	'the declared labels, whose sketches have so many bytes each, as the parts are ordered; errors: 22023 or 22004 unless they are a list of different labels, or there is neither label nor labels; 54000 if there are too many';
+COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint, float8) IS
+	'the declared labels, whose sketches have so many bytes, as parts are ordered; NULL if they are to be chosen; errors: 22023 or 22004 unless they are different labels, or without them and a delta; 54000 for too many';
+
+CREATE FUNCTION _racepriv._race_is_shown(shown text) RETURNS boolean
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10 AS $$
+	SELECT shown OPERATOR(pg_catalog.!~) '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|<[A-Za-z/!?]'
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_is_shown(text) IS
+	'is a text without control characters, characters that change the direction of text, and the beginning of an HTML tag?';
 
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[]) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF EXISTS (SELECT FROM unnest(texts) t WHERE t ~ '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|<[A-Za-z/!?]') THEN
+	IF EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t)) THEN
 		RAISE EXCEPTION '% must not contain control characters or markup', what USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'After "<" there must be no letter and none of "/", "!" and "?". A description may have several lines.';
 	END IF;
@@ -1779,7 +1810,7 @@ COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, 
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 COMMENT ON PROCEDURE race_release_next(text) IS
-	'releases a new version of a release, of its data as they are now, with the same request and at the same cost; of a series all that is closed by now, which the series has paid for. Errors as race_release, and 42704 if there is no such release';
+	'releases a new version of a release, of its data as they are now, at the same cost; of a series what is over, which is paid. Errors as race_release, and 42704 if there is no such release';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
@@ -1808,7 +1839,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION race_refreshes_left(text) IS
-	'how many times race_release_next of this release fits what is left of the budget; of a series, how many intervals are not made; NULL if there is no such release; error 42501 unless the caller may SELECT from the relation of its dataset';
+	'how many times race_release_next of this release fits what is left of the budget; of a series, intervals that are left; NULL without such a release; error 42501 unless the caller may SELECT from the relation of its dataset';
 
 CREATE TABLE _racepriv.race_descriptions (
 	dataset text NOT NULL REFERENCES _racepriv.race_datasets,
@@ -1824,6 +1855,7 @@ CREATE TABLE _racepriv.race_descriptions (
 	public_table text,
 	described_by name NOT NULL,
 	described_at timestamptz NOT NULL,
+	epsilon float8,
 	PRIMARY KEY (dataset, column_name, revision),
 	CHECK ((lower IS NULL) = (upper IS NULL))
 );
@@ -1857,6 +1889,8 @@ COMMENT ON COLUMN _racepriv.race_descriptions.described_by IS 'the role that sai
 
 COMMENT ON COLUMN _racepriv.race_descriptions.described_at IS 'when';
 
+COMMENT ON COLUMN _racepriv.race_descriptions.epsilon IS 'what bounds by noisy counts cost; NULL where the owner said them';
+
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_descriptions
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
 
@@ -1880,8 +1914,9 @@ CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid, c
 	LANGUAGE sql STABLE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	SELECT a.attname, d.type, d.kind, d.lower, d.upper, d.step, d.categories,
-		(d.domain->>'null')::boolean, (d.domain->>'other')::boolean, d.cells, s.unit, s.description,
-		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table ELSE d.source END,
+		CASE WHEN d.reason IS NULL THEN (d.domain->>'null')::boolean END, CASE WHEN d.reason IS NULL THEN (d.domain->>'other')::boolean END, d.cells, s.unit, s.description,
+		CASE WHEN s.public_table IS NOT NULL AND d.source = 'described' THEN 'public table ' || s.public_table
+			WHEN s.epsilon IS NOT NULL AND d.source = 'described' THEN 'noisy counts' ELSE d.source END,
 		d.reason, CASE WHEN d.arguments IS NOT NULL THEN format('CALL race_describe(%L, %L, %s)', _race_columns_of_dataset.dataset, a.attname,
 			coalesce('public_table => ' || quote_literal(f.name), d.arguments)) END, d.domain
 	FROM pg_attribute a
@@ -1946,13 +1981,13 @@ COMMENT ON COLUMN race_columns.unit IS 'what the values are measured in';
 
 COMMENT ON COLUMN race_columns.description IS 'what the values mean';
 
-COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, or a public table';
+COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, noisy counts, or a public table';
 
 COMMENT ON COLUMN race_columns.reason IS 'why the column has no domain, and the statement that gives it one; NULL if it has one';
 
 CREATE FUNCTION _racepriv._race_describe(
 	actor name, dataset text, column_name name, lower float8, upper float8, step float8, categories text[],
-	unit text, description text, public_table regclass) RETURNS void
+	unit text, description text, public_table regclass, epsilon float8) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
@@ -1982,7 +2017,7 @@ BEGIN
 	SELECT dataset, column_name, coalesce((SELECT max(r.revision) FROM _racepriv.race_descriptions r
 			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
 		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
-		_racepriv._race_relation_name(public_table), actor, clock_timestamp()
+		_racepriv._race_relation_name(public_table), actor, clock_timestamp(), epsilon
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	SELECT k.reason, k.hint INTO known
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
@@ -1992,23 +2027,23 @@ BEGIN
 	END IF;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass, float8) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass) IS
+COMMENT ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass, float8) IS
 	'race_describe for a role that owns the relation';
 
 CREATE PROCEDURE race_describe(
 	dataset text, column_name name, lower anycompatible DEFAULT NULL, upper anycompatible DEFAULT NULL,
 	categories text[] DEFAULT NULL, unit text DEFAULT NULL, step "any" DEFAULT NULL,
-	description text DEFAULT NULL, public_table regclass DEFAULT NULL)
+	description text DEFAULT NULL, public_table regclass DEFAULT NULL, bounds text DEFAULT NULL, epsilon float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) FROM PUBLIC;
+REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) FROM PUBLIC;
 
-COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass) IS
-	'says which values a column has, where its schema does not: bounds and a step, or categories, none of which may depend on the data. It replaces what was said before. Errors: 42501 unless you own the relation, 22023';
+COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
+	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, OUT domains jsonb, OUT units text[], OUT names text[])
+CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, delta float8, OUT domains jsonb, OUT units text[], OUT names text[])
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -2040,10 +2075,13 @@ BEGIN
 		IF c.column_name IS NULL THEN
 			RAISE EXCEPTION 'dataset "%" has no column "%"', dataset, left(c.name, 64) USING ERRCODE = 'undefined_column',
 				HINT = 'race_columns shows which there are.';
-		ELSIF c.reason IS NOT NULL THEN
+		ELSIF c.reason IS NOT NULL AND (c.domain IS NULL OR delta = 0.0::float8) THEN
 			RAISE EXCEPTION 'column "%" of dataset "%" has no public domain', c.name, dataset USING ERRCODE = 'invalid_parameter_value',
 				DETAIL = format('%s%s. Nothing was read and nothing charged.', upper(left(c.reason, 1)), substr(c.reason, 2)),
-				HINT = coalesce('Its owner can say it: ' || c.hint, 'Leave it out, or protect a view in which it is of another type.');
+				HINT = coalesce('Its owner can say it: ' || c.hint || CASE WHEN c.domain IS NOT NULL THEN
+					'; or write delta => 1e-6, and the release chooses the categories that enough persons have'
+					WHEN c.hint LIKE '%upper%' THEN '; or find them by noisy counts: bounds => ''private'', epsilon => 0.05' ELSE '' END,
+					'Leave it out, or protect a view in which it is of another type.');
 		END IF;
 		IF c.is_measure AND c.kind <> 'number' THEN
 			RAISE EXCEPTION 'measure "%" of dataset "%" is no number', c.name, dataset USING ERRCODE = 'datatype_mismatch',
@@ -2068,10 +2106,34 @@ BEGIN
 	END IF;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text) IS
-	'the domains and units of columns of a dataset, and of a measure after them. Errors: 42703 for no such column, 22023 for a column without a domain';
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) IS
+	'the domains and units of columns, and of a measure after them; with a delta, texts may have categories that are still to be chosen. Errors: 42703 for no such column, 22023 for a column without a domain';
+
+CREATE FUNCTION _racepriv._race_declared_domains(domains jsonb) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_agg(CASE WHEN d.domain ? 'chosen' THEN d.domain - '{categories,cells,group,single}'::text[] ELSE d.domain END ORDER BY d.place)
+	FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_declared_domains(jsonb) IS
+	'domains of columns without the categories that a release chose';
+
+CREATE FUNCTION _racepriv._race_state_categories(domains jsonb, categories text[]) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_set(domains, ARRAY[(d.place - 1)::text], d.domain || jsonb_build_object('categories', c.list,
+		'cells', cardinality(c.list) + (d.domain->>'single')::int, 'group', (cardinality(c.list) + 127) / 128))	-- groups as in columns.c
+	FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place),
+		(SELECT coalesce(array_agg(n COLLATE "C" ORDER BY n COLLATE "C"), '{""}') FROM unnest(categories) n) c (list)
+	WHERE d.domain ? 'chosen' AND NOT d.domain ? 'categories'
+	ORDER BY d.place LIMIT 1
+$$;
+
+COMMENT ON FUNCTION _racepriv._race_state_categories(jsonb, text[]) IS
+	'domains with the categories of the first column whose categories are still to be chosen; of none, an empty text';
 
 CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains jsonb) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
@@ -2086,6 +2148,8 @@ BEGIN
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
 	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
+		WHEN o.domain ? 'chosen' THEN
+			_racepriv._race_declared_domains(jsonb_build_array(k.domain)) IS DISTINCT FROM _racepriv._race_declared_domains(jsonb_build_array(o.domain))
 		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
@@ -2111,7 +2175,7 @@ CREATE PROCEDURE race_release(
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) FROM PUBLIC;
 
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) IS
-	'charges a dataset''s budget, then stores noisy counts of columns and of pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets of two or three that do; series: one for each interval of time. Errors: 42501, 42703, 22023, 42704, 55000';
+	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets that do; series: intervals of time. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
@@ -2329,7 +2393,7 @@ CREATE FUNCTION race_trend(
 $$;
 
 COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
-	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or by "during", of each interval of a series. NULL where too little is known. where, source and errors as race_count';
+	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little known. where, source, errors: race_count';
 
 CREATE FUNCTION _racepriv._race_query(domains jsonb, query jsonb) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -2920,7 +2984,7 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 $$;
 
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label: the number of records, and the distance to the version before. of a series, for each interval, whose end is the time. Moments have counts alone. No rows without such a release';
+	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. None without such a release';
 
 DO $$
 DECLARE
