@@ -100,14 +100,14 @@ CREATE TABLE points AS
 SELECT i, class, class::text AS label, ARRAY[least(greatest(cos(class) * 0.5 + (0.1 + class * 0.02) * cos(6.2831853 * u) * sqrt(-2 * ln(v)), -1), 1),
 	least(greatest(sin(class) * 0.5 + 0.1 * sin(6.2831853 * u) * sqrt(-2 * ln(v)), -1), 1)] AS x
 FROM (SELECT i, CASE WHEN i % 100 = 0 THEN 7 ELSE i % 6 END AS class, (i * 0.6180339887 - floor(i * 0.6180339887)) AS u, ((i * 7919 % 20011) + 0.5) / 20011 AS v FROM generate_series(1, 12000) i) s;
-CALL race_protect('points', 'points', 10000000);
-CALL race_release_sketch('points', 'points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 100000, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
+CALL race_protect('classified points', 'points', 10000000);
+CALL race_release_sketch('points', 'classified points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 100000, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
 SELECT count(*) AS labels, race_params(scores) = 'l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={41}, cells={328})' AS params FROM race_latest_releases WHERE name = 'points' GROUP BY 2;
 SELECT avg((says = label)::int) > 0.7 AS right, abs(avg((says = label)::int) - avg((p ->> says)::float8)) < 0.03 AS sure, abs(avg((p ->> '7')::float8) - 0.01) < 0.005 AS rare,
 	avg((says = race_classify('points', x))::int) = 1 AS best
 FROM (SELECT label, x, race_posterior('points', x) AS p FROM points WHERE i % 7 = 0) s, LATERAL (SELECT key AS says FROM jsonb_each_text(p) ORDER BY value::float8 DESC LIMIT 1) m;
 -- where noise hides all, calibration changes nothing
-CALL race_release_sketch('points in noise', 'points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 0.0001, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
+CALL race_release_sketch('points in noise', 'classified points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 0.0001, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
 SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
 FROM points, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('points in noise', x))) p WHERE i <= 20;
 DROP SCHEMA classified CASCADE;

@@ -104,3 +104,4 @@ CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "eve
 CALL race_release('bad', 'persons', '{kind}', 1, series => '{"by": "made_on", "every": "1 hour", "until": "2099-01-01"}');
 CALL race_release('bad', 'stream', '{age}', 1, series => '[]');
 SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'bad';
+DROP VIEW kept, counted;

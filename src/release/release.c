@@ -1213,7 +1213,7 @@ read_last(Release *release)
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
 							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge,"
 							 " CASE WHEN c.request ? 'label' AND NOT c.request ? 'labels' THEN ARRAY(SELECT DISTINCT l.label COLLATE \"C\""
-							 " FROM _racepriv.race_releases l WHERE l.name = r.name AND l.version = r.version ORDER BY 1) END, q.*"
+							 " FROM _racepriv.race_releases l WHERE l.name = $1 AND l.version = r.version ORDER BY 1) END, q.*"
 							 " FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
 							 " jsonb_to_record(c.request) q (%s)"
 							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", request_columns()),
