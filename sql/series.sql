@@ -47,21 +47,21 @@ SELECT race_count('short[2026-01-05,x)');
 SELECT race_count('shorter[2026-01-05,2026-01-06)');
 
 -- a value costs its part alone: noise is that of a release with half of epsilon, or of rho
-CALL race_release_sketch('pure', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, rows => 16, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-26"}');
+CALL race_release_sketch('line', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, rows => 16, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-26"}');
 CALL race_release_sketch('half', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.45, rows => 16);
 CALL race_release_sketch('gaussian', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, 1e-6, label => 'town', labels => '{Rome,Oslo}', series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-26"}');
 CALL race_release_sketch('all', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, 1e-6);
 CALL race_release_sketch('moments', 'stream', race_moment_params('{0,0}', '{9,6}'), 'x', 1e5, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-26"}');
 CALL race_release_sketch('grid', 'stream', 'l2(dims=1, lower={0}, upper={9}, bandwidth=2)', 'ARRAY[x[1]]', 1e5, value => 'x[2]', value_lower => 0, value_upper => 6, series => '{"by": "made_at", "every": "1 day", "lengths": 1, "starting": "2026-01-01", "until": "2026-01-26"}');
-CALL race_release_next('pure');
+CALL race_release_next('line');
 CALL race_release_next('gaussian');
 CALL race_release_next('moments');
 CALL race_release_next('grid');
-SELECT count(*), min(time), max(time), count(distance) AS distances, max(epsilon) <= 0.9 AS cost FROM race_versions('pure');
-SELECT race_refreshes_left('pure'), race_refreshes_left('short');
-SELECT name, count(DISTINCT version) FROM _racepriv.race_releases WHERE name IN ('pure', 'grid') GROUP BY 1 ORDER BY 1;
+SELECT count(*), min(time), max(time), count(distance) AS distances, max(epsilon) <= 0.9 AS cost FROM race_versions('line');
+SELECT race_refreshes_left('line'), race_refreshes_left('short');
+SELECT name, count(DISTINCT version) FROM _racepriv.race_releases WHERE name IN ('line', 'grid') GROUP BY 1 ORDER BY 1;
 SELECT abs((race_info(a.sketch)).counter_noise_stddev / i.counter_noise_stddev - 1) < 0.01 AS noise, (race_info(a.sketch)).epsilon / i.epsilon BETWEEN 1.99 AND 2.01 AS cost
-FROM _racepriv.race_releases a, race_info('half') i WHERE a.name = 'pure' AND a.version = 1;
+FROM _racepriv.race_releases a, race_info('half') i WHERE a.name = 'line' AND a.version = 1;
 SELECT (race_info(a.sketch)).counter_noise_stddev / i.counter_noise_stddev / sqrt(2) BETWEEN 0.99 AND 1.01 AS noise, (race_info(a.sketch)).rho / i.rho BETWEEN 0.99 AND 1.01 AS cost
 FROM _racepriv.race_releases a, race_info('all') i WHERE a.name = 'gaussian' AND a.version = 1;
 SELECT race_classify('gaussian[2026-01-05,2026-01-25)', ARRAY[1, 2]) IN ('Rome', 'Oslo') AS label;
