@@ -125,7 +125,7 @@ SELECT bool_and(p.expected > q.expected) AS less FROM race_plan('guests', '{age,
 SELECT count(*) FROM race_plan(NULL, '{age}', 1);
 SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker,age*town}') WHERE question ~ 'three|pressure|smoker';
 SELECT question FROM race_plan('guests', '{age,town,smoker}', 1, label => 'smoker') p JOIN race_plan('guests', '{age,town,smoker}', 1) q USING (question) WHERE question LIKE 'count of one value%' ORDER BY p.expected / q.expected LIMIT 1;
-SELECT question, expected, unit FROM race_plan('guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker}') WHERE question IN ('counters', 'memory');
+SELECT question, expected, unit FROM race_plan('guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker,smoker*age*town}') WHERE question IN ('counters', 'memory');
 CALL race_release('guests planned', 'guests', '{age,town,smoker}', 1, measure => 'pressure', workload => '{age*town*smoker}');
 
 -- forty wrong inputs, and what is answered

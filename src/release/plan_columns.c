@@ -140,14 +140,18 @@ read_workload(Datum workload, RaceCounted *counted)
 	{
 		int			columns[MOST_OF_SET + 1];
 		int			found = nulls[i] ? 0 : read_set(TextDatumGetCString(sets[i]), domains, counted->columns, columns);
+		char	   *row;
 
 		if (found < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a set of columns of the workload must have two or three different ones"),
 					 errhint("For example workload => '{age*income,age*town*sex}'.")));
-		appendStringInfo(&rows[found == 2], ",{%d,%d,%d}", columns[0],
-						 columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]), LABEL_WEIGHT);
+		row = psprintf(",{%d,%d,%d}", columns[0], columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]),
+					   LABEL_WEIGHT);
+		if (strstr(rows[found == 2].data, row) != NULL)
+			continue;
+		appendStringInfoString(&rows[found == 2], row);
 		if (found == 2)
 			continue;
 		counted->triples++;
