@@ -114,10 +114,80 @@ make_consistent(Fit *fit, uint32_t column)
 	}
 }
 
+/* The mean of targets over the window of h of n cells to both sides of cell i, by the sums of targets up to each */
+static double
+window_mean(const double *sums, uint32_t n, uint32_t i, uint32_t h, uint32_t *from, uint32_t *to)
+{
+	*from = i > h ? i - h : 0;
+	*to = i + h < n ? i + h + 1 : n;
+	return (sums[*to] - sums[*from]) / (*to - *from);
+}
+
+/*
+ * An unbiased estimate of the squared error of means over windows, less that of the noise (Stein 1981).  The noise of
+ * cells has this variance, and is the same for all cells of a block.
+ */
+static double
+window_risk(const double *targets, const double *sums, uint32_t n, uint32_t h, uint32_t block, double variance)
+{
+	double		risk = 0;
+	uint32_t	from;
+	uint32_t	to;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double		off = targets[i] - window_mean(sums, n, i, h, &from, &to);
+		uint32_t	begin = i - i % block;
+		uint32_t	end = begin + block;
+		double		same = (end < to ? end : to) - (begin > from ? begin : from);
+
+		risk += off * off + 2 * variance * same / (to - from);
+	}
+	return risk;
+}
+
+/*
+ * Smooth the table of a column of numbers by means over windows: those with the least risk, which are single cells if noise is
+ * small.  Returns how many cells have the same noise then, more or less.
+ */
+static uint32_t
+smooth_targets(Fit *fit, const RaceMarginal *marginal, double *targets, double total)
+{
+	RaceGraph  *graph = fit->graph;
+	uint32_t	n = graph->columns->ordered != NULL && marginal->first == marginal->second ?
+		graph->columns->ordered[marginal->first] : 0;
+	uint32_t	block = marginal->block > 1 ? marginal->block : 1;
+	double		variance = marginal->variance / block / (total * total);
+	double		least = INFINITY;
+	double	   *sums;
+	uint32_t	best = 0;
+	uint32_t	from;
+	uint32_t	to;
+
+	graph->scratch_used = 0;
+	sums = race_graph_scratch(graph, (size_t) n + 1);
+	sums[0] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sums[i + 1] = sums[i] + targets[i];
+	for (uint32_t h = 0; h < n; h = h == 0 ? 1 : 2 * h)
+	{
+		double		risk = window_risk(targets, sums, n, h, block, variance);
+
+		race_look_for_interrupts();
+		if (risk < least)
+			best = h;
+		least = fmin(risk, least);
+	}
+	for (uint32_t i = 0; best > 0 && i < n; i++)
+		targets[i] = window_mean(sums, n, i, best, &from, &to);
+	return 2 * best + 1 > block ? 2 * best + 1 : block;
+}
+
 static void
 set_targets(Fit *fit, double total)
 {
 	RaceGraph  *graph = fit->graph;
+	uint32_t   *together = graph->allocate(graph->arg, graph->tables * sizeof(uint32_t));
 	size_t		at = 0;
 
 	for (uint32_t t = 0; t < graph->tables; t++)
@@ -128,6 +198,7 @@ set_targets(Fit *fit, double total)
 
 		for (size_t i = 0; i < cells; i++, at++)
 			fit->target[at] = marginal->counts[i] / total + shift;
+		together[t] = smooth_targets(fit, marginal, fit->target + at - cells, total);
 	}
 	for (uint32_t i = 0; i < graph->columns->columns; i++)
 		make_consistent(fit, i);
@@ -135,7 +206,8 @@ set_targets(Fit *fit, double total)
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
 		const RaceMarginal *marginal = &graph->marginals[t];
-		double		sigma = sqrt(marginal->variance) / total;
+		/* cells that are together have the same error */
+		double		sigma = sqrt(marginal->variance / together[t]) / total;
 
 		for (size_t i = 0; i < graph->table[t].cells; i++, at++)
 		{

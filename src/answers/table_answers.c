@@ -184,6 +184,12 @@ race_tables_number(const RaceDomain *domain, char *text)
 void
 race_tables_range(const RaceDomain *domain, double from, double to, double *weights)
 {
+	/* whole numbers are in a range if they are in that from the next whole number */
+	if (domain->whole)
+	{
+		from = ceil(from);
+		to = ceil(to);
+	}
 	for (uint32 i = 0; i < domain->n; i++)
 	{
 		double		low = race_tables_edge(domain, i);
@@ -282,29 +288,11 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 			continue;
 		sum += weight * race_table_records(&open->view, model, table, i);
 		all += weight;
-		squares += weight * weight;
+		squares += weight * weight * race_contingency_cell_variance(table, i);
 	}
 	part = all / (double) table->cells;
 	answer->count = sum;
-	answer->variance = table->variance * Max(squares - all * part, 0) + part * part * model->total_variance;
-}
-
-/* Weights of groups, if all cells of each group have the same weight; else NULL */
-static double *
-weights_of_groups(const RaceContingency *tables, uint32 column, const double *weights)
-{
-	double	   *of_groups = palloc(race_contingency_groups(tables, column) * sizeof(double));
-	uint32		cells = (uint32) tables->cells[column];
-
-	for (uint32 i = 0; i < cells; i++)
-		of_groups[race_contingency_group(tables, column, i)] = weights[i];
-	for (uint32 i = 0; i < cells; i++)
-		if (of_groups[race_contingency_group(tables, column, i)] != weights[i])
-		{
-			pfree(of_groups);
-			return NULL;
-		}
-	return of_groups;
+	answer->variance = Max(squares - table->variance * all * part, 0) + part * part * model->total_variance;
 }
 
 /* Which weights a table is asked with: as they are, or those of the groups that lie within, or of those that are met */
@@ -313,27 +301,39 @@ typedef enum Rounding
 	AS_IT_IS, WITHIN, MET
 } Rounding;
 
-/* Weights of groups, or of cells; NULL if groups have none */
-static double *
-round_weights(const RaceContingency *tables, uint32 column, bool groups, const double *weights, Rounding rounding)
+/* The group of a cell of a column of a table of several; of a table of one column the first cell that was counted with it */
+static uint32
+counted_together(const RaceContingency *tables, const RaceTable *table, uint32 column, uint32 cell)
 {
-	uint32		n = groups ? race_contingency_groups(tables, column) : (uint32) tables->cells[column];
-	double	   *rounded;
+	return table->first != table->second ? race_contingency_group(tables, column, cell) : race_contingency_block(table, cell);
+}
 
-	if (rounding == AS_IT_IS && groups)
-		return weights_of_groups(tables, column, weights);
-	rounded = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	for (uint32 i = 0; i < n; i++)
+/* Weights of groups, or of cells; NULL if cells that were counted together have different ones */
+static double *
+round_weights(const RaceContingency *tables, const RaceTable *table, uint32 column, const double *weights, Rounding rounding)
+{
+	uint32		cells = (uint32) tables->cells[column];
+	double	   *rounded = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
+
+	for (uint32 i = 0; i < cells; i++)
 		rounded[i] = rounding == WITHIN;
-	for (uint32 i = 0; i < (uint32) tables->cells[column]; i++)
+	for (uint32 i = 0; i < cells; i++)
 	{
-		double	   *weight = &rounded[groups ? race_contingency_group(tables, column, i) : i];
+		double	   *weight = &rounded[counted_together(tables, table, column, i)];
 
 		if (rounding == AS_IT_IS)
 			*weight = weights[i];
 		else
 			*weight = rounding == WITHIN ? Min(*weight, floor(weights[i])) : Max(*weight, ceil(weights[i]));
 	}
+	for (uint32 i = 0; rounding == AS_IT_IS && i < cells; i++)
+		if (rounded[counted_together(tables, table, column, i)] != weights[i])
+		{
+			pfree(rounded);
+			return NULL;
+		}
+	for (uint32 i = 0; table->block > 1 && i < cells; i++)
+		rounded[i] = rounded[race_contingency_block(table, i)];
 	return rounded;
 }
 
@@ -368,7 +368,7 @@ weigh_table(const RaceOpenTables *open, const RaceTable *table, const double *co
 		of_table[k] = NULL;
 		if (!found || k >= n || weights[columns[k]] == NULL)
 			continue;
-		of_table[k] = round_weights(&open->model->tables, columns[k], n > 1, weights[columns[k]], rounding);
+		of_table[k] = round_weights(&open->model->tables, table, columns[k], weights[columns[k]], rounding);
 		found = of_table[k] != NULL;
 	}
 	return found;
@@ -592,7 +592,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 {
 	const RaceDomain *domain = &open->domains[column];
 	const RaceTable *table = &open->model->table[column];
-	uint32		step = groups && !domain->category ? domain->group : 1;
+	uint32		step = domain->category ? 1 : Max(groups ? domain->group : 1, table->block);
 	uint32		cells = RaceDomainCells(domain);
 	RaceTableLine *lines = palloc_extended(cells * sizeof(RaceTableLine), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
@@ -607,7 +607,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 		for (uint32 k = line->first; k <= line->last; k++)
 		{
 			line->count += race_table_records(&open->view, open->model, table, k);
-			line->variance += table->variance;
+			line->variance += race_contingency_cell_variance(table, k);
 		}
 	}
 	if (groups)

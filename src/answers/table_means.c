@@ -387,10 +387,11 @@ ask_measured(const Means *means, double z, Mean *mean)
 		return false;
 	alone = table->first == table->second;
 	for (uint32 i = 0; i < cells; i++)
-		group_of[i] = alone ? i : race_contingency_group(&model->tables, means->column, i);
+		group_of[i] = alone ? race_contingency_block(table, i) : race_contingency_group(&model->tables, means->column, i);
 	for (Size k = 0; k < table->cells; k++)
 	{
-		Size		own = race_contingency_place(table, means->column, k);
+		Size		place = race_contingency_place(table, means->column, k);
+		Size		own = alone ? group_of[place] : place;
 		double		weight = race_tables_weight(table, of_table, k);
 
 		counts[own] += weight * race_table_records(&open->view, model, table, k);
@@ -650,10 +651,17 @@ static uint32
 edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 {
 	const RaceDomain *domain = histogram->domain;
-	uint32		lines = (domain->n + (groups ? domain->group : 1) - 1) / (groups ? domain->group : 1);
-	uint32		step = (lines + most - 1) / most * (groups ? domain->group : 1);
+	uint32		cells = groups ? domain->group : histogram->open.model->table[histogram->column].block;
+	uint32		lines = (domain->n + cells - 1) / cells;
+	uint32		step = (lines + most - 1) / most * cells;
+	uint32		widest = domain->group;
 	uint32		n = 0;
 
+	/* wide ranges are the same of a release that counted cells and of one that counted blocks, which may be compared */
+	while (2 * RACE_LEAST_BLOCKS * (uint64) widest <= RaceDomainCells(domain))
+		widest *= 2;
+	if (2 * step > widest)
+		step = (step + widest - 1) / widest * widest;
 	histogram->edges = palloc_extended((lines + 1) * sizeof(double), MCXT_ALLOC_HUGE);
 	histogram->edges[0] = race_tables_edge(domain, 0);
 	while (n * step < domain->n)

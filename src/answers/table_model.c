@@ -42,12 +42,15 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	Description *description = palloc(sizeof(Description));
 	uint32	   *cells = palloc(tables->columns * sizeof(uint32));
 	uint32	   *groups = palloc(tables->columns * sizeof(uint32));
+	uint32	   *ordered = palloc0(tables->columns * sizeof(uint32));
 	uint32	  **group_of = palloc(tables->columns * sizeof(uint32 *));
 
 	for (uint32 j = 0; j < tables->columns; j++)
 	{
 		cells[j] = (uint32) tables->cells[j];
 		groups[j] = race_contingency_groups(tables, j);
+		if (tables->groups[j] > 1)
+			ordered[j] = cells[j] - (uint32) tables->groups[tables->dims + j];
 		group_of[j] = palloc_extended(cells[j] * sizeof(uint32), MCXT_ALLOC_HUGE);
 		for (uint32 i = 0; i < cells[j]; i++)
 			group_of[j][i] = race_contingency_group(tables, j, i);
@@ -55,6 +58,7 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	description->columns.columns = tables->columns;
 	description->columns.cells = cells;
 	description->columns.groups = groups;
+	description->columns.ordered = ordered;
 	description->columns.group_of = (const uint32 *const *) group_of;
 	description->marginals = palloc0(n * sizeof(RaceMarginal));
 	description->n = n;
@@ -64,6 +68,7 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 		description->marginals[i].second = table[i].second;
 		description->marginals[i].third = table[i].third;
 		description->marginals[i].variance = Max(table[i].variance, LEAST_VARIANCE);
+		description->marginals[i].block = table[i].block;
 	}
 	return description;
 }

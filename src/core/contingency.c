@@ -171,10 +171,24 @@ set_size(const RaceContingency *tables, RaceTable *table)
 {
 	bool		several = table->second != table->first;
 
+	table->ordinary = several ? 0 : ordinary_cells(tables, table->first);
 	table->width = several ? race_contingency_groups(tables, table->second) : 1;
 	table->depth = table->third != table->second ? race_contingency_groups(tables, table->third) : 1;
 	table->cells = (size_t) table->width * table->depth *
 		(several ? race_contingency_groups(tables, table->first) : (size_t) tables->cells[table->first]);
+}
+
+/* Set what is measured of a table. */
+static void
+set_measured(const RaceContingency *tables, RaceTable *table)
+{
+	const double *row = tables->measured + table->number * RACE_TABLE_NUMBERS;
+
+	table->variance = race_contingency_variance(tables, row[2]);
+	if (table->number >= tables->columns)
+		race_contingency_columns(row, table);
+	else
+		table->block = 1 + (uint32_t) row[1] / RACE_CONTINGENCY_COLUMNS;
 }
 
 void
@@ -182,7 +196,10 @@ race_contingency_first(const RaceContingency *tables, RaceTable *table)
 {
 	table->number = table->first = table->second = table->third = 0;
 	table->at = 0;
-	table->variance = tables->measured != NULL ? race_contingency_variance(tables, tables->measured[2]) : 0;
+	table->variance = 0;
+	table->block = 1;
+	if (tables->measured != NULL)
+		set_measured(tables, table);
 	set_size(tables, table);
 }
 
@@ -192,19 +209,15 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	table->at += table->cells * tables->parts;
 	if (++table->number == race_contingency_tables(tables))
 		return false;
-	if (tables->measured != NULL)
-	{
-		const double *next = tables->measured + table->number * RACE_TABLE_NUMBERS;
-
-		race_contingency_columns(next, table);
-		table->variance = race_contingency_variance(tables, next[2]);
-	}
-	else if (table->number < tables->columns)
+	table->block = 1;
+	if (table->number < tables->columns)
 		table->first = table->second = table->third = table->number;
+	if (tables->measured != NULL)
+		set_measured(tables, table);
 	else if (table->number >= race_contingency_tables(tables) - tables->triples)
 		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS *
 								 (table->number + tables->triples - race_contingency_tables(tables)), table);
-	else
+	else if (table->number >= tables->columns)
 	{
 		if (table->number == tables->columns)
 			table->first = table->second = 0;
@@ -303,6 +316,15 @@ is_workload(const RaceContingency *tables)
 	return tables->n_workload <= RACE_WORKLOAD;
 }
 
+/* Is it the table of column i, in blocks that it has cells for? */
+static bool
+is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
+{
+	double		blocks = (row[1] - i) / RACE_CONTINGENCY_COLUMNS;
+
+	return row[0] == i && is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
+}
+
 /* One table of each column, then different ones of several; all with noise */
 static bool
 are_measured(const RaceContingency *tables)
@@ -316,7 +338,7 @@ are_measured(const RaceContingency *tables)
 		return false;
 	for (uint32_t i = 0; i < tables->n_measured; i++, row += RACE_TABLE_NUMBERS)
 		if (!(row[2] > 0 && row[2] <= RACE_MAX_BOUND) ||
-			(i < tables->columns ? row[0] != i || row[1] != i : !is_other_table(tables, tables->measured, i)))
+			!(i < tables->columns ? is_column_table(tables, row, i) : is_other_table(tables, tables->measured, i)))
 			return false;
 	return true;
 }

@@ -21,7 +21,10 @@
  *	measured	[m][3]	the tables: two numbers for the columns, and the variance of their noise.  First one of each
  *						column, then those of several.
  * The columns of a table ascend.  Its numbers are the first column, twice; or the first and the second; or the first,
- * and the second plus RACE_CONTINGENCY_COLUMNS times the third.
+ * and the second plus RACE_CONTINGENCY_COLUMNS times the third.  In a private table of one column, neighbouring ordinary cells
+ * may have been counted together, in blocks of so many: then the second number is the column plus RACE_CONTINGENCY_COLUMNS
+ * times (block - 1), the counters of a block add up to what was measured, and the variance is that of a block, divided by
+ * its cells.
  *
  * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ..., then those of three
  * columns in the order of workload.
@@ -43,6 +46,7 @@
 #define RACE_WORKLOAD				64	/* tables that matter more */
 #define RACE_GROUP_NUMBERS			3	/* cells a group, single cells, weight */
 #define RACE_COLUMN_WEIGHT			100.0	/* of a column or a table, at most; 1 at least */
+#define RACE_LEAST_BLOCKS			32	/* of a column, whose blocks are as wide as its groups, or 2, 4, ... times as wide */
 #define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
 #define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
 #define RACE_TABLE_NUMBERS			3	/* two for the columns, and a variance or weight */
@@ -76,6 +80,8 @@ typedef struct RaceTable
 	size_t		cells;			/* with as many counters as there are parts of each */
 	uint32_t	width;			/* groups of the second column, */
 	uint32_t	depth;			/* and of the third; 1 without */
+	uint32_t	block;			/* of one column: so many neighbouring cells were counted together, */
+	uint32_t	ordinary;		/* of the first so many cells */
 } RaceTable;
 
 /* Are they of what was measured of tables, which is private? */
@@ -107,6 +113,20 @@ race_contingency_place(const RaceTable *table, uint32_t column, size_t cell)
 {
 	return column == table->first ? cell / table->depth / table->width :
 		column == table->second ? cell / table->depth % table->width : cell % table->depth;
+}
+
+/* The first cell of the block of a cell, in a table of one column */
+static inline uint32_t
+race_contingency_block(const RaceTable *table, uint32_t cell)
+{
+	return cell < table->ordinary ? cell - cell % table->block : cell;
+}
+
+/* The variance of a cell's number of records: of cells in a block, so that that of the block is right */
+static inline double
+race_contingency_cell_variance(const RaceTable *table, size_t cell)
+{
+	return table->variance * (cell < table->ordinary ? 1 : table->block);
 }
 
 /* The variance of a cell's number of records, and of a counter */

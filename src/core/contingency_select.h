@@ -10,7 +10,8 @@
  * Gaussian noise; they are variances).
  *
  *		race_select_count()				the noise of the number of records; then draw it
- *		race_select_one_ways()			the noise of tables of one column; then draw these
+ *		race_select_one_ways()			the noise of tables of one column
+ *		race_select_block()				whether neighbouring cells of a column are counted together; then draw these tables
  *		race_select_join()				which groups of cells are one in tables of two and three columns
  *		race_select_all()				few columns: the noise of all these tables; then draw these
  *		while race_select_scores():		the noise of scores
@@ -51,7 +52,8 @@ typedef struct RaceSelect
 	uint32_t	columns;
 	const uint32_t *cells;		/* [columns]: of tables of one column */
 	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
-	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors */
+	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors, */
+	const uint32_t *width;		/* [columns]: and have so many cells */
 	const double *weights;		/* [columns], how much a column matters */
 	uint32_t	n_asked;
 	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor; those of three columns come first */
@@ -67,6 +69,8 @@ typedef struct RaceSelect
 	double		cost;			/* so far, rounded up, never above the budget */
 	double		total;			/* estimate of the number of records, at least 1 */
 	uint64_t	one_way[RACE_GRAPH_COLUMNS];	/* noise */
+	uint32_t	block[RACE_GRAPH_COLUMNS];	/* cells of a column that are counted together, if they are alike; 1: none */
+	uint64_t	unevenness[RACE_GRAPH_COLUMNS];	/* noise of the score that tells it */
 	uint32_t	groups[RACE_GRAPH_COLUMNS];
 	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of them; memory of the caller's */
 	uint32_t	measured;		/* tables of two and three columns, in the order in which they were chosen */
@@ -90,6 +94,13 @@ extern uint64_t race_select_count(RaceSelect *select);
 /* With the noisy number of records.  Sets one_way[]; false if noise would be too large */
 extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 
+/*
+ * Blocks of so many cells as select->block[column] may be counted together: with a noisy score, how unevenly records lie
+ * within them, decide whether they are.  The score is the sum over cells of |c x - s|, of a cell with x records in a block
+ * of c cells with s records.
+ */
+extern void race_select_block(RaceSelect *select, uint32_t column, int64_t score);
+
 /* With noisy tables of one column, in units, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
 extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
@@ -107,7 +118,7 @@ extern uint32_t race_select_candidates(const RaceSelect *select);
  */
 extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 
-/* What is left of the budget buys a second draw of each table of one column, with noise[columns].  False: nothing is left. */
+/* What is left of the budget buys a second draw of each table of one column, with noise[columns], if none has blocks. False: nothing is left. */
 extern bool race_select_rest(RaceSelect *select, uint64_t *noise);
 
 /* The expected noise of the cells of all tables, if all are measured: which kind of noise is better depends on it */

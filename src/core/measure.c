@@ -5,7 +5,8 @@
  * What depends on data here: the noisy tables, and the noisy scores, by which tables are chosen
  * (contingency_select.c).  A record adds 1 to one counter of each table.  A score is the sum of the
  * distances of a table's counters from a reference that is a function of private numbers, so a
- * record changes it by at most 1, too.
+ * record changes it by at most 1, too.  Other scores tell whether neighbouring cells of a column are counted together:
+ * a record changes such a one by at most 2 (c - 1), where blocks have c cells.
  */
 #include <math.h>
 #include <string.h>
@@ -106,6 +107,7 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 	{
 		arrays->cells[j] = (uint32_t) tables->cells[j];
 		arrays->finest[j] = race_contingency_finest(tables, j);
+		arrays->width[j] = (uint32_t) tables->groups[j];
 		/* cells that are grouped are in order; cells by themselves may be categories */
 		arrays->ordered[j] = tables->groups[j] > 1 ?
 			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
@@ -127,6 +129,7 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 	select->cells = arrays->cells;
 	select->finest = arrays->finest;
 	select->ordered = arrays->ordered;
+	select->width = arrays->width;
 	select->weights = tables->groups + 2 * (size_t) tables->dims;
 	select->pure = request->delta == 0;
 	select->budget = race_measure_budget(request);
@@ -221,6 +224,118 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 			}
 }
 
+/* Add noise to so many exact counters. */
+static void
+add_noise(Work *work, int64_t *counters, size_t n, uint64_t noise)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i % DRAWS_A_STEP == 0)
+			race_look_for_interrupts();
+		counters[i] = race_clamped_sum(race_noisy(work->random, counters[i], work->mechanism, noise), 0);
+	}
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+/* The cells of a block, which begins with a cell */
+static uint32_t
+block_size(const RaceTable *table, uint32_t cell)
+{
+	return cell + table->block <= table->ordinary ? table->block : cell < table->ordinary ? table->ordinary - cell : 1;
+}
+
+/* Add up the counters of each block, into that of its first cell. */
+static void
+sum_blocks(const RaceTable *table, int64_t *counters)
+{
+	for (uint32_t i = 0; i < table->cells; i++)
+	{
+		uint32_t	first = race_contingency_block(table, i);
+
+		if (first == i)
+			continue;
+		counters[first] = race_clamped_sum(counters[first], counters[i]);
+		counters[i] = 0;
+	}
+}
+
+/* How unevenly records lie within blocks: race_select_block() */
+static int64_t
+unevenness(const RaceTable *table, const int64_t *counters)
+{
+	int64_t		score = 0;
+
+	for (uint32_t i = 0, size; i < table->ordinary; i += size)
+	{
+		__int128	sum = 0;
+
+		size = block_size(table, i);
+		for (uint32_t k = i; k < i + size; k++)
+			sum += counters[k];
+		for (uint32_t k = i; k < i + size; k++)
+		{
+			__int128	off = (__int128) size * counters[k] - sum;
+
+			off = off < 0 ? -off : off;
+			score = race_clamped_sum(score, off < RACE_MAX_COUNT ? (int64_t) off : RACE_MAX_COUNT);
+		}
+	}
+	return score;
+}
+
+/* The records of a cell of the block that begins with a cell, by its counter */
+static double
+density(const RaceTable *table, const int64_t *counters, uint32_t cell)
+{
+	return (double) counters[cell] / block_size(table, cell);
+}
+
+/*
+ * By how much cells of a block differ from the next, by the blocks around it: the mean of both differences, but no more than
+ * twice either, and so that no cell is below 0
+ */
+static double
+slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
+{
+	double		own = density(table, counters, cell);
+	double		down;
+	double		up;
+	double		most;
+
+	if (cell == 0 || cell + table->block >= table->ordinary || !(own > 0))
+		return 0;
+	down = own - density(table, counters, cell - table->block);
+	up = density(table, counters, cell + table->block) - own;
+	if (!(down * up > 0))
+		return 0;
+	most = fmin(2 * fmin(fabs(down), fabs(up)), 2 * own);
+	return copysign(fmin(fabs(down + up) / 2, most), up) / table->block;
+}
+
+/* Divide noisy counters of blocks, which are those of their first cells, among their cells, to `cells`. */
+static void
+divide_blocks(const RaceTable *table, const int64_t *counters, int64_t *cells)
+{
+	for (uint32_t i = 0, size; i < table->cells; i += size)
+	{
+		double		step = i < table->ordinary ? slope(table, counters, i) : 0;
+		int64_t		before = 0;
+
+		size = block_size(table, i);
+		for (uint32_t k = 1; k <= size; k++)
+		{
+			double		up_to = k * (density(table, counters, i) + step * ((double) k - size) / 2);
+			int64_t		rounded = k == size ? counters[i] : (int64_t) floor(up_to + 0.5);
+
+			cells[i + k - 1] = rounded - before;
+			before = rounded;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ drawing */
+
 /* Add a table to those that were measured, with noise. */
 static void
 measure_table(Work *work, const RaceTable *exact, uint64_t noise)
@@ -234,13 +349,44 @@ measure_table(Work *work, const RaceTable *exact, uint64_t noise)
 	row[1] = exact->second + (exact->third != exact->second ? (double) RACE_CONTINGENCY_COLUMNS * exact->third : 0);
 	row[2] = race_select_variance(&work->select, noise);
 	load_table(work, exact, counters);
-	for (size_t i = 0; i < n; i++)
-	{
-		if (i % DRAWS_A_STEP == 0)
-			race_look_for_interrupts();
-		counters[i] = race_clamped_sum(race_noisy(work->random, counters[i], work->mechanism, noise), 0);
-	}
+	add_noise(work, counters, n, noise);
 	work->counters += n;
+}
+
+/* Count cells of a column together, if records lie evenly within blocks. */
+static void
+choose_block(Work *work, RaceTable *table)
+{
+	RaceSelect *select = &work->select;
+	int64_t		score;
+
+	if (select->block[table->first] > 1)
+	{
+		table->block = select->block[table->first];
+		load_table(work, table, work->table);
+		score = race_noisy(work->random, unevenness(table, work->table), work->mechanism, select->unevenness[table->first]);
+		race_select_block(select, table->first, score);
+	}
+	table->block = select->block[table->first];
+}
+
+/* Measure the table of a column, with cells counted together. */
+static void
+measure_blocks(Work *work, const RaceTable *table, uint64_t noise)
+{
+	double	   *row = work->measured + RACE_TABLE_NUMBERS * work->result.tables.n_measured++;
+	int64_t    *counters = work->result.counters + work->counters;
+
+	row[0] = table->first;
+	row[1] = table->first + (double) RACE_CONTINGENCY_COLUMNS * (table->block - 1);
+	row[2] = race_select_variance(&work->select, noise) / table->block;
+	load_table(work, table, work->table);
+	sum_blocks(table, work->table);
+	for (uint32_t i = 0; i < table->cells; i++)
+		if (race_contingency_block(table, i) == i)
+			add_noise(work, work->table + i, 1, noise);
+	divide_blocks(table, work->table, counters);
+	work->counters += table->cells;
 }
 
 /* Measure the tables of all columns; returns the exact table of the first pair, if there is one. */
@@ -252,7 +398,11 @@ measure_columns(Work *work, RaceTable *table)
 	race_contingency_first(&work->exact_tables, table);
 	do
 	{
-		measure_table(work, table, work->select.one_way[table->first]);
+		choose_block(work, table);
+		if (table->block > 1)
+			measure_blocks(work, table, work->select.one_way[table->first]);
+		else
+			measure_table(work, table, work->select.one_way[table->first]);
 		more = race_contingency_next(&work->exact_tables, table);
 	} while (more && table->first == table->second);
 	return more;

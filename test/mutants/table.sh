@@ -121,17 +121,17 @@ mutant tables-scores-free 'tables, scores' 'not paid' \
 mutant tables-scores-substitute 'tables, scores' 'substituting costs what adding does' \
 	's/(l1 = \(unsigned __int128\) select->max_contributions \* unit) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
 mutant tables-columns-none 'tables of columns' 'no noise' \
-	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] == row[1] ? counters[i] : $1, 0)/' greybox_tables_test
+	's/(add_noise\(work, counters, n, noise\);)/if (row[0] != row[1])\n\t\t$1/' greybox_tables_test
 mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
 	's/(measure_table\(work, table, work->select\.one_way\[table->first\])\)/$1 \/ 4)/' greybox_tables_test
 mutant tables-again-free 'tables of columns' 'a second draw is not paid' \
 	's/(if \(race_select_rest\(&work->select, again\)\)\n)/$1\t\tmeasure_again(work, again);\n\tif (work->select.measured == 0)\n/' greybox_tables_test
 mutant tables-pairs-none 'tables of pairs' 'no noise' \
-	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[0] != row[1] ? counters[i] : $1, 0)/' greybox_tables_test
+	's/(add_noise\(work, counters, n, noise\);)/if (row[0] == row[1])\n\t\t$1/' greybox_tables_test
 mutant tables-pairs-quarter 'tables of pairs' 'a quarter of the noise' \
 	's/(measure_table\(work, &table, chosen->noise)\)/$1 \/ 4 + 1)/' greybox_tables_test
 mutant tables-triples-none 'tables of three columns' 'no noise' \
-	's/counters\[i\] = race_clamped_sum\((race_noisy\(work->random, counters\[i\], work->mechanism, noise\)), 0\)/counters[i] = race_clamped_sum(row[1] >= RACE_CONTINGENCY_COLUMNS ? counters[i] : $1, 0)/' greybox_tables_test
+	's/(add_noise\(work, counters, n, noise\);)/if (row[1] < RACE_CONTINGENCY_COLUMNS)\n\t\t$1/' greybox_tables_test
 mutant tables-triples-free 'tables of three columns' 'not paid' \
 	's/\t\t(table\.noise = take\(select, .*?;)/\t\tdouble before = select->allotted;\n\n\t\t$1\n\t\tif (table.third != table.second)\n\t\t\tselect->allotted = before;/s' greybox_tables_test
 mutant tables-triples-scores 'tables of three columns, scores' 'those of pairs alone are paid' \
@@ -151,7 +151,19 @@ mutant tables-score-overflow 'tables, scores' 'distances of hostile counters are
 mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not clamped' \
 	's/cell\[k\] = race_clamped_sum\(cell\[k\], counter\[k\]\)/cell[k] += counter[k]/' greybox_tables_test
 mutant tables-measure-columns 'tables of columns, measure' 'noise for 1, not for the unit' \
-	's/(one_way_share\(select, i\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+	's/(take\(select, own, 1, table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+mutant tables-blocks-none 'tables of columns, blocks' 'no noise' \
+	's/\t\t\tadd_noise\(work, work->table \+ i, 1, noise\);/\t\t\t(void) noise;/' greybox_tables_test
+mutant tables-blocks-quarter 'tables of columns, blocks' 'a quarter of the noise' \
+	's/(measure_blocks\(work, table, work->select\.one_way\[table->first\])\)/$1 \/ 4)/' greybox_tables_test
+mutant tables-unevenness-none 'scores of blocks' 'no noise' \
+	's/score = race_noisy\(work->random, (unevenness\(table, work->table\)), work->mechanism, [^;]*;/score = $1;/' greybox_tables_test
+mutant tables-unevenness-half 'scores of blocks' 'the terms of the other cells of a block are not paid' \
+	's/\(select->substitute \? 2 : 1\) \* 2 \* \(block - 1\)/(select->substitute ? 2 : 1) * (block - 1)/' greybox_tables_test contingency_select_test
+mutant tables-unevenness-substitute 'scores of blocks' 'substituting costs what adding does' \
+	's/\(select->substitute \? 2 : 1\) \* 2 \* \(block - 1\)/2 * (block - 1)/' greybox_tables_test contingency_select_test
+mutant tables-unevenness-free 'scores of blocks' 'not paid' \
+	's/\treturn amount \* \(1 - UNEVENNESS_PART\);/\tselect->allotted -= amount * UNEVENNESS_PART;\n\treturn amount;/' greybox_tables_test contingency_select_test
 mutant tables-measure-pairs 'tables of pairs, measure' 'noise for 1, not for the unit' \
 	's/(table_part\(select, &table, select->groups\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
 mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \

@@ -13,6 +13,7 @@
 
 static uint32_t cells[MOST_COLUMNS];
 static uint32_t ordered[MOST_COLUMNS];
+static uint32_t width[MOST_COLUMNS];
 static double weights[MOST_COLUMNS];
 #define NEARLY_TOO_LARGE	(RACE_MAX_VARIANCE / 64)
 
@@ -32,6 +33,7 @@ make_request(RaceSelect *select, uint64_t seed, uint32_t columns, uint32_t most_
 	select->unit = 1;
 	select->cells = select->finest = cells;
 	select->ordered = ordered;
+	select->width = width;
 	select->pure = pure;
 	select->budget = budget;
 	select->max_contributions = 1;
@@ -39,6 +41,7 @@ make_request(RaceSelect *select, uint64_t seed, uint32_t columns, uint32_t most_
 	{
 		cells[i] = 1 + (uint32_t) (mix(seed++) % most_cells);
 		ordered[i] = (uint32_t) (mix(seed++) % (cells[i] + 1));
+		width[i] = 1 + (uint32_t) (mix(seed++) % 4);
 		weights[i] = 1;
 		select->group_of[i] = maps[i];
 	}
@@ -64,6 +67,8 @@ typedef struct Findings
 	int			refused;
 	int			pairs;
 	int			triples;
+	int			blocks;			/* scores of blocks, */
+	int			kept;			/* and those that were kept */
 	int			all;			/* measured all pairs without scores */
 	int			over_budget;	/* the sum of exact costs is above the budget */
 	int			cost_too_low;	/* or above the cost that is told */
@@ -138,6 +143,13 @@ release(RaceSelect *select, uint64_t seed, double size, Findings *findings)
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
 		cost += exact_cost(select, 1, false, select->unit, select->one_way[i]);
+		if (select->block[i] > 1)
+		{
+			cost += exact_cost(select, 1, true, 2 * (select->block[i] - 1), select->unevenness[i]);
+			race_select_block(select, i, (int64_t) (select->block[i] * size * signed_unit(mix(seed++))));
+			findings->blocks++;
+			findings->kept += select->block[i] > 1;
+		}
 		least = select->one_way[i] < least ? select->one_way[i] : least;
 		most = select->one_way[i] > most ? select->one_way[i] : most;
 		for (uint32_t c = 0; c < cells[i]; c++)
@@ -213,10 +225,11 @@ test_costs(bool pure)
 			ask_for(&select, seed);
 		release(&select, seed << 30, log_uniform(mix(seed + 11), 1, 1e9), &findings);
 	}
-	printf("# %s: %d releases of %d tables, %d of three columns, %d of all, %d refused\n", pure ? "pure" : "Gaussian", findings.released,
-		   findings.pairs, findings.triples, findings.all, findings.refused);
+	printf("# %s: %d releases of %d tables, %d of three columns, %d of all, %d refused; %d of %d columns in blocks\n",
+		   pure ? "pure" : "Gaussian", findings.released, findings.pairs, findings.triples, findings.all, findings.refused,
+		   findings.kept, findings.blocks);
 	ok(findings.over_budget == 0 && findings.cost_too_low == 0 && findings.released > 1000 && findings.pairs > 1000 &&
-	   findings.all > 100 && findings.triples > 100,
+	   findings.all > 100 && findings.triples > 100 && findings.kept > 10 && findings.kept < findings.blocks,
 	   "the sum of costs is at most what is told, and that is at most the budget");
 	ok(findings.wasted == 0, "nearly all of the budget is spent");
 	ok(findings.bad_groups == 0 && findings.bad_tables == 0, "groups are numbered, tables are different and in a small tree");

@@ -8,6 +8,7 @@
  *
  * - the number of records, each score, and each table in L1 differ by at most a + b;
  * - each table differs by at most a^2 + b^2 in L2, squared;
+ * - the score of blocks of c cells differs by at most 2 (c - 1) (a + b);
  * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where neighbors
  *   substitute m records, twice that where they add or remove them.
  *
@@ -256,6 +257,9 @@ static struct
 	double		count;
 	double		table[2][2];
 	double		scores[2][2];
+	double		unevenness[2];	/* by delta: scores of blocks, */
+	long		blocks;			/* which were told by so many, */
+	long		cells;			/* and which by so many were not */
 	double		both;			/* scores where as many records come as go */
 	bool		same;
 	bool		near;
@@ -319,17 +323,39 @@ look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
 	met.both = fmax(met.both, sides->both ? part : 0);
 }
 
-/* The tables of all columns from a place on; returns where they end. */
-static size_t
-look_at_columns(const Kind *kind, const Sides *sides, size_t from)
+/* The score of blocks, which comes before a column's table: it has another noise.  Without blocks their size is not told. */
+static bool
+look_at_blocks(const Sides *sides, const RaceTable *table, size_t from)
 {
-	for (uint32_t j = 0; j < kind->tables.columns; j++)
-	{
-		size_t		n = (size_t) kind->tables.cells[j] * kind->tables.parts;
+	double		l1 = 2 * (table->block - 1) * sides->sum;
 
+	if (table->cells == 1 || from + 1 >= tape.n || tape.draws[from].noise == tape.draws[from + 1].noise)
+		return false;
+	met.cells += table->block == 1;
+	met.blocks += table->block > 1;
+	if (table->block > 1)
+		met.unevenness[sides->gaussian] = fmax(met.unevenness[sides->gaussian],
+											   part_of(sides, from, 1, sides->gaussian ? l1 * l1 : l1));
+	return true;
+}
+
+/* The tables of all columns of a release from a place on; returns where they end. */
+static size_t
+look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t from)
+{
+	RaceTable	table;
+
+	race_contingency_first(result, &table);
+	do
+	{
+		size_t		n = 0;
+
+		from += look_at_blocks(sides, &table, from);
+		for (uint32_t i = 0; i < table.cells; i++)
+			n += race_contingency_block(&table, i) == i ? kind->tables.parts : 0;
 		look_at_table(sides, from, n);
 		from += n;
-	}
+	} while (race_contingency_next(result, &table) && table.first == table.second);
 	return from;
 }
 
@@ -341,7 +367,7 @@ look_at_columns(const Kind *kind, const Sides *sides, size_t from)
 static void
 look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *result)
 {
-	size_t		at = look_at_columns(kind, sides, 1);
+	size_t		at = look_at_columns(kind, sides, result, 1);
 	size_t		left = tape.n - at;
 	bool		again;
 	const uint32_t scores[] = {kind->pairs, kind->pairs + kind->tables.triples};
@@ -357,8 +383,9 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 		more = race_contingency_next(result, &table);
 	left -= race_contingency_counters(result) - kind->one_ways;
 	/* what was drawn twice has less variance than its first noise */
-	again = result->measured[2] != (sides->gaussian ? (double) tape.draws[1].noise :
-									race_discrete_laplace_variance(tape.draws[1].noise));
+	again = left >= kind->one_ways && tape.draws[1].noise == tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
+		result->measured[2] != (sides->gaussian ? (double) tape.draws[1].noise :
+								race_discrete_laplace_variance(tape.draws[1].noise));
 	left -= again ? kind->one_ways : 0;
 	rounds = left == 0 ? 0 : left == scores[0] ? 1 : 2;
 	if (tape.n < at || (rounds == 2 && left != scores[0] + scores[1]))
@@ -393,7 +420,7 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 		more = race_contingency_next(result, &table);
 	}
 	if (again)
-		at = look_at_columns(kind, sides, at);
+		at = look_at_columns(kind, sides, result, at);
 	met.near &= at == tape.n;
 }
 
@@ -592,6 +619,10 @@ test_random(int n)
 		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true},
 		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false},
 		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true},
+		/* numbers alone */
+		{1, {31}, {4}, {2}, false},
+		{2, {17, 24}, {2, 3}, {1, 0}, false},
+		{3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true},
 		/* with a measure */
 		{2, {7, 2}, {1, 0}, {0, 0}, false},
 		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false},
@@ -661,9 +692,10 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 int
 main(void)
 {
-	static const double cells[][3] = {{2, 3}, {2, 2, 2}};
+	static const double cells[][3] = {{2, 3}, {2, 2, 2}, {6}};
 	static const double ones[] = {1, 1, 1};
 	static const double measure[] = {1, 1, 0};
+	static const double blocks[] = {3};
 
 	met.same = met.near = true;
 	race_reference = &made_up;
@@ -671,6 +703,7 @@ main(void)
 	test_small(2, cells[0], measure + 1, 6);
 	test_small(3, cells[1], ones, 8);
 	test_small(3, cells[1], measure, 8);
+	test_small(1, cells[2], blocks, 6);
 	test_random(60);
 	ok(met.same, "nothing but noisy numbers decides what is measured");
 	ok(met.near, "neighbors are as near as is declared, and cost no more");
@@ -683,6 +716,10 @@ main(void)
 			   met.cost[delta][substitute] > (substitute ? 0.9 : 0.99),
 			   "and would be too far apart for a little less");
 		}
+	printf("# scores of blocks: %.6f and with delta %.6f, of %ld columns in blocks and %ld in cells\n", met.unevenness[0], met.unevenness[1],
+		   met.blocks, met.cells);
+	ok(met.unevenness[0] > 1 - ROUNDING && met.unevenness[1] > 1 - ROUNDING && met.blocks > 100 && met.cells > 100,
+	   "cells are counted together, and scores that tell it change by as much as is paid");
 	printf("# %ld pairs of tables, %ld rounds, %ld measured, %ld of three columns, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
 		   met.pairs, met.rounds, met.measured, met.triples, met.unmeasured, met.joined, met.again, met.count, met.both);
 	ok(met.count > 1 - ROUNDING && met.both > 1 - ROUNDING && met.rounds > 100 && met.measured > 100 && met.triples > 100 &&
