@@ -92,7 +92,7 @@ BEGIN
 			DETAIL = 'Which labels occur is private. With a delta, those are released that enough persons have.',
 			HINT = 'Write labels => ''{north,south}'' if the list is public, or else delta => 1e-6.';
 	END IF;
-	IF labels IS NULL AND bytes > most_bytes / 2 THEN
+	IF label IS NOT NULL AND labels IS NULL AND bytes > most_bytes / 2 THEN
 		RAISE EXCEPTION 'sketches of two labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	IF labels IS NULL THEN
