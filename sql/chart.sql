@@ -66,7 +66,7 @@ SELECT a = b AS same FROM (SELECT array_agg(o::text) FROM race_outliers('chart b
 SELECT point, typicality > 0.9 AND share > 0.01 AS usual FROM race_outliers('chart rows', '{50}');
 
 -- the mean of a value along a column
-SELECT count(*), corr(mean, x) > 0.99 AS rises, bool_and(mean BETWEEN lower AND upper AND stderr > 0) AS error FROM generate_series(30, 70, 2) x, race_released_mean('chart cost', ARRAY[x]) m;
+SELECT count(*), corr(mean, x) > 0.99 AS rises, bool_and(mean BETWEEN lower AND upper AND standard_error > 0) AS error FROM generate_series(30, 70, 2) x, race_released_mean('chart cost', ARRAY[x]) m;
 
 -- versions
 SELECT version, round(count) AS count, distance IS NULL AS first, squared < 1e-4 AS same, p_value > 0.01 AS unchanged, label, pg_typeof("time") FROM race_versions('chart age');

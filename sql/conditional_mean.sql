@@ -92,16 +92,16 @@ SELECT 'grid', (r).lower, (r).upper FROM (SELECT race_build_value(:g, ARRAY[x], 
 INSERT INTO asked SELECT 'private ' || what, (r).lower, (r).upper FROM (SELECT what, race_privatize(ROW(lower, upper)::race_value_sketches, 1, 1e-6) AS r FROM asked) v;
 INSERT INTO asked SELECT 'pure grid', (r).lower, (r).upper FROM (SELECT race_privatize(ROW(lower, upper)::race_value_sketches, 1, fit => true) AS r FROM asked WHERE what = 'grid') v;
 INSERT INTO asked SELECT 'fitted ' || what, race_fit(lower, lower => '{0}', upper => '{40}', points => 200), race_fit(upper, lower => '{0}', upper => '{40}', points => 200) FROM asked WHERE what ~ 'private rows|pure grid';
-SELECT what, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 7 AS precise,
+SELECT what, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * standard_error) AS near, max(standard_error) < 7 AS precise,
 	bool_and(m.lower < mean AND mean < m.upper AND m.lower >= 0 AND m.upper <= 200) AS ordered
 FROM asked, generate_series(0, 35, 5) q, race_conditional_mean(asked.lower, asked.upper, ARRAY[q], 0, 200) m GROUP BY what ORDER BY what;
 -- it goes from 0 to 1 by default, and is linear in the bounds
-SELECT bool_and(abs(200 * a.mean - 100 - b.mean) < 1e-9 AND abs(200 * a.stderr - b.stderr) < 1e-9 AND abs(200 * a.lower - 100 - b.lower) < 1e-9) AS linear,
+SELECT bool_and(abs(200 * a.mean - 100 - b.mean) < 1e-9 AND abs(200 * a.standard_error - b.standard_error) < 1e-9 AND abs(200 * a.lower - 100 - b.lower) < 1e-9) AS linear,
 	bool_and(c.lower <= b.lower AND c.upper >= b.upper AND c.mean = b.mean) AS wider
 FROM asked s, race_conditional_mean(s.lower, s.upper, '{7}') a, race_conditional_mean(s.lower, s.upper, '{7}', -100, 100) b,
 	race_conditional_mean(s.lower, s.upper, '{7}', -100, 100, confidence => 0.99) c;
 -- nothing is known where there are no records
-SELECT what, m.mean, m.stderr, m.lower, m.upper FROM asked s, race_conditional_mean(s.lower, s.upper, '{1e6}', -1, 1) m WHERE what = 'rows';
+SELECT what, m.mean, m.standard_error, m.lower, m.upper FROM asked s, race_conditional_mean(s.lower, s.upper, '{1e6}', -1, 1) m WHERE what = 'rows';
 SELECT race_conditional_mean(race_sketch(:p::race_params), race_sketch(:p::race_params), '{1}', 3, 4);
 SELECT lower, upper FROM race_conditional_mean(race_privatize(race_sketch(:g::race_params), 1, rows => 1), race_privatize(race_sketch(:g::race_params), 1, rows => 1), '{1}', 3, 4, 1 - 1e-14);
 -- where all values are at a bound it is the bound, also of sketches of whole records
@@ -242,8 +242,8 @@ CALL race_release_next('mean by site');
 SELECT version, count(*), string_agg(DISTINCT value_bound::text, ' ' ORDER BY value_bound::text) AS bounds FROM _racepriv.race_releases WHERE name = 'mean by site' GROUP BY version ORDER BY 1;
 SELECT count(*) AS charges, count(DISTINCT request - 'version') AS requests, max(epsilon) AS epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean by site';
 -- by name
-SELECT bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr) AS near, max(stderr) < 12 AS precise FROM generate_series(0, 35, 5) q, race_released_mean('mean on grid', ARRAY[q]);
-SELECT site, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * stderr + 5) AS near FROM unnest('{north,south}'::text[]) site, generate_series(0, 35, 5) q, race_released_mean('mean by site', ARRAY[q], site) GROUP BY site ORDER BY 1;
+SELECT bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * standard_error) AS near, max(standard_error) < 12 AS precise FROM generate_series(0, 35, 5) q, race_released_mean('mean on grid', ARRAY[q]);
+SELECT site, bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * standard_error + 5) AS near FROM unnest('{north,south}'::text[]) site, generate_series(0, 35, 5) q, race_released_mean('mean by site', ARRAY[q], site) GROUP BY site ORDER BY 1;
 SELECT bool_and(race_released_mean('mean', ARRAY[q], confidence => 0.9) = race_conditional_mean(race_released('mean', bound => 'lower'), race_released('mean', bound => 'upper'), ARRAY[q], 0, 200, 0.9)) AS same,
 	bool_and(race_released_mean(name, ARRAY[q], label) = race_conditional_mean(race_released(name, label, 'lower'), race_released(name, label, 'upper'), ARRAY[q], 0, 200)) AS "by label"
 FROM generate_series(0, 35, 5) q, (VALUES ('mean', NULL), ('mean by site', 'north'), ('mean by site', 'south')) v (name, label);

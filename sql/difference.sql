@@ -12,13 +12,13 @@ FROM people, (SELECT ARRAY[a, b]::float8[] AS q FROM generate_series(0, 12, 3) a
 CREATE TABLE s AS SELECT sequence, (builds(race_params('l2', 2, 2, rows => 1024, range => 128, seed => 3, sequence => sequence, lower => '{0,0}', upper => '{12,9}'))).*,
 	(builds(race_params('l2', 2, 2, rows => 1024, range => 128, seed => 4, sequence => sequence, lower => '{0,0}', upper => '{12,9}'))).b AS other FROM unnest('{sobol,independent,grid}'::text[]) sequence;
 SELECT sequence, bool_and(abs(difference - d) < 0.02) AS near, avg((d BETWEEN lower AND upper)::int) > 0.7 AS mostly, bool_and(lower < difference AND difference < upper) AS around,
-       bool_and(difference = race_kde(a, q) - race_kde(b, q)) AS of_densities, sum(stderr) < 0.7 * sum(sqrt((race_estimate(a, q)).stderr ^ 2 + (race_estimate(b, q)).stderr ^ 2)) AS paired
+       bool_and(difference = race_kde(a, q) - race_kde(b, q)) AS of_densities, sum(standard_error) < 0.7 * sum(sqrt((race_estimate(a, q)).standard_error ^ 2 + (race_estimate(b, q)).standard_error ^ 2)) AS paired
 FROM s, truth, race_difference(a, b, q) GROUP BY sequence ORDER BY sequence;
 -- another seed: variances are added
-SELECT bool_and(abs(stderr / sqrt((race_estimate(a, q)).stderr ^ 2 + (race_estimate(other, q)).stderr ^ 2) - 1) < 1e-9) AS added, bool_and(abs(difference - d) < 0.1) AS near
+SELECT bool_and(abs(standard_error / sqrt((race_estimate(a, q)).standard_error ^ 2 + (race_estimate(other, q)).standard_error ^ 2) - 1) < 1e-9) AS added, bool_and(abs(difference - d) < 0.1) AS near
 FROM s, truth, race_difference(a, other, q);
 -- signs, itself, and confidence
-SELECT bool_and(x.difference = -y.difference AND abs(x.stderr - y.stderr) < 1e-9 AND abs(x.lower + y.upper) < 1e-9) AS mirrored, bool_and(z.difference = 0 AND z.stderr < 1e-6) AS itself,
+SELECT bool_and(x.difference = -y.difference AND abs(x.standard_error - y.standard_error) < 1e-9 AND abs(x.lower + y.upper) < 1e-9) AS mirrored, bool_and(z.difference = 0 AND z.standard_error < 1e-6) AS itself,
        bool_and(w.upper - w.lower > 1.2 * (x.upper - x.lower)) AS wider
 FROM s, truth, race_difference(a, b, q) x, race_difference(b, a, q) y, race_difference(a, a, q) z, race_difference(a, b, q, 0.99) w WHERE sequence <> 'grid';
 -- rows that are rehashed, models, and parts of a product
@@ -34,7 +34,7 @@ FROM (SELECT race_fit(a, r) AS a, race_fit(b, r) AS b FROM (SELECT race_build(p,
 -- what comes out of an exact and a private one would not be private
 SELECT race_difference(race_sketch('l2(dims=1)'::race_params), race_privatize(race_sketch('l2(dims=1)'::race_params), 1), '{1}');
 -- private, by the name of a release's parts or not: 10 standard errors never fail by chance
-SELECT bool_and(abs(difference - d) < 10 * stderr AND stderr < 0.2) AS near
+SELECT bool_and(abs(difference - d) < 10 * standard_error AND standard_error < 0.2) AS near
 FROM (SELECT race_privatize(a, 1, 1e-6) AS a, race_privatize(b, 1, 1e-6) AS b FROM s WHERE sequence = 'sobol' OFFSET 0) p, truth, race_difference(p.a, p.b, q);
 -- nothing can be said: one row, a count within its noise of zero
 SELECT lower, upper FROM builds('l2(dims=2, rows=1, range=16)'), race_difference(a, b, '{1,1}');

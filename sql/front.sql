@@ -70,6 +70,9 @@ SELECT count(*), bool_and(x BETWEEN 20 AND 60) AS inside FROM race_curve('guests
 SELECT bool_and(density < 1e-6) AS nobody FROM race_curve('guests short', 'age', "where" => '{"town": "Oslo"}') WHERE x > 60 OR x < 35;
 SELECT count(*), abs(sum(density * 5) - 0.2 / (t.high - t.low)) < 1 AS sums FROM race_heatmap('guests short', 'age', 'pressure') h, (VALUES (50, 56.25)) t (low, high) GROUP BY t.low, t.high;
 SELECT count(*), bool_and(density > 0) AS dense FROM race_heatmap('guests short', 'age', 'pressure') WHERE x2 BETWEEN 90 + x1 AND 100 + x1;
+SELECT count(*) BETWEEN 9 AND 25 AS few, abs(sum(density * (h.width1 * h.width2)) - 1) < 0.2 AS all, bool_and(density BETWEEN lower - 1e-6 AND upper + 1e-6) AS inside
+FROM race_heatmap('guests short', 'age', 'pressure', 5), (SELECT 20 AS width1, 43.75 AS width2) h;
+SELECT count(*) > 0 AS some, bool_and(x1 BETWEEN 20 AND 60 AND x2 >= 100) AS inside FROM race_heatmap('guests short', 'age', 'pressure', lower => '{20,100}', upper => '{60,250}');
 SELECT count(*), count(mean), corr(mean, x) > 0.99 AS rises, min(value) FROM race_trend('guests short', 'pressure', 'age');
 SELECT count(*), min(value), max(value) FROM race_trend('guests all', 'age', 'day');
 
@@ -118,6 +121,16 @@ RESET client_min_messages;
 SELECT version, round(count) AS count, abs(distance) < 1e-3 AS same, p_value < 0.001 AS changed, abs(distance - sqrt(2 * share ^ 2 / 3)) < 1e-3 AS right
 FROM race_versions('guests short'), moved;
 
+-- what the schema does not say is said when the table is protected, or nothing of it is
+CREATE TABLE told (age int, town text, day date NOT NULL);
+CALL race_protect('told', epsilon_limit => 1, columns => '[1]');
+CALL race_protect('told', epsilon_limit => 1, columns => '{"age": 5}');
+CALL race_protect('told', epsilon_limit => 1, columns => '{"age": [0, 99], "twon": ["Rome"]}');
+CALL race_protect('told', epsilon_limit => 1, columns => '{"age": [99, 0]}');
+SELECT count(*) FROM race_columns WHERE dataset = 'told';
+CALL race_protect('told', epsilon_limit => 1, columns => '{"age": [0, 99], "town": ["Rome", "Paris"], "day": ["2026-01-01", "2026-12-31"]}');
+SELECT column_name, kind, lower, upper, categories, source FROM race_columns WHERE dataset = 'told';
+
 -- plans, which read no data
 SELECT question, expected > 0 AS known, unit FROM race_plan('guests', '{age,town,pressure}', 1);
 SELECT abs(max(expected) FILTER (WHERE question LIKE 'count of one value%') - 20) < 0.1 AS as_asked FROM race_plan('guests', '{age,town}', error => 20);
@@ -146,14 +159,14 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_mean('guests all', 'age', '{town')$$, $$race_mean('guests all', 'age', 'town', '{"town": "Berlin"}')$$, $$race_mean('guests all', 'age', NULL, '{"citty": "Rome"}')$$, $$race_mean('front age', 'age')$$, $$race_mean('guests all', 'age', confidence => 95)$$,
 	$$race_count('guests all', '{"age": "thirty"}')$$, $$race_count('guests all', '{"age": [40, "x"]}')$$, $$race_count('guests all', '{"smoker": "maybe"}')$$, $$race_count('guests all', '{"pressure": 120}')$$, $$race_count('guests all', '["town"]')$$,
 	$$race_count('guests all', 'town = Rome')$$, $$race_count('front age', '{"age": 3}')$$, $$race_crosstab('guests all', 'town', 'smokers')$$, $$race_crosstab('front age', 'age')$$,
-	$$race_quantiles('guests all', 'town')$$, $$race_quantiles('guests all')$$, $$race_quantiles('guests all', 'age', '{50}')$$, $$race_quantiles('front age', '1', '{0.5}', '{"age": 3}')$$,
+	$$race_quantiles('guests all', 'town')$$, $$race_quantiles('guests all', '7')$$, $$race_quantiles('guests all', 'age', '{50}')$$, $$race_quantiles('front age', '1', '{0.5}', '{"age": 3}')$$,
 	$$race_histogram('guests all', 'age', '{10}')$$, $$race_histogram('guests all', 'age', '{20,10}')$$, $$race_histogram('guests all', 'age', '{a,b}')$$, $$race_histogram('guests all', 'town', '{1,2}')$$, $$race_histogram('guests all', 'age', bins => 0)$$,
 	$$race_histogram('guests all', 'age', '{1,2}', bins => 3)$$, $$race_histogram('guests all', 'day', '{2026-13-01,2027-01-01}')$$, $$race_histogram('front age', '1', '{1,2}', '{"age": 3}')$$,
 	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
 	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
 	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,
 	$$race_plan('guests', '{age}', 1, label => 'town')$$, $$race_plan('guests', '{age,town}', 1, workload => '{age*twon}')$$, $$race_plan('guests', '{age,town}', 1, workload => '{age}')$$, $$race_plan('guests', '{age}', 1, measure => 'town')$$,
-	$$race_modes('guests al')$$, $$race_modes('guests all', 0)$$, $$race_outliers('guests all', '{"agee": 3}')$$, $$race_outliers('guests all', '{"age": [30, 70]}')$$, $$race_outliers('guests all', 'Rome')$$,
+	$$race_modes('guests al')$$, $$race_modes('guests all', 0)$$, $$race_modes('guests all', label => 'Rome')$$, $$race_curve('guests all', 'age', smoothing => 1)$$, $$race_heatmap('guests all', 'age', 'pressure', 1)$$, $$race_versions('guest all')$$, $$race_kde('guests all', '{1}')$$, $$race_outliers('guests all', '{"agee": 3}')$$, $$race_outliers('guests all', '{"age": [30, 70]}')$$, $$race_outliers('guests all', 'Rome')$$,
 	$$race_info('guests al')$$, $$race_export('guests al')$$, $$race_export('guests all', 'csv')$$, $$race_export('guests all', 'points')$$, $$race_export('front age', 'tables')$$,
 	$$race_correlation('front age')$$, $$race_regress('guests all', 'pressure', '{town}')$$, $$race_regress('guests all', 'pressure', '{agee}')$$, $$race_regress('guests all', 'age', '{age}')$$, $$race_synthesize(1, 'guests all', 5)$$, $$race_synthesize(NULL::guests, 'guests all', -5)$$]) WITH ORDINALITY i (input, place) ORDER BY i.place;
 

@@ -9,7 +9,7 @@ CREATE TABLE f AS SELECT race_fit(s, ROW(ARRAY[a / 2.0], ARRAY['town ' || b])) A
 
 -- --------------------------------------------------------------- answers
 -- one column alone: what a table of this column has, and within the interval
-SELECT x, abs((e).density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within, (e).stderr BETWEEN 1e-4 AND 0.05 AS some_error,
+SELECT x, abs((e).density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within, (e).standard_error BETWEEN 1e-4 AND 0.05 AS some_error,
        race_kde(f, q) = (e).density AS kde, race_kernel_sum(f, q) = (e).kernel_sum AS sum, race_kernel_sum(f, q, 24) = (e).kernel_sum AS mom
 FROM f, LATERAL (SELECT q.x, ROW(ARRAY[q.x], NULL::text[]) AS q, (SELECT avg(race_kernel('l2(bandwidth=2)', p.x, ARRAY[q.x])) FROM people p) AS truth FROM generate_series(1, 9, 4) q(x)) q,
      LATERAL (SELECT race_estimate(f, q) AS e OFFSET 0) v;
@@ -19,7 +19,7 @@ FROM f, LATERAL (SELECT town, (SELECT avg(race_kernel('match', p.c, ARRAY['town 
 -- NULLs need no type, and everything is all records
 SELECT race_kde(f, ROW(ARRAY[5], NULL)) = race_kde(f, ROW(ARRAY[5], NULL::text[])) AS untyped, abs(race_kde(f, ROW(NULL, NULL)) - 1) < 1e-9 AS everything FROM f;
 -- what the model does not know, the rows do not know either
-SELECT density = 0 AS none, 0 BETWEEN lower AND upper AS within, stderr BETWEEN 1e-5 AND 0.01 AS some_error FROM f, race_estimate(f, ROW(NULL::float8[], ARRAY['nowhere']));
+SELECT density = 0 AS none, 0 BETWEEN lower AND upper AS within, standard_error BETWEEN 1e-5 AND 0.01 AS some_error FROM f, race_estimate(f, ROW(NULL::float8[], ARRAY['nowhere']));
 SELECT abs(race_kde(f, ROW(ARRAY[1e6], NULL::text[]))) < 0.001 AS far FROM f;
 -- a question that leaves out parts and one that does not, in turn at one place
 SELECT bool_and(k = CASE WHEN c IS NULL THEN race_kde(f, ROW(ARRAY[a], NULL::text[])) ELSE race_kde(f, ROW(ARRAY[a], c)) END) AS same
@@ -42,12 +42,12 @@ FROM (SELECT label, race_fit(s, ROW(ARRAY[a], ARRAY[b])) f FROM (SELECT i % 2 AS
       generate_series(0, 10, 5) a, unnest('{a,b}'::text[]) b GROUP BY label) w;
 -- private: the intervals hold the truth; the noise is that of epsilon 1, and 10 standard errors never fail by chance
 CREATE TABLE p AS SELECT race_privatize(s, 1, 1e-6) AS p FROM s;
-SELECT bool_and(abs((e).density - truth) < 10 * (e).stderr) AS within, bool_and((e).stderr < 0.1) AS useful
+SELECT bool_and(abs((e).density - truth) < 10 * (e).standard_error) AS within, bool_and((e).standard_error < 0.1) AS useful
 FROM (SELECT race_fit(p, ROW(ARRAY[a / 2.0], ARRAY['town ' || b])) AS f FROM p, generate_series(0, 20) a, generate_series(0, 4) b) w,
      LATERAL (SELECT q.x, (SELECT avg(race_kernel('l2(bandwidth=2)', p.x, ARRAY[q.x])) FROM people p) AS truth FROM generate_series(0, 10) q(x)) q,
      LATERAL (SELECT race_estimate(f, ROW(ARRAY[q.x], NULL::text[])) AS e OFFSET 0) x;
 -- one row alone cannot tell what a model misses
-SELECT stderr, lower, upper FROM (SELECT race_fit(s, ROW(ARRAY[a], ARRAY['a'])) AS f
+SELECT standard_error, lower, upper FROM (SELECT race_fit(s, ROW(ARRAY[a], ARRAY['a'])) AS f
 	FROM (SELECT race_build('l2(dims=1, rows=1, range=64) * match(dims=1)', ROW(ARRAY[i % 3], ARRAY['a'])) AS s FROM generate_series(1, 9) i) v, generate_series(0, 2) a) w, race_estimate(f, ROW(ARRAY[1], NULL::text[]));
 
 -- ------------------------------------------------------------- race_kernel

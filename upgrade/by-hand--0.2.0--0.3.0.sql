@@ -95,9 +95,23 @@ DROP CAST (race_moments AS race_sketch);
 -- covers: TYPE race_minimize_result evaluations
 -- covers: TYPE race_modes_result record
 -- covers: TYPE race_release_modes_result record
-ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
-ALTER TYPE race_modes_result DROP ATTRIBUTE record;
-ALTER TYPE race_release_modes_result DROP ATTRIBUTE record;
+-- covers: TYPE race_heatmap_result stderr
+-- covers: TYPE race_difference_result stderr
+-- covers: TYPE race_difference_result standard_error
+-- covers: TYPE race_estimate_result stderr
+-- covers: TYPE race_estimate_result standard_error
+-- covers: TYPE race_kde_grid_result stderr
+-- covers: TYPE race_kde_grid_result standard_error
+-- covers: TYPE race_conditional_mean_result stderr
+-- covers: TYPE race_conditional_mean_result standard_error
+ALTER TYPE _racepriv.race_minimize_result DROP ATTRIBUTE evaluations;
+ALTER TYPE _racepriv.race_modes_result DROP ATTRIBUTE record;
+ALTER TYPE _racepriv.race_release_modes_result DROP ATTRIBUTE record;
+ALTER TYPE _racepriv.race_heatmap_result DROP ATTRIBUTE stderr;
+ALTER TYPE _racepriv.race_difference_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_estimate_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_kde_grid_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_conditional_mean_result RENAME ATTRIBUTE stderr TO standard_error;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog

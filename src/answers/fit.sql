@@ -24,13 +24,13 @@ CREATE AGGREGATE race_fit(sketch race_sketch, x "any") (
 COMMENT ON AGGREGATE race_fit(race_sketch, "any") IS
 	'the sketch with a fitted model whose points are some of the records x, which must be public or made up: at most 65536, and the same sketch in all rows. For every kernel and product';
 
-CREATE TYPE race_points_result AS (x float8[], record text, weight float8);
-COMMENT ON TYPE race_points_result IS 'a row of the result of race_points';
-COMMENT ON COLUMN race_points_result.x IS 'the point, of a kernel of vectors by itself; else NULL';
-COMMENT ON COLUMN race_points_result.record IS 'the point as text, of other kernels, as PostgreSQL writes the record that race_fit was given; else NULL';
-COMMENT ON COLUMN race_points_result.weight IS 'how many records the point stands for, above 0; all weights add up to the number of records';
+CREATE TYPE _racepriv.race_points_result AS (x float8[], record text, weight float8);
+COMMENT ON TYPE _racepriv.race_points_result IS 'a row of the result of race_points';
+COMMENT ON COLUMN _racepriv.race_points_result.x IS 'the point, of a kernel of vectors by itself; else NULL';
+COMMENT ON COLUMN _racepriv.race_points_result.record IS 'the point as text, of other kernels, as PostgreSQL writes the record that race_fit was given; else NULL';
+COMMENT ON COLUMN _racepriv.race_points_result.weight IS 'how many records the point stands for, above 0; all weights add up to the number of records';
 
-CREATE FUNCTION race_points(sketch race_sketch) RETURNS SETOF race_points_result
+CREATE FUNCTION race_points(sketch race_sketch) RETURNS SETOF _racepriv.race_points_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 1000;
 COMMENT ON FUNCTION race_points(race_sketch) IS
 	'the points of a fitted model and their weights. They are not records: they lie where the records are dense';

@@ -71,7 +71,7 @@ refuse(const char *name, const char *label)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no release \"%s\" with label \"%s\"",
 						race_cut(name), race_cut(label)),
-				 errhint(RACE_NAMED_HINT)));
+				 errhint("race_catalog shows the labels of each release.")));
 	race_named_refuse(name);
 }
 
@@ -354,7 +354,8 @@ prepare_classes(Released *site, Oid query)
 		if (part->label == (Datum) 0 || part->has_value)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name))));
+					 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name)),
+					 errhint("Of a release by columns, race_classify(name, column, '{\"other\": value}') tells how likely each value of a column is.")));
 		labels[i] = part->label;
 		sketches[i] = part->sketch;
 		race_sketch_view_header_any(part->sketch, &views[i]);

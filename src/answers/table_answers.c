@@ -62,6 +62,8 @@ race_tables_column(const RaceOpenTables *open, const char *name)
 	StringInfoData names;
 	int			column = race_tables_column_or_none(open, name);
 
+	if (column < 0 && name[0] != '\0' && strlen(name) <= 2 && strspn(name, "0123456789") == strlen(name))
+		column = atoi(name) <= open->columns ? atoi(name) - 1 : -1;	/* by its number */
 	if (column >= 0)
 		return column;
 	initStringInfo(&names);

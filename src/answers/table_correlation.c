@@ -23,6 +23,7 @@ typedef struct Column
 	double	   *offset;			/* and their mean, less that of all */
 	double		between;		/* standard deviations: of the means of groups, */
 	double		all;			/* and of records; */
+	double		error;			/* the relative standard error of that, by the noise of the column's table; */
 	double		mean;			/* and their mean */
 } Column;
 
@@ -50,6 +51,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	double	   *total;
 	double		count = 0;
 	double		mean = 0;
+	double		fourth = 0;
 	double		half;
 
 	if (!race_tables_values(domain, value, &half))
@@ -81,6 +83,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 		column->part[group] += share[i];
 		column->offset[group] += share[i] * (value[i] - mean);
 		column->all += share[i] * (value[i] - mean) * (value[i] - mean) / Max(count, 1e-300);
+		fourth += pow(value[i] - mean, 4);
 	}
 	for (uint32 i = 0; i < column->groups; i++)
 	{
@@ -88,6 +91,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 		column->between += column->part[i] * column->offset[i] * column->offset[i] / Max(count, 1e-300);
 		column->part[i] /= Max(total[i], 1e-300);
 	}
+	column->error = sqrt(fourth * open->model->table[number].variance) / Max(2 * open->model->total * count * column->all, 1e-300);
 	column->between = sqrt(column->between);
 	column->all = sqrt(column->all);
 	return true;
@@ -189,6 +193,7 @@ next_correlation(void *context, uint64 call)
 	{
 		r = product / scale;
 		off = correct(&first, &second, &r);
+		off += state->z * fabs(r) * hypot(first.error, second.error);
 		off = variance > 0 ? off + state->z * sqrt(variance * squares) / scale : 2;
 	}
 	race_row_add_text(&state->row, state->open.domains[first.number].name);

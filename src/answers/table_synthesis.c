@@ -353,6 +353,8 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	double		mean = 0;
 	double		probability;
 	double		share;
+	double		bound;
+	double		noise;
 	double		z;
 	bool		known;
 
@@ -372,12 +374,17 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	probability = answer.count / open.model->total;
 	known = open.model->total > z * sqrt(open.model->total_variance);
 	race_row_add_if(&row, known, Float8GetDatum(probability / mean));
-	share = share_below(probabilities, probability);
+	/* the rows are drawn from the model, so that it says which of them are as probable as the record */
+	share = share_below(probabilities, race_graph_event(open.model->graph, weights, 0, NULL));
 	race_row_add_if(&row, known, Float8GetDatum(share));
 	race_row_add_if(&row, known, Float8GetDatum(probability));
-	share = share_below(probabilities, answer.lower / open.model->total);
-	race_row_add_if(&row, known, Float8GetDatum(Max(share - z * sqrt(share * (1 - share) / RANKED_ROWS), 0)));
-	share = share_below(probabilities, answer.upper / open.model->total);
-	race_row_add_if(&row, known, Float8GetDatum(Min(share + z * (z + sqrt(share * (1 - share) * RANKED_ROWS)) / RANKED_ROWS, 1)));
+	/* the records below are a count, too, with noise as that of the record's own */
+	noise = z * sqrt(answer.variance) / open.model->total;
+	bound = share_below(probabilities, answer.lower / open.model->total);
+	bound -= z * sqrt(bound * (1 - bound) / RANKED_ROWS) + noise;
+	race_row_add_if(&row, known, Float8GetDatum(Max(Min(bound, share), 0)));
+	bound = share_below(probabilities, answer.upper / open.model->total);
+	bound += z * (z + sqrt(bound * (1 - bound) * RANKED_ROWS)) / RANKED_ROWS + noise;
+	race_row_add_if(&row, known, Float8GetDatum(Min(Max(bound, share), 1)));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

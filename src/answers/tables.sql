@@ -11,7 +11,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, floa
 CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
-	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT stderr float8)
+	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT standard_error float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
 	'race_crosstab of a private sketch of tables with the domains of its columns';

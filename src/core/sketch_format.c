@@ -439,6 +439,9 @@ encode(const char *bytes, Size n)
 	return text;
 }
 
+/* Bytes: every sketch is longer, since its header is */
+#define RACE_SHORTEST_TEXT	64
+
 static RaceSketchDatum *
 parse(const char *text, Node *escontext)
 {
@@ -451,11 +454,20 @@ parse(const char *text, Node *escontext)
 	bytes = palloc(n / 4 * 3 + 3);
 	if (!(strncmp(text, "\\x", 2) == 0 ? decode_hex(text + 2, n - 2, bytes, &n) :
 		  decode_base64(text, n, bytes, &n)))
+	{
+		/* the name of a release more likely than a value */
+		if (strlen(text) < RACE_SHORTEST_TEXT)
+			ereturn(escontext, NULL,
+					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+					 errmsg("\"%s\" is no sketch", race_cut(text)),
+					 errhint("If it is the name of a release, write race_released('%s'). If it is parameters, race_sketch('%s'::race_params) is an empty sketch.",
+							 race_cut(text), race_cut(text))));
 		ereturn(escontext, NULL,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "race_sketch"),
 				 errdetail("A text of a sketch is base64, or \\x and hexadecimal digits."),
 				 errhint("The sketch of a release is race_released('name'); an empty one is race_sketch('…'::race_params).")));
+	}
 	return race_sketch_read(bytes, n, escontext);
 }
 

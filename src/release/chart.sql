@@ -37,21 +37,21 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_some(text, jsonb) IS
 	'a condition, and that a column of numbers is not NULL';
 
-CREATE TYPE race_curve_result AS (
+CREATE TYPE _racepriv.race_curve_result AS (
 	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text);
-COMMENT ON TYPE race_curve_result IS 'a row of the result of race_curve';
-COMMENT ON COLUMN race_curve_result.x IS 'a place of the column, from the lower bound to the upper one';
-COMMENT ON COLUMN race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one';
-COMMENT ON COLUMN race_curve_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
-COMMENT ON COLUMN race_curve_result.upper IS 'the upper end';
-COMMENT ON COLUMN race_curve_result.count_per_unit IS 'how many records there are per unit of the column: the density times the noisy number of records';
-COMMENT ON COLUMN race_curve_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON TYPE _racepriv.race_curve_result IS 'a row of the result of race_curve';
+COMMENT ON COLUMN _racepriv.race_curve_result.x IS 'a place of the column, from the lower bound to the upper one';
+COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one';
+COMMENT ON COLUMN _racepriv.race_curve_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
+COMMENT ON COLUMN _racepriv.race_curve_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_curve_result.count_per_unit IS 'how many records there are per unit of the column: the density times the noisy number of records';
+COMMENT ON COLUMN _racepriv.race_curve_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
 	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
-	RETURNS SETOF race_curve_result
+	RETURNS SETOF _racepriv.race_curve_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
@@ -66,7 +66,7 @@ CREATE FUNCTION race_curve(
 	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
 	UNION ALL
 	SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
-	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where"), label) l
+	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where", label, smoothing), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
 			lower, upper, confidence, smoothing) c
@@ -74,59 +74,72 @@ $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
-CREATE TYPE race_heatmap_result AS (x1 float8, x2 float8, density float8, stderr float8, label text);
-COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap';
-COMMENT ON COLUMN race_heatmap_result.x1 IS 'the middle of a cell, in the first column';
-COMMENT ON COLUMN race_heatmap_result.x2 IS 'and in the second';
-COMMENT ON COLUMN race_heatmap_result.density IS 'the probability density there, per unit of both columns';
-COMMENT ON COLUMN race_heatmap_result.stderr IS 'its standard error, as race_curve; NULL where theory gives none';
-COMMENT ON COLUMN race_heatmap_result.label IS 'the label; NULL in a release without labels';
+CREATE TYPE _racepriv.race_heatmap_result AS (x1 float8, x2 float8, density float8, label text, lower float8, upper float8);
+COMMENT ON TYPE _racepriv.race_heatmap_result IS 'a row of the result of race_heatmap';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.x1 IS 'the middle of a cell, in the first column';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.x2 IS 'and in the second';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
 
 CREATE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
 	smoothing float8 DEFAULT NULL)
-	RETURNS SETOF race_heatmap_result
+	RETURNS SETOF _racepriv.race_heatmap_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT (t.low1 + t.high1) / 2, (t.low2 + t.high2) / 2, t.count / a.area, (t.upper - t.lower) / 2 / z.z / a.area, NULL::text
+	SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
 		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, column1),
 			_racepriv._race_number_column(d.domains, column2) OFFSET 0) k (name1, name2)
-		CROSS JOIN LATERAL _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) t
 		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains,
 			_racepriv._race_some(k.name1, _racepriv._race_some(k.name2, '{}')), 0.95) n
-		CROSS JOIN _racepriv._race_z(0.95) z (z)
-		CROSS JOIN LATERAL (SELECT nullif(n.count * (t.high1 - t.low1) * (t.high2 - t.low2), 0::float8)) a (area)
-	WHERE t.low1 IS NOT NULL AND t.low2 IS NOT NULL
+		CROSS JOIN LATERAL (
+			-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
+			SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
+				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
+					ELSE greatest(sum(t.estimate) - z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
+				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
+					ELSE greatest(sum(t.estimate) + z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
+			FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
+				FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
+					FROM _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) c
+					WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t CROSS JOIN _racepriv._race_z(0.95) z (z)
+			GROUP BY t.i / t.width1, t.j / t.width2, z.z) c
+		CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
+	WHERE (c.low1 + c.high1) / 2 >= coalesce(race_heatmap.lower[1], '-infinity') AND (c.low1 + c.high1) / 2 <= coalesce(race_heatmap.upper[1], 'infinity')
+		AND (c.low2 + c.high2) / 2 >= coalesce(race_heatmap.lower[2], '-infinity') AND (c.low2 + c.high2) / 2 <= coalesce(race_heatmap.upper[2], 'infinity')
 	UNION ALL
-	SELECT c.x1, c.x2, c.density, c.stderr, l.label
-	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
+	SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z.z * c.standard_error, 0::float8), c.density + z.z * c.standard_error
+	FROM _racepriv._race_z(0.95) z (z) CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label, smoothing, steps), label) l
 		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
 			lower, upper, smoothing) c
+	ORDER BY 4, 1, 2
 $$;
 COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
-	'the probability density of two columns of a release, in steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
+	'the probability density of two columns of a release, in at most steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
 
-CREATE TYPE race_bins_result AS (
+CREATE TYPE _racepriv.race_bins_result AS (
 	value text, low float8, high float8, count float8, lower float8, upper float8, density float8, source text, label text);
-COMMENT ON TYPE race_bins_result IS 'a row of the result of race_histogram';
-COMMENT ON COLUMN race_bins_result.value IS 'the value, or the range [low,high), as text of the type of the column';
-COMMENT ON COLUMN race_bins_result.low IS 'the lower edge of a range; dates are days and timestamps seconds since 2000-01-01, intervals seconds; NULL for categories';
-COMMENT ON COLUMN race_bins_result.high IS 'the upper edge';
-COMMENT ON COLUMN race_bins_result.count IS 'how many records have this value, or one in this range';
-COMMENT ON COLUMN race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
-COMMENT ON COLUMN race_bins_result.upper IS 'the upper end';
-COMMENT ON COLUMN race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
-COMMENT ON COLUMN race_bins_result.source IS 'measured, with known noise, or by the model';
-COMMENT ON COLUMN race_bins_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON TYPE _racepriv.race_bins_result IS 'a row of the result of race_histogram';
+COMMENT ON COLUMN _racepriv.race_bins_result.value IS 'the value, or the range [low,high), as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_bins_result.low IS 'the lower edge of a range; dates are days and timestamps seconds since 2000-01-01, intervals seconds; NULL for categories';
+COMMENT ON COLUMN _racepriv.race_bins_result.high IS 'the upper edge';
+COMMENT ON COLUMN _racepriv.race_bins_result.count IS 'how many records have this value, or one in this range';
+COMMENT ON COLUMN _racepriv.race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
+COMMENT ON COLUMN _racepriv.race_bins_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
+COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_bins_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION race_histogram(
 	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
-	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_bins_result
+	label text DEFAULT NULL, smoothing float8 DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_bins_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
 	WITH asked AS MATERIALIZED (
@@ -143,32 +156,32 @@ CREATE FUNCTION race_histogram(
 		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN race_histogram."where"
 			ELSE _racepriv._race_some("column", race_histogram."where") END, confidence) n
 	UNION ALL
-	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
+	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
 		c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
 	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN asked a
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where"), label) l
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where", label, smoothing), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
 		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(a.edges::float8[], (
 			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(a.bins, 20) ORDER BY i)
 			FROM generate_series(0, coalesce(a.bins, 20)) i, _racepriv._race_columns(s.sketch) b
-			WHERE b.number = n.n)), smoothing) c
+			WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c
 $$;
 COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
-CREATE TYPE race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
-COMMENT ON TYPE race_percentiles_result IS 'a row of the result of race_quantiles';
-COMMENT ON COLUMN race_percentiles_result.p IS 'the share of records that are below the value';
-COMMENT ON COLUMN race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
-COMMENT ON COLUMN race_percentiles_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
-COMMENT ON COLUMN race_percentiles_result.upper IS 'the upper end';
-COMMENT ON COLUMN race_percentiles_result."text" IS 'the quantile as text of the type of the column';
-COMMENT ON COLUMN race_percentiles_result.label IS 'the label; NULL in a release without labels';
+CREATE TYPE _racepriv.race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
+COMMENT ON TYPE _racepriv.race_percentiles_result IS 'a row of the result of race_quantiles';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.p IS 'the share of records that are below the value';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_percentiles_result."text" IS 'the quantile as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION _racepriv._race_tables_quantiles(
 	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
-	RETURNS SETOF race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
+	RETURNS SETOF _racepriv.race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
 	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
@@ -210,7 +223,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, jsonb, text, f
 CREATE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_percentiles_result
+	RETURNS SETOF _racepriv.race_percentiles_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
@@ -220,28 +233,28 @@ CREATE FUNCTION race_quantiles(
 	UNION ALL
 	SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
 	FROM _racepriv._race_z(confidence) z (z)
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where"), label) l
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where", label), label) l
 		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			race_quantiles.p, _racepriv._race_column(release, "column")) q
 $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
-CREATE TYPE race_release_modes_result AS (
+CREATE TYPE _racepriv.race_release_modes_result AS (
 	mode int, "column" text, x float8, density float8, prominence float8, label text, lower float8, upper float8, "text" text);
-COMMENT ON TYPE race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
-COMMENT ON COLUMN race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
-COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog';
-COMMENT ON COLUMN race_release_modes_result.x IS 'where the mode is in this column';
-COMMENT ON COLUMN race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
-COMMENT ON COLUMN race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
-COMMENT ON COLUMN race_release_modes_result.label IS 'the label; NULL in a release without labels';
-COMMENT ON COLUMN race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
-COMMENT ON COLUMN race_release_modes_result.upper IS 'and where it ends';
-COMMENT ON COLUMN race_release_modes_result."text" IS 'x as text of the type of the column';
+COMMENT ON TYPE _racepriv.race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
+COMMENT ON COLUMN _racepriv.race_release_modes_result."column" IS 'a column, by its name in race_catalog';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.x IS 'where the mode is in this column';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.upper IS 'and where it ends';
+COMMENT ON COLUMN _racepriv.race_release_modes_result."text" IS 'x as text of the type of the column';
 
 CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
-	RETURNS SETOF race_release_modes_result
+	RETURNS SETOF _racepriv.race_release_modes_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
@@ -252,7 +265,7 @@ CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT 
 	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l ON true
+		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
@@ -260,15 +273,15 @@ $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
-CREATE TYPE race_outliers_result AS (point int, typicality float8, share float8, density float8, label text, lower float8, upper float8);
-COMMENT ON TYPE race_outliers_result IS 'a row of the result of race_outliers';
-COMMENT ON COLUMN race_outliers_result.point IS 'the number of the point, from 1 on';
-COMMENT ON COLUMN race_outliers_result.typicality IS 'the density over that of the average record, as race_typicality: near 0 is an anomaly';
-COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
-COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
-COMMENT ON COLUMN race_outliers_result.label IS 'the label; NULL in a release without labels';
-COMMENT ON COLUMN race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
-COMMENT ON COLUMN race_outliers_result.upper IS 'the upper end';
+CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, density float8, label text, lower float8, upper float8);
+COMMENT ON TYPE _racepriv.race_outliers_result IS 'a row of the result of race_outliers';
+COMMENT ON COLUMN _racepriv.race_outliers_result.point IS 'the number of the point, from 1 on';
+COMMENT ON COLUMN _racepriv.race_outliers_result.typicality IS 'the density over that of the average record, as race_typicality: near 0 is an anomaly';
+COMMENT ON COLUMN _racepriv.race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
+COMMENT ON COLUMN _racepriv.race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
+COMMENT ON COLUMN _racepriv.race_outliers_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
+COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
 
 CREATE FUNCTION _racepriv._race_points(sketch race_sketch, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
@@ -289,7 +302,7 @@ COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
 	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
 
 CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_outliers_result
+	RETURNS SETOF _racepriv.race_outliers_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT o.* FROM (
@@ -302,7 +315,7 @@ CREATE FUNCTION race_outliers(release text, records anycompatible, label text DE
 		WHERE d.records IS NOT NULL
 		UNION ALL
 		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
-		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
+		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records::text END::float8[]) p
 			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
@@ -311,22 +324,22 @@ $$;
 COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
 
-CREATE TYPE race_versions_result AS (
+CREATE TYPE _racepriv.race_versions_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
-	distance float8, squared float8, stderr float8, p_value float8, label text);
-COMMENT ON TYPE race_versions_result IS 'a row of the result of race_versions';
-COMMENT ON COLUMN race_versions_result."time" IS 'when the version was charged, before its data were read';
-COMMENT ON COLUMN race_versions_result.version IS 'the version';
-COMMENT ON COLUMN race_versions_result.count IS 'its noisy number of records';
-COMMENT ON COLUMN race_versions_result.epsilon IS 'its true epsilon';
-COMMENT ON COLUMN race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
-COMMENT ON COLUMN race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative; of a release by columns at most that';
-COMMENT ON COLUMN race_versions_result.stderr IS 'the standard error of squared';
-COMMENT ON COLUMN race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
-COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release without labels';
+	distance float8, squared float8, standard_error float8, p_value float8, label text);
+COMMENT ON TYPE _racepriv.race_versions_result IS 'a row of the result of race_versions';
+COMMENT ON COLUMN _racepriv.race_versions_result."time" IS 'when the version was charged, before its data were read';
+COMMENT ON COLUMN _racepriv.race_versions_result.version IS 'the version';
+COMMENT ON COLUMN _racepriv.race_versions_result.count IS 'its noisy number of records';
+COMMENT ON COLUMN _racepriv.race_versions_result.epsilon IS 'its true epsilon';
+COMMENT ON COLUMN _racepriv.race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
+COMMENT ON COLUMN _racepriv.race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative; of a release by columns at most that';
+COMMENT ON COLUMN _racepriv.race_versions_result.standard_error IS 'the standard error of squared';
+COMMENT ON COLUMN _racepriv.race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
+COMMENT ON COLUMN _racepriv.race_versions_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
-	RETURNS SETOF race_versions_result
+	RETURNS SETOF _racepriv.race_versions_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
@@ -350,7 +363,9 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 			WHERE v.domains IS NULL
 			UNION ALL
 			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true
+	WHERE (SELECT bool_and(_racepriv._race_released(race_versions.release, l.label) IS NOT NULL)
+		FROM _racepriv._race_labels(race_versions.release, race_versions.label) l)		-- says if there is none
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. None without such a release';
+	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. Errors: 42704 for no such release or label';

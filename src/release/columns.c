@@ -985,9 +985,9 @@ argument_text(FunctionCallInfo fcinfo, int i)
 
 /* Return a bound of a column of a type. */
 static RaceParameter
-bound_argument(FunctionCallInfo fcinfo, int i, Oid type)
+bound_of(char *text, Oid type)
 {
-	RaceParameter bound = {FLOAT8OID, (Datum) 0, PG_ARGISNULL(i)};
+	RaceParameter bound = {FLOAT8OID, (Datum) 0, text == NULL};
 	Oid			input;
 	Oid			parameter;
 	double		x;
@@ -998,7 +998,7 @@ bound_argument(FunctionCallInfo fcinfo, int i, Oid type)
 		refuse_description(psprintf("a column of type %s has no bounds", format_type_be(type)),
 						   "Give its categories.");
 	getTypeInputInfo(type, &input, &parameter);
-	x = race_number_of(type, OidInputFunctionCall(input, argument_text(fcinfo, i), parameter, -1));
+	x = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
 	if (!isfinite(x))
 		refuse_description("lower and upper must be finite", "Values beyond them are counted in the outermost cells.");
 	bound.value = Float8GetDatum(x);
@@ -1058,9 +1058,8 @@ category_as_written(Oid type, Datum category)
 }
 
 static RaceParameter
-categories_argument(FunctionCallInfo fcinfo, Oid type)
+categories_of(RaceParameter categories, Oid type)
 {
-	RaceParameter categories = {TEXTARRAYOID, (Datum) 0, PG_ARGISNULL(DESCRIBED_CATEGORIES)};
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
@@ -1070,7 +1069,7 @@ categories_argument(FunctionCallInfo fcinfo, Oid type)
 	if (!race_type_is_category(type) || type == BOOLOID)
 		refuse_description(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
 						   "Numbers have bounds; a boolean needs no description.");
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(DESCRIBED_CATEGORIES), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
+	deconstruct_array(DatumGetArrayTypeP(categories.value), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
@@ -1193,7 +1192,8 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 	described->whole = column.subject.whole;
 	described->lower = column.facts.has_lower ? column.facts.lower : -INFINITY;
 	described->upper = column.facts.has_upper ? column.facts.upper : INFINITY;
-	categories = categories_argument(fcinfo, described->type);
+	categories = categories_of((RaceParameter) {TEXTARRAYOID, PG_GETARG_DATUM(DESCRIBED_CATEGORIES), PG_ARGISNULL(DESCRIBED_CATEGORIES)},
+							   described->type);
 	if (!PG_ARGISNULL(DESCRIBED_TABLE))
 	{
 		read_public_table(ledger, dataset, number, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
@@ -1206,8 +1206,8 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 	*parameter++ = text_argument(fcinfo, DESCRIBED_DATASET);
 	*parameter++ = (RaceParameter) {NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column.name)), false};
 	Assert(parameter - described->parameters == RACE_DESCRIBED_LOWER);
-	*parameter++ = bound_argument(fcinfo, DESCRIBED_LOWER, described->type);
-	*parameter++ = bound_argument(fcinfo, DESCRIBED_UPPER, described->type);
+	*parameter++ = bound_of(PG_ARGISNULL(DESCRIBED_LOWER) ? NULL : argument_text(fcinfo, DESCRIBED_LOWER), described->type);
+	*parameter++ = bound_of(PG_ARGISNULL(DESCRIBED_UPPER) ? NULL : argument_text(fcinfo, DESCRIBED_UPPER), described->type);
 	*parameter++ = step_argument(fcinfo, described->type);
 	*parameter++ = categories;
 	*parameter++ = text_argument(fcinfo, DESCRIBED_UNIT);
@@ -1234,6 +1234,61 @@ race_describe(PG_FUNCTION_ARGS)
 	race_ledger_run(&ledger, described.statement, described.n, described.parameters);
 	SPI_finish();
 	PG_RETURN_VOID();
+}
+
+/* Describe a column by a list: two bounds of a number or date, or categories. */
+static void
+describe_by_list(const RaceLedger *ledger, char *name, Oid relation, char *column_name, Datum list)
+{
+	AttrNumber	column = get_attnum(relation, column_name);
+	RaceParameter none = {TEXTOID, (Datum) 0, true};
+	RaceParameter categories = {TEXTARRAYOID, list, false};
+	char	   *bounds[2] = {NULL, NULL};
+	Datum	   *values;
+	bool	   *nulls;
+	Oid			type;
+	int			n;
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", race_cut(column_name), get_rel_name(relation))));
+	type = getBaseType(get_atttype(relation, column));
+	deconstruct_array(DatumGetArrayTypeP(list), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
+	categories.isnull = race_type_is_number(type) && n == 2 && !nulls[0] && !nulls[1];
+	for (int i = 0; i < 2 && categories.isnull; i++)
+		bounds[i] = TextDatumGetCString(values[i]);
+	{
+		RaceParameter parameters[] = {
+			race_ledger_role(GetUserId()), {TEXTOID, CStringGetTextDatum(name), false},
+			{NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column_name)), false},
+			bound_of(bounds[0], type), bound_of(bounds[1], type), {FLOAT8OID, (Datum) 0, true},
+			categories_of(categories, type), none, none, {REGCLASSOID, (Datum) 0, true}, {FLOAT8OID, (Datum) 0, true}
+		};
+
+		race_ledger_run(ledger, "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+						lengthof(parameters), parameters);
+	}
+}
+
+void
+race_describe_columns(const RaceLedger *ledger, char *name, Oid relation, Datum columns)
+{
+	RaceParameter parameter = {JSONBOID, columns, false};
+	SPITupleTable *rows;
+	uint64		n;
+	bool		isnull;
+
+	race_ledger_run(ledger, "SELECT c.key, ARRAY(SELECT jsonb_array_elements_text(c.value))"
+					" FROM (SELECT CASE jsonb_typeof($1) WHEN 'object' THEN $1 END) j (j), jsonb_each(j) c"
+					" WHERE NOT EXISTS (SELECT FROM jsonb_each(j) o WHERE jsonb_typeof(o.value) <> 'array') ORDER BY 1", 1, &parameter);
+	rows = SPI_tuptable;
+	n = SPI_processed;
+	if (n == 0)
+		refuse_description("columns must be an object of lists", "For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
+	for (uint64 i = 0; i < n; i++)
+		describe_by_list(ledger, name, relation, SPI_getvalue(rows->vals[i], rows->tupdesc, 1),
+						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
 }
 
 /* race_columns_seen(): what is known of the columns of all datasets that the caller may read, as rows */

@@ -282,7 +282,7 @@ COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) IS
 	'raises 55000 if a column has another domain than when a release was made';
 
 CREATE PROCEDURE race_release(
-	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL,
+	name text, dataset text, columns text[] DEFAULT NULL, epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, description text DEFAULT NULL,
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) FROM PUBLIC;

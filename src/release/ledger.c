@@ -102,6 +102,9 @@ race_rethrow_without_context(MemoryContext caller)
 	FlushErrorState();
 	if (error->sqlerrcode != ERRCODE_INTERNAL_ERROR)
 		error->context = NULL;
+	if (error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE && error->hint == NULL && strstr(error->message, "race_releases") != NULL)
+		error->hint = psprintf("A superuser lets you ask releases: CALL race_grant(%s, 'analyst').",
+							   quote_literal_cstr(GetUserNameFromId(GetUserId(), false)));
 	ThrowErrorData(error);
 }
 
@@ -332,7 +335,7 @@ act(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name, Nullabl
 enum
 {
 	PROTECT_DATASET, PROTECT_RELATION, PROTECT_UNIT = 4, PROTECT_MOST, PROTECT_NEIGHBORS, PROTECT_PUBLIC = 8,
-	PROTECT_ARGUMENTS
+	PROTECT_ARGUMENTS, PROTECT_COLUMNS = PROTECT_ARGUMENTS
 };
 
 /*
@@ -374,7 +377,7 @@ check_unit(const RaceParameter *arguments)
 
 /*
  * race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column, max_contributions, neighbors,
- * accounting, public_tables).  A dataset is called like its relation, unless that is given, too.
+ * accounting, public_tables, columns).  A dataset is called like its relation, unless that is given, too.
  */
 Datum
 race_protect(PG_FUNCTION_ARGS)
@@ -401,6 +404,9 @@ race_protect(PG_FUNCTION_ARGS)
 	arguments[i] = known ? private_tables(&ledger, arguments) :
 		(RaceParameter) {get_array_type(REGCLASSOID), (Datum) 0, true};
 	race_ledger_run(&ledger, statement_for("race_protect", lengthof(parameters)), lengthof(parameters), parameters);
+	if (PG_NARGS() > PROTECT_COLUMNS && !PG_ARGISNULL(PROTECT_COLUMNS))
+		race_describe_columns(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET)),
+							  DatumGetObjectId(arguments[PROTECT_RELATION].value), PG_GETARG_DATUM(PROTECT_COLUMNS));
 	SPI_finish();
 	if (arguments[PROTECT_UNIT].isnull)
 		ereport(NOTICE,

@@ -96,6 +96,12 @@ extern Datum race_ledger_value(int i, bool *isnull);
 extern char *race_ledger_text(int i);	/* of text or name; NULL for a NULL */
 
 /*
+ * Say which values columns of a dataset have, as race_describe does: an object (jsonb) of lists, two bounds of
+ * a number or date, or categories (columns.c)
+ */
+extern void race_describe_columns(const RaceLedger *ledger, char *name, Oid relation, Datum columns);
+
+/*
  * Begin an act on the ledger for whoever calls it: connect to SPI, and open the ledger.  Raise 42501 where the
  * server acts for the owner of a table; a change also raises 25001 unless it sees what other sessions commit.
  */

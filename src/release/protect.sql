@@ -298,11 +298,11 @@ CREATE PROCEDURE race_protect(
 	dataset text, relation regclass DEFAULT NULL, epsilon_limit float8 DEFAULT NULL, delta_limit float8 DEFAULT 0,
 	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
-	public_tables regclass[] DEFAULT '{}')
+	public_tables regclass[] DEFAULT '{}', columns jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) FROM PUBLIC;
-COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023';
+REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) FROM PUBLIC;
+COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
+	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. columns: {"age": [0, 120], "town": ["Rome"]} where the schema does not say it. Errors: 42501 unless you own the relation, 22023';
 
 CREATE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void

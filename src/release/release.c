@@ -607,6 +607,32 @@ make_private(Release *release)
 	race_series_store_units(&release->ledger, &release->asked, checked);
 }
 
+/* Tell what charts a release will not have, by its parameters alone. */
+static void
+tell_limits(const Release *release)
+{
+	const RaceParams *params = release->asked.params;
+	const double *lower = race_array(params, RACE_ARRAY_LOWER);
+	const double *upper = race_array(params, RACE_ARRAY_UPPER);
+	const double *scales = race_array(params, RACE_ARRAY_BANDWIDTHS);
+
+	if ((params->kernel != RACE_KERNEL_L2 && params->kernel != RACE_KERNEL_L1) || race_params_parts(params) > 1)
+		return;
+	if (lower == NULL || upper == NULL)
+	{
+		ereport(NOTICE,
+				(errmsg("release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds",
+						release->asked.name),
+				 errhint("A release of another name, with lower and upper, has them; it is charged, too.")));
+		return;
+	}
+	for (uint32 i = 0; i < params->dims; i++)
+		if (params->bandwidth * (scales == NULL ? 1 : scales[i]) > upper[i] - lower[i])
+			ereport(NOTICE,
+					(errmsg("release \"%s\" will hardly tell records apart: the bandwidth is wider than the bounds of number %u",
+							release->asked.name, i + 1)));
+}
+
 /*
  * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
  * does not depend on the data.
@@ -619,6 +645,8 @@ check_rows(const Release *release)
 	if (excluded != NULL && release->version == 1)
 		ereport(NOTICE,
 				(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
+	if (release->version == 1 && release->asked.domains == 0 && release->described == NULL)
+		tell_limits(release);
 }
 
 /* Tell what is left of the budget, which the ledger shows to those who release. */
@@ -705,7 +733,7 @@ charge_and_make(Release *release)
 		race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
 	if (release->told_chosen != NULL)
 		ereport(NOTICE, (errmsg_internal("%s", release->told_chosen)));
-	if (release->asked.domains != 0)
+	if (release->described == NULL)
 		tell_left(release);
 }
 
@@ -1216,9 +1244,7 @@ read_last(Release *release)
 							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", request_columns()),
 					1, &name);
 	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no release \"%s\"", race_cut(release->asked.name))));
+		race_named_refuse(release->asked.name);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
 	release->asked.domains = race_ledger_value(3, &isnull);

@@ -17,7 +17,7 @@ COMMENT ON FUNCTION race_released(text, text, text) IS
 
 CREATE FUNCTION race_released_mean(
 	name text, q "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS race_conditional_mean_result
+	RETURNS _racepriv.race_conditional_mean_result
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 300;
 COMMENT ON FUNCTION race_released_mean(text, "any", text, float8) IS
 	'race_conditional_mean of the latest version of a release with a value, and of one label if it has labels. Errors as in race_released, 22023 if it has no value';

@@ -39,24 +39,40 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_domains_needed(text) IS
 	'the same; errors: 42704 no such release, 22023 if it was not made by columns';
 
-CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb) RETURNS text
+CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb, label text DEFAULT NULL, smoothing float8 DEFAULT NULL, steps int DEFAULT NULL) RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF _racepriv._race_domains_of(release) IS NOT NULL THEN
-		RETURN NULL;
-	ELSIF "where" <> '{}' THEN
-		PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
+	IF _racepriv._race_domains_of(release) IS NULL THEN
+		IF "where" <> '{}' THEN
+			PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
+		END IF;
+		RETURN release;
+	ELSIF label IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
+	ELSIF smoothing IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
+	ELSIF steps < 2 OR steps > 500 THEN
+		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	RETURN release;
+	RETURN NULL;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
-	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition';
+COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb, text, float8, int) IS
+	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition, or if one by columns is asked for a label, smoothing or too many steps';
+
+CREATE TYPE _racepriv.race_count_result AS (
+	count float8, lower float8, upper float8, source text);
+COMMENT ON TYPE _racepriv.race_count_result IS 'the result of race_count';
+COMMENT ON COLUMN _racepriv.race_count_result.count IS 'how many records there are';
+COMMENT ON COLUMN _racepriv.race_count_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_count_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_count_result.source IS 'measured, with known noise, or by the model';
 
 CREATE FUNCTION race_count(
-	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
+	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS _racepriv.race_count_result LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
 		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
@@ -72,10 +88,19 @@ $$;
 COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
 
+CREATE TYPE _racepriv.race_crosstab_result AS (
+	value1 text, value2 text, count float8, lower float8, upper float8, source text);
+COMMENT ON TYPE _racepriv.race_crosstab_result IS 'a row of the result of race_crosstab';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.value1 IS 'the value of the first column, or the range [a,b)';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.value2 IS 'that of the second; NULL too if only one is asked for';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.count IS 'how many records have both';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_crosstab(
-	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
+	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_crosstab_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), column1, column2, confidence) c
@@ -95,10 +120,20 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 -- ------------------------------------------------------------------------
 -- Means
 
+CREATE TYPE _racepriv.race_mean_result AS (
+	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text);
+COMMENT ON TYPE _racepriv.race_mean_result IS 'a row of the result of race_mean';
+COMMENT ON COLUMN _racepriv.race_mean_result.value1 IS 'the value of the first column of by, or the range [a,b)';
+COMMENT ON COLUMN _racepriv.race_mean_result.value2 IS 'that of the second';
+COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_mean_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_mean_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_mean_result.count IS 'how many records it is of';
+COMMENT ON COLUMN _racepriv.race_mean_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_mean(
-	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
+	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_mean_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
 	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
@@ -121,10 +156,20 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
 	'the name of a column that has numbers, or that does not exist; error 22023 if it has categories';
 
+CREATE TYPE _racepriv.race_trend_means_result AS (
+	x float8, value text, mean float8, lower float8, upper float8, count float8, source text);
+COMMENT ON TYPE _racepriv.race_trend_means_result IS 'a row of the result of race_trend';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.x IS 'the middle of the range; dates are days and timestamps seconds since 2000-01-01';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.value IS 'the range [a,b) as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.mean IS 'the mean of the other column there; NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.count IS 'how many records it is of';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_trend(
-	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT x float8, OUT value text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
+	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
 	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
@@ -166,10 +211,18 @@ COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 	'a condition that may have single numbers of columns with fractions';
 
 
+CREATE TYPE _racepriv.race_classify_result AS (
+	value text, probability float8, lower float8, upper float8, prior float8);
+COMMENT ON TYPE _racepriv.race_classify_result IS 'a row of the result of race_classify';
+COMMENT ON COLUMN _racepriv.race_classify_result.value IS 'a value of the column';
+COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query';
+COMMENT ON COLUMN _racepriv.race_classify_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_classify_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_classify_result.prior IS 'its share of all records';
+
 CREATE FUNCTION race_classify(
-	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
-	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
+	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_classify_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH release AS MATERIALIZED (
 		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
@@ -191,10 +244,19 @@ $$;
 COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
+CREATE TYPE _racepriv.race_correlation_result AS (
+	column1 text, column2 text, correlation float8, lower float8, upper float8, source text);
+COMMENT ON TYPE _racepriv.race_correlation_result IS 'a row of the result of race_correlation';
+COMMENT ON COLUMN _racepriv.race_correlation_result.column1 IS 'a column';
+COMMENT ON COLUMN _racepriv.race_correlation_result.column2 IS 'another one';
+COMMENT ON COLUMN _racepriv.race_correlation_result.correlation IS 'their correlation';
+COMMENT ON COLUMN _racepriv.race_correlation_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_correlation_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_correlation_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_correlation(
-	release text, confidence float8 DEFAULT 0.95,
-	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
+	release text, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_correlation_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), confidence) c
@@ -291,7 +353,7 @@ $$;
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
-CREATE FUNCTION race_info(release text) RETURNS SETOF race_info_result
+CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
@@ -300,9 +362,25 @@ $$;
 COMMENT ON FUNCTION race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels. Error 42704';
 
+CREATE TYPE _racepriv.race_export_result AS (
+	number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
+	count float8, standard_error float8, label text);
+COMMENT ON TYPE _racepriv.race_export_result IS 'a row of the result of race_export';
+COMMENT ON COLUMN _racepriv.race_export_result.number IS 'of a table, 0 for all records; of a point';
+COMMENT ON COLUMN _racepriv.race_export_result.column1 IS 'a column';
+COMMENT ON COLUMN _racepriv.race_export_result.value1 IS 'its value, or the range [a,b)';
+COMMENT ON COLUMN _racepriv.race_export_result.low1 IS 'the lower end of the range, NULL for categories; where a point is';
+COMMENT ON COLUMN _racepriv.race_export_result.high1 IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_export_result.column2 IS 'another column, of a measured pair';
+COMMENT ON COLUMN _racepriv.race_export_result.value2 IS 'its value';
+COMMENT ON COLUMN _racepriv.race_export_result.low2 IS 'the lower end of its range';
+COMMENT ON COLUMN _racepriv.race_export_result.high2 IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_export_result.count IS 'the noisy count; of a point its weight';
+COMMENT ON COLUMN _racepriv.race_export_result.standard_error IS 'the standard error of the count; NULL where the model fills in';
+COMMENT ON COLUMN _racepriv.race_export_result.label IS 'the label; NULL in a release without labels';
+
 CREATE FUNCTION _racepriv._race_export(release text, format text)
-	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
-		count float8, stderr float8, label text)
+	RETURNS SETOF _racepriv.race_export_result
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -327,10 +405,10 @@ BEGIN
 		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
 		UNION ALL (
 			SELECT (dense_rank() OVER (ORDER BY c.name2 IS NOT NULL, c.place1, c.place2))::int, c.name1, c.value1, c.low1, c.high1,
-				c.name2, c.value2, c.low2, c.high2, c.estimate, c.stderr, NULL::text
+				c.name2, c.value2, c.low2, c.high2, c.estimate, c.standard_error, NULL::text
 			FROM (
 				SELECT a.name AS name1, a.place AS place1, b.name AS name2, b.place AS place2, c.*,
-					count(c.stderr) OVER (PARTITION BY a.place, b.place) > 0 AS measured
+					count(c.standard_error) OVER (PARTITION BY a.place, b.place) > 0 AS measured
 				FROM names a CROSS JOIN LATERAL (
 						SELECT NULL::text AS name, 0::bigint AS place UNION ALL SELECT n.name, n.place FROM names n WHERE n.place > a.place) b
 					CROSS JOIN LATERAL _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL), domains, a.name, b.name, 0.95)
@@ -351,11 +429,10 @@ COMMENT ON FUNCTION _racepriv._race_export(text, text) IS
 	'race_export';
 
 CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
-	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
-		count float8, stderr float8, label text)
+	RETURNS SETOF _racepriv.race_export_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT * FROM _racepriv._race_export(release, format)
 $$;
 COMMENT ON FUNCTION race_export(text, text) IS
-	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, stderr NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
+	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
