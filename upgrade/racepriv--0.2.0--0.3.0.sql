@@ -38,8 +38,6 @@ ALTER FUNCTION _race_fit_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_model(sketch race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_curve(sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8, OUT x float8, OUT density float8, OUT low float8, OUT high float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_heatmap(sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8, OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[], smoothing float8, OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
@@ -62,12 +60,33 @@ ALTER FUNCTION _race_charge(dataset text, name text, version int, request jsonb,
 ALTER FUNCTION _race_refreshes_left(actor name, name text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_labels(release text, label text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_column(release text, "column" text) SET SCHEMA _racepriv;
+ALTER TYPE race_privacy_cost_result SET SCHEMA _racepriv;
+ALTER TYPE race_compose_result SET SCHEMA _racepriv;
+ALTER TYPE race_moments_matrix_result SET SCHEMA _racepriv;
+ALTER TYPE race_points_result SET SCHEMA _racepriv;
+ALTER TYPE race_difference_result SET SCHEMA _racepriv;
+ALTER TYPE race_estimate_result SET SCHEMA _racepriv;
+ALTER TYPE race_kde_grid_result SET SCHEMA _racepriv;
+ALTER TYPE race_info_result SET SCHEMA _racepriv;
+ALTER TYPE race_conditional_mean_result SET SCHEMA _racepriv;
+ALTER TYPE race_distance_result SET SCHEMA _racepriv;
+ALTER TYPE race_minimize_result SET SCHEMA _racepriv;
+ALTER TYPE race_modes_result SET SCHEMA _racepriv;
+ALTER TYPE race_quantile_result SET SCHEMA _racepriv;
+ALTER TYPE race_sample_result SET SCHEMA _racepriv;
+ALTER TYPE race_measured_result SET SCHEMA _racepriv;
+ALTER TYPE race_pca_result SET SCHEMA _racepriv;
+ALTER TYPE race_regress_result SET SCHEMA _racepriv;
 ALTER TYPE race_identity SET SCHEMA _racepriv;
 ALTER TABLE race_budgets SET SCHEMA _racepriv;
 ALTER TABLE race_datasets SET SCHEMA _racepriv;
 ALTER TABLE race_budget_tables SET SCHEMA _racepriv;
 ALTER TABLE race_charges SET SCHEMA _racepriv;
 ALTER TABLE race_releases SET SCHEMA _racepriv;
+ALTER TYPE race_curve_result SET SCHEMA _racepriv;
+ALTER TYPE race_heatmap_result SET SCHEMA _racepriv;
+ALTER TYPE race_release_modes_result SET SCHEMA _racepriv;
+ALTER TYPE race_outliers_result SET SCHEMA _racepriv;
 
 -- What was given to others when the extension was created, by default privileges or as the owner of
 -- the database while it was trusted, goes, with what they have granted to others.  And the
@@ -166,9 +185,23 @@ DROP CAST (race_moments AS race_sketch);
 -- covers: TYPE race_minimize_result evaluations
 -- covers: TYPE race_modes_result record
 -- covers: TYPE race_release_modes_result record
-ALTER TYPE race_minimize_result DROP ATTRIBUTE evaluations;
-ALTER TYPE race_modes_result DROP ATTRIBUTE record;
-ALTER TYPE race_release_modes_result DROP ATTRIBUTE record;
+-- covers: TYPE race_heatmap_result stderr
+-- covers: TYPE race_difference_result stderr
+-- covers: TYPE race_difference_result standard_error
+-- covers: TYPE race_estimate_result stderr
+-- covers: TYPE race_estimate_result standard_error
+-- covers: TYPE race_kde_grid_result stderr
+-- covers: TYPE race_kde_grid_result standard_error
+-- covers: TYPE race_conditional_mean_result stderr
+-- covers: TYPE race_conditional_mean_result standard_error
+ALTER TYPE _racepriv.race_minimize_result DROP ATTRIBUTE evaluations;
+ALTER TYPE _racepriv.race_modes_result DROP ATTRIBUTE record;
+ALTER TYPE _racepriv.race_release_modes_result DROP ATTRIBUTE record;
+ALTER TYPE _racepriv.race_heatmap_result DROP ATTRIBUTE stderr;
+ALTER TYPE _racepriv.race_difference_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_estimate_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_kde_grid_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_conditional_mean_result RENAME ATTRIBUTE stderr TO standard_error;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
@@ -190,7 +223,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_heatmap', '_race_histogram', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_protect', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -399,6 +432,7 @@ DROP PROCEDURE race_release(name text, dataset text, params race_params, express
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
 DROP FUNCTION _race_ordered_labels(params race_params, label text, labels text[], sketches int);
 DROP FUNCTION _race_dataset(dataset text);
+DROP PROCEDURE race_protect(dataset text, relation regclass, epsilon_limit float8, delta_limit float8, unit_column name, max_contributions int, neighbors text, accounting text, public_tables regclass[]);
 DROP FUNCTION _race_check_owner(actor name, relations regclass[]);
 DROP AGGREGATE race_whiten(x "any", label "any");
 DROP AGGREGATE race_whiten(x "any");
@@ -420,6 +454,8 @@ DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any", tex
 DROP FUNCTION _race_classify_final(internal, anyelement, race_sketch, "any");
 DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any", text);
 DROP FUNCTION _race_classify_step(internal, anyelement, race_sketch, "any");
+DROP FUNCTION _race_histogram(sketch race_sketch, "column" int, edges float8[], smoothing float8, OUT lower float8, OUT upper float8, OUT count float8, OUT stderr float8);
+DROP FUNCTION _race_heatmap(sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8, OUT x1 float8, OUT x2 float8, OUT density float8, OUT stderr float8);
 DROP FUNCTION _race_columns(params race_params, OUT number int, OUT kind text, OUT lower float8, OUT upper float8);
 DROP FUNCTION race_kernel_sum(sketch race_sketch, q "any");
 DROP FUNCTION race_fit(sketch race_sketch, lower float8[], upper float8[], points int, seed bigint);
@@ -573,7 +609,7 @@ CREATE OR REPLACE FUNCTION _racepriv._race_build_value_final(internal) RETURNS r
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
 	'two exact halves of the sketch of all records, for race_conditional_mean: a value within public bounds divides each record among them at random. Errors as in race_build, 22023 for other bounds';
 
-CREATE FUNCTION race_moments_matrix(moments race_sketch) RETURNS race_moments_matrix_result
+CREATE FUNCTION race_moments_matrix(moments race_sketch) RETURNS _racepriv.race_moments_matrix_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION race_moments_matrix(race_sketch) IS
@@ -605,7 +641,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, floa
 CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
-	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT stderr float8)
+	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT standard_error float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
@@ -699,6 +735,8 @@ CREATE FUNCTION _racepriv._race_tables_rank(
 COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
 	'race_outliers of a private sketch of tables with the domains of its columns, for one record';
 
+COMMENT ON COLUMN _racepriv.race_difference_result.standard_error IS 'its standard error: of the row functions, and of the noise of both';
+
 COMMENT ON FUNCTION race_difference(race_sketch, race_sketch, "any", float8) IS
 	'by how much the densities of two sketches with the same kernel and bandwidths differ at q, with a standard error and a confidence interval. Equal parameters: rows are subtracted one by one. Noises are taken to be independent';
 
@@ -708,8 +746,12 @@ CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any", groups int DEFAULT 
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any", int) IS
 	'the unbiased estimate of f(q), the sum over all records x of race_kernel(params, x, q); it may be negative. More than one group of rows: the median of their means, without the model (Coleman & Shrivastava 2021, lemma 3.3)';
 
+COMMENT ON COLUMN _racepriv.race_estimate_result.standard_error IS 'the standard error of the density: of the row functions, and of the noise';
+
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
 	'the kernel sum and the density at q, with a standard error and a confidence interval of the density, unbounded where too little is known. It accounts for rows, noise, and what a model misses';
+
+COMMENT ON COLUMN _racepriv.race_kde_grid_result.standard_error IS 'its standard error, as race_estimate';
 
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
@@ -717,17 +759,17 @@ COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
 	'the exact kernel value k(x, y), between 0 and 1, taken to the power: what estimates are estimates of. Errors as in race_add';
 
-COMMENT ON COLUMN race_info_result.kernel IS 'the kernel, or moments; of a product the kernels, with * between them';
+COMMENT ON COLUMN _racepriv.race_info_result.kernel IS 'the kernel, or moments; of a product the kernels, with * between them';
 
-COMMENT ON COLUMN race_info_result.power IS 'the power of the kernel; NULL for products and moments';
+COMMENT ON COLUMN _racepriv.race_info_result.power IS 'the power of the kernel; NULL for products and moments';
 
-COMMENT ON COLUMN race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, independent or grid; NULL for products';
+COMMENT ON COLUMN _racepriv.race_info_result.sequence IS 'how rows share the work: sobol, structured, grouped, independent or grid; NULL for products';
 
-COMMENT ON COLUMN race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8';
+COMMENT ON COLUMN _racepriv.race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8';
 
-COMMENT ON COLUMN race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
+COMMENT ON COLUMN _racepriv.race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
 
-COMMENT ON COLUMN race_info_result.misfit IS
+COMMENT ON COLUMN _racepriv.race_info_result.misfit IS
 	'what share of an answer the model misses (root mean square), as each half of the rows tells of a model from the other; 1000000: nobody can tell, and questions do not ask the model. NULL without a model';
 
 COMMENT ON FUNCTION race_info(race_sketch) IS
@@ -774,14 +816,34 @@ CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT 
 COMMENT ON FUNCTION _racepriv._race_columns(race_sketch) IS
 	'the columns of a record of a sketch: their numbers, what they are (number, category or set), and their bounds, NULL without';
 
+CREATE FUNCTION _racepriv._race_heatmap(
+	sketch race_sketch, column1 int, column2 int, steps int, lower float8[], upper float8[], smoothing float8,
+	OUT x1 float8, OUT x2 float8, OUT density float8, OUT standard_error float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_heatmap' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 1600;
+
+COMMENT ON FUNCTION _racepriv._race_heatmap(race_sketch, int, int, int, float8[], float8[], float8) IS
+	'race_heatmap of a sketch with a model';
+
+CREATE FUNCTION _racepriv._race_histogram(
+	sketch race_sketch, "column" int, edges float8[], smoothing float8,
+	OUT lower float8, OUT upper float8, OUT count float8, OUT standard_error float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_histogram' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 20;
+
+COMMENT ON FUNCTION _racepriv._race_histogram(race_sketch, int, float8[], float8) IS
+	'race_histogram of a sketch with a model';
+
+COMMENT ON COLUMN _racepriv.race_conditional_mean_result.standard_error IS 'its standard error: of the row functions, of splitting, of the noise, and of the trend; NULL with the mean';
+
 COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
 	'the mean of a value at q, weighted by the kernel, from the two halves of race_build_value, with standard error and confidence interval. Error 55000 for halves of different calls';
 
-ALTER TYPE race_distance_result ADD ATTRIBUTE similarity float8;
+ALTER TYPE _racepriv.race_distance_result ADD ATTRIBUTE similarity float8;
 
-COMMENT ON COLUMN race_distance_result.p_value IS 'the probability of such a distance or more if both are drawn from one population; 1 where a count is within its noise, or below 2';
+COMMENT ON COLUMN _racepriv.race_distance_result.p_value IS 'the probability of such a distance or more if both are drawn from one population; 1 where a count is within its noise, or below 2';
 
-COMMENT ON COLUMN race_distance_result.similarity IS 'the mean kernel of a record of a and one of b, over all pairs';
+COMMENT ON COLUMN _racepriv.race_distance_result.similarity IS 'the mean kernel of a record of a and one of b, over all pairs';
 
 COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
 	'the maximum mean discrepancy of two sketches with noise of their own, and a test of whether both are drawn from one population (Gretton et al. 2012). Errors: 22023 different parameters, 55000 an exact and a private sketch';
@@ -789,11 +851,11 @@ COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
 COMMENT ON FUNCTION race_loss(race_sketch, float8[]) IS
 	'the mean surrogate loss of the records for a linear model with coefficients theta (Coleman & Shrivastava 2021, section 4). Errors: 22023 kernels other than least_squares and margin, or a theta that is longer than query_radius allows';
 
-COMMENT ON COLUMN race_minimize_result.x IS 'the coefficients theta';
+COMMENT ON COLUMN _racepriv.race_minimize_result.x IS 'the coefficients theta';
 
-COMMENT ON COLUMN race_minimize_result.value IS 'race_loss there';
+COMMENT ON COLUMN _racepriv.race_minimize_result.value IS 'race_loss there';
 
-CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS race_minimize_result
+CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS _racepriv.race_minimize_result
 	AS 'MODULE_PATHNAME', 'race_minimize_loss' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
 
 COMMENT ON FUNCTION race_minimize(race_sketch) IS
@@ -802,7 +864,7 @@ COMMENT ON FUNCTION race_minimize(race_sketch) IS
 COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
 	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
 
-COMMENT ON COLUMN race_quantile_result.standard_error IS 'of the value, for a grid in one dimension, from the noise of the counts of records before nodes; NULL for others';
+COMMENT ON COLUMN _racepriv.race_quantile_result.standard_error IS 'of the value, for a grid in one dimension, from the noise of the counts of records before nodes; NULL for others';
 
 COMMENT ON FUNCTION race_quantile(race_sketch, float8[], int) IS
 	'quantiles of a column of the records, which is counted from 1 on, from the fitted model, in the order of p. Errors: 22003 p outside of 0 to 1, 22023 a column that is no number, 55000 no model';
@@ -813,41 +875,41 @@ COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
 COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
 	'race_sample as rows of the type of base, as in race_sample(NULL::patients, sketch, 1000); further columns are those of base. Errors: 42804 no row type or too few columns, others as race_sample and the input functions of the types';
 
-CREATE TYPE race_typicality_result AS (typicality float8, share float8, density float8);
+CREATE TYPE _racepriv.race_typicality_result AS (typicality float8, share float8, density float8);
 
-COMMENT ON TYPE race_typicality_result IS 'the result of race_typicality';
+COMMENT ON TYPE _racepriv.race_typicality_result IS 'the result of race_typicality';
 
-COMMENT ON COLUMN race_typicality_result.typicality IS 'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+COMMENT ON COLUMN _racepriv.race_typicality_result.typicality IS 'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
 
-COMMENT ON COLUMN race_typicality_result.share IS 'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
+COMMENT ON COLUMN _racepriv.race_typicality_result.share IS 'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
 
-COMMENT ON COLUMN race_typicality_result.density IS 'the density at q, as race_kde';
+COMMENT ON COLUMN _racepriv.race_typicality_result.density IS 'the density at q, as race_kde';
 
-CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS race_typicality_result
+CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS _racepriv.race_typicality_result
 	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 
 COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
 	'how typical a record q is among those of the sketch: an anomaly has a small share or typicality. Errors as in race_kde';
 
-COMMENT ON TYPE race_measured_result IS 'the result of race_covariance';
+COMMENT ON TYPE _racepriv.race_measured_result IS 'the result of race_covariance';
 
 CREATE FUNCTION race_covariance(
 	moments race_sketch, "column" int, other int, confidence float8 DEFAULT 0.95, standardize boolean DEFAULT false)
-	RETURNS race_measured_result
+	RETURNS _racepriv.race_measured_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION race_covariance(race_sketch, int, int, float8, boolean) IS
 	'the covariance of two columns of moments, or the variance of one, or with standardize their correlation, with an interval. Records count as clipped. NULL where noise hides it. Errors: 22023, 55000 for too few noise shares';
 
 CREATE FUNCTION race_pca(moments race_sketch, standardize boolean DEFAULT false)
-	RETURNS SETOF race_pca_result
+	RETURNS SETOF _racepriv.race_pca_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION race_pca(race_sketch, boolean) IS
 	'principal components of the columns of moments, with standardize in units of standard deviations. Components within a few standard errors are those of noise. Errors: 22023 for features, 55000 for too few noise shares';
 
 CREATE FUNCTION race_regress(moments race_sketch, target int, predictors int[] DEFAULT NULL)
-	RETURNS SETOF race_regress_result
+	RETURNS SETOF _racepriv.race_regress_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION race_regress(race_sketch, int, int[]) IS
@@ -1456,15 +1518,17 @@ BEGIN
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
 
-CREATE OR REPLACE PROCEDURE race_protect(
+CREATE PROCEDURE race_protect(
 	dataset text, relation regclass DEFAULT NULL, epsilon_limit float8 DEFAULT NULL, delta_limit float8 DEFAULT 0,
 	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
-	public_tables regclass[] DEFAULT '{}')
+	public_tables regclass[] DEFAULT '{}', columns jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 
-COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[]) IS
-	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. Errors: 42501 unless you own the relation, 22023';
+REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) FROM PUBLIC;
+
+COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
+	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. columns: {"age": [0, 120], "town": ["Rome"]} where the schema does not say it. Errors: 42501 unless you own the relation, 22023';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void
@@ -1655,7 +1719,7 @@ BEGIN
 			DETAIL = 'Which labels occur is private. With a delta, those are released that enough persons have.',
 			HINT = 'Write labels => ''{north,south}'' if the list is public, or else delta => 1e-6.';
 	END IF;
-	IF labels IS NULL AND bytes > most_bytes / 2 THEN
+	IF label IS NOT NULL AND labels IS NULL AND bytes > most_bytes / 2 THEN
 		RAISE EXCEPTION 'sketches of two labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
 	IF labels IS NULL THEN
@@ -2168,7 +2232,7 @@ COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) IS
 	'raises 55000 if a column has another domain than when a release was made';
 
 CREATE PROCEDURE race_release(
-	name text, dataset text, columns text[], epsilon float8, delta float8 DEFAULT 0, description text DEFAULT NULL,
+	name text, dataset text, columns text[] DEFAULT NULL, epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, description text DEFAULT NULL,
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 
@@ -2285,25 +2349,46 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_domains_needed(text) IS
 	'the same; errors: 42704 no such release, 22023 if it was not made by columns';
 
-CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb) RETURNS text
+CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb, label text DEFAULT NULL, smoothing float8 DEFAULT NULL, steps int DEFAULT NULL) RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF _racepriv._race_domains_of(release) IS NOT NULL THEN
-		RETURN NULL;
-	ELSIF "where" <> '{}' THEN
-		PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
+	IF _racepriv._race_domains_of(release) IS NULL THEN
+		IF "where" <> '{}' THEN
+			PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
+		END IF;
+		RETURN release;
+	ELSIF label IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
+	ELSIF smoothing IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
+	ELSIF steps < 2 OR steps > 500 THEN
+		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	RETURN release;
+	RETURN NULL;
 END $$;
 
-COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb) IS
-	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition';
+COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb, text, float8, int) IS
+	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition, or if one by columns is asked for a label, smoothing or too many steps';
+
+CREATE TYPE _racepriv.race_count_result AS (
+	count float8, lower float8, upper float8, source text);
+
+COMMENT ON TYPE _racepriv.race_count_result IS 'the result of race_count';
+
+COMMENT ON COLUMN _racepriv.race_count_result.count IS 'how many records there are';
+
+COMMENT ON COLUMN _racepriv.race_count_result.lower IS 'the lower end of the confidence interval';
+
+COMMENT ON COLUMN _racepriv.race_count_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_count_result.source IS 'measured, with known noise, or by the model';
 
 CREATE FUNCTION race_count(
-	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
+	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS _racepriv.race_count_result LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
 		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
@@ -2320,10 +2405,26 @@ $$;
 COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
 
+CREATE TYPE _racepriv.race_crosstab_result AS (
+	value1 text, value2 text, count float8, lower float8, upper float8, source text);
+
+COMMENT ON TYPE _racepriv.race_crosstab_result IS 'a row of the result of race_crosstab';
+
+COMMENT ON COLUMN _racepriv.race_crosstab_result.value1 IS 'the value of the first column, or the range [a,b)';
+
+COMMENT ON COLUMN _racepriv.race_crosstab_result.value2 IS 'that of the second; NULL too if only one is asked for';
+
+COMMENT ON COLUMN _racepriv.race_crosstab_result.count IS 'how many records have both';
+
+COMMENT ON COLUMN _racepriv.race_crosstab_result.lower IS 'the lower end of the confidence interval';
+
+COMMENT ON COLUMN _racepriv.race_crosstab_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_crosstab_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_crosstab(
-	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
+	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_crosstab_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), column1, column2, confidence) c
@@ -2342,10 +2443,28 @@ $$;
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
 
+CREATE TYPE _racepriv.race_mean_result AS (
+	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text);
+
+COMMENT ON TYPE _racepriv.race_mean_result IS 'a row of the result of race_mean';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.value1 IS 'the value of the first column of by, or the range [a,b)';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.value2 IS 'that of the second';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; NULL where too little is known';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.lower IS 'the lower end of the confidence interval';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.count IS 'how many records it is of';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_mean(
-	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT value1 text, OUT value2 text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
+	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_mean_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
 	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
@@ -2370,10 +2489,28 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
 	'the name of a column that has numbers, or that does not exist; error 22023 if it has categories';
 
+CREATE TYPE _racepriv.race_trend_means_result AS (
+	x float8, value text, mean float8, lower float8, upper float8, count float8, source text);
+
+COMMENT ON TYPE _racepriv.race_trend_means_result IS 'a row of the result of race_trend';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.x IS 'the middle of the range; dates are days and timestamps seconds since 2000-01-01';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.value IS 'the range [a,b) as text of the type of the column';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.mean IS 'the mean of the other column there; NULL where too little is known';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.lower IS 'the lower end of the confidence interval';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.count IS 'how many records it is of';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_trend(
-	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT x float8, OUT value text, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
+	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
 	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
@@ -2412,10 +2549,24 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 	'a condition that may have single numbers of columns with fractions';
 
+CREATE TYPE _racepriv.race_classify_result AS (
+	value text, probability float8, lower float8, upper float8, prior float8);
+
+COMMENT ON TYPE _racepriv.race_classify_result IS 'a row of the result of race_classify';
+
+COMMENT ON COLUMN _racepriv.race_classify_result.value IS 'a value of the column';
+
+COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query';
+
+COMMENT ON COLUMN _racepriv.race_classify_result.lower IS 'the lower end of the confidence interval';
+
+COMMENT ON COLUMN _racepriv.race_classify_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_classify_result.prior IS 'its share of all records';
+
 CREATE FUNCTION race_classify(
-	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
-	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
+	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_classify_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH release AS MATERIALIZED (
 		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
@@ -2438,10 +2589,26 @@ $$;
 COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
+CREATE TYPE _racepriv.race_correlation_result AS (
+	column1 text, column2 text, correlation float8, lower float8, upper float8, source text);
+
+COMMENT ON TYPE _racepriv.race_correlation_result IS 'a row of the result of race_correlation';
+
+COMMENT ON COLUMN _racepriv.race_correlation_result.column1 IS 'a column';
+
+COMMENT ON COLUMN _racepriv.race_correlation_result.column2 IS 'another one';
+
+COMMENT ON COLUMN _racepriv.race_correlation_result.correlation IS 'their correlation';
+
+COMMENT ON COLUMN _racepriv.race_correlation_result.lower IS 'the lower end of the confidence interval';
+
+COMMENT ON COLUMN _racepriv.race_correlation_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_correlation_result.source IS 'measured, with known noise, or by the model';
+
 CREATE FUNCTION race_correlation(
-	release text, confidence float8 DEFAULT 0.95,
-	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
+	release text, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_correlation_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
 		_racepriv._race_domains_needed(release), confidence) c
@@ -2541,7 +2708,7 @@ $$;
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
-CREATE FUNCTION race_info(release text) RETURNS SETOF race_info_result
+CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
@@ -2551,9 +2718,38 @@ $$;
 COMMENT ON FUNCTION race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels. Error 42704';
 
+CREATE TYPE _racepriv.race_export_result AS (
+	number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
+	count float8, standard_error float8, label text);
+
+COMMENT ON TYPE _racepriv.race_export_result IS 'a row of the result of race_export';
+
+COMMENT ON COLUMN _racepriv.race_export_result.number IS 'of a table, 0 for all records; of a point';
+
+COMMENT ON COLUMN _racepriv.race_export_result.column1 IS 'a column';
+
+COMMENT ON COLUMN _racepriv.race_export_result.value1 IS 'its value, or the range [a,b)';
+
+COMMENT ON COLUMN _racepriv.race_export_result.low1 IS 'the lower end of the range, NULL for categories; where a point is';
+
+COMMENT ON COLUMN _racepriv.race_export_result.high1 IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_export_result.column2 IS 'another column, of a measured pair';
+
+COMMENT ON COLUMN _racepriv.race_export_result.value2 IS 'its value';
+
+COMMENT ON COLUMN _racepriv.race_export_result.low2 IS 'the lower end of its range';
+
+COMMENT ON COLUMN _racepriv.race_export_result.high2 IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_export_result.count IS 'the noisy count; of a point its weight';
+
+COMMENT ON COLUMN _racepriv.race_export_result.standard_error IS 'the standard error of the count; NULL where the model fills in';
+
+COMMENT ON COLUMN _racepriv.race_export_result.label IS 'the label; NULL in a release without labels';
+
 CREATE FUNCTION _racepriv._race_export(release text, format text)
-	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
-		count float8, stderr float8, label text)
+	RETURNS SETOF _racepriv.race_export_result
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -2578,10 +2774,10 @@ BEGIN
 		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
 		UNION ALL (
 			SELECT (dense_rank() OVER (ORDER BY c.name2 IS NOT NULL, c.place1, c.place2))::int, c.name1, c.value1, c.low1, c.high1,
-				c.name2, c.value2, c.low2, c.high2, c.estimate, c.stderr, NULL::text
+				c.name2, c.value2, c.low2, c.high2, c.estimate, c.standard_error, NULL::text
 			FROM (
 				SELECT a.name AS name1, a.place AS place1, b.name AS name2, b.place AS place2, c.*,
-					count(c.stderr) OVER (PARTITION BY a.place, b.place) > 0 AS measured
+					count(c.standard_error) OVER (PARTITION BY a.place, b.place) > 0 AS measured
 				FROM names a CROSS JOIN LATERAL (
 						SELECT NULL::text AS name, 0::bigint AS place UNION ALL SELECT n.name, n.place FROM names n WHERE n.place > a.place) b
 					CROSS JOIN LATERAL _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL), domains, a.name, b.name, 0.95)
@@ -2603,15 +2799,14 @@ COMMENT ON FUNCTION _racepriv._race_export(text, text) IS
 	'race_export';
 
 CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
-	RETURNS TABLE (number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
-		count float8, stderr float8, label text)
+	RETURNS SETOF _racepriv.race_export_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT * FROM _racepriv._race_export(release, format)
 $$;
 
 COMMENT ON FUNCTION race_export(text, text) IS
-	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, stderr NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
+	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_column(release text, "column" text) RETURNS int
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000
@@ -2650,7 +2845,7 @@ CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
 	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
-	RETURNS SETOF race_curve_result
+	RETURNS SETOF _racepriv.race_curve_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
@@ -2665,7 +2860,7 @@ CREATE FUNCTION race_curve(
 	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
 	UNION ALL
 	SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
-	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where"), label) l
+	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where", label, smoothing), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
 			lower, upper, confidence, smoothing) c
@@ -2674,59 +2869,82 @@ $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
+ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE lower float8;
+
+ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE upper float8;
+
+COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
+
+COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
+
 CREATE OR REPLACE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
 	smoothing float8 DEFAULT NULL)
-	RETURNS SETOF race_heatmap_result
+	RETURNS SETOF _racepriv.race_heatmap_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT (t.low1 + t.high1) / 2, (t.low2 + t.high2) / 2, t.count / a.area, (t.upper - t.lower) / 2 / z.z / a.area, NULL::text
+	SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
 	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
 		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
 		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, column1),
 			_racepriv._race_number_column(d.domains, column2) OFFSET 0) k (name1, name2)
-		CROSS JOIN LATERAL _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) t
 		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains,
 			_racepriv._race_some(k.name1, _racepriv._race_some(k.name2, '{}')), 0.95) n
-		CROSS JOIN _racepriv._race_z(0.95) z (z)
-		CROSS JOIN LATERAL (SELECT nullif(n.count * (t.high1 - t.low1) * (t.high2 - t.low2), 0::float8)) a (area)
-	WHERE t.low1 IS NOT NULL AND t.low2 IS NOT NULL
+		CROSS JOIN LATERAL (
+			-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
+			SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
+				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
+					ELSE greatest(sum(t.estimate) - z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
+				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
+					ELSE greatest(sum(t.estimate) + z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
+			FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
+				FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
+					FROM _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) c
+					WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t CROSS JOIN _racepriv._race_z(0.95) z (z)
+			GROUP BY t.i / t.width1, t.j / t.width2, z.z) c
+		CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
+	WHERE (c.low1 + c.high1) / 2 >= coalesce(race_heatmap.lower[1], '-infinity') AND (c.low1 + c.high1) / 2 <= coalesce(race_heatmap.upper[1], 'infinity')
+		AND (c.low2 + c.high2) / 2 >= coalesce(race_heatmap.lower[2], '-infinity') AND (c.low2 + c.high2) / 2 <= coalesce(race_heatmap.upper[2], 'infinity')
 	UNION ALL
-	SELECT c.x1, c.x2, c.density, c.stderr, l.label
-	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
+	SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z.z * c.standard_error, 0::float8), c.density + z.z * c.standard_error
+	FROM _racepriv._race_z(0.95) z (z) CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label, smoothing, steps), label) l
 		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
 			lower, upper, smoothing) c
+	ORDER BY 4, 1, 2
 $$;
 
-CREATE TYPE race_bins_result AS (
+COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
+	'the probability density of two columns of a release, in at most steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
+
+CREATE TYPE _racepriv.race_bins_result AS (
 	value text, low float8, high float8, count float8, lower float8, upper float8, density float8, source text, label text);
 
-COMMENT ON TYPE race_bins_result IS 'a row of the result of race_histogram';
+COMMENT ON TYPE _racepriv.race_bins_result IS 'a row of the result of race_histogram';
 
-COMMENT ON COLUMN race_bins_result.value IS 'the value, or the range [low,high), as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_bins_result.value IS 'the value, or the range [low,high), as text of the type of the column';
 
-COMMENT ON COLUMN race_bins_result.low IS 'the lower edge of a range; dates are days and timestamps seconds since 2000-01-01, intervals seconds; NULL for categories';
+COMMENT ON COLUMN _racepriv.race_bins_result.low IS 'the lower edge of a range; dates are days and timestamps seconds since 2000-01-01, intervals seconds; NULL for categories';
 
-COMMENT ON COLUMN race_bins_result.high IS 'the upper edge';
+COMMENT ON COLUMN _racepriv.race_bins_result.high IS 'the upper edge';
 
-COMMENT ON COLUMN race_bins_result.count IS 'how many records have this value, or one in this range';
+COMMENT ON COLUMN _racepriv.race_bins_result.count IS 'how many records have this value, or one in this range';
 
-COMMENT ON COLUMN race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
+COMMENT ON COLUMN _racepriv.race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
 
-COMMENT ON COLUMN race_bins_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_bins_result.upper IS 'the upper end';
 
-COMMENT ON COLUMN race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
+COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
 
-COMMENT ON COLUMN race_bins_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise, or by the model';
 
-COMMENT ON COLUMN race_bins_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_bins_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION race_histogram(
 	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
-	label text DEFAULT NULL, smoothing float8 DEFAULT 0.1, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_bins_result
+	label text DEFAULT NULL, smoothing float8 DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_bins_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
 	WITH asked AS MATERIALIZED (
@@ -2743,40 +2961,40 @@ CREATE FUNCTION race_histogram(
 		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN race_histogram."where"
 			ELSE _racepriv._race_some("column", race_histogram."where") END, confidence) n
 	UNION ALL
-	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.stderr, c.count + z.z * c.stderr,
+	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
 		c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
 	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN asked a
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where"), label) l
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where", label, smoothing), label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
 		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(a.edges::float8[], (
 			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(a.bins, 20) ORDER BY i)
 			FROM generate_series(0, coalesce(a.bins, 20)) i, _racepriv._race_columns(s.sketch) b
-			WHERE b.number = n.n)), smoothing) c
+			WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c
 $$;
 
 COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
-CREATE TYPE race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
+CREATE TYPE _racepriv.race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
 
-COMMENT ON TYPE race_percentiles_result IS 'a row of the result of race_quantiles';
+COMMENT ON TYPE _racepriv.race_percentiles_result IS 'a row of the result of race_quantiles';
 
-COMMENT ON COLUMN race_percentiles_result.p IS 'the share of records that are below the value';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.p IS 'the share of records that are below the value';
 
-COMMENT ON COLUMN race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
 
-COMMENT ON COLUMN race_percentiles_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
 
-COMMENT ON COLUMN race_percentiles_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.upper IS 'the upper end';
 
-COMMENT ON COLUMN race_percentiles_result."text" IS 'the quantile as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_percentiles_result."text" IS 'the quantile as text of the type of the column';
 
-COMMENT ON COLUMN race_percentiles_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION _racepriv._race_tables_quantiles(
 	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
-	RETURNS SETOF race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
+	RETURNS SETOF _racepriv.race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
 	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
@@ -2819,7 +3037,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, jsonb, text, f
 CREATE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_percentiles_result
+	RETURNS SETOF _racepriv.race_percentiles_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
@@ -2829,7 +3047,7 @@ CREATE FUNCTION race_quantiles(
 	UNION ALL
 	SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
 	FROM _racepriv._race_z(confidence) z (z)
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where"), label) l
+		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where", label), label) l
 		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 			race_quantiles.p, _racepriv._race_column(release, "column")) q
 $$;
@@ -2837,26 +3055,26 @@ $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
-ALTER TYPE race_release_modes_result ADD ATTRIBUTE lower float8;
+ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE lower float8;
 
-ALTER TYPE race_release_modes_result ADD ATTRIBUTE upper float8;
+ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE upper float8;
 
-ALTER TYPE race_release_modes_result ADD ATTRIBUTE "text" text;
+ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE "text" text;
 
-COMMENT ON COLUMN race_release_modes_result."column" IS 'a column, by its name in race_catalog';
+COMMENT ON COLUMN _racepriv.race_release_modes_result."column" IS 'a column, by its name in race_catalog';
 
-COMMENT ON COLUMN race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
 
-COMMENT ON COLUMN race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
 
-COMMENT ON COLUMN race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
 
-COMMENT ON COLUMN race_release_modes_result.upper IS 'and where it ends';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.upper IS 'and where it ends';
 
-COMMENT ON COLUMN race_release_modes_result."text" IS 'x as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_release_modes_result."text" IS 'x as text of the type of the column';
 
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
-	RETURNS SETOF race_release_modes_result
+	RETURNS SETOF _racepriv.race_release_modes_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
@@ -2867,7 +3085,7 @@ CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label te
 	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
 	FROM (SELECT r.columns FROM _racepriv.race_releases r
 			WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l ON true
+		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l ON true
 		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 			WITH ORDINALITY m (at, density, prominence, mode)
 		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
@@ -2876,17 +3094,17 @@ $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
-ALTER TYPE race_outliers_result ADD ATTRIBUTE lower float8;
+ALTER TYPE _racepriv.race_outliers_result ADD ATTRIBUTE lower float8;
 
-ALTER TYPE race_outliers_result ADD ATTRIBUTE upper float8;
+ALTER TYPE _racepriv.race_outliers_result ADD ATTRIBUTE upper float8;
 
-COMMENT ON COLUMN race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
+COMMENT ON COLUMN _racepriv.race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
 
-COMMENT ON COLUMN race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
+COMMENT ON COLUMN _racepriv.race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
 
-COMMENT ON COLUMN race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
+COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
 
-COMMENT ON COLUMN race_outliers_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
 
 CREATE FUNCTION _racepriv._race_points(sketch race_sketch, points float8[]) RETURNS TABLE (point int, x float8[])
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
@@ -2908,7 +3126,7 @@ COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
 	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
 
 CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_outliers_result
+	RETURNS SETOF _racepriv.race_outliers_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT o.* FROM (
@@ -2921,7 +3139,7 @@ CREATE FUNCTION race_outliers(release text, records anycompatible, label text DE
 		WHERE d.records IS NOT NULL
 		UNION ALL
 		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
-		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}'), label) l
+		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records::text END::float8[]) p
 			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
@@ -2931,32 +3149,32 @@ $$;
 COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
 
-CREATE TYPE race_versions_result AS (
+CREATE TYPE _racepriv.race_versions_result AS (
 	"time" timestamptz, version int, count float8, epsilon float8,
-	distance float8, squared float8, stderr float8, p_value float8, label text);
+	distance float8, squared float8, standard_error float8, p_value float8, label text);
 
-COMMENT ON TYPE race_versions_result IS 'a row of the result of race_versions';
+COMMENT ON TYPE _racepriv.race_versions_result IS 'a row of the result of race_versions';
 
-COMMENT ON COLUMN race_versions_result."time" IS 'when the version was charged, before its data were read';
+COMMENT ON COLUMN _racepriv.race_versions_result."time" IS 'when the version was charged, before its data were read';
 
-COMMENT ON COLUMN race_versions_result.version IS 'the version';
+COMMENT ON COLUMN _racepriv.race_versions_result.version IS 'the version';
 
-COMMENT ON COLUMN race_versions_result.count IS 'its noisy number of records';
+COMMENT ON COLUMN _racepriv.race_versions_result.count IS 'its noisy number of records';
 
-COMMENT ON COLUMN race_versions_result.epsilon IS 'its true epsilon';
+COMMENT ON COLUMN _racepriv.race_versions_result.epsilon IS 'its true epsilon';
 
-COMMENT ON COLUMN race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
+COMMENT ON COLUMN _racepriv.race_versions_result.distance IS 'the distance to the version before, as race_distance; NULL for the first';
 
-COMMENT ON COLUMN race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative; of a release by columns at most that';
+COMMENT ON COLUMN _racepriv.race_versions_result.squared IS 'the squared distance, an unbiased estimate, which may be negative; of a release by columns at most that';
 
-COMMENT ON COLUMN race_versions_result.stderr IS 'the standard error of squared';
+COMMENT ON COLUMN _racepriv.race_versions_result.standard_error IS 'the standard error of squared';
 
-COMMENT ON COLUMN race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
+COMMENT ON COLUMN _racepriv.race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
 
-COMMENT ON COLUMN race_versions_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_versions_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
-	RETURNS SETOF race_versions_result
+	RETURNS SETOF _racepriv.race_versions_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 	WITH versions AS (
@@ -2980,11 +3198,13 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 			WHERE v.domains IS NULL
 			UNION ALL
 			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true
+	WHERE (SELECT bool_and(_racepriv._race_released(race_versions.release, l.label) IS NOT NULL)
+		FROM _racepriv._race_labels(race_versions.release, race_versions.label) l)		-- says if there is none
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. None without such a release';
+	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. Errors: 42704 for no such release or label';
 
 DO $$
 DECLARE
