@@ -37,6 +37,7 @@
 #include "../core/server.h"
 #include "../core/table.h"
 #include "ledger.h"
+#include "lookup.h"
 #include "read.h"
 #include "release.h"
 #include "request.h"
