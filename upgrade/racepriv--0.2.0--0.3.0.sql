@@ -1528,7 +1528,7 @@ CREATE PROCEDURE race_protect(
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) FROM PUBLIC;
 
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
-	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. columns: {"age": [0, 120], "town": ["Rome"]} where the schema does not say it. Errors: 42501 unless you own the relation, 22023';
+	'registers a table or view, with a budget, as a dataset that is called like it. unit_column: whom privacy protects; without it each row is a unit. columns: values that the schema does not say. Errors: 42501, 22023';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void
@@ -3204,7 +3204,7 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 $$;
 
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. Errors: 42704 for no such release or label';
+	'a row for each version of a release and label, or interval of a series, whose end is the time: records, and the distance to the one before. Moments have counts alone. Errors: 42704';
 
 DO $$
 DECLARE

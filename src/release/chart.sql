@@ -368,4 +368,4 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	ORDER BY v.label COLLATE "C", v.version
 $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
-	'a row for each version of a release and label, of a series each interval, whose end is the time: the number of records, and the distance to the one before. Moments have counts alone. Errors: 42704 for no such release or label';
+	'a row for each version of a release and label, or interval of a series, whose end is the time: records, and the distance to the one before. Moments have counts alone. Errors: 42704';

@@ -302,7 +302,7 @@ CREATE PROCEDURE race_protect(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) FROM PUBLIC;
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
-	'registers a table or view, with a budget, as a dataset that is called like it unless both are given. unit_column: whom privacy protects; without it each row is a unit. columns: {"age": [0, 120], "town": ["Rome"]} where the schema does not say it. Errors: 42501 unless you own the relation, 22023';
+	'registers a table or view, with a budget, as a dataset that is called like it. unit_column: whom privacy protects; without it each row is a unit. columns: values that the schema does not say. Errors: 42501, 22023';
 
 CREATE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void

@@ -43,9 +43,9 @@ sql("COMMENT ON FUNCTION race_count(race_sketch) IS 'something else'");
 isnt(generated(), $reference, 'control: another comment');
 sql('COMMENT ON FUNCTION race_count(race_sketch) IS NULL');
 like(generated(), qr/^an object or a column has no comment: function race_count/, 'control: no comment');
-sql('COMMENT ON FUNCTION race_count(race_sketch) IS $$number$$; COMMENT ON COLUMN race_info_result.rows IS NULL');
+sql('COMMENT ON FUNCTION race_count(race_sketch) IS $$number$$; COMMENT ON COLUMN _racepriv.race_info_result.rows IS NULL');
 like(generated(), qr/^an object or a column has no comment: type race_info_result/, 'control: a column without one');
-sql('COMMENT ON COLUMN race_info_result.rows IS $$number$$; CREATE FUNCTION race_new() RETURNS int LANGUAGE sql AS $$SELECT 1$$;'
+sql('COMMENT ON COLUMN _racepriv.race_info_result.rows IS $$number$$; CREATE FUNCTION race_new() RETURNS int LANGUAGE sql AS $$SELECT 1$$;'
 	  . ' COMMENT ON FUNCTION race_new() IS $$new$$; ALTER EXTENSION racepriv ADD FUNCTION race_new()');
 like(generated(), qr/^without a place in reference.md: function race_new/, 'control: another function');
 sql('ALTER EXTENSION racepriv DROP FUNCTION race_new(); ALTER EXTENSION racepriv DROP FUNCTION race_pca(race_sketch, boolean)');
