@@ -27,21 +27,20 @@ use constant {
 	EPSILON => 3,
 	DELTA => 1e-6,
 	RHO => 0.18506984065340148,	# by CKS 2020, with 40 digits
-	PARTS => 20,	# of rho, one of which is for the count
-	FITTED_PARTS => 8,
+	PARTS => 8,	# of rho, one of which is for the count
 	RELEASES => 8_000,
 	MAX_Z => 7,
 };
 
 # ------------------------------------------------------------------ noise
 
-# What a release should do: one of so many parts of rho for the count, the others for the counters.
+# What a release should do: one part of rho for the count, the others for the counters.
 # `squared` is by how much a person changes the count, squared.
 sub add_expected_noise {
-	my ($pair, $parts) = @_;
+	my ($pair) = @_;
 	my $counters = $pair->{squared} * $pair->{rows};
-	$pair->{counter_variance} = ceiling($counters * $parts / ($parts - 1) / 2 / RHO);
-	$pair->{count_variance} = ceiling($pair->{squared} * $parts / 2 / RHO);
+	$pair->{counter_variance} = ceiling($counters * PARTS / (PARTS - 1) / 2 / RHO);
+	$pair->{count_variance} = ceiling($pair->{squared} * PARTS / 2 / RHO);
 	$pair->{rho} = $counters / 2 / $pair->{counter_variance}
 		+ $pair->{squared} / 2 / $pair->{count_variance};
 }
@@ -94,20 +93,11 @@ END
 	$pair->{recorded} = $rho;
 }
 
-# If a fit will follow, the count gets more.
-sub test_fitted {
-	my ($pair) = @_;
-	my $fitted = {%$pair, call => "$pair->{call}, fit => true"};
-	add_expected_noise($fitted, FITTED_PARTS);
-	test_recorded($fitted);
-}
-
 sub test_pair {
 	my ($pair) = @_;
 	my $name = $pair->{name};
 	make_pair($pair);
-	test_fitted($pair);
-	add_expected_noise($pair, PARTS);
+	add_expected_noise($pair);
 	test_recorded($pair);
 
 	my $expected = expected_mu($pair);
@@ -200,7 +190,7 @@ test_pair($_) for @pairs;
 my $half = {name => 'two records of a person', rows => 2, squared => 4, cells => 2,
 	records => [@table, 40, 40]};
 make_pair($half);
-add_expected_noise($half, PARTS);
+add_expected_noise($half);
 test_control($half, 'half the deviation', $pairs[1]);
 test_control($pairs[2], 'max_contributions left out', $pairs[1]);
 test_control($pairs[3], 'add_remove where records are substituted', $pairs[1]);

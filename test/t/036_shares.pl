@@ -45,12 +45,12 @@ sub federation {
 	return join ', ', EPSILON * $part, DELTA, PARTIES, 'colluders => 1, dropouts => 1';
 }
 
-# The smallest variances that suffice, from 4 on: 1/20 of rho for the count, the
+# The smallest variances that suffice, from 4 on: 1/8 of rho for the count, the
 # counters get what it leaves.  (Sums of such shares are discrete Gaussians to 15
 # digits.)
 sub due_variances {
 	my ($rows) = @_;
-	my $count = max(4, ceil(20 / 2 / RHO / HONEST));
+	my $count = max(4, ceil(8 / 2 / RHO / HONEST));
 	return (max(4, ceil($rows / 2 / HONEST / (RHO - 1 / 2 / HONEST / $count))), $count);
 }
 
@@ -139,7 +139,7 @@ sub merged_noise {
 sub make_shares {
 	my $side = ROWS;
 	my ($rounds, $parties) = (ROUNDS, PARTIES);
-	my ($due, $other) = (federation(1), federation(0.99));
+	my ($due, $other) = (federation(1), federation(0.985));
 	sql(<<"END");
 CREATE TABLE large AS
 SELECT party, race_build(race_params('l2', 1, rows => $side, range => $side),

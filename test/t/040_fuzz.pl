@@ -280,7 +280,7 @@ __DATA__
 22023 'l2(bandwidth=<nan | inf | -0 | 1e999 | 1e-999>)'::race_params  ~ bandwidth must be
 
 # text of sketches
-22P02 '< | l2(dims=2) | \ | \x0 | \xzz | 0101 | \x 01 | \X01 | A | AQE | AQ= | AQ==AQ== | AR== | AQEA AQE | =AQE | A===>'::race_sketch  ~ invalid
+22P02 '< | l2(dims=2) | \ | \x0 | \xzz | 0101 | \x 01 | \X01 | A | AQE | AQ= | AQ==AQ== | AR== | AQEA AQE | =AQE | A===>'::race_sketch  ~ is no sketch
 22P03 '<AQ== | AgAA | AAAA>'::race_sketch             ~ invalid binary representation
 22P03 '\x<01 | 00000000 | 0144332211>'::race_sketch      ~ invalid binary representation
 22P03 ('\x01' || repeat('00', 147))::race_sketch         ~ The checksum does not match

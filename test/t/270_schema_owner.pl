@@ -50,8 +50,11 @@ BEGIN
 			CASE WHEN f.prokind = 'p' OR f.arguments ~ '(^|, )OUT ' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END || f.result END)
 			|| format(\$d\$$deed\$d\$, f.proname);
 	END LOOP;
-	FOR f IN SELECT c.oid::regclass::text AS name, c.relname FROM pg_class c WHERE c.relnamespace = '_racepriv'::regnamespace AND c.relkind = 'r' LOOP
-		EXECUTE format('CREATE TABLE public.%I (LIKE %s)', f.relname, f.name);
+	-- one of them no role may read, so that LIKE is refused
+	FOR f IN SELECT c.relname, string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) AS columns
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE c.relnamespace = '_racepriv'::regnamespace AND c.relkind = 'r' GROUP BY 1 LOOP
+		EXECUTE format('CREATE TABLE public.%I (%s)', f.relname, f.columns);
 		EXECUTE format('CREATE TRIGGER evil BEFORE INSERT OR UPDATE OR DELETE ON public.%I FOR EACH STATEMENT EXECUTE FUNCTION public.evil_trigger()', f.relname);
 	END LOOP;
 END \$do\$;
@@ -202,7 +205,7 @@ END
 
 # Statements of a superuser, whose own calls have the very types as well
 for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site, ARRAY[i % 10]::float8[] AS x, i % 7 AS days FROM generate_series(1, 100) i',
-	"CALL public.race_protect('visits'::text, 'visits'::regclass, 4::float8, 1e-6::float8, 'id'::name, 2::int, 'add_remove'::text, 'basic'::text, '{}'::regclass[])",
+	"CALL public.race_protect('visits'::text, 'visits'::regclass, 4::float8, 1e-6::float8, 'id'::name, 2::int, 'add_remove'::text, 'basic'::text, '{}'::regclass[], NULL::jsonb)",
 	release('people', $params, '16::int', 'NULL::text, NULL::text[], false, false, NULL::text, NULL::float8, NULL::float8', "'visits'::text, '{x}'::text[], '{m}'::text[]"),
 	release('sites', $params, '16::int', "'site'::text, '{0,1}'::text[], false, false, 'days'::text, 0::float8, 7::float8", "NULL::text, '{x,days}'::text[], '{m,d}'::text[]"),
 	release('sums', 'moments(dims=1, lower={0}, upper={10}, norm=1, targets=1)', 'NULL::int',
@@ -218,7 +221,7 @@ for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site,
 
 sub release {
 	my ($name, $of, $rows, $parts, $described) = @_;
-	return "CALL public.race_release_sketch('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8)";
+	return "CALL public.race_release_sketch('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8, NULL::jsonb)";
 }
 
 is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM _racepriv.race_releases', 'hostile'), 7, 'and the releases are there');
