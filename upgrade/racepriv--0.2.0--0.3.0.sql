@@ -1224,7 +1224,7 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_sql_handler() FROM PUBLIC;
 
 COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
 
-CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler VALIDATOR pg_catalog.fmgr_sql_validator;
+CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler;
 
 COMMENT ON LANGUAGE racepriv IS
 	'SQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';

@@ -85,6 +85,15 @@ make_kind(bool is_tables)
 }
 
 static void
+free_kind(Kind *kind)
+{
+	free(kind->params);
+	free(kind->workspace);
+	free(kind->exact);
+	free(kind->out);
+}
+
+static void
 add(const Kind *kind, uint64_t place, int64_t weight, RaceExact *exact)
 {
 	double		x[] = {(double) (mix(place) % 3), (double) (mix(place) / 3 % 4)};
@@ -217,5 +226,8 @@ main(void)
 	ok(met.cost[0][0] > 0.95 && met.cost[1][0] > 0.95, "control: as much as that is reached (%.3f of epsilon, %.3f of rho)",
 	   met.cost[0][0], met.cost[1][0]);
 	ok(met.cost[0][1] > 0.9 && met.cost[1][1] > 0.45, "and with substitution (%.3f of epsilon, %.3f of rho)", met.cost[0][1], met.cost[1][1]);
+	free_kind(&kinds[0]);
+	free_kind(&kinds[1]);
+	free(tape.draws);
 	return done_testing();
 }
