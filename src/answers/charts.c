@@ -236,8 +236,8 @@ add_point(Chart *chart, uint64 point, double *differences)
 {
 	const RaceModel *model = chart->fitted.view.model;
 	double		weight = race_model_weight(model, point) / chart->fitted.total;
-	double		difference = (race_model_weights(model, RACE_HALF_FIRST)[point] -
-							  race_model_weights(model, RACE_HALF_SECOND)[point]) / 2 / chart->fitted.total;
+	double		difference = (race_model_weights(model, RACE_FOLD_FIRST)[point] -
+							  race_model_weights(model, RACE_FOLD_SECOND)[point]) / 2 / chart->fitted.total;
 	uint32		from[MOST_AXES] = {0, 0};
 	uint32		to[MOST_AXES] = {1, 1};
 

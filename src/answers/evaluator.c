@@ -21,7 +21,7 @@
 
 struct RaceEvaluator
 {
-	RaceKnown	known;			/* must be first */
+	RaceDerived	derived;			/* must be first */
 	RaceGridded *gridded;		/* or NULL */
 	RaceModel  *model;			/* or NULL; then all that follows is not there */
 	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points */
@@ -42,16 +42,16 @@ place_points(RaceEvaluator *evaluator, MemoryContext context)
 {
 	const RaceModel *model = evaluator->model;
 
-	if (!race_radial_can(evaluator->known.params))
+	if (!race_radial_can(evaluator->derived.params))
 		return;
 	evaluator->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
-	race_radial_init(evaluator->radial, evaluator->known.params);
+	race_radial_init(evaluator->radial, evaluator->derived.params);
 	evaluator->place = MemoryContextAlloc(context, evaluator->radial->dims * sizeof(double));
 	evaluator->places = MemoryContextAllocHuge(context, model->points * evaluator->radial->dims *
 											sizeof(double));
 	for (uint64 i = 0; i < model->points; i++)
-		race_radial_place(evaluator->radial, evaluator->known.params,
-						  evaluator->columns[0].numbers + i * evaluator->known.params->dims,
+		race_radial_place(evaluator->radial, evaluator->derived.params,
+						  evaluator->columns[0].numbers + i * evaluator->derived.params->dims,
 						  evaluator->places + i, model->points);
 }
 
@@ -62,7 +62,7 @@ place_points(RaceEvaluator *evaluator, MemoryContext context)
 static void
 find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext context)
 {
-	const RaceParams *params = evaluator->known.params;
+	const RaceParams *params = evaluator->derived.params;
 	bool		together = race_rows_together(params);
 	uint32		line = together ? TYPEALIGN(RACE_LANES, params->rows) : RACE_LANES;
 	uint32		at_once = together ? 1 : RACE_RECORDS_TOGETHER;
@@ -94,7 +94,7 @@ find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext con
 				for (uint32 i = 0; i < n; i++)
 					for (Size r = row; r < end; r++)
 					{
-						RaceHalf	other = r < half ? RACE_HALF_SECOND : RACE_HALF_FIRST;
+						RaceFold	other = r < half ? RACE_FOLD_SECOND : RACE_FOLD_FIRST;
 
 						evaluator->residuals[r * range + buckets[i * line + r - row]] += (float)
 							race_model_weights(evaluator->model, other)[from + i];
@@ -129,14 +129,14 @@ place_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext contex
 	race_check_model(view);
 	evaluator->model = MemoryContextAllocHuge(context, view->model_size);
 	memcpy(evaluator->model, view->model, view->model_size);
-	race_model_columns(evaluator->model, evaluator->known.params, evaluator->columns);
+	race_model_columns(evaluator->model, evaluator->derived.params, evaluator->columns);
 	evaluator->weights = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
 	evaluator->differences = MemoryContextAlloc(context, evaluator->model->points * sizeof(double));
 	for (uint64 i = 0; i < evaluator->model->points; i++)
 	{
 		evaluator->weights[i] = race_model_weight(evaluator->model, i);
-		evaluator->differences[i] = race_model_weights(evaluator->model, RACE_HALF_FIRST)[i] -
-			race_model_weights(evaluator->model, RACE_HALF_SECOND)[i];
+		evaluator->differences[i] = race_model_weights(evaluator->model, RACE_FOLD_FIRST)[i] -
+			race_model_weights(evaluator->model, RACE_FOLD_SECOND)[i];
 	}
 	place_points(evaluator, context);
 	evaluator->size += view->model_size + (evaluator->radial == NULL ? 0 :
@@ -153,7 +153,7 @@ race_evaluator_create(const RaceView *view, MemoryContext context)
 {
 	RaceEvaluator *evaluator = MemoryContextAllocZero(context, sizeof(RaceEvaluator));
 
-	race_known_init(&evaluator->known, view, context);
+	race_derived_init(&evaluator->derived, view, context);
 	if (!race_summary_kind(view->params)->hashed)
 		evaluator->gridded = race_gridded_create(view, context, &evaluator->size);
 	if (view->model != NULL)
@@ -210,7 +210,7 @@ normalized(const RaceColumn *record, size_t starts[2])
 static double
 sum_of_kernels(RaceEvaluator *evaluator, const RaceColumn *record, const double *weights)
 {
-	const RaceParams *params = evaluator->known.params;
+	const RaceParams *params = evaluator->derived.params;
 	RaceColumn	columns[RACE_MAX_PARTS];
 	RaceColumn	points[RACE_MAX_PARTS];
 	size_t		starts[RACE_MAX_PARTS][2];
@@ -239,7 +239,7 @@ sum_with(RaceEvaluator *evaluator, const RaceColumn *record, const double *weigh
 {
 	if (evaluator->radial == NULL)
 		return sum_of_kernels(evaluator, record, weights);
-	race_radial_place(evaluator->radial, evaluator->known.params, record[0].numbers, evaluator->place, 1);
+	race_radial_place(evaluator->radial, evaluator->derived.params, record[0].numbers, evaluator->place, 1);
 	return race_radial_sum(evaluator->radial, evaluator->place, evaluator->places,
 						   weights, evaluator->model->points);
 }
@@ -263,7 +263,7 @@ race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, dou
 		return false;
 	if (evaluator->sharp == NULL)
 	{
-		RaceParams *params = race_params_copy(evaluator->known.params, CurrentMemoryContext);
+		RaceParams *params = race_params_copy(evaluator->derived.params, CurrentMemoryContext);
 		RaceRadial *sharp = MemoryContextAlloc(GetMemoryChunkContext(evaluator),
 											   sizeof(RaceRadial));
 
@@ -272,7 +272,7 @@ race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, dou
 		evaluator->sharp = sharp;
 		pfree(params);
 	}
-	race_radial_place(evaluator->sharp, evaluator->known.params, record[0].numbers, evaluator->place, 1);
+	race_radial_place(evaluator->sharp, evaluator->derived.params, record[0].numbers, evaluator->place, 1);
 	*sum = race_radial_sum(evaluator->sharp, evaluator->place, evaluator->places, evaluator->weights,
 						   evaluator->model->points);
 	return true;
@@ -295,7 +295,7 @@ PG_FUNCTION_INFO_V1(race_model);
 
 typedef struct FittedModel
 {
-	RaceKnown	known;			/* must be first */
+	RaceDerived	derived;			/* must be first */
 	RaceSketchDatum *fitted;
 } FittedModel;
 
@@ -305,7 +305,7 @@ create_model(const RaceView *view, void *request, MemoryContext context, Size *s
 	MemoryContext old = MemoryContextSwitchTo(context);
 	FittedModel *cached = palloc0(sizeof(FittedModel));
 
-	race_known_init(&cached->known, view, context);
+	race_derived_init(&cached->derived, view, context);
 	cached->fitted = race_fit_box(view, (const RaceFitRequest *) request);
 	MemoryContextSwitchTo(old);
 	*size = VARSIZE(cached->fitted);

@@ -308,8 +308,8 @@ race_fit_model(const RaceFitState *fit, char *const *texts, Size *size)
 	for (i = 0, heavy = 0; i < fit->points->n; i++)
 		if (is_heavy(fit, i))
 		{
-			race_model_weights(model, RACE_HALF_FIRST)[heavy] = fit->weights[i];
-			race_model_weights(model, RACE_HALF_SECOND)[heavy++] = fit->second[i];
+			race_model_weights(model, RACE_FOLD_FIRST)[heavy] = fit->weights[i];
+			race_model_weights(model, RACE_FOLD_SECOND)[heavy++] = fit->second[i];
 		}
 	next = race_model_words(model);
 	for (int k = 0; k < fit->points->n_parts; k++)

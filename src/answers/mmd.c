@@ -674,7 +674,7 @@ PG_FUNCTION_INFO_V1(race_typicality_row);
 /* What was computed for a sketch */
 typedef struct Typical
 {
-	RaceKnown	known;			/* must be first */
+	RaceDerived	derived;			/* must be first */
 	RaceTypical typical;
 } Typical;
 
@@ -712,7 +712,7 @@ create_typical(const RaceView *view, void *question, MemoryContext context, Size
 	Typical    *typical = MemoryContextAllocZero(context, sizeof(Typical));
 
 	(void) question;
-	race_known_init(&typical->known, view, context);
+	race_derived_init(&typical->derived, view, context);
 	typical->typical = typical_of(view);
 	*size = sizeof(Typical) + race_params_size(view->params);
 	return typical;
@@ -742,7 +742,7 @@ typedef struct Rank
 
 typedef struct Ranks
 {
-	RaceKnown	known;			/* must be first */
+	RaceDerived	derived;			/* must be first */
 	uint64		n;
 	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
 } Ranks;
@@ -788,7 +788,7 @@ create_ranks(const RaceView *view, void *question, MemoryContext context, Size *
 	race_check_model(view);
 	*size = offsetof(Ranks, ranks) + view->model->points * sizeof(Rank);
 	ranks = MemoryContextAllocZero(context, *size);
-	race_known_init(&ranks->known, view, context);
+	race_derived_init(&ranks->derived, view, context);
 	ranks->n = view->model->points;
 	ask_ranks_at_points((RaceQuestion *) question, ranks);
 	return ranks;

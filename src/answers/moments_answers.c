@@ -475,7 +475,7 @@ typedef struct PredictQuestion
 
 typedef struct Prediction
 {
-	RaceKnown	known;			/* must be first */
+	RaceDerived	derived;			/* must be first */
 	PredictQuestion of;			/* copies */
 	RaceRegression regression;
 } Prediction;
@@ -498,7 +498,7 @@ create_prediction(const RaceView *view, void *question, MemoryContext context, S
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Prediction *prediction = palloc0(sizeof(Prediction));
 
-	race_known_init(&prediction->known, view, context);
+	race_derived_init(&prediction->derived, view, context);
 	prediction->of = *(const PredictQuestion *) question;
 	prediction->of.moments = PointerGetDatum(PG_DETOAST_DATUM_COPY(prediction->of.moments));
 	if (prediction->of.predictors != NULL)

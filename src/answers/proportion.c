@@ -493,8 +493,8 @@ typedef struct RacePrediction
 
 typedef struct RaceProportion
 {
-	RaceKnown	known;			/* must be first: the lower sketch, */
-	RaceKnown	upper;			/* and the other one */
+	RaceDerived	derived;			/* must be first: the lower sketch, */
+	RaceDerived	upper;			/* and the other one */
 	bool		none;			/* there is no function, and nothing below */
 	RaceRadial	radial;
 	RaceCosines basis;
@@ -628,7 +628,7 @@ predict_share(const RaceProportion *proportion, const double *x, RacePrediction 
 	double		terms[RACE_COSINE_TERMS];
 	double		records;
 
-	race_radial_place(&proportion->radial, proportion->known.params, x, proportion->place, 1);
+	race_radial_place(&proportion->radial, proportion->derived.params, x, proportion->place, 1);
 	if (!race_cosines_cover(&proportion->basis, proportion->place))
 		return false;
 	race_cosines_at(&proportion->basis, proportion->place, 1, terms);
@@ -759,12 +759,12 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 	RaceProportion *proportion = MemoryContextAllocZero(context, sizeof(RaceProportion));
 	MemoryContext old = MemoryContextSwitchTo(space);
 
-	race_known_init(&proportion->known, view, context);
-	race_known_init(&proportion->upper, &questions[RACE_UPPER].view, context);
+	race_derived_init(&proportion->derived, view, context);
+	race_derived_init(&proportion->upper, &questions[RACE_UPPER].view, context);
 	fit(proportion, questions, context);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(space);
-	*size = sizeof(RaceProportion) + 2 * race_params_size(proportion->known.params) +
+	*size = sizeof(RaceProportion) + 2 * race_params_size(proportion->derived.params) +
 		((Size) proportion->n * (proportion->radial.dims + 2) +
 		 (Size) proportion->basis.n * proportion->basis.n) * sizeof(double);
 	return proportion;
@@ -773,7 +773,7 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 static bool
 is_of_pair(const void *object, const void *question)
 {
-	return race_known_is_of(&((const RaceProportion *) object)->upper,
+	return race_derived_is_of(&((const RaceProportion *) object)->upper,
 							&((const RaceQuestion *) question)[RACE_UPPER].view);
 }
 

@@ -160,8 +160,8 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	Description *description;
 
 	(void) question;
-	race_known_init(&model->known, view, context);
-	race_contingency_of(model->known.params, &model->tables);
+	race_derived_init(&model->derived, view, context);
+	race_contingency_of(model->derived.params, &model->tables);
 	model->table = list_tables(&model->tables, view->header->noise.counter_variance, &model->n);
 	estimate_total(model, view);
 	description = describe(&model->tables, model->table, model->n);

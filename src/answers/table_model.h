@@ -13,7 +13,7 @@
 /* Private tables, and their model, as a session has them */
 typedef struct RaceTableModel
 {
-	RaceKnown	known;			/* must be first */
+	RaceDerived	derived;			/* must be first */
 	RaceContingency tables;
 	uint32		n;				/* tables */
 	RaceTable  *table;			/* [n]; variances are never 0 */

@@ -35,15 +35,15 @@ PG_FUNCTION_INFO_V1(race_share);
 
 /* Parameters of a release, which keeps fewer rows, cells or tables; rows are counted apart */
 static const RaceParams *
-kept_params(const RaceParams *params, const RaceKept *kept)
+selected_params(const RaceParams *params, const RaceSelection *selection)
 {
 	RaceParams *copy;
 
-	if (kept->tables != NULL)
-		return race_params_measured(params, &kept->tables->tables);
+	if (selection->tables != NULL)
+		return race_params_measured(params, &selection->tables->tables);
 	copy = race_params_copy(params, CurrentMemoryContext);
 	if (race_summary_kind(params)->coarsen != NULL)
-		race_summary_kind(params)->coarsen(copy, kept->grid);
+		race_summary_kind(params)->coarsen(copy, selection->grid);
 	return copy;
 }
 
@@ -69,8 +69,8 @@ release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *wor
 		MemoryContext context)
 {
 	RaceExact	exact = exact_of(view);
-	RaceSketch *sketch = race_sketch_create(kept_params(view->params, &plan->kept),
-											plan->kept.rows, sizeof(int64), context);
+	RaceSketch *sketch = race_sketch_create(selected_params(view->params, &plan->selection),
+											plan->selection.rows, sizeof(int64), context);
 
 	sketch->header.noise = plan->noise;
 	sketch->header.noise.half = view->header->noise.half;
@@ -78,7 +78,7 @@ release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *wor
 	race_draw_counters(race_strong_random(), &exact, plan, workspace,
 					   (int64 *) sketch->counters);
 	if (plan->noise.status == RACE_STATUS_SHARE && race_summary_kind(sketch->params)->matrix)
-		sketch->params->coarser = (uint8) plan->kept.coarser;
+		sketch->params->coarser = (uint8) plan->selection.coarser;
 	race_sketch_touch(sketch);
 	return sketch;
 }
@@ -111,7 +111,7 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 	for (int i = 0; i < n; i++)
 		exact[i] = exact_of(&views[i]);
 	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
-		race_refuse_noise(request, race_most_kept(request, params).rows);
+		race_refuse_noise(request, race_largest_selection(request, params).rows);
 	for (int i = 0; i < n; i++)
 		sketches[i] = release(&views[i], &plan, counts[i], workspace,
 							  AllocSetContextCreate(context, "private sketch",
@@ -181,7 +181,7 @@ make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *req
 				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
 	federation = read_federation(fcinfo);
 	if (!race_plan_share(request, view->params, &federation, &plan))
-		race_refuse_noise(request, plan.kept.rows);
+		race_refuse_noise(request, plan.selection.rows);
 
 	sketch = release(view, &plan, race_draw_count(race_strong_random(), &exact, &plan),
 					 workspace_for(view->params), race_result_context(fcinfo));
@@ -307,37 +307,37 @@ race_refuse_noise(const RaceRequest *request, uint32 rows)
 }
 
 void
-race_check_plan(const RaceRequest *request, const RaceParams *params, RaceKept kept,
+race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 				RacePlan *plan)
 {
-	if (!race_plan_release(request, params, kept, plan))
-		race_refuse_noise(request, kept.rows);
+	if (!race_plan_release(request, params, selection, plan))
+		race_refuse_noise(request, selection.rows);
 }
 
 /* The plan of a release of a usual table, where a typical kernel sum is so many records */
 static void
 check_usual_plan(const RaceRequest *request, const RaceParams *params, double mass, RacePlan *plan)
 {
-	race_check_plan(request, params, race_most_kept(request, params), plan);
+	race_check_plan(request, params, race_largest_selection(request, params), plan);
 	if (request->rows == 0)
-		race_check_plan(request, params, race_choose_kept(request, params, mass), plan);
+		race_check_plan(request, params, race_choose_selection(request, params, mass), plan);
 }
 
 double
 race_request_rho(const RaceRequest *request, const RaceParams *params)
 {
-	RaceKept	kept = race_most_kept(request, params);
+	RaceSelection	selection = race_largest_selection(request, params);
 	RacePlan	plan;
 	double		rho;
 
-	race_check_plan(request, params, kept, &plan);
+	race_check_plan(request, params, selection, &plan);
 	if (request->delta == 0 && request->levels == 0)
 		return race_rho_of_pure(request->epsilon);
 	/* rounding is not the same for each number of levels */
 	rho = plan.noise.rho;
-	while (--kept.grid.levels > 0)
+	while (--selection.grid.levels > 0)
 	{
-		race_check_plan(request, params, kept, &plan);
+		race_check_plan(request, params, selection, &plan);
 		rho = Max(rho, plan.noise.rho);
 	}
 	return rho;
@@ -420,13 +420,13 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records && kind->densities ? sqrt(noise + race_expected_sampling(&request, params, plan.kept,
+	error = has_records && kind->densities ? sqrt(noise + race_expected_sampling(&request, params, plan.selection,
 														race_usual_mass(records))) /
 		records : 0;
 	if (has_records && race_is_surrogate(params))
 		warn_of_loss(params, noise, records);
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
-	race_row_add(&row, Int32GetDatum(plan.kept.rows));
+	race_row_add(&row, Int32GetDatum(plan.selection.rows));
 	race_row_add_if(&row, plan.noise.delta == 0,
 					Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));

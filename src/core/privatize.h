@@ -44,7 +44,7 @@ extern void race_refuse_noise(const RaceRequest *request, uint32 rows);
 
 /* race_plan_release(), which raises that */
 extern void race_check_plan(const RaceRequest *request, const RaceParams *params,
-							RaceKept kept, RacePlan *plan);
+							RaceSelection selection, RacePlan *plan);
 
 /*
  * The largest rho that the release of a request can have. Where the noisy count

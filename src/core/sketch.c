@@ -966,53 +966,53 @@ race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view)
 static RaceCache derived_objects = RACE_CACHE_INIT(derived_objects);
 
 void
-race_known_init(RaceKnown *known, const RaceView *view, MemoryContext context)
+race_derived_init(RaceDerived *object, const RaceView *view, MemoryContext context)
 {
-	known->identity = view->identity;
-	known->header = *view->header;
-	known->params = race_params_copy(view->params, context);
+	object->identity = view->identity;
+	object->header = *view->header;
+	object->params = race_params_copy(view->params, context);
 }
 
 bool
-race_known_is_of(const RaceKnown *known, const RaceView *view)
+race_derived_is_of(const RaceDerived *object, const RaceView *view)
 {
-	return known->identity == view->identity &&
-		memcmp(&known->header, view->header, sizeof(RaceHeader)) == 0 &&
-		race_params_same(known->params, view->params);
+	return object->identity == view->identity &&
+		memcmp(&object->header, view->header, sizeof(RaceHeader)) == 0 &&
+		race_params_same(object->params, view->params);
 }
 
 static bool
-fits(const RaceKnown *known, const RaceView *view, const void *question)
+fits(const RaceDerived *object, const RaceView *view, const void *question)
 {
-	return race_known_is_of(known, view) &&
-		(known->kind->fits == NULL || known->kind->fits(known, question));
+	return race_derived_is_of(object, view) &&
+		(object->kind->fits == NULL || object->kind->fits(object, question));
 }
 
 void *
 race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *question)
 {
 	MemoryContext context;
-	RaceKnown  *known;
+	RaceDerived *object;
 	dlist_iter	iter;
 	Size		size = 0;
 
 	dlist_foreach(iter, &derived_objects.entries)
 	{
-		known = dlist_container(RaceKnown, base.node, iter.cur);
-		if (known->kind == kind && fits(known, view, question))
+		object = dlist_container(RaceDerived, base.node, iter.cur);
+		if (object->kind == kind && fits(object, view, question))
 		{
-			race_cache_acquire(&derived_objects, &known->base);
-			return known;
+			race_cache_acquire(&derived_objects, &object->base);
+			return object;
 		}
 	}
 	context = AllocSetContextCreate(CurrentMemoryContext, "race_sketch, derived object",
 									ALLOCSET_START_SMALL_SIZES);
 	MemoryContextSetIdentifier(context, kind->name);
-	known = kind->create(view, question, context, &size);
-	known->kind = kind;
-	known->base.context = context;
-	race_cache_add(&derived_objects, &known->base, size);
-	return known;
+	object = kind->create(view, question, context, &size);
+	object->kind = kind;
+	object->base.context = context;
+	race_cache_add(&derived_objects, &object->base, size);
+	return object;
 }
 
 void
@@ -1025,14 +1025,14 @@ void *
 race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView *view,
 				void *question)
 {
-	RaceKnown  *known = race_call_site_held(site, kind);
+	RaceDerived *object = race_call_site_held(site, kind);
 
-	if (known == NULL || !fits(known, view, question))
+	if (object == NULL || !fits(object, view, question))
 	{
-		known = race_derived_acquire(kind, view, question);
-		race_call_site_keep(site, kind, known, race_derived_release);
+		object = race_derived_acquire(kind, view, question);
+		race_call_site_keep(site, kind, object, race_derived_release);
 	}
-	return known;
+	return object;
 }
 
 /*

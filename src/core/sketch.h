@@ -181,14 +181,14 @@ extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
  */
 
 /* What every object begins with */
-typedef struct RaceKnown
+typedef struct RaceDerived
 {
 	RaceCacheEntry base;		/* must be first */
 	const struct RaceDerivedKind *kind;
 	uint64		identity;		/* these three identify the sketch */
 	RaceHeader	header;
 	RaceParams *params;
-} RaceKnown;
+} RaceDerived;
 
 typedef struct RaceDerivedKind
 {
@@ -196,7 +196,7 @@ typedef struct RaceDerivedKind
 
 	/*
 	 * Compute an object in a memory context of its own, which is not the current one, and begin
-	 * with race_known_init().  Returns it, and its size in bytes.
+	 * with race_derived_init().  Returns it, and its size in bytes.
 	 */
 	void	   *(*create) (const RaceView *view, void *question, MemoryContext context, Size *size);
 
@@ -205,9 +205,9 @@ typedef struct RaceDerivedKind
 } RaceDerivedKind;
 
 /* Say which sketch an object is of.  The parameters are copied to the context. */
-extern void race_known_init(RaceKnown *known, const RaceView *view, MemoryContext context);
+extern void race_derived_init(RaceDerived *object, const RaceView *view, MemoryContext context);
 
-extern bool race_known_is_of(const RaceKnown *known, const RaceView *view);
+extern bool race_derived_is_of(const RaceDerived *object, const RaceView *view);
 
 /*
  * The object of a kind for a sketch, which is computed if the session does not have it.

@@ -554,16 +554,16 @@ race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 }
 
 double *
-race_model_weights(const RaceModel *model, RaceHalf half)
+race_model_weights(const RaceModel *model, RaceFold half)
 {
-	return (double *) model->words + (half == RACE_HALF_FIRST ? 0 : model->points);
+	return (double *) model->words + (half == RACE_FOLD_FIRST ? 0 : model->points);
 }
 
 double
 race_model_weight(const RaceModel *model, uint64 i)
 {
-	return (race_model_weights(model, RACE_HALF_FIRST)[i] +
-			race_model_weights(model, RACE_HALF_SECOND)[i]) / 2;
+	return (race_model_weights(model, RACE_FOLD_FIRST)[i] +
+			race_model_weights(model, RACE_FOLD_SECOND)[i]) / 2;
 }
 
 uint64 *
@@ -738,7 +738,7 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 		return "The size of a model does not fit its points.";
 	if (!are_between(&model->residual_variance, 1, 0, RACE_MAX_RESIDUAL_VARIANCE) ||
 		!are_between(&model->misfit, 1, 0, RACE_UNTESTED) ||
-		!are_between(race_model_weights(model, RACE_HALF_FIRST), 2 * model->points, 0,
+		!are_between(race_model_weights(model, RACE_FOLD_FIRST), 2 * model->points, 0,
 					 RACE_MAX_WEIGHT))
 		return "A number of a model is out of range.";
 	find_columns(model, params, columns);

@@ -31,11 +31,11 @@
  * from the second.  If each half has moved points of its own, one of them is 0.  What rows
  * say beyond a model is told by the rows that it was not found from (cross-fitting).
  */
-typedef enum RaceHalf
+typedef enum RaceFold
 {
-	RACE_HALF_FIRST,
-	RACE_HALF_SECOND
-} RaceHalf;
+	RACE_FOLD_FIRST,
+	RACE_FOLD_SECOND
+} RaceFold;
 
 typedef struct RaceModel
 {
@@ -67,7 +67,7 @@ extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 el
  * of a point.  Texts begin at offsets[i]; there is one offset more than points.  The
  * weight of a point is the mean of both.
  */
-extern double *race_model_weights(const RaceModel *model, RaceHalf half);
+extern double *race_model_weights(const RaceModel *model, RaceFold half);
 extern double race_model_weight(const RaceModel *model, uint64 i);
 extern void race_model_columns(const RaceModel *model, const RaceParams *params,
 							   RaceColumn *columns);

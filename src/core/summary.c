@@ -56,13 +56,13 @@
  */
 
 static void
-start_plan(const RaceRequest *request, const RaceParams *params, RaceKept kept,
+start_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 		   RaceStatus status, RacePlan *plan)
 {
 	memset(plan, 0, sizeof(RacePlan));
-	plan->kept = kept;
+	plan->selection = selection;
 	if (race_summary_kind(params)->least_coarse != NULL)
-		plan->kept.coarser = race_summary_kind(params)->least_coarse(params);
+		plan->selection.coarser = race_summary_kind(params)->least_coarse(params);
 	plan->noise.status = status;
 	plan->noise.neighbors = request->neighbors;
 	plan->noise.max_contributions = request->max_contributions;
@@ -92,7 +92,7 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	uint64_t	sensitivity = (uint64_t) request->max_contributions *
 		neighbors_factor(request);
 	const RaceSummaryKind *kind = race_summary_kind(params);
-	uint64_t	weight = kind->weight(params, plan->kept);
+	uint64_t	weight = kind->weight(params, plan->selection);
 	uint64_t	look = race_look_weight(request, params);
 	RaceLaplaceBudget budget;
 
@@ -142,7 +142,7 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 	/* how many counters there are does not matter to one draw */
 	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
 												   request->neighbors,
-												   race_summary_kind(params)->squared(params, plan->kept), 1);
+												   race_summary_kind(params)->squared(params, plan->selection), 1);
 	RaceGaussianBudget budget;
 
 	if (!race_gaussian_budget(request->epsilon, request->delta,
@@ -167,17 +167,17 @@ plan_usual(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 static bool
 make_coarser(const RaceParams *params, RacePlan *plan)
 {
-	return race_summary_kind(params)->least_coarse != NULL && plan->kept.coarser++ < RACE_MOMENTS_COARSEST;
+	return race_summary_kind(params)->least_coarse != NULL && plan->selection.coarser++ < RACE_MOMENTS_COARSEST;
 }
 
-RaceKept
-race_most_kept(const RaceRequest *request, const RaceParams *params)
+RaceSelection
+race_largest_selection(const RaceRequest *request, const RaceParams *params)
 {
-	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0, NULL};
+	RaceSelection	selection = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0, NULL};
 
 	if (race_summary_kind(params)->coarsen != NULL && request->rows == 0)
-		kept.grid.levels = RACE_GRID_LEVELS;
-	return kept;
+		selection.grid.levels = RACE_GRID_LEVELS;
+	return selection;
 }
 
 bool
@@ -185,16 +185,16 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 				const RaceFederation *federation, RacePlan *plan)
 {
 	/* if it is open what to keep, all is kept: the parties must keep the same */
-	RaceKept	kept = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0, NULL};
+	RaceSelection	selection = {request->rows > 0 ? request->rows : params->rows, {0, 1}, 0, NULL};
 	uint32_t	honest = race_honest_shares(federation->parties, federation->colluders,
 											federation->dropouts);
 	RaceSensitivity sensitivity;
 	RaceGaussianBudget budget;
 
-	start_plan(request, params, kept, RACE_STATUS_SHARE, plan);
+	start_plan(request, params, selection, RACE_STATUS_SHARE, plan);
 	sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
-								   race_summary_kind(params)->squared(params, plan->kept),
-								   (uint64_t) kept.rows * params->range);
+								   race_summary_kind(params)->squared(params, plan->selection),
+								   (uint64_t) selection.rows * params->range);
 	while (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
 							  gaussian_count_share(params), &budget) ||
 		   !race_is_share_variance(budget.counter_variance, federation->parties) ||
@@ -202,7 +202,7 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 	{
 		if (!make_coarser(params, plan))
 			return false;
-		sensitivity.counters = sensitivity.count * race_summary_kind(params)->squared(params, plan->kept);
+		sensitivity.counters = sensitivity.count * race_summary_kind(params)->squared(params, plan->selection);
 	}
 	use_gaussian(plan, request, &budget);
 	plan->noise.parties = federation->parties;
@@ -212,15 +212,15 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 }
 
 bool
-race_plan_release(const RaceRequest *request, const RaceParams *params, RaceKept kept,
+race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 				  RacePlan *plan)
 {
-	start_plan(request, params, kept, RACE_STATUS_PRIVATE, plan);
+	start_plan(request, params, selection, RACE_STATUS_PRIVATE, plan);
 	while (!race_summary_kind(params)->plan(request, params, plan))
 		if (!make_coarser(params, plan))
 			return false;
 	/* the release has the bits again, as zeros */
-	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->kept.coarser);
+	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->selection.coarser);
 	if (request->levels > 0)
 		race_series_cost(&plan->noise, request->levels);
 	return true;
@@ -252,24 +252,24 @@ race_expected_noise(const RaceParams *params, const RacePlan *plan)
 }
 
 double
-race_expected_sampling(const RaceRequest *request, const RaceParams *params, RaceKept kept, double mass)
+race_expected_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
 {
-	return race_summary_kind(params)->sampling(request, params, kept, mass);
+	return race_summary_kind(params)->sampling(request, params, selection, mass);
 }
 
 double
-race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKept kept)
+race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection)
 {
 	RacePlan	plan;
 
-	return race_plan_release(request, params, kept, &plan) ?
+	return race_plan_release(request, params, selection, &plan) ?
 		race_expected_noise(params, &plan) : INFINITY;
 }
 
-RaceKept
-race_choose_kept(const RaceRequest *request, const RaceParams *params, double mass)
+RaceSelection
+race_choose_selection(const RaceRequest *request, const RaceParams *params, double mass)
 {
-	RaceKept	all = {1, {0, 1}, 0, NULL};
+	RaceSelection	all = {1, {0, 1}, 0, NULL};
 
 	return race_summary_kind(params)->choose == NULL ? all :
 		race_summary_kind(params)->choose(request, params, mass);
@@ -304,10 +304,10 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 				double noise)
 {
 	double		mass = mass_compared(pure, grid);
-	RaceKept	kept = race_choose_kept(pure, grid, mass);
+	RaceSelection	selection = race_choose_selection(pure, grid, mass);
 
 	/* all rows are kept, and a fit then leaves as little in more dimensions */
-	return race_noise_if_kept(pure, grid, kept) + race_expected_sampling(pure, grid, kept, mass) <
+	return race_selection_noise(pure, grid, selection) + race_expected_sampling(pure, grid, selection, mass) <
 		noise + race_sampling_variance(params, params->rows, mass) * FITTED_SAMPLING_IN_LINE;
 }
 
@@ -322,17 +322,17 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 				 const RaceParams *pure_params, bool densities)
 {
 	RaceRequest pure = *request;
-	RaceKept	all = {params->rows, {0, 1}, 0, NULL};
+	RaceSelection	all = {params->rows, {0, 1}, 0, NULL};
 	RacePlan	asked_plan;
 	RacePlan	pure_plan;
 
 	pure.delta = 0;
 	pure.fit = false;
-	if (!race_plan_release(&pure, pure_params, race_most_kept(&pure, pure_params), &pure_plan) ||
+	if (!race_plan_release(&pure, pure_params, race_largest_selection(&pure, pure_params), &pure_plan) ||
 		!race_plan_release(request, params, all, &asked_plan))
 		return false;
 	if (race_summary_kind(params) == race_summary_kind(pure_params))
-		return race_noise_if_kept(&pure, pure_params, all) <
+		return race_selection_noise(&pure, pure_params, all) <
 			race_expected_noise(params, &asked_plan);
 	return (densities && params->dims == GRID_IN_PLANE) ||
 		grid_beats_rows(params, &pure, pure_params, race_expected_noise(params, &asked_plan));
@@ -374,9 +374,9 @@ add_noise(RaceRandom *random, const RacePlan *plan, size_t n, int64_t *counters)
 
 /* No weight of a record is negative, and each row, table or level has a unit of them. */
 static uint64_t
-squared_by_unit(const RaceParams *params, RaceKept kept)
+squared_by_unit(const RaceParams *params, RaceSelection selection)
 {
-	return race_summary_kind(params)->unit(params) * race_summary_kind(params)->weight(params, kept);
+	return race_summary_kind(params)->unit(params) * race_summary_kind(params)->weight(params, selection);
 }
 
 /* ------------------------------------------------------------------- rows */
@@ -396,10 +396,10 @@ one(const RaceParams *params)
 
 /* A record is in one counter of each row. */
 static uint64_t
-rows_weight(const RaceParams *params, RaceKept kept)
+rows_weight(const RaceParams *params, RaceSelection selection)
 {
 	(void) params;
-	return kept.rows;
+	return selection.rows;
 }
 
 /* The norm of each row changes by 1 at most. */
@@ -430,7 +430,7 @@ static double
 rows_noise(const RaceParams *params, const RacePlan *plan)
 {
 	(void) params;
-	return plan->noise.counter_variance / plan->kept.rows;
+	return plan->noise.counter_variance / plan->selection.rows;
 }
 
 /* What is left of the sampling variance of rows if they are fitted */
@@ -444,9 +444,9 @@ fitted_sampling(const RaceParams *params)
 }
 
 static double
-rows_sampling(const RaceRequest *request, const RaceParams *params, RaceKept kept, double mass)
+rows_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
 {
-	return race_sampling_variance(params, kept.rows, mass) *
+	return race_sampling_variance(params, selection.rows, mass) *
 		(request->fit ? fitted_sampling(params) : 1);
 }
 
@@ -456,29 +456,29 @@ rows_sampling(const RaceRequest *request, const RaceParams *params, RaceKept kep
  * not grow with R, so all rows are best.  A model that is tested by too few rows is not asked, so
  * a release that will be fitted keeps enough of them.
  */
-static RaceKept
+static RaceSelection
 rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 {
-	RaceKept	best = {params->rows, {0, 1}, 0, NULL};
+	RaceSelection	best = {params->rows, {0, 1}, 0, NULL};
 	uint32_t	enough = request->fit ? race_model_least_rows(params) : 1;
 	double		least = INFINITY;
-	RaceKept	kept = {1, {0, 1}, 0, NULL};
+	RaceSelection	selection = {1, {0, 1}, 0, NULL};
 
 	if (request->delta > 0)
 		return best;
 	for (;;)
 	{
-		double		variance = race_noise_if_kept(request, params, kept) +
-			race_expected_sampling(request, params, kept, mass);
+		double		variance = race_selection_noise(request, params, selection) +
+			race_expected_sampling(request, params, selection, mass);
 
-		if ((kept.rows >= enough || kept.rows == params->rows) && variance < least)
+		if ((selection.rows >= enough || selection.rows == params->rows) && variance < least)
 		{
 			least = variance;
-			best = kept;
+			best = selection;
 		}
-		if (kept.rows == params->rows)
+		if (selection.rows == params->rows)
 			return best;
-		kept.rows = kept.rows > params->rows / 2 ? params->rows : 2 * kept.rows;
+		selection.rows = selection.rows > params->rows / 2 ? params->rows : 2 * selection.rows;
 	}
 }
 
@@ -514,7 +514,7 @@ mass_by_norms(RaceRandom *random, const RaceExact *exact, int n, const RacePlan 
 		pow(race_usual_mass(records), 1 - trust);
 }
 
-static RaceKept
+static RaceSelection
 rows_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
 			const RacePlan *plan, double records, int64_t *workspace)
 {
@@ -527,7 +527,7 @@ static void
 rows_draw(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
 		  int64_t *counters)
 {
-	size_t		n = (size_t) plan->kept.rows * exact->params->range;
+	size_t		n = (size_t) plan->selection.rows * exact->params->range;
 
 	(void) workspace;
 	race_counters_load(exact->counters, exact->width, 0, n, counters);
@@ -565,11 +565,11 @@ tables_unit(const RaceParams *params)
 
 /* A record is in one cell of each table. */
 static uint64_t
-tables_weight(const RaceParams *params, RaceKept kept)
+tables_weight(const RaceParams *params, RaceSelection selection)
 {
 	RaceContingency tables;
 
-	(void) kept;
+	(void) selection;
 	race_contingency_of(params, &tables);
 	return tables.unit * race_contingency_tables(&tables);
 }
@@ -584,15 +584,15 @@ tables_count(const RaceParams *params, const RaceBatch *batch)
 static bool
 tables_plan(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
-	double		cost = plan->kept.tables != NULL ? plan->kept.tables->cost :
+	double		cost = plan->selection.tables != NULL ? plan->selection.tables->cost :
 		race_measure_budget(request);
 	bool		pure = request->delta == 0;
 
 	plan->count_noise = race_measure_count(request, params, &plan->noise.counter_variance);
 	if (plan->count_noise == 0)
 		return false;
-	if (plan->kept.tables != NULL)
-		plan->noise.counter_variance = plan->kept.tables->tables.measured[2];
+	if (plan->selection.tables != NULL)
+		plan->noise.counter_variance = plan->selection.tables->tables.measured[2];
 	plan->noise.mechanism = pure ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
 	plan->noise.delta = request->delta;
 	plan->noise.rho = pure ? race_rho_of_pure(cost) : cost;
@@ -622,15 +622,15 @@ tables_noise(const RaceParams *params, const RacePlan *plan)
 	return noise * noise;
 }
 
-static RaceKept
+static RaceSelection
 tables_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
 			  const RacePlan *plan, double records, int64_t *workspace)
 {
-	RaceKept	kept = plan->kept;
+	RaceSelection	selection = plan->selection;
 
 	(void) n;
-	kept.tables = race_measure(random, exact, request, records, workspace);
-	return kept;
+	selection.tables = race_measure(random, exact, request, records, workspace);
+	return selection;
 }
 
 /* The tables that were measured when the plan was made; of a noise share all of them */
@@ -638,7 +638,7 @@ static void
 tables_draw(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
 			int64_t *counters)
 {
-	const RaceMeasuring *tables = plan->kept.tables;
+	const RaceMeasuring *tables = plan->selection.tables;
 
 	if (tables == NULL)
 		rows_draw(random, exact, plan, workspace, counters);
@@ -677,9 +677,9 @@ grid_shape(RaceParams *part, const double **arrays, double *space)
 }
 
 static uint64_t
-grid_weight(const RaceParams *params, RaceKept kept)
+grid_weight(const RaceParams *params, RaceSelection selection)
 {
-	return race_grid_unit(params) * kept.grid.levels;
+	return race_grid_unit(params) * selection.grid.levels;
 }
 
 static void
@@ -692,18 +692,18 @@ grid_count(const RaceParams *params, const RaceBatch *batch)
 static double
 grid_noise(const RaceParams *params, const RacePlan *plan)
 {
-	return race_grid_noise_variance(params, plan->kept.grid, RACE_GRID_ANYWHERE,
+	return race_grid_noise_variance(params, plan->selection.grid, RACE_GRID_ANYWHERE,
 									plan->noise.counter_variance);
 }
 
 static double
-grid_sampling(const RaceRequest *request, const RaceParams *params, RaceKept kept, double mass)
+grid_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
 {
 	(void) request;
-	return pow(race_grid_bias(params, kept.grid) * mass, 2);
+	return pow(race_grid_bias(params, selection.grid) * mass, 2);
 }
 
-static RaceKept
+static RaceSelection
 grid_choose(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	RaceCells	cells;
@@ -714,15 +714,15 @@ grid_choose(const RaceRequest *request, const RaceParams *params, double mass)
 
 /* The exact counters of the levels of a grid that are kept, one after the other; their number */
 static size_t
-load_levels(const RaceExact *exact, const RaceKept *kept, int64_t *nodes, int64_t *counters)
+load_levels(const RaceExact *exact, const RaceSelection *selection, int64_t *nodes, int64_t *counters)
 {
 	int64_t    *next = counters;
-	int			halvings = kept->grid.halvings;
+	int			halvings = selection->grid.halvings;
 	RaceGrid	grid;
 
 	race_grid_of(exact->params, &grid);
 	race_counters_load(exact->counters, exact->width, 0, grid.nodes, nodes);
-	for (int level = 0; level < kept->grid.levels; level++, halvings = RACE_GRID_LEVEL_HALVINGS)
+	for (int level = 0; level < selection->grid.levels; level++, halvings = RACE_GRID_LEVEL_HALVINGS)
 	{
 		for (; halvings > 0; halvings--)
 		{
@@ -787,13 +787,13 @@ look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *
 }
 
 /* Halves of a grid are exact in fewer halvings. */
-static RaceKept
+static RaceSelection
 grid_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
 			 const RacePlan *plan, double records, int64_t *workspace)
 {
 	const RaceParams *params = exact->params;
 	double		part = exact->is_half ? part_of_halves[params->dims] : 1;
-	RaceKept	kept;
+	RaceSelection	selection;
 	RaceCells	cells;
 	RaceGrid	grid;
 	int			halvings;
@@ -801,29 +801,29 @@ grid_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest
 
 	race_cells_list(request, params, race_usual_mass(records) * part, &cells);
 	halvings = plan->choice_noise > 0 ? race_cells_look_at(params, &cells) : 0;
-	kept = cells.usual;
+	selection = cells.usual;
 	if (halvings > 0)
 	{
 		RaceCellsSeen seen = look_at_grid(random, exact, n, plan, halvings, workspace);
 
-		kept = race_cells_choose(params, &cells, &seen, records, part);
+		selection = race_cells_choose(params, &cells, &seen, records, part);
 	}
 	if (exact->is_half)
 	{
 		race_grid_of(params, &grid);
 		most = race_grid_split_halvings(&grid) -
-			RACE_GRID_LEVEL_HALVINGS * (kept.grid.levels - 1);
-		if (kept.grid.halvings > most)
-			kept.grid.halvings = most;
+			RACE_GRID_LEVEL_HALVINGS * (selection.grid.levels - 1);
+		if (selection.grid.halvings > most)
+			selection.grid.halvings = most;
 	}
-	return kept;
+	return selection;
 }
 
 static void
 grid_draw(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
 		  int64_t *counters)
 {
-	add_noise(random, plan, load_levels(exact, &plan->kept, workspace, counters), counters);
+	add_noise(random, plan, load_levels(exact, &plan->selection, workspace, counters), counters);
 }
 
 /* ---------------------------------------------------------------- moments */
@@ -862,15 +862,15 @@ moments_largest(const RaceParams *params)
 }
 
 static uint64_t
-moments_weight(const RaceParams *params, RaceKept kept)
+moments_weight(const RaceParams *params, RaceSelection selection)
 {
-	return race_moments_weight(params, kept.coarser);
+	return race_moments_weight(params, selection.coarser);
 }
 
 static uint64_t
-moments_squared(const RaceParams *params, RaceKept kept)
+moments_squared(const RaceParams *params, RaceSelection selection)
 {
-	return race_moments_squares(params, kept.coarser);
+	return race_moments_squares(params, selection.coarser);
 }
 
 static size_t
@@ -895,7 +895,7 @@ static bool
 plan_wishart(const RaceRequest *request, const RaceParams *params, bool laplace, RacePlan *plan)
 {
 	uint64_t	records = (uint64_t) request->max_contributions * neighbors_factor(request);
-	uint64_t	trace = race_moments_trace(params, plan->kept.coarser);
+	uint64_t	trace = race_moments_trace(params, plan->selection.coarser);
 	RaceWishartBudget budget;
 
 	if (records > RACE_MAX_SENSITIVITY / trace ||
@@ -953,7 +953,7 @@ add_noise_to_moments(RaceRandom *random, uint32_t columns, const RacePlan *plan,
 					 int64_t *counter)
 {
 	bool		share = plan->noise.status == RACE_STATUS_SHARE;
-	int			coarser = plan->kept.coarser;
+	int			coarser = plan->selection.coarser;
 	int64_t		limit = RACE_MAX_COUNT >> coarser;
 	RaceMechanism mechanism = (RaceMechanism) plan->noise.mechanism;
 	bool		wishart = mechanism == RACE_MECHANISM_WISHART;
@@ -1041,10 +1041,10 @@ race_summary_kind(const RaceParams *params)
 }
 
 /* What is kept of a summary as it is: all of it */
-static RaceKept
-race_all_kept(const RaceParams *params)
+static RaceSelection
+whole_selection(const RaceParams *params)
 {
-	RaceKept	all = {params->rows, {0, 1}, 0, NULL};
+	RaceSelection	all = {params->rows, {0, 1}, 0, NULL};
 
 	if (race_summary_kind(params)->coarsen != NULL)
 		all.grid.levels = race_grid_levels(params);
@@ -1062,7 +1062,7 @@ race_record_unit(const RaceParams *params)
 uint64_t
 race_record_squared(const RaceParams *params)
 {
-	return race_summary_kind(params)->squared(params, race_all_kept(params));
+	return race_summary_kind(params)->squared(params, whole_selection(params));
 }
 
 size_t
@@ -1090,7 +1090,7 @@ race_draw_plan(RaceRandom *random, const RaceExact *exact, int n, const RaceRequ
 	 * the noise is largest for all rows or levels: if it is too large, the error comes
 	 * before any draw
 	 */
-	if (!race_plan_release(request, params, race_most_kept(request, params), plan))
+	if (!race_plan_release(request, params, race_largest_selection(request, params), plan))
 		return false;
 	for (int i = 0; i < n; i++)
 	{
@@ -1099,7 +1099,7 @@ race_draw_plan(RaceRandom *random, const RaceExact *exact, int n, const RaceRequ
 	}
 	return request->rows > 0 ||
 		race_plan_release(request, params,
-						  kind->select == NULL ? race_choose_kept(request, params, fmax(mean, 1)) :
+						  kind->select == NULL ? race_choose_selection(request, params, fmax(mean, 1)) :
 						  kind->select(random, exact, n, request, plan, fmax(mean, 1), workspace),
 						  plan);
 }

@@ -20,13 +20,13 @@
 #include "table.h"
 
 /* What a release keeps of a summary: the first rows, cells of a grid, or some tables */
-typedef struct RaceKept
+typedef struct RaceSelection
 {
 	uint32_t	rows;
 	RaceGridChoice grid;		/* of a grid, which has 1 row */
 	int			coarser;		/* of moments: bits that counters lack while noise is drawn */
 	const struct RaceMeasuring *tables;	/* of tables: what was measured (measure.h), or NULL */
-} RaceKept;
+} RaceSelection;
 
 /* What the caller asks of a release, checked */
 typedef struct RaceRequest
@@ -47,7 +47,7 @@ typedef struct RaceRequest
 
 typedef struct RacePlan
 {
-	RaceKept	kept;
+	RaceSelection	selection;
 	/*
 	 * Scale of discrete Laplace, or variance of discrete Gaussian noise, as noise.h has them.
 	 * In moments, Gaussian noise on the diagonal has twice the variance; and of a Wishart matrix it
@@ -134,8 +134,8 @@ typedef struct RaceSummaryKind
 	uint64_t	(*largest) (const RaceParams *params);
 
 	/* What a record adds to the counters that are kept, at most: in L1, and in L2 squared */
-	uint64_t	(*weight) (const RaceParams *params, RaceKept kept);
-	uint64_t	(*squared) (const RaceParams *params, RaceKept kept);
+	uint64_t	(*weight) (const RaceParams *params, RaceSelection selection);
+	uint64_t	(*squared) (const RaceParams *params, RaceSelection selection);
 
 	/*
 	 * What a record changes, in L1, of the norms that a release looks at before it chooses what
@@ -154,14 +154,14 @@ typedef struct RaceSummaryKind
 
 	/* The variance of a kernel sum, by the noise of counters and by sampling or cells */
 	double		(*noise) (const RaceParams *params, const RacePlan *plan);
-	double		(*sampling) (const RaceRequest *request, const RaceParams *params, RaceKept kept, double mass);
+	double		(*sampling) (const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass);
 
 	/* What to keep, by public numbers and noisy ones: where a typical kernel sum is `mass`.  NULL: all */
-	RaceKept	(*choose) (const RaceRequest *request, const RaceParams *params, double mass);
+	RaceSelection	(*choose) (const RaceRequest *request, const RaceParams *params, double mass);
 
 	/* The bytes that the next two work in, or NULL.  Select what to keep by a noisy look; NULL: choose it. */
 	size_t		(*workspace) (const RaceParams *params);
-	RaceKept	(*select) (RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
+	RaceSelection	(*select) (RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
 						   const RacePlan *plan, double records, int64_t *workspace);
 
 	/* Draw the noisy counters. */
@@ -198,10 +198,10 @@ extern uint64_t race_look_weight(const RaceRequest *request, const RaceParams *p
  * what is kept.  False when it would be too large for a counter.
  */
 extern bool race_plan_release(const RaceRequest *request, const RaceParams *params,
-							  RaceKept kept, RacePlan *plan);
+							  RaceSelection selection, RacePlan *plan);
 
 /* What a request keeps that has the most noise: what it asks for, or all rows or levels */
-extern RaceKept race_most_kept(const RaceRequest *request, const RaceParams *params);
+extern RaceSelection race_largest_selection(const RaceRequest *request, const RaceParams *params);
 
 /*
  * The noise of one share, for one of several parties. If rows are to be chosen, all
@@ -215,16 +215,16 @@ extern bool race_plan_share(const RaceRequest *request, const RaceParams *params
  * cells and levels of a grid, for which the expected error of a kernel sum is least, where
  * a typical kernel sum is so many records
  */
-extern RaceKept race_choose_kept(const RaceRequest *request,
+extern RaceSelection race_choose_selection(const RaceRequest *request,
 								 const RaceParams *params, double mass);
 
 /* The expected variance of a kernel sum that noise and sampling give a release */
 extern double race_expected_noise(const RaceParams *params, const RacePlan *plan);
 extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
-									 RaceKept kept, double mass);
+									 RaceSelection selection, double mass);
 
 /* That of noise alone; INFINITY if it would be too large for a counter */
-extern double race_noise_if_kept(const RaceRequest *request, const RaceParams *params, RaceKept kept);
+extern double race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection);
 
 /*
  * A pure release is (epsilon, delta) private, too.  Does it serve better than what is asked for with a
@@ -252,9 +252,9 @@ extern double race_usual_mass(double records);
 typedef struct RaceCells
 {
 	int			n;
-	RaceKept	kept[RACE_MOST_CELLS];
+	RaceSelection	selection[RACE_MOST_CELLS];
 	double		noise[RACE_MOST_CELLS];
-	RaceKept	usual;			/* the best of tables as they usually are; */
+	RaceSelection	usual;			/* the best of tables as they usually are; */
 	int			halvings;		/* the best of one level, */
 	double		loss;			/* and what these tables are expected to lose then */
 } RaceCells;
@@ -276,7 +276,7 @@ typedef struct RaceCellsSeen
 } RaceCellsSeen;
 
 /* The best, where sums are asked of `part` of a table with so many records */
-extern RaceKept race_cells_choose(const RaceParams *params, const RaceCells *cells,
+extern RaceSelection race_cells_choose(const RaceParams *params, const RaceCells *cells,
 								  const RaceCellsSeen *seen, double records, double part);
 
 /*

@@ -427,29 +427,29 @@ void
 race_cells_list(const RaceRequest *request, const RaceParams *params, double mass,
 				RaceCells *cells)
 {
-	RaceKept	kept = {1, {0, 1}, 0, NULL};
-	RaceKept	of_one_level = kept;
+	RaceSelection	selection = {1, {0, 1}, 0, NULL};
+	RaceSelection	of_one_level = selection;
 	double		least = INFINITY;
 
 	cells->n = 0;
-	cells->usual = kept;
-	for (kept.grid.levels = 1; kept.grid.levels <= RACE_GRID_LEVELS; kept.grid.levels++)
+	cells->usual = selection;
+	for (selection.grid.levels = 1; selection.grid.levels <= RACE_GRID_LEVELS; selection.grid.levels++)
 	{
-		for (kept.grid.halvings = 0; race_grid_allows(params, kept.grid) &&
-			 cells->n < RACE_MOST_CELLS; kept.grid.halvings++)
+		for (selection.grid.halvings = 0; race_grid_allows(params, selection.grid) &&
+			 cells->n < RACE_MOST_CELLS; selection.grid.halvings++)
 		{
-			double		noise = race_noise_if_kept(request, params, kept);
-			double		variance = noise + race_expected_sampling(request, params, kept, mass);
+			double		noise = race_selection_noise(request, params, selection);
+			double		variance = noise + race_expected_sampling(request, params, selection, mass);
 
-			cells->kept[cells->n] = kept;
+			cells->selection[cells->n] = selection;
 			cells->noise[cells->n++] = noise;
 			if (variance < least)
 			{
 				least = variance;
-				cells->usual = kept;
+				cells->usual = selection;
 			}
 		}
-		if (kept.grid.levels == 1)
+		if (selection.grid.levels == 1)
 			of_one_level = cells->usual;
 	}
 	cells->halvings = of_one_level.grid.halvings;
@@ -614,11 +614,11 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 	return sum;
 }
 
-RaceKept
+RaceSelection
 race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCellsSeen *seen,
 				  double records, double part)
 {
-	RaceKept	best = cells->usual;
+	RaceSelection	best = cells->usual;
 	double		least = INFINITY;
 	Losses		losses;
 
@@ -628,14 +628,14 @@ race_cells_choose(const RaceParams *params, const RaceCells *cells, const RaceCe
 	weigh(&losses, params, seen, part);
 	for (int i = 0; i < cells->n; i++)
 	{
-		RaceGridChoice choice = cells->kept[i].grid;
+		RaceGridChoice choice = cells->selection[i].grid;
 		double		error = expected_error(&losses, choice, cells->noise[i] +
 										   lost_at_bounds(params, choice, records * part));
 
 		if (error < least)
 		{
 			least = error;
-			best = cells->kept[i];
+			best = cells->selection[i];
 		}
 	}
 	return best;

@@ -800,7 +800,7 @@ race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double
 	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
 		return false;
 	request = race_make_request(params, epsilon, delta, NULL, dataset->max_contributions, dataset->neighbors, true);
-	race_check_plan(&request, params, race_most_kept(&request, params), &asked_plan);
+	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
 	return race_pure_serves(&request, params, pure_params, densities);
 }
 

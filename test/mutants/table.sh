@@ -46,9 +46,9 @@ mutant laplace-zero 'Laplace' 'zero counts twice' \
 mutant laplace-rounded-down 'Laplace, Gaussian' 'scales and variances rounded down' \
 	's/\tif \(rest > 0\)\n\t\tquotient\+\+;\n//' budget_test
 mutant laplace-rows 'Laplace' 'the noise of one row for all' \
-	's/return kept\.rows;/return 1;/' greybox_test 030_audit
+	's/return selection\.rows;/return 1;/' greybox_test 030_audit
 mutant laplace-levels 'Laplace' 'the noise of one level for both' \
-	's/return race_grid_unit\(params\) \* kept\.grid\.levels;/return race_grid_unit(params);/' greybox_test 032_grid_audit
+	's/return race_grid_unit\(params\) \* selection\.grid\.levels;/return race_grid_unit(params);/' greybox_test 032_grid_audit
 mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
 	's/(sensitivity = \(uint64_t\) )request->max_contributions \*/$1(request->max_contributions - (request->max_contributions > 1)) */' greybox_test 030_audit
 mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \

@@ -450,9 +450,9 @@ note_measured(const Kind *kind, const RacePlan *plan)
 	double	   *to = (double *) (kind->out[tape.table] + kind->params->range);
 	const RaceContingency *result;
 
-	if (plan->kept.tables == NULL)
+	if (plan->selection.tables == NULL)
 		return;
-	result = &plan->kept.tables->tables;
+	result = &plan->selection.tables->tables;
 	memcpy(to, result->measured, result->n_measured * RACE_TABLE_NUMBERS * sizeof(double));
 	to += result->n_measured * RACE_TABLE_NUMBERS;
 	if (result->joined != NULL)
@@ -493,7 +493,7 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 	met.same &= tape.same && tape.next == tape.n && memcmp(&plan[0], &plan[1], sizeof(RacePlan)) == 0 &&
 		memcmp(kind->out[0], kind->out[1], kind->bytes) == 0;
 	if (!setting->share)
-		look_at_draws(kind, &sides, &plan[1].kept.tables->tables);
+		look_at_draws(kind, &sides, &plan[1].selection.tables->tables);
 	cost = cost_of(setting, &plan[0]);
 	met.near &= cost <= part * (1 + ROUNDING) && plan[0].noise.epsilon <= request->epsilon &&
 		(setting->delta == 0 ||

@@ -541,7 +541,7 @@ compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *req
 		distance(played->looks, played->counters, &cost) /
 		(records * (double) race_look_weight(request, kind->params));
 	apart->counters += distance(played->counters, tape.n, &cost) /
-		(records * (double) race_summary_kind(kind->params)->weight(kind->params, played->plan.kept));
+		(records * (double) race_summary_kind(kind->params)->weight(kind->params, played->plan.selection));
 	apart->cost += cost / played->plan.noise.epsilon;
 }
 
@@ -553,7 +553,7 @@ compare_gaussian(const Kind *kind, const Setting *setting, const Played *played,
 
 	apart->count += squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
 	apart->counters += squared_distance(played->counters, tape.n, (double) played->plan.counter_noise, &cost) /
-		(records * (double) race_summary_kind(kind->params)->squared(kind->params, played->plan.kept));
+		(records * (double) race_summary_kind(kind->params)->squared(kind->params, played->plan.selection));
 	/* of a sum of shares, without one colluder and one dropout */
 	apart->cost += cost / (setting->share ? PARTIES - 2 : 1) / played->plan.noise.rho;
 }
@@ -569,7 +569,7 @@ compare_wishart(const Kind *kind, const Setting *setting, const Pair *pair, int 
 	const RaceParams *params = kind->params;
 	uint32_t	columns = race_moments_columns(params);
 	const RacePlan *plan = &played->plan;
-	double		coarse = ldexp(1, plan->kept.coarser);
+	double		coarse = ldexp(1, plan->selection.coarser);
 	double		records = setting->records * factor_of(setting);
 	double		trace = 0;
 	double		cost = 0;
@@ -594,7 +594,7 @@ compare_wishart(const Kind *kind, const Setting *setting, const Pair *pair, int 
 							  (double) (kind->counters[0][i] - kind->counters[2][i]) / coarse) < 1;
 	}
 	apart->count += distance(0, played->looks, &cost) / records;
-	apart->counters += trace / coarse / (records * (double) race_moments_trace(params, plan->kept.coarser));
+	apart->counters += trace / coarse / (records * (double) race_moments_trace(params, plan->selection.coarser));
 	cost += trace / coarse / 2 / (double) plan->counter_noise;
 	apart->cost += cost / plan->noise.epsilon;
 }
@@ -620,10 +620,10 @@ note_plan(const Kind *kind, const Played *played)
 	if (played->refused)
 		return;
 	met.mechanisms[plan->noise.mechanism]++;
-	met.fewer_rows += plan->kept.rows < kind->params->rows;
-	met.fewer_cells += plan->kept.grid.halvings > 0;
-	met.levels += plan->kept.grid.levels > 1;
-	met.coarser += plan->kept.coarser > 0;
+	met.fewer_rows += plan->selection.rows < kind->params->rows;
+	met.fewer_cells += plan->selection.grid.halvings > 0;
+	met.levels += plan->selection.grid.levels > 1;
+	met.coarser += plan->selection.coarser > 0;
 }
 
 /* All labels, whose losses add up */

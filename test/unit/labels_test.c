@@ -28,18 +28,18 @@ sides(const RacePlan *plan)
 static long double
 weight_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	int			coarser = plan->kept.coarser;
+	int			coarser = plan->selection.coarser;
 
 	if (race_summary_kind(params)->matrix)
 		return ldexpl(i * race_moments_weight(params, 0), -coarser) + (coarser > 0 ? params->range : 0);
-	return i * (race_summary_kind(params)->coarsen != NULL ? race_record_unit(params) * plan->kept.grid.levels :
-				plan->kept.rows);
+	return i * (race_summary_kind(params)->coarsen != NULL ? race_record_unit(params) * plan->selection.grid.levels :
+				plan->selection.rows);
 }
 
 static long double
 trace_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	return ldexpl(i * race_moments_squared(params), -plan->kept.coarser);
+	return ldexpl(i * race_moments_squared(params), -plan->selection.coarser);
 }
 
 static long double
@@ -47,9 +47,9 @@ norm_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
 	if (race_summary_kind(params)->matrix)
 		return (trace_of(params, plan, i) +
-				(plan->kept.coarser > 0 ? race_moments_columns(params) : 0)) / sqrtl(2);
-	return race_summary_kind(params)->coarsen != NULL ? i * race_record_unit(params) * sqrtl(plan->kept.grid.levels) :
-		i * sqrtl(plan->kept.rows);
+				(plan->selection.coarser > 0 ? race_moments_columns(params) : 0)) / sqrtl(2);
+	return race_summary_kind(params)->coarsen != NULL ? i * race_record_unit(params) * sqrtl(plan->selection.grid.levels) :
+		i * sqrtl(plan->selection.rows);
 }
 
 static long double
@@ -100,7 +100,7 @@ share_cost(const RaceParams *params, const RacePlan *plan, uint64_t i)
 	long double norm = norm_of(params, plan, i);
 
 	return race_rho_of_sum((unsigned __int128) ceill(norm * norm),
-						   (uint64_t) plan->kept.rows * params->range, plan->counter_noise, honest) +
+						   (uint64_t) plan->selection.rows * params->range, plan->counter_noise, honest) +
 		race_rho_of_sum((unsigned __int128) i * i, 1, plan->count_noise, honest);
 }
 
@@ -147,7 +147,7 @@ note(const RaceParams *params, const RacePlan *plan, Findings *findings)
 	findings->plans++;
 	findings->of_mechanism[plan->noise.mechanism]++;
 	findings->looks += plan->choice_noise > 0;
-	findings->coarser += plan->kept.coarser > 0;
+	findings->coarser += plan->selection.coarser > 0;
 	findings->largest = fmax(findings->largest, largest_part(params, plan));
 }
 
@@ -156,7 +156,7 @@ static Findings
 plan_all(const RaceParams *params, double delta, uint32_t rows, int levels)
 {
 	static const RaceFederation federation = {12, 1, 1};
-	RaceKept	kept = {rows > 0 ? rows : params->rows, {0, levels}, 0, NULL};
+	RaceSelection	selection = {rows > 0 ? rows : params->rows, {0, levels}, 0, NULL};
 	RaceRequest request = {0, delta, rows, false, 0, RACE_NEIGHBORS_ADD_REMOVE, 0};
 	Findings	findings = {0};
 	RacePlan	plan;
@@ -167,7 +167,7 @@ plan_all(const RaceParams *params, double delta, uint32_t rows, int levels)
 				 request.neighbors <= RACE_NEIGHBORS_SUBSTITUTE; request.neighbors++)
 			{
 				request.max_contributions = (uint32_t) contributions[k];
-				if (race_plan_release(&request, params, kept, &plan))
+				if (race_plan_release(&request, params, selection, &plan))
 					note(params, &plan, &findings);
 				if (delta > 0 && race_plan_share(&request, params, &federation, &plan))
 					note(params, &plan, &findings);

@@ -320,7 +320,7 @@ plan_moments(const RaceParams *params, double epsilon)
 	RaceRequest request = {epsilon, 0, 1, false, 1, RACE_NEIGHBORS_ADD_REMOVE, 0};
 	RacePlan	plan;
 
-	if (!race_plan_release(&request, params, race_most_kept(&request, params), &plan))
+	if (!race_plan_release(&request, params, race_largest_selection(&request, params), &plan))
 		abort();
 	return plan;
 }
@@ -392,7 +392,7 @@ test_clamp(void)
 		draw(3, plan.counter_noise, -1, matrices);
 		stay_between += (entry < 0 ? entry : 0) + matrices[0] >= 0;
 	}
-	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.kept.coarser == 0 &&
+	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.selection.coarser == 0 &&
 	   fabs(standard_errors((double) stay / DRAWS, 0.5, DRAWS)) < Z_LIMIT,
 	   "numbers are clamped after all noise was added: %d of %d at the limit", stay, DRAWS);
 	ok(SANITIZED || fabs(standard_errors((double) stay_between / DRAWS, 0.5, DRAWS)) > Z_LIMIT,
