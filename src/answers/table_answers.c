@@ -29,7 +29,8 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
-	race_tables_view(sketch, &open->view);
+	race_sketch_view_kernel(sketch, RACE_KERNEL_TABLES,
+							"Release columns of a dataset by race_release.", &open->view);
 	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = release_model;

@@ -178,41 +178,17 @@ race_counters_limit(int width)
 
 #define INLINE	static inline __attribute__((always_inline))
 
-#define DEFINE_BUMP_ROWS(type) \
-INLINE void \
-bump_rows_##type(type *c, const uint32_t *buckets, size_t n, int rows, \
-				 size_t range, type delta) \
-{ \
-\
-	for (size_t i = 0; i < n; i++, buckets += RACE_LANES) \
-		_Pragma("GCC unroll 8") for (int k = 0; k < rows; k++) \
-			c[k * range + buckets[k]] += delta; \
-}
-
-DEFINE_BUMP_ROWS(int8_t)
-DEFINE_BUMP_ROWS(int16_t)
-DEFINE_BUMP_ROWS(int32_t)
-DEFINE_BUMP_ROWS(int64_t)
-
 INLINE void
 bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
 		  size_t n, int rows, size_t range, int64_t delta)
 {
-	switch (width)
-	{
-		case 1:
-			bump_rows_int8_t((int8_t *) counters + from, buckets, n, rows, range, delta);
-			break;
-		case 2:
-			bump_rows_int16_t((int16_t *) counters + from, buckets, n, rows, range, delta);
-			break;
-		case 4:
-			bump_rows_int32_t((int32_t *) counters + from, buckets, n, rows, range, delta);
-			break;
-		default:
-			bump_rows_int64_t((int64_t *) counters + from, buckets, n, rows, range, delta);
-			break;
-	}
+	FOR_WIDTH(width,
+			  type *c = (type *) counters + from;
+
+			  for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
+				  _Pragma("GCC unroll 8") for (int k = 0; k < rows; k++)
+					  c[k * range + buckets[k]] += (type) delta;
+		)
 }
 
 INLINE void
@@ -222,8 +198,7 @@ bump(void *counters, int width, const uint32_t *buckets, size_t n,
 	uint32_t	r = 0;
 
 	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
-		bump_rows(counters, width, r * range, buckets + r, n, ROWS_TOGETHER,
-				  range, delta);
+		bump_rows(counters, width, r * range, buckets + r, n, ROWS_TOGETHER, range, delta);
 	for (; r < rows; r++)
 		bump_rows(counters, width, r * range, buckets + r, n, 1, range, delta);
 }

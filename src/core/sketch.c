@@ -29,7 +29,8 @@
 #define IN_MEMORY			((uint64) 1 << 63)
 
 static void flush_batch(RaceSketch *sketch);
-static void view_expanded(RaceSketch *sketch, RaceView *view);
+static void flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
+					   const RaceModel *model, Size model_size);
 static Size sketch_flat_size(ExpandedObjectHeader *eohptr);
 static void sketch_flatten(ExpandedObjectHeader *eohptr, void *result,
 						   Size allocated_size);
@@ -39,19 +40,31 @@ static const ExpandedObjectMethods sketch_methods = {
 	sketch_flatten
 };
 
-/* The narrowest width of the counters, after the batch has been counted */
-static int
-flat_width(RaceSketch *sketch)
+static RaceSketch *
+expanded_sketch(Datum value)
 {
-	RaceView	view;
+	RaceSketch *sketch = (RaceSketch *) DatumGetEOHP(value);
 
-	flush_batch(sketch);
-	if (sketch->flat_width == 0)
-	{
-		view_expanded(sketch, &view);
-		sketch->flat_width = race_view_width(&view);
-	}
-	return sketch->flat_width;
+	Assert(sketch->magic == RACE_SKETCH_MAGIC);
+	return sketch;
+}
+
+static void
+view_expanded(RaceSketch *sketch, RaceView *view)
+{
+	static uint64 last = 0;
+
+	/* contents of sketches in memory are numbered when they are first viewed */
+	if (sketch->generation == 0)
+		sketch->generation = ++last;
+	view->identity = IN_MEMORY | sketch->generation;
+	view->header = &sketch->header;
+	view->params = sketch->params;
+	view->shares = sketch->shares;
+	view->counters = sketch->counters;
+	view->width = sketch->width;
+	view->model = NULL;
+	view->model_size = 0;
 }
 
 /*
@@ -63,12 +76,17 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
 	MemoryContext old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
-	Size		size;
+	RaceView	view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
-	size = RaceFlatSize(&sketch->header, sketch->params, flat_width(sketch), 0);
+	flush_batch(sketch);
+	if (sketch->flat_width == 0)
+	{
+		view_expanded(sketch, &view);
+		sketch->flat_width = race_view_width(&view);
+	}
 	MemoryContextSwitchTo(old);
-	return size;
+	return RaceFlatSize(&sketch->header, sketch->params, sketch->flat_width, 0);
 }
 
 /* Nothing is allocated here. */
@@ -80,16 +98,7 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
 	view_expanded(sketch, &view);
-	race_flat_write(result, allocated_size, &view, sketch->flat_width, NULL, 0);
-}
-
-static RaceSketch *
-expanded_sketch(Datum value)
-{
-	RaceSketch *sketch = (RaceSketch *) DatumGetEOHP(value);
-
-	Assert(sketch->magic == RACE_SKETCH_MAGIC);
-	return sketch;
+	flat_write(result, allocated_size, &view, sketch->flat_width, NULL, 0);
 }
 
 /* A value was validated when it came in, but its page may have been damaged since. */
@@ -109,24 +118,6 @@ check_format(const RaceSketchDatum *flat, Size size)
 				 errmsg("race_sketch value of unknown format")));
 }
 
-static void
-view_expanded(RaceSketch *sketch, RaceView *view)
-{
-	static uint64 last = 0;
-
-	/* contents of sketches in memory are numbered, when they are first looked at */
-	if (sketch->generation == 0)
-		sketch->generation = ++last;
-	view->identity = IN_MEMORY | sketch->generation;
-	view->header = &sketch->header;
-	view->params = sketch->params;
-	view->shares = sketch->shares;
-	view->counters = sketch->counters;
-	view->width = sketch->width;
-	view->model = NULL;
-	view->model_size = 0;
-}
-
 void
 race_sketch_view_any(Datum value, RaceView *view)
 {
@@ -140,7 +131,14 @@ race_sketch_view_any(Datum value, RaceView *view)
 		RaceSketchDatum *flat = (RaceSketchDatum *) PG_DETOAST_DATUM(value);
 
 		check_format(flat, VARSIZE(flat));
-		race_view_flat(flat, view);
+		view->header = &flat->header;
+		view->params = &flat->params;
+		view->shares = RaceFlatShares(flat);
+		view->counters = RaceFlatCounters(flat);
+		view->width = flat->width;
+		view->model = RaceFlatModel(flat);
+		view->model_size = flat->model_size;
+		view->identity = flat->content_hash;
 	}
 }
 
@@ -164,8 +162,8 @@ race_sketch_view(Datum value, RaceView *view)
 	check_densities(view);
 }
 
-static void
-view_of_kernel(Datum value, RaceKernel kernel, const char *hint, RaceView *view)
+void
+race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint, RaceView *view)
 {
 	race_sketch_view_any(value, view);
 	if (view->params->kernel != kernel)
@@ -174,20 +172,6 @@ view_of_kernel(Datum value, RaceKernel kernel, const char *hint, RaceView *view)
 				 errmsg("expected %s, found a sketch of kernel %s", race_kernel_name(kernel),
 						race_kernel_name(view->params->kernel)),
 				 errhint("%s", hint)));
-}
-
-void
-race_moments_view(Datum value, RaceView *view)
-{
-	view_of_kernel(value, RACE_KERNEL_MOMENTS,
-				   "Build it with parameters of race_moment_params.", view);
-}
-
-void
-race_tables_view(Datum value, RaceView *view)
-{
-	view_of_kernel(value, RACE_KERNEL_TABLES, "Release columns of a dataset by race_release.",
-				   view);
 }
 
 void
@@ -253,13 +237,6 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 	*size = RaceFlatSize(view.header, view.params, view.width, view.model_size);
 }
 
-/* Space for counters, at most 256 MB (RACE_MAX_SKETCH_BYTES), not initialized */
-static void *
-allocate_counters(const RaceParams *params, int width, MemoryContext context)
-{
-	return MemoryContextAlloc(context, RaceCounters(params) * width);
-}
-
 /* A sketch without noise or records, whose counters are yet to be filled in */
 static RaceSketch *
 allocate_sketch(const RaceParams *params, uint32 rows, int width,
@@ -274,7 +251,8 @@ allocate_sketch(const RaceParams *params, uint32 rows, int width,
 	sketch->width = width;
 	sketch->params = race_params_copy(params, context);
 	sketch->params->rows = rows;
-	sketch->counters = allocate_counters(sketch->params, width, context);
+	/* at most 256 MB (RACE_MAX_SKETCH_BYTES) */
+	sketch->counters = MemoryContextAlloc(context, RaceCounters(sketch->params) * width);
 	return sketch;
 }
 
@@ -331,7 +309,7 @@ race_sketch_widen(RaceSketch *sketch, int width)
 
 	if (width <= sketch->width)
 		return;
-	wider = allocate_counters(sketch->params, width, sketch->hdr.eoh_context);
+	wider = MemoryContextAlloc(sketch->hdr.eoh_context, RaceCounters(sketch->params) * width);
 	race_counters_convert(sketch->counters, sketch->width, wider, width,
 						  RaceCounters(sketch->params));
 	pfree(sketch->counters);
@@ -522,25 +500,23 @@ counters_of(const RaceSketch *sketch, Size row)
 
 /* Count n records of the batch, from number `from` on, `weight` times, as the kind of summary does. */
 static void
-count_in_tables(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
+count_in_tables(RaceSketch *sketch, const RaceSummaryKind *kind, RaceRowsEntry *entry,
+				uint32 from, uint32 n, int64 weight)
 {
-	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
 	RaceSplit  *split = sketch->split;
-	RaceRowsEntry *entry = kind->functions == NULL ? NULL : race_rows_acquire(sketch->params);
-	RaceBatch	batch = {.n = n, .weight = weight, .counters = counters_of(sketch, 0)};
 	RaceColumn	column;
+	RaceBatch	batch = {.n = n, .weight = weight, .counters = counters_of(sketch, 0)};
 
 	race_records_columns(sketch->batch, from, &column);
 	batch.numbers = column.numbers;
 	batch.functions = entry == NULL ? NULL : race_rows_of(entry);
 	batch.portions = split == NULL ? NULL : split->portions + from;
 	batch.upper = counters_of(split == NULL ? sketch : split->upper, 0);
-	batch.workspace = kind->count_workspace == NULL ? NULL : palloc(kind->count_workspace(sketch->params, n));
+	batch.workspace = kind->count_workspace == NULL ? NULL :
+		palloc(kind->count_workspace(sketch->params, n));
 	kind->count(sketch->params, &batch);
 	if (batch.workspace != NULL)
 		pfree(batch.workspace);
-	if (entry != NULL)
-		race_rows_release(entry);
 }
 
 /* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
@@ -562,40 +538,30 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 									  counters_of(sketch->split->upper, row));
 }
 
-/* Count n records in the rows of a block, `weight` times, so many of them at a time. */
-static void
-count_block(RaceSketch *sketch, const RaceRows *rows, Size block, uint32 from,
-			uint32 n, uint32 together, uint32 *buckets, int64 weight)
-{
-	RaceColumn	columns[RACE_MAX_PARTS];
-	uint32		end;
-
-	for (n += from; from < n; from = end)
-	{
-		end = Min(n, from + together);
-		for (uint32 i = from; i < end; i += RACE_RECORDS_TOGETHER)
-		{
-			race_records_columns(sketch->batch, i, columns);
-			race_rows_hash(rows, block, columns, Min(end - i, RACE_RECORDS_TOGETHER),
-						   buckets + (Size) (i - from) * RACE_LANES);
-		}
-		bump_block(sketch, block * RACE_LANES, buckets, from, end - from, weight);
-	}
-}
-
 /*
  * Count records in a block of rows after the other.  Buckets of a few records stay in the
  * nearest cache; where counters do not, it is better to have those of all.
  */
 static void
-count_by_blocks(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uint32 n,
-				int64 weight)
+count_by_blocks(RaceSketch *sketch, const RaceRows *rows, uint32 from, uint32 n, int64 weight)
 {
 	uint32		together = is_wide(sketch) ? n : Min(n, RACE_RECORDS_TOGETHER);
 	uint32	   *buckets = palloc(together * RACE_LANES * sizeof(uint32));
+	RaceColumn	columns[RACE_MAX_PARTS];
 
 	for (Size block = 0; block * RACE_LANES < sketch->params->rows; block++)
-		count_block(sketch, race_rows_of(entry), block, from, n, together, buckets, weight);
+		for (uint32 first = from; first < from + n; first += together)
+		{
+			uint32		end = Min(from + n, first + together);
+
+			for (uint32 i = first; i < end; i += RACE_RECORDS_TOGETHER)
+			{
+				race_records_columns(sketch->batch, i, columns);
+				race_rows_hash(rows, block, columns, Min(end - i, RACE_RECORDS_TOGETHER),
+							   buckets + (Size) (i - first) * RACE_LANES);
+			}
+			bump_block(sketch, block * RACE_LANES, buckets, first, end - first, weight);
+		}
 	pfree(buckets);
 }
 
@@ -604,8 +570,7 @@ count_by_blocks(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uin
  * are before any counter changes, so that the user may interrupt until then.
  */
 static void
-count_by_records(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, uint32 n,
-				 int64 weight)
+count_by_records(RaceSketch *sketch, const RaceRows *rows, uint32 from, uint32 n, int64 weight)
 {
 	const RaceParams *params = sketch->params;
 	Size		line = TYPEALIGN(RACE_LANES, params->rows);
@@ -615,42 +580,12 @@ count_by_records(RaceSketch *sketch, const RaceRowsEntry *entry, uint32 from, ui
 	for (uint32 i = 0; i < n; i++)
 	{
 		race_records_columns(sketch->batch, from + i, columns);
-		race_rows_hash_one(race_rows_of(entry), params->rows, columns, buckets + i * line);
+		race_rows_hash_one(rows, params->rows, columns, buckets + i * line);
 	}
 	for (Size row = 0; row < params->rows; row += RACE_LANES)
 		for (uint32 i = 0; i < n; i++)
 			bump_block(sketch, row, buckets + i * line + row, from + i, 1, weight);
 	pfree(buckets);
-}
-
-static void
-note_change(RaceSketch *sketch, uint32 n, int64 change)
-{
-	sketch->headroom -= change;
-	sketch->counted += n;
-	sketch->flat_width = 0;
-	sketch->generation = 0;
-	if (sketch->split != NULL)
-		note_change(sketch->split->upper, n, change);
-}
-
-static void
-count_in_rows(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
-{
-	RaceRowsEntry *entry = race_rows_acquire(sketch->params);
-
-	PG_TRY();
-	{
-		if (race_rows_together(sketch->params) || (n == 1 && has_large_sets(sketch, from, 1)))
-			count_by_records(sketch, entry, from, n, weight);
-		else
-			count_by_blocks(sketch, entry, from, n, weight);
-	}
-	PG_FINALLY();
-	{
-		race_rows_release(entry);
-	}
-	PG_END_TRY();
 }
 
 /*
@@ -662,17 +597,36 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
 	int64		change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
+	RaceSketch *changed[RACE_HALVES] = {sketch, sketch->split == NULL ? NULL : sketch->split->upper};
+	RaceRowsEntry *entry;
 
 	if (kind->matrix)
 		race_sketch_widen(sketch, sizeof(int64));
-	make_headroom(sketch, change);
-	if (sketch->split != NULL)
-		make_headroom(sketch->split->upper, change);
-	if (kind->count == NULL)
-		count_in_rows(sketch, from, n, weight);
-	else
-		count_in_tables(sketch, from, n, weight);
-	note_change(sketch, n, change);
+	for (int i = 0; i < RACE_HALVES && changed[i] != NULL; i++)
+		make_headroom(changed[i], change);
+	entry = kind->hashed || kind->functions != NULL ? race_rows_acquire(sketch->params) : NULL;
+	PG_TRY();
+	{
+		if (kind->count != NULL)
+			count_in_tables(sketch, kind, entry, from, n, weight);
+		else if (race_rows_together(sketch->params) || (n == 1 && has_large_sets(sketch, from, 1)))
+			count_by_records(sketch, race_rows_of(entry), from, n, weight);
+		else
+			count_by_blocks(sketch, race_rows_of(entry), from, n, weight);
+	}
+	PG_FINALLY();
+	{
+		if (entry != NULL)
+			race_rows_release(entry);
+	}
+	PG_END_TRY();
+	for (int i = 0; i < RACE_HALVES && changed[i] != NULL; i++)
+	{
+		changed[i]->headroom -= change;
+		changed[i]->counted += n;
+		changed[i]->flat_width = 0;
+		changed[i]->generation = 0;
+	}
 }
 
 /* How many records at the end of the batch can be counted at a time */
@@ -799,19 +753,6 @@ race_check_askable(const RaceNoise *noise)
  * A sketch as it is stored: its size, and how it is written.
  */
 
-void
-race_view_flat(const RaceSketchDatum *flat, RaceView *view)
-{
-	view->header = &flat->header;
-	view->params = &flat->params;
-	view->shares = RaceFlatShares(flat);
-	view->counters = RaceFlatCounters(flat);
-	view->width = flat->width;
-	view->model = RaceFlatModel(flat);
-	view->model_size = flat->model_size;
-	view->identity = flat->content_hash;
-}
-
 int
 race_view_width(const RaceView *view)
 {
@@ -837,9 +778,9 @@ race_flat_seal(RaceSketchDatum *flat)
 	flat->content_hash = crc;
 }
 
-void
-race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
-				const RaceModel *model, Size model_size)
+static void
+flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
+		   const RaceModel *model, Size model_size)
 {
 	memset(flat, 0, offsetof(RaceSketchDatum, params));
 	SET_VARSIZE(flat, size);
@@ -870,7 +811,7 @@ race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
 	Size		size = RaceFlatSize(view->header, view->params, width, model_size);
 	RaceSketchDatum *flat = palloc(size);
 
-	race_flat_write(flat, size, view, width, model, model_size);
+	flat_write(flat, size, view, width, model, model_size);
 	return flat;
 }
 
@@ -903,13 +844,17 @@ unlink_pool(void *arg)
 	dlist_delete(&((Pool *) arg)->node);
 }
 
-static MemoryContext
-pool_of(MemoryContext aggregate)
+MemoryContext
+race_result_context(FunctionCallInfo fcinfo)
 {
+	MemoryContext aggregate;
 	MemoryContext context;
 	Pool	   *pool;
 	dlist_iter	iter;
 
+	if (!AggCheckCallContext(fcinfo, &aggregate))
+		return AllocSetContextCreate(CurrentMemoryContext, "race_sketch",
+									 ALLOCSET_START_SMALL_SIZES);
 	dlist_foreach(iter, &pools)
 	{
 		pool = dlist_container(Pool, node, iter.cur);
@@ -919,9 +864,7 @@ pool_of(MemoryContext aggregate)
 			return pool->context;
 		}
 	}
-
-	context = AllocSetContextCreate(aggregate, "race_sketch pool",
-									ALLOCSET_DEFAULT_SIZES);
+	context = AllocSetContextCreate(aggregate, "race_sketch pool", ALLOCSET_DEFAULT_SIZES);
 	pool = MemoryContextAlloc(context, sizeof(Pool));
 	pool->aggregate = aggregate;
 	pool->context = context;
@@ -930,17 +873,6 @@ pool_of(MemoryContext aggregate)
 	MemoryContextRegisterResetCallback(context, &pool->unlink);
 	dlist_push_head(&pools, &pool->node);
 	return context;
-}
-
-MemoryContext
-race_result_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext aggregate;
-
-	if (AggCheckCallContext(fcinfo, &aggregate))
-		return pool_of(aggregate);
-	return AllocSetContextCreate(CurrentMemoryContext, "race_sketch",
-								 ALLOCSET_START_SMALL_SIZES);
 }
 
 RaceSketch *
@@ -1054,63 +986,45 @@ race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices
 	return true;
 }
 
-/* The nodes of a level, which begin with counter `from`, after halvings of the grid */
-static double *
-coarse_nodes(const RaceSketch *sketch, Size from, RaceGrid *grid, int halvings)
-{
-	double	   *nodes = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
-
-	for (Size i = 0; i < grid->nodes; i++)
-		nodes[i] = (double) race_counters_get(sketch->counters, sketch->width, from + i);
-	for (; halvings > 0; halvings--)
-	{
-		race_grid_coarsen_real(grid, nodes, nodes);
-		race_grid_halve(grid);
-	}
-	return nodes;
-}
-
-/* Write nodes as counters, and return how wide they are. */
-static int
-write_nodes(const double *nodes, Size n, int64 *counters)
-{
-	int64		min;
-	int64		max;
-
-	for (Size i = 0; i < n; i++)
-		counters[i] = (int64) rint(fmax(fmin(nodes[i], (double) RACE_MAX_COUNT),
-										-(double) RACE_MAX_COUNT));
-	race_counters_bounds(counters, sizeof(int64), n, &min, &max);
-	return race_counters_width_for(min, max);
-}
-
 void
 race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 {
-	int64	   *counters = palloc_extended(RaceCounters(sketch->params) * sizeof(int64),
-										   MCXT_ALLOC_HUGE);
+	Size		n = RaceCounters(sketch->params);
+	double	   *nodes = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	int64	   *counters = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
 	RaceGrid	first;
 	Size		from = 0;
-	Size		kept = 0;
-	int			width = 1;
+	Size		to = 0;
+	int			width;
+	int64		min;
+	int64		max;
 
 	race_grid_of(sketch->params, &first);
 	for (int level = 0; level < choice.levels; level++)
 	{
 		RaceGrid	grid = first;
-		double	   *nodes = coarse_nodes(sketch, from, &grid, choice.halvings);
 
-		width = Max(width, write_nodes(nodes, grid.nodes, counters + kept));
-		pfree(nodes);
+		for (Size i = 0; i < grid.nodes; i++)
+			nodes[i] = (double) race_counters_get(sketch->counters, sketch->width, from + i);
+		for (int i = 0; i < choice.halvings; i++)
+		{
+			race_grid_coarsen_real(&grid, nodes, nodes);
+			race_grid_halve(&grid);
+		}
+		for (Size i = 0; i < grid.nodes; i++)
+			counters[to++] = (int64) rint(fmax(fmin(nodes[i], (double) RACE_MAX_COUNT),
+											   -(double) RACE_MAX_COUNT));
 		from += first.nodes;
-		kept += grid.nodes;
 		for (int i = 0; i < RACE_GRID_LEVEL_HALVINGS && level + 1 < choice.levels; i++)
 			race_grid_halve(&first);
 	}
+	race_counters_bounds(counters, sizeof(int64), to, &min, &max);
+	width = race_counters_width_for(min, max);
 	race_sketch_widen(sketch, width);
 	race_grid_apply(sketch->params, choice);
-	race_counters_store(sketch->counters, sketch->width, 0, kept, counters);
+	race_counters_store(sketch->counters, sketch->width, 0, to, counters);
 	pfree(counters);
+	pfree(nodes);
 	/* rows of the matrix with weights 1/2, 1, 1/2, by its columns, add up to 2 for each axis */
 	sketch->header.noise.counter_variance *= exp2((double) choice.halvings * first.dims);
 	race_sketch_touch(sketch);

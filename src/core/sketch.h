@@ -61,12 +61,12 @@ extern void race_sketch_view_any(Datum value, RaceView *view);
 extern void race_sketch_view_header_any(Datum value, RaceView *view);
 
 /*
- * The same of a value that answers about densities (rows, grids), of moments, and of tables; error
- * 22023 for other kinds.
+ * The same of a value that answers about densities (rows, grids), or of one kernel (moments, tables);
+ * error 22023 with a hint for others.
  */
 extern void race_sketch_view(Datum value, RaceView *view);
-extern void race_moments_view(Datum value, RaceView *view);
-extern void race_tables_view(Datum value, RaceView *view);
+extern void race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint,
+									RaceView *view);
 
 /* The same as race_sketch_view(), but a stored sketch is detoasted (cache.h) once for many calls. */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);

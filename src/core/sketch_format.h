@@ -162,20 +162,10 @@ typedef struct RaceView
 /* Set the hash of the content, after all other fields. */
 extern void race_flat_seal(RaceSketchDatum *flat);
 
-/* Set the hash of the content, after all other fields. */
-extern void race_flat_seal(RaceSketchDatum *flat);
-
-/* A view of a flat sketch */
-extern void race_view_flat(const RaceSketchDatum *flat, RaceView *view);
-
 /* The narrowest width that holds the counters of a view */
 extern int	race_view_width(const RaceView *view);
 
-/* Write a flat sketch with counters of a width, and a model, into so many bytes. */
-extern void race_flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
-							const RaceModel *model, Size model_size);
-
-/* The same in one step, palloc'd */
+/* A stored sketch with a model, which may have no bytes, palloc'd */
 extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
 										 Size model_size);
 
