@@ -33,20 +33,6 @@
 PG_FUNCTION_INFO_V1(race_privatize);
 PG_FUNCTION_INFO_V1(race_share);
 
-/* Parameters of a release, which keeps fewer rows, cells or tables; rows are counted apart */
-static const RaceParams *
-selected_params(const RaceParams *params, const RaceSelection *selection)
-{
-	RaceParams *copy;
-
-	if (selection->tables != NULL)
-		return race_params_measured(params, &selection->tables->tables);
-	copy = race_params_copy(params, CurrentMemoryContext);
-	if (race_summary_kind(params)->coarsen != NULL)
-		race_summary_kind(params)->coarsen(copy, selection->grid);
-	return copy;
-}
-
 static RaceExact
 exact_of(const RaceView *view)
 {
@@ -56,29 +42,29 @@ exact_of(const RaceView *view)
 	return exact;
 }
 
-/* Memory that draws work in */
-static void *
-workspace_for(const RaceParams *params)
-{
-	return palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE);
-}
-
-/* What is kept of `exact` with noise, as a new sketch */
+/* Make a sketch of the rows, cells or tables of a plan, with noise. */
 static RaceSketch *
 release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *workspace,
 		MemoryContext context)
 {
+	const RaceSelection *selection = &plan->selection;
 	RaceExact	exact = exact_of(view);
-	RaceSketch *sketch = race_sketch_create(selected_params(view->params, &plan->selection),
-											plan->selection.rows, sizeof(int64), context);
+	RaceParams *params = selection->tables != NULL ?
+		race_params_measured(view->params, &selection->tables->tables) :
+		race_params_copy(view->params, CurrentMemoryContext);
+	const RaceSummaryKind *kind = race_summary_kind(params);
+	RaceSketch *sketch;
 
+	if (selection->tables == NULL && kind->coarsen != NULL)
+		kind->coarsen(params, selection->grid);
+	sketch = race_sketch_create(params, selection->rows, sizeof(int64), context);
 	sketch->header.noise = plan->noise;
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
 	race_draw_counters(race_strong_random(), &exact, plan, workspace,
 					   (int64 *) sketch->counters);
-	if (plan->noise.status == RACE_STATUS_SHARE && race_summary_kind(sketch->params)->matrix)
-		sketch->params->coarser = (uint8) plan->selection.coarser;
+	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
+		sketch->params->coarser = (uint8) selection->coarser;
 	race_sketch_touch(sketch);
 	return sketch;
 }
@@ -99,7 +85,7 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
 {
 	const RaceParams *params = views[0].params;
-	void	   *workspace = workspace_for(params);
+	void	   *workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE);
 	RaceExact	exact[RACE_HALVES];
 	int64		counts[RACE_HALVES];
 	RacePlan	plan;
@@ -143,53 +129,6 @@ race_privatize(PG_FUNCTION_ARGS)
 	return RaceSketchGetDatum(sketch);
 }
 
-/* The number of parties, of colluders and of dropouts */
-static RaceFederation
-read_federation(FunctionCallInfo fcinfo)
-{
-	int			parties = PG_GETARG_INT32(3);
-	int			colluders = PG_GETARG_INT32(4);
-	int			dropouts = PG_GETARG_INT32(5);
-	RaceFederation federation;
-
-	if (parties < 1 || parties > RACE_MAX_PARTIES || colluders < 0 || dropouts < 0 ||
-		(int64) colluders + dropouts >= parties)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
-						RACE_MAX_PARTIES)));
-	federation.parties = parties;
-	federation.colluders = colluders;
-	federation.dropouts = dropouts;
-	return federation;
-}
-
-/* The share of one party, and its noise, for a request that was checked */
-static Datum
-make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *request)
-{
-	RaceExact	exact = exact_of(view);
-	RaceFederation federation;
-	RacePlan	plan;
-	RaceSketch *sketch;
-	uint64		id;
-
-	if (request->delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("noise shares need a delta above 0"),
-				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
-	federation = read_federation(fcinfo);
-	if (!race_plan_share(request, view->params, &federation, &plan))
-		race_refuse_noise(request, plan.selection.rows);
-
-	sketch = release(view, &plan, race_draw_count(race_strong_random(), &exact, &plan),
-					 workspace_for(view->params), race_result_context(fcinfo));
-	id = race_random_id();
-	race_sketch_set_shares(sketch, &id);
-	return RaceSketchGetDatum(sketch);
-}
-
 /*
  * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
  * max_contributions, neighbors)
@@ -197,19 +136,49 @@ make_share(FunctionCallInfo fcinfo, const RaceView *view, const RaceRequest *req
 Datum
 race_share(PG_FUNCTION_ARGS)
 {
-	RaceView	exact;
+	RaceView	view;
+	RaceExact	exact;
 	RaceRequest request;
+	RaceFederation federation;
+	RacePlan	plan;
+	RaceSketch *sketch;
+	int			parties;
+	int			colluders;
+	int			dropouts;
+	uint64		id;
 
-	if (!race_is_sketch_type(race_argument_type(fcinfo->flinfo, 0)))
-		return race_privatize_pair(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
-	race_check_exact(exact.header, "given noise again");
-	refuse_half(&exact);
-	if (!race_read_request(fcinfo, exact.params, 6, 0, &request))
+	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
+	race_check_exact(view.header, "given noise again");
+	refuse_half(&view);
+	if (!race_read_request(fcinfo, view.params, 6, 0, &request))
 		PG_RETURN_NULL();
-	return make_share(fcinfo, &exact, &request);
+	if (request.delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares need a delta above 0"),
+				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
+	parties = PG_GETARG_INT32(3);
+	colluders = PG_GETARG_INT32(4);
+	dropouts = PG_GETARG_INT32(5);
+	if (parties < 1 || parties > RACE_MAX_PARTIES || colluders < 0 || dropouts < 0 ||
+		(int64) colluders + dropouts >= parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
+						RACE_MAX_PARTIES)));
+	federation = (RaceFederation) {parties, colluders, dropouts};
+	if (!race_plan_share(&request, view.params, &federation, &plan))
+		race_refuse_noise(&request, plan.selection.rows);
+
+	exact = exact_of(&view);
+	sketch = release(&view, &plan, race_draw_count(race_strong_random(), &exact, &plan),
+					 palloc_extended(race_draw_workspace(view.params), MCXT_ALLOC_HUGE),
+					 race_result_context(fcinfo));
+	id = race_random_id();
+	race_sketch_set_shares(sketch, &id);
+	return RaceSketchGetDatum(sketch);
 }
 
 /*
@@ -228,22 +197,6 @@ race_checked_delta(double delta)
 	return delta;
 }
 
-static uint32
-checked_rows(int rows, uint32 available)
-{
-	if (rows < 1 || (uint32) rows > available)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows must be between 1 and the %u rows of the sketch",
-						available)));
-	if ((rows & (rows - 1)) != 0 && (uint32) rows != available)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows must be a power of two, or all %u rows of the sketch",
-						available)));
-	return rows;
-}
-
 RaceRequest
 race_make_request(const RaceParams *params, double epsilon, double delta,
 				  const int *rows, int max_contributions, const char *neighbors, bool fit)
@@ -258,9 +211,22 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.fit = fit;
 	request.epsilon = epsilon;
 	request.delta = race_checked_delta(delta);
-	request.rows = rows == NULL || race_summary_kind(params)->selected ? 0 :
-		checked_rows(*rows, params->rows);
+	request.rows = 0;
 	request.levels = 0;
+	if (rows != NULL && !race_summary_kind(params)->selected)
+	{
+		if (*rows < 1 || (uint32) *rows > params->rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rows must be between 1 and the %u rows of the sketch",
+							params->rows)));
+		if ((*rows & (*rows - 1)) != 0 && (uint32) *rows != params->rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rows must be a power of two, or all %u rows of the sketch",
+							params->rows)));
+		request.rows = *rows;
+	}
 	if (max_contributions < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -314,15 +280,6 @@ race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelect
 		race_refuse_noise(request, selection.rows);
 }
 
-/* The plan of a release of a usual table, where a typical kernel sum is so many records */
-static void
-check_usual_plan(const RaceRequest *request, const RaceParams *params, double mass, RacePlan *plan)
-{
-	race_check_plan(request, params, race_largest_selection(request, params), plan);
-	if (request->rows == 0)
-		race_check_plan(request, params, race_choose_selection(request, params, mass), plan);
-}
-
 double
 race_request_rho(const RaceRequest *request, const RaceParams *params)
 {
@@ -350,39 +307,12 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 
 PG_FUNCTION_INFO_V1(race_privacy_cost);
 
-/* Raise 22023 unless x is within these bounds, both included. */
-static double
-checked_number(const char *name, double x, double low, double high)
-{
-	if (!(x >= low && x <= high))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be a number between %g and %g", name, low, high)));
-	return x;
-}
-
 /*
- * What noise may have in a mean surrogate loss.  From coefficients of 0 to the best ones the
- * loss of records that fill their radius falls by .0005 to .002, and where noise is as large,
- * fitted coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.  From
+ * coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise fitted
+ * coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
  */
-#define TOO_NOISY	1e-3
-
-static void
-warn_of_loss(const RaceParams *params, double noise, double records)
-{
-	uint32		queries = race_kernel_type(params->kernel)->queries;
-	double		stddev = sqrt(queries * noise) / records;
-
-	if (stddev > TOO_NOISY)
-		ereport(WARNING,
-				(errmsg("records and epsilon are too few for a surrogate loss"),
-				 errdetail("Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
-						   stddev, TOO_NOISY),
-				 errhint("Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
-}
-
-#define MAX_RECORDS		4.611686018427388e18	/* 2^62 */
+#define MOST_LOSS_STDDEV	1e-3
 
 /*
  * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbors,
@@ -392,17 +322,22 @@ Datum
 race_privacy_cost(PG_FUNCTION_ARGS)
 {
 	bool		has_records = !PG_ARGISNULL(6);
-	double		records = has_records ?
-		checked_number("records", PG_GETARG_FLOAT8(6), 1, MAX_RECORDS) : 0;
+	double		records = has_records ? PG_GETARG_FLOAT8(6) : 0;
 	const RaceParams *params;
 	RaceRequest request;
 	RacePlan	plan;
 	RaceResultRow row;
 	const RaceSummaryKind *kind;
+	double		mass;
 	double		noise;
 	double		unit;
 	double		error;
+	double		loss_stddev;
 
+	if (has_records && !(records >= 1 && records <= (double) RACE_MAX_COUNT))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("records must be a number between %g and %g", 1.0, (double) RACE_MAX_COUNT)));
 	race_row_start(&row, fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -416,15 +351,22 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
 				 errhint("Give records, as far as it is public, or rows.")));
-	check_usual_plan(&request, params, race_usual_mass(records), &plan);
+	mass = race_usual_mass(records);
+	race_check_plan(&request, params, race_largest_selection(&request, params), &plan);
+	if (request.rows == 0)
+		race_check_plan(&request, params, race_choose_selection(&request, params, mass), &plan);
 
 	noise = race_expected_noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records && kind->densities ? sqrt(noise + race_expected_sampling(&request, params, plan.selection,
-														race_usual_mass(records))) /
+	error = has_records && kind->densities ? sqrt(noise + race_expected_sampling(&request, params, plan.selection, mass)) /
 		records : 0;
-	if (has_records && race_is_surrogate(params))
-		warn_of_loss(params, noise, records);
+	loss_stddev = sqrt(race_kernel_type(params->kernel)->queries * noise) / records;
+	if (has_records && race_is_surrogate(params) && loss_stddev > MOST_LOSS_STDDEV)
+		ereport(WARNING,
+				(errmsg("records and epsilon are too few for a surrogate loss"),
+				 errdetail("Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
+						   loss_stddev, MOST_LOSS_STDDEV),
+				 errhint("Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
 	race_row_add(&row, Int32GetDatum(plan.selection.rows));
 	race_row_add_if(&row, plan.noise.delta == 0,

@@ -36,10 +36,6 @@ PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_record_make);
 PG_FUNCTION_INFO_V1(race_update_support);
 
-/*
- * A new exact sketch.  A grid of several levels cannot be built: race_privatize makes them
- * of one.
- */
 RaceSketch *
 race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 {
@@ -70,13 +66,6 @@ race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 		race_call_site_hold_rows(site, sketch->params);
 	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg),
 					 race_sketch_next(sketch), false);
-}
-
-/* The same of a race_record.  It needs no call site, and no expression that says its type. */
-static void
-read_prepared(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
-{
-	race_prepared_read(PG_GETARG_DATUM(arg), sketch->params, race_sketch_next(sketch));
 }
 
 /* Add the record in argument `arg` to argument 0, or remove it. */
@@ -122,8 +111,7 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
  * and a moving transition may not return NULL.
  */
 static Datum
-build_step(FunctionCallInfo fcinfo,
-		   void (*read) (FunctionCallInfo fcinfo, int arg, RaceSketch *sketch))
+build_step(FunctionCallInfo fcinfo, bool prepared)
 {
 	const RaceParams *params = build_params(fcinfo, "race_build");
 	RaceSketch *sketch;
@@ -136,7 +124,11 @@ build_step(FunctionCallInfo fcinfo,
 	race_params_check_same(sketch->params, params);
 	if (!PG_ARGISNULL(2))
 	{
-		read(fcinfo, 2, sketch);
+		/* a race_record needs no call site, and no expression that says its type */
+		if (prepared)
+			race_prepared_read(PG_GETARG_DATUM(2), sketch->params, race_sketch_next(sketch));
+		else
+			race_build_read(fcinfo, 2, sketch);
 		race_sketch_add(sketch, 1);
 	}
 	return RaceSketchGetDatum(sketch);
@@ -145,13 +137,13 @@ build_step(FunctionCallInfo fcinfo,
 Datum
 race_build_step(PG_FUNCTION_ARGS)
 {
-	return build_step(fcinfo, race_build_read);
+	return build_step(fcinfo, false);
 }
 
 Datum
 race_build_record_step(PG_FUNCTION_ARGS)
 {
-	return build_step(fcinfo, read_prepared);
+	return build_step(fcinfo, true);
 }
 
 /* Inverse transition of race_build in a moving window */
@@ -253,23 +245,6 @@ status_text(const RaceNoise *noise)
 		noise->status == RACE_STATUS_SHARE ? "a noise share" : "private";
 }
 
-/* Raise 22023 unless the shares of both belong together. */
-static void
-check_shares(const RaceNoise *a, const RaceNoise *b)
-{
-	if (race_shares_match(a, b))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("noise shares that were made for different sums cannot be combined"),
-			 errdetail("One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
-					   a->parties, a->colluders, a->dropouts,
-					   sqrt(a->counter_variance / a->releases),
-					   b->parties, b->colluders, b->dropouts,
-					   sqrt(b->counter_variance / b->releases)),
-			 errhint("All parties must give race_share the same arguments.")));
-}
-
 static void
 check_mergeable(const RaceView *a, const RaceView *b)
 {
@@ -314,8 +289,16 @@ check_mergeable(const RaceView *a, const RaceView *b)
 				 errdetail("One side has max_contributions %u and neighbors %s, the other %u and %s.",
 						   x->max_contributions, race_neighbors_name(x->neighbors),
 						   y->max_contributions, race_neighbors_name(y->neighbors))));
-	if (x->status == RACE_STATUS_SHARE)
-		check_shares(x, y);
+	if (x->status == RACE_STATUS_SHARE && !race_shares_match(x, y))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares that were made for different sums cannot be combined"),
+				 errdetail("One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
+						   x->parties, x->colluders, x->dropouts,
+						   sqrt(x->counter_variance / x->releases),
+						   y->parties, y->colluders, y->dropouts,
+						   sqrt(y->counter_variance / y->releases)),
+				 errhint("All parties must give race_share the same arguments.")));
 }
 
 /*
@@ -339,21 +322,6 @@ meet(RaceSketch *sketch, RaceView *other)
 	race_sketch_coarsen(sketch, choices[0]);
 }
 
-/* Add n counters, multiplied by sign, to n of a sketch, and say how wide the sums are. */
-static int
-add_block(int64 *mine, const int64 *theirs, Size n, int sign, bool narrow, bool exact)
-{
-	int64		min;
-	int64		max;
-
-	for (Size i = 0; narrow && i < n; i++)
-		mine[i] += sign * theirs[i];
-	for (Size i = 0; !narrow && i < n; i++)
-		mine[i] = race_bounded_sum(mine[i], sign * theirs[i], exact);
-	race_counters_bounds(mine, sizeof(int64), n, &min, &max);
-	return race_counters_width_for(min, max);
-}
-
 /* Add the counters of `other` to those of `sketch`, multiplied by sign. */
 static void
 add_counters(RaceSketch *sketch, const RaceView *other, int sign)
@@ -368,15 +336,22 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 	{
 		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
 		bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
+		int64		min;
+		int64		max;
 
 		CHECK_FOR_INTERRUPTS();
 		race_counters_load(sketch->counters, sketch->width, from, m, mine);
 		race_counters_load(other->counters, other->width, from, m, theirs);
-		race_sketch_widen(sketch, add_block(mine, theirs, m, sign, narrow, exact));
+		for (Size i = 0; narrow && i < m; i++)
+			mine[i] += sign * theirs[i];
+		for (Size i = 0; !narrow && i < m; i++)
+			mine[i] = race_bounded_sum(mine[i], sign * theirs[i], exact);
+		race_counters_bounds(mine, sizeof(int64), m, &min, &max);
+		race_sketch_widen(sketch, race_counters_width_for(min, max));
 		race_counters_store(sketch->counters, sketch->width, from, m, mine);
 	}
 	sketch->header.count = race_bounded_sum(sketch->header.count,
-									   sign * other->header->count, exact);
+											sign * other->header->count, exact);
 }
 
 /* Compute the noise of the sum of two private sketches. Exact ones have none. */
@@ -402,34 +377,14 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 				 errdetail("The number of releases or their privacy cost is out of range.")));
 }
 
-/* The ids of the shares of both, in the current context */
-static uint64 *
-merge_ids(const RaceView *a, const RaceView *b)
-{
-	const RaceNoise *x = &a->header->noise;
-	const RaceNoise *y = &b->header->noise;
-	uint64		n = (uint64) x->releases + y->releases;
-	uint64	   *ids;
-
-	if (n > x->parties)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are more noise shares than parties"),
-				 errdetail("One side has %u shares, the other %u, of %u.",
-						   x->releases, y->releases, x->parties)));
-	ids = palloc(n * sizeof(uint64));
-	if (!race_merge_share_ids(x, a->shares, y, b->shares, ids))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a noise share cannot be counted twice")));
-	return ids;
-}
-
 /* Add the shares of one sum. All errors come before the first change. */
 static RaceSketch *
 plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other,
 			bool disjoint)
 {
+	const RaceNoise *x = &mine->header->noise;
+	const RaceNoise *y = &other->header->noise;
+	uint64		n = (uint64) x->releases + y->releases;
 	RaceSketch *sketch;
 	uint64	   *ids;
 
@@ -438,7 +393,17 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("noise shares are not merged as disjoint"),
 				 errhint("race_merge reckons what their sum costs.")));
-	ids = merge_ids(mine, other);
+	if (n > x->parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are more noise shares than parties"),
+				 errdetail("One side has %u shares, the other %u, of %u.",
+						   x->releases, y->releases, x->parties)));
+	ids = palloc(n * sizeof(uint64));
+	if (!race_merge_share_ids(x, mine->shares, y, other->shares, ids))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a noise share cannot be counted twice")));
 	sketch = race_writable_arg(fcinfo, mine);
 	add_counters(sketch, other, 1);
 	race_add_shares(&sketch->header.noise, &other->header->noise,

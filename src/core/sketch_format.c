@@ -106,50 +106,18 @@ put_counters(StringInfo out, const void *counters, int from_width,
 	}
 }
 
+/* Copy a model from native to little-endian order, or back.  Texts at its end are bytes. */
 static void
-put_model(StringInfo out, const RaceModel *model, Size size)
+copy_model(char *to, const char *from, Size size, uint64 text_size)
 {
-	Size		words;
+	Size		words = (size - TYPEALIGN64(sizeof(uint64), text_size)) / sizeof(uint64);
 
-	if (size == 0)
-		return;
-	/* all but the texts at its end */
-	words = (size - TYPEALIGN64(sizeof(uint64), model->text_size)) / sizeof(uint64);
-	enlargeStringInfo(out, size);
-	copy_counters(out->data + out->len, (const char *) model, words, sizeof(uint64));
-	memcpy(out->data + out->len + words * sizeof(uint64), (const uint64 *) model + words,
-		   size - words * sizeof(uint64));
-	out->len += size;
+	copy_counters(to, from, words, sizeof(uint64));
+	memcpy(to + words * sizeof(uint64), from + words * sizeof(uint64), size - words * sizeof(uint64));
 }
 
-/* Read a model; returns what is wrong with it, or NULL. */
-static const char *
-take_model(const unsigned char *bytes, RaceSketchDatum *flat)
-{
-	RaceModel  *model = RaceFlatModel(flat);
-	uint64		text_size;
-	const unsigned char *at = bytes + offsetof(RaceModel, text_size);
-
-	if (flat->model_size < offsetof(RaceModel, words) ||
-		flat->model_size % sizeof(uint64) != 0)
-		return "The size of a model is wrong.";
-	text_size = race_take(&at, sizeof(uint64));
-	if (text_size > flat->model_size - offsetof(RaceModel, words))
-		return "The size of a model is wrong.";
-	memcpy(model, bytes, flat->model_size);
-	copy_counters((char *) model, (const char *) bytes,
-				  (flat->model_size - TYPEALIGN64(sizeof(uint64), text_size)) / sizeof(uint64),
-				  sizeof(uint64));
-	return race_model_problem(model, flat->model_size, &flat->params);
-}
-
-/*
- * To and from the wire.  Reading is the one validator of outside bytes: it
- * raises 22P03 for what is not a value at all and 22023 for parameters out of
- * their limits, and returns NULL after a soft error.
- */
 static void
-race_sketch_write(StringInfo out, const RaceView *view)
+write_wire(StringInfo out, const RaceView *view)
 {
 	const RaceNoise *noise = &view->header->noise;
 	int			start = out->len;
@@ -180,30 +148,26 @@ race_sketch_write(StringInfo out, const RaceView *view)
 		race_put(out, view->shares[i], 8);
 
 	put_counters(out, view->counters, view->width, width, RaceCounters(view->params));
-	put_model(out, view->model, view->model_size);
+	enlargeStringInfo(out, view->model_size);
+	if (view->model_size > 0)
+		copy_model(out->data + out->len, (const char *) view->model, view->model_size,
+				   view->model->text_size);
+	out->len += view->model_size;
 	race_put(out, checksum(out->data + start, out->len - start), 4);
 }
 
 /* ---------------------------------------------------------------- reading */
 
-/* What comes before the parameters */
-typedef struct WireHeader
-{
-	int			width;
-	RaceHeader	header;
-	Size		model_size;
-} WireHeader;
-
-/* Read it; returns what is wrong with it, or NULL. */
+/* Read what comes before the parameters; return what is wrong with it, or NULL. */
 static const char *
-take_header(const unsigned char **next, WireHeader *wire)
+take_header(const unsigned char **next, RaceSketchDatum *flat)
 {
-	RaceNoise  *noise = &wire->header.noise;
+	RaceNoise  *noise = &flat->header.noise;
 	bool		zeros;
 
-	memset(wire, 0, sizeof(*wire));
-	(void) race_take(next, 1);	/* the version is known */
-	wire->width = race_take(next, 1);
+	memset(flat, 0, offsetof(RaceSketchDatum, params));
+	flat->version = race_take(next, 1);
+	flat->width = race_take(next, 1);
 	noise->status = race_take(next, 1);
 	noise->mechanism = race_take(next, 1);
 	noise->neighbors = race_take(next, 1);
@@ -211,7 +175,7 @@ take_header(const unsigned char **next, WireHeader *wire)
 	zeros = race_take(next, 2) == 0;
 	noise->max_contributions = race_take(next, 4);
 	noise->releases = race_take(next, 4);
-	wire->header.count = (int64) race_take(next, 8);
+	flat->header.count = (int64) race_take(next, 8);
 	noise->epsilon = race_take_double(next);
 	noise->delta = race_take_double(next);
 	noise->rho = race_take_double(next);
@@ -220,85 +184,64 @@ take_header(const unsigned char **next, WireHeader *wire)
 	noise->parties = race_take(next, 4);
 	noise->colluders = race_take(next, 4);
 	noise->dropouts = race_take(next, 4);
-	wire->model_size = race_take(next, 4);
+	flat->model_size = race_take(next, 4);
 	if (!zeros)
 		return "Reserved bytes are not zero.";
-	if (wire->header.count < -RACE_MAX_COUNT || wire->header.count > RACE_MAX_COUNT)
+	if (flat->header.count < -RACE_MAX_COUNT || flat->header.count > RACE_MAX_COUNT)
 		return "A counter is out of range.";
 	return race_noise_problem(noise);
 }
 
-/* Read n ids of shares. False if they are not in ascending order. */
-static bool
-take_shares(const unsigned char **bytes, Size n, uint64 *shares)
-{
-	for (Size i = 0; i < n; i++)
-	{
-		shares[i] = race_take(bytes, 8);
-		if (i > 0 && shares[i] <= shares[i - 1])
-			return false;
-	}
-	return true;
-}
-
-/* Read the counters of a sketch; returns what is wrong with them, or NULL. */
+/* Read what follows the parameters: ids, counters, model.  Return what is wrong, or NULL. */
 static const char *
-take_counters(const unsigned char *bytes, RaceSketchDatum *flat)
+take_body(const unsigned char *next, RaceSketchDatum *flat)
 {
+	Size		n = RaceCounters(&flat->params);
+	uint64	   *shares = RaceFlatShares(flat);
+	const unsigned char *model;
+	uint64		text_size;
 	int64		min;
 	int64		max;
 
-	copy_counters(RaceFlatCounters(flat), (const char *) bytes,
-				  RaceCounters(&flat->params), flat->width);
-	race_counters_bounds(RaceFlatCounters(flat), flat->width,
-						 RaceCounters(&flat->params), &min, &max);
+	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
+	for (Size i = 0; i < RaceShares(&flat->header); i++)
+	{
+		shares[i] = race_take(&next, 8);
+		if (i > 0 && shares[i] <= shares[i - 1])
+			return "Shares are not in order, or there twice.";
+	}
+	copy_counters(RaceFlatCounters(flat), (const char *) next, n, flat->width);
+	race_counters_bounds(RaceFlatCounters(flat), flat->width, n, &min, &max);
 	if (min < -RACE_MAX_COUNT || max > RACE_MAX_COUNT)
 		return "A counter is out of range.";
 	if (flat->width != race_counters_width_for(min, max))
 		return "Counters are wider than they need to be, or not wide enough.";
-	return NULL;
+	if (flat->model_size == 0)
+		return NULL;
+	next += n * flat->width;
+	model = next;
+	next += offsetof(RaceModel, text_size);
+	if (flat->model_size < offsetof(RaceModel, words) || flat->model_size % sizeof(uint64) != 0 ||
+		(text_size = race_take(&next, sizeof(uint64))) > flat->model_size - offsetof(RaceModel, words))
+		return "The size of a model is wrong.";
+	copy_model((char *) RaceFlatModel(flat), (const char *) model, flat->model_size, text_size);
+	return race_model_problem(RaceFlatModel(flat), flat->model_size, &flat->params);
 }
 
-/* What follows the parameters: ids, counters, model.  Returns what is wrong, or NULL. */
-static const char *
-take_body(const unsigned char *next, RaceSketchDatum *flat)
-{
-	const char *problem;
-
-	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
-	if (!take_shares(&next, RaceShares(&flat->header), RaceFlatShares(flat)))
-		return "Shares are not in order, or there twice.";
-	problem = take_counters(next, flat);
-	if (problem == NULL && flat->model_size > 0)
-		problem = take_model(next + RaceCounters(&flat->params) * flat->width, flat);
-	return problem;
-}
-
-/* A sketch with the header and the parameters; ids, counters and model are still 0. */
+/*
+ * Read a sketch from outside bytes, which nothing else validates: raise 22P03 for what is not a value
+ * at all and 22023 for parameters out of their limits; return NULL after a soft error.
+ */
 static RaceSketchDatum *
-flat_without_body(const WireHeader *wire, const RaceParams *params)
-{
-	Size		size = RaceFlatSize(&wire->header, params, wire->width, wire->model_size);
-	RaceSketchDatum *flat = palloc0(size);
-
-	SET_VARSIZE(flat, size);
-	flat->version = RACE_FORMAT_VERSION;
-	flat->width = wire->width;
-	flat->header = wire->header;
-	flat->model_size = wire->model_size;
-	memcpy(&flat->params, params, race_params_size(params));
-	return flat;
-}
-
-static RaceSketchDatum *
-race_sketch_read(const char *bytes, Size size, Node *escontext)
+read_wire(const char *bytes, Size size, Node *escontext)
 {
 	const unsigned char *next = (const unsigned char *) bytes;
 	const unsigned char *crc;
-	WireHeader	wire;
-	RaceParamsDatum *params;
+	RaceSketchDatum head;
 	RaceSketchDatum *flat;
+	RaceParamsDatum *params;
 	Size		params_size;
+	Size		flat_size;
 	const char *problem;
 	const RaceSummaryKind *kind;
 
@@ -315,7 +258,7 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	crc = (const unsigned char *) bytes + size - 4;
 	if (race_take(&crc, 4) != checksum(bytes, size - 4))
 		MALFORMED("The checksum does not match.");
-	if ((problem = take_header(&next, &wire)) != NULL)
+	if ((problem = take_header(&next, &head)) != NULL)
 		MALFORMED(problem);
 
 	params_size = race_params_wire_size(next);
@@ -327,22 +270,26 @@ race_sketch_read(const char *bytes, Size size, Node *escontext)
 	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
 	kind = race_summary_kind(&params->params);
-	if (!kind->densities && wire.header.noise.half != RACE_WHOLE)
+	if (!kind->densities && head.header.noise.half != RACE_WHOLE)
 		MALFORMED("Moments and tables have no halves.");
-	if (kind->model == RACE_MODEL_NONE && wire.model_size > 0)
+	if (kind->model == RACE_MODEL_NONE && head.model_size > 0)
 		MALFORMED("Moments have no models.");
-	if (wire.header.noise.mechanism == RACE_MECHANISM_WISHART && !kind->matrix)
+	if (head.header.noise.mechanism == RACE_MECHANISM_WISHART && !kind->matrix)
 		MALFORMED("Noise of Wishart matrices is for moments.");
-	if (race_params_are_measured(&params->params) && wire.header.noise.status != RACE_STATUS_PRIVATE)
+	if (race_params_are_measured(&params->params) && head.header.noise.status != RACE_STATUS_PRIVATE)
 		MALFORMED("Only private tables are measured ones.");
 
 	/* params are within their limits, so sizes cannot overflow */
-	if (!race_counters_width_valid(wire.width) ||
-		size != SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * wire.width) +
-		PAIR_ID_SIZE(&wire.header) + RaceShares(&wire.header) * sizeof(uint64) + wire.model_size)
+	if (!race_counters_width_valid(head.width) ||
+		size != SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * head.width) +
+		PAIR_ID_SIZE(&head.header) + RaceShares(&head.header) * sizeof(uint64) + head.model_size)
 		MALFORMED("The size does not fit the parameters.");
 
-	flat = flat_without_body(&wire, &params->params);
+	flat_size = RaceFlatSize(&head.header, &params->params, head.width, head.model_size);
+	flat = palloc0(flat_size);
+	memcpy(flat, &head, offsetof(RaceSketchDatum, params));
+	SET_VARSIZE(flat, flat_size);
+	memcpy(&flat->params, &params->params, race_params_size(&params->params));
 	if ((problem = take_body(next + params_size, flat)) != NULL)
 		MALFORMED(problem);
 	race_flat_seal(flat);
@@ -442,14 +389,16 @@ encode(const char *bytes, Size n)
 /* Bytes: every sketch is longer, since its header is */
 #define RACE_SHORTEST_TEXT	64
 
-static RaceSketchDatum *
-parse(const char *text, Node *escontext)
+Datum
+race_sketch_in(PG_FUNCTION_ARGS)
 {
+	const char *text = PG_GETARG_CSTRING(0);
+	Node	   *escontext = race_escontext(fcinfo);
 	Size		n;
 	char	   *bytes;
 
 	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
-		return NULL;
+		return (Datum) 0;
 	n = strlen(text);
 	bytes = palloc(n / 4 * 3 + 3);
 	if (!(strncmp(text, "\\x", 2) == 0 ? decode_hex(text + 2, n - 2, bytes, &n) :
@@ -457,43 +406,30 @@ parse(const char *text, Node *escontext)
 	{
 		/* the name of a release more likely than a value */
 		if (strlen(text) < RACE_SHORTEST_TEXT)
-			ereturn(escontext, NULL,
+			ereturn(escontext, (Datum) 0,
 					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 					 errmsg("\"%s\" is no sketch", race_cut(text)),
 					 errhint("If it is the name of a release, write race_released('%s'). If it is parameters, race_sketch('%s'::race_params) is an empty sketch.",
 							 race_cut(text), race_cut(text))));
-		ereturn(escontext, NULL,
+		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "race_sketch"),
 				 errdetail("A text of a sketch is base64, or \\x and hexadecimal digits."),
 				 errhint("The sketch of a release is race_released('name'); an empty one is race_sketch('…'::race_params).")));
 	}
-	return race_sketch_read(bytes, n, escontext);
-}
-
-Datum
-race_sketch_in(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(parse(PG_GETARG_CSTRING(0), race_escontext(fcinfo)));
-}
-
-static void
-write_sketch(StringInfo out, Datum value)
-{
-	RaceView	view;
-
-	race_sketch_view_any(value, &view);
-	race_sketch_write(out, &view);
+	PG_RETURN_POINTER(read_wire(bytes, n, escontext));
 }
 
 Datum
 race_sketch_out(PG_FUNCTION_ARGS)
 {
 	StringInfoData wire;
+	RaceView	view;
 	char	   *text;
 
 	initStringInfo(&wire);
-	write_sketch(&wire, PG_GETARG_DATUM(0));
+	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
+	write_wire(&wire, &view);
 	text = encode(wire.data, wire.len);
 	pfree(wire.data);
 	PG_RETURN_CSTRING(text);
@@ -505,16 +441,18 @@ race_sketch_recv(PG_FUNCTION_ARGS)
 	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
 	int			size = message->len - message->cursor;
 
-	PG_RETURN_POINTER(race_sketch_read(pq_getmsgbytes(message, size), size, race_escontext(fcinfo)));
+	PG_RETURN_POINTER(read_wire(pq_getmsgbytes(message, size), size, race_escontext(fcinfo)));
 }
 
 Datum
 race_sketch_send(PG_FUNCTION_ARGS)
 {
 	StringInfoData message;
+	RaceView	view;
 
 	pq_begintypsend(&message);
-	write_sketch(&message, PG_GETARG_DATUM(0));
+	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
+	write_wire(&message, &view);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
@@ -572,9 +510,8 @@ race_model_words(const RaceModel *model)
 	return (uint64 *) model->words + 2 * model->points;
 }
 
-/* The columns of all parts; returns what follows them. */
-static const uint64 *
-find_columns(const RaceModel *model, const RaceParams *params, RaceColumn *columns)
+const uint64 *
+race_model_columns(const RaceModel *model, const RaceParams *params, RaceColumn *columns)
 {
 	const uint64 *next = race_model_words(model);
 
@@ -600,17 +537,11 @@ find_columns(const RaceModel *model, const RaceParams *params, RaceColumn *colum
 	return next;
 }
 
-void
-race_model_columns(const RaceModel *model, const RaceParams *params, RaceColumn *columns)
-{
-	find_columns(model, params, columns);
-}
-
 const char *
 race_model_text(const RaceModel *model, const RaceParams *params, uint64 i, Size *length)
 {
 	RaceColumn	columns[RACE_MAX_PARTS];
-	const uint64 *offsets = find_columns(model, params, columns);
+	const uint64 *offsets = race_model_columns(model, params, columns);
 
 	*length = offsets[i + 1] - offsets[i];
 	return (const char *) (offsets + model->points + 1) + offsets[i];
@@ -685,7 +616,7 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 
 	if (race_model_is_of_vectors(params))
 		return model->text_size == 0 ? NULL : "Points of a model that are vectors have no texts.";
-	offsets = find_columns(model, params, columns);
+	offsets = race_model_columns(model, params, columns);
 	if (!ascend(offsets, model->points, model->text_size) ||
 		offsets[model->points] != model->text_size)
 		return "The texts of a model are cut off.";
@@ -741,7 +672,7 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 		!are_between(race_model_weights(model, RACE_FOLD_FIRST), 2 * model->points, 0,
 					 RACE_MAX_WEIGHT))
 		return "A number of a model is out of range.";
-	find_columns(model, params, columns);
+	race_model_columns(model, params, columns);
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 		if ((race_record_kind(part) == RACE_RECORD_VECTOR &&
 			 !are_between(columns[i].numbers, model->points * part->dims, -DBL_MAX, DBL_MAX)) ||

@@ -63,14 +63,14 @@ extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 el
 							  uint64 text_size);
 
 /*
- * Where things are: the weights of a half [points], the columns of all parts, and the text
- * of a point.  Texts begin at offsets[i]; there is one offset more than points.  The
- * weight of a point is the mean of both.
+ * Where things are: the weights of a fold [points]; the columns of all parts, after which it returns the
+ * offsets of texts, one more than points; and the text of a point.  The weight of a point is the mean
+ * of both folds.
  */
 extern double *race_model_weights(const RaceModel *model, RaceFold half);
 extern double race_model_weight(const RaceModel *model, uint64 i);
-extern void race_model_columns(const RaceModel *model, const RaceParams *params,
-							   RaceColumn *columns);
+extern const uint64 *race_model_columns(const RaceModel *model, const RaceParams *params,
+										RaceColumn *columns);
 extern const char *race_model_text(const RaceModel *model, const RaceParams *params,
 								   uint64 i, Size *length);
 

@@ -59,22 +59,7 @@ race_mark_pair(RaceSketch *const *halves)
 	}
 }
 
-/* The share of a value is its place between the bounds. */
-static RacePortion
-portion_of(const State *state, double value)
-{
-	double		lower = state->bounds[RACE_LOWER];
-	double		upper = state->bounds[RACE_UPPER];
-	double		clamped = Min(Max(value, lower), upper);
-
-	RacePortion portion;
-
-	portion.share = (clamped - lower) / (upper - lower);
-	portion.offset = race_random_below(race_strong_random(), PG_UINT64_MAX);
-	return portion;
-}
-
-/* The arguments that must be the same for all rows */
+/* Return the state of a transition, whose parameters and bounds are those of all rows. */
 static State *
 read_state(FunctionCallInfo fcinfo)
 {
@@ -116,30 +101,18 @@ Datum
 race_build_value_step(PG_FUNCTION_ARGS)
 {
 	State	   *state = read_state(fcinfo);
+	double		lower = state->bounds[RACE_LOWER];
+	double		upper = state->bounds[RACE_UPPER];
+	RacePortion portion;
 
 	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3) && !isnan(PG_GETARG_FLOAT8(3)))
 	{
+		portion.share = (Min(Max(PG_GETARG_FLOAT8(3), lower), upper) - lower) / (upper - lower);
+		portion.offset = race_random_below(race_strong_random(), PG_UINT64_MAX);
 		race_build_read(fcinfo, 2, state->halves[RACE_LOWER]);
-		race_sketch_add_split(state->halves[RACE_LOWER], portion_of(state, PG_GETARG_FLOAT8(3)));
+		race_sketch_add_split(state->halves[RACE_LOWER], portion);
 	}
 	PG_RETURN_POINTER(state);
-}
-
-/* A state of this aggregate with the content of another, which does not last */
-static State *
-copy_state(FunctionCallInfo fcinfo, const State *other)
-{
-	State	   *state = MemoryContextAllocZero(race_aggregate_context(fcinfo, "race_build_value"), sizeof(State));
-	RaceView	view;
-
-	for (int i = 0; i < RACE_HALVES; i++)
-	{
-		race_sketch_view(RaceSketchGetDatum(other->halves[i]), &view);
-		state->halves[i] = race_sketch_copy(&view, race_result_context(fcinfo));
-		state->bounds[i] = other->bounds[i];
-	}
-	race_sketch_make_halves(state->halves[RACE_LOWER], state->halves[RACE_UPPER]);
-	return state;
 }
 
 Datum
@@ -147,11 +120,24 @@ race_build_value_combine(PG_FUNCTION_ARGS)
 {
 	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	State	   *other = PG_ARGISNULL(1) ? NULL : (State *) PG_GETARG_POINTER(1);
+	MemoryContext context = race_aggregate_context(fcinfo, "race_build_value");
+	RaceView	view;
 
 	if (other == NULL && state == NULL)
 		PG_RETURN_NULL();
 	if (state == NULL)
-		PG_RETURN_POINTER(copy_state(fcinfo, other));
+	{
+		/* copy the other state, which does not last */
+		state = MemoryContextAllocZero(context, sizeof(State));
+		for (int i = 0; i < RACE_HALVES; i++)
+		{
+			race_sketch_view(RaceSketchGetDatum(other->halves[i]), &view);
+			state->halves[i] = race_sketch_copy(&view, race_result_context(fcinfo));
+			state->bounds[i] = other->bounds[i];
+		}
+		race_sketch_make_halves(state->halves[RACE_LOWER], state->halves[RACE_UPPER]);
+		PG_RETURN_POINTER(state);
+	}
 	for (int i = 0; other != NULL && i < RACE_HALVES; i++)
 		(void) DirectFunctionCall2(race_plus, RaceSketchGetDatum(state->halves[i]),
 								   RaceSketchGetDatum(other->halves[i]));
