@@ -6,6 +6,8 @@
 # make check            all tests, on a throw-away cluster
 # make upgrade-script   the script of the update from the last version, after SQL has changed
 # make dist             the archive for PGXN, of what is committed
+# make sbom             racepriv-VERSION.spdx.json: a software bill of materials (SPDX 2.3)
+# make extension-image  the layout of an image volume for CloudNativePG, in the folder IMAGE
 # make bench            accuracy, speed and tables on real data, in the folder RACEPRIV_DATA
 # make bench-accuracy   the first alone
 # make gate             accuracy and speed against test/bench/gate.txt; without RACEPRIV_DATA on made tables
@@ -67,7 +69,7 @@ SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/an
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
 DATA = $(call files_of,upgrade/$(EXTENSION)--*--*.sql)
-EXTRA_CLEAN = test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
+EXTRA_CLEAN = *.spdx.json image test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
 
 FUZZERS = test/fuzz/mutate test/fuzz/structure
 SANITIZER_CONTROLS = test/sanitize/control test/sanitize/control.so \
@@ -78,6 +80,9 @@ REGRESS = $(sort $(patsubst sql/%.sql,%,$(call files_of,sql/*.sql)))
 # The same bits everywhere, in JIT bitcode too: no contraction to fused
 # multiply-add but where the code says fma.
 PG_CPPFLAGS = -ffp-contract=off
+
+# The same library, whatever the folder is that it is built in
+PG_CPPFLAGS += -ffile-prefix-map=$(realpath .)=. -ffile-prefix-map=$(realpath $(SOURCE))=.
 SHLIB_LINK = -lm
 
 # Warnings are about our code, not about the server's headers.
@@ -157,6 +162,21 @@ install-last-versions:
 		$(INSTALL_DATA) last.tmp '$(DESTDIR)$(datadir)/extension/'$$script && rm last.tmp || exit 1; \
 	done
 .PHONY: upgrade-script install-last-versions
+
+sbom: $(EXTENSION)-$(EXTVERSION).spdx.json
+$(EXTENSION)-$(EXTVERSION).spdx.json: $(EXTENSION_SQL) $(SOURCE)/packaging/make_sbom
+	cd $(SOURCE) && packaging/make_sbom $(EXTVERSION) $(SQL_PARTS) $(call files_of,src/*.c) $(call files_of,src/*/*.[ch]) \
+		$(EXTENSION).control Makefile LICENSE > $(abspath $@)
+
+# lib and share/extension are where dynamic_library_path and extension_control_path of
+# PostgreSQL 18 look for an extension that CloudNativePG mounts.
+IMAGE ?= image
+extension-image: all
+	$(MKDIR_P) '$(IMAGE)/lib' '$(IMAGE)/share/extension' '$(IMAGE)/licenses'
+	$(INSTALL_SHLIB) $(EXTENSION)$(DLSUFFIX) '$(IMAGE)/lib/'
+	$(INSTALL_DATA) $(SOURCE)/$(EXTENSION).control $(EXTENSION_SQL) $(addprefix $(SOURCE)/,$(DATA)) '$(IMAGE)/share/extension/'
+	$(INSTALL_DATA) $(SOURCE)/LICENSE '$(IMAGE)/licenses/'
+.PHONY: sbom extension-image
 
 # In a VPATH build make takes what was built in the source for its own, and it does not
 # make folders.

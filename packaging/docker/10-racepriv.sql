@@ -1,0 +1,2 @@
+-- The image runs this once, when it makes its database (POSTGRES_DB).
+CREATE EXTENSION racepriv;
