@@ -16,7 +16,6 @@
 #include "measure.h"
 #include "lsh.h"
 #include "noise_state.h"
-#include "normal.h"
 #include "sequences.h"
 #include "series.h"
 #include "table.h"

@@ -16,9 +16,8 @@
  * of hash functions h for which P[h(x) = h(y)] is that similarity.  All other code
  * asks the table, and never whether a kernel is this or that one.
  *
- * To add a kernel: give it a number here and a line in the table in kernels.c.  Its
- * exact value and the distribution of its coefficients are functions: small ones stand in
- * kernels.c, others in kernels.c and normal.c.
+ * To add a kernel: give it a number here, and in kernels.c a line in the table and the functions
+ * that it names.
  */
 
 struct RaceParams;
@@ -111,6 +110,30 @@ extern const char *race_kernel_name(int kernel);
 
 /* Write the names of all kernels that take one of these parameters into `list`, as in "l2, l1 and angular". */
 extern const char *race_kernel_list(uint32_t takes, char *list, size_t length);
+
+/*
+ * The kernels of p-stable hashing, P[h(x) = h(y)] for h(x) = floor(a.x / w + b), with normal and
+ * with Cauchy a, at a distance of c >= 0 in bandwidths w (Datar, Immorlica, Indyk & Mirrokni 2004,
+ * section 3.2; k(0) = 1):
+ *
+ *		l2(c) = 1 - 2 Phi(-1/c) - 2c / sqrt(2 pi) (1 - exp(-1 / 2c^2))
+ *		l1(c) = 2/pi atan(1/c) - c/pi ln(1 + 1/c^2)
+ */
+extern double race_l2_kernel(double c);
+extern double race_l1_kernel(double c);
+
+/*
+ * Phi^-1(p) for 1e-300 < p < 1, bit-identical on every IEEE machine: rational
+ * approximations (Wichura 1988, algorithm AS 241, PPND16), a logarithm of our
+ * own, and the exact sqrt.  Relative error measured: below 1e-15.
+ */
+extern double race_inverse_normal(double p);
+
+/* The same of Cauchy's, tan(pi (p - 1/2)) for 0 < p < 1, a multiple of 2^-53 */
+extern double race_inverse_cauchy(double p);
+
+/* Coordinate i of M (x - o), which is x - o, or x, where there is no transform */
+extern double race_transformed(const struct RaceParams *part, const double *x, uint32_t i);
 
 /* A kernel that is a function of the distance in bandwidths, taken to its power, there */
 extern double race_kernel_at(const struct RaceParams *part, double distance);

@@ -16,7 +16,6 @@
 
 #include "loss_rows.h"
 #include "lsh.h"
-#include "normal.h"
 #include "sequences.h"
 #include "table.h"
 

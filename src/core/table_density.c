@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "kernels.h"
 #include "table.h"
 #include "table_density.h"
 

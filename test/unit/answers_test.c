@@ -7,7 +7,7 @@
 #include "../../src/answers/distributions.h"
 #include "../../src/answers/point_masses.h"
 #include "../../src/answers/solver.h"
-#include "../../src/core/kernels.h"
+#include "../../src/core/lsh.h"
 #include "helpers.h"
 #include "tap.h"
 

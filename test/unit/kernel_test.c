@@ -2,7 +2,6 @@
  * kernel_test.c
  *		The exact kernel value.
  */
-#include "../../src/core/kernels.h"
 #include "kernels.h"
 #include "tap.h"
 

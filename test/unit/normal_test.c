@@ -2,8 +2,8 @@
  * normal_test.c
  *		Quantiles: the inverse normal, Student's t and the inverse Cauchy.
  */
-#include "../../src/core/normal.h"
 #include "../../src/answers/distributions.h"
+#include "../../src/core/lsh.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -2,7 +2,6 @@
  * radial_test.c
  *		Kernels by a table over the distance, against the kernels themselves.
  */
-#include "../../src/core/kernels.h"
 #include "../../src/core/table_density.h"
 #include "kernels.h"
 #include "tap.h"

@@ -6,7 +6,6 @@
  * Row functions are fixed by seeds, so there are no false alarms: these tests pass always or
  * never.
  */
-#include "../../src/core/normal.h"
 #include "../../src/core/sequences.h"
 #include "kernels.h"
 #include "tap.h"
