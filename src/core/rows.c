@@ -9,8 +9,8 @@
  *
  * A transform goes into a and b, so that it costs nothing later:
  * a.(M (x - o)) = (M'a).x - (M'a).o.  (So where M (x - o) is 0, rounding decides
- * about its sign.)  hash.c says how codes become a bucket.  Which kernel has which functions is in the table of kernels.  Of
- * structured projections, only signs, offsets and lengths are drawn here.
+ * about its sign.)  hash.c says how codes become a bucket.  Of structured projections, only signs,
+ * offsets and lengths are drawn here.
  */
 #include <string.h>
 
@@ -100,42 +100,31 @@ race_rows_size(const RaceParams *params)
 						  space.workspace);
 }
 
-/* Number the functions of each part, and find their place in memory. */
-static void
-place_parts(RaceRows *rows)
-{
-	const RaceParams *params;
-	RaceRowsPart *part = rows->part;
-	RaceRowsPart next = {.params = rows->params};
-
-	for (params = rows->params; params != NULL;
-		 params = race_params_next(params, rows->params))
-	{
-		next.params = params;
-		next.words = words_of_function(params);
-		*part++ = next;
-		next.signs += race_structured_all_words(params, rows->params->rows);
-		rows->together = larger(rows->together, race_structured_length(params));
-		next.function += params->power;
-		next.position += params->power * next.words;
-		if (params->sequence == RACE_SEQUENCE_SOBOL)
-			next.dimension += race_sobol_dimensions(params);
-	}
-	rows->parts = (int) (part - rows->part);
-	rows->block_words = next.position;
-}
-
 void
 race_rows_init(RaceRows *rows, const RaceParams *params)
 {
 	size_t		size = race_params_size(params);
 	uintptr_t	start = (uintptr_t) (rows + 1) + size;
 	Space		space = space_of(params);
+	RaceRowsPart next = {0};
 
 	memset(rows, 0, sizeof(RaceRows));
 	rows->params = memcpy(rows + 1, params, size);
 	rows->blocks = blocks_of(params);
-	place_parts(rows);
+	/* number the functions of each part, and find their place in memory */
+	for (const RaceParams *part = rows->params; part != NULL; part = race_params_next(part, rows->params))
+	{
+		next.params = part;
+		next.words = words_of_function(part);
+		rows->part[rows->parts++] = next;
+		next.signs += race_structured_all_words(part, params->rows);
+		next.function += part->power;
+		next.position += part->power * next.words;
+		if (part->sequence == RACE_SEQUENCE_SOBOL)
+			next.dimension += race_sobol_dimensions(part);
+		rows->together = larger(rows->together, race_structured_length(part));
+	}
+	rows->block_words = next.position;
 	rows->workspace =
 		(double *) ((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 	rows->coefficients = rows->workspace + RACE_LANES * space.workspace;
@@ -224,19 +213,6 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 		row[i] = first + i;
 	race_philox_lanes(rows->params->seed, RACE_STREAM_FUNCTION, row, j, element,
 					  bits);
-}
-
-static void
-generate_keys(RaceRows *rows, size_t block)
-{
-	uint32_t	first = block * RACE_LANES;
-	uint64_t	row[RACE_LANES];
-
-	for (uint32_t i = 0; i < RACE_LANES; i++)
-		row[i] = first + i;
-	for (uint32_t i = 0; i < keys_of(rows->params); i++)
-		race_philox_lanes(rows->params->seed, RACE_STREAM_REHASH, row, 0, i,
-						  race_rows_key(rows, first, i));
 }
 
 /* ------------------------------------------------------------- projections */
@@ -336,63 +312,42 @@ generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint
 			params->bandwidth;
 }
 
-/* ------------------------------------------------------ sets and categories */
-
-/* A function of a set is a random order of elements: draw its keys. */
-static void
-generate_order(RaceRows *rows, size_t block, uint32_t j)
-{
-	uint64_t	bits[RACE_LANES];
-
-	element_bits(rows, block, j, 0, bits);
-	for (int i = 0; i < RACE_LANES; i++)
-	{
-		uint64_t   *key = (uint64_t *)
-			race_rows_coefficient(rows, block * RACE_LANES + i, j, 0);
-
-		key[0] = bits[i] & 0xFFFFFFFF;
-		key[RACE_LANES] = bits[i] >> 32;
-	}
-}
-
-/*
- * A function of a row is a place in it: draw it, nearly uniformly (2^32 is no
- * multiple of dims).
- */
-static void
-generate_place(RaceRows *rows, const RaceParams *params, size_t block, uint32_t j)
-{
-	uint32_t	first = block * RACE_LANES;
-	uint64_t	bits[RACE_LANES];
-
-	element_bits(rows, block, j, 0, bits);
-	for (int i = 0; i < RACE_LANES; i++)
-		*(uint64_t *) race_rows_coefficient(rows, first + i, j, 0) =
-			(bits[i] >> 32) * params->dims >> 32;
-}
-
 void
 race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
 	const RaceRowsPart *part = part_of(rows, j);
 	const RaceParams *params = part->params;
+	uint32_t	first = block * RACE_LANES;
+	uint64_t	bits[RACE_LANES];
 
-	if (j == 0)
-		generate_keys(rows, block);
-	switch (race_record_kind(params))
+	for (uint32_t i = 0; j == 0 && i < keys_of(rows->params); i++)
 	{
-		case RACE_RECORD_VECTOR:
-			if (race_is_structured(params))
-				generate_structured(rows, part, block, j);
+		uint64_t	row[RACE_LANES];
+
+		for (uint32_t lane = 0; lane < RACE_LANES; lane++)
+			row[lane] = first + lane;
+		race_philox_lanes(rows->params->seed, RACE_STREAM_REHASH, row, 0, i,
+						  race_rows_key(rows, first, i));
+	}
+	if (race_is_structured(params))
+		generate_structured(rows, part, block, j);
+	else if (race_record_kind(params) == RACE_RECORD_VECTOR)
+		generate_projection(rows, part, block, j);
+	else
+	{
+		uint64_t   *words = (uint64_t *) race_rows_coefficient(rows, first, j, 0);
+
+		element_bits(rows, block, j, 0, bits);
+		for (int lane = 0; lane < RACE_LANES; lane++)
+			if (race_record_kind(params) == RACE_RECORD_SET)
+			{
+				/* the keys of a random order of elements */
+				words[lane] = bits[lane] & 0xFFFFFFFF;
+				words[RACE_LANES + lane] = bits[lane] >> 32;
+			}
 			else
-				generate_projection(rows, part, block, j);
-			break;
-		case RACE_RECORD_SET:
-			generate_order(rows, block, j);
-			break;
-		case RACE_RECORD_ROW:
-			generate_place(rows, params, block, j);
-			break;
+				/* a place in the row, nearly uniform: 2^32 is no multiple of dims */
+				words[lane] = (bits[lane] >> 32) * params->dims >> 32;
 	}
 }
 
