@@ -14,14 +14,15 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_language.h"
 #include "catalog/pg_type.h"
-#include "executor/functions.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "../core/core.h"
 #include "../release/ledger.h"
@@ -34,7 +35,7 @@ PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
 PG_FUNCTION_INFO_V1(race_classify_released);
 PG_FUNCTION_INFO_V1(race_posterior_released);
-PG_FUNCTION_INFO_V1(race_sql_handler);
+PG_FUNCTION_INFO_V1(race_handler);
 
 /* A row of race_releases */
 typedef struct Part
@@ -399,23 +400,43 @@ race_posterior_released(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(race_scores_posterior(ask_labels(fcinfo)->scores));
 }
 
-/* ------------------------------------------------------------ answers in SQL */
+/* ------------------------------------------------------------ answers in PL/pgSQL */
+
+/* Return the handler of PL/pgSQL, which looks up the body of a function by its OID, whatever its language is. */
+static PGFunction
+plpgsql_handler(void)
+{
+	HeapTuple	language = SearchSysCache1(LANGNAME, CStringGetDatum("plpgsql"));
+	FmgrInfo	handler;
+
+	if (!HeapTupleIsValid(language))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("answers by the name of a release need language plpgsql"),
+				 errhint("CREATE EXTENSION plpgsql.")));
+	fmgr_info(((Form_pg_language) GETSTRUCT(language))->lanplcallfoid, &handler);
+	ReleaseSysCache(language);
+	return handler.fn_addr;
+}
 
 /*
- * The handler of language racepriv: SQL as in language sql, but an error is shown without the
- * statements and lines that led to it.
+ * The handler of language racepriv: PL/pgSQL, but an error is shown without the statements and
+ * lines that led to it.
  */
 Datum
-race_sql_handler(PG_FUNCTION_ARGS)
+race_handler(PG_FUNCTION_ARGS)
 {
+	static PGFunction handler = NULL;
 	MemoryContext caller = CurrentMemoryContext;
 	ErrorContextCallback *callbacks = error_context_stack;
 	Datum		result = (Datum) 0;
 
+	if (handler == NULL)
+		handler = plpgsql_handler();
 	PG_TRY();
 	{
 		error_context_stack = NULL;
-		result = fmgr_sql(fcinfo);
+		result = handler(fcinfo);
 		error_context_stack = callbacks;
 	}
 	PG_CATCH();

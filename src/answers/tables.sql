@@ -45,36 +45,6 @@ CREATE FUNCTION _racepriv._race_sum_p_value(sum float8, mean float8, deviation f
 COMMENT ON FUNCTION _racepriv._race_sum_p_value(float8, float8, float8) IS
 	'the probability that a sum of squares with this mean and standard deviation is at least so large, by a gamma distribution';
 
--- A difference of shares has the variance of noise and, if nothing has changed, that of two samples: h p (1 - p).
--- Columns may depend on each other, so that the errors of their sums are added.
-CREATE FUNCTION _racepriv._race_tables_distance(
-	sketch race_sketch, before race_sketch, domains jsonb,
-	OUT distance float8, OUT squared float8, OUT standard_error float8, OUT p_value float8)
-	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
-	FROM _racepriv._race_tables_count(sketch, domains, '{}', 0.95) n
-		CROSS JOIN LATERAL _racepriv._race_tables_count(before, domains, '{}', 0.95) m
-		CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
-		CROSS JOIN LATERAL (
-			SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
-			FROM jsonb_array_elements(domains) d
-				CROSS JOIN LATERAL (SELECT CASE WHEN d->>'kind' = 'number' THEN 20 END AS bins) b
-				CROSS JOIN LATERAL (
-				SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
-					sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
-				FROM _racepriv._race_tables_histogram(sketch, domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
-					JOIN _racepriv._race_tables_histogram(before, domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
-						ON g.value IS NOT DISTINCT FROM f.value
-					CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
-					CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2
-						+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
-			WHERE NOT d ? 'measure') s
-	WHERE n.count > 0 AND m.count > 0
-$$;
-COMMENT ON FUNCTION _racepriv._race_tables_distance(race_sketch, race_sketch, jsonb) IS
-	'race_distance of two private sketches of tables, with the kernel that is the share of columns whose values are in the same category, or twentieth of the range';
-
 CREATE FUNCTION _racepriv._race_tables_correlation(
 	sketch race_sketch, domains jsonb, confidence float8,
 	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text,

@@ -29,14 +29,6 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_column(text, text) IS
 	'the number of a column of a release that is given by its name or number; errors: 42703 no such column, 42704 no such release';
 
-CREATE FUNCTION _racepriv._race_some("column" text, "where" jsonb) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END
-$$;
-COMMENT ON FUNCTION _racepriv._race_some(text, jsonb) IS
-	'a condition, and that a column of numbers is not NULL';
-
 CREATE TYPE _racepriv.race_curve_result AS (
 	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text);
 COMMENT ON TYPE _racepriv.race_curve_result IS 'a row of the result of race_curve';
@@ -54,23 +46,26 @@ CREATE FUNCTION race_curve(
 	RETURNS SETOF _racepriv.race_curve_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
-		h.count / (h.high - h.low), NULL::text
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, "column") OFFSET 0) k (name)
-		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, k.name, NULL, steps,
-			race_curve."where", true, false, confidence) h
-		CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, _racepriv._race_some(k.name, race_curve."where"), confidence) n
-	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
-	UNION ALL
-	SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
-	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where", label, smoothing), label) l
-		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
-			lower, upper, confidence, smoothing) c
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
+	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
+BEGIN
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
+			h.count / (h.high - h.low), NULL::text
+		FROM _racepriv._race_released(release) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
+			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
+			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
+		WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
+	ELSE
+		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
+		FROM _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
+				lower, upper, confidence, smoothing) c;
+	END IF;
+END $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
@@ -90,36 +85,44 @@ CREATE FUNCTION race_heatmap(
 	RETURNS SETOF _racepriv.race_heatmap_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, column1),
-			_racepriv._race_number_column(d.domains, column2) OFFSET 0) k (name1, name2)
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains,
-			_racepriv._race_some(k.name1, _racepriv._race_some(k.name2, '{}')), 0.95) n
-		CROSS JOIN LATERAL (
-			-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
-			SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
-				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
-					ELSE greatest(sum(t.estimate) - z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
-				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
-					ELSE greatest(sum(t.estimate) + z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
-			FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
-				FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
-					FROM _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) c
-					WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t CROSS JOIN _racepriv._race_z(0.95) z (z)
-			GROUP BY t.i / t.width1, t.j / t.width2, z.z) c
-		CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
-	WHERE (c.low1 + c.high1) / 2 >= coalesce(race_heatmap.lower[1], '-infinity') AND (c.low1 + c.high1) / 2 <= coalesce(race_heatmap.upper[1], 'infinity')
-		AND (c.low2 + c.high2) / 2 >= coalesce(race_heatmap.lower[2], '-infinity') AND (c.low2 + c.high2) / 2 <= coalesce(race_heatmap.upper[2], 'infinity')
-	UNION ALL
-	SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z.z * c.standard_error, 0::float8), c.density + z.z * c.standard_error
-	FROM _racepriv._race_z(0.95) z (z) CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label, smoothing, steps), label) l
-		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
-			lower, upper, smoothing) c
-	ORDER BY 4, 1, 2
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
+	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
+	confidence CONSTANT float8 := 0.95;
+	z CONSTANT float8 := _racepriv._race_z(confidence);
+BEGIN
+	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
+		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
+	ELSIF domains IS NOT NULL THEN
+		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
+		FROM _racepriv._race_released(release) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
+			CROSS JOIN LATERAL (
+				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
+				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
+					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
+						ELSE greatest(sum(t.estimate) - z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
+					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
+						ELSE greatest(sum(t.estimate) + z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
+				FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
+					FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
+						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
+						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
+				GROUP BY t.i / t.width1, t.j / t.width2) c
+			CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
+			CROSS JOIN LATERAL (SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2) m (x1, x2)
+		WHERE m.x1 >= coalesce(race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(race_heatmap.upper[1], 'infinity')
+			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
+		ORDER BY 1, 2;
+	ELSE
+		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error
+		FROM _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+				_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
+				lower, upper, smoothing) c
+		ORDER BY 4, 1, 2;
+	END IF;
+END $$;
 COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
 	'the probability density of two columns of a release, in at most steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
 
@@ -142,31 +145,36 @@ CREATE FUNCTION race_histogram(
 	RETURNS SETOF _racepriv.race_bins_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
-	WITH asked AS MATERIALIZED (
-		SELECT CASE WHEN e.list LIKE '{%}' THEN e.list::text[] WHEN NOT e.number THEN ARRAY[e.list] END AS edges,
-			CASE WHEN e.number THEN e.list::int ELSE bins END AS bins
-		FROM (SELECT l.list, l.list ~ '^ *[0-9]{1,5} *$' FROM (SELECT edges::text) l (list)) e (list, number)
-	)
-	SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-		CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN asked a CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", a.edges, a.bins,
-			race_histogram."where", false, false, confidence) h
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN race_histogram."where"
-			ELSE _racepriv._race_some("column", race_histogram."where") END, confidence) n
-	UNION ALL
-	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
-		c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
-	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN asked a
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where", label, smoothing), label) l
-		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
-		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(a.edges::float8[], (
-			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(a.bins, 20) ORDER BY i)
-			FROM generate_series(0, coalesce(a.bins, 20)) i, _racepriv._race_columns(s.sketch) b
-			WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c
-$$;
+DECLARE
+	list CONSTANT text := edges::text;
+	number CONSTANT boolean := list ~ '^ *[0-9]{1,5} *$';
+	bin_edges CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
+	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
+	domains jsonb;
+	present jsonb := "where";
+BEGIN
+	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
+	IF NOT jsonb_path_exists(domains, '$[*] ? (@.name == $name).categories', jsonb_build_object('name', "column")) THEN
+		present := _racepriv._race_some(domains, "column", "where");
+	END IF;
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
+			CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
+		FROM _racepriv._race_released(release) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
+			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n;
+	ELSE
+		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
+			c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
+			CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(bin_edges::float8[], (
+				SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bin_count, 20) ORDER BY i)
+				FROM generate_series(0, coalesce(bin_count, 20)) i, _racepriv._race_columns(s.sketch) b
+				WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c;
+	END IF;
+END $$;
 COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
@@ -179,15 +187,24 @@ COMMENT ON COLUMN _racepriv.race_percentiles_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_percentiles_result."text" IS 'the quantile as text of the type of the column';
 COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_tables_quantiles(
-	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
-	RETURNS SETOF _racepriv.race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
+CREATE FUNCTION race_quantiles(
+	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_percentiles_result
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
 	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
 	whole CONSTANT boolean := domain->>'whole';
 BEGIN
-	IF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
+	IF domains IS NULL THEN
+		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+				race_quantiles.p, _racepriv._race_column(release, "column")) q;
+		RETURN;
+	ELSIF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
 		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
 			HINT = 'The median is 0.5.';
 	END IF;
@@ -196,7 +213,8 @@ BEGIN
 		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
 			-- noise is taken out of the order: counts ascend
 			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, NULL, "where", true, true, confidence) WITH ORDINALITY h
+		FROM _racepriv._race_tables_histogram(_racepriv._race_released(release), domains, "column", NULL, NULL, "where", true, true,
+			confidence) WITH ORDINALITY h
 		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
@@ -205,7 +223,7 @@ BEGIN
 		CASE WHEN domain->>'type' = 'date' THEN to_char('2000-01-01'::date + v.v::int, 'YYYY-MM-DD')
 			WHEN domain->>'type' LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => v.v), 'YYYY-MM-DD HH24:MI:SS')
 			WHEN domain->>'type' = 'interval' THEN make_interval(secs => v.v)::text ELSE v.v::text END, NULL::text
-	FROM unnest(_race_tables_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
+	FROM unnest(race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
 	) r ON r.count >= q.p * t.count AND r.before < greatest(q.p * t.count, 1e-9) AND t.lower > 0::float8
@@ -217,26 +235,6 @@ BEGIN
 		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
 	ORDER BY q.place;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, jsonb, text, float8[], jsonb, float8) IS
-	'race_quantiles of a private sketch of tables with the domains of its columns';
-
-CREATE FUNCTION race_quantiles(
-	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
-	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_percentiles_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_tables_quantiles(
-			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains,
-			"column", race_quantiles.p, race_quantiles."where", confidence) q
-	UNION ALL
-	SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
-	FROM _racepriv._race_z(confidence) z (z)
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where", label), label) l
-		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-			race_quantiles.p, _racepriv._race_column(release, "column")) q
-$$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
@@ -257,19 +255,22 @@ CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT 
 	RETURNS SETOF _racepriv.race_release_modes_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_tables_modes(
-			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, max, 0.95) m
-	UNION ALL
-	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
-	FROM (SELECT r.columns FROM _racepriv.race_releases r
-			WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l ON true
-		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-			WITH ORDINALITY m (at, density, prominence, mode)
-		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
+BEGIN
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
+		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m;
+	ELSE
+		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
+		FROM (SELECT r.columns FROM _racepriv.race_releases r
+				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
+			RIGHT JOIN _racepriv._race_labels(release, label) l ON true
+			CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
+				WITH ORDINALITY m (at, density, prominence, mode)
+			LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true;
+	END IF;
+END $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
@@ -283,44 +284,42 @@ COMMENT ON COLUMN _racepriv.race_outliers_result.label IS 'the label; NULL in a 
 COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
 COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
 
-CREATE FUNCTION _racepriv._race_points(sketch race_sketch, points float8[]) RETURNS TABLE (point int, x float8[])
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
+CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_outliers_result
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM _racepriv._race_columns(sketch));
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
+	points float8[];
+	dims int;
 BEGIN
-	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT q.n::int, r.typicality, r.share, r.density, NULL::text, r.lower, r.upper
+		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
+			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
+				WITH ORDINALITY q (record, n)
+			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, domains, _racepriv._race_query(domains, q.record), confidence) r
+		WHERE d.records IS NOT NULL ORDER BY 1;
+		RETURN;
+	END IF;
+	-- a release that is not there is told before what is wrong with points
+	SELECT count(*), CASE WHEN count(*) > 0 THEN records::text END::float8[] INTO dims, points
+	FROM (SELECT _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, label) l LIMIT 1) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_columns(s.sketch);
+	IF cardinality(points) % nullif(dims, 0) <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
 	THEN
 		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
-	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
+	RETURN QUERY SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN (SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
+			FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1) p (point, x)
+		CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t
+	ORDER BY p.point, l.label COLLATE "C";
 END $$;
-COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
-	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
-
-CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_outliers_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT o.* FROM (
-		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
-		FROM (SELECT d, CASE WHEN d IS NOT NULL THEN records::text END::jsonb FROM _racepriv._race_domains_of(release) d OFFSET 0) d (domains, records)
-			CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
-				WITH ORDINALITY q (record, n)
-			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, d.domains, _racepriv._race_query(d.domains, q.record), confidence) r
-		WHERE d.records IS NOT NULL
-		UNION ALL
-		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
-		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l
-			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records::text END::float8[]) p
-			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
-	ORDER BY o.point, o.label COLLATE "C"
-$$;
 COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
 
@@ -342,6 +341,9 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_versions_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	PERFORM _racepriv._race_released(race_versions.release, l.label) FROM _racepriv._race_labels(release, label) l;		-- says if there is none
+	RETURN QUERY
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
@@ -353,19 +355,37 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 			-- of a series, single intervals
 			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
 				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
-	SELECT v.released_at, v.version, (_racepriv._race_info(v.sketch)).count::float8, (_racepriv._race_info(v.sketch)).epsilon,
-		d.distance, d.squared, d.standard_error, d.p_value, v.label
-	FROM versions v LEFT JOIN versions before
+	SELECT v.released_at, v.version, i.count::float8, i.epsilon, d.distance, d.squared, d.standard_error, d.p_value, v.label
+	FROM versions v CROSS JOIN LATERAL _racepriv._race_info(v.sketch) i LEFT JOIN versions before
 		ON before.place = v.place - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (
-			SELECT m.distance, m.squared, m.standard_error, m.p_value FROM _racepriv._race_distance(
-				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
+			SELECT m.distance, m.squared, m.standard_error, m.p_value
+			FROM _racepriv._race_distance(CASE WHEN i.kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
 			WHERE v.domains IS NULL
 			UNION ALL
-			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true
-	WHERE (SELECT bool_and(_racepriv._race_released(race_versions.release, l.label) IS NOT NULL)
-		FROM _racepriv._race_labels(race_versions.release, race_versions.label) l)		-- says if there is none
-	ORDER BY v.label COLLATE "C", v.version
-$$;
+			-- the kernel is the share of columns whose values are in the same category, or twentieth of the range.  A difference of
+			-- shares has the variance of noise and, if nothing has changed, that of two samples: h p (1 - p).  Columns may depend
+			-- on each other, so that the errors of their sums are added.
+			SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
+			FROM _racepriv._race_tables_count(v.sketch, v.domains, '{}', 0.95) n
+				CROSS JOIN LATERAL _racepriv._race_tables_count(before.sketch, v.domains, '{}', 0.95) m
+				CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
+				CROSS JOIN LATERAL (
+					SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
+					FROM jsonb_array_elements(v.domains) d
+						CROSS JOIN LATERAL (SELECT CASE WHEN d->>'kind' = 'number' THEN 20 END AS bins) b
+						CROSS JOIN LATERAL (
+						SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
+							sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
+						FROM _racepriv._race_tables_histogram(v.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
+							JOIN _racepriv._race_tables_histogram(before.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
+								ON g.value IS NOT DISTINCT FROM f.value
+							CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
+							CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2
+								+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
+					WHERE NOT d ? 'measure') s
+			WHERE n.count > 0 AND m.count > 0) d ON true
+	ORDER BY v.label COLLATE "C", v.version;
+END $$;
 COMMENT ON FUNCTION race_versions(text, text) IS
 	'a row for each version of a release and label, or interval of a series, whose end is the time: records, and the distance to the one before. Moments have counts alone. Errors: 42704';

@@ -67,10 +67,10 @@ CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid, c
 		ORDER BY r.revision DESC LIMIT 1) s ON true
 	CROSS JOIN LATERAL _racepriv._race_domain(relation, a.attnum, s.type, s.lower, s.upper, s.step, s.categories) d
 	LEFT JOIN LATERAL (
-		SELECT _racepriv._race_relation_name(c.confrelid::regclass) AS name
+		SELECT c.confrelid::regclass::text AS name
 		FROM pg_constraint c JOIN _racepriv.race_datasets p ON p.dataset = _race_columns_of_dataset.dataset
 		WHERE d.arguments LIKE 'categories%' AND c.contype = 'f' AND c.conrelid = relation AND c.conkey = ARRAY[a.attnum]
-			AND _racepriv._race_relation_name(c.confrelid::regclass) = ANY (p.public_tables) LIMIT 1) f ON true
+			AND c.confrelid::regclass::text = ANY (p.public_tables) LIMIT 1) f ON true
 	WHERE a.attrelid = relation AND a.attnum > 0::smallint AND NOT a.attisdropped AND (columns IS NULL OR a.attname::text COLLATE "C" = ANY (columns))
 	ORDER BY a.attnum
 $$;
@@ -139,7 +139,7 @@ BEGIN
 	SELECT dataset, column_name, coalesce((SELECT max(r.revision) FROM _racepriv.race_descriptions r
 			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
 		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
-		_racepriv._race_relation_name(public_table), actor, clock_timestamp(), epsilon
+		public_table::text, actor, clock_timestamp(), epsilon
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	SELECT k.reason, k.hint INTO known
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
@@ -228,15 +228,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, f
 COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) IS
 	'the domains and units of columns, and of a measure after them; with a delta, texts may have categories that are still to be chosen. Errors: 42703 for no such column, 22023 for a column without a domain';
 
-CREATE FUNCTION _racepriv._race_declared_domains(domains jsonb) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT jsonb_agg(CASE WHEN d.domain ? 'chosen' THEN d.domain - '{categories,cells,group,single}'::text[] ELSE d.domain END ORDER BY d.place)
-	FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
-$$;
-COMMENT ON FUNCTION _racepriv._race_declared_domains(jsonb) IS
-	'domains of columns without the categories that a release chose';
-
 CREATE FUNCTION _racepriv._race_state_categories(domains jsonb, categories text[]) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -255,7 +246,7 @@ CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains j
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have; groups follow from the other columns, too
+	of_cells CONSTANT text[] := '{categories,cells,group,single}';		-- which are chosen, and of which a measure has none
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -263,9 +254,9 @@ BEGIN
 	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
-	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
-		WHEN o.domain ? 'chosen' THEN
-			_racepriv._race_declared_domains(jsonb_build_array(k.domain)) IS DISTINCT FROM _racepriv._race_declared_domains(jsonb_build_array(o.domain))
+	-- groups follow from the other columns, too
+	WHERE CASE WHEN o.domain ? 'measure' OR (o.domain ? 'chosen' AND k.domain ? 'chosen')
+		THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
 		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN

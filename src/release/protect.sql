@@ -7,15 +7,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boo
 COMMENT ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) IS
 	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
 
-CREATE FUNCTION _racepriv._race_relation_name(relation regclass) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 10
-	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
-	SELECT format('%I.%I', n.nspname, c.relname)
-	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = relation
-$$;
-COMMENT ON FUNCTION _racepriv._race_relation_name(regclass) IS
-	'the name of a relation with its schema, the same under all settings';
-
 CREATE FUNCTION _racepriv._race_with_parts(tables regclass[]) RETURNS regclass[]
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -66,7 +57,7 @@ CREATE FUNCTION _racepriv._race_rows_naming(tables regclass[])
 				AND (b.identity).database = i.database AND (b.identity).ledger = i.ledger) h (here)
 			LEFT JOIN pg_namespace s ON s.oid = b.schema_id AND h.here),
 	present AS MATERIALIZED (
-		SELECT c.oid, _racepriv._race_relation_name(c.oid::regclass) AS name FROM pg_class c WHERE c.oid = ANY (tables))
+		SELECT c.oid, c.oid::regclass::text AS name FROM pg_class c WHERE c.oid = ANY (tables))
 	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, false
 	FROM present p JOIN entries e ON e.relation = p.oid AND e.here
 	UNION ALL
@@ -108,7 +99,7 @@ DECLARE
 		WHERE e.budget = _race_check_owner.budget);
 	foreign_one text;
 BEGIN
-	SELECT _racepriv._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
+	SELECT c.oid::regclass::text INTO foreign_one FROM pg_class c
 	WHERE c.oid = ANY (relations || _racepriv._race_topmost(entered)) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
@@ -153,7 +144,7 @@ CREATE FUNCTION _racepriv._race_enter_tables(tables regclass[], budget text) RET
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	INSERT INTO _racepriv.race_budget_tables (table_name, relation, owner, budget, identity, owner_id, schema_id)
-	SELECT _racepriv._race_relation_name(c.oid::regclass), c.oid, pg_get_userbyid(c.relowner), budget, _racepriv._race_identity(),
+	SELECT c.oid::regclass::text, c.oid, pg_get_userbyid(c.relowner), budget, _racepriv._race_identity(),
 		c.relowner, c.relnamespace
 	FROM pg_class c WHERE c.oid = ANY (tables)
 	ON CONFLICT DO NOTHING
@@ -171,7 +162,7 @@ DECLARE
 	taken record;
 	missing record;
 BEGIN
-	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
+	SELECT e.relation::text AS name, e.owner, e.budget, b.epsilon_limit INTO taken
 	FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets b USING (budget)
 	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
 	ORDER BY 1, 2 LIMIT 1;
@@ -281,12 +272,12 @@ BEGIN
 	END IF;
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO _racepriv.race_datasets
-	SELECT dataset, relation, _racepriv._race_relation_name(relation), pg_get_userbyid(c.relowner),
+	SELECT dataset, relation, relation::text, pg_get_userbyid(c.relowner),
 		unit_column, max_contributions, neighbors,
-		ARRAY(SELECT _racepriv._race_relation_name(t) FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
+		ARRAY(SELECT t::text FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
 	FROM pg_class c WHERE c.oid = relation;
 	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
-		'relation', _racepriv._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
+		'relation', relation::text, 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
@@ -369,7 +360,7 @@ BEGIN
 	PERFORM _racepriv._race_enter_tables(_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass,
 		_racepriv._race_with_parts(tables), true), b.budget);
 	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)),
-		string_agg(format('%s of role "%s" (before "%s")', _racepriv._race_relation_name(c.oid::regclass), pg_get_userbyid(c.relowner), o.owner), ', ')
+		string_agg(format('%s of role "%s" (before "%s")', c.oid::regclass::text, pg_get_userbyid(c.relowner), o.owner), ', ')
 			FILTER (WHERE pg_get_userbyid(c.relowner) <> o.owner)
 	INTO relations, others
 	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, super) r (relation)

@@ -326,6 +326,10 @@ write_request(Release *release)
 	" UNION ALL SELECT s.charge, s.request->'domains', 0, 0 FROM _racepriv.race_charges s" \
 	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
 
+/* Domains without the categories that a release chose */
+#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single}'::text[] ELSE d END ORDER BY n)" \
+	" FROM jsonb_array_elements(" domains ") WITH ORDINALITY e (d, n))"
+
 /* Is there a release of that name, request and domains?  Error 42710 if of others. */
 static bool
 exists(const Release *release)
@@ -337,7 +341,7 @@ exists(const Release *release)
 	bool		isnull;
 
 	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) = $2, false)"
-					" AND _racepriv._race_declared_domains(r.domains) IS NOT DISTINCT FROM _racepriv._race_declared_domains($3)"
+					" AND " DECLARED("r.domains") " IS NOT DISTINCT FROM " DECLARED("$3")
 					" FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
 					" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
 					lengthof(parameters), parameters);

@@ -56,25 +56,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
--- What views are made of can change after they were protected.  A table that was not among
--- it then is not taken into the budget by a release: race_protect asks for its owner.
-CREATE FUNCTION _racepriv._race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF _racepriv._race_find_budget(tables, public_tables) IS DISTINCT FROM budget OR EXISTS (
-		SELECT FROM unnest(_racepriv._race_topmost(tables)) t
-		WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))
-	THEN
-		RAISE EXCEPTION 'the tables of dataset "%" are not those of its budget any more', dataset
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				HINT = 'Protect its relation under another name: what has a budget keeps it.';
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_budget(text, text, regclass[], regclass[]) IS
-	'raises 55000 unless all tables belong to a budget, and as _race_find_budget';
-
 CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint, delta float8) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -219,7 +200,7 @@ BEGIN
 		SELECT c.oid FROM pg_class c
 		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
 			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables e
-				WHERE e.table_name = _racepriv._race_relation_name(c.oid::regclass) AND e.relation = c.oid
+				WHERE e.table_name = c.oid::regclass::text AND e.relation = c.oid
 					AND e.owner_id = c.relowner AND e.schema_id = c.relnamespace AND _racepriv._race_is_here(e.identity)));
 	PERFORM _racepriv._race_enter_tables(
 		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);

@@ -1,15 +1,15 @@
 -- ------------------------------------------------------------------------
 -- Releases by name: the latest version that the caller may see
 
-CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
-	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_sql_handler() FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
+CREATE FUNCTION _racepriv._race_handler() RETURNS language_handler
+	AS 'MODULE_PATHNAME', 'race_handler' LANGUAGE C;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_handler() FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_handler() IS 'the handler of language racepriv';
 
 -- Without a validator: pg_dump --binary-upgrade names functions of pg_catalog in no CREATE LANGUAGE.
-CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler;
+CREATE LANGUAGE racepriv HANDLER _racepriv._race_handler;
 COMMENT ON LANGUAGE racepriv IS
-	'SQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
+	'PL/pgSQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
 
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;

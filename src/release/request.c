@@ -493,18 +493,29 @@ race_request_check_rights(Oid relation)
 					   get_rel_name(relation));
 }
 
+/*
+ * Raise 55000 unless all tables belong to the budget of the dataset.  What views are made of can change after they were
+ * protected.  A table that was not among it then is not taken into the budget by a release: race_protect asks for its owner.
+ */
 static void
 check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
 {
+	Oid			type = get_array_type(REGCLASSOID);
 	RaceParameter parameters[] = {
-		RaceText(asked->dataset),
 		RaceText(checked->dataset->budget),
-		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
-		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
+		{type, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
+		{type, PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
 	};
+	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_budget($1, $2, $3, $4)",
+	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1 AND NOT EXISTS ("
+					"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))",
 					lengthof(parameters), parameters);
+	if (!DatumGetBool(race_ledger_value(1, &isnull)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the tables of dataset \"%s\" are not those of its budget any more", asked->dataset),
+				 errhint("Protect its relation under another name: what has a budget keeps it.")));
 }
 
 #define MOST_CLASSES	100		/* that are calibrated */

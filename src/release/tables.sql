@@ -1,13 +1,28 @@
 -- ------------------------------------------------------------------------
 -- Answers of releases by columns
 
-CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100
+CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label text DEFAULT NULL, smoothing float8 DEFAULT NULL) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1
-$$;
-COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
-	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
+DECLARE
+	domains CONSTANT jsonb := (SELECT r.domains FROM _racepriv.race_releases r
+		WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1);
+BEGIN
+	IF domains IS NULL AND needed AND release IS NOT NULL THEN
+		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
+		RAISE EXCEPTION 'release "%" was not made by columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
+	ELSIF domains IS NOT NULL AND label IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
+	ELSIF domains IS NOT NULL AND smoothing IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
+	END IF;
+	RETURN domains;
+END $$;
+COMMENT ON FUNCTION _racepriv._race_domains_of(text, boolean, text, float8) IS
+	'the domains of the columns of the latest version of a release; NULL if it was not made by columns. Errors: 42704, 22023 if they are needed; 22023 for a label or smoothing of a release by columns';
 
 CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
@@ -23,45 +38,6 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_labels(text, text) IS
 	'the labels of a release in their order, or the one that is given; one NULL if there are none, or no such release, so that race_released tells which';
 
-CREATE FUNCTION _racepriv._race_domains_needed(release text) RETURNS jsonb
-	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
-BEGIN
-	IF domains IS NULL THEN
-		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
-		RAISE EXCEPTION 'release "%" was not made by columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
-	END IF;
-	RETURN domains;
-END $$;
-COMMENT ON FUNCTION _racepriv._race_domains_needed(text) IS
-	'the same; errors: 42704 no such release, 22023 if it was not made by columns';
-
-CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb, label text DEFAULT NULL, smoothing float8 DEFAULT NULL, steps int DEFAULT NULL) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF _racepriv._race_domains_of(release) IS NULL THEN
-		IF "where" <> '{}' THEN
-			PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
-		END IF;
-		RETURN release;
-	ELSIF label IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
-	ELSIF smoothing IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
-	ELSIF steps < 2 OR steps > 500 THEN
-		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	RETURN NULL;
-END $$;
-COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb, text, float8, int) IS
-	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition, or if one by columns is asked for a label, smoothing or too many steps';
-
 CREATE TYPE _racepriv.race_count_result AS (
 	count float8, lower float8, upper float8, source text);
 COMMENT ON TYPE _racepriv.race_count_result IS 'the result of race_count';
@@ -74,17 +50,20 @@ CREATE FUNCTION race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS _racepriv.race_count_result LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
-		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
-	WHERE d.domains IS NOT NULL
-	UNION ALL
-	SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured'
-	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
-		SELECT sum((_racepriv._race_info(s.sketch)).count::float8) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
-		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_count."where"), NULL) l
-			CROSS JOIN LATERAL _racepriv._race_released(release, l.label) s (sketch)) n
-	WHERE n.count IS NOT NULL
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}');
+	result _racepriv.race_count_result;
+BEGIN
+	IF domains IS NOT NULL THEN
+		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), domains, "where", confidence) c;
+	ELSE
+		SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured' INTO result
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
+			SELECT sum(i.count::float8) AS count, sqrt(sum(coalesce(i.count_noise_stddev, 0::float8) ^ 2::float8)) AS error
+			FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i) n;
+	END IF;
+	RETURN result;
+END $$;
 COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
 
@@ -102,18 +81,20 @@ CREATE FUNCTION race_crosstab(
 	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_crosstab_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), column1, column2, confidence) c
-$$;
+BEGIN
+	RETURN QUERY SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(
+		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), column1, column2, confidence) c;
+END $$;
 COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
 	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
 	RETURNS SETOF anyelement LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), n, seed)
-$$;
+BEGIN
+	RETURN QUERY SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release),
+		_racepriv._race_domains_of(release, true), n, seed);
+END $$;
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
 
@@ -135,26 +116,28 @@ CREATE FUNCTION race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_mean_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
-	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), "column", CASE WHEN b.list LIKE '{%}' THEN b.list::text[] WHEN b.list IS NOT NULL THEN ARRAY[b.list] END,
-		race_mean."where", confidence) m
-$$;
+DECLARE
+	list CONSTANT text := by::text;
+	columns CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END;
+BEGIN
+	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source FROM _racepriv._race_tables_mean(
+		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), "column", columns, "where", confidence) m;
+END $$;
 COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
-CREATE FUNCTION _racepriv._race_number_column(domains jsonb, "column" text) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
+CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb) RETURNS jsonb
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	IF EXISTS (SELECT FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND d->'categories' IS NOT NULL) THEN
 		RAISE EXCEPTION 'column "%" of the release has categories, no numbers', left("column", 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_crosstab counts its values, race_mean has means by them.';
 	END IF;
-	RETURN "column";
+	RETURN CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
-	'the name of a column that has numbers, or that does not exist; error 22023 if it has categories';
+COMMENT ON FUNCTION _racepriv._race_some(jsonb, text, jsonb) IS
+	'a condition, and that a column of numbers is not NULL; error 22023 if it has categories';
 
 CREATE TYPE _racepriv.race_trend_means_result AS (
 	x float8, value text, mean float8, lower float8, upper float8, count float8, source text);
@@ -171,22 +154,26 @@ CREATE FUNCTION race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
-		_racepriv._race_released(CASE WHEN by IS DISTINCT FROM 'during' THEN release END, NULL), d.domains, "column",
-		ARRAY[_racepriv._race_number_column(d.domains, by)], race_trend."where", confidence) m
-	WHERE m.x IS NOT NULL
-	UNION ALL
-	SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_period(CASE WHEN by = 'during' THEN release END) p CROSS JOIN LATERAL (
-			SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
-				to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
-			FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
-			GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
-		CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value, NULL),
-			_racepriv._race_domains_needed(release), "column", NULL, race_trend."where", confidence) m
-	ORDER BY 1
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+BEGIN
+	IF by IS DISTINCT FROM 'during' THEN
+		PERFORM _racepriv._race_some(domains, by, '{}');
+		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
+		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
+		WHERE m.x IS NOT NULL ORDER BY 1;
+	ELSE
+		RETURN QUERY SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
+		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
+				SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
+					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
+				FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
+				GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
+			CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value), domains, "column", NULL,
+				"where", confidence) m
+		ORDER BY 1;
+	END IF;
+END $$;
 COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
 	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little known. where, source, errors: race_count';
 
@@ -224,12 +211,14 @@ CREATE FUNCTION race_classify(
 	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_classify_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	WITH release AS MATERIALIZED (
-		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
-		FROM _racepriv._race_domains_needed(race_classify.release) d (domains)
-	), given AS MATERIALIZED (
-		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, NULL, NULL,
-			_racepriv._race_query(r.domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
+DECLARE
+	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+BEGIN
+	RETURN QUERY
+	WITH given AS MATERIALIZED (
+		SELECT h.* FROM _racepriv._race_tables_histogram(sketch, domains, label, NULL, NULL,
+			_racepriv._race_query(domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
@@ -237,10 +226,10 @@ CREATE FUNCTION race_classify(
 		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
 		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
 		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
-	FROM release r CROSS JOIN edges e CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, e.edges, NULL,
+	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, domains, label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
-	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
-$$;
+	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
+END $$;
 COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
@@ -258,18 +247,21 @@ CREATE FUNCTION race_correlation(
 	release text, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_correlation_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), confidence) c
-$$;
+BEGIN
+	RETURN QUERY SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(
+		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), confidence) c;
+END $$;
 COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
-CREATE FUNCTION _racepriv._race_regress(release text, target text, columns text[], OUT "column" text, OUT coefficient float8)
-	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
+CREATE FUNCTION race_regress(
+	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_needed(release);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
 	confidence CONSTANT float8 := 0.95;		-- of intervals, which are not asked for
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
@@ -289,7 +281,7 @@ BEGIN
 			HINT = format('Its columns are %s.', (SELECT string_agg(d->>'name', ', ') FROM jsonb_array_elements(domains) d));
 	END IF;
 	IF columns IS NULL THEN
-		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p,
+		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p,
 			LATERAL (VALUES (p.column1), (p.column2)) t (n) WHERE t.n <> target GROUP BY t.n ORDER BY t.n);
 	END IF;
 	k := cardinality(names);
@@ -299,7 +291,7 @@ BEGIN
 	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
 	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r,
 			p.mean1, p.mean2, p.deviation1, p.deviation2
-		FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p
+		FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p
 		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
 	LOOP
 		means[c.i] := c.mean1; means[c.j] := c.mean2;
@@ -341,24 +333,16 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[]) IS
-	'race_regress by the name of a release';
-
-CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_regress(release, target, columns)
-$$;
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
-		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i
-$$;
+BEGIN
+	RETURN QUERY SELECT i.* FROM _racepriv._race_labels(release, NULL) l
+		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i;
+END $$;
 COMMENT ON FUNCTION race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels. Error 42704';
 
@@ -379,13 +363,13 @@ COMMENT ON COLUMN _racepriv.race_export_result.count IS 'the noisy count; of a p
 COMMENT ON COLUMN _racepriv.race_export_result.standard_error IS 'the standard error of the count; NULL where the model fills in';
 COMMENT ON COLUMN _racepriv.race_export_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_export(release text, format text)
+CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_export_result
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, format = 'tables');
 BEGIN
 	IF release IS NULL THEN
 		RETURN;
@@ -399,7 +383,7 @@ BEGIN
 		RETURN QUERY
 		WITH names AS (
 			SELECT d.domain->>'name' AS name, d.place
-			FROM jsonb_array_elements(_racepriv._race_domains_needed(release)) WITH ORDINALITY d (domain, place)
+			FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
 			WHERE NOT d.domain ? 'measure')
 		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_z(0.95), NULL::text
 		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
@@ -425,14 +409,6 @@ BEGIN
 			LEFT JOIN LATERAL unnest(p.x) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_export(text, text) IS
-	'race_export';
-
-CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
-	RETURNS SETOF _racepriv.race_export_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_export(release, format)
-$$;
 COMMENT ON FUNCTION race_export(text, text) IS
 	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
+

@@ -108,7 +108,7 @@ for my $question ("race_curve('people')", "race_histogram('people', 'x', '{0,5,1
 $cluster->sql($_, 'clinic') for acts('hid'), "CALL hid.race_grant('helper', 'curator')", 'TABLE hid.race_budget_status', 'SELECT name FROM hid.race_catalog';
 is_no_superuser('renamed before');
 like(fails('dba', 'SELECT public.evil()'), qr/hijacked by evil, as dba/, 'control: what he has made can be called');
-like(fails('dba', "SELECT public._race_relation_name('kept.visits')"), qr/hijacked by _race_relation_name, as dba/, 'control: there are impostors of internal functions');
+like(fails('dba', "SELECT public._race_with_parts('{kept.visits}')"), qr/hijacked by _race_with_parts, as dba/, 'control: there are impostors of internal functions');
 
 # What belongs to others in the schema of the ledger, he cannot have
 like(fails('dba', $_), qr/ERROR:  (?:42501|2BP01)/, "dba cannot: $_")
