@@ -63,7 +63,7 @@ OBJS = src/racepriv.o \
 # The install script is made of the SQL beside the C, in this order.
 CORE_SQL = params domain sketch privatize moments
 ANSWERS_SQL = fit tables estimate classify models moments_answers
-RELEASE_SQL = ledger series released classified protect release columns catalog tables chart rights
+RELEASE_SQL = ledger series released classified protect release columns catalog tables chart label rights
 SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
 	$(RELEASE_SQL:%=src/release/%.sql)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
@@ -105,6 +105,18 @@ endif
 # squares need no errno.
 src/core/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
 src/core/table_density.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
+
+# What the ledger records of the library that drew noise: its version and commit, which is unknown outside of a repository
+# of its own.  The file changes with the commit alone, so that equal sources give equal bits.
+COMMIT := $(shell cd $(SOURCE) && if [ "$$(git rev-parse --show-toplevel 2>/dev/null)" = "$$(pwd -P)" ]; \
+	then git describe --always --dirty --exclude='*' --abbrev=12; else echo unknown; fi)
+src/release/commit.tmp: FORCE
+	@mkdir -p $(@D); echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+FORCE:
+.PHONY: FORCE
+src/release/release.o src/release/release.bc: src/release/commit.tmp
+src/release/release.o src/release/release.bc: override CPPFLAGS += -DRACE_LIBRARY='"$(EXTVERSION) ($(COMMIT))"'
+EXTRA_CLEAN += src/release/commit.tmp
 
 HEADERS = $(call files_of,src/*/*.h)
 $(OBJS): $(HEADERS)

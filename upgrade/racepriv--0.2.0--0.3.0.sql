@@ -44,7 +44,6 @@ ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_limit(epsilon float8, delta float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_epsilon(rho float8, delta float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_relation_name(relation regclass) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_with_parts(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_topmost(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_entries_of(tables regclass[]) SET SCHEMA _racepriv;
@@ -55,7 +54,6 @@ ALTER FUNCTION _race_check_limits(epsilon_limit float8, delta_limit float8, acco
 ALTER FUNCTION _race_protect(actor name, dataset text, relation regclass, epsilon_limit float8, delta_limit float8, unit_column name, max_contributions int, neighbors text, accounting text, public_tables regclass[], tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_budget_limit(actor name, dataset text, epsilon_limit float8, delta_limit float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_budget_adopt(actor name, dataset text) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_charge(dataset text, name text, version int, request jsonb, rho float8, budget text, tables regclass[], charged_by name, OUT charge uuid, OUT charged_at timestamptz) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refreshes_left(actor name, name text) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_labels(release text, label text) SET SCHEMA _racepriv;
@@ -223,7 +221,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_heatmap', '_race_histogram', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_protect', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_heatmap', '_race_histogram', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_relation_name', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_protect', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -426,7 +424,6 @@ BEGIN
 	PERFORM set_config('search_path', path, true);
 END $$;
 DROP FUNCTION race_outliers(release text, points float8[], label text);
-DROP FUNCTION _race_points(params race_params, points float8[]);
 DROP FUNCTION race_curve(release text, "column" text, steps int, lower float8, upper float8, label text, confidence float8, smoothing float8);
 DROP PROCEDURE race_release(name text, dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], grid boolean, fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
 DROP FUNCTION _race_check_description(params race_params, has_value boolean, description text, columns text[], units text[]);
@@ -680,35 +677,6 @@ CREATE FUNCTION _racepriv._race_sum_p_value(sum float8, mean float8, deviation f
 
 COMMENT ON FUNCTION _racepriv._race_sum_p_value(float8, float8, float8) IS
 	'the probability that a sum of squares with this mean and standard deviation is at least so large, by a gamma distribution';
-
-CREATE FUNCTION _racepriv._race_tables_distance(
-	sketch race_sketch, before race_sketch, domains jsonb,
-	OUT distance float8, OUT squared float8, OUT standard_error float8, OUT p_value float8)
-	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
-	FROM _racepriv._race_tables_count(sketch, domains, '{}', 0.95) n
-		CROSS JOIN LATERAL _racepriv._race_tables_count(before, domains, '{}', 0.95) m
-		CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
-		CROSS JOIN LATERAL (
-			SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
-			FROM jsonb_array_elements(domains) d
-				CROSS JOIN LATERAL (SELECT CASE WHEN d->>'kind' = 'number' THEN 20 END AS bins) b
-				CROSS JOIN LATERAL (
-				SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
-					sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
-				FROM _racepriv._race_tables_histogram(sketch, domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
-					JOIN _racepriv._race_tables_histogram(before, domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
-						ON g.value IS NOT DISTINCT FROM f.value
-					CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
-					CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2
-						+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
-			WHERE NOT d ? 'measure') s
-	WHERE n.count > 0 AND m.count > 0
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_tables_distance(race_sketch, race_sketch, jsonb) IS
-	'race_distance of two private sketches of tables, with the kernel that is the share of columns whose values are in the same category, or twentieth of the range';
 
 CREATE FUNCTION _racepriv._race_tables_correlation(
 	sketch race_sketch, domains jsonb, confidence float8,
@@ -973,6 +941,8 @@ ALTER TABLE _racepriv.race_releases ADD COLUMN domains jsonb;
 
 ALTER TABLE _racepriv.race_releases ADD COLUMN during tsrange;
 
+ALTER TABLE _racepriv.race_releases ADD COLUMN provenance jsonb;
+
 CREATE UNIQUE INDEX race_releases_charge ON _racepriv.race_releases (charge, part) WHERE during IS NULL;
 
 COMMENT ON TABLE _racepriv.race_releases IS
@@ -985,6 +955,8 @@ COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibr
 COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
 
 COMMENT ON COLUMN _racepriv.race_releases.during IS 'of a value of a series, the time of its records, in UTC; NULL in other releases';
+
+COMMENT ON COLUMN _racepriv.race_releases.provenance IS 'in part 1, public facts when it was charged, for race_label: the library that drew the noise, the unit, where domains came from, the cost, and what the budget had spent; NULL before version 0.3.0';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -1217,17 +1189,17 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_period(text) IS
 	'what the name of a release stands for: of a series its values, their lengths, the first interval of the period, from 0 on, and the one after it; else the name alone. Errors: 22023, 22007';
 
-CREATE FUNCTION _racepriv._race_sql_handler() RETURNS language_handler
-	AS 'MODULE_PATHNAME', 'race_sql_handler' LANGUAGE C;
+CREATE FUNCTION _racepriv._race_handler() RETURNS language_handler
+	AS 'MODULE_PATHNAME', 'race_handler' LANGUAGE C;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_sql_handler() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_handler() FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_sql_handler() IS 'the handler of language racepriv';
+COMMENT ON FUNCTION _racepriv._race_handler() IS 'the handler of language racepriv';
 
-CREATE LANGUAGE racepriv HANDLER _racepriv._race_sql_handler;
+CREATE LANGUAGE racepriv HANDLER _racepriv._race_handler;
 
 COMMENT ON LANGUAGE racepriv IS
-	'SQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
+	'PL/pgSQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
 
 COMMENT ON FUNCTION race_released(text, text, text) IS
 	'the latest version of a release, or of one of its labels, or of one bound of its value: a sketch for all functions that take one. Errors: 42704 for no such release or label, 22023';
@@ -1304,7 +1276,7 @@ CREATE FUNCTION _racepriv._race_rows_naming(tables regclass[])
 				AND (b.identity).database = i.database AND (b.identity).ledger = i.ledger) h (here)
 			LEFT JOIN pg_namespace s ON s.oid = b.schema_id AND h.here),
 	present AS MATERIALIZED (
-		SELECT c.oid, _racepriv._race_relation_name(c.oid::regclass) AS name FROM pg_class c WHERE c.oid = ANY (tables))
+		SELECT c.oid, c.oid::regclass::text AS name FROM pg_class c WHERE c.oid = ANY (tables))
 	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, false
 	FROM present p JOIN entries e ON e.relation = p.oid AND e.here
 	UNION ALL
@@ -1343,7 +1315,7 @@ DECLARE
 		WHERE e.budget = _race_check_owner.budget);
 	foreign_one text;
 BEGIN
-	SELECT _racepriv._race_relation_name(c.oid::regclass) INTO foreign_one FROM pg_class c
+	SELECT c.oid::regclass::text INTO foreign_one FROM pg_class c
 	WHERE c.oid = ANY (relations || _racepriv._race_topmost(entered)) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
@@ -1385,7 +1357,7 @@ CREATE OR REPLACE FUNCTION _racepriv._race_enter_tables(tables regclass[], budge
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	INSERT INTO _racepriv.race_budget_tables (table_name, relation, owner, budget, identity, owner_id, schema_id)
-	SELECT _racepriv._race_relation_name(c.oid::regclass), c.oid, pg_get_userbyid(c.relowner), budget, _racepriv._race_identity(),
+	SELECT c.oid::regclass::text, c.oid, pg_get_userbyid(c.relowner), budget, _racepriv._race_identity(),
 		c.relowner, c.relnamespace
 	FROM pg_class c WHERE c.oid = ANY (tables)
 	ON CONFLICT DO NOTHING
@@ -1398,7 +1370,7 @@ DECLARE
 	taken record;
 	missing record;
 BEGIN
-	SELECT _racepriv._race_relation_name(e.relation) AS name, e.owner, e.budget, b.epsilon_limit INTO taken
+	SELECT e.relation::text AS name, e.owner, e.budget, b.epsilon_limit INTO taken
 	FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets b USING (budget)
 	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
 	ORDER BY 1, 2 LIMIT 1;
@@ -1508,12 +1480,12 @@ BEGIN
 	END IF;
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO _racepriv.race_datasets
-	SELECT dataset, relation, _racepriv._race_relation_name(relation), pg_get_userbyid(c.relowner),
+	SELECT dataset, relation, relation::text, pg_get_userbyid(c.relowner),
 		unit_column, max_contributions, neighbors,
-		ARRAY(SELECT _racepriv._race_relation_name(t) FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
+		ARRAY(SELECT t::text FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
 	FROM pg_class c WHERE c.oid = relation;
 	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
-		'relation', _racepriv._race_relation_name(relation), 'unit_column', unit_column, 'max_contributions', max_contributions,
+		'relation', relation::text, 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
@@ -1584,7 +1556,7 @@ BEGIN
 	PERFORM _racepriv._race_enter_tables(_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass,
 		_racepriv._race_with_parts(tables), true), b.budget);
 	SELECT jsonb_object_agg(o.dataset, jsonb_build_object('relation', c.oid, 'owner', c.relowner)),
-		string_agg(format('%s of role "%s" (before "%s")', _racepriv._race_relation_name(c.oid::regclass), pg_get_userbyid(c.relowner), o.owner), ', ')
+		string_agg(format('%s of role "%s" (before "%s")', c.oid::regclass::text, pg_get_userbyid(c.relowner), o.owner), ', ')
 			FILTER (WHERE pg_get_userbyid(c.relowner) <> o.owner)
 	INTO relations, others
 	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, super) r (relation)
@@ -1687,20 +1659,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
-
-CREATE OR REPLACE FUNCTION _racepriv._race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF _racepriv._race_find_budget(tables, public_tables) IS DISTINCT FROM budget OR EXISTS (
-		SELECT FROM unnest(_racepriv._race_topmost(tables)) t
-		WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))
-	THEN
-		RAISE EXCEPTION 'the tables of dataset "%" are not those of its budget any more', dataset
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				HINT = 'Protect its relation under another name: what has a budget keeps it.';
-	END IF;
-END $$;
 
 CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint, delta float8) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
@@ -1846,7 +1804,7 @@ BEGIN
 		SELECT c.oid FROM pg_class c
 		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
 			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables e
-				WHERE e.table_name = _racepriv._race_relation_name(c.oid::regclass) AND e.relation = c.oid
+				WHERE e.table_name = c.oid::regclass::text AND e.relation = c.oid
 					AND e.owner_id = c.relowner AND e.schema_id = c.relnamespace AND _racepriv._race_is_here(e.identity)));
 	PERFORM _racepriv._race_enter_tables(
 		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
@@ -1857,6 +1815,26 @@ BEGIN
 		asked_epsilon, asked_delta, asked_rho, charged_by, statement_timestamp(), b.identity, to_regrole(quote_ident(charged_by)))
 	RETURNING c.charge, c.charged_at INTO charge, charged_at;
 END $$;
+
+CREATE FUNCTION _racepriv._race_provenance(charge uuid, domains jsonb, library text) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_strip_nulls(jsonb_build_object('library', library, 'unit_column', d.unit_column, 'public_tables', nullif(d.public_tables, '{}'),
+		'sources', (SELECT jsonb_object_agg(k.column_name, k.source) FROM _racepriv._race_columns_of_dataset(d.dataset,
+			_racepriv._race_relation_of(d, false), ARRAY(SELECT e->>'name' FROM jsonb_array_elements(domains) e)) k WHERE k.source IS NOT NULL),
+		'labels', CASE WHEN c.request ? 'label' THEN CASE WHEN c.request ? 'labels' THEN 'listed' ELSE 'chosen' END END,
+		'epsilon', c.epsilon, 'delta', c.delta, 'rho', c.rho, 'budget', b.budget, 'accounting', b.accounting,
+		'epsilon_limit', b.epsilon_limit, 'delta_limit', b.delta_limit, 'rho_limit', b.rho_limit,
+		'spent_epsilon', b.spent_epsilon, 'spent_delta', b.spent_delta, 'spent_rho', b.spent_rho,
+		'charges', (SELECT count(*) FROM _racepriv.race_charges o WHERE o.budget = b.budget AND o.act = 'release')))
+	FROM _racepriv.race_charges c JOIN _racepriv.race_datasets d ON d.dataset = c.dataset JOIN _racepriv.race_budgets b ON b.budget = c.budget
+	WHERE c.charge = _race_provenance.charge
+$$;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) IS
+	'public facts of a release that was charged, for its label; none depends on data';
 
 CREATE PROCEDURE race_release_sketch(
 	name text, dataset text, params race_params, expression text,
@@ -1990,10 +1968,10 @@ CREATE FUNCTION _racepriv._race_columns_of_dataset(dataset text, relation oid, c
 		ORDER BY r.revision DESC LIMIT 1) s ON true
 	CROSS JOIN LATERAL _racepriv._race_domain(relation, a.attnum, s.type, s.lower, s.upper, s.step, s.categories) d
 	LEFT JOIN LATERAL (
-		SELECT _racepriv._race_relation_name(c.confrelid::regclass) AS name
+		SELECT c.confrelid::regclass::text AS name
 		FROM pg_constraint c JOIN _racepriv.race_datasets p ON p.dataset = _race_columns_of_dataset.dataset
 		WHERE d.arguments LIKE 'categories%' AND c.contype = 'f' AND c.conrelid = relation AND c.conkey = ARRAY[a.attnum]
-			AND _racepriv._race_relation_name(c.confrelid::regclass) = ANY (p.public_tables) LIMIT 1) f ON true
+			AND c.confrelid::regclass::text = ANY (p.public_tables) LIMIT 1) f ON true
 	WHERE a.attrelid = relation AND a.attnum > 0::smallint AND NOT a.attisdropped AND (columns IS NULL OR a.attname::text COLLATE "C" = ANY (columns))
 	ORDER BY a.attnum
 $$;
@@ -2081,7 +2059,7 @@ BEGIN
 	SELECT dataset, column_name, coalesce((SELECT max(r.revision) FROM _racepriv.race_descriptions r
 			WHERE r.dataset = _race_describe.dataset AND r.column_name = _race_describe.column_name), 0) + 1,
 		CASE WHEN told THEN k.type END, lower, upper, step, categories, unit, description,
-		_racepriv._race_relation_name(public_table), actor, clock_timestamp(), epsilon
+		public_table::text, actor, clock_timestamp(), epsilon
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	SELECT k.reason, k.hint INTO known
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
@@ -2175,16 +2153,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, f
 COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) IS
 	'the domains and units of columns, and of a measure after them; with a delta, texts may have categories that are still to be chosen. Errors: 42703 for no such column, 22023 for a column without a domain';
 
-CREATE FUNCTION _racepriv._race_declared_domains(domains jsonb) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT jsonb_agg(CASE WHEN d.domain ? 'chosen' THEN d.domain - '{categories,cells,group,single}'::text[] ELSE d.domain END ORDER BY d.place)
-	FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_declared_domains(jsonb) IS
-	'domains of columns without the categories that a release chose';
-
 CREATE FUNCTION _racepriv._race_state_categories(domains jsonb, categories text[]) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -2203,7 +2171,7 @@ CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains j
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	of_cells CONSTANT text[] := '{cells,group,single}';		-- which a measure does not have; groups follow from the other columns, too
+	of_cells CONSTANT text[] := '{categories,cells,group,single}';		-- which are chosen, and of which a measure has none
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -2211,9 +2179,9 @@ BEGIN
 	FROM jsonb_array_elements(domains) WITH ORDINALITY o (domain, place)
 		LEFT JOIN _racepriv._race_columns_of_dataset(dataset, d.relation,
 			(SELECT array_agg(e->>'name') FROM jsonb_array_elements(domains) e)) k ON k.column_name::text COLLATE "C" = o.domain->>'name'
-	WHERE CASE WHEN o.domain ? 'measure' THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
-		WHEN o.domain ? 'chosen' THEN
-			_racepriv._race_declared_domains(jsonb_build_array(k.domain)) IS DISTINCT FROM _racepriv._race_declared_domains(jsonb_build_array(o.domain))
+	-- groups follow from the other columns, too
+	WHERE CASE WHEN o.domain ? 'measure' OR (o.domain ? 'chosen' AND k.domain ? 'chosen')
+		THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
 		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
@@ -2311,14 +2279,29 @@ BEGIN
 	END IF;
 END $$;
 
-CREATE FUNCTION _racepriv._race_domains_of(release text) RETURNS jsonb
-	LANGUAGE sql STABLE PARALLEL SAFE COST 100
+CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label text DEFAULT NULL, smoothing float8 DEFAULT NULL) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT r.domains FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1
-$$;
+DECLARE
+	domains CONSTANT jsonb := (SELECT r.domains FROM _racepriv.race_releases r
+		WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1);
+BEGIN
+	IF domains IS NULL AND needed AND release IS NOT NULL THEN
+		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
+		RAISE EXCEPTION 'release "%" was not made by columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
+	ELSIF domains IS NOT NULL AND label IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
+	ELSIF domains IS NOT NULL AND smoothing IS NOT NULL THEN
+		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
+	END IF;
+	RETURN domains;
+END $$;
 
-COMMENT ON FUNCTION _racepriv._race_domains_of(text) IS
-	'the domains of the columns of the latest version of a release; NULL if it was not made by columns';
+COMMENT ON FUNCTION _racepriv._race_domains_of(text, boolean, text, float8) IS
+	'the domains of the columns of the latest version of a release; NULL if it was not made by columns. Errors: 42704, 22023 if they are needed; 22023 for a label or smoothing of a release by columns';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
@@ -2331,47 +2314,6 @@ CREATE OR REPLACE FUNCTION _racepriv._race_labels(release text, label text) RETU
 		GROUP BY r.label) l ON true
 	WHERE release IS NOT NULL ORDER BY l.part
 $$;
-
-CREATE FUNCTION _racepriv._race_domains_needed(release text) RETURNS jsonb
-	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
-BEGIN
-	IF domains IS NULL THEN
-		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
-		RAISE EXCEPTION 'release "%" was not made by columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
-	END IF;
-	RETURN domains;
-END $$;
-
-COMMENT ON FUNCTION _racepriv._race_domains_needed(text) IS
-	'the same; errors: 42704 no such release, 22023 if it was not made by columns';
-
-CREATE FUNCTION _racepriv._race_not_by_columns(release text, "where" jsonb, label text DEFAULT NULL, smoothing float8 DEFAULT NULL, steps int DEFAULT NULL) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF _racepriv._race_domains_of(release) IS NULL THEN
-		IF "where" <> '{}' THEN
-			PERFORM _racepriv._race_domains_needed(release);		-- says that it has none
-		END IF;
-		RETURN release;
-	ELSIF label IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
-	ELSIF smoothing IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
-	ELSIF steps < 2 OR steps > 500 THEN
-		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	RETURN NULL;
-END $$;
-
-COMMENT ON FUNCTION _racepriv._race_not_by_columns(text, jsonb, text, float8, int) IS
-	'the name of a release that was not made by columns, else NULL; error 22023 if it is asked for a condition, or if one by columns is asked for a label, smoothing or too many steps';
 
 CREATE TYPE _racepriv.race_count_result AS (
 	count float8, lower float8, upper float8, source text);
@@ -2390,17 +2332,20 @@ CREATE FUNCTION race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS _racepriv.race_count_result LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_count(
-		_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, race_count."where", confidence) c
-	WHERE d.domains IS NOT NULL
-	UNION ALL
-	SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured'
-	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
-		SELECT sum((_racepriv._race_info(s.sketch)).count::float8) AS count, sqrt(sum(coalesce((_racepriv._race_info(s.sketch)).count_noise_stddev, 0::float8) ^ 2::float8)) AS error
-		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_count."where"), NULL) l
-			CROSS JOIN LATERAL _racepriv._race_released(release, l.label) s (sketch)) n
-	WHERE n.count IS NOT NULL
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}');
+	result _racepriv.race_count_result;
+BEGIN
+	IF domains IS NOT NULL THEN
+		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), domains, "where", confidence) c;
+	ELSE
+		SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured' INTO result
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
+			SELECT sum(i.count::float8) AS count, sqrt(sum(coalesce(i.count_noise_stddev, 0::float8) ^ 2::float8)) AS error
+			FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i) n;
+	END IF;
+	RETURN result;
+END $$;
 
 COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
@@ -2426,9 +2371,10 @@ CREATE FUNCTION race_crosstab(
 	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_crosstab_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), column1, column2, confidence) c
-$$;
+BEGIN
+	RETURN QUERY SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(
+		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), column1, column2, confidence) c;
+END $$;
 
 COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
 	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
@@ -2436,9 +2382,10 @@ COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
 CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
 	RETURNS SETOF anyelement LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), n, seed)
-$$;
+BEGIN
+	RETURN QUERY SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release),
+		_racepriv._race_domains_of(release, true), n, seed);
+END $$;
 
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
@@ -2466,28 +2413,30 @@ CREATE FUNCTION race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_mean_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source
-	FROM (SELECT by::text) b (list) CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), "column", CASE WHEN b.list LIKE '{%}' THEN b.list::text[] WHEN b.list IS NOT NULL THEN ARRAY[b.list] END,
-		race_mean."where", confidence) m
-$$;
+DECLARE
+	list CONSTANT text := by::text;
+	columns CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END;
+BEGIN
+	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source FROM _racepriv._race_tables_mean(
+		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), "column", columns, "where", confidence) m;
+END $$;
 
 COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
-CREATE FUNCTION _racepriv._race_number_column(domains jsonb, "column" text) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
+CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb) RETURNS jsonb
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	IF EXISTS (SELECT FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND d->'categories' IS NOT NULL) THEN
 		RAISE EXCEPTION 'column "%" of the release has categories, no numbers', left("column", 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_crosstab counts its values, race_mean has means by them.';
 	END IF;
-	RETURN "column";
+	RETURN CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END;
 END $$;
 
-COMMENT ON FUNCTION _racepriv._race_number_column(jsonb, text) IS
-	'the name of a column that has numbers, or that does not exist; error 22023 if it has categories';
+COMMENT ON FUNCTION _racepriv._race_some(jsonb, text, jsonb) IS
+	'a condition, and that a column of numbers is not NULL; error 22023 if it has categories';
 
 CREATE TYPE _racepriv.race_trend_means_result AS (
 	x float8, value text, mean float8, lower float8, upper float8, count float8, source text);
@@ -2512,22 +2461,26 @@ CREATE FUNCTION race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_domains_needed(release) d (domains) CROSS JOIN LATERAL _racepriv._race_tables_mean(
-		_racepriv._race_released(CASE WHEN by IS DISTINCT FROM 'during' THEN release END, NULL), d.domains, "column",
-		ARRAY[_racepriv._race_number_column(d.domains, by)], race_trend."where", confidence) m
-	WHERE m.x IS NOT NULL
-	UNION ALL
-	SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
-	FROM _racepriv._race_period(CASE WHEN by = 'during' THEN release END) p CROSS JOIN LATERAL (
-			SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
-				to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
-			FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
-			GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
-		CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value, NULL),
-			_racepriv._race_domains_needed(release), "column", NULL, race_trend."where", confidence) m
-	ORDER BY 1
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+BEGIN
+	IF by IS DISTINCT FROM 'during' THEN
+		PERFORM _racepriv._race_some(domains, by, '{}');
+		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
+		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
+		WHERE m.x IS NOT NULL ORDER BY 1;
+	ELSE
+		RETURN QUERY SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
+		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
+				SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
+					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
+				FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
+				GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
+			CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value), domains, "column", NULL,
+				"where", confidence) m
+		ORDER BY 1;
+	END IF;
+END $$;
 
 COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
 	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little known. where, source, errors: race_count';
@@ -2568,12 +2521,14 @@ CREATE FUNCTION race_classify(
 	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_classify_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	WITH release AS MATERIALIZED (
-		SELECT _racepriv._race_released(race_classify.release, NULL) AS sketch, d.domains
-		FROM _racepriv._race_domains_needed(race_classify.release) d (domains)
-	), given AS MATERIALIZED (
-		SELECT h.* FROM release r CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, NULL, NULL,
-			_racepriv._race_query(r.domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
+DECLARE
+	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+BEGIN
+	RETURN QUERY
+	WITH given AS MATERIALIZED (
+		SELECT h.* FROM _racepriv._race_tables_histogram(sketch, domains, label, NULL, NULL,
+			_racepriv._race_query(domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
@@ -2581,10 +2536,10 @@ CREATE FUNCTION race_classify(
 		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
 		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
 		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
-	FROM release r CROSS JOIN edges e CROSS JOIN LATERAL _racepriv._race_tables_histogram(r.sketch, r.domains, race_classify.label, e.edges, NULL,
+	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, domains, label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
-	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality
-$$;
+	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
+END $$;
 
 COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
@@ -2610,19 +2565,22 @@ CREATE FUNCTION race_correlation(
 	release text, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_correlation_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL),
-		_racepriv._race_domains_needed(release), confidence) c
-$$;
+BEGIN
+	RETURN QUERY SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(
+		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), confidence) c;
+END $$;
 
 COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
-CREATE FUNCTION _racepriv._race_regress(release text, target text, columns text[], OUT "column" text, OUT coefficient float8)
-	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
+CREATE FUNCTION race_regress(
+	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_needed(release);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
 	confidence CONSTANT float8 := 0.95;		-- of intervals, which are not asked for
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
@@ -2642,7 +2600,7 @@ BEGIN
 			HINT = format('Its columns are %s.', (SELECT string_agg(d->>'name', ', ') FROM jsonb_array_elements(domains) d));
 	END IF;
 	IF columns IS NULL THEN
-		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p,
+		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p,
 			LATERAL (VALUES (p.column1), (p.column2)) t (n) WHERE t.n <> target GROUP BY t.n ORDER BY t.n);
 	END IF;
 	k := cardinality(names);
@@ -2652,7 +2610,7 @@ BEGIN
 	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
 	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r,
 			p.mean1, p.mean2, p.deviation1, p.deviation2
-		FROM _racepriv._race_tables_correlation(_racepriv._race_released(release, NULL), domains, confidence) p
+		FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p
 		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
 	LOOP
 		means[c.i] := c.mean1; means[c.j] := c.mean2;
@@ -2695,25 +2653,16 @@ BEGIN
 	END LOOP;
 END $$;
 
-COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[]) IS
-	'race_regress by the name of a release';
-
-CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_regress(release, target, columns)
-$$;
-
 COMMENT ON FUNCTION race_regress(text, text, text[]) IS
 	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT i.* FROM _racepriv._race_labels(release, NULL) l
-		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i
-$$;
+BEGIN
+	RETURN QUERY SELECT i.* FROM _racepriv._race_labels(release, NULL) l
+		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i;
+END $$;
 
 COMMENT ON FUNCTION race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels. Error 42704';
@@ -2748,13 +2697,13 @@ COMMENT ON COLUMN _racepriv.race_export_result.standard_error IS 'the standard e
 
 COMMENT ON COLUMN _racepriv.race_export_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_export(release text, format text)
+CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_export_result
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, format = 'tables');
 BEGIN
 	IF release IS NULL THEN
 		RETURN;
@@ -2768,7 +2717,7 @@ BEGIN
 		RETURN QUERY
 		WITH names AS (
 			SELECT d.domain->>'name' AS name, d.place
-			FROM jsonb_array_elements(_racepriv._race_domains_needed(release)) WITH ORDINALITY d (domain, place)
+			FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
 			WHERE NOT d.domain ? 'measure')
 		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_z(0.95), NULL::text
 		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
@@ -2794,16 +2743,6 @@ BEGIN
 			LEFT JOIN LATERAL unnest(p.x) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
-
-COMMENT ON FUNCTION _racepriv._race_export(text, text) IS
-	'race_export';
-
-CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
-	RETURNS SETOF _racepriv.race_export_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT * FROM _racepriv._race_export(release, format)
-$$;
 
 COMMENT ON FUNCTION race_export(text, text) IS
 	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
@@ -2832,15 +2771,6 @@ BEGIN
 			HINT = format('Its columns are %s.', coalesce(array_to_string(names[:n], ', '), '1 to ' || n));
 END $$;
 
-CREATE FUNCTION _racepriv._race_some("column" text, "where" jsonb) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END
-$$;
-
-COMMENT ON FUNCTION _racepriv._race_some(text, jsonb) IS
-	'a condition, and that a column of numbers is not NULL';
-
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
@@ -2848,23 +2778,26 @@ CREATE FUNCTION race_curve(
 	RETURNS SETOF _racepriv.race_curve_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
-		h.count / (h.high - h.low), NULL::text
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, "column") OFFSET 0) k (name)
-		CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, k.name, NULL, steps,
-			race_curve."where", true, false, confidence) h
-		CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, _racepriv._race_some(k.name, race_curve."where"), confidence) n
-	WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x)
-	UNION ALL
-	SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
-	FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_curve."where", label, smoothing), label) l
-		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
-			lower, upper, confidence, smoothing) c
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
+	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
+BEGIN
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
+			h.count / (h.high - h.low), NULL::text
+		FROM _racepriv._race_released(release) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
+			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
+			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
+		WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
+	ELSE
+		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
+		FROM _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
+				lower, upper, confidence, smoothing) c;
+	END IF;
+END $$;
 
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
@@ -2884,36 +2817,44 @@ CREATE OR REPLACE FUNCTION race_heatmap(
 	RETURNS SETOF _racepriv.race_heatmap_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN LATERAL (SELECT _racepriv._race_number_column(d.domains, column1),
-			_racepriv._race_number_column(d.domains, column2) OFFSET 0) k (name1, name2)
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains,
-			_racepriv._race_some(k.name1, _racepriv._race_some(k.name2, '{}')), 0.95) n
-		CROSS JOIN LATERAL (
-			-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
-			SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
-				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
-					ELSE greatest(sum(t.estimate) - z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
-				CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
-					ELSE greatest(sum(t.estimate) + z.z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
-			FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
-				FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
-					FROM _racepriv._race_tables_crosstab(s.sketch, d.domains, k.name1, k.name2, 0.95) c
-					WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t CROSS JOIN _racepriv._race_z(0.95) z (z)
-			GROUP BY t.i / t.width1, t.j / t.width2, z.z) c
-		CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
-	WHERE (c.low1 + c.high1) / 2 >= coalesce(race_heatmap.lower[1], '-infinity') AND (c.low1 + c.high1) / 2 <= coalesce(race_heatmap.upper[1], 'infinity')
-		AND (c.low2 + c.high2) / 2 >= coalesce(race_heatmap.lower[2], '-infinity') AND (c.low2 + c.high2) / 2 <= coalesce(race_heatmap.upper[2], 'infinity')
-	UNION ALL
-	SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z.z * c.standard_error, 0::float8), c.density + z.z * c.standard_error
-	FROM _racepriv._race_z(0.95) z (z) CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label, smoothing, steps), label) l
-		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-			_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
-			lower, upper, smoothing) c
-	ORDER BY 4, 1, 2
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
+	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
+	confidence CONSTANT float8 := 0.95;
+	z CONSTANT float8 := _racepriv._race_z(confidence);
+BEGIN
+	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
+		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
+	ELSIF domains IS NOT NULL THEN
+		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
+		FROM _racepriv._race_released(release) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
+			CROSS JOIN LATERAL (
+				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
+				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
+					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
+						ELSE greatest(sum(t.estimate) - z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
+					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
+						ELSE greatest(sum(t.estimate) + z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
+				FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
+					FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
+						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
+						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
+				GROUP BY t.i / t.width1, t.j / t.width2) c
+			CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
+			CROSS JOIN LATERAL (SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2) m (x1, x2)
+		WHERE m.x1 >= coalesce(race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(race_heatmap.upper[1], 'infinity')
+			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
+		ORDER BY 1, 2;
+	ELSE
+		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error
+		FROM _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+				_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
+				lower, upper, smoothing) c
+		ORDER BY 4, 1, 2;
+	END IF;
+END $$;
 
 COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
 	'the probability density of two columns of a release, in at most steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
@@ -2947,31 +2888,36 @@ CREATE FUNCTION race_histogram(
 	RETURNS SETOF _racepriv.race_bins_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
-	WITH asked AS MATERIALIZED (
-		SELECT CASE WHEN e.list LIKE '{%}' THEN e.list::text[] WHEN NOT e.number THEN ARRAY[e.list] END AS edges,
-			CASE WHEN e.number THEN e.list::int ELSE bins END AS bins
-		FROM (SELECT l.list, l.list ~ '^ *[0-9]{1,5} *$' FROM (SELECT edges::text) l (list)) e (list, number)
-	)
-	SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-		CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-		CROSS JOIN asked a CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, d.domains, "column", a.edges, a.bins,
-			race_histogram."where", false, false, confidence) h
-		CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, d.domains, CASE WHEN h.low IS NULL THEN race_histogram."where"
-			ELSE _racepriv._race_some("column", race_histogram."where") END, confidence) n
-	UNION ALL
-	SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
-		c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
-	FROM _racepriv._race_z(confidence) z (z) CROSS JOIN asked a
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_histogram."where", label, smoothing), label) l
-		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-		CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
-		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(a.edges::float8[], (
-			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(a.bins, 20) ORDER BY i)
-			FROM generate_series(0, coalesce(a.bins, 20)) i, _racepriv._race_columns(s.sketch) b
-			WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c
-$$;
+DECLARE
+	list CONSTANT text := edges::text;
+	number CONSTANT boolean := list ~ '^ *[0-9]{1,5} *$';
+	bin_edges CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
+	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
+	domains jsonb;
+	present jsonb := "where";
+BEGIN
+	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
+	IF NOT jsonb_path_exists(domains, '$[*] ? (@.name == $name).categories', jsonb_build_object('name', "column")) THEN
+		present := _racepriv._race_some(domains, "column", "where");
+	END IF;
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
+			CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
+		FROM _racepriv._race_released(release) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
+			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n;
+	ELSE
+		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
+			c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+			CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
+			CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(bin_edges::float8[], (
+				SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bin_count, 20) ORDER BY i)
+				FROM generate_series(0, coalesce(bin_count, 20)) i, _racepriv._race_columns(s.sketch) b
+				WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c;
+	END IF;
+END $$;
 
 COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
@@ -2992,15 +2938,24 @@ COMMENT ON COLUMN _racepriv.race_percentiles_result."text" IS 'the quantile as t
 
 COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_tables_quantiles(
-	sketch race_sketch, domains jsonb, "column" text, p float8[], "where" jsonb, confidence float8)
-	RETURNS SETOF _racepriv.race_percentiles_result LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 100000 ROWS 5
+CREATE FUNCTION race_quantiles(
+	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_percentiles_result
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
 	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
 	whole CONSTANT boolean := domain->>'whole';
 BEGIN
-	IF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
+	IF domains IS NULL THEN
+		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+				race_quantiles.p, _racepriv._race_column(release, "column")) q;
+		RETURN;
+	ELSIF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
 		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
 			HINT = 'The median is 0.5.';
 	END IF;
@@ -3009,7 +2964,8 @@ BEGIN
 		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
 			-- noise is taken out of the order: counts ascend
 			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(sketch, domains, "column", NULL, NULL, "where", true, true, confidence) WITH ORDINALITY h
+		FROM _racepriv._race_tables_histogram(_racepriv._race_released(release), domains, "column", NULL, NULL, "where", true, true,
+			confidence) WITH ORDINALITY h
 		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
@@ -3018,7 +2974,7 @@ BEGIN
 		CASE WHEN domain->>'type' = 'date' THEN to_char('2000-01-01'::date + v.v::int, 'YYYY-MM-DD')
 			WHEN domain->>'type' LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => v.v), 'YYYY-MM-DD HH24:MI:SS')
 			WHEN domain->>'type' = 'interval' THEN make_interval(secs => v.v)::text ELSE v.v::text END, NULL::text
-	FROM unnest(_race_tables_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
+	FROM unnest(race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
 	) r ON r.count >= q.p * t.count AND r.before < greatest(q.p * t.count, 1e-9) AND t.lower > 0::float8
@@ -3030,27 +2986,6 @@ BEGIN
 		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
 	ORDER BY q.place;
 END $$;
-
-COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, jsonb, text, float8[], jsonb, float8) IS
-	'race_quantiles of a private sketch of tables with the domains of its columns';
-
-CREATE FUNCTION race_quantiles(
-	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
-	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_percentiles_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT q.* FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_tables_quantiles(
-			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains,
-			"column", race_quantiles.p, race_quantiles."where", confidence) q
-	UNION ALL
-	SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
-	FROM _racepriv._race_z(confidence) z (z)
-		CROSS JOIN LATERAL _racepriv._race_labels(_racepriv._race_not_by_columns(release, race_quantiles."where", label), label) l
-		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-			race_quantiles.p, _racepriv._race_column(release, "column")) q
-$$;
 
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
@@ -3077,19 +3012,22 @@ CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label te
 	RETURNS SETOF _racepriv.race_release_modes_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
-	FROM (SELECT _racepriv._race_domains_of(release) OFFSET 0) d (domains)
-		CROSS JOIN LATERAL _racepriv._race_tables_modes(
-			_racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL), d.domains, max, 0.95) m
-	UNION ALL
-	SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
-	FROM (SELECT r.columns FROM _racepriv.race_releases r
-			WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
-		RIGHT JOIN _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l ON true
-		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-			WITH ORDINALITY m (at, density, prominence, mode)
-		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
-$$;
+DECLARE
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
+BEGIN
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
+		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m;
+	ELSE
+		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
+		FROM (SELECT r.columns FROM _racepriv.race_releases r
+				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
+			RIGHT JOIN _racepriv._race_labels(release, label) l ON true
+			CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
+				WITH ORDINALITY m (at, density, prominence, mode)
+			LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true;
+	END IF;
+END $$;
 
 COMMENT ON FUNCTION race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
@@ -3106,45 +3044,42 @@ COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by colum
 
 COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
 
-CREATE FUNCTION _racepriv._race_points(sketch race_sketch, points float8[]) RETURNS TABLE (point int, x float8[])
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 ROWS 100
+CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_outliers_result
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	dims int := (SELECT count(*) FROM _racepriv._race_columns(sketch));
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
+	points float8[];
+	dims int;
 BEGIN
-	IF cardinality(points) % dims <> 0 OR array_ndims(points) > 2
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT q.n::int, r.typicality, r.share, r.density, NULL::text, r.lower, r.upper
+		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
+			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
+				WITH ORDINALITY q (record, n)
+			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, domains, _racepriv._race_query(domains, q.record), confidence) r
+		WHERE d.records IS NOT NULL ORDER BY 1;
+		RETURN;
+	END IF;
+	-- a release that is not there is told before what is wrong with points
+	SELECT count(*), CASE WHEN count(*) > 0 THEN records::text END::float8[] INTO dims, points
+	FROM (SELECT _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, label) l LIMIT 1) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_columns(s.sketch);
+	IF cardinality(points) % nullif(dims, 0) <> 0 OR array_ndims(points) > 2
 		OR array_ndims(points) = 2 AND array_length(points, 2) <> dims
 	THEN
 		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	RETURN QUERY SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
-	FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1 ORDER BY 1;
+	RETURN QUERY SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN (SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)
+			FROM unnest(points) WITH ORDINALITY n (x, n) GROUP BY 1) p (point, x)
+		CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t
+	ORDER BY p.point, l.label COLLATE "C";
 END $$;
-
-COMMENT ON FUNCTION _racepriv._race_points(race_sketch, float8[]) IS
-	'points from an array that has a row for each, or all their numbers one after the other; error 22023 if they do not have as many columns as records of the sketch';
-
-CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_outliers_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT o.* FROM (
-		SELECT q.n::int AS point, r.typicality, r.share, r.density, NULL::text AS label, r.lower, r.upper
-		FROM (SELECT d, CASE WHEN d IS NOT NULL THEN records::text END::jsonb FROM _racepriv._race_domains_of(release) d OFFSET 0) d (domains, records)
-			CROSS JOIN LATERAL _racepriv._race_released(CASE WHEN d.domains IS NOT NULL THEN release END, NULL) s (sketch)
-			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
-				WITH ORDINALITY q (record, n)
-			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, d.domains, _racepriv._race_query(d.domains, q.record), confidence) r
-		WHERE d.records IS NOT NULL
-		UNION ALL
-		SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
-		FROM _racepriv._race_labels(_racepriv._race_not_by_columns(release, '{}', label), label) l
-			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_points(s.sketch, CASE WHEN s.sketch IS NOT NULL THEN records::text END::float8[]) p
-			CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t) o
-	ORDER BY o.point, o.label COLLATE "C"
-$$;
 
 COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
@@ -3177,6 +3112,9 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_versions_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	PERFORM _racepriv._race_released(race_versions.release, l.label) FROM _racepriv._race_labels(release, label) l;		-- says if there is none
+	RETURN QUERY
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
@@ -3188,27 +3126,173 @@ CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
 			-- of a series, single intervals
 			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
 				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
-	SELECT v.released_at, v.version, (_racepriv._race_info(v.sketch)).count::float8, (_racepriv._race_info(v.sketch)).epsilon,
-		d.distance, d.squared, d.standard_error, d.p_value, v.label
-	FROM versions v LEFT JOIN versions before
+	SELECT v.released_at, v.version, i.count::float8, i.epsilon, d.distance, d.squared, d.standard_error, d.p_value, v.label
+	FROM versions v CROSS JOIN LATERAL _racepriv._race_info(v.sketch) i LEFT JOIN versions before
 		ON before.place = v.place - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (
-			SELECT m.distance, m.squared, m.standard_error, m.p_value FROM _racepriv._race_distance(
-				CASE WHEN (_racepriv._race_info(v.sketch)).kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
+			SELECT m.distance, m.squared, m.standard_error, m.p_value
+			FROM _racepriv._race_distance(CASE WHEN i.kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
 			WHERE v.domains IS NULL
 			UNION ALL
-			SELECT * FROM _racepriv._race_tables_distance(v.sketch, before.sketch, v.domains) WHERE v.domains IS NOT NULL) d ON true
-	WHERE (SELECT bool_and(_racepriv._race_released(race_versions.release, l.label) IS NOT NULL)
-		FROM _racepriv._race_labels(race_versions.release, race_versions.label) l)		-- says if there is none
-	ORDER BY v.label COLLATE "C", v.version
-$$;
+			-- the kernel is the share of columns whose values are in the same category, or twentieth of the range.  A difference of
+			-- shares has the variance of noise and, if nothing has changed, that of two samples: h p (1 - p).  Columns may depend
+			-- on each other, so that the errors of their sums are added.
+			SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
+			FROM _racepriv._race_tables_count(v.sketch, v.domains, '{}', 0.95) n
+				CROSS JOIN LATERAL _racepriv._race_tables_count(before.sketch, v.domains, '{}', 0.95) m
+				CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
+				CROSS JOIN LATERAL (
+					SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
+					FROM jsonb_array_elements(v.domains) d
+						CROSS JOIN LATERAL (SELECT CASE WHEN d->>'kind' = 'number' THEN 20 END AS bins) b
+						CROSS JOIN LATERAL (
+						SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
+							sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
+						FROM _racepriv._race_tables_histogram(v.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
+							JOIN _racepriv._race_tables_histogram(before.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
+								ON g.value IS NOT DISTINCT FROM f.value
+							CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
+							CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2
+								+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
+					WHERE NOT d ? 'measure') s
+			WHERE n.count > 0 AND m.count > 0) d ON true
+	ORDER BY v.label COLLATE "C", v.version;
+END $$;
 
 COMMENT ON FUNCTION race_versions(text, text) IS
 	'a row for each version of a release and label, or interval of a series, whose end is the time: records, and the distance to the one before. Moments have counts alone. Errors: 42704';
 
+CREATE FUNCTION race_label(release text, version int DEFAULT NULL) RETURNS jsonb
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	wanted CONSTANT int := version;
+	r _racepriv.race_releases;
+	parts record;
+	facts jsonb;
+	unit text;
+	neighbors text;
+	variant text;
+	cost text;
+	together text;
+	columns jsonb;
+	chosen boolean;
+	series boolean;
+	caveats text[];
+BEGIN
+	SELECT p.* INTO r FROM _racepriv.race_releases p
+	WHERE p.name = release AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
+	IF NOT FOUND THEN
+		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
+		IF release IS NOT NULL THEN
+			RAISE EXCEPTION 'release "%" has no version %', left(release, 64), wanted USING ERRCODE = 'undefined_object',
+				HINT = 'race_versions shows which there are.';
+		END IF;
+		RETURN NULL;
+	END IF;
+	facts := coalesce(r.provenance, '{}');
+	SELECT string_agg(DISTINCT i.mechanism, ', ' ORDER BY i.mechanism) AS mechanisms, max(i.epsilon + coalesce(s.epsilon, 0)) AS epsilon,
+		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) AS contributions, max(i.neighbors) AS neighbors,
+		round(sum(i.count)) AS records, count(DISTINCT p.label) AS labels INTO parts
+	FROM _racepriv.race_releases p CROSS JOIN LATERAL _racepriv._race_info(p.sketch) i LEFT JOIN LATERAL _racepriv._race_info(p.scores) s ON true
+	WHERE p.name = r.name AND p.version = r.version;
+
+	-- where bounds and categories come from
+	IF r.domains IS NOT NULL THEN
+		SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('name', d->>'name', 'type', d->>'type', 'source', CASE
+				WHEN d ? 'chosen' THEN 'chosen by this release, under its epsilon and delta' ELSE coalesce(facts->'sources'->>(d->>'name'), 'not recorded') END,
+			'measure', d->'measure', 'categories', jsonb_array_length(d->'categories'), 'lower', d->'lower', 'upper', d->'upper', 'cells', d->'cells'))
+			ORDER BY n) INTO columns FROM jsonb_array_elements(r.domains) WITH ORDINALITY e (d, n);
+	ELSE
+		SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('name', coalesce(r.columns[c.number], c.number::text), 'type', c.kind,
+			'source', 'stated by whoever made the release', 'lower', c.lower, 'upper', c.upper)) ORDER BY c.number) INTO columns
+		FROM _racepriv._race_columns(r.sketch) c;
+	END IF;
+
+	chosen := coalesce(facts->>'labels' = 'chosen' OR jsonb_path_exists(r.domains, '$[*].chosen'), false);
+	series := r.during IS NOT NULL;
+	neighbors := CASE parts.neighbors WHEN 'substitute' THEN 'the records of one unit are replaced' ELSE 'the records of one unit are added or removed' END;
+	unit := CASE WHEN r.provenance IS NULL THEN 'not recorded' WHEN facts ? 'unit_column' THEN format('user: a value of column "%s"', facts->>'unit_column')
+		ELSE 'event: a row of the table' END;
+	variant := CASE WHEN facts->>'accounting' = 'zcdp' THEN 'Zero-concentrated DP' WHEN parts.delta > 0 OR (facts->>'delta')::numeric > 0 THEN 'Approximate DP' ELSE 'Pure DP' END;
+	cost := format('epsilon %s, delta %s, rho %s', coalesce((facts->>'epsilon')::numeric, parts.epsilon::numeric),
+		coalesce((facts->>'delta')::numeric, parts.delta::numeric), round(coalesce((facts->>'rho')::numeric, parts.rho::numeric), 6));
+	together := CASE WHEN facts ? 'budget' THEN format('releases of the same people until then: %s, for %s of budget "%s"', facts->>'charges',
+		CASE facts->>'accounting' WHEN 'zcdp' THEN format('rho %s of %s', round((facts->>'spent_rho')::numeric, 6), round((facts->>'rho_limit')::numeric, 6))
+			ELSE format('epsilon %s of %s and delta %s of %s', facts->>'spent_epsilon', facts->>'epsilon_limit', facts->>'spent_delta', facts->>'delta_limit') END,
+		facts->>'budget') ELSE 'not recorded' END;
+	caveats := array_remove(ARRAY[
+		CASE WHEN r.provenance IS NULL THEN 'Made by a version that recorded no more than the values themselves tell.' END,
+		CASE WHEN r.provenance IS NOT NULL AND NOT facts ? 'unit_column' THEN 'A person with several rows is protected row by row, not as a person.' END,
+		CASE WHEN facts ? 'unit_column' THEN format('Of a unit with more than %s records, that many are counted; persons who share a value of the unit column are one unit.', parts.contributions) END,
+		CASE WHEN chosen THEN 'Values that few persons have are counted together with others.' END,
+		CASE WHEN series THEN 'One charge pays for all values of the series.' END,
+		CASE WHEN facts->>'accounting' = 'basic' AND (facts->>'charges')::int > 1 THEN 'Costs are added: a bound, not the least one.' END,
+		CASE WHEN columns::text LIKE '%"described"%' OR r.domains IS NULL THEN 'Bounds and categories that people state must not have been read from the data.' END,
+		'How long the release took, and sizes that the catalog of its database shows, are not protected.'], NULL);
+
+	RETURN jsonb_build_object(
+		'url_slug', trim(BOTH '-' FROM regexp_replace(lower(r.name), '[^a-z0-9]+', '-', 'g')) || '-' || r.version, 'status', 'Draft', 'tier', 3,
+		'deployment', jsonb_build_object(
+			'basic', jsonb_build_object('name', r.name, 'data_curators', jsonb_build_array('to be stated'), 'intended_use', 'to be stated',
+				'data_product_type', 'Summary statistics', 'data_product_region', 'to be stated', 'description', coalesce(r.description, 'to be stated'),
+				'publication_date', to_char(r.released_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
+			'dp_variant', jsonb_build_object('variant_name', variant,
+				'data_domain', format('Tables with the columns of dataset "%s" that any persons could have: %s.', r.dataset,
+					(SELECT string_agg(format('%s (%s)', c->>'name', c->>'type'), ', ') FROM jsonb_array_elements(columns) c)),
+				'unprotected_quantities', 'Names, types, bounds, categories and cells of columns, parameters, declared labels, public tables, costs, and when the release was made.'),
+			'privacy_loss', jsonb_build_object('privacy_unit', unit,
+				'privacy_unit_details', format('Two tables are adjacent if %s: at most %s of them count.', neighbors, parts.contributions),
+				'privacy_parameters', jsonb_strip_nulls(jsonb_build_object('epsilon', coalesce(facts->'epsilon', to_jsonb(parts.epsilon)),
+					'delta', coalesce(facts->'delta', to_jsonb(parts.delta)), 'rho', coalesce(facts->'rho', to_jsonb(parts.rho)))),
+				'privacy_parameters_details', 'Charged before any data were read, and not refunded. rho is the cost in zCDP; epsilon and delta are rounded up.'),
+			'deployment_model', jsonb_build_object('model_name', 'Central',
+				'actors', 'The owner of the table and administrators of its database see the records; curators and analysts see what was released.',
+				'release_type', CASE WHEN series OR r.version > 1 THEN 'Many releases' ELSE 'One release' END, 'release_type_details', together,
+				'data_source_type', CASE WHEN series THEN 'Dynamic' ELSE 'Static' END, 'access_type', 'Non-interactive'),
+			'accounting', jsonb_build_object('post_processing', 'Whatever is asked of the release, and models that are fitted to it, are computed from the private value alone.',
+				'composition', format('%s; %s', CASE facts->>'accounting' WHEN 'zcdp' THEN 'Sums of rho, zero-concentrated differential privacy'
+					WHEN 'basic' THEN 'Sums of epsilon and delta, basic composition' ELSE 'Not recorded' END, together)),
+			'implementation', jsonb_build_object(
+				'preprocessing_and_hyperparameter_tuning', (SELECT string_agg(format('%s: %s', c->>'name', c->>'source'), '; ') FROM jsonb_array_elements(columns) c),
+				'mechanisms', format('%s noise, drawn exactly from integers by racepriv %s.', parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))),
+			'administrative', jsonb_build_object('registry_authors', jsonb_build_array('to be stated'), 'sources', 'doc/privacy.md and doc/trust.md of racepriv')),
+		'racepriv', jsonb_build_object('release', r.name, 'version', r.version, 'dataset', r.dataset, 'labels', parts.labels, 'records', parts.records,
+			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv'),
+			'budget', facts - '{library,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
+			'public_tables', facts->'public_tables', 'caveats', to_jsonb(caveats)),
+		'text', format(E'Privacy label of release "%s", version %s\nmade        %s UTC, of dataset "%s"\nprotects    %s\nneighbors   %s, at most %s each\ncost        %s (%s)\ntogether    %s\nmechanism   %s\nlibrary     racepriv %s\n',
+				r.name, r.version, to_char(r.released_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), r.dataset, unit, neighbors, parts.contributions,
+				cost, variant, together, parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))
+			|| (SELECT string_agg(rpad('column', 12) || format('%s: %s%s, %s', c->>'name', CASE WHEN c ? 'measure' THEN 'means of ' ELSE '' END,
+				CASE WHEN c ? 'categories' THEN (c->>'categories') || ' categories' WHEN c ? 'lower' THEN format('%s to %s', c->>'lower', c->>'upper') ELSE c->>'type' END,
+				c->>'source'), E'\n' ORDER BY n) FROM jsonb_array_elements(columns) WITH ORDINALITY e (c, n) WHERE n <= 8)
+			|| CASE WHEN jsonb_array_length(columns) > 8 THEN format(E'\n            and %s more columns', jsonb_array_length(columns) - 8) ELSE '' END
+			|| E'\npublic      names, types, bounds, categories, declared labels, parameters, costs, time\n'
+			|| (SELECT string_agg('caveat      ' || c, E'\n' ORDER BY n) FROM unnest(caveats) WITH ORDINALITY e (c, n)));
+END $$;
+
+COMMENT ON FUNCTION race_label(text, int) IS
+	'the label of a release, or of one version: unit, cost, accounting, mechanism, origin of bounds, caveats, in the fields of the registry of deployments; text is one screen. Public facts alone. Error 42704';
+
+CREATE FUNCTION race_registry() RETURNS jsonb
+	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000
+	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	RETURN (SELECT jsonb_build_object('schema', 'opendp/deployments-registry-data, July 2026', 'deployments',
+			coalesce(jsonb_agg(_racepriv._race_label(r.name, r.version) - 'text'::text ORDER BY r.name COLLATE "C", r.version), '[]'))
+		FROM _racepriv.race_releases r
+		-- of a series its latest value
+		WHERE r.part = 1 AND (r.during IS NULL OR NOT EXISTS (
+			SELECT FROM _racepriv.race_releases n WHERE n.name = r.name AND n.version > r.version)));
+END $$;
+
+COMMENT ON FUNCTION race_registry() IS
+	'the labels of all releases that the caller may see, without their texts, in one document; of a series that of its latest value';
+
 DO $$
 DECLARE
-	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance}';
+	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance,race_label}';
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	f record;
 BEGIN
@@ -3216,7 +3300,7 @@ BEGIN
 	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments
 		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
-			JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
+			JOIN pg_language l ON l.oid = p.prolang AND (l.lanname = 'c' OR p.proname = 'race_label')
 		WHERE d.refclassid = 'pg_extension'::regclass AND p.proname = ANY (called)
 		ORDER BY p.oid
 	LOOP
@@ -3258,16 +3342,19 @@ END $$;
 GRANT USAGE ON SCHEMA _racepriv TO PUBLIC;
 
 DROP FUNCTION _race_line(release text, "column" text, steps int, lower float8, upper float8, at float8[]);
+DROP FUNCTION _race_points(params race_params, points float8[]);
 DROP FUNCTION _race_refuse_charge(dataset text, b _racepriv.race_budgets, epsilon numeric, delta numeric, rho numeric);
 DROP FUNCTION _race_check_identity(budget _racepriv.race_budgets);
 DROP FUNCTION _race_last_request(name text, OUT version int, OUT dataset text, OUT params race_params, OUT expression text, OUT epsilon float8, OUT delta float8, OUT rows int, OUT label text, OUT labels text[], OUT fit boolean, OUT value text, OUT value_lower float8, OUT value_upper float8, OUT description text, OUT columns text[], OUT units text[], OUT calibrate float8);
 DROP FUNCTION _race_release_exists(name text, request jsonb);
 DROP FUNCTION _race_request(dataset text, params race_params, expression text, epsilon float8, delta float8, rows int, label text, labels text[], fit boolean, value text, value_lower float8, value_upper float8, description text, columns text[], units text[], calibrate float8);
+DROP FUNCTION _race_check_budget(dataset text, budget text, tables regclass[], public_tables regclass[]);
 DROP FUNCTION _race_own_budget(actor name, dataset text);
 DROP FUNCTION _race_check_shared(budget text, epsilon_limit numeric, delta_limit numeric, accounting text);
 DROP FUNCTION _race_check_missing(tables regclass[]);
 DROP FUNCTION _race_enter_new_tables(tables regclass[], budget text);
 DROP FUNCTION _race_check_budget_owner(actor name, budget text);
+DROP FUNCTION _race_relation_name(relation regclass);
 DROP FUNCTION _race_exact_decimal(value float8);
 DROP FUNCTION _race_check_unit(max_contributions int, neighbors text);
 DROP FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[]);

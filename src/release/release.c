@@ -66,6 +66,7 @@ typedef struct Release
 	char	   *told_chosen;	/* what it chose, or NULL */
 	const RaceDescribed *described; /* bounds that are wanted, in place of a release; or NULL */
 	RaceCharge	charge;
+	Datum		provenance;		/* jsonb, public facts for race_label */
 } Release;
 
 /* -------------------------------------------------------------- arguments */
@@ -357,6 +358,25 @@ exists(const Release *release)
 	return true;
 }
 
+#ifndef RACE_LIBRARY
+#error "the Makefile states the version of the library and its commit"
+#endif
+
+/* Look up public facts of the charge, for the label of what it pays for. */
+static void
+read_provenance(Release *release)
+{
+	RaceParameter parameters[] = {
+		{UUIDOID, release->charge.id, false},
+		{JSONBOID, release->asked.domains, release->asked.domains == 0},
+		RaceText(RACE_LIBRARY)
+	};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT _racepriv._race_provenance($1, $2, $3)", lengthof(parameters), parameters);
+	release->provenance = race_ledger_value(1, &isnull);
+}
+
 /* Charge the budget, in a transaction that is committed before anything is read. */
 static void
 enter_charge(Release *release)
@@ -382,6 +402,7 @@ enter_charge(Release *release)
 					lengthof(parameters), parameters);
 	release->charge.id = race_ledger_value(1, &isnull);
 	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
+	read_provenance(release);
 }
 
 static void
@@ -417,12 +438,13 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		argument(release, UNITS),
 		{release->ledger.sketch_type, scores, scores == 0},
 		{JSONBOID, asked->domains, asked->domains == 0},
-		{TSRANGEOID, asked->during, asked->during == 0}
+		{TSRANGEOID, asked->during, asked->during == 0},
+		{JSONBOID, release->provenance, i > 0}
 	};
 
 	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during)"
-					" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING",
+					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during,"
+					" provenance) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING",
 					lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -698,6 +720,7 @@ make_values(Release *release)
 		/* else another session has made it */
 		if (race_series_next(&release->ledger, release->charge.id) == release->version)
 		{
+			read_provenance(release);
 			make_private(release);
 			made++;
 		}

@@ -215,6 +215,25 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8
 COMMENT ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8, text, regclass[], name) IS
 	'charges a request that was checked to a budget. Errors: 53400 what does not fit, 55000 a budget that belongs to another copy of the database';
 
+-- A label tells these facts wherever the release is copied to: as they were, and without the ledger.
+CREATE FUNCTION _racepriv._race_provenance(charge uuid, domains jsonb, library text) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_strip_nulls(jsonb_build_object('library', library, 'unit_column', d.unit_column, 'public_tables', nullif(d.public_tables, '{}'),
+		'sources', (SELECT jsonb_object_agg(k.column_name, k.source) FROM _racepriv._race_columns_of_dataset(d.dataset,
+			_racepriv._race_relation_of(d, false), ARRAY(SELECT e->>'name' FROM jsonb_array_elements(domains) e)) k WHERE k.source IS NOT NULL),
+		'labels', CASE WHEN c.request ? 'label' THEN CASE WHEN c.request ? 'labels' THEN 'listed' ELSE 'chosen' END END,
+		'epsilon', c.epsilon, 'delta', c.delta, 'rho', c.rho, 'budget', b.budget, 'accounting', b.accounting,
+		'epsilon_limit', b.epsilon_limit, 'delta_limit', b.delta_limit, 'rho_limit', b.rho_limit,
+		'spent_epsilon', b.spent_epsilon, 'spent_delta', b.spent_delta, 'spent_rho', b.spent_rho,
+		'charges', (SELECT count(*) FROM _racepriv.race_charges o WHERE o.budget = b.budget AND o.act = 'release')))
+	FROM _racepriv.race_charges c JOIN _racepriv.race_datasets d ON d.dataset = c.dataset JOIN _racepriv.race_budgets b ON b.budget = c.budget
+	WHERE c.charge = _race_provenance.charge
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) IS
+	'public facts of a release that was charged, for its label; none depends on data';
+
 CREATE PROCEDURE race_release_sketch(
 	name text, dataset text, params race_params, expression text,
 	epsilon float8, delta float8 DEFAULT 0, rows int DEFAULT NULL,

@@ -3,7 +3,7 @@
 
 DO $$
 DECLARE
-	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance}';
+	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance,race_label}';
 	path CONSTANT text := pg_catalog.current_setting('search_path');
 	f record;
 BEGIN
@@ -11,7 +11,7 @@ BEGIN
 	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments
 		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
-			JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'c'
+			JOIN pg_language l ON l.oid = p.prolang AND (l.lanname = 'c' OR p.proname = 'race_label')
 		WHERE d.refclassid = 'pg_extension'::regclass AND p.proname = ANY (called)
 		ORDER BY p.oid
 	LOOP
