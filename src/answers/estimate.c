@@ -399,7 +399,7 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 			(errmsg("intervals of fewer than %d rows may be too short",
 					RACE_ROWS_FOR_INTERVALS),
 			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
-					   race_sequence_name(sequence))));
+					   race_choice_name(RACE_KEY_SEQUENCE, sequence))));
 }
 
 static void

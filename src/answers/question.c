@@ -152,8 +152,8 @@ add_params(RaceResultRow *row, const RaceParams *params)
 	if (product)
 		race_row_add_null(row);
 	else
-		race_row_add_text(row, race_sequence_name(params->sequence));
-	race_row_add_text(row, race_rehash_name(params->rehash));
+		race_row_add_text(row, race_choice_name(RACE_KEY_SEQUENCE, params->sequence));
+	race_row_add_text(row, race_choice_name(RACE_KEY_REHASH, params->rehash));
 }
 
 static void

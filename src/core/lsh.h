@@ -226,8 +226,7 @@ typedef enum RaceArray
 	RACE_ARRAY_GROUPS = 64,		/* [2][d]: of contingency tables, */
 	RACE_ARRAY_MEASURED = 128,	/* [m][3], and, as they have neither bandwidths nor an offset, */
 	RACE_ARRAY_WORKLOAD = 1,	/* [workload][3], */
-	RACE_ARRAY_JOINED = 16,		/* [joined]: contingency.h */
-	RACE_ARRAY_ALL = 255
+	RACE_ARRAY_JOINED = 16		/* [joined]: contingency.h */
 } RaceArray;
 
 /*
@@ -322,6 +321,65 @@ typedef enum RaceFieldNumber
 	RACE_FIELDS
 } RaceFieldNumber;
 
+typedef enum RaceFieldType
+{
+	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto", or not stated */
+	RACE_FIELD_COUNT,			/* uint32 or less, from an integer */
+	RACE_FIELD_INTEGER,			/* int64 */
+	RACE_FIELD_REAL,			/* double */
+	RACE_FIELD_VECTOR,			/* an array of numbers, after the fields */
+	RACE_FIELD_MATRIX,			/* an array of rows of numbers, after the fields */
+	RACE_FIELD_DERIVED			/* follows from the arrays; only on the wire */
+} RaceFieldType;
+
+#define RACE_CHOICES	8		/* numbers of a choice that are in use, and one more */
+
+/*
+ * A field of RaceParams, or an array that follows it
+ *
+ * The table of fields drives the text form, the constructor, the wire format, the limits of
+ * each field, and the order of race_params.  To add a parameter: add the field to RaceParams
+ * (in place of reserved bytes, or in the union of what only some kernels have), a line to the
+ * table (row_params.c), and an argument to the constructor (params.sql).
+ */
+typedef struct RaceField
+{
+	const char *name;			/* in the text form and in messages */
+	RaceFieldType type;
+	bool		optional;		/* NULL in the constructor means: not stated, 0 */
+	bool		shared;			/* only the first kernel of a product states it */
+	bool		own;			/* other kernels may keep something else in its place */
+	uint32_t	takes;			/* the RaceTakes of kernels that it applies to, or 0 for all */
+	uint8_t		offset;			/* in RaceParams, and */
+	uint8_t		size;			/* how many bytes; 0 for an array */
+	uint8_t		wire;			/* position in the wire format of a part */
+	RaceArray	array;			/* which array it is, or 0 */
+	double		least;			/* limits of a number, or of the numbers of an array, */
+	double		most;			/* or 0: there are none here */
+	const char *what;			/* of a choice: what messages call it, */
+	const char *names[RACE_CHOICES];	/* its names, but those of kernels, */
+	const char *hint;			/* and a hint that lists them, or NULL */
+} RaceField;
+
+extern const RaceField race_fields[RACE_FIELDS];
+
+/* The defaults, with which those of the constructor in SQL agree */
+extern const RaceParams race_params_default;
+
+/* Does a kernel take this field? */
+extern bool race_field_applies(const RaceField *field, int kernel);
+
+/* Does a part with this kernel keep the field in its place? */
+extern bool race_field_is_stored(const RaceField *field, int kernel);
+
+/* The bytes of a field that is no array, as an integer, and back; those of a double */
+extern uint64_t race_field_bits(const RaceField *field, const RaceParams *part);
+extern void race_field_set_bits(const RaceField *field, RaceParams *part, uint64_t bits);
+extern double race_double_of_bits(uint64_t bits);
+
+/* The name of a number of a choice; NULL if there is none */
+extern const char *race_choice_name(RaceFieldNumber key, int number);
+
 #define RACE_MAX_DIMS		16000
 #define RACE_LONG_DIMS		256		/* vectors from here on are long */
 #define RACE_MAX_POWER		1024
@@ -348,12 +406,6 @@ typedef enum RaceFieldNumber
  * large.
  */
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
-
-/* The name of a number; NULL if there is none */
-extern const char *race_sequence_name(int sequence);
-extern const char *race_rehash_name(int rehash);
-extern const char *race_nulls_name(int nulls);
-extern const char *race_clip_name(int clip);
 
 /*
  * The size in bytes; the next part, or NULL after the last one; the number of parts

@@ -129,8 +129,6 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("moments can have at most %d columns", RACE_MOMENTS_COLUMNS - 1);
 	if (params->rows != 1 || params->range != race_moments_counters(columns))
 		return PROBLEM("rows and range do not fit the columns of moments");
-	if (params->clip != 0 && race_clip_name(params->clip) == NULL)
-		return PROBLEM("unknown clip number %d", params->clip);
 	if (params->coarser > RACE_MOMENTS_COARSEST)
 		return PROBLEM("coarser must be at most %d", RACE_MOMENTS_COARSEST);
 	if (!(params->norm >= 1e-3 && params->norm <= 1e3))

@@ -1,12 +1,11 @@
 /*
  * params.c
- *		race_params: the table of fields, construction and SQL functions
+ *		The type race_params: values, checks, construction and SQL functions
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -15,252 +14,11 @@
 #include "utils/builtins.h"
 
 #include "contingency.h"
-#include "loss_rows.h"
-#include "moment_sums.h"
 #include "params.h"
 #include "server.h"
 #include "summary.h"
 #include "table.h"
 #include "table_density.h"
-
-/*
- * The table of the parameters of a sketch.
- */
-
-/* A field of RaceParams, at this position on the wire */
-#define AT(field, position) \
-	.offset = offsetof(RaceParams, field), \
-	.size = sizeof(((RaceParams *) NULL)->field), .wire = position
-
-/* A choice among names; messages call it `title` */
-#define NAMES(title, choice) \
-	.what = title, .name_of = race_ ## choice ## _name
-
-const RaceField race_fields[RACE_FIELDS] = {
-	[RACE_KEY_KERNEL] = {
-		.name = "kernel", .type = RACE_FIELD_CHOICE, AT(kernel, 1),
-		NAMES("kernel", kernel)
-	},
-	[RACE_KEY_DIMS] = {
-		.name = "dims", .type = RACE_FIELD_COUNT, AT(dims, 4),
-		.optional = true, .takes = RACE_TAKES_DIMS
-	},
-	[RACE_KEY_BANDWIDTH] = {
-		.name = "bandwidth", .type = RACE_FIELD_REAL, AT(bandwidth, 32),
-		.fallback = 1, .takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS
-	},
-	[RACE_KEY_POWER] = {
-		.name = "power", .type = RACE_FIELD_COUNT, AT(power, 8), .fallback = 1,
-		.takes = RACE_TAKES_FUNCTIONS
-	},
-	[RACE_KEY_ROWS] = {
-		.name = "rows", .type = RACE_FIELD_COUNT, AT(rows, 12),
-		.fallback = 1024, .shared = true, .takes = RACE_TAKES_FUNCTIONS
-	},
-	[RACE_KEY_RANGE] = {
-		.name = "range", .type = RACE_FIELD_COUNT, AT(range, 16),
-		.fallback = 1024, .shared = true, .takes = RACE_TAKES_FUNCTIONS
-	},
-	[RACE_KEY_SEED] = {
-		.name = "seed", .type = RACE_FIELD_INTEGER, AT(seed, 24), .shared = true
-	},
-	[RACE_KEY_SEQUENCE] = {
-		.name = "sequence", .type = RACE_FIELD_CHOICE, AT(sequence, 2),
-		NAMES("row sequence", sequence)
-	},
-	[RACE_KEY_REHASH] = {
-		.name = "rehash", .type = RACE_FIELD_CHOICE, AT(rehash, 3),
-		.shared = true, .takes = RACE_TAKES_FUNCTIONS, NAMES("rehash", rehash)
-	},
-	[RACE_KEY_BANDWIDTHS] = {
-		.name = "bandwidths", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_BANDWIDTHS,
-		.optional = true, .takes = RACE_TAKES_BANDWIDTH
-	},
-	[RACE_KEY_LOWER] = {
-		.name = "lower", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_LOWER,
-		.optional = true, .takes = RACE_TAKES_BOUNDS
-	},
-	[RACE_KEY_UPPER] = {
-		.name = "upper", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_UPPER,
-		.optional = true, .takes = RACE_TAKES_BOUNDS
-	},
-	[RACE_KEY_MATRIX] = {
-		.name = "matrix", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MATRIX,
-		.optional = true, .takes = RACE_TAKES_TRANSFORM
-	},
-	[RACE_KEY_OFFSET] = {
-		.name = "offset", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_OFFSET,
-		.optional = true, .takes = RACE_TAKES_TRANSFORM
-	},
-	[RACE_KEY_CELLS] = {
-		.name = "cells", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_CELLS,
-		.optional = true, .takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_CELLS
-	},
-	[RACE_KEY_NULLS] = {
-		.name = "nulls", .type = RACE_FIELD_CHOICE, AT(nulls, 45),
-		.optional = true, .takes = RACE_TAKES_NULLS, NAMES("meaning of nulls", nulls),
-		.hint = "Use different or category."
-	},
-	[RACE_KEY_RADIUS] = {
-		.name = "radius", .type = RACE_FIELD_REAL, AT(radius, 48), .own = true,
-		.optional = true, .takes = RACE_TAKES_RADIUS
-	},
-	[RACE_KEY_QUERY_RADIUS] = {
-		.name = "query_radius", .type = RACE_FIELD_REAL, AT(query_radius, 56), .own = true,
-		.optional = true, .takes = RACE_TAKES_RADIUS
-	},
-	[RACE_KEY_NORM] = {
-		.name = "norm", .type = RACE_FIELD_REAL, AT(norm, 48), .own = true, .takes = RACE_TAKES_COLUMNS
-	},
-	[RACE_KEY_FEATURES] = {
-		.name = "features", .type = RACE_FIELD_COUNT, AT(features, 56), .own = true,
-		.optional = true, .takes = RACE_TAKES_COLUMNS
-	},
-	[RACE_KEY_TARGETS] = {
-		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 58), .own = true,
-		.optional = true, .takes = RACE_TAKES_COLUMNS
-	},
-	[RACE_KEY_CLIP] = {
-		.name = "clip", .type = RACE_FIELD_CHOICE, AT(clip, 61), .own = true,
-		.optional = true, .takes = RACE_TAKES_COLUMNS, NAMES("clip", clip),
-		.hint = "Use norm or absolute."
-	},
-	[RACE_KEY_COARSER] = {
-		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60), .own = true,
-		.optional = true, .takes = RACE_TAKES_COLUMNS
-	},
-	[RACE_KEY_GROUPS] = {
-		.name = "groups", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_GROUPS,
-		.optional = true, .takes = RACE_TAKES_CELLS
-	},
-	[RACE_KEY_WORKLOAD] = {
-		.name = "workload", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_WORKLOAD,
-		.optional = true, .takes = RACE_TAKES_CELLS
-	},
-	[RACE_KEY_JOINED] = {
-		.name = "joined", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_JOINED,
-		.optional = true, .takes = RACE_TAKES_CELLS
-	},
-	[RACE_KEY_MEASURED] = {
-		.name = "measured", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MEASURED,
-		.optional = true, .takes = RACE_TAKES_CELLS
-	},
-	[RACE_FIELD_OUTPUTS] = {
-		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
-	},
-	[RACE_FIELD_MORE] = {
-		.name = "more", .type = RACE_FIELD_DERIVED, AT(more, 40)
-	},
-	[RACE_FIELD_ARRAYS] = {
-		.name = "arrays", .type = RACE_FIELD_DERIVED, AT(arrays, 44)
-	},
-	[RACE_FIELD_JOINED] = {
-		.name = "joined", .type = RACE_FIELD_DERIVED, AT(joined, 48), .own = true,
-		.takes = RACE_TAKES_CELLS
-	},
-	[RACE_FIELD_WORKLOAD] = {
-		.name = "workload", .type = RACE_FIELD_DERIVED, AT(workload, 52), .own = true,
-		.takes = RACE_TAKES_CELLS
-	},
-};
-
-bool
-race_field_is_array(const RaceField *field)
-{
-	return field->type == RACE_FIELD_VECTOR || field->type == RACE_FIELD_MATRIX;
-}
-
-bool
-race_field_is_stored(const RaceField *field, int kernel)
-{
-	const RaceKernelType *type = race_kernel_type(kernel);
-
-	return field->size > 0 &&
-		(!field->own || (type != NULL && (type->takes & field->takes) != 0));
-}
-
-bool
-race_field_applies(const RaceField *field, const RaceParams *part, bool first)
-{
-	uint32		takes = race_kernel_type(part->kernel)->takes;
-
-	if (field->shared && !first)
-		return false;
-	if (field->takes != 0 && (takes & field->takes) == 0)
-		return false;
-	if (race_field_is_array(field))
-		return race_array(part, field->array) != NULL;
-	return !field->optional || race_field_bits(field, part) != 0;
-}
-
-uint64
-race_field_bits(const RaceField *field, const RaceParams *part)
-{
-	const char *place = (const char *) part + field->offset;
-
-	switch (field->size)
-	{
-		case sizeof(uint8):
-			return *(const uint8 *) place;
-		case sizeof(uint16):
-			return *(const uint16 *) place;
-		case sizeof(uint32):
-			return *(const uint32 *) place;
-		default:
-			return *(const uint64 *) place;
-	}
-}
-
-void
-race_field_set_bits(const RaceField *field, RaceParams *part, uint64 bits)
-{
-	char	   *place = (char *) part + field->offset;
-
-	switch (field->size)
-	{
-		case sizeof(uint8):
-			*(uint8 *) place = (uint8) bits;
-			break;
-		case sizeof(uint16):
-			*(uint16 *) place = (uint16) bits;
-			break;
-		case sizeof(uint32):
-			*(uint32 *) place = (uint32) bits;
-			break;
-		default:
-			memcpy(place, &bits, sizeof(bits));
-			break;
-	}
-}
-
-/* Set a field that is no array to its default. */
-static void
-race_field_set_default(const RaceField *field, RaceParams *part)
-{
-	uint64		bits = (uint64) (int64) field->fallback;
-
-	if (field->type == RACE_FIELD_REAL)
-		memcpy(&bits, &field->fallback, sizeof(bits));
-	race_field_set_bits(field, part, bits);
-}
-
-/* The order of two values of a field that is no array: < 0, 0 or > 0 */
-static int
-race_field_compare(const RaceField *field, const RaceParams *a, const RaceParams *b)
-{
-	uint64		x = race_field_bits(field, a);
-	uint64		y = race_field_bits(field, b);
-	double		real_x;
-	double		real_y;
-
-	if (field->type == RACE_FIELD_INTEGER)
-		return ((int64) x > (int64) y) - ((int64) x < (int64) y);
-	if (field->type != RACE_FIELD_REAL)
-		return (x > y) - (x < y);
-	memcpy(&real_x, &x, sizeof(x));
-	memcpy(&real_y, &y, sizeof(y));
-	return (real_x > real_y) - (real_x < real_y);
-}
 
 /*
  * Values of the type race_params: checks and comparisons.
@@ -471,57 +229,50 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
  * Parameters while they are put together.
  */
 
-void
-race_draft_default(RaceDraft *draft)
-{
-	memset(draft, 0, sizeof(RaceDraft));
-	for (int i = 0; i < RACE_FIELDS; i++)
-		if (!race_field_is_array(&race_fields[i]))
-			race_field_set_default(&race_fields[i], &draft->part);
-}
-
 static void
 race_draft_of(RaceDraft *draft, const RaceParams *part)
 {
+	memset(draft, 0, sizeof(RaceDraft));
 	draft->part = *part;
 	for (int key = 0; key < RACE_KEYS; key++)
-		draft->arrays[key] = race_field_is_array(&race_fields[key]) ?
-			race_array(part, race_fields[key].array) : NULL;
+	{
+		RaceArray	array = race_fields[key].array;
+
+		if (race_field_applies(&race_fields[key], part->kernel))
+			race_draft_set_array(draft, key, race_array(part, array),
+								 race_array_rows(part, array), race_array_columns(part, array));
+	}
 }
 
 void
-race_draft_next(RaceDraft *draft)
+race_draft_set_array(RaceDraft *draft, int key, const double *numbers, uint32 rows, uint32 columns)
 {
-	for (int key = 0; key < RACE_KEYS; key++)
-		if (race_fields[key].shared)
-			race_field_set_bits(&race_fields[key], &draft->part, 0);
+	draft->arrays[key] = numbers;
+	draft->rows[key] = rows;
+	draft->columns[key] = columns;
 }
 
 bool
-race_draft_takes(const RaceDraft *draft, const RaceField *field, Node *escontext)
+race_draft_check_field(const RaceDraft *draft, int key, Node *escontext)
 {
-	/* one array is in the place of another one */
-	bool		other = field->array == RACE_ARRAY_WORKLOAD &&
-		(draft->part.kernel == RACE_KERNEL_TABLES) != (field == &race_fields[RACE_KEY_WORKLOAD]);
-
-	if (other || (field->own && !race_field_is_stored(field, draft->part.kernel)))
+	if (race_fields[key].own && !race_field_applies(&race_fields[key], draft->part.kernel))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: kernel %s has no %s",
-						race_kernel_type(draft->part.kernel)->name, field->name)));
+						race_kernel_name(draft->part.kernel), race_fields[key].name)));
 	return true;
 }
 
 bool
-race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
-					   Node *escontext)
+race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
 {
-	/* 0 dims would mean that they are not stated */
-	if (field == &race_fields[RACE_KEY_DIMS] && (value < 1 || value > RACE_MAX_DIMS))
+	const RaceField *field = &race_fields[key];
+
+	if (field->most > 0 && !(value >= field->least && value <= field->most))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: dims must be between 1 and %d",
-						RACE_MAX_DIMS)));
+				 errmsg("invalid race_params: %s must be between %.0f and %.0f",
+						field->name, field->least, field->most)));
 	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
 		value = Max(0, Min(value, field->size == 1 ? PG_UINT8_MAX :
@@ -530,33 +281,21 @@ race_draft_set_integer(RaceDraft *draft, const RaceField *field, int64 value,
 	return true;
 }
 
-/* The value of a choice that has this name, or 0 */
-static int
-value_of(const RaceField *field, const char *name)
-{
-	for (int value = 1; value <= PG_UINT8_MAX; value++)
-	{
-		const char *known = field->name_of(value);
-
-		if (known != NULL && strcmp(known, name) == 0)
-			return value;
-	}
-	return 0;
-}
-
 bool
-race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
-					Node *escontext)
+race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext)
 {
-	bool		is_kernel = field == &race_fields[RACE_KEY_KERNEL];
-	int			value = value_of(field, name);
+	const RaceField *field = &race_fields[key];
+	int			value = 0;
 	char		list[128];
 
-	if (value == 0 && (is_kernel || field->optional || strcmp(name, "auto") != 0))
+	for (int i = 1; value == 0 && i <= PG_UINT8_MAX; i++)
+		if (race_choice_name(key, i) != NULL && strcmp(race_choice_name(key, i), name) == 0)
+			value = i;
+	if (value == 0 && (key == RACE_KEY_KERNEL || field->optional || strcmp(name, "auto") != 0))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown %s \"%s\"", field->what, race_cut(name)),
-				 is_kernel ?
+				 key == RACE_KEY_KERNEL ?
 				 errhint("The kernels are %s.",
 						 race_kernel_list(RACE_TAKES_FUNCTIONS, list, sizeof(list))) :
 				 field->hint != NULL ? errhint("%s", field->hint) : 0));
@@ -565,41 +304,52 @@ race_draft_set_name(RaceDraft *draft, const RaceField *field, const char *name,
 }
 
 void
-race_draft_set_real(RaceDraft *draft, const RaceField *field, double value)
+race_draft_set_real(RaceDraft *draft, int key, double value)
 {
 	uint64		bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	race_field_set_bits(field, &draft->part, bits);
-}
-
-void
-race_draft_set_matrix(RaceDraft *draft, int key, const double *numbers, uint32 rows)
-{
-	if (key == RACE_KEY_MATRIX || key == RACE_KEY_MEASURED)
-		draft->part.outputs = rows;
-	if (key == RACE_KEY_WORKLOAD)
-		draft->part.workload = rows;
-	draft->arrays[key] = numbers;
+	race_field_set_bits(&race_fields[key], &draft->part, bits);
 }
 
 /* ------------------------------------------------------------- assembling */
 
-/* Replace "auto" by a sequence, in each part in turn. */
-static void
-choose_sequences(RaceDraft *drafts, int n)
+/* Set the fields that follow from arrays, and check that arrays have the rows and columns of the part. */
+static bool
+measure_arrays(RaceDraft *draft, Node *escontext)
 {
-	uint32		taken = 0;
+	RaceParams *part = &draft->part;
 
-	for (int i = 0; i < n; i++)
+	for (int key = 0; key < RACE_KEYS; key++)
 	{
-		RaceParams *part = &drafts[i].part;
-
-		if (part->sequence == 0)
-			part->sequence = race_default_sequence(part, taken);
-		if (part->sequence == RACE_SEQUENCE_SOBOL)
-			taken = Min((uint64) taken + race_sobol_dimensions(part), PG_UINT32_MAX);
+		if (draft->arrays[key] == NULL)
+			continue;
+		if (key == RACE_KEY_MATRIX || key == RACE_KEY_MEASURED)
+			part->outputs = draft->rows[key];
+		if (key == RACE_KEY_WORKLOAD)
+			part->workload = draft->rows[key];
+		if (key == RACE_KEY_JOINED)
+			part->joined = draft->columns[key];
 	}
+	for (int key = 0; key < RACE_KEYS; key++)
+	{
+		const RaceField *field = &race_fields[key];
+		uint32		rows = race_array_rows(part, field->array);
+		uint32		columns = race_array_columns(part, field->array);
+
+		if (draft->arrays[key] != NULL && (draft->rows[key] != rows || draft->columns[key] != columns))
+			ereturn(escontext, false,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 draft->columns[key] == columns ?
+					 errmsg("invalid race_params: %s must have %u rows", field->name, rows) :
+					 errmsg("invalid race_params: %s must have %s numbers%s", field->name,
+							key == RACE_KEY_MEASURED || key == RACE_KEY_WORKLOAD ? "three" : "dims",
+							field->type == RACE_FIELD_MATRIX ? " in each row" : ""),
+					 draft->columns[key] == columns ?
+					 errdetail("Found %u.", draft->rows[key]) :
+					 errdetail("dims is %u, found %u.", part->dims, draft->columns[key])));
+	}
+	return true;
 }
 
 /* Write a part and its arrays; returns where the next one belongs. */
@@ -611,7 +361,7 @@ write_part(char *next, const RaceDraft *draft)
 	*part = draft->part;
 	part->more = 0;
 	next += sizeof(RaceParams);
-	for (int key = 0; key < RACE_KEYS && part->arrays != 0; key++)
+	for (int key = 0; key < RACE_KEYS; key++)
 	{
 		double	   *to = (double *) race_array(part, race_fields[key].array);
 		Size		n = draft->arrays[key] != NULL ?
@@ -629,13 +379,28 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 {
 	RaceParams *params;
 	uint64		more = 0;
+	uint32		sobol = 0;		/* dimensions that are taken */
 	char	   *next;
 
-	choose_sequences(drafts, n);
+	for (int i = 0; i < n; i++)
+	{
+		RaceParams *part = &drafts[i].part;
+
+		for (int key = 0; key < RACE_KEYS && i > 0; key++)
+			if (race_fields[key].shared)
+				race_field_set_bits(&race_fields[key], part, 0);
+		if (!measure_arrays(&drafts[i], escontext))
+			return NULL;
+		if (part->sequence == 0)
+			part->sequence = race_default_sequence(part, sobol);
+		if (part->sequence == RACE_SEQUENCE_SOBOL)
+			sobol = Min((uint64) sobol + race_sobol_dimensions(part), PG_UINT32_MAX);
+	}
 	race_summary_kind(&drafts[0].part)->shape(&drafts[0].part, drafts[0].arrays,
 											  palloc(RACE_GRID_DIMS * sizeof(double)));
 	for (int i = 0; i < n; i++)
 	{
+		drafts[i].part.arrays = 0;
 		for (int key = 0; key < RACE_KEYS; key++)
 			if (drafts[i].arrays[key] != NULL)
 				drafts[i].part.arrays |= race_fields[key].array;
@@ -664,9 +429,8 @@ race_params_measured(const RaceParams *params, const RaceContingency *tables)
 	RaceDraft	draft;
 
 	race_draft_of(&draft, params);
-	draft.arrays[RACE_KEY_JOINED] = tables->joined;
-	draft.part.joined = tables->n_joined;
-	race_draft_set_matrix(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured);
+	race_draft_set_array(&draft, RACE_KEY_JOINED, tables->joined, 1, tables->n_joined);
+	race_draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured, RACE_TABLE_NUMBERS);
 	return race_params_assemble(&draft, 1, NULL);
 }
 
@@ -676,8 +440,8 @@ race_params_with_cells(const RaceParams *params, const double *cells, const doub
 	RaceDraft	draft;
 
 	race_draft_of(&draft, params);
-	draft.arrays[RACE_KEY_CELLS] = cells;
-	draft.arrays[RACE_KEY_GROUPS] = groups;
+	race_draft_set_array(&draft, RACE_KEY_CELLS, cells, 1, params->dims);
+	race_draft_set_array(&draft, RACE_KEY_GROUPS, groups, RACE_GROUP_NUMBERS, params->dims);
 	return race_params_assemble(&draft, 1, NULL);
 }
 
@@ -714,13 +478,8 @@ PG_FUNCTION_INFO_V1(race_params_out);
 PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
 PG_FUNCTION_INFO_V1(race_params_new);
+PG_FUNCTION_INFO_V1(race_moment_params);
 PG_FUNCTION_INFO_V1(race_params_multiply);
-PG_FUNCTION_INFO_V1(race_params_eq);
-PG_FUNCTION_INFO_V1(race_params_ne);
-PG_FUNCTION_INFO_V1(race_params_lt);
-PG_FUNCTION_INFO_V1(race_params_le);
-PG_FUNCTION_INFO_V1(race_params_gt);
-PG_FUNCTION_INFO_V1(race_params_ge);
 PG_FUNCTION_INFO_V1(race_params_cmp);
 PG_FUNCTION_INFO_V1(race_params_hash);
 PG_FUNCTION_INFO_V1(race_params_hash_extended);
@@ -762,71 +521,45 @@ race_params_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
-/* Set a field that is an array of dims numbers; they may be infinite. */
+/* Set an array of so many dimensions; its numbers may be infinite. */
 static void
-set_vector(RaceDraft *draft, int key, Datum value, const char *name)
+set_array(RaceDraft *draft, int key, Datum value, int ndim)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
-	uint32		dims = draft->part.dims;
 
-	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != (int) dims ||
-		ARR_HASNULL(array))
+	if (ARR_NDIM(array) != ndim || ARR_HASNULL(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: %s must be dims numbers", name),
-				 errdetail("dims is %u.", dims)));
-	draft->arrays[key] = (const double *) ARR_DATA_PTR(array);
-}
-
-/* The matrix and the offset of a race_transform */
-static void
-set_transform(RaceDraft *draft, HeapTupleHeader transform)
-{
-	bool		no_matrix;
-	bool		no_offset;
-	Datum		matrix = GetAttributeByNum(transform, 1, &no_matrix);
-	Datum		offset = GetAttributeByNum(transform, 2, &no_offset);
-
-	if (!no_matrix)
-	{
-		ArrayType  *array = DatumGetArrayTypeP(matrix);
-
-		if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[1] != (int) draft->part.dims ||
-			ARR_HASNULL(array))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid race_params: the matrix of a transform must have dims columns of numbers"),
-					 errdetail("dims is %u.", draft->part.dims)));
-		race_draft_set_matrix(draft, RACE_KEY_MATRIX, (const double *) ARR_DATA_PTR(array),
-							  ARR_DIMS(array)[0]);
-	}
-	if (!no_offset)
-		set_vector(draft, RACE_KEY_OFFSET, offset, "the offset of a transform");
+				 errmsg("invalid race_params: %s must be %s without nulls", race_fields[key].name,
+						ndim == 1 ? "an array of numbers" : "an array of arrays of numbers")));
+	race_draft_set_array(draft, key, (const double *) ARR_DATA_PTR(array),
+						 ndim == 1 ? 1 : ARR_DIMS(array)[0], ARR_DIMS(array)[ndim - 1]);
 }
 
 /* Set a field from an argument, which is not NULL. */
 static void
 set_field(RaceDraft *draft, int key, Datum value)
 {
-	const RaceField *field = &race_fields[key];
-
-	race_draft_takes(draft, field, NULL);
-	switch (field->type)
+	race_draft_check_field(draft, key, NULL);
+	switch (race_fields[key].type)
 	{
 		case RACE_FIELD_CHOICE:
-			race_draft_set_name(draft, field, TextDatumGetCString(value), NULL);
+			race_draft_set_name(draft, key, TextDatumGetCString(value), NULL);
 			break;
 		case RACE_FIELD_COUNT:
-			race_draft_set_integer(draft, field, DatumGetInt32(value), NULL);
+			race_draft_set_integer(draft, key, DatumGetInt32(value), NULL);
 			break;
 		case RACE_FIELD_INTEGER:
-			race_draft_set_integer(draft, field, DatumGetInt64(value), NULL);
+			race_draft_set_integer(draft, key, DatumGetInt64(value), NULL);
 			break;
 		case RACE_FIELD_REAL:
-			race_draft_set_real(draft, field, DatumGetFloat8(value));
+			race_draft_set_real(draft, key, DatumGetFloat8(value));
+			break;
+		case RACE_FIELD_VECTOR:
+			set_array(draft, key, value, 1);
 			break;
 		default:
-			set_vector(draft, key, value, field->name);
+			set_array(draft, key, value, 2);
 			break;
 	}
 }
@@ -838,23 +571,55 @@ set_field(RaceDraft *draft, int key, Datum value)
 Datum
 race_params_new(PG_FUNCTION_ARGS)
 {
-	RaceDraft	draft;
+	RaceDraft	draft = {.part = race_params_default};
 
 	Assert(PG_NARGS() < RACE_KEY_NORM);
 	for (int arg = 0; arg < RACE_KEY_MATRIX; arg++)
 		if (PG_ARGISNULL(arg) && !race_fields[arg].optional)
 			PG_RETURN_NULL();
 
-	race_draft_default(&draft);
 	for (int arg = 0; arg < PG_NARGS(); arg++)
 	{
+		int			key = arg < RACE_KEY_MATRIX ? arg : arg + 1;
+
 		if (PG_ARGISNULL(arg))
 			continue;
-		if (arg == RACE_KEY_MATRIX)
-			set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(arg));
-		else
-			set_field(&draft, arg < RACE_KEY_MATRIX ? arg : arg + 1, PG_GETARG_DATUM(arg));
+		if (arg != RACE_KEY_MATRIX)
+		{
+			set_field(&draft, key, PG_GETARG_DATUM(arg));
+			continue;
+		}
+		for (key = RACE_KEY_MATRIX; key <= RACE_KEY_OFFSET; key++)
+		{
+			bool		null;
+			Datum		value = GetAttributeByNum(PG_GETARG_HEAPTUPLEHEADER(arg), key - RACE_KEY_MATRIX + 1, &null);
+
+			if (!null)
+				set_field(&draft, key, value);
+		}
 	}
+	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
+}
+
+/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip): of moments (moment_sums.h) */
+Datum
+race_moment_params(PG_FUNCTION_ARGS)
+{
+	static const int keys[] = {
+		RACE_KEY_LOWER, RACE_KEY_UPPER, RACE_KEY_NORM, RACE_KEY_FEATURES, RACE_KEY_TARGETS,
+		RACE_KEY_BANDWIDTH, RACE_KEY_SEED, RACE_KEY_SEQUENCE, RACE_KEY_CLIP
+	};
+	RaceDraft	draft = {.part = race_params_default};
+
+	draft.part.kernel = RACE_KERNEL_MOMENTS;
+	for (int arg = 0; arg < (int) lengthof(keys); arg++)
+		if (keys[arg] != RACE_KEY_CLIP || strcmp(text_to_cstring(PG_GETARG_TEXT_PP(arg)), "auto") != 0)
+			set_field(&draft, keys[arg], PG_GETARG_DATUM(arg));
+	if (draft.columns[RACE_KEY_LOWER] != draft.columns[RACE_KEY_UPPER])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
+	race_draft_set_integer(&draft, RACE_KEY_DIMS, draft.columns[RACE_KEY_LOWER], NULL);
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 
@@ -868,10 +633,7 @@ append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a product can have up to %d kernels", RACE_MAX_PARTS)));
-		race_draft_of(&drafts[n], part);
-		if (n > 0)
-			race_draft_next(&drafts[n]);
-		n++;
+		race_draft_of(&drafts[n++], part);
 	}
 	return n;
 }
@@ -906,15 +668,24 @@ race_params_multiply(PG_FUNCTION_ARGS)
 /* ---------------------------------------------------------------- order */
 
 static int
-compare(const RaceParams *a, const RaceParams *b)
+compare_args(FunctionCallInfo fcinfo)
 {
+	const RaceParams *a = race_params_arg(PG_GETARG_DATUM(0));
+	const RaceParams *b = race_params_arg(PG_GETARG_DATUM(1));
+
 	for (int key = 0; key < RACE_KEYS; key++)
 		if (race_field_is_stored(&race_fields[key], a->kernel))
 		{
-			int			order = race_field_compare(&race_fields[key], a, b);
+			RaceFieldType type = race_fields[key].type;
+			uint64		x = race_field_bits(&race_fields[key], a);
+			uint64		y = race_field_bits(&race_fields[key], b);
+			double		real_x = race_double_of_bits(x);
+			double		real_y = race_double_of_bits(y);
+			bool		less = type == RACE_FIELD_REAL ? real_x < real_y :
+				type == RACE_FIELD_INTEGER ? (int64) x < (int64) y : x < y;
 
-			if (order != 0)
-				return order;
+			if (type == RACE_FIELD_REAL ? real_x != real_y : x != y)
+				return less ? -1 : 1;
 		}
 	/*
 	 * the order of arrays and further parts has no meaning, but it is a total order
@@ -924,48 +695,20 @@ compare(const RaceParams *a, const RaceParams *b)
 	return memcmp(a, b, race_params_size(a));
 }
 
-static int
-compare_args(FunctionCallInfo fcinfo)
-{
-	return compare(race_params_arg(PG_GETARG_DATUM(0)),
-				   race_params_arg(PG_GETARG_DATUM(1)));
-}
+#define COMPARISON(name, comparison) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum \
+	name(PG_FUNCTION_ARGS) \
+	{ \
+		PG_RETURN_BOOL(compare_args(fcinfo) comparison 0); \
+	}
 
-Datum
-race_params_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) == 0);
-}
-
-Datum
-race_params_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) != 0);
-}
-
-Datum
-race_params_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) < 0);
-}
-
-Datum
-race_params_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) <= 0);
-}
-
-Datum
-race_params_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) > 0);
-}
-
-Datum
-race_params_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) >= 0);
-}
+COMPARISON(race_params_eq, ==)
+COMPARISON(race_params_ne, !=)
+COMPARISON(race_params_lt, <)
+COMPARISON(race_params_le, <=)
+COMPARISON(race_params_gt, >)
+COMPARISON(race_params_ge, >=)
 
 Datum
 race_params_cmp(PG_FUNCTION_ARGS)
@@ -988,48 +731,4 @@ race_params_hash_extended(PG_FUNCTION_ARGS)
 
 	return hash_any_extended((const unsigned char *) params,
 							 race_params_size(params), PG_GETARG_INT64(1));
-}
-
-/*
- * race_moment_params: the parameters of moments (moment_sums.h).
- */
-
-PG_FUNCTION_INFO_V1(race_moment_params);
-
-/* An array of bounds, of as many numbers as the draft has dims */
-static void
-set_bounds(RaceDraft *draft, int key, Datum value)
-{
-	ArrayType  *array = DatumGetArrayTypeP(value);
-
-	if (ARR_NDIM(array) != 1 || ARR_HASNULL(array) ||
-		(key == RACE_KEY_UPPER && ARR_DIMS(array)[0] != (int) draft->part.dims))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
-	race_draft_set_integer(draft, &race_fields[RACE_KEY_DIMS], ARR_DIMS(array)[0], NULL);
-	draft->arrays[key] = (const double *) ARR_DATA_PTR(array);
-}
-
-/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip) */
-Datum
-race_moment_params(PG_FUNCTION_ARGS)
-{
-	RaceDraft	draft;
-
-	race_draft_default(&draft);
-	race_draft_set_name(&draft, &race_fields[RACE_KEY_KERNEL], "moments", NULL);
-	set_bounds(&draft, RACE_KEY_LOWER, PG_GETARG_DATUM(0));
-	set_bounds(&draft, RACE_KEY_UPPER, PG_GETARG_DATUM(1));
-	race_draft_set_real(&draft, &race_fields[RACE_KEY_NORM], PG_GETARG_FLOAT8(2));
-	race_draft_set_integer(&draft, &race_fields[RACE_KEY_FEATURES], PG_GETARG_INT32(3), NULL);
-	race_draft_set_integer(&draft, &race_fields[RACE_KEY_TARGETS], PG_GETARG_INT32(4), NULL);
-	race_draft_set_real(&draft, &race_fields[RACE_KEY_BANDWIDTH], PG_GETARG_FLOAT8(5));
-	race_draft_set_integer(&draft, &race_fields[RACE_KEY_SEED], PG_GETARG_INT64(6), NULL);
-	race_draft_set_name(&draft, &race_fields[RACE_KEY_SEQUENCE],
-						text_to_cstring(PG_GETARG_TEXT_PP(7)), NULL);
-	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(8)), "auto") != 0)
-		race_draft_set_name(&draft, &race_fields[RACE_KEY_CLIP],
-							text_to_cstring(PG_GETARG_TEXT_PP(8)), NULL);
-	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }

@@ -85,175 +85,115 @@ parse_double(const char *text, double *out)
 
 /* --------------------------------------------------------------- arrays */
 
-/* Numbers that are read, one after the other */
-typedef struct Numbers
-{
-	double	   *x;
-	uint32		n;
-	uint32		capacity;
-} Numbers;
-
 /*
- * Read "1, 2, 3}"; the opening brace was read before. Too many numbers are an
+ * Append the doubles of "1, 2, 3}"; the opening brace was read before. Too many numbers are an
  * error.
  */
 static bool
-parse_numbers(const char **text, Numbers *numbers, Node *escontext)
+parse_numbers(const char **text, StringInfo numbers, Node *escontext)
 {
 	do
 	{
 		char	   *word = next_word(text);
+		double		x;
 
-		if (numbers->n == RACE_MAX_MORE / sizeof(double))
+		if (numbers->len == RACE_MAX_MORE)
 			MALFORMED("An array is too long.");
-		if (numbers->n == numbers->capacity)
-		{
-			numbers->capacity = Max(2 * numbers->capacity, 16);
-			numbers->x = numbers->x == NULL ?
-				palloc(numbers->capacity * sizeof(double)) :
-				repalloc(numbers->x, numbers->capacity * sizeof(double));
-		}
-		if (word == NULL || !parse_double(word, &numbers->x[numbers->n]))
+		if (word == NULL || !parse_double(word, &x))
 			MALFORMED("Expected a number in an array.");
+		appendBinaryStringInfo(numbers, (const char *) &x, sizeof(x));
 		pfree(word);
-		numbers->n++;
 	} while (next_is(text, ','));
 	if (!next_is(text, '}'))
 		MALFORMED("Expected \",\" or \"}\" in an array.");
 	return true;
 }
 
-/*
- * Read an array in braces. A matrix is an array of arrays of the same length:
- * *outputs is how many, else 0.
- */
+/* Read an array in braces. A matrix is an array of arrays of the same length. */
 static bool
-parse_array(const char **text, Numbers *numbers, uint32 *outputs, Node *escontext)
+parse_array(const char **text, int key, RaceDraft *draft, Node *escontext)
 {
-	uint32		length = 0;
+	bool		is_matrix = race_fields[key].type == RACE_FIELD_MATRIX;
+	StringInfoData numbers;
+	uint32		rows = 0;
+	uint32		columns = 0;
 
-	*outputs = 0;
-	memset(numbers, 0, sizeof(Numbers));
+	initStringInfo(&numbers);
 	if (!next_is(text, '{'))
 		MALFORMED("Expected an array in braces.");
-	if (!next_is(text, '{'))
-		return parse_numbers(text, numbers, escontext);
 	do
 	{
-		if (*outputs > 0 && !next_is(text, '{'))
-			MALFORMED("Expected a row of a matrix in braces.");
-		if (!parse_numbers(text, numbers, escontext))
+		if (next_is(text, '{') != is_matrix)
+			MALFORMED(rows > 0 ? "Expected a row of a matrix in braces." :
+					  is_matrix ? "A matrix is an array of arrays." :
+					  "Only a matrix is an array of arrays.");
+		if (!parse_numbers(text, &numbers, escontext))
 			return false;
-		if (*outputs == 0)
-			length = numbers->n;
-		if (numbers->n != ++*outputs * (uint64) length)
+		if (rows++ == 0)
+			columns = numbers.len / sizeof(double);
+		if (numbers.len / sizeof(double) != rows * (uint64) columns)
 			MALFORMED("Rows of a matrix must have the same length.");
-	} while (next_is(text, ','));
-	if (!next_is(text, '}'))
+	} while (is_matrix && next_is(text, ','));
+	if (is_matrix && !next_is(text, '}'))
 		MALFORMED("Expected \",\" or \"}\" in a matrix.");
+	race_draft_set_array(draft, key, (const double *) numbers.data, rows, columns);
 	return true;
 }
 
 /* ---------------------------------------------------------------- parts */
 
-/* What is known of a part while its parameters are read */
-typedef struct Reading
-{
-	RaceDraft	draft;
-	bool		first;			/* of a product */
-	bool		seen[RACE_KEYS];
-	uint32		lengths[RACE_KEYS]; /* of the arrays, of a matrix by row */
-} Reading;
-
 static bool
-parse_array_value(const char **text, int key, Reading *reading, Node *escontext)
-{
-	bool		is_matrix = race_fields[key].type == RACE_FIELD_MATRIX;
-	Numbers		numbers;
-	uint32		outputs;
-
-	if (!parse_array(text, &numbers, &outputs, escontext))
-		return false;
-	if ((outputs > 0) != is_matrix)
-		MALFORMED(is_matrix ? "A matrix is an array of arrays." :
-				  "Only a matrix is an array of arrays.");
-	if (is_matrix)
-		race_draft_set_matrix(&reading->draft, key, numbers.x, outputs);
-	else
-		reading->draft.arrays[key] = numbers.x;
-	reading->lengths[key] = is_matrix ? numbers.n / outputs : numbers.n;
-	if (key == RACE_KEY_JOINED)
-		reading->draft.part.joined = numbers.n;
-	if (is_matrix && key != RACE_KEY_MATRIX && key != RACE_KEY_MEASURED && key != RACE_KEY_WORKLOAD &&
-		outputs != race_array_rows(&reading->draft.part, race_fields[key].array))
-		MALFORMED("Groups are three arrays, joined is one.");
-	return true;
-}
-
-static bool
-parse_value(const char **text, int key, Reading *reading, Node *escontext)
+parse_value(const char **text, int key, RaceDraft *draft, Node *escontext)
 {
 	const RaceField *field = &race_fields[key];
-	RaceDraft  *draft = &reading->draft;
 	char	   *value;
 	double		x;
 	int64		number;
 
-	if (!race_draft_takes(draft, field, escontext))
+	if (!race_draft_check_field(draft, key, escontext))
 		return false;
-	if (race_field_is_array(field))
-		return parse_array_value(text, key, reading, escontext);
+	if (field->array != 0)
+		return parse_array(text, key, draft, escontext);
 	value = next_word(text);
 	if (value == NULL)
 		MALFORMED("Expected a list of parameters such as dims=3, bandwidth=5.");
 	if (field->type == RACE_FIELD_CHOICE)
-		return race_draft_set_name(draft, field, value, escontext);
+		return race_draft_set_name(draft, key, value, escontext);
 	if (field->type == RACE_FIELD_REAL && parse_double(value, &x))
 	{
-		race_draft_set_real(draft, field, x);
+		race_draft_set_real(draft, key, x);
 		return true;
 	}
 	if (field->type != RACE_FIELD_REAL && parse_int64(value, &number))
-		return race_draft_set_integer(draft, field, number, escontext);
+		return race_draft_set_integer(draft, key, number, escontext);
 	MALFORMED("\"%s\" is not a value for %s.", race_cut(value), field->name);
 }
 
-/*
- * The number of the field with this name, but not of the kernel. RACE_KEYS if there
- * is none.
- */
-static int
-find_key(const char *name)
-{
-	int			key = RACE_KEY_KERNEL + 1;
-
-	while (key < RACE_KEYS && strcmp(race_fields[key].name, name) != 0)
-		key++;
-	return key;
-}
-
-/* Read "key = value, …)" into a draft, which has the defaults. */
+/* Read the rest of "(key = value, …)" into a draft, which has the defaults. */
 static bool
-parse_list(const char **text, Reading *reading, Node *escontext)
+parse_list(const char **text, bool first, RaceDraft *draft, Node *escontext)
 {
+	bool		seen[RACE_KEYS] = {false};
+
 	if (next_is(text, ')'))
 		return true;
 	do
 	{
 		char	   *name = next_word(text);
-		int			key;
+		int			key = RACE_KEY_KERNEL + 1;
 
 		if (name == NULL || !next_is(text, '='))
 			MALFORMED("Expected a list of parameters such as dims=3, bandwidth=5.");
-		key = find_key(name);
+		while (key < RACE_KEYS && strcmp(race_fields[key].name, name) != 0)
+			key++;
 		if (key == RACE_KEYS)
 			MALFORMED("There is no parameter \"%s\".", race_cut(name));
-		if (reading->seen[key])
+		if (seen[key])
 			MALFORMED("Parameter \"%s\" is given twice.", name);
-		if (!reading->first && race_fields[key].shared)
+		if (!first && race_fields[key].shared)
 			MALFORMED("Only the first kernel of a product states \"%s\".", name);
-		reading->seen[key] = true;
-		if (!parse_value(text, key, reading, escontext))
+		seen[key] = true;
+		if (!parse_value(text, key, draft, escontext))
 			return false;
 	} while (next_is(text, ','));
 
@@ -262,43 +202,17 @@ parse_list(const char **text, Reading *reading, Node *escontext)
 	return true;
 }
 
-/* Arrays must have dims numbers, tables three.  dims may come after the array in the text. */
-static bool
-check_lengths(const Reading *reading, Node *escontext)
-{
-	for (int key = 0; key < RACE_KEYS; key++)
-		if (reading->draft.arrays[key] != NULL &&
-			reading->lengths[key] != race_array_columns(&reading->draft.part, race_fields[key].array))
-			ereturn(escontext, false,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid race_params: %s must have %s numbers%s",
-							race_fields[key].name,
-							key == RACE_KEY_MEASURED || key == RACE_KEY_WORKLOAD ? "three" : "dims",
-							race_fields[key].type == RACE_FIELD_MATRIX ?
-							" in each row" : ""),
-					 errdetail("dims is %u, found %u.", reading->draft.part.dims,
-							   reading->lengths[key])));
-	return true;
-}
-
 static bool
 parse_part(const char **text, bool first, RaceDraft *draft, Node *escontext)
 {
-	Reading		reading = {.first = first};
 	char	   *kernel = next_word(text);
 
-	race_draft_default(&reading.draft);
+	memset(draft, 0, sizeof(RaceDraft));
+	draft->part = race_params_default;
 	if (kernel == NULL)
 		MALFORMED("Expected the name of a kernel, as in l2(dims=3, bandwidth=5).");
-	if (!race_draft_set_name(&reading.draft, &race_fields[RACE_KEY_KERNEL], kernel,
-							 escontext))
-		return false;
-	if (next_is(text, '(') && !parse_list(text, &reading, escontext))
-		return false;
-	if (!first)
-		race_draft_next(&reading.draft);
-	*draft = reading.draft;
-	return check_lengths(&reading, escontext);
+	return race_draft_set_name(draft, RACE_KEY_KERNEL, kernel, escontext) &&
+		(!next_is(text, '(') || parse_list(text, first, draft, escontext));
 }
 
 static bool
@@ -331,7 +245,7 @@ race_params_parse(const char *text, Node *escontext)
 }
 
 /*
- * The text form of race_params: output.  params_io.c reads it.
+ * The text form of race_params: output.
  */
 
 static void
@@ -377,20 +291,21 @@ append_matrix(StringInfo text, const RaceParams *part, RaceArray array, uint32 m
 }
 
 static void
-append_value(StringInfo text, const RaceField *field, const RaceParams *part,
-			 uint32 most)
+append_value(StringInfo text, int key, const RaceParams *part, uint32 most)
 {
+	const RaceField *field = &race_fields[key];
+	const char *name;
 	uint64		bits = field->size > 0 ? race_field_bits(field, part) : 0;
-	double		x;
 
 	switch (field->type)
 	{
 		case RACE_FIELD_CHOICE:
-			appendStringInfoString(text, field->name_of((int) bits));
+			/* a damaged value may have no name */
+			name = race_choice_name(key, (int) bits);
+			appendStringInfoString(text, name != NULL ? name : "?");
 			break;
 		case RACE_FIELD_REAL:
-			memcpy(&x, &bits, sizeof(x));
-			append_double(text, x);
+			append_double(text, race_double_of_bits(bits));
 			break;
 		case RACE_FIELD_VECTOR:
 			append_numbers(text, race_array(part, field->array), part->dims, most);
@@ -404,6 +319,7 @@ append_value(StringInfo text, const RaceField *field, const RaceParams *part,
 	}
 }
 
+/* Write a part: the fields that its kernel takes and that are stated. */
 static void
 append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 {
@@ -415,12 +331,12 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 	{
 		const RaceField *field = &race_fields[key];
 
-		if (!race_field_applies(field, part, first))
+		if ((field->shared && !first) || !race_field_applies(field, part->kernel) ||
+			(field->optional && (field->array != 0 ? race_array(part, field->array) == NULL :
+								 race_field_bits(field, part) == 0)))
 			continue;
-		appendStringInfoString(text, separator);
-		appendStringInfoString(text, field->name);
-		appendStringInfoChar(text, '=');
-		append_value(text, field, part, most);
+		appendStringInfo(text, "%s%s=", separator, field->name);
+		append_value(text, key, part, most);
 		separator = ", ";
 	}
 	appendStringInfoChar(text, ')');

@@ -1,6 +1,6 @@
 /*
  * row_params.c
- *		Parameters of row functions: sequences of parts, names, limits
+ *		The parameters of a sketch: the table of fields, the layout of parts and arrays, limits
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,226 @@
 #include "sequences.h"
 #include "summary.h"
 #include "table.h"
+
+/*
+ * The table of fields.
+ */
+
+/* A field of RaceParams, at this position on the wire */
+#define AT(field, position) \
+	.offset = offsetof(RaceParams, field), \
+	.size = sizeof(((RaceParams *) NULL)->field), .wire = position
+
+const RaceField race_fields[RACE_FIELDS] = {
+	[RACE_KEY_KERNEL] = {
+		.name = "kernel", .type = RACE_FIELD_CHOICE, AT(kernel, 1), .what = "kernel"
+	},
+	[RACE_KEY_DIMS] = {
+		.name = "dims", .type = RACE_FIELD_COUNT, AT(dims, 4), .optional = true,
+		.takes = RACE_TAKES_DIMS, .least = 1, .most = RACE_MAX_DIMS
+	},
+	[RACE_KEY_BANDWIDTH] = {
+		.name = "bandwidth", .type = RACE_FIELD_REAL, AT(bandwidth, 32),
+		.takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS,
+		.least = RACE_MIN_BANDWIDTH, .most = RACE_MAX_BANDWIDTH
+	},
+	[RACE_KEY_POWER] = {
+		.name = "power", .type = RACE_FIELD_COUNT, AT(power, 8),
+		.takes = RACE_TAKES_FUNCTIONS, .least = 1, .most = RACE_MAX_POWER
+	},
+	[RACE_KEY_ROWS] = {
+		.name = "rows", .type = RACE_FIELD_COUNT, AT(rows, 12), .shared = true,
+		.takes = RACE_TAKES_FUNCTIONS
+	},
+	[RACE_KEY_RANGE] = {
+		.name = "range", .type = RACE_FIELD_COUNT, AT(range, 16), .shared = true,
+		.takes = RACE_TAKES_FUNCTIONS
+	},
+	[RACE_KEY_SEED] = {
+		.name = "seed", .type = RACE_FIELD_INTEGER, AT(seed, 24), .shared = true
+	},
+	[RACE_KEY_SEQUENCE] = {
+		.name = "sequence", .type = RACE_FIELD_CHOICE, AT(sequence, 2), .what = "row sequence",
+		.names = {
+			[RACE_SEQUENCE_INDEPENDENT] = "independent", [RACE_SEQUENCE_SOBOL] = "sobol",
+			[RACE_SEQUENCE_GRID] = "grid", [RACE_SEQUENCE_STRUCTURED] = "structured",
+			[RACE_SEQUENCE_GROUPED] = "grouped"
+		}
+	},
+	[RACE_KEY_REHASH] = {
+		.name = "rehash", .type = RACE_FIELD_CHOICE, AT(rehash, 3), .shared = true,
+		.takes = RACE_TAKES_FUNCTIONS, .what = "rehash",
+		.names = {[RACE_REHASH_FOLD] = "fold", [RACE_REHASH_MULTILINEAR] = "multilinear"}
+	},
+	[RACE_KEY_BANDWIDTHS] = {
+		.name = "bandwidths", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_BANDWIDTHS,
+		.own = true, .optional = true, .takes = RACE_TAKES_BANDWIDTH
+	},
+	[RACE_KEY_LOWER] = {
+		.name = "lower", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_LOWER,
+		.optional = true, .takes = RACE_TAKES_BOUNDS, .least = -INFINITY, .most = RACE_MAX_BOUND
+	},
+	[RACE_KEY_UPPER] = {
+		.name = "upper", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_UPPER,
+		.optional = true, .takes = RACE_TAKES_BOUNDS, .least = -RACE_MAX_BOUND, .most = INFINITY
+	},
+	[RACE_KEY_MATRIX] = {
+		.name = "matrix", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MATRIX,
+		.optional = true, .takes = RACE_TAKES_TRANSFORM,
+		.least = -RACE_MAX_TRANSFORM, .most = RACE_MAX_TRANSFORM
+	},
+	[RACE_KEY_OFFSET] = {
+		.name = "offset", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_OFFSET, .own = true,
+		.optional = true, .takes = RACE_TAKES_TRANSFORM,
+		.least = -RACE_MAX_TRANSFORM, .most = RACE_MAX_TRANSFORM
+	},
+	[RACE_KEY_CELLS] = {
+		.name = "cells", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_CELLS,
+		.optional = true, .takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_CELLS
+	},
+	[RACE_KEY_NULLS] = {
+		.name = "nulls", .type = RACE_FIELD_CHOICE, AT(nulls, 45), .optional = true,
+		.takes = RACE_TAKES_NULLS, .what = "meaning of nulls",
+		.names = {[RACE_NULLS_DIFFERENT] = "different", [RACE_NULLS_CATEGORY] = "category"},
+		.hint = "Use different or category."
+	},
+	[RACE_KEY_RADIUS] = {
+		.name = "radius", .type = RACE_FIELD_REAL, AT(radius, 48), .own = true,
+		.optional = true, .takes = RACE_TAKES_RADIUS
+	},
+	[RACE_KEY_QUERY_RADIUS] = {
+		.name = "query_radius", .type = RACE_FIELD_REAL, AT(query_radius, 56), .own = true,
+		.optional = true, .takes = RACE_TAKES_RADIUS
+	},
+	[RACE_KEY_NORM] = {
+		.name = "norm", .type = RACE_FIELD_REAL, AT(norm, 48), .own = true,
+		.takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_FEATURES] = {
+		.name = "features", .type = RACE_FIELD_COUNT, AT(features, 56), .own = true,
+		.optional = true, .takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_TARGETS] = {
+		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 58), .own = true,
+		.optional = true, .takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_CLIP] = {
+		.name = "clip", .type = RACE_FIELD_CHOICE, AT(clip, 61), .own = true,
+		.optional = true, .takes = RACE_TAKES_COLUMNS, .what = "clip",
+		.names = {[RACE_CLIP_NORM] = "norm", [RACE_CLIP_ABSOLUTE] = "absolute"},
+		.hint = "Use norm or absolute."
+	},
+	[RACE_KEY_COARSER] = {
+		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60), .own = true,
+		.optional = true, .takes = RACE_TAKES_COLUMNS
+	},
+	[RACE_KEY_GROUPS] = {
+		.name = "groups", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_GROUPS,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_KEY_WORKLOAD] = {
+		.name = "workload", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_WORKLOAD, .own = true,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_KEY_JOINED] = {
+		.name = "joined", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_JOINED, .own = true,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_KEY_MEASURED] = {
+		.name = "measured", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MEASURED,
+		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_FIELD_OUTPUTS] = {
+		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
+	},
+	[RACE_FIELD_MORE] = {
+		.name = "more", .type = RACE_FIELD_DERIVED, AT(more, 40)
+	},
+	[RACE_FIELD_ARRAYS] = {
+		.name = "arrays", .type = RACE_FIELD_DERIVED, AT(arrays, 44)
+	},
+	[RACE_FIELD_JOINED] = {
+		.name = "joined", .type = RACE_FIELD_DERIVED, AT(joined, 48), .own = true,
+		.takes = RACE_TAKES_CELLS
+	},
+	[RACE_FIELD_WORKLOAD] = {
+		.name = "workload", .type = RACE_FIELD_DERIVED, AT(workload, 52), .own = true,
+		.takes = RACE_TAKES_CELLS
+	},
+};
+
+const RaceParams race_params_default = {.bandwidth = 1, .power = 1, .rows = 1024, .range = 1024};
+
+bool
+race_field_applies(const RaceField *field, int kernel)
+{
+	const RaceKernelType *type = race_kernel_type(kernel);
+
+	return field->takes == 0 || (type != NULL && (type->takes & field->takes) != 0);
+}
+
+bool
+race_field_is_stored(const RaceField *field, int kernel)
+{
+	return field->size > 0 && (!field->own || race_field_applies(field, kernel));
+}
+
+uint64_t
+race_field_bits(const RaceField *field, const RaceParams *part)
+{
+	const char *place = (const char *) part + field->offset;
+
+	switch (field->size)
+	{
+		case sizeof(uint8_t):
+			return *(const uint8_t *) place;
+		case sizeof(uint16_t):
+			return *(const uint16_t *) place;
+		case sizeof(uint32_t):
+			return *(const uint32_t *) place;
+		default:
+			return *(const uint64_t *) place;
+	}
+}
+
+void
+race_field_set_bits(const RaceField *field, RaceParams *part, uint64_t bits)
+{
+	char	   *place = (char *) part + field->offset;
+
+	switch (field->size)
+	{
+		case sizeof(uint8_t):
+			*(uint8_t *) place = (uint8_t) bits;
+			break;
+		case sizeof(uint16_t):
+			*(uint16_t *) place = (uint16_t) bits;
+			break;
+		case sizeof(uint32_t):
+			*(uint32_t *) place = (uint32_t) bits;
+			break;
+		default:
+			memcpy(place, &bits, sizeof(bits));
+			break;
+	}
+}
+
+double
+race_double_of_bits(uint64_t bits)
+{
+	double		x;
+
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+const char *
+race_choice_name(RaceFieldNumber key, int number)
+{
+	if (key == RACE_KEY_KERNEL)
+		return race_kernel_name(number);
+	return number >= 0 && number < RACE_CHOICES ? race_fields[key].names[number] : NULL;
+}
 
 /*
  * The layout of parameters: the parts of a product, and their arrays.
@@ -135,53 +355,8 @@ race_vector_clip(const RaceParams *part, double *x, uint32_t n)
 }
 
 /*
- * Parameters of a hash family: names, and what "auto" stands for.
+ * What parameters stand for.
  */
-
-#define NAME_IN(names, i) \
-	((i) >= 0 && (size_t) (i) < sizeof(names) / sizeof(names[0]) ? (names)[i] : NULL)
-
-const char *
-race_sequence_name(int sequence)
-{
-	static const char *const names[] = {
-		[RACE_SEQUENCE_INDEPENDENT] = "independent", [RACE_SEQUENCE_SOBOL] = "sobol",
-		[RACE_SEQUENCE_GRID] = "grid", [RACE_SEQUENCE_STRUCTURED] = "structured",
-		[RACE_SEQUENCE_GROUPED] = "grouped"
-	};
-
-	return NAME_IN(names, sequence);
-}
-
-const char *
-race_rehash_name(int rehash)
-{
-	static const char *const names[] = {
-		[RACE_REHASH_FOLD] = "fold", [RACE_REHASH_MULTILINEAR] = "multilinear"
-	};
-
-	return NAME_IN(names, rehash);
-}
-
-const char *
-race_nulls_name(int nulls)
-{
-	static const char *const names[] = {
-		[RACE_NULLS_DIFFERENT] = "different", [RACE_NULLS_CATEGORY] = "category"
-	};
-
-	return NAME_IN(names, nulls);
-}
-
-const char *
-race_clip_name(int clip)
-{
-	static const char *const names[] = {[RACE_CLIP_NORM] = "norm", [RACE_CLIP_ABSOLUTE] = "absolute"};
-
-	return NAME_IN(names, clip);
-}
-
-/* ------------------------------------------------- what parameters stand for */
 
 RaceRecordKind
 race_record_kind(const RaceParams *part)
@@ -282,86 +457,100 @@ race_collision_probability(const RaceParams *params)
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
-/* Kernels that have fields in the place that is their own */
-#define OWN_FIELDS	(RACE_TAKES_RADIUS | RACE_TAKES_COLUMNS | RACE_TAKES_CELLS)
-
 #define MAX_LIST	128
 
-/* ------------------------------------------------------------------ limits */
-
-/* Are all numbers of an array, if it is there, within these bounds? */
-static bool
-array_within(const RaceParams *part, RaceArray array, double low, double high)
+/* What is wrong with the fields of a part, by the table */
+static const char *
+fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 {
-	const double *x = race_array(part, array);
-	uint64_t	n = race_array_length(part, array);
+	bool		has_own = false;
 
-	for (uint64_t i = 0; i < n; i++)
-		if (!(x[i] >= low && x[i] <= high))
-			return false;
-	return true;
+	if (race_kernel_type(part->kernel) == NULL)
+		return PROBLEM("unknown kernel number %d", part->kernel);
+	for (int key = 0; key < RACE_FIELDS; key++)
+	{
+		const RaceField *field = &race_fields[key];
+		uint64_t	bits;
+		double		x;
+
+		if (!race_field_is_stored(field, part->kernel))
+			continue;
+		has_own |= field->own;
+		bits = race_field_bits(field, part);
+		x = field->type == RACE_FIELD_REAL ? race_double_of_bits(bits) : (double) bits;
+		if (field->shared && !first && bits != 0)
+			return PROBLEM("only the first kernel of a product states what all share");
+		if (field->shared && !first)
+			continue;
+		if (!field->shared && !race_field_applies(field, part->kernel) &&
+			bits != race_field_bits(field, &race_params_default))
+			return PROBLEM("kernel %s has no %s", race_kernel_name(part->kernel), field->name);
+		if (field->optional && bits == 0)
+			continue;
+		if (field->type == RACE_FIELD_CHOICE && race_choice_name(key, (int) bits) == NULL)
+			return PROBLEM("unknown %s number %d", field->what, (int) bits);
+		if (field->most > 0 && !(x >= field->least && x <= field->most))
+			return PROBLEM(field->type == RACE_FIELD_REAL ? "%s must be a number between %g and %g" :
+						   "%s must be between %.0f and %.0f", field->name, field->least, field->most);
+	}
+	if (part->reserved8[0] != 0 || part->reserved8[1] != 0 || part->reserved8[2] != 0 ||
+		(!has_own && (part->own.bits[0] != 0 || part->own.bits[1] != 0)))
+		return PROBLEM("reserved bytes are not zero");
+	if (!first && part->more != 0)
+		return PROBLEM("only the first kernel of a product states what all share");
+	if (part->arrays != 0 && part->dims == 0)
+		return PROBLEM("bandwidths, bounds and transforms need dims");
+	if ((part->outputs != 0) != ((part->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_MEASURED)) != 0) ||
+		part->outputs > RACE_MAX_DIMS)
+		return PROBLEM("a matrix or measured must have between 1 and %d rows", RACE_MAX_DIMS);
+	return NULL;
 }
 
+/* What is wrong with the arrays of a part, whose size was checked */
 static const char *
-bounds_problem(const RaceParams *part, char *message, size_t length)
+arrays_problem(const RaceParams *part, char *message, size_t length)
 {
+	const double *w = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
+	uint32_t	found = 0;
 
-	if (!array_within(part, RACE_ARRAY_LOWER, -INFINITY, RACE_MAX_BOUND) ||
-		!array_within(part, RACE_ARRAY_UPPER, -RACE_MAX_BOUND, INFINITY))
-		return PROBLEM("bounds must be numbers, of which lower may be -Infinity and upper Infinity");
+	for (int key = 0; key < RACE_KEYS; key++)
+	{
+		const RaceField *field = &race_fields[key];
+		const double *x = race_array(part, field->array);
+		uint64_t	n = race_array_length(part, field->array);
+
+		if (x == NULL || !race_field_applies(field, part->kernel))
+			continue;
+		found |= field->array;
+		for (uint64_t i = 0; i < n && field->most > 0; i++)
+			if (!(x[i] >= field->least && x[i] <= field->most))
+				return PROBLEM("%s must be numbers between %g and %g", field->name, field->least, field->most);
+	}
+	for (int key = 0; key < RACE_KEYS; key++)
+		if ((race_fields[key].array & part->arrays & ~found) != 0)
+			return PROBLEM("kernel %s has no %s", race_kernel_name(part->kernel), race_fields[key].name);
+	if (!race_field_applies(&race_fields[RACE_KEY_BANDWIDTHS], part->kernel))
+		w = NULL;				/* it is the workload of tables */
+	else if ((found & RACE_ARRAY_CELLS) != 0 && part->sequence != RACE_SEQUENCE_GRID)
+		return PROBLEM("cells are for sequence \"grid\"");
+	if (w != NULL && (found & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
+		return PROBLEM("bandwidths do not go with a transform");
+	for (uint32_t i = 0; w != NULL && i < part->dims; i++)
+		if (!(w[i] * part->bandwidth >= RACE_MIN_BANDWIDTH &&
+			  w[i] * part->bandwidth <= RACE_MAX_BANDWIDTH))
+			return PROBLEM("bandwidths must be numbers between %g and %g",
+						   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
 	for (uint32_t i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
 		if (lower[i] > upper[i])
 			return PROBLEM("a lower bound is above the upper one");
 	return NULL;
 }
 
-/*
- * What is wrong with the arrays of a part. That they fit into its size is already
- * known.
- */
+/* What is wrong with the sequence of a part, of which so many Sobol' dimensions are taken */
 static const char *
-arrays_problem(const RaceParams *part, char *message, size_t length)
-{
-	const uint8_t transform = RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET;
-	const uint8_t of_tables = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS | RACE_ARRAY_WORKLOAD | RACE_ARRAY_JOINED |
-		RACE_ARRAY_MEASURED;
-	const double *w = race_array(part, RACE_ARRAY_BANDWIDTHS);
-	const RaceKernelType *type = race_kernel_type(part->kernel);
-	char		list[MAX_LIST];
-
-	if ((type->takes & RACE_TAKES_CELLS) != 0)
-		return (part->arrays & ~of_tables) == 0 ? NULL : PROBLEM("tables have no arrays but cells, groups, workload, joined and measured");
-	if ((part->arrays & RACE_ARRAY_CELLS) != 0 && part->sequence != RACE_SEQUENCE_GRID)
-		return PROBLEM("cells are for sequence \"grid\"");
-	if ((part->arrays & (RACE_ARRAY_GROUPS | RACE_ARRAY_MEASURED)) != 0)
-		return PROBLEM("groups and measured are for tables");
-	if (part->arrays != 0 && (type->takes & RACE_TAKES_BOUNDS) == 0)
-		return PROBLEM("kernel %s has neither bandwidths nor bounds nor a transform",
-					   type->name);
-	if ((part->arrays & RACE_ARRAY_BANDWIDTHS) != 0 &&
-		((type->takes & RACE_TAKES_BANDWIDTH) == 0 || (part->arrays & transform) != 0))
-		return PROBLEM("bandwidths of columns are for kernels %s, without a transform",
-					   race_kernel_list(RACE_TAKES_BANDWIDTH, list, sizeof(list)));
-	if ((part->arrays & transform) != 0 && (type->takes & RACE_TAKES_TRANSFORM) == 0)
-		return PROBLEM("a transform is for kernels %s",
-					   race_kernel_list(RACE_TAKES_TRANSFORM, list, sizeof(list)));
-	for (uint32_t i = 0; w != NULL && i < part->dims; i++)
-		if (!(w[i] * part->bandwidth >= RACE_MIN_BANDWIDTH &&
-			  w[i] * part->bandwidth <= RACE_MAX_BANDWIDTH))
-			return PROBLEM("bandwidths must be numbers between %g and %g",
-						   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
-	if (!array_within(part, RACE_ARRAY_MATRIX, -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM) ||
-		!array_within(part, RACE_ARRAY_OFFSET, -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM))
-		return PROBLEM("a transform must have numbers between %g and %g",
-					   -RACE_MAX_TRANSFORM, RACE_MAX_TRANSFORM);
-	return bounds_problem(part, message, length);
-}
-
-/* What is wrong with the sequence of a part, for its kernel */
-static const char *
-sequence_problem(const RaceParams *part, char *message, size_t length)
+sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t length)
 {
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
@@ -373,50 +562,9 @@ sequence_problem(const RaceParams *part, char *message, size_t length)
 		return PROBLEM("sequence \"structured\" cannot have a matrix");
 	if (part->sequence == RACE_SEQUENCE_GROUPED && type->record != RACE_RECORD_SET)
 		return PROBLEM("sequence \"grouped\" is for kernel jaccard");
-	return NULL;
-}
-
-/* What is wrong with the fields of a part; its arrays are checked later */
-static const char *
-part_problem(const RaceParams *part, char *message, size_t length)
-{
-	const RaceKernelType *type = race_kernel_type(part->kernel);
-	char		list[MAX_LIST];
-
-	if (type == NULL)
-		return PROBLEM("unknown kernel number %d", part->kernel);
-	if (race_sequence_name(part->sequence) == NULL)
-		return PROBLEM("unknown row sequence number %d", part->sequence);
-	if (part->reserved8[0] != 0 || part->reserved8[1] != 0 || part->reserved8[2] != 0)
-		return PROBLEM("reserved bytes are not zero");
-	if (part->dims > RACE_MAX_DIMS)
-		return PROBLEM("dims must be between 1 and %d", RACE_MAX_DIMS);
-	if ((type->takes & RACE_TAKES_DIMS) == 0 && part->dims != 0)
-		return PROBLEM("kernel %s has no dims: sets have any number of elements",
-					   type->name);
-	if (part->power < 1 || part->power > RACE_MAX_POWER)
-		return PROBLEM("power must be between 1 and %d", RACE_MAX_POWER);
-	if ((type->takes & (RACE_TAKES_BANDWIDTH | RACE_TAKES_COLUMNS)) == 0 && part->bandwidth != 1)
-		return PROBLEM("kernel %s has no bandwidth", type->name);
-	if (!(part->bandwidth >= RACE_MIN_BANDWIDTH &&
-		  part->bandwidth <= RACE_MAX_BANDWIDTH))
-		return PROBLEM("bandwidth must be a number between %g and %g",
-					   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
-	if (sequence_problem(part, message, length) != NULL)
-		return message;
-	if (part->nulls != 0 && race_nulls_name(part->nulls) == NULL)
-		return PROBLEM("unknown meaning of nulls, number %d", part->nulls);
-	if (part->nulls != 0 && (type->takes & RACE_TAKES_NULLS) == 0)
-		return PROBLEM("nulls are for kernels %s",
-					   race_kernel_list(RACE_TAKES_NULLS, list, sizeof(list)));
-	if ((type->takes & OWN_FIELDS) == 0 && (part->own.bits[0] != 0 || part->own.bits[1] != 0))
-		return PROBLEM("radius, query_radius, norm, features, targets, clip and coarser are for kernels %s",
-					   race_kernel_list(OWN_FIELDS, list, sizeof(list)));
-	if (part->arrays != 0 && part->dims == 0)
-		return PROBLEM("bandwidths, bounds and transforms need dims");
-	if ((part->outputs != 0) != ((part->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_MEASURED)) != 0) ||
-		part->outputs > RACE_MAX_DIMS)
-		return PROBLEM("a matrix or measured must have between 1 and %d rows", RACE_MAX_DIMS);
+	if (part->sequence == RACE_SEQUENCE_SOBOL && !race_fits_sobol(part, taken))
+		return PROBLEM("sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) of distances, power times dims of signs, power of categories",
+					   RACE_SOBOL_DIMENSIONS);
 	return NULL;
 }
 
@@ -429,39 +577,33 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 	const RaceParams *part = params;
 	uint64_t	left = params->more;
 	uint32_t	sobol = 0;
-	int			parts = 0;
 
-	for (;;)
+	for (int parts = 1;; parts++)
 	{
-		if (part_problem(part, message, length) != NULL)
+		bool		first = part == params;
+
+		if (fields_problem(part, first, message, length) != NULL)
 			return message;
 		if (race_arrays_size(part) > left)
 			return PROBLEM("arrays are cut off");
-		if (arrays_problem(part, message, length) != NULL)
+		if (arrays_problem(part, message, length) != NULL ||
+			sequence_problem(part, sobol, message, length) != NULL)
 			return message;
-		if (part != params && part->sequence == RACE_SEQUENCE_GRID)
+		if (!first && part->sequence == RACE_SEQUENCE_GRID)
 			return PROBLEM("a grid cannot be a part of a product");
 		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
 			return PROBLEM("a surrogate loss cannot be a part of a product");
-		if (part != params && !race_summary_kind(part)->hashed)
+		if (!first && !race_summary_kind(part)->hashed)
 			return PROBLEM("kernel %s cannot be a part of a product", race_kernel_name(part->kernel));
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
-		{
-			if (!race_fits_sobol(part, sobol))
-				return PROBLEM("sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) of distances, power times dims of signs, power of categories",
-							   RACE_SOBOL_DIMENSIONS);
 			sobol += race_sobol_dimensions(part);
-		}
 		left -= race_arrays_size(part);
 		if (left == 0)
 			return NULL;
-		if (left < sizeof(RaceParams) || ++parts == RACE_MAX_PARTS)
+		if (left < sizeof(RaceParams) || parts == RACE_MAX_PARTS)
 			return PROBLEM("a product can have up to %d kernels", RACE_MAX_PARTS);
 		left -= sizeof(RaceParams);
 		part = (const RaceParams *) ((const char *) (part + 1) + race_arrays_size(part));
-		if (part->seed != 0 || part->rehash != 0 || part->rows != 0 ||
-			part->range != 0 || part->more != 0)
-			return PROBLEM("only the first kernel of a product states what all share");
 	}
 }
 
@@ -475,11 +617,8 @@ race_params_problem(const RaceParams *params, size_t size,
 		params->more > RACE_MAX_MORE)
 		return PROBLEM("bandwidths, bounds and transforms must be at most %d numbers",
 					   (int) (RACE_MAX_MORE / sizeof(double)));
-	if (parts_problem(params, message, length) != NULL)
-		return message;
-	if (race_rehash_name(params->rehash) == NULL)
-		return PROBLEM("unknown rehash number %d", params->rehash);
-	if (race_summary_kind(params)->problem(params, message, length) != NULL)
+	if (parts_problem(params, message, length) != NULL ||
+		race_summary_kind(params)->problem(params, message, length) != NULL)
 		return message;
 	if (params->rows < 1)
 		return PROBLEM("rows must be at least 1");

@@ -897,7 +897,7 @@ test_moments(int pairs)
 		params->targets = moments[i].targets;
 		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s",
-				 dims, params->features, params->targets, params->norm, race_clip_name(params->clip));
+				 dims, params->features, params->targets, params->norm, race_choice_name(RACE_KEY_CLIP, params->clip));
 		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);
 	}
 }

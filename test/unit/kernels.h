@@ -119,12 +119,12 @@ describe(const RaceParams *params)
 	{
 		size += snprintf(text + size, sizeof(text) - size, "%s%s(%u)^%u %s",
 						 part == params ? "" : " * ", race_kernel_name(part->kernel),
-						 part->dims, part->power, race_sequence_name(part->sequence));
+						 part->dims, part->power, race_choice_name(RACE_KEY_SEQUENCE, part->sequence));
 		if (part->arrays != 0)
 			size += snprintf(text + size, sizeof(text) - size, " arrays %u", part->arrays);
 	}
 	snprintf(text + size, sizeof(text) - size, ", %s, range %u",
-			 race_rehash_name(params->rehash), params->range);
+			 race_choice_name(RACE_KEY_REHASH, params->rehash), params->range);
 	return text;
 }
 

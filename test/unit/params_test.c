@@ -97,8 +97,8 @@ test_numbers(void)
 	for (int i = 0; i < 5; i++)
 	{
 		number_verdict(L2, WIDTHS | BOUNDS, WIDTHS, 2, never[i], "bandwidths must be");
-		number_verdict(L2, TRANSFORM | BOUNDS, RACE_ARRAY_MATRIX, 5, never[i], "a transform must");
-		number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_OFFSET, 2, never[i], "a transform must");
+		number_verdict(L2, TRANSFORM | BOUNDS, RACE_ARRAY_MATRIX, 5, never[i], "matrix must be numbers");
+		number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_OFFSET, 2, never[i], "offset must be numbers");
 	}
 	number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_MATRIX, 0, RACE_MAX_TRANSFORM, NULL);
 	number_verdict(ANGULAR, TRANSFORM, RACE_ARRAY_OFFSET, 0, -RACE_MAX_TRANSFORM, NULL);
@@ -113,15 +113,15 @@ test_bounds(void)
 	number_verdict(L2, lower, lower, 2, -INFINITY, NULL);
 	number_verdict(L2, lower, lower, 2, RACE_MAX_BOUND, NULL);
 	number_verdict(L2, lower, lower, 2, nextafter(RACE_MAX_BOUND, INFINITY),
-				   "bounds must be numbers");
-	number_verdict(L2, lower, lower, 2, INFINITY, "bounds must be numbers");
-	number_verdict(L2, lower, lower, 0, NAN, "bounds must be numbers");
+				   "lower must be numbers");
+	number_verdict(L2, lower, lower, 2, INFINITY, "lower must be numbers");
+	number_verdict(L2, lower, lower, 0, NAN, "lower must be numbers");
 	number_verdict(L1, upper, upper, 2, INFINITY, NULL);
 	number_verdict(L1, upper, upper, 2, -RACE_MAX_BOUND, NULL);
 	number_verdict(L1, upper, upper, 2, nextafter(-RACE_MAX_BOUND, -INFINITY),
-				   "bounds must be numbers");
-	number_verdict(L1, upper, upper, 2, -INFINITY, "bounds must be numbers");
-	number_verdict(L1, BOUNDS, upper, 2, NAN, "bounds must be numbers");
+				   "upper must be numbers");
+	number_verdict(L1, upper, upper, 2, -INFINITY, "upper must be numbers");
+	number_verdict(L1, BOUNDS, upper, 2, NAN, "upper must be numbers");
 	number_verdict(ANGULAR, BOUNDS, lower, 1, array_number(upper, 1), NULL);
 	number_verdict(ANGULAR, BOUNDS, lower, 1, nextafter(array_number(upper, 1), 9),
 				   "a lower bound is above the upper one");
@@ -136,13 +136,13 @@ test_arrays(void)
 	part_verdict(L2, SOBOL, 3, TRANSFORM, 21, "\"sobol\" needs");
 	part_verdict(ANGULAR, IND, 3, TRANSFORM | BOUNDS, 1, NULL);
 	part_verdict(L2, IND, 3, RACE_ARRAY_OFFSET, 0, NULL);
-	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_OFFSET, 0, "bandwidths of columns are for");
-	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_MATRIX, 2, "bandwidths of columns are for");
-	part_verdict(ANGULAR, IND, 3, WIDTHS, 0, "bandwidths of columns are for");
-	part_verdict(L1, IND, 3, TRANSFORM, 2, "a transform is for kernels l2 and angular");
-	part_verdict(L1, IND, 3, RACE_ARRAY_OFFSET, 0, "a transform is for");
-	part_verdict(MATCH, IND, 3, WIDTHS, 0, "kernel match has neither");
-	part_verdict(MATCH, IND, 3, RACE_ARRAY_LOWER, 0, "kernel match has neither");
+	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_OFFSET, 0, "bandwidths do not go with a transform");
+	part_verdict(L2, IND, 3, WIDTHS | RACE_ARRAY_MATRIX, 2, "bandwidths do not go with a transform");
+	part_verdict(ANGULAR, IND, 3, WIDTHS, 0, "kernel angular has no bandwidths");
+	part_verdict(L1, IND, 3, TRANSFORM, 2, "kernel l1 has no matrix");
+	part_verdict(L1, IND, 3, RACE_ARRAY_OFFSET, 0, "kernel l1 has no offset");
+	part_verdict(MATCH, IND, 3, WIDTHS, 0, "kernel match has no");
+	part_verdict(MATCH, IND, 3, RACE_ARRAY_LOWER, 0, "kernel match has no");
 	part_verdict(JACCARD, IND, 0, RACE_ARRAY_UPPER, 0, "need dims");
 	part_verdict(L2, IND, 0, RACE_ARRAY_LOWER, 0, "need dims");
 	part_verdict(L2, IND, 0, RACE_ARRAY_MATRIX, 3, "need dims");
@@ -174,7 +174,7 @@ test_fields(void)
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY, NULL);
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY + 1, "unknown meaning of nulls");
 	WITH(MATCH, reserved8[2], 1, "reserved");
-	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "nulls are for kernels match");
+	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "kernel l2 has no nulls");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");
 	WITH(L2, more, 8, "a product can have up to 4 kernels");
 	WITH(L2, more, RACE_MAX_MORE + 8, "must be at most 131072 numbers");
@@ -201,14 +201,14 @@ test_l2_fields(void)
 	WITH(L2, arrays, 128, "must have between 1 and");
 	WITH(L2, reserved8[1], 1, "reserved");
 	WITH(L2, reserved8[2], 1, "reserved");
-	WITH(L2, radius, 1, "are for kernels");
-	WITH(L2, query_radius, 1, "are for kernels");
-	WITH(L2, query_radius, NAN, "are for kernels");
-	WITH(L2, query_radius, -0.0, "are for kernels");
-	WITH(L2, reserved16[0], 1, "are for kernels");
-	WITH(L2, features, 1, "are for kernels");
-	WITH(L2, norm, -0.0, "are for kernels");
-	WITH(L2, clip, 1, "are for kernels");
+	WITH(L2, radius, 1, "reserved bytes are not zero");
+	WITH(L2, query_radius, 1, "reserved bytes are not zero");
+	WITH(L2, query_radius, NAN, "reserved bytes are not zero");
+	WITH(L2, query_radius, -0.0, "reserved bytes are not zero");
+	WITH(L2, reserved16[0], 1, "reserved bytes are not zero");
+	WITH(L2, features, 1, "reserved bytes are not zero");
+	WITH(L2, norm, -0.0, "reserved bytes are not zero");
+	WITH(L2, clip, 1, "reserved bytes are not zero");
 	WITH(L2, dims, 0, NULL);
 	WITH(L2, dims, 1, NULL);
 	WITH(L2, dims, RACE_MAX_DIMS, NULL);
@@ -302,9 +302,9 @@ test_products(void)
 	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "moments cannot be a part");
 	recipe_verdict((Recipe) {MULTI, 64, {set, PART(99, IND, 0, 1)}}, 8, "unknown kernel number 99");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {MATCH, IND, 3, 1, WIDTHS, 0}}}, 8,
-				   "kernel match has neither");
+				   "kernel match has no");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {L2, IND, 3, 1, WIDTHS | TRANSFORM, 2}}}, 8,
-				   "bandwidths of columns are for");
+				   "bandwidths do not go with a transform");
 }
 
 /* The second of two parts with one field changed, and a chain of five */
@@ -335,7 +335,7 @@ test_chains(void)
 	SECOND_WITH(rows, 8, "only the first kernel");
 	SECOND_WITH(range, 64, "only the first kernel");
 	SECOND_WITH(more, 8, "only the first kernel");
-	SECOND_WITH(radius, 1, "are for kernels");
+	SECOND_WITH(radius, 1, "reserved bytes are not zero");
 	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
 	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
 }
@@ -551,13 +551,13 @@ test_names(void)
 	{
 		wrong += (race_kernel_name(i) != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_TABLES) ||
 			(i >= 1 && i <= 5 && strcmp(race_kernel_name(i), kernels[i]) != 0);
-		wrong += (race_sequence_name(i) != NULL) != (i == IND || i == SOBOL || i == RACE_SEQUENCE_GRID || i == STRUCTURED ||
+		wrong += (race_choice_name(RACE_KEY_SEQUENCE, i) != NULL) != (i == IND || i == SOBOL || i == RACE_SEQUENCE_GRID || i == STRUCTURED ||
 			i == RACE_SEQUENCE_GROUPED);
-		wrong += (race_rehash_name(i) != NULL) != (i == FOLD || i == MULTI);
+		wrong += (race_choice_name(RACE_KEY_REHASH, i) != NULL) != (i == FOLD || i == MULTI);
 	}
-	ok(wrong == 0 && strcmp(race_sequence_name(1), "independent") == 0 && strcmp(race_sequence_name(2), "sobol") == 0 &&
-	   strcmp(race_sequence_name(5), "structured") == 0 && strcmp(race_sequence_name(7), "grouped") == 0 &&
-	   strcmp(race_rehash_name(1), "fold") == 0 && strcmp(race_rehash_name(2), "multilinear") == 0,
+	ok(wrong == 0 && strcmp(race_choice_name(RACE_KEY_SEQUENCE, 1), "independent") == 0 && strcmp(race_choice_name(RACE_KEY_SEQUENCE, 2), "sobol") == 0 &&
+	   strcmp(race_choice_name(RACE_KEY_SEQUENCE, 5), "structured") == 0 && strcmp(race_choice_name(RACE_KEY_SEQUENCE, 7), "grouped") == 0 &&
+	   strcmp(race_choice_name(RACE_KEY_REHASH, 1), "fold") == 0 && strcmp(race_choice_name(RACE_KEY_REHASH, 2), "multilinear") == 0,
 	   "names go with the numbers that sketches store, and no others");
 }
 

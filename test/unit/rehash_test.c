@@ -237,7 +237,7 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 			beyond += buckets[row] >= range;
 	}
 	ok(beyond == 0, "%s, %s: infinite products give buckets within range",
-	   race_sequence_name(sequence), race_rehash_name(rehash));
+	   race_choice_name(RACE_KEY_SEQUENCE, sequence), race_choice_name(RACE_KEY_REHASH, rehash));
 	free(buckets);
 	free(rows);
 
