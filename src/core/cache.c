@@ -28,37 +28,18 @@ int			race_cache_size = 64 * 1024;
 #define MINIMAL_SIZE	((Size) 128 * 1024)
 
 static void
-delete_entry(RaceCache *cache, RaceCacheEntry *entry)
+delete_entry(RaceCacheEntry *entry)
 {
 	Assert(entry->users == 0);
 	dlist_delete(&entry->node);
-	cache->idle_size -= entry->size;
+	entry->cache->idle_size -= entry->size;
 	MemoryContextDelete(entry->context);
-}
-
-/* Delete idle entries, from the end of the list, until the rest is in bounds. */
-static void
-evict(RaceCache *cache)
-{
-	Size		limit = (Size) race_cache_size * 1024;
-	dlist_node *before;
-
-	if (dlist_is_empty(&cache->entries))
-		return;
-	for (dlist_node *node = dlist_tail_node(&cache->entries);
-		 cache->idle_size > limit; node = before)
-	{
-		RaceCacheEntry *entry = dlist_container(RaceCacheEntry, node, node);
-
-		before = node->prev;
-		if (entry->users == 0)
-			delete_entry(cache, entry);
-	}
 }
 
 void
 race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size)
 {
+	entry->cache = cache;
 	entry->users = 1;
 	entry->size = Max(size, MINIMAL_SIZE);
 	entry->stale = false;
@@ -67,32 +48,37 @@ race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size)
 }
 
 void
-race_cache_acquire(RaceCache *cache, RaceCacheEntry *entry)
+race_cache_acquire(RaceCacheEntry *entry)
 {
-	dlist_move_head(&cache->entries, &entry->node);
+	dlist_move_head(&entry->cache->entries, &entry->node);
 	if (entry->users++ == 0)
-		cache->idle_size -= entry->size;
+		entry->cache->idle_size -= entry->size;
 }
 
 void
-race_cache_release(RaceCache *cache, RaceCacheEntry *entry)
+race_cache_release(RaceCacheEntry *entry)
 {
+	RaceCache  *cache = entry->cache;
+	dlist_node *before;
+
 	Assert(entry->users > 0);
 	if (--entry->users > 0)
 		return;
 	cache->idle_size += entry->size;
 	if (entry->stale)
-		delete_entry(cache, entry);
-	evict(cache);
-}
+		delete_entry(entry);
+	if (dlist_is_empty(&cache->entries))
+		return;
+	/* delete idle entries, from the end of the list, until the rest is in bounds */
+	for (dlist_node *node = dlist_tail_node(&cache->entries);
+		 cache->idle_size > (Size) race_cache_size * 1024; node = before)
+	{
+		RaceCacheEntry *last = dlist_container(RaceCacheEntry, node, node);
 
-/* From now on, no search finds the entry. */
-static void
-forget(RaceCache *cache, RaceCacheEntry *entry)
-{
-	entry->stale = true;
-	if (entry->users == 0)
-		delete_entry(cache, entry);
+		before = node->prev;
+		if (last->users == 0)
+			delete_entry(last);
+	}
 }
 
 /*
@@ -102,14 +88,11 @@ forget(RaceCache *cache, RaceCacheEntry *entry)
 bool
 race_snapshot_key_get(RaceSnapshotKey *key)
 {
-	Snapshot	snapshot;
+	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
 
-	if (!ActiveSnapshotSet())
-		return false;
-	snapshot = GetActiveSnapshot();
-	if (snapshot->snapshot_type != SNAPSHOT_MVCC)
-		return false;
 	memset(key, 0, sizeof(RaceSnapshotKey));
+	if (snapshot == NULL || snapshot->snapshot_type != SNAPSHOT_MVCC)
+		return false;
 	key->transaction = race_local_transaction();
 	key->command = snapshot->curcid;
 	key->xmin = snapshot->xmin;
@@ -138,7 +121,7 @@ struct RaceRowsEntry
 	RaceRows   *rows;
 };
 
-static RaceCache cache = RACE_CACHE_INIT(cache);
+static RaceCache rows_cache = RACE_CACHE_INIT(rows_cache);
 
 /*
  * Row functions that are larger than the cache go when a statement ends, and the next one
@@ -173,7 +156,7 @@ make_entry(const RaceParams *params)
 	entry->rows = MemoryContextAllocHuge(context, size);
 	race_rows_init(entry->rows, params);
 	race_rows_generate_all(entry->rows);
-	race_cache_add(&cache, &entry->base, size);
+	race_cache_add(&rows_cache, &entry->base, size);
 	return entry;
 }
 
@@ -188,14 +171,14 @@ race_rows_acquire(const RaceParams *params)
 		race_summary_kind(params)->functions(params, &functions);
 		params = &functions;
 	}
-	dlist_foreach(iter, &cache.entries)
+	dlist_foreach(iter, &rows_cache.entries)
 	{
 		RaceRowsEntry *entry = dlist_container(RaceRowsEntry, base.node, iter.cur);
 
 		if (entry->rows->params->rows >= params->rows &&
 			race_params_same_rows(entry->rows->params, params))
 		{
-			race_cache_acquire(&cache, &entry->base);
+			race_cache_acquire(&entry->base);
 			return entry;
 		}
 	}
@@ -211,56 +194,46 @@ race_rows_of(const RaceRowsEntry *entry)
 void
 race_rows_release(RaceRowsEntry *entry)
 {
-	race_cache_release(&cache, &entry->base);
+	race_cache_release(&entry->base);
 }
 
 /*
  * Large stored values, detoasted once: for a statement, and for the next.
+ *
+ * Putting a sketch of 4 MB together from its 2,000 chunks takes a thousand times as
+ * long as asking it a question.
  *
  * A toast pointer says where a value is, not what it is.  After DELETE, VACUUM and a
  * wrap-around of OIDs, another value of the same size may be there.  This cannot happen
  * while the snapshot key is the same, so an entry is valid for the snapshot in which it
  * was fetched or last checked.  In another snapshot it is checked first: the first bytes
  * of the stored value, its identity, must be those of the entry.  They are in the first
- * chunk, so this is cheap.  A value without identity is valid for one snapshot only.
+ * chunk, so this is cheap.
  */
 
 struct RaceStoredEntry
 {
 	RaceCacheEntry base;		/* must be first */
 	struct varatt_external pointer;
-	/* number of bytes after the length word that identify the value, or 0 */
-	Size		identity;
-	bool		has_key;
 	RaceSnapshotKey key;		/* of the last snapshot in which the value was checked */
 	struct varlena *value;
 };
 
 static RaceCache stored_cache = RACE_CACHE_INIT(stored_cache);
 
-static bool
-same_pointer(const struct varatt_external *a, const struct varatt_external *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 /*
  * Is the value valid in the present snapshot? Check it, if it was not checked in
  * this one.
  */
 static bool
-is_current(RaceStoredEntry *entry, Datum value, bool has_key,
-		   const RaceSnapshotKey *key)
+is_current(RaceStoredEntry *entry, Datum value, Size identity)
 {
-	Size		identity = entry->identity;
+	RaceSnapshotKey key;
 	struct varlena *slice;
 	bool		same;
 
-	if (has_key && entry->has_key && race_snapshot_key_same(&entry->key, key))
+	if (race_snapshot_key_get(&key) && race_snapshot_key_same(&entry->key, &key))
 		return true;
-	if (identity == 0)
-		return false;
-
 	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value), 0,
 							   identity);
 	same = VARSIZE(slice) == identity + VARHDRSZ &&
@@ -268,10 +241,7 @@ is_current(RaceStoredEntry *entry, Datum value, bool has_key,
 		memcmp(VARDATA(slice), VARDATA(entry->value), identity) == 0;
 	pfree(slice);
 	if (same)
-	{
-		entry->has_key = has_key;
-		entry->key = *key;
-	}
+		entry->key = key;
 	return same;
 }
 
@@ -294,8 +264,7 @@ detoast(Datum value, const struct varatt_external *pointer)
 }
 
 static RaceStoredEntry *
-fetch(Datum value, const struct varatt_external *pointer, Size identity,
-	  bool has_key, const RaceSnapshotKey *key)
+fetch(Datum value, const struct varatt_external *pointer)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "race_sketch cache",
@@ -305,17 +274,16 @@ fetch(Datum value, const struct varatt_external *pointer, Size identity,
 
 	entry->base.context = context;
 	entry->pointer = *pointer;
-	entry->identity = identity;
-	entry->has_key = has_key;
-	entry->key = *key;
+	(void) race_snapshot_key_get(&entry->key);
 	entry->value = detoast(value, pointer);
 	MemoryContextSwitchTo(old);
 	race_cache_add(&stored_cache, &entry->base, VARSIZE(entry->value));
 	return entry;
 }
 
+/* Return the entry of a stored value, if there is a valid one.  One that is not is never found again. */
 static RaceStoredEntry *
-find(const struct varatt_external *pointer, Size identity)
+find(Datum value, const struct varatt_external *pointer, Size identity)
 {
 	dlist_iter	iter;
 
@@ -324,52 +292,16 @@ find(const struct varatt_external *pointer, Size identity)
 		RaceStoredEntry *entry = dlist_container(RaceStoredEntry, base.node,
 												 iter.cur);
 
-		if (!entry->base.stale && entry->identity == identity &&
-			same_pointer(&entry->pointer, pointer))
+		if (entry->base.stale || memcmp(&entry->pointer, pointer, sizeof(*pointer)) != 0)
+			continue;
+		if (is_current(entry, value, identity))
 			return entry;
+		entry->base.stale = true;
+		if (entry->base.users == 0)
+			delete_entry(&entry->base);
+		return NULL;
 	}
 	return NULL;
-}
-
-static void
-release_stored(RaceStoredEntry **held)
-{
-	if (*held != NULL)
-		race_cache_release(&stored_cache, &(*held)->base);
-	*held = NULL;
-}
-
-/*
- * Hold the entry of a stored value, and release what *held was, which may be NULL.  *held is always the
- * entry that the caller holds, so that an error cannot release it twice.
- */
-static void
-hold_stored(RaceStoredEntry **held, Datum value, Size identity)
-{
-	struct varatt_external pointer;
-	RaceSnapshotKey key = {0};
-	bool		has_key = race_snapshot_key_get(&key);
-
-	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
-	if (*held != NULL && (*held)->identity == identity &&
-		same_pointer(&(*held)->pointer, &pointer))
-	{
-		if (is_current(*held, value, has_key, &key))
-			return;
-		forget(&stored_cache, &(*held)->base);
-	}
-	release_stored(held);
-
-	*held = find(&pointer, identity);
-	if (*held != NULL)
-	{
-		race_cache_acquire(&stored_cache, &(*held)->base);
-		if (is_current(*held, value, has_key, &key))
-			return;
-		forget(&stored_cache, &(*held)->base);
-		release_stored(held);
-	}
-	*held = fetch(value, &pointer, identity, has_key, &key);
 }
 
 /*
@@ -389,13 +321,13 @@ static void
 release_all(void *arg)
 {
 	RaceCallSite *site = (RaceCallSite *) arg;
-	RaceHeld   *held;
 
 	release_rows(site);
-	release_stored(&site->stored);
-	for (held = site->held; held != NULL; held = held->next)
+	if (site->stored != NULL)
+		race_cache_release(&site->stored->base);
+	for (RaceHeld *held = site->held; held != NULL; held = held->next)
 		if (held->entry != NULL)
-			held->release(held->entry);
+			race_cache_release(held->entry);
 }
 
 RaceCallSite *
@@ -424,17 +356,32 @@ race_call_site(FunctionCallInfo fcinfo, int arg)
 Datum
 race_call_site_fetch(RaceCallSite *site, Datum value, Size identity)
 {
+	struct varatt_external pointer;
+	RaceStoredEntry *before = site->stored;
+	RaceStoredEntry *entry;
+
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)))
 		return value;
-	hold_stored(&site->stored, value, identity);
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
+	entry = find(value, &pointer, identity);
+	if (entry != NULL)
+		race_cache_acquire(&entry->base);
+	else
+		entry = fetch(value, &pointer);
+	site->stored = entry;
+	if (before != NULL)
+		race_cache_release(&before->base);
 	return PointerGetDatum(site->stored->value);
 }
 
-static void
-use_rows(RaceCallSite *site, const RaceParams *params)
+void
+race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 {
 	MemoryContext space = site->space;
 
+	if (space != NULL && site->params->rows >= params->rows &&
+		race_params_same_rows(site->params, params))
+		return;
 	release_rows(site);
 	site->space = NULL;			/* an error may come from here on */
 	if (space != NULL)
@@ -453,14 +400,6 @@ use_rows(RaceCallSite *site, const RaceParams *params)
 	if (race_summary_kind(params)->hashed)
 		site->rows = race_rows_acquire(params);
 	site->space = space;
-}
-
-void
-race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
-{
-	if (site->space == NULL || site->params->rows < params->rows ||
-		!race_params_same_rows(site->params, params))
-		use_rows(site, params);
 }
 
 /* Buckets of the record in site->next */
@@ -534,31 +473,13 @@ race_call_site_record(const RaceCallSite *site, RaceColumn *columns)
 	race_records_columns(site->last, 0, columns);
 }
 
-static RaceHeld *
-find_held(const RaceCallSite *site, const void *kind)
+RaceCacheEntry **
+race_call_site_held(RaceCallSite *site, const void *kind)
 {
 	RaceHeld   *held = site->held;
 
 	while (held != NULL && held->kind != kind)
 		held = held->next;
-	return held;
-}
-
-void *
-race_call_site_held(const RaceCallSite *site, const void *kind)
-{
-	RaceHeld   *held = find_held(site, kind);
-
-	return held == NULL ? NULL : held->entry;
-}
-
-void
-race_call_site_keep(RaceCallSite *site, const void *kind, void *entry,
-					void (*release) (void *entry))
-{
-	RaceHeld   *held = find_held(site, kind);
-	void	   *before;
-
 	if (held == NULL)
 	{
 		held = MemoryContextAllocZero(site->context, sizeof(RaceHeld));
@@ -566,9 +487,5 @@ race_call_site_keep(RaceCallSite *site, const void *kind, void *entry,
 		held->next = site->held;
 		site->held = held;
 	}
-	before = held->entry;
-	held->entry = entry;
-	held->release = release;
-	if (before != NULL)
-		release(before);
+	return &held->entry;
 }

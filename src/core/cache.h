@@ -32,6 +32,7 @@ typedef struct RaceCache
 typedef struct RaceCacheEntry
 {
 	dlist_node	node;
+	RaceCache  *cache;
 	MemoryContext context;		/* of the entry; deleted with it */
 	int			users;
 	Size		size;			/* how much the entry counts for */
@@ -48,8 +49,8 @@ extern int	race_cache_size;
 extern void race_cache_add(RaceCache *cache, RaceCacheEntry *entry, Size size);
 
 /* Add a user, and remove one. */
-extern void race_cache_acquire(RaceCache *cache, RaceCacheEntry *entry);
-extern void race_cache_release(RaceCache *cache, RaceCacheEntry *entry);
+extern void race_cache_acquire(RaceCacheEntry *entry);
+extern void race_cache_release(RaceCacheEntry *entry);
 
 /*
  * Snapshot keys: two snapshots with equal keys see the same data.
@@ -69,7 +70,7 @@ typedef struct RaceSnapshotKey
 	int32		running_subtransactions;
 } RaceSnapshotKey;
 
-/* The key of the active snapshot; false if there is no such snapshot */
+/* The key of the active snapshot; false, and a key that no snapshot has, if there is no such snapshot */
 extern bool race_snapshot_key_get(RaceSnapshotKey *key);
 
 extern bool race_snapshot_key_same(const RaceSnapshotKey *a,
@@ -91,15 +92,6 @@ extern const RaceRows *race_rows_of(const RaceRowsEntry *entry);
 extern void race_rows_release(RaceRowsEntry *entry);
 
 /*
- * Large stored values, detoasted once: for a statement, and for the next.
- *
- * Putting a sketch of 4 MB together from its 2,000 chunks takes a thousand times as
- * long as asking it a question.
- */
-
-typedef struct RaceStoredEntry RaceStoredEntry;
-
-/*
  * Call sites: what a place in a statement keeps between its calls.
  *
  * Every place that hashes records or looks into stored sketches has a call
@@ -108,13 +100,14 @@ typedef struct RaceStoredEntry RaceStoredEntry;
  * its context does.
  */
 
+typedef struct RaceStoredEntry RaceStoredEntry;
+
 /* An entry of a cache that a site holds: one of each kind */
 typedef struct RaceHeld
 {
 	struct RaceHeld *next;
 	const void *kind;
-	void	   *entry;			/* or NULL */
-	void		(*release) (void *entry);
+	RaceCacheEntry *entry;		/* or NULL */
 } RaceHeld;
 
 typedef struct RaceCallSite
@@ -145,8 +138,8 @@ extern RaceCallSite *race_call_site(FunctionCallInfo fcinfo, int arg);
 extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
 
 /*
- * A value, detoasted if it is stored out of line.  `identity` is the number of bytes after the length word
- * that identify the content (they contain a hash of it), or 0.
+ * A value, detoasted if it is stored out of line: once for a statement, and for the next.  Its first
+ * `identity` bytes after the length word identify the content, as they contain a hash of it.
  * It stays valid until the next call with this site. If the value was not stored
  * out of line, it stays valid as long as the datum does.
  */
@@ -183,11 +176,7 @@ extern const uint32 *race_call_site_hash_lifted(RaceCallSite *site, const RacePa
 /* The record that was asked about last, as columns */
 extern void race_call_site_record(const RaceCallSite *site, RaceColumn *columns);
 
-/* The entry of a kind, a static object, or NULL */
-extern void *race_call_site_held(const RaceCallSite *site, const void *kind);
-
-/* Keep an entry, and release the one of this kind that was kept before. */
-extern void race_call_site_keep(RaceCallSite *site, const void *kind, void *entry,
-								void (*release) (void *entry));
+/* The place of the entry that the site holds of a kind, a static object; it has NULL at first */
+extern RaceCacheEntry **race_call_site_held(RaceCallSite *site, const void *kind);
 
 #endif

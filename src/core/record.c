@@ -88,25 +88,15 @@ value_type(const RaceRecordReader *reader, int i)
 		TupleDescAttr(reader->row, reader->columns[i])->atttypid;
 }
 
+/* How to read part i of a record; made for the first value of its type */
 static RaceArrayReader *
 value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 {
-	RaceValueReader *value = &reader->values[i];
-	Oid			type = value_type(reader, i);
-	RaceRecordKind kind = race_record_kind(part);
+	RaceArrayReader *value = &reader->values[i];
 
-	if (value->ready && value->kind == kind)
-		return &value->array;
-	value->ready = false;
-	value->kind = kind;
-	if (kind == RACE_RECORD_VECTOR)
-		race_vector_prepare(&value->array, type, reader->context);
-	else
-		race_set_prepare(&value->array, type, reader->context);
-	if (kind == RACE_RECORD_ROW)
-		value->array.null_hint = "Declare what it is, by race_params(..., nulls => 'category') or 'different'.";
-	value->ready = true;
-	return &value->array;
+	if (!value->ready || value->kind != race_record_kind(part))
+		race_array_prepare(value, race_record_kind(part), value_type(reader, i), reader->context);
+	return value;
 }
 
 /*
@@ -371,14 +361,6 @@ race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *column
 	}
 }
 
-static const void *
-contents(const RaceRecordsPart *part)
-{
-	if (part->kind == RACE_RECORD_VECTOR)
-		return part->numbers;
-	return part->elements;
-}
-
 bool
 race_records_same(const RaceRecords *a, const RaceRecords *b)
 {
@@ -394,7 +376,8 @@ race_records_same(const RaceRecords *a, const RaceRecords *b)
 			if (n != y->starts[b->n + 1] - y->starts[b->n])
 				return false;
 		}
-		if (memcmp(contents(x), contents(y), n * sizeof(uint64)) != 0)
+		if (x->kind == RACE_RECORD_VECTOR ? memcmp(x->numbers, y->numbers, n * sizeof(double)) != 0 :
+			memcmp(x->elements, y->elements, n * sizeof(uint64)) != 0)
 			return false;
 	}
 	return true;
@@ -448,94 +431,11 @@ race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
  * 2	6 bytes reserved, 0
  * 8	i64 seed of the parameters, with which elements are hashed; 0 if there are none
  * 16	for each part: u32 numbers or elements, u32 kind (RaceRecordKind), then 8 bytes for each
- *
- * Read, it is the same in native order.
  */
 
 #define VERSION			1
 #define HEADER_SIZE		16
 #define MAX_SIZE		((Size) 256 * 1024 * 1024)	/* its text is half a GB */
-
-typedef struct Prepared
-{
-	uint8		version;
-	uint8		n_parts;
-	uint8		reserved[6];
-	int64		seed;
-	uint64		words[FLEXIBLE_ARRAY_MEMBER];
-} Prepared;
-
-StaticAssertDecl(offsetof(Prepared, words) == HEADER_SIZE, "as in the value");
-
-#define HeadOf(kind, n)		((uint64) (kind) << 32 | (n))
-#define KindOf(head)		((uint32) ((head) >> 32))
-#define NumberOf(head)		((uint32) (head))
-
-static void
-check_size(Size words)
-{
-	if (words > MAX_SIZE / sizeof(uint64))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a race_record can have at most %zu bytes", MAX_SIZE)));
-}
-
-/* ---------------------------------------------------------------- checks */
-
-static const char *
-problem_of_part(uint32 kind, const uint64 *words, uint32 n)
-{
-	switch (kind)
-	{
-		case RACE_RECORD_VECTOR:
-			for (uint32 i = 0; i < n && n <= RACE_MAX_DIMS; i++)
-				if (!isfinite(((const double *) words)[i]))
-					return "A number is not finite.";
-			/* FALLTHROUGH */
-		case RACE_RECORD_ROW:
-			return n < 1 || n > RACE_MAX_DIMS ? "A part has too many values, or none." : NULL;
-		case RACE_RECORD_SET:
-			return NULL;
-		default:
-			return "A part is of an unknown kind.";
-	}
-}
-
-/* What is wrong with a value that has so many words, or NULL */
-static const char *
-problem_of(const Prepared *prepared, Size left)
-{
-	const uint64 *next = prepared->words;
-	bool		elements = false;
-
-	if (prepared->version != VERSION)
-		return "Its version is unknown.";
-	for (int i = 0; i < (int) sizeof(prepared->reserved); i++)
-		if (prepared->reserved[i] != 0)
-			return "Reserved bytes are not zero.";
-	if (prepared->n_parts < 1 || prepared->n_parts > RACE_MAX_PARTS)
-		return "The number of parts is wrong.";
-	for (int i = 0; i < prepared->n_parts; i++)
-	{
-		const char *problem;
-		uint32		n;
-
-		if (left < 1 || left - 1 < NumberOf(*next))
-			return "It is too short.";
-		n = NumberOf(*next);
-		problem = problem_of_part(KindOf(*next), next + 1, n);
-		if (problem != NULL)
-			return problem;
-		elements |= KindOf(*next) != RACE_RECORD_VECTOR;
-		next += 1 + n;
-		left -= 1 + n;
-	}
-	if (left > 0)
-		return "It is too long.";
-	return !elements && prepared->seed != 0 ? "A record without elements has a seed." : NULL;
-}
-
-/* ----------------------------------------------------------------- records */
 
 Datum
 race_prepared_datum(const RaceRecords *records, const RaceParams *params)
@@ -554,7 +454,10 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 			seed = (uint64) params->seed;
 		words += 1 + columns[i].width;
 	}
-	check_size(words);
+	if (words > MAX_SIZE / sizeof(uint64))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a race_record can have at most %zu bytes", MAX_SIZE)));
 	pq_begintypsend(&out);
 	enlargeStringInfo(&out, HEADER_SIZE + words * sizeof(uint64));
 	race_put(&out, VERSION | records->n_parts << 8, 8);
@@ -565,7 +468,8 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 		const uint64 *from = kind == RACE_RECORD_VECTOR ? (const uint64 *) columns[i].numbers :
 			columns[i].elements + (kind == RACE_RECORD_SET ? columns[i].starts[0] : 0);
 
-		race_put(&out, HeadOf(kind, columns[i].width), 8);
+		race_put(&out, columns[i].width, 4);
+		race_put(&out, kind, 4);
 		for (uint32 k = 0; k < columns[i].width; k++)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -575,85 +479,103 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 	return PointerGetDatum(pq_endtypsend(&out));
 }
 
-static void
-refuse_other(const RaceParams *params)
+/* What is wrong with the bytes of a race_record, whatever the parameters; or NULL */
+static const char *
+prepared_problem(const unsigned char *next, Size size)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a race_record was made for other parameters"),
-			 errdetail("The parameters are %s.", race_params_brief(params)),
-			 errhint("Give race_record the parameters that the sketch is built with.")));
-}
+	const unsigned char *end = next + size;
+	uint64		head;
+	uint64		seed;
+	int			n_parts;
+	bool		elements = false;
 
-/* Write a part; numbers are clipped to the bounds of these parameters. */
-static void
-read_part(const uint64 *words, uint32 n, const RaceParams *part, RaceRecords *records, int i)
-{
-	if (records->parts[i].kind == RACE_RECORD_VECTOR)
+	if (size < HEADER_SIZE || size % sizeof(uint64) != 0 || size > MAX_SIZE)
+		return "Its size is wrong.";
+	head = race_take(&next, 8);
+	seed = race_take(&next, 8);
+	n_parts = head >> 8 & 0xFF;
+	if ((head & 0xFF) != VERSION)
+		return "Its version is unknown.";
+	if (head >> 16 != 0)
+		return "Reserved bytes are not zero.";
+	if (n_parts < 1 || n_parts > RACE_MAX_PARTS)
+		return "The number of parts is wrong.";
+	for (int i = 0; i < n_parts; i++)
 	{
-		double	   *numbers = race_records_vector(records, i);
+		uint32		n;
+		uint32		kind;
 
-		memcpy(numbers, words, n * sizeof(double));
-		race_vector_clip(part, numbers, n);
+		if (next == end)
+			return "It is too short.";
+		n = (uint32) race_take(&next, 4);
+		kind = (uint32) race_take(&next, 4);
+		if ((Size) (end - next) / sizeof(uint64) < n)
+			return "It is too short.";
+		if (kind != RACE_RECORD_VECTOR && kind != RACE_RECORD_SET && kind != RACE_RECORD_ROW)
+			return "A part is of an unknown kind.";
+		if (kind != RACE_RECORD_SET && (n < 1 || n > RACE_MAX_DIMS))
+			return "A part has too many values, or none.";
+		for (uint32 k = 0; kind == RACE_RECORD_VECTOR && k < n; k++)
+			if (!isfinite(race_take_double(&next)))
+				return "A number is not finite.";
+		if (kind != RACE_RECORD_VECTOR)
+			next += (Size) n * sizeof(uint64);
+		elements |= kind != RACE_RECORD_VECTOR;
 	}
-	else if (n > 0)
-		memcpy(race_records_elements(records, i, n), words, n * sizeof(uint64));
-	else
-		(void) race_records_elements(records, i, 0);
-}
-
-static const Prepared *
-read_wire(Datum value)
-{
-	const bytea *bytes = DatumGetByteaPP(value);
-	const unsigned char *next = (const unsigned char *) VARDATA_ANY(bytes);
-	Size		size = VARSIZE_ANY_EXHDR(bytes);
-	Prepared   *prepared = NULL;
-	const char *problem = "Its size is wrong.";
-
-	if (size >= HEADER_SIZE && size % sizeof(uint64) == 0 && size <= MAX_SIZE)
-	{
-		Size		n = (size - HEADER_SIZE) / sizeof(uint64);
-
-		check_size(n);
-		prepared = palloc(size);
-		memcpy(&prepared->version, next, 8);
-		next += 8;
-		prepared->seed = (int64) race_take(&next, 8);
-		for (Size i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			prepared->words[i] = race_take(&next, 8);
-		}
-		problem = problem_of(prepared, n);
-	}
-	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("the bytes are not those of race_record"),
-				 errdetail("%s", problem)));
-	return prepared;
+	if (next != end)
+		return "It is too long.";
+	return !elements && seed != 0 ? "A record without elements has a seed." : NULL;
 }
 
 void
 race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 {
-	const Prepared *prepared = read_wire(value);
-	const uint64 *next = prepared->words;
+	const bytea *bytes = DatumGetByteaPP(value);
+	const unsigned char *next = (const unsigned char *) VARDATA_ANY(bytes);
+	const char *problem = prepared_problem(next, VARSIZE_ANY_EXHDR(bytes));
 	int			i = 0;
+	bool		same;
+	int64		seed;
 
-	if (prepared->n_parts != records->n_parts)
-		refuse_other(params);
-	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("the bytes are not those of race_record"),
+				 errdetail("%s", problem)));
+	same = next[1] == records->n_parts;
+	next += sizeof(uint64);
+	seed = (int64) race_take(&next, 8);
+	for (const RaceParams *part = params; part != NULL && same; part = race_params_next(part, params), i++)
 	{
-		uint32		n = NumberOf(*next);
-		RaceRecordKind kind = records->parts[i].kind;
+		uint32		n = (uint32) race_take(&next, 4);
+		uint32		kind = (uint32) race_take(&next, 4);
 
-		if (KindOf(*next) != kind ||
-			(kind != RACE_RECORD_SET && n != records->parts[i].width) ||
-			(kind != RACE_RECORD_VECTOR && prepared->seed != params->seed))
-			refuse_other(params);
-		read_part(next + 1, n, part, records, i);
-		next += 1 + n;
+		same = kind == records->parts[i].kind &&
+			(kind == RACE_RECORD_SET || n == records->parts[i].width) &&
+			(kind == RACE_RECORD_VECTOR || seed == params->seed);
+		if (same && kind == RACE_RECORD_VECTOR)
+		{
+			double	   *numbers = race_records_vector(records, i);
+
+			for (uint32 k = 0; k < n; k++)
+				numbers[k] = race_take_double(&next);
+			race_vector_clip(part, numbers, n);
+		}
+		else if (same)
+		{
+			uint64	   *elements = race_records_elements(records, i, n);
+
+			for (uint32 k = 0; k < n; k++)
+			{
+				CHECK_FOR_INTERRUPTS();
+				elements[k] = race_take(&next, 8);
+			}
+		}
 	}
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a race_record was made for other parameters"),
+				 errdetail("The parameters are %s.", race_params_brief(params)),
+				 errhint("Give race_record the parameters that the sketch is built with.")));
 }

@@ -86,14 +86,6 @@ extern Size race_records_sets_size(const RaceRecords *records, uint32 from,
  * product compares several values, the columns of a row, ROW(x, c).
  */
 
-/* How to read the value of a part; made for the first value of its type */
-typedef struct RaceValueReader
-{
-	RaceArrayReader array;
-	bool		ready;
-	RaceRecordKind kind;
-} RaceValueReader;
-
 typedef struct RaceRecordReader
 {
 	MemoryContext context;
@@ -105,7 +97,7 @@ typedef struct RaceRecordReader
 	uint64		row_identifier;
 	int			n_columns;		/* its number of columns, and where the first ones are */
 	int			columns[RACE_MAX_PARTS];
-	RaceValueReader values[RACE_MAX_PARTS];
+	RaceArrayReader values[RACE_MAX_PARTS]; /* how to read the value of a part */
 } RaceRecordReader;
 
 /* Prepare to read records of this type. */

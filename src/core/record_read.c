@@ -24,54 +24,137 @@
 #include "server.h"
 
 /*
- * Arrays as SQL passes them, of any type.
+ * Types.
  */
 
 /*
- * Prepare to read arguments of an array type with accepted elements, or of a domain
- * over one. Other types are accepted if they have an implicit cast to an array of
- * `otherwise`; a literal is read as the text of such an array. False for any other
- * type.
+ * The types of the extension pgvector, which are read as they are stored.
+ *
+ * vector, halfvec		int16 dimensions, int16 0, then numbers: float4, or of 16 bits
+ * sparsevec			int32 dimensions, int32 numbers, int32 0, then their indices from 0 on,
+ * int32 and rising, then the numbers, float4
+ *
+ * A type is taken for one of them by its name: only superusers can make base types.  As a value
+ * may be damaged, or come from another type of this name, its size and all that it says of itself
+ * are checked.  (vector has an implicit cast to real[], which is used where it is there.)
  */
-static bool
-race_array_prepare(RaceArrayReader *reader, Oid type, bool (*accepts) (Oid),
-				   Oid otherwise, bool literals, MemoryContext context)
+static const struct
 {
+	const char *name;
+	uint32		header;			/* bytes before the numbers */
+	uint32		number;			/* bytes of a number, with its index if there is one */
+}			layouts[] = {
+	[RACE_LAYOUT_VECTOR] = {"vector", 4, 4},
+	[RACE_LAYOUT_HALFVEC] = {"halfvec", 4, 2},
+	[RACE_LAYOUT_SPARSEVEC] = {"sparsevec", 12, 8},
+};
+
+/* The layout of a type of pgvector; RACE_LAYOUT_ARRAY of any other */
+static RaceLayout
+pgvector_layout(Oid base)
+{
+	RaceLayout	layout = RACE_LAYOUT_ARRAY;
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
+	Form_pg_type form;
+
+	if (!HeapTupleIsValid(tuple))
+		return layout;
+	form = (Form_pg_type) GETSTRUCT(tuple);
+	if (form->typtype == TYPTYPE_BASE && form->typlen == -1 && !OidIsValid(form->typelem))
+		for (int i = RACE_LAYOUT_VECTOR; i < (int) lengthof(layouts); i++)
+			if (strcmp(NameStr(form->typname), layouts[i].name) == 0)
+				layout = (RaceLayout) i;
+	ReleaseSysCache(tuple);
+	return layout;
+}
+
+/* Can elements of this type be parts of a vector, or of a set or row? */
+static bool
+is_element(Oid type, bool vector)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return true;
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return vector;
+		case TEXTOID:
+		case VARCHAROID:
+		case UUIDOID:
+			return !vector;
+		default:
+			return false;
+	}
+}
+
+/* Use the implicit cast of a type to real[], if it has one. */
+static bool
+use_cast(RaceArrayReader *reader, Oid base, MemoryContext context)
+{
+	Oid			function;
+	AclResult	allowed;
+
+	/* our functions are IMMUTABLE, so they must not call a cast that is not */
+	if (find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_IMPLICIT, &function) != COERCION_PATH_FUNC ||
+		func_volatile(function) != PROVOLATILE_IMMUTABLE)
+		return false;
+	allowed = race_function_aclcheck(function);
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
+	fmgr_info_cxt(function, &reader->cast, context);
+	reader->element = FLOAT4OID;
+	reader->has_cast = true;
+	return true;
+}
+
+void
+race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid type, MemoryContext context)
+{
+	bool		vector = kind == RACE_RECORD_VECTOR;
 	Oid			base = OidIsValid(type) ? getBaseType(type) : InvalidOid;
 	Oid			function;
 
 	memset(reader, 0, sizeof(RaceArrayReader));
-	reader->type = type;
-	if (!OidIsValid(base))
-		return false;
-	if (literals && base == UNKNOWNOID)
+	reader->kind = kind;
+	reader->null_hint = vector ?
+		"Fill it with a public value, as in ARRAY[coalesce(x, 0)]: not with one that is computed from private records, such as their mean." :
+		kind == RACE_RECORD_ROW ?
+		"Declare what it is, by race_params(..., nulls => 'category') or 'different'." :
+		"Leave it out, as in array_remove(x, NULL).";
+	reader->element = OidIsValid(base) ? get_element_type(base) : InvalidOid;
+	if (vector && base == UNKNOWNOID)
 	{
 		getTypeInputInfo(FLOAT8ARRAYOID, &function, &reader->cast_ioparam);
 		fmgr_info_cxt(function, &reader->cast, context);
 		reader->element = FLOAT8OID;
 		reader->has_cast = true;
-		return true;
 	}
-	reader->element = get_element_type(base);
-	if (accepts(reader->element))
-		return true;
-	/* our functions are IMMUTABLE, so they must not call a cast that is not */
-	if (OidIsValid(otherwise) &&
-		find_coercion_pathway(get_array_type(otherwise), base, COERCION_IMPLICIT,
-							  &function) == COERCION_PATH_FUNC &&
-		func_volatile(function) == PROVOLATILE_IMMUTABLE)
+	else if (vector && OidIsValid(base) && !is_element(reader->element, vector) &&
+			 !use_cast(reader, base, context))
 	{
-		AclResult	allowed = race_function_aclcheck(function);
-
-		if (allowed != ACLCHECK_OK)
-			aclcheck_error(allowed, OBJECT_FUNCTION, get_func_name(function));
-		fmgr_info_cxt(function, &reader->cast, context);
-		reader->element = otherwise;
-		reader->has_cast = true;
-		return true;
+		reader->layout = pgvector_layout(base);
+		reader->element = reader->layout == RACE_LAYOUT_ARRAY ? InvalidOid : FLOAT4OID;
 	}
-	return false;
+	if (!is_element(reader->element, vector))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 OidIsValid(type) ?
+				 errmsg("type %s is not a %s", format_type_be(type),
+						vector ? "vector of numbers" : "set or a row of categories") :
+				 errmsg("could not determine the type of a %s", vector ? "vector" : "set"),
+				 vector ?
+				 errhint("Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].") :
+				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
+	reader->ready = true;
 }
+
+/*
+ * Values.
+ */
 
 /* Cast a value to an array; the result may be NULL. */
 static bool
@@ -125,6 +208,36 @@ find_short_elements(const struct varlena *value, RaceElements *elements)
 	return true;
 }
 
+/* Find the numbers of a value as pgvector stores it. */
+static bool
+open_pgvector(const RaceArrayReader *reader, Datum value, RaceElements *elements, bool soft)
+{
+	RaceLayout	layout = reader->layout;
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	const char *data = VARDATA_ANY(packed);
+	Size		size = VARSIZE_ANY_EXHDR(packed);
+	int32		header[3] = {0};	/* dims, numbers that are stored, and 0 */
+	int16		small[2] = {0};
+
+	if (size >= layouts[layout].header && layout == RACE_LAYOUT_SPARSEVEC)
+		memcpy(header, data, sizeof(header));
+	else if (size >= layouts[layout].header)
+	{
+		memcpy(small, data, sizeof(small));
+		header[0] = header[1] = small[0];
+		header[2] = small[1];
+	}
+	if (header[2] != 0 || header[1] < 0 || header[1] > header[0] ||
+		size != layouts[layout].header + (Size) header[1] * layouts[layout].number)
+		race_refuse(soft, errmsg("expected a %s as pgvector stores it, found another value",
+								 layouts[layout].name));
+	elements->data = data + layouts[layout].header;
+	elements->n = (uint32) header[0];
+	elements->stored = (uint32) header[1];
+	elements->present = NULL;
+	return true;
+}
+
 bool
 race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 				bool nulls, bool soft)
@@ -135,7 +248,7 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 		reader->element != TEXTOID && reader->element != VARCHAROID;
 
 	if (reader->layout != RACE_LAYOUT_ARRAY)
-		return race_pgvector_open(reader, value, elements, soft);
+		return open_pgvector(reader, value, elements, soft);
 	if (reader->has_cast && !apply_cast(reader, &value, soft))
 		return false;
 	packed = PG_DETOAST_DATUM_PACKED(value);
@@ -161,12 +274,25 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	return true;
 }
 
+/* Elements of a type with a fixed length, which may not be aligned, one by one */
+#define RACE_FOR_ELEMENTS(type, elements, statement) \
+	do { \
+		uint32		i; \
+		type		element; \
+\
+		for (i = 0; i < (elements)->n; i++) \
+		{ \
+			memcpy(&element, (elements)->data + (Size) i * sizeof(type), sizeof(type)); \
+			statement; \
+		} \
+	} while (0)
+
 /*
  * The bytes of the next element in *data, of a type with a variable length; steps
  * over it
  */
 static const char *
-race_next_varlena(const char **data)
+next_varlena(const char **data)
 {
 	const char *element = *data;
 
@@ -176,72 +302,22 @@ race_next_varlena(const char **data)
 }
 
 /*
- * The types of the extension pgvector: vector, halfvec and sparsevec.
- *
- * vector, halfvec		int16 dimensions, int16 0, then numbers: float4, or of 16 bits
- * sparsevec			int32 dimensions, int32 numbers, int32 0, then their indices from 0 on,
- * int32 and rising, then the numbers, float4
+ * Vectors.
  */
 
-static const struct
-{
-	const char *name;
-	uint32		header;			/* bytes before the numbers */
-	uint32		number;			/* bytes of a number, with its index if there is one */
-}			layouts[] = {
-	[RACE_LAYOUT_VECTOR] = {"vector", 4, 4},
-	[RACE_LAYOUT_HALFVEC] = {"halfvec", 4, 2},
-	[RACE_LAYOUT_SPARSEVEC] = {"sparsevec", 12, 8},
-};
-
-/* Prepare to read arguments of this type, or of a domain over it; false for any other. */
-static bool
-race_pgvector_prepare(RaceArrayReader *reader, Oid type)
-{
-	HeapTuple	tuple;
-	Form_pg_type form;
-
-	if (!OidIsValid(type))
-		return false;
-	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(getBaseType(type)));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_type) GETSTRUCT(tuple);
-	if (form->typtype == TYPTYPE_BASE && form->typlen == -1 && !OidIsValid(form->typelem))
-		for (int i = RACE_LAYOUT_VECTOR; i < (int) lengthof(layouts); i++)
-			if (strcmp(NameStr(form->typname), layouts[i].name) == 0)
-				reader->layout = (RaceLayout) i;
-	ReleaseSysCache(tuple);
-	return reader->layout != RACE_LAYOUT_ARRAY;
-}
-
 bool
-race_pgvector_open(const RaceArrayReader *reader, Datum value, RaceElements *elements,
-				   bool soft)
+race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
 {
-	RaceLayout	layout = reader->layout;
-	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
-	const char *data = VARDATA_ANY(packed);
-	Size		size = VARSIZE_ANY_EXHDR(packed);
-	int32		header[3] = {0};	/* dims, numbers that are stored, and 0 */
-	int16		small[2] = {0};
+	bool		row = kind == RACE_RECORD_ROW;
+	const char *what = row ? "row" : "vector";
+	const char *unit = !row ? "dimensions" : expected == 1 ? "category" : "categories";
 
-	if (size >= layouts[layout].header && layout == RACE_LAYOUT_SPARSEVEC)
-		memcpy(header, data, sizeof(header));
-	else if (size >= layouts[layout].header)
-	{
-		memcpy(small, data, sizeof(small));
-		header[0] = header[1] = small[0];
-		header[2] = small[1];
-	}
-	if (header[2] != 0 || header[1] < 0 || header[1] > header[0] ||
-		size != layouts[layout].header + (Size) header[1] * layouts[layout].number)
-		race_refuse(soft, errmsg("expected a %s as pgvector stores it, found another value",
-								 layouts[layout].name));
-	elements->data = data + layouts[layout].header;
-	elements->n = (uint32) header[0];
-	elements->stored = (uint32) header[1];
-	elements->present = NULL;
+	if (n == 0 && expected == 0)
+		race_refuse(soft, errmsg("expected a %s, found an empty array", row ? "row of categories" : what));
+	if (expected == 0 && n > RACE_MAX_DIMS)
+		race_refuse(soft, errmsg("expected a %s of up to %d %s, found %u", what, RACE_MAX_DIMS, unit, n));
+	if (expected != 0 && n != expected)
+		race_refuse(soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n));
 	return true;
 }
 
@@ -280,71 +356,90 @@ convert_sparse(const RaceElements *elements, double *out, bool soft)
 	return true;
 }
 
-/* All numbers of a vector that was opened, elements->n of them */
-static bool
-race_pgvector_convert(const RaceArrayReader *reader, const RaceElements *elements,
-					  double *out, bool soft)
-{
-	switch (reader->layout)
-	{
-		case RACE_LAYOUT_SPARSEVEC:
-			return convert_sparse(elements, out, soft);
-		case RACE_LAYOUT_HALFVEC:
-			RACE_FOR_ELEMENTS(uint16, elements, out[i] = double_of_half(element));
-			break;
-		default:
-			RACE_FOR_ELEMENTS(float4, elements, out[i] = element);
-			break;
-	}
-	return true;
-}
-
-/*
- * Sets and rows of categories: arrays of elements that can be equal.
- */
-
-/* Can race_set_convert() read elements of this type? */
-static bool
-is_element(Oid element)
-{
-	return element == INT2OID || element == INT4OID || element == INT8OID ||
-		element == TEXTOID || element == VARCHAROID || element == UUIDOID;
-}
-
-void
-race_set_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
-{
-	if (!race_array_prepare(reader, type, is_element, InvalidOid, false, context))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 OidIsValid(type) ?
-				 errmsg("type %s is not a set or a row of categories",
-						format_type_be(type)) :
-				 errmsg("could not determine the type of a set"),
-				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
-	reader->null_hint = "Leave it out, as in array_remove(x, NULL).";
-}
-
 static void
-convert_texts(const RaceElements *elements, int64 seed, uint64 *out)
+convert_numbers(Oid type, const RaceElements *elements, double *out)
 {
 	const char *data = elements->data;
 
-	for (uint32 i = 0; i < elements->n; i++)
+	switch (type)
 	{
-		const char *text = race_next_varlena(&data);
+		case FLOAT8OID:
+			memcpy(out, data, (Size) elements->n * sizeof(float8));
+			break;
+		case INT2OID:
+			RACE_FOR_ELEMENTS(int16, elements, out[i] = element);
+			break;
+		case INT4OID:
+			RACE_FOR_ELEMENTS(int32, elements, out[i] = element);
+			break;
+		case INT8OID:
+			RACE_FOR_ELEMENTS(int64, elements, out[i] = (double) element);
+			break;
+		case FLOAT4OID:
+			RACE_FOR_ELEMENTS(float4, elements, out[i] = element);
+			break;
+		default:				/* numeric */
 
-		CHECK_FOR_INTERRUPTS();
-		out[i] = race_element_of_bytes(seed, VARDATA_ANY(text),
-									   VARSIZE_ANY_EXHDR(text));
+			/*
+			 * an overflow becomes an infinity, which is then refused without showing the
+			 * number
+			 */
+			for (uint32 i = 0; i < elements->n; i++)
+			{
+				CHECK_FOR_INTERRUPTS(); /* a number may have 100,000 digits */
+				out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+															PointerGetDatum(next_varlena(&data))));
+			}
+			break;
 	}
 }
+
+bool
+race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
+					const RaceParams *part, double *out, bool soft)
+{
+	uint32		n = elements->n;
+
+	if (reader->layout == RACE_LAYOUT_HALFVEC)
+		RACE_FOR_ELEMENTS(uint16, elements, out[i] = double_of_half(element));
+	else if (reader->layout != RACE_LAYOUT_SPARSEVEC)
+		convert_numbers(reader->element, elements, out);
+	else if (!convert_sparse(elements, out, soft))
+		return false;
+	if (part != NULL && part->arrays != 0)
+		race_vector_clip(part, out, n);
+	for (uint32 i = 0; i < n; i++)
+		if (unlikely(!isfinite(out[i])))
+			race_refuse(soft, errmsg("expected finite numbers, found %s",
+									 isnan(out[i]) ? "NaN" : "an infinity"));
+	return true;
+}
+
+double *
+race_vector_new(Oid type, Datum value, uint32 n)
+{
+	RaceArrayReader reader;
+	RaceElements elements;
+	double	   *out = palloc(n * sizeof(double));
+
+	race_array_prepare(&reader, RACE_RECORD_VECTOR, type, CurrentMemoryContext);
+	race_array_open(&reader, value, &elements, false, false);
+	race_check_length(RACE_RECORD_VECTOR, elements.n, n, false);
+	race_vector_convert(&reader, &elements, NULL, out, false);
+	return out;
+}
+
+/*
+ * Sets and rows of categories.
+ */
 
 /* A set may have hundreds of millions of elements: the user may interrupt. */
 static void
 convert_present(RaceArrayReader *reader, const RaceElements *elements,
 				int64 seed, uint64 *out)
 {
+	const char *data = elements->data;
+
 	switch (reader->element)
 	{
 		case INT2OID:
@@ -367,18 +462,16 @@ convert_present(RaceArrayReader *reader, const RaceElements *elements,
 							  CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_bytes(seed, element.data, UUID_LEN));
 			break;
-		default:
-			convert_texts(elements, seed, out);
+		default:				/* texts */
+			for (uint32 i = 0; i < elements->n; i++)
+			{
+				const char *text = next_varlena(&data);
+
+				CHECK_FOR_INTERRUPTS();
+				out[i] = race_element_of_bytes(seed, VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text));
+			}
 			break;
 	}
-}
-
-/* Move n_present elements, which lie together, to their places among NULLs. */
-static void
-spread(const bits8 *present, uint32 n, uint32 n_present, uint64 null, uint64 *out)
-{
-	while (n-- > 0)
-		out[n] = (present[n / 8] & 1 << n % 8) != 0 ? out[--n_present] : null;
 }
 
 void
@@ -386,12 +479,14 @@ race_set_convert(RaceArrayReader *reader, const RaceElements *elements,
 				 int64 seed, uint64 null, uint64 *out)
 {
 	RaceElements present = *elements;
+	const bits8 *bits = elements->present;
 
-	for (uint32 i = 0; elements->present != NULL && i < elements->n; i++)
-		present.n -= (elements->present[i / 8] & 1 << i % 8) == 0;
+	for (uint32 i = 0; bits != NULL && i < elements->n; i++)
+		present.n -= (bits[i / 8] & 1 << i % 8) == 0;
 	convert_present(reader, &present, seed, out);
-	if (present.n < elements->n)
-		spread(elements->present, elements->n, present.n, null, out);
+	/* they lie together: move them to their places among NULLs, the last one first */
+	for (uint32 i = elements->n; bits != NULL && i-- > 0;)
+		out[i] = (bits[i / 8] & 1 << i % 8) != 0 ? out[--present.n] : null;
 }
 
 /* qsort() keeps nothing but the array, so that a comparison may end it. */
@@ -418,122 +513,4 @@ race_normalize_set(uint64 *elements, size_t *n)
 			elements[distinct++] = elements[i];
 	}
 	*n = distinct;
-}
-
-/*
- * Vectors: arrays of numbers of any type, types with a cast to one, and pgvector's.
- */
-
-/* Can race_vector_convert() read elements of this type? */
-static bool
-is_number(Oid element)
-{
-	return element == INT2OID || element == INT4OID || element == INT8OID ||
-		element == FLOAT4OID || element == FLOAT8OID || element == NUMERICOID;
-}
-
-void
-race_vector_prepare(RaceArrayReader *reader, Oid type, MemoryContext context)
-{
-	if (!race_array_prepare(reader, type, is_number, FLOAT4OID, true, context) &&
-		!race_pgvector_prepare(reader, type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 OidIsValid(type) ?
-				 errmsg("type %s is not a vector of numbers", format_type_be(type)) :
-				 errmsg("could not determine the type of a vector"),
-				 errhint("Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].")));
-	reader->null_hint = "Fill it with a public value, as in ARRAY[coalesce(x, 0)]: not with one that is computed from private records, such as their mean.";
-}
-
-bool
-race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
-{
-	bool		row = kind == RACE_RECORD_ROW;
-	const char *what = row ? "row" : "vector";
-	const char *unit = !row ? "dimensions" : expected == 1 ? "category" : "categories";
-
-	if (n == 0 && expected == 0)
-		race_refuse(soft, errmsg("expected a %s, found an empty array", row ? "row of categories" : what));
-	if (expected == 0 && n > RACE_MAX_DIMS)
-		race_refuse(soft, errmsg("expected a %s of up to %d %s, found %u", what, RACE_MAX_DIMS, unit, n));
-	if (expected != 0 && n != expected)
-		race_refuse(soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n));
-	return true;
-}
-
-static void
-convert_numerics(const RaceElements *elements, double *out)
-{
-	const char *data = elements->data;
-
-	/*
-	 * an overflow becomes an infinity, which is then refused without showing the
-	 * number
-	 */
-	for (uint32 i = 0; i < elements->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS(); /* a number may have 100,000 digits */
-		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													PointerGetDatum(race_next_varlena(&data))));
-	}
-}
-
-static void
-convert_elements(Oid type, const RaceElements *elements, double *out)
-{
-	switch (type)
-	{
-		case FLOAT8OID:
-			memcpy(out, elements->data, (Size) elements->n * sizeof(float8));
-			break;
-		case INT2OID:
-			RACE_FOR_ELEMENTS(int16, elements, out[i] = element);
-			break;
-		case INT4OID:
-			RACE_FOR_ELEMENTS(int32, elements, out[i] = element);
-			break;
-		case INT8OID:
-			RACE_FOR_ELEMENTS(int64, elements, out[i] = (double) element);
-			break;
-		case FLOAT4OID:
-			RACE_FOR_ELEMENTS(float4, elements, out[i] = element);
-			break;
-		default:
-			convert_numerics(elements, out);
-			break;
-	}
-}
-
-bool
-race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
-					const RaceParams *part, double *out, bool soft)
-{
-	uint32		n = elements->n;
-
-	if (reader->layout == RACE_LAYOUT_ARRAY)
-		convert_elements(reader->element, elements, out);
-	else if (!race_pgvector_convert(reader, elements, out, soft))
-		return false;
-	if (part != NULL && part->arrays != 0)
-		race_vector_clip(part, out, n);
-	for (uint32 i = 0; i < n; i++)
-		if (unlikely(!isfinite(out[i])))
-			race_refuse(soft, errmsg("expected finite numbers, found %s",
-									 isnan(out[i]) ? "NaN" : "an infinity"));
-	return true;
-}
-
-double *
-race_vector_new(Oid type, Datum value, uint32 n)
-{
-	RaceArrayReader reader;
-	RaceElements elements;
-	double	   *out = palloc(n * sizeof(double));
-
-	race_vector_prepare(&reader, type, CurrentMemoryContext);
-	race_array_open(&reader, value, &elements, false, false);
-	race_check_length(RACE_RECORD_VECTOR, elements.n, n, false);
-	race_vector_convert(&reader, &elements, NULL, out, false);
-	return out;
 }

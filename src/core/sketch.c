@@ -933,7 +933,7 @@ race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *qu
 		object = dlist_container(RaceDerived, base.node, iter.cur);
 		if (object->kind == kind && fits(object, view, question))
 		{
-			race_cache_acquire(&derived_objects, &object->base);
+			race_cache_acquire(&object->base);
 			return object;
 		}
 	}
@@ -950,21 +950,23 @@ race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *qu
 void
 race_derived_release(void *object)
 {
-	race_cache_release(&derived_objects, (RaceCacheEntry *) object);
+	race_cache_release((RaceCacheEntry *) object);
 }
 
 void *
 race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView *view,
 				void *question)
 {
-	RaceDerived *object = race_call_site_held(site, kind);
+	RaceCacheEntry **held = race_call_site_held(site, kind);
+	RaceCacheEntry *before = *held;
 
-	if (object == NULL || !fits(object, view, question))
+	if (before == NULL || !fits((RaceDerived *) before, view, question))
 	{
-		object = race_derived_acquire(kind, view, question);
-		race_call_site_keep(site, kind, object, race_derived_release);
+		*held = race_derived_acquire(kind, view, question);
+		if (before != NULL)
+			race_cache_release(before);
 	}
-	return object;
+	return *held;
 }
 
 /*

@@ -1108,10 +1108,7 @@ exclude_part(Excluded *excluded, const RaceParams *part, Node *value)
 	RaceArrayReader reader;
 	Node	   *array = strip_array_casts(value);
 
-	if (race_record_kind(part) == RACE_RECORD_VECTOR)
-		race_vector_prepare(&reader, exprType(value), CurrentMemoryContext);
-	else
-		race_set_prepare(&reader, exprType(value), CurrentMemoryContext);
+	race_array_prepare(&reader, race_record_kind(part), exprType(value), CurrentMemoryContext);
 	if (IsA(value, Const))
 	{
 		check_constant(&reader, part, (Const *) value);
