@@ -146,7 +146,7 @@ extern RaceCallSite *race_call_site_create(Oid type, MemoryContext context);
 extern Datum race_call_site_fetch(RaceCallSite *site, Datum value, Size identity);
 
 /*
- * Make the row functions of these parameters ready. They stay while the site lives.
+ * Hold the row functions of these parameters; they stay while the site lives.
  */
 extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);

@@ -46,7 +46,7 @@ race_params_copy(const RaceParams *params, MemoryContext context)
 
 /* Does the table have the kernels of all parts? In a damaged value it may not. */
 static bool
-all_known(const RaceParams *params)
+has_kernels(const RaceParams *params)
 {
 	/* this is called for every record, so the usual case is short */
 	if (params->more == 0)
@@ -66,7 +66,7 @@ race_params_arg(Datum value)
 		datum->version != RACE_FORMAT_VERSION ||
 		VARSIZE(datum) != offsetof(RaceParamsDatum, params) +
 		race_params_size(&datum->params) ||
-		!all_known(&datum->params))
+		!has_kernels(&datum->params))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_params value of unknown format")));

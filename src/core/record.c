@@ -94,7 +94,7 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 {
 	RaceArrayReader *value = &reader->values[i];
 
-	if (!value->ready || value->kind != race_record_kind(part))
+	if (!value->prepared || value->kind != race_record_kind(part))
 		race_array_prepare(value, race_record_kind(part), value_type(reader, i), reader->context);
 	return value;
 }

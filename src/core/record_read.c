@@ -149,7 +149,7 @@ race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid type, Memor
 				 vector ?
 				 errhint("Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].") :
 				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
-	reader->ready = true;
+	reader->prepared = true;
 }
 
 /*

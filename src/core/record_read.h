@@ -24,7 +24,7 @@ typedef enum RaceLayout
 typedef struct RaceArrayReader
 {
 	RaceRecordKind kind;		/* of the part */
-	bool		ready;			/* the type was accepted */
+	bool		prepared;		/* the type was accepted */
 	RaceLayout	layout;
 	Oid			element;		/* type of elements, after the cast if any */
 	bool		has_cast;

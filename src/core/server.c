@@ -15,10 +15,7 @@
 
 #include "server.h"
 
-/*
- * What a function asks of its call: the types of arguments that are declared "any", and
- * the aggregate.
- */
+/* ------------------------------------------------------------- arguments */
 
 Oid
 race_argument_type(const FmgrInfo *flinfo, int arg)
@@ -47,9 +44,31 @@ race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates)
 	return context;
 }
 
-/*
- * Large memory that is filled at once.
- */
+#define MAX_QUOTED	64
+
+bool
+race_check_text(const char *text, Size most, const char *what, Node *escontext)
+{
+	if (strnlen(text, most + 1) > most)
+		ereturn(escontext, false,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the text of %s is too long", what),
+				 errdetail("It can have at most %zu bytes.", most)));
+	return true;
+}
+
+const char *
+race_cut(const char *text)
+{
+	/* enough bytes to find the end of the last character */
+	int			n = (int) strnlen(text, 2 * MAX_QUOTED);
+
+	if (n <= MAX_QUOTED)
+		return text;
+	return psprintf("%.*s...", pg_mbcliplen(text, n, MAX_QUOTED), text);
+}
+
+/* ---------------------------------------------------------------- memory */
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -79,9 +98,7 @@ race_alloc_large(MemoryContext context, Size size)
 	return memory;
 }
 
-/*
- * How far long work is, told to the client that asked for it.
- */
+/* -------------------------------------------------------------- progress */
 
 bool		race_progress = false;
 
@@ -106,9 +123,7 @@ race_tell(const char *format,...)
 	AtEOXact_GUC(false, level);
 }
 
-/*
- * Rows as results of functions.
- */
+/* ------------------------------------------------------------------ rows */
 
 void
 race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo)
@@ -211,32 +226,4 @@ race_store_start(FunctionCallInfo fcinfo)
 	result->setDesc = CreateTupleDescCopy(result->expectedDesc);
 	MemoryContextSwitchTo(old);
 	return result->setResult;
-}
-
-/*
- * Text from users: how long it may be, and how messages quote it.
- */
-
-#define MAX_QUOTED	64
-
-bool
-race_check_text(const char *text, Size most, const char *what, Node *escontext)
-{
-	if (strnlen(text, most + 1) > most)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the text of %s is too long", what),
-				 errdetail("It can have at most %zu bytes.", most)));
-	return true;
-}
-
-const char *
-race_cut(const char *text)
-{
-	/* enough bytes to find the end of the last character */
-	int			n = (int) strnlen(text, 2 * MAX_QUOTED);
-
-	if (n <= MAX_QUOTED)
-		return text;
-	return psprintf("%.*s...", pg_mbcliplen(text, n, MAX_QUOTED), text);
 }

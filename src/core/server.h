@@ -67,10 +67,7 @@
 #define race_local_transaction()	(MyProc->lxid)
 #endif
 
-/*
- * What a function asks of its call: the types of arguments that are declared "any", and
- * the aggregate.
- */
+/* ------------------------------------------------------------- arguments */
 
 /*
  * The type of an argument.  Raises 42804 if the caller gave no expression that says it, as
@@ -85,8 +82,22 @@ extern Oid	race_argument_type(const FmgrInfo *flinfo, int arg);
 extern MemoryContext race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates);
 
 /*
- * Large memory that is filled at once.
+ * Bytes of a text that is parsed.  The longest parameters that there can be, 1 MB of
+ * numbers, have a text of 4 MB.
  */
+#define RACE_MAX_TEXT	((Size) 16 * 1024 * 1024)
+
+/*
+ * Check that a text is at most this long. Otherwise raise 54000, softly if there is
+ * an error context. `what` names the text in the message.
+ */
+extern bool race_check_text(const char *text, Size most, const char *what,
+							Node *escontext);
+
+/* A text for a message: its beginning, and dots, if it is longer than 64 bytes */
+extern const char *race_cut(const char *text);
+
+/* ---------------------------------------------------------------- memory */
 
 /*
  * Memory for something large, not initialized, that will be written to as a whole.  Its pages
@@ -95,24 +106,22 @@ extern MemoryContext race_aggregate_context(FunctionCallInfo fcinfo, const char 
  */
 extern void *race_alloc_large(MemoryContext context, Size size);
 
-/*
- * How far long work is, told to the client that asked for it.
- */
+/* -------------------------------------------------------------- progress */
 
 /* The setting racepriv.progress */
 extern bool race_progress;
 
 /*
- * Say it, if the setting is on: to the client alone, whatever client_min_messages is, and
- * never to the log, where others would see how long each step took.  What is said must not
- * depend on private data.  Do not call it with a lock that others wait for: the client may
- * not listen.
+ * Tell the client how far long work is, if the setting is on: the client alone, whatever
+ * client_min_messages is, and never the log, where others would see how long each step took.
+ * What is said must not depend on private data.  Do not call it with a lock that others wait
+ * for: the client may not listen.
  */
 extern void race_tell(const char *format,...) pg_attribute_printf(1, 2);
 
+/* ------------------------------------------------------------------ rows */
+
 /*
- * Rows as results of functions.
- *
  * A function that returns a row starts one, adds the columns one by one, and returns
  * race_row_datum().  In a set-returning function the row is started at the first call,
  * in the context that lives for all calls, and filled again for each result.
@@ -131,15 +140,12 @@ typedef struct RaceResultRow
 /* A row of the type that the function is declared to return, without columns yet */
 extern void race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo);
 
-/*
- * Add a column: a value, a text, an array of float8, or NULL. race_row_add_if() adds the value if `is`
- * is true, else NULL.
- */
+/* Add a column: a value if `is` is true, else NULL; and values of some types. */
+extern void race_row_add_if(RaceResultRow *row, bool is, Datum value);
 extern void race_row_add(RaceResultRow *row, Datum value);
 extern void race_row_add_text(RaceResultRow *row, const char *text);
 extern void race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n);
 extern void race_row_add_null(RaceResultRow *row);
-extern void race_row_add_if(RaceResultRow *row, bool is, Datum value);
 
 /* The finished row; what is added next begins another one. */
 extern Datum race_row_datum(RaceResultRow *row);
@@ -154,25 +160,5 @@ extern Datum race_results(FunctionCallInfo fcinfo,
 
 /* Begin the rows of a set-returning function that makes all of them at its first call. */
 extern Tuplestorestate *race_store_start(FunctionCallInfo fcinfo);
-
-/*
- * Text from users: how long it may be, and how messages quote it.
- */
-
-/*
- * Bytes of a text that is parsed.  The longest parameters that there can be, 1 MB of
- * numbers, have a text of 4 MB.
- */
-#define RACE_MAX_TEXT	((Size) 16 * 1024 * 1024)
-
-/*
- * Check that a text is at most this long. Otherwise raise 54000, softly if there is
- * an error context. `what` names the text in the message.
- */
-extern bool race_check_text(const char *text, Size most, const char *what,
-							Node *escontext);
-
-/* A text for a message: its beginning, and dots, if it is longer than 64 bytes */
-extern const char *race_cut(const char *text);
 
 #endif
