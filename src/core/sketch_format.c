@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
 #include <float.h>
 
 #include "common/base64.h"
@@ -300,8 +299,7 @@ read_wire(const char *bytes, Size size, Node *escontext)
 /*
  * Text and binary form of race_sketch.
  *
- * The text form is the wire format (sketch_format.c) in base64 on one line.  Older versions wrote it
- * as \x and hexadecimal digits, which are still read.
+ * The text form is the wire format in base64 on one line.
  */
 
 PG_FUNCTION_INFO_V1(race_sketch_in);
@@ -319,28 +317,6 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
 
 /* Version 1 in base64 begins with this. */
 #define FIRST_DIGIT		'A'
-
-/* Convert n hexadecimal digits to bytes. False if there is another character. */
-static bool
-decode_hex(const char *text, Size n, char *bytes, Size *size)
-{
-	*size = n / 2;
-	if (n % 2 != 0)
-		return false;
-	for (Size i = 0; i < n; i++)
-	{
-		if (i % BYTES_A_STEP == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!isxdigit((unsigned char) text[i]))
-			return false;
-	}
-	for (Size i = 0; i < n; i += BYTES_A_STEP)
-	{
-		CHECK_FOR_INTERRUPTS();
-		hex_decode(text + i, Min(n - i, BYTES_A_STEP), bytes + i / 2);
-	}
-	return true;
-}
 
 /*
  * Convert n digits of base64 to bytes.  False if there is another character, or if they
@@ -397,12 +373,11 @@ race_sketch_in(PG_FUNCTION_ARGS)
 	Size		n;
 	char	   *bytes;
 
-	if (!race_check_text(text, 2 + 2 * RACE_MAX_WIRE_BYTES, "race_sketch", escontext))
+	if (!race_check_text(text, (RACE_MAX_WIRE_BYTES + 2) / 3 * 4, "race_sketch", escontext))
 		return (Datum) 0;
 	n = strlen(text);
 	bytes = palloc(n / 4 * 3 + 3);
-	if (!(strncmp(text, "\\x", 2) == 0 ? decode_hex(text + 2, n - 2, bytes, &n) :
-		  decode_base64(text, n, bytes, &n)))
+	if (!decode_base64(text, n, bytes, &n))
 	{
 		/* the name of a release more likely than a value */
 		if (strlen(text) < RACE_SHORTEST_TEXT)
@@ -414,7 +389,7 @@ race_sketch_in(PG_FUNCTION_ARGS)
 		ereturn(escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "race_sketch"),
-				 errdetail("A text of a sketch is base64, or \\x and hexadecimal digits."),
+				 errdetail("The text of a sketch is base64."),
 				 errhint("The sketch of a release is race_released('name'); an empty one is race_sketch('…'::race_params).")));
 	}
 	PG_RETURN_POINTER(read_wire(bytes, n, escontext));

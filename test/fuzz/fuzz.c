@@ -272,11 +272,22 @@ decode_bytea(const char *text, Value *value)
 }
 
 void
-encode_hex(const Value *value, char *text)
+encode_base64(const Value *value, char *text)
 {
-	text += sprintf(text, "\\x");
-	for (size_t i = 0; i < value->size; i++)
-		text += sprintf(text, "%02x", value->bytes[i]);
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < value->size; i += 3)
+	{
+		size_t		left = value->size - i;
+		unsigned	bits = value->bytes[i] << 16 | (left > 1 ? value->bytes[i + 1] << 8 : 0) |
+			(left > 2 ? value->bytes[i + 2] : 0);
+
+		*text++ = digits[bits >> 18];
+		*text++ = digits[bits >> 12 & 63];
+		*text++ = left > 1 ? digits[bits >> 6 & 63] : '=';
+		*text++ = left > 2 ? digits[bits & 63] : '=';
+	}
+	*text = '\0';
 }
 
 /* -------------------------------------------------------------- judgement */
@@ -295,13 +306,13 @@ set_suspects(const char *what, const Value *a, const Value *b)
 void
 violation(const char *what, const char *detail)
 {
-	char		hex[2 * MAX_SIZE + 3];
+	char		text[TEXT_SIZE];
 
 	printf("VIOLATION %s: %s: %s\n", context, what, detail);
 	for (int i = 0; i < 2 && suspects[i] != NULL; i++)
 	{
-		encode_hex(suspects[i], hex);
-		printf("\tvalue %s\n", hex);
+		encode_base64(suspects[i], text);
+		printf("\tvalue %s\n", text);
 	}
 	fflush(stdout);
 	if (++violations == MAX_VIOLATIONS)

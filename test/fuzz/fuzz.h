@@ -83,9 +83,10 @@ extern PGresult *send_query(const char *query, int n, const char *const *values,
 extern const char *field_of(const PGresult *result, int field);
 extern bool refused_for(const PGresult *result, const char *const *states, size_t n);
 
-/* Bytes of a bytea in text form, and of a value in hexadecimal */
+/* Bytes of a bytea in text form, and of a value in base64 */
+#define TEXT_SIZE	((MAX_SIZE + 2) / 3 * 4 + 1)
 extern void decode_bytea(const char *text, Value *value);
-extern void encode_hex(const Value *value, char *text);
+extern void encode_base64(const Value *value, char *text);
 
 /* Remember why a value was refused, up to the first number. */
 extern void note_reason(const PGresult *result);

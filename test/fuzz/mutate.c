@@ -347,15 +347,15 @@ typedef struct Shipment
 	Route	   *route;
 	const Sample *sample;
 	Value		value;			/* damaged: wire bytes, or text */
-	char		hex[2 * MAX_SIZE + 3];	/* of wire bytes */
+	char		text[TEXT_SIZE];	/* of wire bytes */
 } Shipment;
 
 static PGresult *
 send_value(const Shipment *shipment, const char *query)
 {
 	const Route *route = shipment->route;
-	bool		as_hex = !route->damages_text && !route->binary;
-	const char *value = as_hex ? shipment->hex : (const char *) shipment->value.bytes;
+	bool		as_text = !route->damages_text && !route->binary;
+	const char *value = as_text ? shipment->text : (const char *) shipment->value.bytes;
 	int			length = shipment->value.size;
 	int			format = route->binary;
 
@@ -515,7 +515,7 @@ prepare(Shipment *shipment, Route *route)
 	if (route->fresh_checksum)
 		set_checksum(&shipment->value);
 	if (!route->damages_text)
-		encode_hex(&shipment->value, shipment->hex);
+		encode_base64(&shipment->value, shipment->text);
 	route->sent++;
 	set_suspects(route->name, &shipment->value, NULL);
 }

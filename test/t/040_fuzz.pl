@@ -282,9 +282,10 @@ __DATA__
 # text of sketches
 22P02 '< | l2(dims=2) | \ | \x0 | \xzz | 0101 | \x 01 | \X01 | A | AQE | AQ= | AQ==AQ== | AR== | AQEA AQE | =AQE | A===>'::race_sketch  ~ is no sketch
 22P03 '<AQ== | AgAA | AAAA>'::race_sketch             ~ invalid binary representation
-22P03 '\x<01 | 00000000 | 0144332211>'::race_sketch      ~ invalid binary representation
-22P03 ('\x01' || repeat('00', 147))::race_sketch         ~ The checksum does not match
-22P03 ('\x01' || repeat('00', 100000))::race_sketch      ~ The checksum does not match
+22P02 '\x<01 | 00000000 | 0144332211>'::race_sketch      ~ is no sketch
+22P02 ('\x01' || repeat('00', 147))::race_sketch         ~ invalid input syntax
+22P03 ('AQAA' || repeat('AAAA', 49))::race_sketch        ~ The checksum does not match
+22P03 ('AQAA' || repeat('AAAA', 33333))::race_sketch     ~ The checksum does not match
 
 # noise
 22023 race_privatize(exact, <0 | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e-10 | 1e16>, rows => 16)  ~ epsilon must be
