@@ -381,27 +381,20 @@ max_batch_size(const RaceSketch *sketch)
 
 #define WORK_OF_STRUCTURED	48	/* additions, 3 log2(d) */
 
-/* How many multiplications a record takes in all rows, without the elements of sets */
-static Size
-work_of_record(const RaceParams *params)
-{
-	Size		work = 0;
-
-	if (race_summary_kind(params)->matrix)
-		return RaceCounters(params) + (Size) params->features * params->dims;
-	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		work += part->power * (race_record_kind(part) != RACE_RECORD_VECTOR ? 8 :
-							   part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED : part->dims + 8);
-	return work * params->rows;
-}
-
 static uint32
 max_batch_capacity(const RaceSketch *sketch)
 {
-	Size		capacity = Max(max_batch_size(sketch) / race_record_size(sketch->params),
-							   MIN_RECORDS);
+	const RaceParams *params = sketch->params;
+	Size		capacity = Max(max_batch_size(sketch) / race_record_size(params), MIN_RECORDS);
+	Size		work = 0;		/* multiplications for a record, without the elements of sets */
 
-	capacity = Min(capacity, MAX_WORK / work_of_record(sketch->params));
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
+		work += part->power * params->rows *
+			(race_record_kind(part) != RACE_RECORD_VECTOR ? 8 :
+			 part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED : part->dims + 8);
+	if (race_summary_kind(params)->matrix)
+		work = RaceCounters(params) + (Size) params->features * params->dims;
+	capacity = Min(capacity, MAX_WORK / work);
 	return Max(Min(capacity, is_wide(sketch) ? MAX_WIDE_RECORDS : MAX_RECORDS), 1);
 }
 
@@ -414,44 +407,34 @@ has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 		TYPEALIGN(RACE_LANES, sketch->params->rows) > MAX_SET_WORK;
 }
 
-/* Must the batch be counted before more is added? */
-static bool
-batch_is_full(const RaceSketch *sketch)
-{
-	const RaceRecords *batch = sketch->batch;
-
-	if (batch->n == batch->capacity && batch->capacity >= max_batch_capacity(sketch))
-		return true;
-	return batch->has_sets &&
-		((batch->n >= MIN_RECORDS &&
-		  race_records_sets_size(batch, 0, batch->n) > max_batch_size(sketch)) ||
-		 has_large_sets(sketch, 0, batch->n));
-}
-
-/* Make space for so many records. */
-static void
-reserve(RaceSketch *sketch, uint32 capacity)
-{
-	RaceSplit  *split = sketch->split;
-	Size		size = capacity * sizeof(RacePortion);
-
-	race_records_reserve(sketch->batch, capacity);
-	if (split != NULL)
-		split->portions = split->portions != NULL ? repalloc(split->portions, size) :
-			MemoryContextAlloc(sketch->hdr.eoh_context, size);
-}
-
 RaceRecords *
 race_sketch_next(RaceSketch *sketch)
 {
+	RaceSplit  *split = sketch->split;
+	RaceRecords *batch;
+	bool		full;
+
 	if (sketch->batch == NULL)
 		sketch->batch = race_records_create(sketch->params, sketch->hdr.eoh_context);
-	if (batch_is_full(sketch))
+	batch = sketch->batch;
+	full = batch->n == batch->capacity && batch->capacity >= max_batch_capacity(sketch);
+	if (batch->has_sets)
+		full = full || has_large_sets(sketch, 0, batch->n) ||
+			(batch->n >= MIN_RECORDS &&
+			 race_records_sets_size(batch, 0, batch->n) > max_batch_size(sketch));
+	if (full)
 		flush_batch(sketch);
-	if (sketch->batch->n == sketch->batch->capacity)
-		reserve(sketch, Min(Max(sketch->batch->capacity * 2, MIN_RECORDS),
-							max_batch_capacity(sketch)));
-	return sketch->batch;
+	if (batch->n == batch->capacity)
+	{
+		uint32		capacity = Min(Max(batch->capacity * 2, MIN_RECORDS), max_batch_capacity(sketch));
+		Size		size = capacity * sizeof(RacePortion);
+
+		race_records_reserve(batch, capacity);
+		if (split != NULL)
+			split->portions = split->portions != NULL ? repalloc(split->portions, size) :
+				MemoryContextAlloc(sketch->hdr.eoh_context, size);
+	}
+	return batch;
 }
 
 /*
@@ -629,23 +612,7 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	}
 }
 
-/* How many records at the end of the batch can be counted at a time */
-static uint32
-max_step(const RaceSketch *sketch)
-{
-	uint32		all = sketch->batch->n;
-	uint32		n = all;
-
-	if (race_rows_together(sketch->params))
-		n = Min(n, Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1));
-	if (sketch->width == 1)
-		n = Min(n, RACE_RECORDS_TOGETHER);	/* as many as the narrowest counters can hold */
-	while (n > 1 && has_large_sets(sketch, all - n, n))
-		n = (n + 1) / 2;
-	return n;
-}
-
-/* Count the records of the batch; 22003 if they are too many. */
+/* Count the records of the batch, as many at a time as can be; 22003 if they are too many. */
 static void
 flush_batch(RaceSketch *sketch)
 {
@@ -655,8 +622,14 @@ flush_batch(RaceSketch *sketch)
 		return;
 	while (batch->n > 0)
 	{
-		uint32		n = max_step(sketch);
+		uint32		n = batch->n;
 
+		if (race_rows_together(sketch->params))
+			n = Min(n, Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1));
+		if (sketch->width == 1)
+			n = Min(n, RACE_RECORDS_TOGETHER);	/* as many as the narrowest counters can hold */
+		while (n > 1 && has_large_sets(sketch, batch->n - n, n))
+			n = (n + 1) / 2;
 		count_records(sketch, batch->n - n, n, 1);
 		batch->n -= n;
 	}
