@@ -14,10 +14,8 @@
 /*
  * Arrays of integers, 64 bits in meaning and as narrow as they fit.
  *
- * A counter array is `n` signed integers of `width` 1, 2, 4 or 8 bytes in
- * native order.  Counters lie within +-RACE_MAX_COUNT.
- *
- * Plain C99 without PostgreSQL headers, for benchmarks and unit tests.
+ * A counter array is `n` signed integers of `width` 1, 2, 4 or 8 bytes in native order.  Counters lie
+ * within +-RACE_MAX_COUNT.  Plain C99 without PostgreSQL headers, for benchmarks and unit tests.
  */
 
 #define RACE_MAX_COUNT	(INT64_C(1) << 62)
@@ -25,17 +23,26 @@
 /* number of counters that are converted at a time, on the stack */
 #define RACE_COUNTER_BLOCK	512
 
+typedef struct RaceCounterArray
+{
+	void	   *counters;
+	int			width;			/* bytes of each */
+} RaceCounterArray;
+
 /* Is this a width that counters may have? */
 extern bool race_counters_width_valid(int width);
 
-/* The narrowest width that holds all integers from min to max. */
+/* Return the narrowest width that holds all integers from min to max. */
 extern int	race_counters_width_for(int64_t min, int64_t max);
 
-/* Smallest and largest of n counters; n >= 1. */
+/* Return the largest absolute value that a counter of this width may have. */
+extern int64_t race_counters_limit(int width);
+
+/* Find the smallest and the largest of n counters; n >= 1. */
 extern void race_counters_bounds(const void *counters, int width, size_t n,
 								 int64_t *min, int64_t *max);
 
-/* Counters from ... from + n - 1 to and from 64-bit integers. */
+/* Copy counters from ... from + n - 1 to and from 64-bit integers. */
 extern void race_counters_load(const void *counters, int width,
 							   size_t from, size_t n, int64_t *out);
 extern void race_counters_store(void *counters, int width,
@@ -45,19 +52,20 @@ extern void race_counters_store(void *counters, int width,
 extern void race_counters_convert(const void *from, int from_width,
 								  void *to, int to_width, size_t n);
 
-/* One counter */
+/* Get one counter; add to one, which stays within its width. */
 extern int64_t race_counters_get(const void *counters, int width, size_t i);
+extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);
 
 /*
- * The sum over rows from ... to - 1 of counter buckets[row] of each row of
- * `range` counters, as exactly as a double holds it
+ * Return the sum over rows from ... to - 1 of counter buckets[row] of each row of `range` counters, as
+ * exactly as a double holds it.
  */
 extern double race_counters_sum(const void *counters, int width,
 								const uint32_t *buckets, uint32_t from,
 								uint32_t to, uint32_t range);
 
 /*
- * The sum over rows of the Euclidean norm of each row of `range` counters, which is rounded
+ * Return the sum over rows of the Euclidean norm of each row of `range` counters, which is rounded
  * down to an integer.  Whoever changes a row by at most an integer m in norm changes its
  * rounded norm by at most m.  Counters beyond 2^36 count as 2^36.
  */
@@ -73,24 +81,12 @@ extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
 							   uint32_t rows, uint32_t range, int64_t delta);
 
-typedef struct RaceCounterArray
-{
-	void	   *counters;
-	int			width;			/* bytes of each */
-} RaceCounterArray;
-
 /* Count a record in some rows, which begin with number `row`, at most RACE_LANES, of two halves. */
 extern void race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows,
 									  uint32_t range, const RacePortion *portion,
 									  RaceCounterArray lower, RaceCounterArray upper);
 
-/* Add to one counter, which stays within its width. */
-extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);
-
-/* a + b within +-RACE_MAX_COUNT */
+/* Return a + b within +-RACE_MAX_COUNT. */
 extern int64_t race_clamped_sum(int64_t a, int64_t b);
-
-/* The largest absolute value that a counter of this width may have */
-extern int64_t race_counters_limit(int width);
 
 #endif

@@ -384,7 +384,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 /*
  * race_compose: what several releases about the same people cost together.
  *
- * The two accounts are in noise/state.h.  The smaller epsilon at a delta is reported.
+ * The two accounts are in noise_state.h.  The smaller epsilon at a delta is reported.
  */
 
 PG_FUNCTION_INFO_V1(race_compose_step);
