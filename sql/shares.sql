@@ -11,8 +11,8 @@ SELECT party, race_share(exact, 1, 1e-6, parties => 5, colluders => 1, dropouts 
 
 -- what one of them is: half the noise, and nothing to be asked
 SELECT status, count, mechanism, delta, max_contributions, i.merged, epsilon BETWEEN 0.99 AND 1 AS cost FROM shares, race_info(s) i WHERE party = 1;
-SELECT round((c.counter_noise_stddev ^ 2 / i.counter_noise_stddev ^ 2)::numeric, 2) AS "shares needed"
-FROM shares, race_info(s) i, race_privacy_cost('l2(dims=1, rows=64, range=64)', 1, 1e-6) c WHERE party = 1;
+SELECT round((c.counter_noise_stddev ^ 2 / 2 / i.counter_noise_stddev ^ 2)::numeric, 2) AS "shares needed"
+FROM shares, race_info(s) i, race_privacy_cost('l2(dims=1, rows=64, range=64)', 1, 1e-6, neighbors => 'substitute') c WHERE party = 1;
 SELECT race_count(s) FROM shares WHERE party = 1;
 SELECT race_kde(s, '{5}') FROM shares WHERE party = 1;
 SELECT race_estimate(s, '{5}') FROM shares WHERE party = 1;

@@ -118,8 +118,9 @@ take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 chang
 	else
 	{
 		noise = race_variance_for_rho(amount, copies * change);
-		if (noise == 0)
+		if (noise == 0 || noise > RACE_MAX_VARIANCE - select->added)
 			return 0;
+		noise += select->added;
 		cost = race_rho_of_sum(copies * change, 1, noise, 1);
 	}
 	select->allotted = fmin(select->budget, race_up(select->allotted + amount));

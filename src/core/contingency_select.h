@@ -60,7 +60,8 @@ typedef struct RaceSelect
 	uint32_t	parts;			/* counters of a cell, */
 	uint64_t	unit;			/* to which a record adds so much together */
 	bool		pure;
-	double		budget;			/* epsilon or rho */
+	double		budget;			/* epsilon, or what an account of Gaussian noise allows, */
+	uint64_t	added;			/* and what it adds to each variance (noise.h) */
 	uint32_t	max_contributions;	/* records of a person */
 	bool		substitute;		/* neighbors replace a person's records */
 	bool		fixed;			/* measure the tables that are asked for, or all pairs, whatever counts say */

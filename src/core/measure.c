@@ -92,17 +92,16 @@ race_measure_workspace(const RaceParams *params)
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
 
-double
-race_measure_budget(const RaceRequest *request)
-{
-	return request->delta == 0 ? request->epsilon :
-		race_rho_allowed(request->epsilon, request->delta);
-}
-
 uint64_t
 race_measure_begin(const RaceRequest *request, const RaceContingency *tables, RaceSelectArrays *arrays,
 				   RaceSelect *select)
 {
+	RaceGaussianAccount account = {request->epsilon, 0};
+	double		change = (double) request->max_contributions * (double) tables->unit;
+
+	if (request->delta > 0)
+		account = race_gaussian_account(request->epsilon, request->delta, race_request_exact(request),
+										tables->columns * change * change);
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
 		arrays->cells[j] = (uint32_t) tables->cells[j];
@@ -132,7 +131,8 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 	select->width = arrays->width;
 	select->weights = tables->groups + 2 * (size_t) tables->dims;
 	select->pure = request->delta == 0;
-	select->budget = race_measure_budget(request);
+	select->budget = account.allowed;
+	select->added = account.added;
 	select->max_contributions = request->max_contributions;
 	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	select->fixed = request->levels > 0;
@@ -143,7 +143,7 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 }
 
 uint64_t
-race_measure_count(const RaceRequest *request, const RaceParams *params, double *variance)
+race_measure_count(const RaceRequest *request, const RaceParams *params, double *variance, double *budget)
 {
 	RaceContingency tables;
 	Work		work;
@@ -155,6 +155,7 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 	if (noise == 0 || !race_select_one_ways(&work.select, 1))
 		return 0;
 	*variance = race_select_variance(&work.select, work.select.one_way[0]);
+	*budget = work.select.budget;
 	return noise;
 }
 

@@ -34,9 +34,6 @@ typedef struct RaceReference
 
 extern const RaceReference *race_reference;
 
-/* The budget of a request: epsilon, or rho with a delta; 0 if there is none */
-extern double race_measure_budget(const RaceRequest *request);
-
 /* What a selection (contingency_select.h) refers to */
 typedef struct RaceSelectArrays
 {
@@ -52,11 +49,11 @@ extern uint64_t race_measure_begin(const RaceRequest *request, const RaceConting
 								   RaceSelectArrays *arrays, RaceSelect *select);
 
 /*
- * The noise of the number of records, and the variance of that of the table of the first column.  0 if
- * noise would be too large for a counter.
+ * The noise of the number of records, the variance of that of the table of the first column, and the budget: what
+ * all tables cost at most, epsilon or rho.  0 if noise would be too large for a counter.
  */
 extern uint64_t race_measure_count(const RaceRequest *request, const RaceParams *params,
-								   double *variance);
+								   double *variance, double *budget);
 
 /* The expected noise of the cells of all tables, if all were measured */
 extern double race_measure_noise(const RaceRequest *request, const RaceParams *params);

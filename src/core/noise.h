@@ -128,21 +128,40 @@ extern bool race_choice_budget(double epsilon, uint32_t share, uint64_t sensitiv
 extern int64_t race_discrete_gaussian(RaceRandom *random, uint64_t variance);
 
 /*
- * How a release with delta > 0 spends rho: 1 / count_share on the count, the rest on the
+ * What an account of Gaussian noise allows: sums of squared changes over twice the variances, of which `added` is
+ * taken off first.  zCDP has added 0, and the allowance is rho.  The exact account has
+ * the Gaussian mechanism itself, at variances that are RACE_GAUSSIAN_ROUNDING smaller (doc/privacy.md).
+ */
+typedef struct RaceGaussianAccount
+{
+	double		allowed;
+	uint64_t	added;
+} RaceGaussianAccount;
+
+#define RACE_GAUSSIAN_ROUNDING	4	/* a variance: of rounding real numbers to integers */
+
+/*
+ * The account with less noise where a squared change takes all that is allowed: the exact one, if `exact` permits it, or zCDP.
+ * Both hold if the changes of one draw follow from draws before it.
+ */
+extern RaceGaussianAccount race_gaussian_account(double epsilon, double delta, bool exact, double squared);
+
+/*
+ * How a release with delta > 0 spends what its account allows: 1 / count_share on the count, the rest on the
  * counters.  A vector of integers that changes by D in L2 is D^2 / (2 variance)
  * zero-concentrated private under this noise (ibid., theorem 14); variances are
  * integers, rounded up, so that
  *
  *		rho_true = counter_squared / (2 variance) + count_squared / (2 count_variance)
  *
- * is at most the rho that epsilon and delta allow.
+ * is at most what is allowed.
  */
 typedef struct RaceGaussianBudget
 {
 	uint64_t	counter_variance;
 	uint64_t	count_variance;
-	double		rho;			/* the true cost, rounded up */
-	double		epsilon;		/* the epsilon of this rho at delta, <= asked */
+	double		rho;			/* the true cost in zCDP, rounded up */
+	double		epsilon;		/* what was asked, or that of this rho at delta if it is less */
 } RaceGaussianBudget;
 
 /* The least variance at which a squared change in L2 costs at most rho, exactly; 0 if it would be too large */
@@ -155,7 +174,7 @@ extern uint64_t race_variance_for_rho(double rho, unsigned __int128 squared);
  * epsilon lies within the limits above, delta in [RACE_MIN_DELTA, 1); squared
  * sensitivities in L2, each at least 1 and below 2^100; count_share from 2 to 100.
  */
-extern bool race_gaussian_budget(double epsilon, double delta,
+extern bool race_gaussian_budget(double epsilon, double delta, bool exact,
 								 unsigned __int128 counter_squared,
 								 unsigned __int128 count_squared,
 								 uint32_t count_share, RaceGaussianBudget *budget);
@@ -276,6 +295,13 @@ extern double race_share_rho(const RaceSensitivity *sensitivity,
  */
 extern double race_rho_allowed(double epsilon, double delta);
 extern double race_epsilon_of_rho(double rho, double delta);
+
+/*
+ * The same of the exact account: the largest sum of squared changes over twice the variances, rounded down, and the
+ * smallest epsilon, rounded up
+ */
+extern double race_gaussian_allowed(double epsilon, double delta);
+extern double race_gaussian_epsilon(double allowed, double delta);
 
 /*
  * rho of zero-concentrated privacy that pure epsilon implies: epsilon^2 / 2

@@ -2,6 +2,7 @@
  * noise_budget.c
  *		From a privacy cost to the scale of noise, and back
  */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -226,26 +227,31 @@ race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
 }
 
 bool
-race_gaussian_budget(double epsilon, double delta,
+race_gaussian_budget(double epsilon, double delta, bool exact,
 					 unsigned __int128 counter_squared,
 					 unsigned __int128 count_squared,
 					 uint32_t count_share, RaceGaussianBudget *budget)
 {
-	double		allowed = race_rho_allowed(epsilon, delta);
+	RaceGaussianAccount account = race_gaussian_account(epsilon, delta, exact,
+														count_share * fmin((double) counter_squared / (count_share - 1),
+																		   (double) count_squared));
 
-	if (allowed <= 0)
+	if (account.allowed <= 0)
 		return false;
-	budget->counter_variance = variance_for(allowed, counter_squared, count_share,
+	budget->counter_variance = variance_for(account.allowed, counter_squared, count_share,
 											count_share - 1);
-	budget->count_variance = variance_for(allowed, count_squared, count_share, 1);
-	if (budget->counter_variance == 0 || budget->count_variance == 0)
+	budget->count_variance = variance_for(account.allowed, count_squared, count_share, 1);
+	if (budget->counter_variance == 0 || budget->counter_variance > RACE_MAX_VARIANCE - account.added ||
+		budget->count_variance == 0 || budget->count_variance > RACE_MAX_VARIANCE - account.added)
 		return false;
+	budget->counter_variance += account.added;
+	budget->count_variance += account.added;
 
 	/*
 	 * the exact costs are at most what is allowed and what was asked, so these are
 	 * upper bounds of the true cost, too
 	 */
-	budget->rho = fmin(allowed,
+	budget->rho = fmin(account.allowed,
 					   race_cost_sum(race_rho_of_sum(counter_squared, 1,
 													 budget->counter_variance, 1),
 									 race_rho_of_sum(count_squared, 1,
@@ -349,6 +355,81 @@ race_rho_allowed(double epsilon, double delta)
 	double		log_delta = log(delta) * (1 + RACE_MARGIN);
 
 	return -least(minus_rho_at, epsilon, log_delta);
+}
+
+/*
+ * The exact account.
+ *
+ * The Gaussian mechanism with change D and deviation s is (epsilon, delta) private for mu = D / s and
+ *
+ *		delta = P(Z > epsilon / mu - mu / 2) - e^epsilon P(Z > epsilon / mu + mu / 2),
+ *
+ * Z normal, and for no less (Balle & Wang 2018, theorem 8).  Draws of integers, whose probabilities are within a factor e^1e-12 of
+ * those of real numbers that were rounded at random, have this delta at epsilon + 1e-12, times e^1e-12.
+ */
+#define ROUNDING_COST		1e-12	/* of fewer than 2^70 integers */
+#define TAIL_MARGIN			1e-11	/* of erfc(x), x < 27, relative: x has errors of some ulps, times 2 x^2 */
+#define MOST_EXACT_EPSILON	500		/* its exponential is a double */
+
+/* delta at twice this rho = mu^2, rounded up */
+static double
+gaussian_delta(double rho, double epsilon)
+{
+	double		mu = sqrt(2 * rho);
+	double		at = (epsilon - ROUNDING_COST) / mu;
+	double		first = erfc((at - mu / 2) * sqrt(0.5)) / 2;
+	double		second = erfc((at + mu / 2) * sqrt(0.5)) / 2;
+
+	/* numbers below have fewer digits; 0 rounds up */
+	second = second < DBL_MIN ? 0 : exp(epsilon - ROUNDING_COST) * second;
+	return (first * (1 + TAIL_MARGIN) - second * (1 - TAIL_MARGIN)) * (1 + TAIL_MARGIN);
+}
+
+double
+race_gaussian_allowed(double epsilon, double delta)
+{
+	double		low = race_rho_allowed(epsilon, delta);
+	double		high = 1000 * low;
+
+	/* keep what suffices, or zCDP: then errors of the search do not matter */
+	for (int i = 0; i < 100 && epsilon <= MOST_EXACT_EPSILON; i++)
+	{
+		double		middle = low + (high - low) / 2;
+
+		if (gaussian_delta(middle, epsilon) <= delta)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+double
+race_gaussian_epsilon(double allowed, double delta)
+{
+	double		low = 0;
+	double		high = race_epsilon_of_rho(allowed, delta) + ROUNDING_COST;
+
+	for (int i = 0; i < 100 && high <= MOST_EXACT_EPSILON; i++)
+	{
+		double		middle = low + (high - low) / 2;
+
+		if (gaussian_delta(allowed, middle) <= delta)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+RaceGaussianAccount
+race_gaussian_account(double epsilon, double delta, bool exact, double squared)
+{
+	RaceGaussianAccount zcdp = {race_rho_allowed(epsilon, delta), 0};
+	RaceGaussianAccount account = {exact ? race_gaussian_allowed(epsilon, delta) : 0, RACE_GAUSSIAN_ROUNDING};
+
+	return exact && squared / (2 * account.allowed) + RACE_GAUSSIAN_ROUNDING < squared / (2 * zcdp.allowed) ?
+		account : zcdp;
 }
 
 double

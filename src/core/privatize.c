@@ -213,6 +213,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.delta = race_checked_delta(delta);
 	request.rows = 0;
 	request.levels = 0;
+	request.zcdp = false;
 	if (rows != NULL && !race_summary_kind(params)->selected)
 	{
 		if (*rows < 1 || (uint32) *rows > params->rows)

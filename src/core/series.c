@@ -47,14 +47,17 @@ race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *l
 double
 race_series_epsilon(double epsilon, double delta, uint32_t levels)
 {
+	double		allowed;
 	double		rho;
 	double		each;
 
 	if (delta == 0)
 		return epsilon / levels * ROUNDING;
+	allowed = race_gaussian_allowed(epsilon, delta) / levels * STEP;
 	rho = race_rho_allowed(epsilon, delta) / levels * STEP;
-	each = race_epsilon_of_rho(rho, delta);
-	while (race_rho_allowed(each, delta) > rho)
+	each = fmin(race_gaussian_epsilon(allowed, delta), race_epsilon_of_rho(rho, delta));
+
+	while (race_gaussian_allowed(each, delta) > allowed || race_rho_allowed(each, delta) > rho)
 		each *= STEP;
 	return each;
 }
@@ -71,5 +74,6 @@ race_series_cost(RaceNoise *noise, uint32_t levels)
 		noise->rho = race_cost_sum(noise->rho, rho);
 	}
 	if (noise->delta > 0)
-		noise->epsilon = race_epsilon_of_rho(noise->rho, noise->delta);
+		noise->epsilon = race_epsilon_of_rho(rho, noise->delta) <= epsilon ? race_epsilon_of_rho(noise->rho, noise->delta) :
+			race_gaussian_epsilon(race_up(levels * race_gaussian_allowed(epsilon, noise->delta)), noise->delta);
 }

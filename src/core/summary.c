@@ -136,6 +136,12 @@ gaussian_count_share(const RaceParams *params)
 	return race_summary_kind(params)->hashed ? RACE_COUNT_SHARE_ROWS : RACE_COUNT_SHARE;
 }
 
+bool
+race_request_exact(const RaceRequest *request)
+{
+	return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp;
+}
+
 static bool
 plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
@@ -145,7 +151,7 @@ plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *pl
 												   race_summary_kind(params)->squared(params, plan->selection), 1);
 	RaceGaussianBudget budget;
 
-	if (!race_gaussian_budget(request->epsilon, request->delta,
+	if (!race_gaussian_budget(request->epsilon, request->delta, race_request_exact(request),
 							  sensitivity.counters, sensitivity.count,
 							  gaussian_count_share(params), &budget))
 		return false;
@@ -584,15 +590,17 @@ tables_count(const RaceParams *params, const RaceBatch *batch)
 static bool
 tables_plan(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
-	double		cost = plan->selection.tables != NULL ? plan->selection.tables->cost :
-		race_measure_budget(request);
+	double		cost;
 	bool		pure = request->delta == 0;
 
-	plan->count_noise = race_measure_count(request, params, &plan->noise.counter_variance);
+	plan->count_noise = race_measure_count(request, params, &plan->noise.counter_variance, &cost);
 	if (plan->count_noise == 0)
 		return false;
 	if (plan->selection.tables != NULL)
+	{
 		plan->noise.counter_variance = plan->selection.tables->tables.measured[2];
+		cost = plan->selection.tables->cost;
+	}
 	plan->noise.mechanism = pure ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
 	plan->noise.delta = request->delta;
 	plan->noise.rho = pure ? race_rho_of_pure(cost) : cost;

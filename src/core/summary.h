@@ -43,7 +43,11 @@ typedef struct RaceRequest
 	 * kept, so that values can be added up, and the value states the cost of the series.
 	 */
 	uint32_t	levels;
+	bool		zcdp;			/* is rho added up with that of other releases? */
 } RaceRequest;
+
+/* Does the exact account (noise.h) cover a request with a delta?  Sums of rho, and substitution, stay in zCDP. */
+extern bool race_request_exact(const RaceRequest *request);
 
 typedef struct RacePlan
 {

@@ -653,6 +653,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 		if (asked->chosen != NIL)
 			plan_threshold(ledger, asked, checked);
 		plan_noise(asked, checked);
+		checked->noise.zcdp = race_ledger_in_zcdp(ledger, dataset->budget);
 	}
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);

@@ -70,6 +70,16 @@ mutant zcdp-order 'rho to epsilon' 'alpha - 1 for alpha' \
 	's/double\t\tfirst = \(1 \+ a\) \* rho;/double first = a * rho;/' zcdp_test
 mutant zcdp-term 'rho to epsilon' 'the conversion without its last term' \
 	's/(double\t\tsecond = )log\(a\);/${1}0 * a;/' zcdp_test
+mutant exact-second 'the exact account' 'the second tail counts twice' \
+	's/exp\(epsilon - ROUNDING_COST\) \* second/2 * exp(epsilon - ROUNDING_COST) * second/' zcdp_test
+mutant exact-added 'the exact account' 'counters without the variance of rounding' \
+	's/\tbudget->counter_variance \+= account\.added;\n//' budget_test
+mutant exact-tables 'the exact account' 'tables without the variance of rounding' \
+	's/\t\tnoise \+= select->added;\n//' greybox_tables_test
+mutant exact-substitute 'the exact account' 'substitution as adding' \
+	's/request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp/!request->zcdp/' greybox_tables_test
+mutant exact-composed 'the exact account' 'in budgets that add up rho' \
+	's/(request->neighbors == RACE_NEIGHBORS_ADD_REMOVE) && !request->zcdp/$1/' release
 mutant shares-tau 'noise shares' 'a tenth of tau' \
 	's/race_up\(10 \* sum \* \(1 \+ RACE_MARGIN\)\)/race_up(sum * (1 + RACE_MARGIN))/' share_test
 
@@ -137,7 +147,7 @@ mutant tables-triples-free 'tables of three columns' 'not paid' \
 mutant tables-triples-scores 'tables of three columns, scores' 'those of pairs alone are paid' \
 	's/race_select_candidates\(select\),(\s*)score_change/pairs(select),$1score_change/' greybox_tables_test
 mutant tables-count-quarter 'tables, count' 'a quarter of the noise' \
-	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance\))/$1 \/ 4 + 1/' greybox_tables_test
+	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance, &cost\))/$1 \/ 4 + 1/' greybox_tables_test
 mutant tables-person 'tables' 'm - 1 contributions for m' \
 	's/m = \(unsigned __int128\) select->max_contributions \* unit;/m = (unsigned __int128) (select->max_contributions - (select->max_contributions > 1)) * unit;/' greybox_tables_test
 mutant tables-person-one 'tables' 'one contribution for m' \
@@ -181,7 +191,7 @@ mutant labels-one-record 'labels' 'noise for one record in each label' \
 mutant series-epsilon 'series' 'each value gets all of epsilon' \
 	's/return epsilon \/ levels \* ROUNDING;/return epsilon;/' series_test greybox_series_test
 mutant series-rho 'series' 'each value gets all of rho' \
-	's/race_rho_allowed\(epsilon, delta\) \/ levels \* STEP/race_rho_allowed(epsilon, delta) * STEP/' series_test
+	's/race_gaussian_allowed\(epsilon, delta\) \/ levels \* STEP/race_gaussian_allowed(epsilon, delta) * STEP/' series_test
 mutant series-cost 'series' 'the cost of one value is stated' \
 	's/i = 1; i < levels; i\+\+/i = 1; i < 1; i++/' series_test greybox_series_test
 mutant series-selected 'series' 'noisy counts choose what is measured' \

@@ -17,6 +17,7 @@
 use strict;
 use warnings;
 use lib 'test/t';
+use List::Util qw(min);
 use Test::More;
 
 use GaussianAudit;
@@ -27,6 +28,8 @@ use constant {
 	EPSILON => 3,
 	DELTA => 1e-6,
 	RHO => 0.18506984065340148,	# by CKS 2020, with 40 digits
+	EXACT => 0.2097748292790294,	# by Balle & Wang 2018, with 400 digits
+	ADDED => 4,	# to each variance of the exact account
 	PARTS => 8,	# of rho, one of which is for the count
 	RELEASES => 8_000,
 	MAX_Z => 7,
@@ -34,13 +37,17 @@ use constant {
 
 # ------------------------------------------------------------------ noise
 
-# What a release should do: one part of rho for the count, the others for the counters.
+# What a release should do: one part for the count, the others for the counters, of rho or of
+# the exact account, whichever has less noise.
 # `squared` is by how much a person changes the count, squared.
 sub add_expected_noise {
 	my ($pair) = @_;
 	my $counters = $pair->{squared} * $pair->{rows};
-	$pair->{counter_variance} = ceiling($counters * PARTS / (PARTS - 1) / 2 / RHO);
-	$pair->{count_variance} = ceiling($pair->{squared} * PARTS / 2 / RHO);
+	my $least = min($counters / (PARTS - 1), $pair->{squared}) * PARTS / 2;
+	my $exact = ($pair->{call} // '') !~ /substitute/ && $least / EXACT + ADDED < $least / RHO;
+	my ($allowed, $added) = $exact ? (EXACT, ADDED) : (RHO, 0);
+	$pair->{counter_variance} = ceiling($counters * PARTS / (PARTS - 1) / 2 / $allowed) + $added;
+	$pair->{count_variance} = ceiling($pair->{squared} * PARTS / 2 / $allowed) + $added;
 	$pair->{rho} = $counters / 2 / $pair->{counter_variance}
 		+ $pair->{squared} / 2 / $pair->{count_variance};
 }
@@ -87,7 +94,7 @@ END
 	is("$mechanism $delta", 'discrete Gaussian ' . DELTA, "$name: Gaussian, at that delta");
 	ok($stddev[0] == sqrt $pair->{counter_variance} && $stddev[1] == sqrt $pair->{count_variance},
 		"$name: the recorded noise is that of the smallest variances that suffice");
-	ok($rho >= $pair->{rho} * (1 - 1e-15) && $rho < $pair->{rho} * (1 + 1e-14) && $rho <= RHO,
+	ok($rho >= $pair->{rho} * (1 - 1e-15) && $rho < $pair->{rho} * (1 + 1e-14) && $rho <= EXACT,
 		"$name: the recorded rho is what they cost");
 	ok($epsilon <= EPSILON && $epsilon > EPSILON * 0.85, "$name: the recorded epsilon is at most what was asked");
 	$pair->{recorded} = $rho;

@@ -55,6 +55,7 @@ typedef struct Findings
 	int			bad_refusals;
 	int			bad_scales;
 	int			bad_costs;
+	int			exact;			/* of Gaussian noise, in the exact account */
 } Findings;
 
 static void
@@ -266,16 +267,21 @@ smallest_variance(uint64_t variance, double rho, uint128 squared, int part, int 
  * epsilon_of_rho are what they should be is for zcdp_test.c.
  */
 static void
-check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, int share,
+check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, int share, bool exact,
 			   Findings *findings)
 {
 	RaceGaussianBudget budget;
-	double		allowed = race_rho_allowed(epsilon, delta);
+	RaceGaussianAccount account = race_gaussian_account(epsilon, delta, exact,
+														fmin((double) s1 * share / (share - 1), (double) s2 * share));
+	double		allowed = account.allowed;
 	uint64_t	v1;
 	uint64_t	v2;
 
 	findings->budgets++;
-	if (!race_gaussian_budget(epsilon, delta, s1, s2, share, &budget))
+	findings->exact += account.added > 0;
+	findings->bad_scales += account.added > 0 ? allowed != race_gaussian_allowed(epsilon, delta) || !exact :
+		allowed != race_rho_allowed(epsilon, delta);
+	if (!race_gaussian_budget(epsilon, delta, exact, s1, s2, share, &budget))
 	{
 		findings->refused++;
 		findings->bad_refusals +=
@@ -285,8 +291,8 @@ check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, int share,
 	}
 	v1 = budget.counter_variance;
 	v2 = budget.count_variance;
-	findings->bad_scales += !smallest_variance(v1, allowed, s1, share - 1, share) ||
-		!smallest_variance(v2, allowed, s2, 1, share);
+	findings->bad_scales += !smallest_variance(v1 - account.added, allowed, s1, share - 1, share) ||
+		!smallest_variance(v2 - account.added, allowed, s2, 1, share);
 	findings->bad_costs += budget.rho > allowed || budget.epsilon > epsilon ||
 		budget.epsilon < fmin(epsilon, race_epsilon_of_rho(budget.rho, delta)) ||
 		!rounded_up(budget.rho,
@@ -309,7 +315,7 @@ test_gaussian_awkward(int share)
 		for (int j = 0; j < 3; j++)
 			for (int k = 0; k < 8; k++)
 				for (int l = 0; l < 8; l++)
-					check_gaussian(epsilons[i], deltas[j], squares[k], squares[l], share,
+					check_gaussian(epsilons[i], deltas[j], squares[k], squares[l], share, (i + j) % 2 == 0,
 								   &findings);
 	printf("# Gaussian, awkward numbers: %d budgets, %d of them refused\n", findings.budgets,
 		   findings.refused);
@@ -331,9 +337,10 @@ test_gaussian_random(int share)
 		uint64_t	rows = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p25);
 
 		check_gaussian(log_uniform(mix(i + 2), 1e-3, 1e14),
-					   log_uniform(mix(i + 3), 1e-30, 0.9), s2 * rows, s2, share, &findings);
+					   log_uniform(mix(i + 3), 1e-30, 0.9), s2 * rows, s2, share, i % 8 == 0, &findings);
 	}
 	report(&findings, "Gaussian, random numbers", "variance");
+	ok(findings.exact > 100 && findings.exact < findings.budgets - 100, "Gaussian, random numbers: in zCDP and in the exact account");
 }
 
 /* The largest square that has a variance */
@@ -363,12 +370,12 @@ test_gaussian_largest(int share)
 		uint128		counters = largest_square(allowed, share - 1, share);
 		uint128		count = largest_square(allowed, 1, share);
 
-		wrong += !race_gaussian_budget(epsilons[i], 1e-6, counters, count, share, &budget) ||
-			race_gaussian_budget(epsilons[i], 1e-6, counters + 1, 1, share, &budget) ||
-			race_gaussian_budget(epsilons[i], 1e-6, 1, count + 1, share, &budget);
+		wrong += !race_gaussian_budget(epsilons[i], 1e-6, false, counters, count, share, &budget) ||
+			race_gaussian_budget(epsilons[i], 1e-6, false, counters + 1, 1, share, &budget) ||
+			race_gaussian_budget(epsilons[i], 1e-6, false, 1, count + 1, share, &budget);
 		for (uint64_t j = 0; j < 400; j++)
 			check_gaussian(epsilons[i], 1e-6, counters - counters / (2 + (mix(j) >> 5 * j % 64)),
-						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), share, &findings);
+						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), share, false, &findings);
 	}
 	ok(wrong == 0, "the largest variance is accepted, and one more is refused");
 	ok(findings.bad_refusals == 0 && findings.bad_scales == 0 && findings.bad_costs == 0 &&
@@ -384,18 +391,18 @@ test_gaussian_known(void)
 {
 	RaceGaussianBudget budget;
 
-	ok(race_gaussian_budget(1, 1e-6, 1000, 1, RACE_COUNT_SHARE, &budget) &&
+	ok(race_gaussian_budget(1, 1e-6, false, 1000, 1, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 21610 && budget.count_variance == 411 &&
 	   fabs(budget.rho / (500.0 / 21610 + 0.5 / 411) - 1) < 1e-15 &&
 	   budget.epsilon < 1 && budget.epsilon > 0.999,
 	   "R = 1000, epsilon = 1, delta = 1e-6");
-	ok(race_gaussian_budget(1, 1e-6, 2 * 9 * 16, 2 * 9, RACE_COUNT_SHARE, &budget) &&
+	ok(race_gaussian_budget(1, 1e-6, false, 2 * 9 * 16, 2 * 9, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 6224 && budget.count_variance == 7391,
 	   "R = 16, three contributions, substituted");
-	ok(race_gaussian_budget(3, 1e-10, 2, 1, RACE_COUNT_SHARE, &budget) &&
+	ok(race_gaussian_budget(3, 1e-10, false, 2, 1, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 10 && budget.count_variance == 93,
 	   "R = 2, epsilon = 3, delta = 1e-10");
-	ok(race_gaussian_budget(RACE_MAX_EPSILON, 0.5, 1, 1, RACE_COUNT_SHARE, &budget) &&
+	ok(race_gaussian_budget(RACE_MAX_EPSILON, 0.5, false, 1, 1, RACE_COUNT_SHARE, &budget) &&
 	   budget.counter_variance == 1 && budget.count_variance == 1 && budget.rho >= 1 &&
 	   budget.rho < 1.000001, "the largest epsilon: the smallest variances");
 }

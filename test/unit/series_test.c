@@ -93,11 +93,14 @@ cost_is_right(double epsilon, double delta, uint32_t levels)
 {
 	double		each = race_series_epsilon(epsilon, delta, levels);
 	RaceNoise	noise = {.epsilon = each, .delta = delta};
+	RaceNoise	in_zcdp = {.epsilon = each, .delta = delta, .rho = delta > 0 ? race_rho_allowed(each, delta) : 0};
 
-	noise.rho = delta > 0 ? race_rho_allowed(each, delta) : race_rho_of_pure(each);
+	noise.rho = delta > 0 ? race_gaussian_allowed(each, delta) : race_rho_of_pure(each);
 	race_series_cost(&noise, levels);
+	race_series_cost(&in_zcdp, levels);
 	return noise.epsilon <= epsilon && noise.epsilon > epsilon * (1 - 1e-6) &&
-		(delta > 0 ? noise.rho <= race_rho_allowed(epsilon, delta) : each * levels <= epsilon && noise.rho < race_rho_of_pure(epsilon) * 1.0001);
+		(delta > 0 ? noise.rho <= race_gaussian_allowed(epsilon, delta) && in_zcdp.epsilon <= epsilon :
+		 each * levels <= epsilon && noise.rho < race_rho_of_pure(epsilon) * 1.0001);
 }
 
 /* ------------------------------------------------------------------- an audit */

@@ -259,6 +259,164 @@ test_epsilon(void)
 	ok(wrong == 0, "epsilon of rho is the least, rounded up");
 }
 
+/* ------------------------------------------------------ the exact account */
+
+#define EXACT_TOLERANCE		1e-7	/* where epsilon is small, delta is a difference of larger numbers */
+
+static void
+test_gaussian_known(void)
+{
+	/* with 400 digits, by series, in Python's decimal */
+	static const struct
+	{
+		double		epsilon;
+		double		delta;
+		long double allowed;
+	}			known[] = {
+		{1, 1e-6, 0.0280144819126303384190L},
+		{1, 1e-5, 0.0359257023274182172686L},
+		{0.1, 1e-6, 0.0003793538785273965284L},
+		{10, 1e-6, 1.7077963249967538842836L},
+		{3, 1e-10, 0.1175671636670091519492L},
+		{1, 0.5, 1.9446555227322320293062L},
+		{0.001, 1e-12, 1.7068915554104763514942e-8L},
+		{20, 0.01, 10.262592230730739998452L},
+		{100, 1e-9, 44.310272916735057338571L},
+		{1e-9, 0.5, 0.9098728473004096248794L},
+		{0.5, 1e-60, 0.0004865393984637421113L}
+	};
+	int			wrong = 0;
+	int			wrong_way_back = 0;
+	double		allowed = race_gaussian_allowed(1000, 1e-6);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	{
+		double		x = race_gaussian_allowed(known[i].epsilon, known[i].delta);
+		double		epsilon = race_gaussian_epsilon(x, known[i].delta);
+
+		wrong += !(x <= known[i].allowed && x > known[i].allowed * (1 - EXACT_TOLERANCE));
+		wrong_way_back += fabs(epsilon - known[i].epsilon) > EXACT_TOLERANCE * known[i].epsilon + 1e-10;
+	}
+	ok(wrong == 0, "known values of what the exact account allows, rounded down");
+	ok(wrong_way_back == 0, "and the way back");
+	ok(allowed == race_rho_allowed(1000, 1e-6) && fabs(race_gaussian_epsilon(allowed, 1e-6) - 1000) < 1e-6,
+	   "where epsilon is large, it is zCDP");
+}
+
+#define MOST_CHANGES	16
+#define REACH			14			/* deviations: what is beyond has a probability below 1e-42 */
+
+/* The probabilities of a sum from -most to most */
+typedef struct Sum
+{
+	int			most;
+	long double *p;
+} Sum;
+
+/* Add a discrete Gaussian draw, so many times. */
+static void
+add_draw(Sum *sum, int times, uint64_t variance)
+{
+	int			reach = REACH * ((int) sqrt((double) variance) + 1);
+	int			most = sum->most + reach * abs(times);
+	long double *p = calloc(2 * (size_t) most + 1, sizeof(long double));
+	long double total = 0;
+
+	for (int x = -reach; x <= reach; x++)
+		total += expl(-(long double) x * x / (2 * (long double) variance));
+	for (int x = -reach; x <= reach; x++)
+	{
+		long double at = expl(-(long double) x * x / (2 * (long double) variance)) / total;
+
+		for (int i = 0; i <= 2 * sum->most; i++)
+			p[i - sum->most + x * times + most] += sum->p[i] * at;
+	}
+	free(sum->p);
+	sum->p = p;
+	sum->most = most;
+}
+
+/* The exact delta of counters that change by so much, and of a count that changes by 1 */
+static long double
+enumerate(const RaceGaussianBudget *budget, const int *change, int n, long double epsilon)
+{
+	long double v = (long double) budget->counter_variance;
+	long double w = (long double) budget->count_variance;
+	Sum			counters = {0, calloc(1, sizeof(long double))};
+	Sum			count = {0, calloc(1, sizeof(long double))};
+	long double squares = 0;
+	long double delta = 0;
+
+	counters.p[0] = count.p[0] = 1;
+	add_draw(&count, 1, budget->count_variance);
+	for (int i = 0; i < n; i++)
+	{
+		add_draw(&counters, change[i], budget->counter_variance);
+		squares += (long double) change[i] * change[i];
+	}
+	for (int i = -counters.most; i <= counters.most; i++)
+		for (int j = -count.most; j <= count.most; j++)
+		{
+			long double loss = (squares - 2 * i) / (2 * v) + (1 - 2 * (long double) j) / (2 * w);
+
+			if (loss <= epsilon)
+				break;			/* it falls with j */
+			delta -= counters.p[i + counters.most] * count.p[j + count.most] * expm1l(epsilon - loss);
+		}
+	free(counters.p);
+	free(count.p);
+	return delta;
+}
+
+/* Small releases, against all outcomes that are likely at all */
+static void
+test_enumerated(void)
+{
+	static const struct
+	{
+		double		epsilon;
+		double		delta;
+		int			n;
+		int			change[MOST_CHANGES];
+	}			cases[] = {
+		{1, 1e-6, 8, {1, 1, 1, 1, 1, 1, 1, 1}},
+		{1, 1e-6, 2, {1, 1}},
+		{0.5, 1e-4, 3, {1, 1, 1}},
+		{2, 1e-6, 12, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{1, 1e-6, 3, {3, -1, 2}},
+		{1, 1e-9, 1, {5}},
+		{0.7, 0.01, 4, {1, 2, 3, -4}},
+		{0.3, 1e-3, 1, {1}}
+	};
+	int			wrong = 0;
+	int			in_zcdp = 0;
+	int			caught = 0;
+	int			n_cases = sizeof(cases) / sizeof(cases[0]);
+
+	for (int i = 0; i < n_cases; i++)
+	{
+		RaceGaussianBudget budget;
+		uint64_t	squares = 0;
+		long double delta;
+
+		for (int j = 0; j < cases[i].n; j++)
+			squares += (uint64_t) (cases[i].change[j] * cases[i].change[j]);
+		wrong += !race_gaussian_budget(cases[i].epsilon, cases[i].delta, true, squares, 1, 8, &budget);
+		in_zcdp += budget.rho <= race_rho_allowed(cases[i].epsilon, cases[i].delta);
+		delta = enumerate(&budget, cases[i].change, cases[i].n, cases[i].epsilon);
+		printf("# epsilon %g, variances %llu and %llu: %.3Lf of delta\n", cases[i].epsilon,
+			   (unsigned long long) budget.counter_variance, (unsigned long long) budget.count_variance,
+			   delta / cases[i].delta);
+		wrong += !(delta <= cases[i].delta && delta > 0.1L * cases[i].delta);
+		budget.counter_variance -= budget.counter_variance / 4;
+		budget.count_variance -= budget.count_variance / 4;
+		caught += enumerate(&budget, cases[i].change, cases[i].n, cases[i].epsilon) > cases[i].delta;
+	}
+	ok(wrong == 0, "of small releases, delta is at most what was asked, by enumeration");
+	ok(in_zcdp == 0, "which zCDP does not say of them");
+	ok(caught == n_cases, "control: three quarters of the variance are too little");
+}
+
 int
 main(void)
 {
@@ -266,5 +424,7 @@ main(void)
 	test_rho_allowed();
 	test_extremes();
 	test_epsilon();
+	test_gaussian_known();
+	test_enumerated();
 	return done_testing();
 }
