@@ -8,32 +8,22 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "../core/core.h"
 #include "distributions.h"
 #include "estimate.h"
-#include "evaluator.h"
 #include "solver.h"
 
 /*
- * Kernel sums and densities: race_count, race_kernel_sum,
- * race_kde, race_estimate.
+ * Kernel sums and densities.
  *
  * Row r says S[r, h_r(q)], the number of records in the query's bucket, plus
  * noise.  Its mean over rows is f + p (N - f), where p is the probability that
  * two different codes share a bucket (0 if codes are not rehashed), so
  * (mean - p N) / (1 - p) is unbiased for f (Coleman & Shrivastava 2021, theorem
  * 2.5, and the correction of collisions).
- */
-
-PG_FUNCTION_INFO_V1(race_count);
-PG_FUNCTION_INFO_V1(race_kernel_sum);
-PG_FUNCTION_INFO_V1(race_kde);
-PG_FUNCTION_INFO_V1(race_estimate);
-
-/*
+ *
  * A fitted sketch is asked for its model, and for what the rows say beyond it:
  *
  *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
@@ -47,89 +37,99 @@ PG_FUNCTION_INFO_V1(race_estimate);
  * A query that leaves out parts of a product is answered by the model alone: a row hashes all parts of a
  * record together, and the kernel of a part that is left out is 1.
  */
-typedef struct Parts
+typedef struct Terms
 {
 	double		model;			/* 0 without a model */
 	double		weight;			/* of the rows; 1 without a model */
-	double		mean;			/* of the rows, or of their residuals */
+	double		mean;			/* of the rows, or of their residuals; or the sum of a grid */
 	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
-	RaceEvaluator *evaluator;			/* or NULL */
+	RaceEvaluator *evaluator;	/* or NULL */
+	RaceEvaluator *residuals;	/* the same, if rows are asked for residuals of the model; or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
-} Parts;
+} Terms;
 
-/* Residuals whose square is so many times their variance are not noise: they are believed. */
-#define TOO_LARGE			9.0
+/* A residual whose square exceeds its variance so many times is not noise: 3 standard errors. */
+#define SIGNIFICANT_SQUARE	9.0
 
-static double
-weight_of_residual(const Parts *parts, double answer, double residual)
-{
-	double		v = parts->trusted->residual_variance;
-	double		e = Max(pow(parts->trusted->misfit * answer, 2), residual * residual - TOO_LARGE * v);
-
-	return !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
-}
-
-/* What the rows, or the nodes of a grid, say beyond the model */
-static double
-residual_of(const RaceQuestion *question, const Parts *parts, const RaceColumn *record)
+static Terms
+find_terms(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-
-	if (parts->gridded != NULL)
-		return race_gridded_sum(parts->gridded, record[0].numbers);
-	return race_estimator_mean(view, parts->trusted != NULL ? parts->evaluator : NULL,
-							 question->buckets, 0, view->params->rows);
-}
-
-static Parts
-take_apart(const RaceQuestion *question)
-{
-	const RaceView *view = &question->view;
-	Parts		parts = {0, 1, 0, NULL, NULL, NULL, {0, 0}};
+	Terms		terms = {.weight = 1};
 	RaceColumn	record[RACE_MAX_PARTS];
 
 	if (view->model != NULL || !race_summary_kind(view->params)->hashed)
 	{
 		race_question_record(question, record);
-		parts.evaluator = race_evaluator_at(question->site, view);
-		parts.gridded = race_evaluator_grid(parts.evaluator);
+		terms.evaluator = race_evaluator_at(question->site, view);
+		terms.gridded = race_evaluator_grid(terms.evaluator);
 	}
-	parts.count = race_record_count(view, parts.gridded);
+	terms.count = race_record_count(view, terms.gridded);
 	if (question->partial ||
-		(view->model != NULL && parts.gridded == NULL && view->model->misfit < RACE_UNTESTED))
+		(view->model != NULL && terms.gridded == NULL && view->model->misfit < RACE_UNTESTED))
 	{
-		parts.trusted = view->model;
-		parts.model = race_evaluator_sum(parts.evaluator, record);
+		terms.trusted = view->model;
+		terms.residuals = terms.evaluator;
+		terms.model = race_evaluator_sum(terms.evaluator, record);
 	}
-	if (question->partial || (parts.trusted != NULL && question->lifted != NULL))
+	if (question->partial || (terms.trusted != NULL && question->lifted != NULL))
 	{
-		parts.weight = 0;
-		return parts;
+		terms.weight = 0;
+		return terms;
 	}
-	parts.mean = residual_of(question, &parts, record);
-	if (parts.trusted != NULL)
-		parts.weight = weight_of_residual(&parts, parts.model, parts.mean);
-	return parts;
-}
+	terms.mean = terms.gridded != NULL ? race_gridded_sum(terms.gridded, record[0].numbers) :
+		race_estimator_mean(view, terms.residuals, question->buckets, 0, view->params->rows);
+	if (terms.trusted != NULL)
+	{
+		double		v = terms.trusted->residual_variance;
+		double		e = Max(pow(terms.trusted->misfit * terms.model, 2),
+							terms.mean * terms.mean - SIGNIFICANT_SQUARE * v);
 
-/*
- * The number of records that collisions are corrected for: residuals are of none, but for
- * what the weights of the model do not add up to.
- */
-static double
-records_of(const Parts *parts)
-{
-	return parts->trusted == NULL ? parts->count.n :
-		Min(parts->count.n - race_count_divisor(parts->count), 0);
+		terms.weight = !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
+	}
+	return terms;
 }
 
 static double
-put_together(const RaceView *view, const Parts *parts)
+sum_of_terms(const RaceView *view, const Terms *terms)
 {
-	return parts->model + parts->weight *
-		race_correct_collisions(view->params, parts->mean, records_of(parts));
+	/* residuals are of no records, but for what the weights of the model do not add up to */
+	double		records = terms->trusted == NULL ? terms->count.n :
+		Min(terms->count.n - race_count_divisor(terms->count), 0);
+
+	return terms->model + terms->weight * race_correct_collisions(view->params, terms->mean, records);
 }
+
+double
+race_estimate_sum(const RaceQuestion *question)
+{
+	Terms		terms = find_terms(question);
+
+	return sum_of_terms(&question->view, &terms);
+}
+
+double
+race_estimate_mean(const RaceQuestion *question)
+{
+	Terms		terms = find_terms(question);
+
+	return sum_of_terms(&question->view, &terms) / race_count_divisor(terms.count);
+}
+
+bool
+race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
+{
+	const RaceModel *model = question->view.model;
+	RaceColumn	record[RACE_MAX_PARTS];
+
+	if (model == NULL || model->misfit >= RACE_UNTESTED)
+		return false;
+	race_call_site_record(question->site, record);
+	return race_evaluator_sharp_sum(race_evaluator_at(question->site, &question->view), record, sum);
+}
+
+/* ---------------------------------------------------------------- variances */
 
 /*
  * A lower bound of the variance of the mean of rows: the noise that is known to be in
@@ -138,12 +138,12 @@ put_together(const RaceView *view, const Parts *parts)
  * found when the model was fitted.
  */
 static double
-least_variance(const RaceQuestion *question, const Parts *parts)
+least_variance(const RaceQuestion *question, const Terms *terms)
 {
 	const RaceView *view = &question->view;
 	const RaceParams *params = view->params;
 	double		noise = view->header->noise.counter_variance / params->rows;
-	double		records = race_count_divisor(parts->count);
+	double		records = race_count_divisor(terms->count);
 
 	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
@@ -162,21 +162,6 @@ least_variance(const RaceQuestion *question, const Parts *parts)
 #define UNSHOWN_IN_PLANE	0.25
 #define ROWS_FOR_PLANE		512
 
-/* What few rows do not show of the error of a model, besides what residuals show */
-static double
-variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double shown)
-{
-	const RaceParams *params = question->view.params;
-	double		variance = race_rows_hide_errors(params) ? RACE_HIDDEN_VARIANCE * shown : 0;
-	bool		in_plane = race_model_is_of_vectors(params) && params->dims == 2;
-	double		missed = pow(parts->trusted->misfit, 2) +
-		(in_plane ? UNSHOWN_IN_PLANE / params->rows : 0);
-
-	if (params->rows >= (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
-		return variance;
-	return variance + missed * parts->model * parts->model / 2;
-}
-
 /* A query that leaves out a part sums about so many answers to whole records. */
 #define WHOLE_ANSWERS		4
 
@@ -186,86 +171,59 @@ variance_of_few_rows(const RaceQuestion *question, const Parts *parts, double sh
  * (1 - weight) v: the model has taken in some of the noise, at most all of it.
  */
 static double
-variance_of_mean(const RaceQuestion *question, const Parts *parts, double variance)
+variance_of_terms(const RaceQuestion *question, const Terms *terms, double rows_variance)
 {
-	double		shown;
+	const RaceParams *params = question->view.params;
+	const RaceModel *model = terms->trusted;
+	bool		in_plane = race_model_is_of_vectors(params) && params->dims == 2;
+	double		variance;
 
 	if (question->partial)
-		return parts->trusted->misfit >= RACE_UNTESTED ? INFINITY :
-			WHOLE_ANSWERS * parts->trusted->residual_variance + pow(parts->trusted->misfit * parts->model, 2);
-	if (parts->trusted == NULL)
-		return variance;
+		return model->misfit >= RACE_UNTESTED ? INFINITY :
+			WHOLE_ANSWERS * model->residual_variance + pow(model->misfit * terms->model, 2);
+	if (model == NULL)
+		return rows_variance;
 	/* the variance of one row is infinite, and the square of a small weight may be 0 */
-	shown = (parts->weight > 0 ? parts->weight * (parts->weight * variance) : 0) +
-		(1 - parts->weight) * parts->trusted->residual_variance;
-	return shown + variance_of_few_rows(question, parts, shown);
-}
-
-/* What the rows, or the nodes of a grid, add to the mean, and how much that varies */
-static void
-describe_rows(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
-{
-	result->weight = parts->weight;
-	result->least_variance = least_variance(question, parts);
-	result->rows_variance = 0;
-	if (parts->gridded != NULL)
-		result->rows_variance = race_gridded_noise(parts->gridded) +
-			race_gridded_bias(parts->gridded) * pow(parts->model + parts->mean, 2);
-	else if (!question->partial)
-		result->rows_variance = race_estimator_variance(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
-													  question->buckets,
-													  0, question->view.params->rows, parts->mean,
-													  result->least_variance);
-}
-
-double
-race_estimate_sum(const RaceQuestion *question)
-{
-	Parts		parts = take_apart(question);
-
-	return put_together(&question->view, &parts);
-}
-
-double
-race_estimate_mean(const RaceQuestion *question)
-{
-	Parts		parts = take_apart(question);
-
-	return put_together(&question->view, &parts) / race_count_divisor(parts.count);
-}
-
-bool
-race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
-{
-	const RaceModel *model = question->view.model;
-	RaceColumn	record[RACE_MAX_PARTS];
-
-	if (model == NULL || model->misfit >= RACE_UNTESTED)
-		return false;
-	race_call_site_record(question->site, record);
-	return race_evaluator_sharp_sum(race_evaluator_at(question->site, &question->view), record, sum);
+	variance = (terms->weight > 0 ? terms->weight * (terms->weight * rows_variance) : 0) +
+		(1 - terms->weight) * model->residual_variance;
+	/* few rows do not show all of it */
+	if (race_rows_hide_errors(params))
+		variance += RACE_HIDDEN_VARIANCE * variance;
+	if (params->rows < (in_plane ? ROWS_FOR_PLANE : RACE_ROWS_FOR_INTERVALS))
+		variance += (pow(model->misfit, 2) + (in_plane ? UNSHOWN_IN_PLANE / params->rows : 0)) *
+			terms->model * terms->model / 2;
+	return variance;
 }
 
 static void
-density_of(const RaceQuestion *question, const Parts *parts, RaceDensity *result)
+describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *result)
 {
 	const RaceView *view = &question->view;
 	double		p = race_collision_probability(view->params);
 	double		ratio;
 
 	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
-	describe_rows(question, parts, result);
-	result->mean_variance = variance_of_mean(question, parts, result->rows_variance);
-	result->records = parts->count.n;
-	result->n = race_count_divisor(parts->count);
-	result->n_variance = parts->count.variance;
+	result->weight = terms->weight;
+	result->least_variance = least_variance(question, terms);
+	result->rows_variance = 0;
+	if (terms->gridded != NULL)
+		result->rows_variance = terms->gridded->noise_variance +
+			terms->gridded->squared_bias * pow(terms->model + terms->mean, 2);
+	else if (!question->partial)
+		result->rows_variance = race_estimator_variance(view, terms->residuals, question->buckets, 0,
+														view->params->rows, terms->mean,
+														result->least_variance);
+	result->mean_variance = variance_of_terms(question, terms, result->rows_variance);
+	result->records = terms->count.n;
+	result->n = race_count_divisor(terms->count);
+	result->n_variance = terms->count.variance;
 
-	result->kernel_sum = put_together(view, parts);
+	result->kernel_sum = sum_of_terms(view, terms);
 	result->sum_variance = (result->mean_variance + p * p * result->n_variance) /
 		((1 - p) * (1 - p));
 	result->density = result->kernel_sum / result->n;
-	result->mean = parts->trusted == NULL ? parts->mean :
-		(1 - p) * result->kernel_sum + p * parts->count.n;
+	result->mean = terms->trusted == NULL ? terms->mean :
+		(1 - p) * result->kernel_sum + p * terms->count.n;
 	ratio = result->mean / result->n;
 	result->standard_error =
 		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
@@ -275,68 +233,50 @@ density_of(const RaceQuestion *question, const Parts *parts, RaceDensity *result
 static void
 estimate_density(const RaceQuestion *question, RaceDensity *result)
 {
-	Parts		parts = take_apart(question);
+	Terms		terms = find_terms(question);
 
-	density_of(question, &parts, result);
-}
-
-/* ------------------------------------------------------------- two sketches */
-
-static double
-deviation_of_block(const RaceQuestion *question, const Parts *parts, uint32 from, uint32 to)
-{
-	return race_estimator_mean(&question->view, parts->trusted != NULL ? parts->evaluator : NULL,
-							 question->buckets, from, to) - parts->mean;
-}
-
-/* As race_estimator_variance(): from the blocks of rows, which are the same in both */
-static double
-covariance_of_blocks(const RaceQuestion questions[2], const Parts parts[2])
-{
-	uint64		rows = questions[0].view.params->rows;
-	uint32		blocks = race_estimator_blocks(questions[0].view.params, rows);
-	double		sum = 0;
-
-	if (blocks < 2)
-		return 0;				/* the variances are infinite */
-	for (uint32 i = 0; i < blocks; i++)
-	{
-		uint32		from = i * rows / blocks;
-		uint32		to = (i + 1) * rows / blocks;
-
-		sum += deviation_of_block(&questions[0], &parts[0], from, to) *
-			deviation_of_block(&questions[1], &parts[1], from, to);
-	}
-	return sum / (blocks - 1) / blocks;
+	describe_terms(question, &terms, result);
 }
 
 /*
- * The same row functions err alike, in either direction; others do not, nor do grids.
+ * The same row functions err alike, in either direction; others do not, nor do grids.  The blocks of rows are
+ * those of race_estimator_variance(); of less than two of them the variances are infinite.
  */
 static double
-covariance(const RaceQuestion questions[2], const Parts parts[2])
+covariance(const RaceQuestion questions[2], const Terms terms[2])
 {
-	const RaceParams *a = questions[0].view.params;
-	double		p = race_collision_probability(a);
+	const RaceParams *params = questions[0].view.params;
+	uint64		rows = params->rows;
+	uint32		blocks = race_estimator_blocks(params, rows);
+	double		p = race_collision_probability(params);
+	double		sum = 0;
 
-	if (parts[0].gridded != NULL || !race_params_same(a, questions[1].view.params) || questions[0].buckets == NULL ||
-		parts[0].weight == 0 || parts[1].weight == 0)
+	if (terms[0].gridded != NULL || !race_params_same(params, questions[1].view.params) ||
+		questions[0].buckets == NULL || terms[0].weight == 0 || terms[1].weight == 0 || blocks < 2)
 		return 0;
-	return parts[0].weight * parts[1].weight *
-		covariance_of_blocks(questions, parts) / ((1 - p) * (1 - p));
+	for (uint32 b = 0; b < blocks; b++)
+	{
+		double		product = 1;
+
+		for (int i = 0; i < 2; i++)
+			product *= race_estimator_mean(&questions[i].view, terms[i].residuals, questions[i].buckets,
+										   b * rows / blocks, (b + 1) * rows / blocks) - terms[i].mean;
+		sum += product;
+	}
+	return terms[0].weight * terms[1].weight * (sum / (blocks - 1) / blocks) / ((1 - p) * (1 - p));
 }
 
 double
 race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 {
-	Parts		parts[2];
+	Terms		terms[2];
 
 	for (int i = 0; i < 2; i++)
 	{
-		parts[i] = take_apart(&questions[i]);
-		density_of(&questions[i], &parts[i], &results[i]);
+		terms[i] = find_terms(&questions[i]);
+		describe_terms(&questions[i], &terms[i], &results[i]);
 	}
-	return covariance(questions, parts);
+	return covariance(questions, terms);
 }
 
 /* ---------------------------------------------------------------- intervals */
@@ -350,7 +290,7 @@ race_check_confidence(double confidence)
 				 errmsg("confidence must be between 0 and 1")));
 }
 
-/* The variance of a grid is known, and not estimated from a few blocks. */
+/* The variance of a grid is known: degrees of freedom with which Student's distribution is the normal one */
 #define KNOWN	1000000
 
 double
@@ -402,58 +342,33 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 					   race_choice_name(RACE_KEY_SEQUENCE, sequence))));
 }
 
-static void
-bounds_of(const RaceQuestion *question, const RaceDensity *estimate,
-					 double confidence, double *lower, double *upper)
-{
-	const RaceView *view = &question->view;
-	/* 1 unless the count is too small to divide by */
-	double		whole = estimate->records / estimate->n;
-	RaceRatio	ratio = {estimate->mean, estimate->n, estimate->mean_variance,
-	estimate->n_variance, 0};
+/* ------------------------------------------------------------ sums and densities */
 
-	if (race_ratio_bounds(&ratio, race_estimate_reach(view, confidence), lower, upper))
-	{
-		*lower = race_correct_collisions(view->params, *lower, whole);
-		*upper = race_correct_collisions(view->params, *upper, whole);
-		return;
-	}
-	*lower = -INFINITY;
-	*upper = INFINITY;
-}
+PG_FUNCTION_INFO_V1(race_count);
+PG_FUNCTION_INFO_V1(race_kernel_sum);
+PG_FUNCTION_INFO_V1(race_kde);
+PG_FUNCTION_INFO_V1(race_estimate);
 
-/* ------------------------------------------------------------------ SQL */
-
+/* race_count(sketch): of a stored sketch no more than the header is read. */
 Datum
 race_count(PG_FUNCTION_ARGS)
 {
-	RaceQuestion question;
+	RaceView	view;
 
-	race_ask_header(PG_GETARG_DATUM(0), &question);
-	PG_RETURN_FLOAT8(question.view.header->count);
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
+	race_check_askable(&view.header->noise);
+	PG_RETURN_FLOAT8(view.header->count);
 }
 
-/* The median of the means of `groups` groups of rows */
-static double
-median_of_means(const RaceQuestion *question, uint32 groups)
-{
-	uint64		rows = question->view.params->rows;
-	double	   *means = palloc(groups * sizeof(double));
-
-	for (uint32 i = 0; i < groups; i++)
-		means[i] = race_estimator_mean(&question->view, NULL, question->buckets,
-									 i * rows / groups, (i + 1) * rows / groups);
-	race_sort_descending(means, groups);
-	return (means[(groups - 1) / 2] + means[groups / 2]) / 2;
-}
-
-/* race_kernel_sum(sketch, q, groups) */
+/* race_kernel_sum(sketch, q, groups): of more than one group of rows, the median of their means */
 Datum
 race_kernel_sum(PG_FUNCTION_ARGS)
 {
 	int			groups = PG_NARGS() > 2 ? PG_GETARG_INT32(2) : 1;	/* 0.2.0 had no groups */
 	RaceQuestion question;
 	const RaceView *view = &question.view;
+	uint64		rows;
+	double	   *means;
 
 	if (groups < 1)
 		ereport(ERROR,
@@ -462,9 +377,15 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 	race_ask(fcinfo, 0, &question);
 	if (groups == 1 || !race_summary_kind(view->params)->hashed || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
+	rows = view->params->rows;
+	groups = Min(groups, rows);
+	means = palloc(groups * sizeof(double));
+	for (int i = 0; i < groups; i++)
+		means[i] = race_estimator_mean(view, NULL, question.buckets, i * rows / groups, (i + 1) * rows / groups);
+	race_sort_descending(means, groups);
 	PG_RETURN_FLOAT8(race_correct_collisions(view->params,
-										  median_of_means(&question, Min(groups, view->params->rows)),
-										  view->header->count));
+											 (means[(groups - 1) / 2] + means[groups / 2]) / 2,
+											 view->header->count));
 }
 
 Datum
@@ -481,18 +402,27 @@ Datum
 race_estimate(PG_FUNCTION_ARGS)
 {
 	double		confidence = PG_GETARG_FLOAT8(2);
+	double		lower = -INFINITY;
+	double		upper = INFINITY;
 	RaceQuestion question;
 	RaceDensity estimate;
 	RaceResultRow row;
-	double		lower;
-	double		upper;
+	RaceRatio	ratio;
 
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask(fcinfo, 0, &question);
 	estimate_density(&question, &estimate);
 	race_estimate_warn(&question, &estimate);
-	bounds_of(&question, &estimate, confidence, &lower, &upper);
+	ratio = (RaceRatio) {estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance, 0};
+	if (race_ratio_bounds(&ratio, race_estimate_reach(&question.view, confidence), &lower, &upper))
+	{
+		/* 1 unless the count is too small to divide by */
+		double		whole = estimate.records / estimate.n;
+
+		lower = race_correct_collisions(question.view.params, lower, whole);
+		upper = race_correct_collisions(question.view.params, upper, whole);
+	}
 	race_row_add(&row, Float8GetDatum(estimate.kernel_sum));
 	race_row_add(&row, Float8GetDatum(estimate.density));
 	race_row_add(&row, Float8GetDatum(estimate.standard_error));
@@ -511,24 +441,6 @@ race_estimate(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_difference);
 
-static void
-check_same_kernel(const RaceParams *a, const RaceParams *b)
-{
-	if (!race_params_same_kernel(a, b))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("densities of different kernels cannot be compared"),
-				 errdetail("One side has %s, the other has %s.",
-						   race_params_brief(a), race_params_brief(b))));
-}
-
-/* Is the number of records within its noise of zero?  Then a density says nothing. */
-static bool
-has_no_count(const RaceDensity *density, double t)
-{
-	return !(density->n > t * sqrt(density->n_variance));
-}
-
 /* race_difference(a, b, q, confidence) */
 Datum
 race_difference(PG_FUNCTION_ARGS)
@@ -546,7 +458,13 @@ race_difference(PG_FUNCTION_ARGS)
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, race_argument_type(fcinfo->flinfo, 2), &questions[0], &questions[1]);
-	check_same_kernel(questions[0].view.params, questions[1].view.params);
+	if (!race_params_same_kernel(questions[0].view.params, questions[1].view.params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("densities of different kernels cannot be compared"),
+				 errdetail("One side has %s, the other has %s.",
+						   race_params_brief(questions[0].view.params),
+						   race_params_brief(questions[1].view.params))));
 	for (int i = 0; i < 2; i++)
 		race_ask_about(&questions[i], PG_GETARG_DATUM(2));
 	covariance = race_estimate_two(questions, densities);
@@ -564,7 +482,11 @@ race_difference(PG_FUNCTION_ARGS)
 	}
 	t = Max(race_estimate_reach(&questions[0].view, confidence),
 			race_estimate_reach(&questions[1].view, confidence));
-	reach = has_no_count(&densities[0], t) || has_no_count(&densities[1], t) ? INFINITY : t * sqrt(Max(variance, 0));
+	reach = t * sqrt(Max(variance, 0));
+	/* a density says nothing if the number of records is within its noise of zero */
+	for (int i = 0; i < 2; i++)
+		if (!(densities[i].n > t * sqrt(densities[i].n_variance)))
+			reach = INFINITY;
 
 	race_row_add(&row, Float8GetDatum(difference));
 	race_row_add(&row, Float8GetDatum(sqrt(Max(variance, 0))));
@@ -593,32 +515,29 @@ typedef struct Grid
 } Grid;
 
 static void
-check_vectors(const RaceParams *params)
+start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
+	Grid	   *grid = palloc(sizeof(Grid));
+	const RaceParams *params;
+	double	   *steps;
+
+	race_row_start(&grid->row, fcinfo);
+	race_ask_sketch(race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext), PG_GETARG_DATUM(0),
+					&grid->question);
+	params = grid->question.view.params;
 	if (race_record_kind(params) != RACE_RECORD_VECTOR || race_params_parts(params) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a grid needs a kernel of vectors by itself"),
 				 errdetail("The parameters are %s.", race_params_brief(params))));
-}
-
-/* Number of points, checked axis by axis */
-static uint64
-read_grid(FunctionCallInfo fcinfo, Grid *grid)
-{
-	RaceCallSite *site = race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext);
-	double	   *steps;
-	uint64		points = 1;
-
-	race_ask_sketch(site, PG_GETARG_DATUM(0), &grid->question);
-	check_vectors(grid->question.view.params);
-	grid->dims = grid->question.view.params->dims;
+	grid->dims = params->dims;
 	grid->lower = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), grid->dims);
 	grid->upper = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2), grid->dims);
 	steps = race_vector_new(INT4ARRAYOID, PG_GETARG_DATUM(3), grid->dims);
 	grid->steps = palloc(grid->dims * sizeof(uint32));
 	grid->x = palloc(grid->dims * sizeof(double));
-
+	call->user_fctx = grid;
+	call->max_calls = 1;
 	for (uint32 i = 0; i < grid->dims; i++)
 	{
 		if (steps[i] < 1)
@@ -632,19 +551,21 @@ read_grid(FunctionCallInfo fcinfo, Grid *grid)
 					 errmsg("the lower bound of a grid must be at most the upper, and within %g of it",
 							MAX_SPAN)));
 		grid->steps[i] = (uint32) steps[i];
-		points *= grid->steps[i];
-		if (points > PG_INT32_MAX)
+		call->max_calls *= grid->steps[i];
+		if (call->max_calls > PG_INT32_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a grid can have at most %d points", PG_INT32_MAX)));
 	}
-	return points;
 }
 
-/* Coordinates of point number i; the last axis runs fastest. */
-static void
-locate(Grid *grid, uint64 i)
+/* The point with this number; the last axis runs fastest. */
+static Datum
+next_point(void *state, uint64 i)
 {
+	Grid	   *grid = (Grid *) state;
+	RaceDensity estimate;
+
 	for (uint32 axis = grid->dims; axis-- > 0;)
 	{
 		uint32		steps = grid->steps[axis];
@@ -660,25 +581,6 @@ locate(Grid *grid, uint64 i)
 			grid->x[axis] = lower + (upper - lower) * step / (steps - 1);
 		i /= steps;
 	}
-}
-
-static void
-start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	Grid	   *grid = palloc(sizeof(Grid));
-
-	race_row_start(&grid->row, fcinfo);
-	call->max_calls = read_grid(fcinfo, grid);
-	call->user_fctx = grid;
-}
-
-static Datum
-next_point(void *state, uint64 i)
-{
-	Grid	   *grid = (Grid *) state;
-	RaceDensity estimate;
-
-	locate(grid, i);
 	race_ask_about_vector(&grid->question, grid->x);
 	estimate_density(&grid->question, &estimate);
 	race_row_add_numbers(&grid->row, grid->x, grid->dims);
@@ -710,25 +612,6 @@ typedef struct KernelSite
 	RaceRecords *y;
 } KernelSite;
 
-static KernelSite *
-get_site(FmgrInfo *flinfo)
-{
-	if (flinfo->fn_extra == NULL)
-	{
-		KernelSite *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KernelSite));
-
-		race_record_prepare(&site->x_reader, race_argument_type(flinfo, 1),
-							flinfo->fn_mcxt);
-		race_record_prepare(&site->y_reader, race_argument_type(flinfo, 2),
-							flinfo->fn_mcxt);
-		site->y_reader.is_query = true;
-		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
-											ALLOCSET_START_SMALL_SIZES);
-		flinfo->fn_extra = site;
-	}
-	return (KernelSite *) flinfo->fn_extra;
-}
-
 /* Columns with one record, valid until the next call */
 static void
 read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
@@ -746,11 +629,22 @@ Datum
 race_kernel(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-	KernelSite *site = get_site(fcinfo->flinfo);
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	KernelSite *site = (KernelSite *) flinfo->fn_extra;
 	RaceColumn	x[RACE_MAX_PARTS];
 	RaceColumn	y[RACE_MAX_PARTS];
 
 	race_params_check_kernel(params);
+	if (site == NULL)
+	{
+		site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(KernelSite));
+		race_record_prepare(&site->x_reader, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
+		race_record_prepare(&site->y_reader, race_argument_type(flinfo, 2), flinfo->fn_mcxt);
+		site->y_reader.is_query = true;
+		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
+											ALLOCSET_START_SMALL_SIZES);
+		flinfo->fn_extra = site;
+	}
 	MemoryContextReset(site->space);
 	site->x = race_records_create(params, site->space);
 	site->y = race_records_create(params, site->space);

@@ -1,6 +1,6 @@
 /*
  * evaluator.h
- *		Cached evaluator of a sketch
+ *		Cached evaluator of a sketch: of the nodes of a grid, of a fitted model, and of the residuals of rows
  */
 #ifndef RACE_EVALUATOR_H
 #define RACE_EVALUATOR_H
@@ -9,21 +9,6 @@
 
 #include "../core/core.h"
 
-/*
- * The answers of a grid.
- *
- * A question sums the kernel over the nodes of several levels.
- */
-
-typedef struct RaceGridded RaceGridded;
-
-/* Of a sketch that is a grid, in a memory context; its size counts in the cache. */
-extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext context,
-										Size *size);
-
-/* The sum of kernels between the records and x, which lies within the bounds */
-extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
-
 /* A number of records, and the variance of its noise */
 typedef struct RaceRecordCount
 {
@@ -31,11 +16,28 @@ typedef struct RaceRecordCount
 	double		variance;
 } RaceRecordCount;
 
-/* The variance that noise gives such a sum, in the middle of the grid, where it is largest */
-extern double race_gridded_noise(const RaceGridded *gridded);
+#define RACE_MOST_LEVELS	16
 
-/* The most that cells change such a sum, as a part of it, squared */
-extern double race_gridded_bias(const RaceGridded *gridded);
+/* A grid, as it is asked: a question sums the kernel over the nodes of several levels. */
+typedef struct RaceGridded
+{
+	RaceRecordCount count;		/* by the noisy count and the sums of nodes */
+	double		noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
+	double		squared_bias;	/* the most that cells change a kernel sum, as a part of it, squared */
+	int			n_levels;
+	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
+	/* point masses that were taken out of the nodes (point_masses.h) */
+	size_t		masses;
+	double	   *mass_places;	/* in bandwidths from the first node on */
+	double	   *mass_records;
+	RaceRadial *mass_kernel;	/* NULL without point masses */
+} RaceGridded;
+
+/* Of a sketch that is a grid, in a memory context */
+extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext context);
+
+/* The sum of kernels between the records and x, which lies within the bounds */
+extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
 
 /*
  * The evaluator of a sketch that needs more than its counters.
@@ -53,8 +55,9 @@ extern RaceEvaluator *race_evaluator_at(RaceCallSite *site, const RaceView *view
 /* The same without a cache, for a model that is being made */
 extern RaceEvaluator *race_evaluator_create(const RaceView *view, MemoryContext context);
 
-/* Raise XX001 if the model of a sketch is damaged. */
+/* Raise XX001 if the model of a sketch is damaged, and 55000 if there is none. */
 extern void race_check_model(const RaceView *view);
+extern void race_check_fitted(const RaceView *view);
 
 /* Its grid, or NULL */
 extern const RaceGridded *race_evaluator_grid(const RaceEvaluator *evaluator);
@@ -90,9 +93,6 @@ extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceCo
 #define RACE_HIDDEN_VARIANCE		3.0
 
 extern bool race_rows_hide_errors(const RaceParams *params);
-
-/* Raise 55000 for a sketch without a model. */
-extern void race_check_fitted(const RaceView *view);
 
 /*
  * The mean over rows from ... to - 1 of a record, given its bucket in each row.  `fitted`

@@ -65,66 +65,48 @@
 typedef struct Residuals
 {
 	double		square;			/* of the residual of the rows of a half */
-	double		noise;			/* variance that noise has in it */
 	double		variance;		/* of the residual of all rows */
 	double		answer;			/* square of the answer of the model */
 	double		disagreement;	/* square of the difference of its halves in that */
 } Residuals;
 
-static void
-add_residuals(const RaceView *view, RaceEvaluator *evaluator, const RaceColumn *record,
-			  const uint32 *buckets, Residuals *sum)
-{
-	uint32		rows = view->params->rows;
-	uint32		half = race_model_first_rows(view->params);
-	double		noise = view->header->noise.counter_variance;
-	double		mean = race_estimator_mean(view, evaluator, buckets, 0, rows);
-	double		first = race_estimator_mean(view, evaluator, buckets, 0, half);
-	double		second = half == rows ? first :
-		race_estimator_mean(view, evaluator, buckets, half, rows);
-
-	sum->square += (first * first + second * second) / 2;
-	sum->noise += (noise / half + noise / Max(rows - half, 1)) / 2;
-	sum->variance += race_estimator_variance(view, evaluator, buckets, 0, rows, mean, noise / rows);
-	sum->answer += pow(race_evaluator_sum(evaluator, record), 2);
-	sum->disagreement += pow(race_evaluator_disagreement(evaluator, record), 2);
-}
-
 static Residuals
 measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 				  const RaceRecords *tests)
 {
-	uint32		rows = fit->view->params->rows;
+	RaceView	view = *fit->view;
+	uint32		rows = view.params->rows;
+	uint32		half = race_model_first_rows(view.params);
 	Size		line = race_gram_line(rows);
 	uint32		together = Max(Min(MAX_BUCKETS / line, RACE_RECORDS_TOGETHER), 1);
-	uint32	   *buckets = palloc_extended(together * line * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
-	RaceView	view = *fit->view;
-	Residuals	sum = {0, 0, 0, 0, 0};
+	uint32	   *all = palloc_extended(together * line * sizeof(uint32), MCXT_ALLOC_HUGE);
+	double		noise = view.header->noise.counter_variance;
+	Residuals	sum = {0};
 	RaceColumn	record[RACE_MAX_PARTS];
 	RaceEvaluator *evaluator;
 
 	view.model = model;
 	view.model_size = size;
 	evaluator = race_evaluator_create(&view, CurrentMemoryContext);
-	for (uint32 from = 0; from < tests->n; from += together)
+	for (uint32 i = 0; i < tests->n; i++)
 	{
-		uint32		n = Min(tests->n - from, together);
+		const uint32 *buckets = all + i % together * line;
+		double		means[2];
 
-		race_fit_state_hash(fit, tests, from, n, rows, buckets);
-		for (uint32 i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			race_records_columns(tests, from + i, record);
-			add_residuals(&view, evaluator, record, buckets + i * line, &sum);
-		}
+		CHECK_FOR_INTERRUPTS();
+		if (i % together == 0)
+			race_fit_state_hash(fit, tests, i, Min(tests->n - i, together), rows, all);
+		race_records_columns(tests, i, record);
+		means[0] = race_estimator_mean(&view, evaluator, buckets, 0, half);
+		means[1] = half == rows ? means[0] : race_estimator_mean(&view, evaluator, buckets, half, rows);
+		sum.square += (means[0] * means[0] + means[1] * means[1]) / 2 / tests->n;
+		sum.variance += race_estimator_variance(&view, evaluator, buckets, 0, rows,
+												race_estimator_mean(&view, evaluator, buckets, 0, rows),
+												noise / rows) / tests->n;
+		sum.answer += pow(race_evaluator_sum(evaluator, record), 2) / tests->n;
+		sum.disagreement += pow(race_evaluator_disagreement(evaluator, record), 2) / tests->n;
 	}
-	pfree(buckets);
-	sum.square /= tests->n;
-	sum.noise /= tests->n;
-	sum.variance /= tests->n;
-	sum.answer /= tests->n;
-	sum.disagreement /= tests->n;
+	pfree(all);
 	return sum;
 }
 
@@ -144,28 +126,31 @@ static void
 test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model, Size size)
 {
 	const RaceParams *params = fit->view->params;
+	uint32		half = race_model_first_rows(params);
+	double		noise = fit->view->header->noise.counter_variance;
 	Residuals	residuals = measure_residuals(fit, model, size, tests);
 	double		moved = residuals.disagreement / 2;
-	double		missed = (fit->complete ? 1 : OPTIMISM) *
-		Max(residuals.square - residuals.noise - moved, 0) + moved / 2;
+	double		missed = residuals.square - moved -
+		(noise / half + noise / Max(params->rows - half, 1)) / 2;
 
+	missed = (fit->complete ? 1 : OPTIMISM) * Max(missed, 0) + moved / 2;
 	/* a single row shows no variance */
 	model->residual_variance = isfinite(residuals.variance) ? residuals.variance : residuals.square;
 	if (!fit->complete && race_rows_hide_errors(params))
 		missed += RACE_HIDDEN_VARIANCE * residuals.variance;
-	if (race_model_first_rows(params) >= fit->rows ||
-		fit->rows < (fit->complete ? 2 : race_model_least_rows(params)))
+	if (half >= fit->rows || fit->rows < (fit->complete ? 2 : race_model_least_rows(params)))
 		model->misfit = RACE_UNTESTED;
 	else
 		model->misfit = missed == 0 ? 0 : Min(sqrt(missed / residuals.answer), RACE_UNTESTED / 2);
 }
 
-/* ------------------------------------------------------------ results */
-
-/* Make the model, and find out how much it misses. */
+/* Make the model and test it.  Leave the memory context of the fit for `old`, which gets the sketch, and delete it. */
 static RaceSketchDatum *
-finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts)
+finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, MemoryContext old)
 {
+	MemoryContext context;
+	RaceSketchDatum *flat;
+	RaceSketchDatum *result;
 	Size		size;
 	RaceModel  *model = race_fit_model(fit, texts, &size);
 
@@ -173,16 +158,8 @@ finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts)
 	if (fit->gridded == NULL)
 		test_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
-	return race_flat_create(fit->view, model, size);
-}
-
-/* Leave the memory context of a fit, and take the result along. */
-static RaceSketchDatum *
-leave(MemoryContext context, MemoryContext old, RaceSketchDatum *flat)
-{
-	RaceSketchDatum *result;
-
-	MemoryContextSwitchTo(old);
+	flat = race_flat_create(fit->view, model, size);
+	context = MemoryContextSwitchTo(old);
 	result = (RaceSketchDatum *) palloc(VARSIZE(flat));
 	memcpy(result, flat, VARSIZE(flat));
 	MemoryContextDelete(context);
@@ -292,7 +269,8 @@ move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *requ
 	{
 		uint32		kept;
 
-		race_fit_state_round(fit);
+		race_fit_state_ask(fit, fit->first, fit->end);
+		race_fit_state_improve(fit, RACE_MISFIT_COUNTERS, RACE_FIT_ITERATIONS, fit->weights);
 		race_tell("race_fit: round %d of %d", round, RACE_FIT_ROUNDS);
 		kept = race_candidates_keep(box->dims, (n + 1) / 2, x, fit->weights, n, fit->space);
 		race_candidates_around(box, request->seed, round, race_candidates_jitter(box, n, round), x,
@@ -330,7 +308,7 @@ move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request
 		half.end = i == 0 ? rows : fit->rows;
 		of_half.seed = (int64) ((uint64) request->seed + i * SEED_OF_SECOND);
 		move_particles(&half, box, &of_half, n / 2);
-		race_fit_state_solve(&half, half.weights);
+		race_fit_state_solve(&half, half.first, half.end, half.weights);
 		memcpy(fit->points->parts[0].numbers + i * numbers, half.points->parts[0].numbers,
 			   numbers * sizeof(double));
 	}
@@ -398,7 +376,6 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 	uint32		n = request->points > 0 ? request->points : usual_points(params, false);
 	uint32		moved = request->points > 0 ? request->points : usual_points(params, true);
 	RaceRecords *points = race_records_create(params, context);
-	RaceSketchDatum *flat;
 	bool		has_moments = false;
 	RaceFitState fit;
 
@@ -424,8 +401,7 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 		move_particles(&fit, &box, request, moved);
 		race_fit_state_solve_halves(&fit);
 	}
-	flat = finish(&fit, place_tests(&fit, &box, request), NULL);
-	return leave(context, old, flat);
+	return finish(&fit, place_tests(&fit, &box, request), NULL, old);
 }
 
 bool
@@ -477,43 +453,24 @@ compare_scores(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* Return the numbers of all candidates at random: they may come sorted. */
-static Scored *
-shuffle(uint32 n)
-{
-	Scored	   *order = palloc_extended(n * sizeof(Scored), MCXT_ALLOC_HUGE);
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		uint32		j = (uint32) ((i + 1) * race_candidates_random(0, STREAM_ORDER, i, 0));
-
-		order[i] = order[j];
-		order[j] = (Scored) {i, 0};
-	}
-	return order;
-}
-
-/* Ask the sketch at the candidates. */
-static void
-ask_candidates(const RaceFitState *fit, const RaceRecords *candidates, Scored *order)
+/* What the sketch answers at a candidate, by all rows */
+static double
+answer_at(const RaceFitState *fit, const RaceRecords *candidates, uint32 candidate)
 {
 	uint32		rows = fit->view->params->rows;
-	uint32	   *buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32	   *buckets;
 	RaceColumn	columns[RACE_MAX_PARTS];
+	double		answer;
 
-	for (uint32 i = 0; i < candidates->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		race_records_columns(candidates, order[i].candidate, columns);
-		if (fit->gridded != NULL)
-			order[i].score = race_gridded_sum(fit->gridded, columns[0].numbers);
-		else
-		{
-			race_fit_state_hash(fit, candidates, order[i].candidate, 1, rows, buckets);
-			order[i].score = race_estimator_mean(fit->view, NULL, buckets, 0, rows);
-		}
-	}
+	CHECK_FOR_INTERRUPTS();
+	race_records_columns(candidates, candidate, columns);
+	if (fit->gridded != NULL)
+		return race_gridded_sum(fit->gridded, columns[0].numbers);
+	buckets = palloc_extended(race_gram_line(rows) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	race_fit_state_hash(fit, candidates, candidate, 1, rows, buckets);
+	answer = race_estimator_mean(fit->view, NULL, buckets, 0, rows);
 	pfree(buckets);
+	return answer;
 }
 
 /* Copy n candidates to records, with their texts if there are any. */
@@ -549,25 +506,35 @@ fit_records(const RaceView *view, RaceRecords *records, char **texts)
 	if (!complete)
 	{
 		char	  **chosen = palloc(CHOSEN_POINTS * sizeof(char *));
-		Scored	   *order = shuffle(records->n);
+		Scored	   *order = palloc_extended(records->n * sizeof(Scored), MCXT_ALLOC_HUGE);
 
+		/* candidates may come sorted */
+		for (uint32 i = 0; i < records->n; i++)
+		{
+			uint32		j = (uint32) ((i + 1) * race_candidates_random(0, STREAM_ORDER, i, 0));
+
+			order[i] = order[j];
+			order[j] = (Scored) {i, 0};
+		}
 		copy_candidates(records, order + records->n - TEST_POINTS, TEST_POINTS, NULL, tests, NULL);
-		ask_candidates(&fit, records, order);
+		for (uint32 i = 0; i < records->n; i++)
+			order[i].score = answer_at(&fit, records, order[i].candidate);
 		qsort(order + CHOSEN_POINTS / 2, records->n - CHOSEN_POINTS / 2, sizeof(Scored), compare_scores);
 		copy_candidates(records, order, CHOSEN_POINTS, texts, points, chosen);
 		texts = texts == NULL ? NULL : chosen;
 	}
 	race_fit_state_solve_halves(&fit);
-	return leave(context, old, finish(&fit, tests, texts));
+	return finish(&fit, tests, texts, old);
 }
 
 /*
- * race_fit, the function and the aggregate, and race_points.
+ * race_fit, the function and the aggregate, _race_model and race_points.
  */
 
 PG_FUNCTION_INFO_V1(race_fit_points);
 PG_FUNCTION_INFO_V1(race_fit_step);
 PG_FUNCTION_INFO_V1(race_fit_final);
+PG_FUNCTION_INFO_V1(race_model);
 PG_FUNCTION_INFO_V1(race_points);
 
 /* --------------------------------------------------------- race_fit in a box */
@@ -655,44 +622,7 @@ start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
 	candidates->has_texts = true;
 }
 
-static void
-reserve(Candidates *candidates)
-{
-	RaceRecords *records = candidates->records;
-	uint32		capacity = Min(Max(2 * records->capacity, 64), RACE_MAX_CANDIDATES);
-
-	if (records->n < records->capacity)
-		return;
-	if (records->n == RACE_MAX_CANDIDATES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a model can have at most %d candidates", RACE_MAX_CANDIDATES)));
-	race_records_reserve(records, capacity);
-	if (!candidates->has_texts)
-		return;
-	candidates->texts = candidates->texts == NULL ?
-		MemoryContextAlloc(records->context, capacity * sizeof(char *)) :
-		repalloc(candidates->texts, capacity * sizeof(char *));
-}
-
-/* Put the elements of sets in order, as the kernel compares them. */
-static void
-normalize_last(RaceRecords *records)
-{
-	for (int i = 0; i < records->n_parts; i++)
-	{
-		RaceRecordsPart *part = &records->parts[i];
-		size_t		n;
-
-		if (part->kind != RACE_RECORD_SET)
-			continue;
-		n = part->starts[records->n + 1] - part->starts[records->n];
-		race_normalize_set(part->elements + part->starts[records->n], &n);
-		part->starts[records->n + 1] = part->starts[records->n] + n;
-	}
-}
-
-/* In the context of one row: what is read leaves copies behind. */
+/* Add the record of a row, in the context of that row: what is read leaves copies behind. */
 static void
 add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 {
@@ -702,9 +632,33 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	RaceView	view;
 
 	race_sketch_view_any(candidates->sketch, &view);
-	reserve(candidates);
+	if (records->n == RACE_MAX_CANDIDATES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a model can have at most %d candidates", RACE_MAX_CANDIDATES)));
+	if (records->n == records->capacity)
+	{
+		uint32		capacity = Min(Max(2 * records->capacity, 64), RACE_MAX_CANDIDATES);
+
+		race_records_reserve(records, capacity);
+		if (candidates->has_texts)
+			candidates->texts = candidates->texts == NULL ?
+				MemoryContextAlloc(records->context, capacity * sizeof(char *)) :
+				repalloc(candidates->texts, capacity * sizeof(char *));
+	}
 	race_record_read(&site->reader, view.params, x, records, false);
-	normalize_last(records);
+	for (int i = 0; i < records->n_parts; i++)
+	{
+		RaceRecordsPart *part = &records->parts[i];
+		size_t		n;
+
+		/* the elements of a set in order, as the kernel compares them */
+		if (part->kind != RACE_RECORD_SET)
+			continue;
+		n = part->starts[records->n + 1] - part->starts[records->n];
+		race_normalize_set(part->elements + part->starts[records->n], &n);
+		part->starts[records->n + 1] = part->starts[records->n] + n;
+	}
 	if (candidates->has_texts)
 	{
 		char	   *text = OutputFunctionCall(&candidates->output, x);
@@ -787,6 +741,54 @@ race_fit_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view(candidates->sketch, &view);
 	PG_RETURN_POINTER(fit_records(&view, candidates->records, candidates->texts));
+}
+
+/* ----------------------------------------------------------- the cache of fits */
+
+/*
+ * A fit takes up to some seconds, and a page of charts asks many times.  So a session keeps
+ * the models that it made of sketches without one (racepriv.cache_size).
+ */
+typedef struct FittedModel
+{
+	RaceDerived	derived;			/* must be first */
+	RaceSketchDatum *fitted;
+} FittedModel;
+
+static void *
+create_model(const RaceView *view, void *request, MemoryContext context, Size *size)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	FittedModel *cached = palloc0(sizeof(FittedModel));
+
+	race_derived_init(&cached->derived, view, context);
+	cached->fitted = race_fit_box(view, (const RaceFitRequest *) request);
+	MemoryContextSwitchTo(old);
+	*size = VARSIZE(cached->fitted);
+	return cached;
+}
+
+static const RaceDerivedKind fitted_model = {"fitted model", create_model, NULL};
+
+/* _race_model(sketch): a sketch that has a model; one without is fitted first */
+Datum
+race_model(PG_FUNCTION_ARGS)
+{
+	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	RaceView	view;
+	RaceFitRequest request = {0};
+	FittedModel *cached;
+	struct varlena *result;
+
+	race_sketch_view(sketch, &view);
+	race_check_askable(&view.header->noise);
+	if (view.model != NULL || !race_fit_bounds(view.params, NULL, NULL, &request))
+		PG_RETURN_DATUM(sketch);
+	cached = race_derived_acquire(&fitted_model, &view, &request);
+	result = palloc(VARSIZE(cached->fitted));
+	memcpy(result, cached->fitted, VARSIZE(cached->fitted));
+	race_derived_release(cached);
+	PG_RETURN_POINTER(result);
 }
 
 /* ------------------------------------------------------------- race_points */

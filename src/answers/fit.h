@@ -85,14 +85,15 @@ extern void race_fit_state_hash(const RaceFitState *fit, const RaceRecords *reco
 /* All points weigh the same. */
 extern void race_fit_state_spread(const RaceFitState *fit, double *weights);
 
-/* Ask the sketch at the points, and improve the weights. */
-extern void race_fit_state_round(RaceFitState *fit);
+/* Ask rows first ... end - 1 of the sketch at the points; and improve weights by what they answered. */
+extern void race_fit_state_ask(RaceFitState *fit, uint32 first, uint32 end);
+extern void race_fit_state_improve(const RaceFitState *fit, RaceMisfit misfit, int iterations, double *weights);
 
-/* The weights in the end, from each half of the rows; one row has no halves. */
+#define RACE_FIT_ITERATIONS		60	/* of improving weights by the misfit of counters */
+
+/* Find the weights in the end, from some of the rows; or from each half of the rows.  One row has no halves. */
+extern void race_fit_state_solve(RaceFitState *fit, uint32 first, uint32 end, double *weights);
 extern void race_fit_state_solve_halves(RaceFitState *fit);
-
-/* The same from the rows that points are moved to suit */
-extern void race_fit_state_solve(RaceFitState *fit, double *weights);
 
 /* Raise 54000 for a model of more than RACE_MAX_MODEL_BYTES. */
 extern void race_fit_check_size(Size size);

@@ -11,8 +11,7 @@
 #include "evaluator.h"
 #include "solver.h"
 
-#define ITERATIONS		60		/* in a round */
-#define LAST_ITERATIONS	120		/* after all rounds, by the misfit of answers */
+#define LAST_ITERATIONS	120		/* by the misfit of answers, after those by that of counters */
 
 void
 race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
@@ -23,7 +22,7 @@ race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *point
 	fit->view = view;
 	if (!race_summary_kind(view->params)->hashed)
 	{
-		fit->gridded = race_gridded_create(view, CurrentMemoryContext, &line);
+		fit->gridded = race_gridded_create(view, CurrentMemoryContext);
 		fit->radial = palloc(sizeof(RaceRadial));
 		race_radial_init(fit->radial, view->params);
 	}
@@ -73,17 +72,6 @@ race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 
 	}
 }
 
-/* The matrix, when it is needed first.  The number of points stays. */
-static float *
-matrix_of(RaceFitState *fit)
-{
-	Size		n = fit->points->n;
-
-	if (fit->gram.dense == NULL)
-		fit->gram.dense = palloc_extended(n * n * sizeof(float), MCXT_ALLOC_HUGE);
-	return (float *) fit->gram.dense;
-}
-
 /* Multiply by transforms: the points are a grid over the box. */
 void
 race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides)
@@ -109,36 +97,36 @@ race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *si
 	fit->gram.lattice = lattice;
 }
 
-/* Ask a grid at the points, and find the Gram matrix of the exact kernel. */
-static void
-ask_grid(RaceFitState *fit)
+/* Ask rows first ... end - 1 at the points, or a grid; and find the Gram matrix of these rows, or of the exact kernel. */
+void
+race_fit_state_ask(RaceFitState *fit, uint32 first, uint32 end)
 {
-	const double *x = fit->points->parts[0].numbers;
 	const RaceParams *params = fit->view->params;
-	Size		n = fit->points->n;
-	double	   *places;
-
-	for (Size i = 0; i < n; i++)
-		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * params->dims);
-	if (fit->gram.lattice != NULL)
-		return;
-	places = palloc_extended(n * params->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	for (Size i = 0; i < n; i++)
-		race_radial_place(fit->radial, params, x + i * params->dims, places + i, n);
-	race_gram_of_places(fit->radial, places, n, matrix_of(fit));
-	pfree(places);
-}
-
-/* Ask rows first ... end - 1 at the points, and find the Gram matrix of these rows. */
-static void
-ask_rows(RaceFitState *fit, uint32 first, uint32 end)
-{
+	const double *x = fit->points->parts[0].numbers;
 	Size		line = race_gram_line(end);
 	Size		rows = end - first;
 	Size		points = fit->points->n;
-	uint32	   *buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32),
-										  MCXT_ALLOC_HUGE);
+	uint32	   *buckets;
+	double	   *places;
 
+	fit->gram.m = points;
+	for (Size i = 0; i < points && fit->gridded != NULL; i++)
+		fit->answers[i] = race_gridded_sum(fit->gridded, x + i * params->dims);
+	if (fit->gram.lattice != NULL)
+		return;
+	/* the number of points stays */
+	if (fit->gram.dense == NULL)
+		fit->gram.dense = palloc_extended(points * points * sizeof(float), MCXT_ALLOC_HUGE);
+	if (fit->gridded != NULL)
+	{
+		places = palloc_extended(points * params->dims * sizeof(double), MCXT_ALLOC_HUGE);
+		for (Size i = 0; i < points; i++)
+			race_radial_place(fit->radial, params, x + i * params->dims, places + i, points);
+		race_gram_of_places(fit->radial, places, points, fit->gram.dense);
+		pfree(places);
+		return;
+	}
+	buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32), MCXT_ALLOC_HUGE);
 	for (uint32 from = 0; from < points; from += RACE_RECORDS_TOGETHER)
 	{
 		uint32		n = Min(points - from, RACE_RECORDS_TOGETHER);
@@ -147,37 +135,20 @@ ask_rows(RaceFitState *fit, uint32 first, uint32 end)
 		for (Size i = 0; i < n; i++)
 		{
 			fit->answers[from + i] = race_estimator_mean(fit->view, NULL, buckets + i * line,
-													   first, end);
+														 first, end);
 			race_gram_pack(buckets + i * line + first, rows, from + i,
 						   fit->codes + (from + i) * race_gram_line(rows));
 		}
 	}
 	pfree(buckets);
-	race_gram_of_codes(fit->codes, points, rows, matrix_of(fit));
-}
-
-static void
-ask_at_points(RaceFitState *fit, uint32 first, uint32 end)
-{
-	if (fit->gridded != NULL)
-		ask_grid(fit);
-	else
-		ask_rows(fit, first, end);
-	fit->gram.m = fit->points->n;
-}
-
-static void
-improve(RaceFitState *fit, RaceMisfit misfit, int iterations, double *weights)
-{
-	race_solve_weights(&fit->gram, fit->answers, fit->records, misfit, iterations, weights,
-					   fit->space);
+	race_gram_of_codes(fit->codes, points, rows, fit->gram.dense);
 }
 
 void
-race_fit_state_round(RaceFitState *fit)
+race_fit_state_improve(const RaceFitState *fit, RaceMisfit misfit, int iterations, double *weights)
 {
-	ask_at_points(fit, fit->first, fit->end);
-	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, fit->weights);
+	race_solve_weights(&fit->gram, fit->answers, fit->records, misfit, iterations, weights,
+					   fit->space);
 }
 
 /* All points weigh the same. */
@@ -188,20 +159,13 @@ race_fit_state_spread(const RaceFitState *fit, double *weights)
 		weights[i] = fit->records / fit->points->n;
 }
 
-/* Find the weights from some of the rows. */
-static void
-solve_half(RaceFitState *fit, uint32 first, uint32 end, double *weights)
-{
-	ask_at_points(fit, first, end);
-	race_fit_state_spread(fit, weights);
-	improve(fit, RACE_MISFIT_COUNTERS, ITERATIONS, weights);
-	improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
-}
-
 void
-race_fit_state_solve(RaceFitState *fit, double *weights)
+race_fit_state_solve(RaceFitState *fit, uint32 first, uint32 end, double *weights)
 {
-	solve_half(fit, fit->first, fit->end, weights);
+	race_fit_state_ask(fit, first, end);
+	race_fit_state_spread(fit, weights);
+	race_fit_state_improve(fit, RACE_MISFIT_COUNTERS, RACE_FIT_ITERATIONS, weights);
+	race_fit_state_improve(fit, RACE_MISFIT_ANSWERS, LAST_ITERATIONS, weights);
 }
 
 /* One row has no halves. */
@@ -210,18 +174,17 @@ race_fit_state_solve_halves(RaceFitState *fit)
 {
 	uint32		half = race_model_first_rows(fit->view->params);
 
-	solve_half(fit, 0, half, fit->weights);
+	race_fit_state_solve(fit, 0, half, fit->weights);
 	if (half < fit->rows)
-		solve_half(fit, half, fit->rows, fit->second);
+		race_fit_state_solve(fit, half, fit->rows, fit->second);
 	else
 		memcpy(fit->second, fit->weights, fit->points->n * sizeof(double));
 }
 
 /* ------------------------------------------------------------- the model */
 
-/* Does a point have a weight? */
 static bool
-is_heavy(const RaceFitState *fit, uint32 i)
+has_weight(const RaceFitState *fit, uint32 i)
 {
 	return fit->weights[i] > 0 || fit->second[i] > 0;
 }
@@ -237,7 +200,7 @@ write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 	{
 		*next++ = 0;
 		for (uint32 i = 0; i < fit->points->n; i++)
-			if (is_heavy(fit, i))
+			if (has_weight(fit, i))
 				*next++ = start += part->starts[i + 1] - part->starts[i];
 	}
 	for (uint32 i = 0; i < fit->points->n; i++)
@@ -245,7 +208,7 @@ write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 		Size		from = is_set ? part->starts[i] : (Size) i * part->width;
 		Size		n = is_set ? part->starts[i + 1] - part->starts[i] : part->width;
 
-		if (!is_heavy(fit, i) || n == 0)
+		if (!has_weight(fit, i) || n == 0)
 			continue;
 		if (part->kind == RACE_RECORD_VECTOR)
 			memcpy(next, part->numbers + from, n * sizeof(uint64));
@@ -254,21 +217,6 @@ write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 		next += n;
 	}
 	return next;
-}
-
-static void
-write_texts(uint64 *offsets, const RaceFitState *fit, char *const *texts, uint32 heavy)
-{
-	char	   *bytes = (char *) (offsets + heavy + 1);
-	uint64		at = 0;
-
-	*offsets++ = 0;
-	for (uint32 i = 0; i < fit->points->n; i++)
-		if (is_heavy(fit, i))
-		{
-			memcpy(bytes + at, texts[i], strlen(texts[i]));
-			*offsets++ = at += strlen(texts[i]);
-		}
 }
 
 void
@@ -288,33 +236,43 @@ race_fit_model(const RaceFitState *fit, char *const *texts, Size *size)
 {
 	uint64		elements = 0;
 	uint64		text_size = 0;
-	uint32		heavy = 0;
+	uint32		n = 0;
 	RaceModel  *model;
 	uint64	   *next;
+	char	   *bytes;
 	uint32		i;
 
 	for (i = 0; i < fit->points->n; i++)
-		if (is_heavy(fit, i))
+		if (has_weight(fit, i))
 		{
-			heavy++;
+			n++;
 			elements += race_records_sets_size(fit->points, i, 1) / sizeof(uint64);
 			text_size += texts == NULL ? 0 : strlen(texts[i]);
 		}
-	*size = race_model_size(fit->view->params, heavy, elements, text_size);
+	*size = race_model_size(fit->view->params, n, elements, text_size);
 	race_fit_check_size(*size);
 	model = palloc_extended(*size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	model->points = heavy;
+	model->points = n;
 	model->text_size = text_size;
-	for (i = 0, heavy = 0; i < fit->points->n; i++)
-		if (is_heavy(fit, i))
+	for (i = 0, n = 0; i < fit->points->n; i++)
+		if (has_weight(fit, i))
 		{
-			race_model_weights(model, RACE_FOLD_FIRST)[heavy] = fit->weights[i];
-			race_model_weights(model, RACE_FOLD_SECOND)[heavy++] = fit->second[i];
+			race_model_weights(model, RACE_FOLD_FIRST)[n] = fit->weights[i];
+			race_model_weights(model, RACE_FOLD_SECOND)[n++] = fit->second[i];
 		}
 	next = race_model_words(model);
 	for (int k = 0; k < fit->points->n_parts; k++)
 		next = write_part(next, fit, &fit->points->parts[k]);
-	if (texts != NULL)
-		write_texts(next, fit, texts, heavy);
+	if (texts == NULL)
+		return model;
+	bytes = (char *) (next + n + 1);
+	*next = 0;
+	for (i = 0; i < fit->points->n; i++)
+		if (has_weight(fit, i))
+		{
+			memcpy(bytes + *next, texts[i], strlen(texts[i]));
+			next[1] = *next + strlen(texts[i]);
+			next++;
+		}
 	return model;
 }

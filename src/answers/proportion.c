@@ -594,7 +594,7 @@ estimate_nugget(const RaceProportion *proportion, const Observations *observatio
 				race_evaluator_grid(race_evaluator_at(questions[half].site, view));
 
 			sums[half] = gridded == NULL ? observations->sums[half][i] : race_gridded_sum(gridded, x);
-			noise[half] = gridded == NULL ? observations->noise : race_gridded_noise(gridded);
+			noise[half] = gridded == NULL ? observations->noise : gridded->noise_variance;
 		}
 		(void) predict_share(proportion, x, &s, &variance);
 		whole = Max(sums[RACE_LOWER] + sums[RACE_UPPER], 2 * sqrt(noise[RACE_LOWER] + noise[RACE_UPPER]));
@@ -772,7 +772,7 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
 		t = Max(t, race_estimate_reach(&questions[i].view, confidence));
 		noise[i] = hashed || proportion == NULL ? densities[i].sum_variance :
-			race_gridded_noise(race_evaluator_grid(race_evaluator_at(questions[i].site, &questions[i].view)));
+			race_evaluator_grid(race_evaluator_at(questions[i].site, &questions[i].view))->noise_variance;
 	}
 	share.a = Max(densities[RACE_UPPER].kernel_sum, 0);
 	share.b = Max(densities[RACE_LOWER].kernel_sum, 0) + share.a;

@@ -76,16 +76,6 @@ race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
 	race_ask_about(question, PG_GETARG_DATUM(sketch + 1));
 }
 
-static void
-check_same_status(const RaceHeader *a, const RaceHeader *b)
-{
-	if ((a->noise.status == RACE_STATUS_EXACT) != (b->noise.status == RACE_STATUS_EXACT))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("an exact and a private sketch cannot be compared"),
-				 errhint("What comes out would not be private. Compare two private sketches, or two exact ones.")));
-}
-
 void
 race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion *b)
 {
@@ -101,18 +91,11 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
 	}
 	race_ask_sketch(sites[0], PG_GETARG_DATUM(0), a);
 	race_ask_sketch(sites[1], PG_GETARG_DATUM(1), b);
-	check_same_status(a->view.header, b->view.header);
-}
-
-void
-race_ask_header(Datum sketch, RaceQuestion *question)
-{
-	question->site = NULL;
-	question->buckets = NULL;
-	question->partial = false;
-	question->lifted = NULL;
-	race_sketch_view_header_any(sketch, &question->view);
-	race_check_askable(&question->view.header->noise);
+	if ((a->view.header->noise.status == RACE_STATUS_EXACT) != (b->view.header->noise.status == RACE_STATUS_EXACT))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("an exact and a private sketch cannot be compared"),
+				 errhint("What comes out would not be private. Compare two private sketches, or two exact ones.")));
 }
 
 /*
@@ -121,27 +104,18 @@ race_ask_header(Datum sketch, RaceQuestion *question)
 
 PG_FUNCTION_INFO_V1(race_info);
 
-/* The kernels of a product, with * between */
-static const char *
-product_name(const RaceParams *params)
-{
-	StringInfoData name;
-
-	initStringInfo(&name);
-	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		appendStringInfo(&name, "%s%s", part == params ? "" : " * ",
-						 race_kernel_name(part->kernel));
-	return name.data;
-}
-
 static void
 add_params(RaceResultRow *row, const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 	bool		product = race_params_parts(params) > 1;
 	bool		functions = (type->takes & RACE_TAKES_FUNCTIONS) != 0;
+	StringInfoData name;
 
-	race_row_add_text(row, product_name(params));
+	initStringInfo(&name);
+	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
+		appendStringInfo(&name, "%s%s", part == params ? "" : " * ", race_kernel_name(part->kernel));
+	race_row_add_text(row, name.data);
 	race_row_add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
 	race_row_add_if(row, !product && (type->takes & RACE_TAKES_BANDWIDTH) != 0,
 		   Float8GetDatum(params->bandwidth));
@@ -178,23 +152,6 @@ add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 	race_row_add(row, Float8GetDatum(sqrt(noise->count_variance)));
 }
 
-/* A model comes last in a sketch, so that all of it is read. */
-static void
-add_model(RaceResultRow *row, Datum sketch, bool has_model)
-{
-	RaceView	view;
-
-	if (!has_model)
-	{
-		race_row_add_null(row);
-		race_row_add_null(row);
-		return;
-	}
-	race_sketch_view(sketch, &view);
-	race_row_add(row, Int32GetDatum((int32) view.model->points));
-	race_row_add(row, Float8GetDatum(view.model->misfit));
-}
-
 Datum
 race_info(PG_FUNCTION_ARGS)
 {
@@ -213,7 +170,17 @@ race_info(PG_FUNCTION_ARGS)
 	race_row_add(&row, Int32GetDatum(width));
 	race_row_add(&row, Int64GetDatum((int64) size));
 	add_noise(&row, &view.header->noise, (double) race_record_unit(view.params));
-	add_model(&row, PG_GETARG_DATUM(0),
-			  view.model_size > 0 && race_summary_kind(view.params)->model == RACE_MODEL_POINTS);
+	if (view.model_size > 0 && race_summary_kind(view.params)->model == RACE_MODEL_POINTS)
+	{
+		/* a model comes last in a sketch, so that all of it is read */
+		race_sketch_view(PG_GETARG_DATUM(0), &view);
+		race_row_add(&row, Int32GetDatum((int32) view.model->points));
+		race_row_add(&row, Float8GetDatum(view.model->misfit));
+	}
+	else
+	{
+		race_row_add_null(&row);
+		race_row_add_null(&row);
+	}
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -21,7 +21,7 @@
 typedef struct RaceQuestion
 {
 	RaceView	view;			/* of the sketch */
-	RaceCallSite *site;			/* or NULL, of a question about the header alone */
+	RaceCallSite *site;
 	/* the bucket of the query in each row; NULL without one, and of a partial query */
 	const uint32 *buckets;
 	/*
@@ -59,8 +59,5 @@ extern void race_question_record(const RaceQuestion *question, RaceColumn *colum
  */
 extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a,
 						  RaceQuestion *b);
-
-/* Ask about the header alone: of a stored sketch, no more is read. */
-extern void race_ask_header(Datum sketch, RaceQuestion *question);
 
 #endif

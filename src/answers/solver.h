@@ -112,7 +112,7 @@ extern void race_lattice_multiply(const RaceLattice *lattice, const double *a, c
 typedef struct RaceGram
 {
 	size_t		m;
-	const float *dense;			/* or NULL */
+	float	   *dense;			/* or NULL */
 	const RaceLattice *lattice; /* or NULL */
 } RaceGram;
 
