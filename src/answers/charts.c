@@ -12,10 +12,8 @@
 #include "utils/array.h"
 
 #include "../core/core.h"
-#include "classify.h"
 #include "distributions.h"
 #include "estimate.h"
-#include "evaluator.h"
 #include "sample.h"
 
 /*
@@ -40,10 +38,10 @@ PG_FUNCTION_INFO_V1(race_histogram);
 #define REACH			8.5		/* standard deviations; there is less than 1e-16 beyond */
 
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
-#define OF_GRIDS		1e6
-#define OF_ROWS			4
+#define GRID_DEGREES	1e6
+#define ROWS_DEGREES	4
 
-/* Smoothing that nobody asked for: the least of these with which errors are a small part of the peak */
+/* Smoothing that nobody asked for, in bandwidths: the least of these whose standard error is so small a part of the peak */
 static const double smoothings[] = {0.25, 0.5, 1};
 
 #define SMALL_PART		0.05
@@ -55,7 +53,7 @@ typedef struct Axis
 	double		width;			/* the standard deviation around points */
 	double		lower;			/* the bounds; infinite without */
 	double		upper;
-	bool		cells;			/* are there n cells, or n places? */
+	bool		cells;			/* of a histogram: n cells; else n places */
 	uint32		n;
 	double	   *at;				/* [n] places, or [n + 1] edges of cells; they ascend */
 	double	   *values;			/* [n], of one point or node; else 0 */
@@ -77,21 +75,6 @@ typedef struct Chart
 
 /* --------------------------------------------------------------------- axes */
 
-/* Find a column that can have a density. */
-static RaceColumnPlace
-find_column(const RaceParams *params, int32 column)
-{
-	RaceColumnPlace place = race_find_column(params, column);
-
-	if ((race_kernel_type(place.params->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0 ||
-		race_array(place.params, RACE_ARRAY_MATRIX) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a probability density needs kernel l2 or l1, without a transform"),
-				 errdetail("The parameters are %s.", race_params_brief(params))));
-	return place;
-}
-
 /* Start a chart of the columns in arguments 1 ... axes.  Smoothing is in an argument, which may be NULL. */
 static Chart *
 open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
@@ -106,18 +89,21 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("smoothing must be a number above 0, up to 100")));
 	race_row_start(&chart->row, fcinfo);
-	/* where a column has no density, a model would not help */
 	race_sketch_view_header(sketch, &view);
-	for (int i = 0; i < axes; i++)
-		(void) find_column(view.params, PG_GETARG_INT32(1 + i));
-	race_fitted_open(sketch, &chart->fitted);
+	view.params = race_params_copy(view.params, CurrentMemoryContext);
 	chart->n_axes = axes;
 	for (int i = 0; i < axes; i++)
 	{
 		Axis	   *axis = &chart->axes[i];
-		RaceColumnPlace place = find_column(chart->fitted.view.params, PG_GETARG_INT32(1 + i));
+		RaceColumnPlace place = race_find_column(view.params, PG_GETARG_INT32(1 + i));
 		const double *bandwidths = race_array(place.params, RACE_ARRAY_BANDWIDTHS);
 
+		if ((race_kernel_type(place.params->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0 ||
+			race_array(place.params, RACE_ARRAY_MATRIX) != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a probability density needs kernel l2 or l1, without a transform"),
+					 errdetail("The parameters are %s.", race_params_brief(view.params))));
 		axis->place = place;
 		axis->bandwidth = place.params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[place.element]);
 		axis->width = factor * axis->bandwidth;
@@ -129,6 +115,8 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 			axis->upper = INFINITY;
 		}
 	}
+	/* after columns were checked: where one has no density, a model would not help */
+	race_fitted_open(sketch, &chart->fitted);
 	return chart;
 }
 
@@ -230,32 +218,6 @@ clear_values(const Axis *axis, uint32 from, uint32 to)
 
 /* ---------------------------------------------------------------- densities */
 
-/* Add a point to the shares, and half of the difference of its weights to differences. */
-static void
-add_point(Chart *chart, uint64 point, double *differences)
-{
-	const RaceModel *model = chart->fitted.view.model;
-	double		weight = race_model_weight(model, point) / chart->fitted.total;
-	double		difference = (race_model_weights(model, RACE_FOLD_FIRST)[point] -
-							  race_model_weights(model, RACE_FOLD_SECOND)[point]) / 2 / chart->fitted.total;
-	uint32		from[MOST_AXES] = {0, 0};
-	uint32		to[MOST_AXES] = {1, 1};
-
-	for (int a = 0; a < chart->n_axes; a++)
-		add_mirrored(&chart->axes[a], coordinate(chart, &chart->axes[a], point), &from[a], &to[a]);
-	for (uint32 i = from[0]; i < to[0]; i++)
-		for (uint32 k = from[1]; k < to[1]; k++)
-		{
-			double		value = chart->axes[0].values[i] * (chart->n_axes == 1 ? 1 : chart->axes[1].values[k]);
-
-			chart->share[(Size) i * chart->length + k] += weight * value;
-			if (differences != NULL)
-				differences[(Size) i * chart->length + k] += difference * value;
-		}
-	for (int a = 0; a < chart->n_axes; a++)
-		clear_values(&chart->axes[a], from[a], to[a]);
-}
-
 /* Set the variances of a grid: the noise of the nodes that a place sums up, and of the count. */
 static void
 find_noise(Chart *chart)
@@ -349,6 +311,7 @@ static bool
 fill(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
+	const RaceModel *model = view->model;
 	bool		hashed = race_summary_kind(view->params)->hashed;
 	double	   *differences = NULL;
 	double		highest = 0;
@@ -366,10 +329,28 @@ fill(Chart *chart)
 		chart->variance = palloc0(n * sizeof(double));
 	if (hashed && view->params->rows > 1)
 		differences = palloc0(n * sizeof(double));
-	for (uint64 i = 0; i < view->model->points; i++)
+	for (uint64 p = 0; p < model->points; p++)
 	{
+		double		weight = race_model_weight(model, p) / chart->fitted.total;
+		double		difference = (race_model_weights(model, RACE_FOLD_FIRST)[p] -
+								  race_model_weights(model, RACE_FOLD_SECOND)[p]) / 2 / chart->fitted.total;
+		uint32		from[MOST_AXES] = {0, 0};
+		uint32		to[MOST_AXES] = {1, 1};
+
 		CHECK_FOR_INTERRUPTS();
-		add_point(chart, i, differences);
+		for (int a = 0; a < chart->n_axes; a++)
+			add_mirrored(&chart->axes[a], coordinate(chart, &chart->axes[a], p), &from[a], &to[a]);
+		for (uint32 i = from[0]; i < to[0]; i++)
+			for (uint32 k = from[1]; k < to[1]; k++)
+			{
+				double		value = chart->axes[0].values[i] * (chart->n_axes == 1 ? 1 : chart->axes[1].values[k]);
+
+				chart->share[(Size) i * chart->length + k] += weight * value;
+				if (differences != NULL)
+					differences[(Size) i * chart->length + k] += difference * value;
+			}
+		for (int a = 0; a < chart->n_axes; a++)
+			clear_values(&chart->axes[a], from[a], to[a]);
 	}
 	if (!hashed)
 		find_noise(chart);
@@ -404,13 +385,6 @@ check_steps(int32 steps, int32 most)
 }
 
 static void
-add_error(Chart *chart, uint64 at, double scale)
-{
-	race_row_add_if(&chart->row, chart->variance != NULL,
-					Float8GetDatum(chart->variance != NULL ? scale * sqrt(chart->variance[at]) : 0));
-}
-
-static void
 start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Chart	   *chart;
@@ -424,7 +398,7 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	race_check_confidence(PG_GETARG_FLOAT8(5));
 	chart = open_chart(fcinfo, 1, 6);
 	chart->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
-									  race_summary_kind(chart->fitted.view.params)->hashed ? OF_ROWS : OF_GRIDS);
+									  race_summary_kind(chart->fitted.view.params)->hashed ? ROWS_DEGREES : GRID_DEGREES);
 	set_places(chart, &chart->axes[0], PG_ARGISNULL(3) ? NULL : &lower, PG_ARGISNULL(4) ? NULL : &upper,
 			   PG_GETARG_INT32(2), false);
 	fill_smoothly(chart, !PG_ARGISNULL(6));
@@ -489,7 +463,8 @@ heatmap_datum(void *state, uint64 i)
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i / chart->length]));
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[1].at[i % chart->length]));
 	race_row_add(&chart->row, Float8GetDatum(chart->share[i]));
-	add_error(chart, i, 1);
+	race_row_add_if(&chart->row, chart->variance != NULL,
+					Float8GetDatum(chart->variance != NULL ? sqrt(chart->variance[i]) : 0));
 	return race_row_datum(&chart->row);
 }
 
@@ -501,26 +476,6 @@ race_heatmap(PG_FUNCTION_ARGS)
 }
 
 /* --------------------------------------------------------------- histograms */
-
-/* Set the edges of the cells of a histogram: finite numbers that ascend. */
-static void
-read_edges(Axis *axis, ArrayType *array)
-{
-	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-
-	if (n < 2 || n > MOST_STEPS + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a histogram needs 2 to %d edges", MOST_STEPS + 1)));
-	axis->at = race_vector_new(FLOAT8ARRAYOID, PointerGetDatum(array), (uint32) n);
-	for (int k = 1; k < n; k++)
-		if (axis->at[k] <= axis->at[k - 1])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the edges of a histogram must ascend")));
-	axis->cells = true;
-	axis->n = (uint32) n - 1;
-}
 
 /*
  * Records near an edge are on either side of it, and the chart has part of each on both.  Were
@@ -562,8 +517,22 @@ static void
 start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Chart	   *chart = open_chart(fcinfo, 1, 3);
+	Axis	   *axis = &chart->axes[0];
+	ArrayType  *edges = PG_GETARG_ARRAYTYPE_P(2);
+	int			n = ArrayGetNItems(ARR_NDIM(edges), ARR_DIMS(edges));
 
-	read_edges(&chart->axes[0], PG_GETARG_ARRAYTYPE_P(2));
+	if (n < 2 || n > MOST_STEPS + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a histogram needs 2 to %d edges", MOST_STEPS + 1)));
+	axis->at = race_vector_new(FLOAT8ARRAYOID, PointerGetDatum(edges), (uint32) n);
+	for (int k = 1; k < n; k++)
+		if (axis->at[k] <= axis->at[k - 1])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the edges of a histogram must ascend")));
+	axis->cells = true;
+	axis->n = (uint32) n - 1;
 	(void) fill(chart);
 	if (chart->variance != NULL)
 		add_edges(chart);
@@ -579,7 +548,8 @@ histogram_datum(void *state, uint64 i)
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i + 1]));
 	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * chart->records));
-	add_error(chart, i, chart->records);
+	race_row_add_if(&chart->row, chart->variance != NULL,
+					Float8GetDatum(chart->variance != NULL ? chart->records * sqrt(chart->variance[i]) : 0));
 	return race_row_datum(&chart->row);
 }
 

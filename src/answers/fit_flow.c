@@ -12,45 +12,59 @@
 #include "fit.h"
 #include "evaluator.h"
 
+/*
+ * Limits of time and memory
+ */
+#define MOST_DIMS		32
 #define MOST_TERMS		1000	/* of the polynomial of a map */
-#define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* in a block of rows */
-#define MOST_BLOCKS		(2048 / RACE_LANES)	/* of rows that it is found from */
-#define LEAST_ROWS		512		/* fewer have too much noise to flow by */
-#define MOST_DIMS		32		/* a move looks twice as often at each point */
-#define ROUNDS			6		/* of moves and then maps */
-#define MOVES			24		/* in a round */
-#define MAPS			2
-#define COUNTED			2048	/* points that a map is found from, before the last round; and that are kept */
-#define BLOCKS			4		/* of rows that a move looks at, at most, */
-#define LOOKS			32		/* and so many times dimensions */
-#define MAP_PRIOR		0.1		/* a map goes so far, squared, where noise hides all */
+#define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* of terms in a block of rows */
+#define MOST_BLOCKS		(2048 / RACE_LANES)	/* of rows that a map is found from */
 #define MAP_WORK		5e8		/* products of terms in the equations of a map */
+#define MAP_POINTS		2048	/* that a map is found from, before the last round; and that stay in the end */
+#define BLOCKS			4		/* of rows that a move looks at; at most PROBES / dims */
+#define PROBES			32
+#define LEAST_ROWS		512		/* fewer have too much noise to flow by */
+
+/*
+ * The schedule: rounds, each of some moves with momentum, and then of maps
+ */
+#define ROUNDS			6
+#define MOVES			24
+#define MAPS			2
 #define MOMENTUM		0.9
-#define RATE			2.0		/* in squared bandwidths, in the first round, */
-#define SLOWER			0.8		/* and what is left of it in each further one */
-#define LOOK			0.25	/* so far to both sides, in bandwidths, and at most */
-#define LOOK_IN_BOX		0.125	/* so much of the box */
-#define LEAST_SPREAD	1e-4	/* of points along an axis, in parts of the box */
+#define RATE			2.0		/* squared bandwidths for a slope of 1, in the first round */
+#define RATE_DECAY		0.8		/* from a round to the next */
+#define PROBE			0.25	/* bandwidths to both sides between which a slope is measured, at most */
+#define PROBE_IN_BOX	0.125	/* parts of the box */
+
+/*
+ * Regularization
+ */
+#define MAP_PRIOR		0.1		/* variance of the terms of a map where noise hides all; surrogate losses have 1 */
+#define LEAST_SPREAD	1e-4	/* standard deviation of points along an axis, in parts of the box */
+#define LEAST_VARIANCE	0.1		/* by a map, what is left of a variance, */
+#define MOST_VARIANCE	4.0		/* and what it grows to */
+#define LEAST_PART		1e-3	/* of a map: a shorter step is not gone */
 
 typedef struct Flow
 {
 	const RaceFitState *fit;
 	const RaceBox *box;
-	uint32		n;				/* points, */
-	uint32		counted;		/* and those that a map is found from: the first ones */
+	uint32		n;				/* points */
 	double	   *x;				/* [n][dims] */
-	double	   *speed;			/* [n][dims] */
-	double	   *look;			/* [dims]: how far a move looks to both sides */
-	double	   *rate;			/* [dims]: by how much of a slope it goes at first */
-	float	   *beyond;			/* [RACE_LANES][range]: share of records less that of points */
+	double	   *velocity;		/* [n][dims] */
 	double	   *slopes;			/* [n][dims] */
+	double	   *probe;			/* [dims]: slopes are measured between so far to both sides */
+	double	   *rate;			/* [dims]: the first rate */
+	float	   *residuals;		/* [RACE_LANES][range]: share of records less that of points */
 	/* the polynomial of a map */
+	uint32		map_points;		/* points that it is found from: the first ones */
 	uint32		terms;
 	bool		fourth;			/* is it of degree 4?  Else it is of degree 2 */
 	double		prior;			/* the variance that terms have where noise hides all */
 	double	   *h;				/* [n][dims]: points in white coordinates */
 	double	   *gram;			/* [terms][terms], of least squares; the lower triangle */
-	double	   *right;			/* [terms]: the polynomial */
+	double	   *coefficients;	/* [terms] */
 } Flow;
 
 static double *
@@ -59,7 +73,16 @@ zeros(Size n)
 	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* -------------------------------------------------------------- the equations */
+/* Set the buckets of n points in a block of rows, [n][RACE_LANES]. */
+static void
+hash(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
+{
+	RaceColumn	column = {x, NULL, NULL, flow->box->dims};
+
+	race_rows_hash(race_rows_of(flow->fit->site->rows), block, &column, n, buckets);
+}
+
+/* ------------------------------------------------------ the polynomial of a map */
 
 /*
  * The terms of the polynomial at h, after 1 for its constant.  They are Hermite polynomials: at right angles to
@@ -89,7 +112,7 @@ terms_at(const Flow *flow, const double *h, double *terms)
 
 /* What the points add up to in each counter of a block: sums[RACE_LANES][range][1 + terms] */
 static void
-count_terms(const Flow *flow, Size block, double *sums)
+sum_terms(const Flow *flow, Size block, double *sums)
 {
 	const RaceParams *params = flow->fit->view->params;
 	Size		width = flow->terms + 1;
@@ -97,13 +120,12 @@ count_terms(const Flow *flow, Size block, double *sums)
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 
 	memset(sums, 0, RACE_LANES * params->range * width * sizeof(double));
-	for (uint32 from = 0; from < flow->counted; from += RACE_RECORDS_TOGETHER)
+	for (uint32 from = 0; from < flow->map_points; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(flow->counted - from, RACE_RECORDS_TOGETHER);
-		RaceColumn	column = {flow->x + (Size) from * params->dims, NULL, NULL, params->dims};
+		uint32		n = Min(flow->map_points - from, RACE_RECORDS_TOGETHER);
 
 		CHECK_FOR_INTERRUPTS();
-		race_rows_hash(race_rows_of(flow->fit->site->rows), block, &column, n, buckets);
+		hash(flow, block, flow->x + (Size) from * params->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
 		{
 			terms_at(flow, flow->h + (Size) (from + i) * flow->box->dims, terms);
@@ -120,113 +142,59 @@ count_terms(const Flow *flow, Size block, double *sums)
 	pfree(terms);
 }
 
-/* Add a counter to the equations: what its share of the records is beyond that of points. */
+/*
+ * Find the polynomial whose terms explain best what shares of records are beyond those of points: least squares over
+ * the counters of rows, from the first one of the fit on and around, at most as many as there is time for.
+ */
 static void
-add_equation(Flow *flow, const double *sums, double share)
-{
-	double		beyond = share - sums[0] / flow->counted;
-
-	for (uint32 i = 0; i < flow->terms; i++)
-	{
-		double		x = sums[i + 1] / flow->counted;
-		double	   *line = flow->gram + (Size) i * flow->terms;
-
-		flow->right[i] += x * beyond;
-		for (uint32 j = 0; j <= i; j++)
-			line[j] += x * (sums[j + 1] / flow->counted);
-	}
-}
-
-/* Add rows, from the first one of the fit on and around, at most as many as there is time for. */
-static void
-add_rows(Flow *flow)
+find_polynomial(Flow *flow)
 {
 	const RaceView *view = flow->fit->view;
 	uint32		rows = flow->fit->rows;
 	uint32		range = view->params->range;
-	Size		width = flow->terms + 1;
+	Size		terms = flow->terms;
 	uint32		blocks = (rows + RACE_LANES - 1) / RACE_LANES;
 	uint32		first = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
-	double		most = MAP_WORK / ((double) RACE_LANES * range * flow->terms * flow->terms / 2);
-	double	   *sums = zeros(RACE_LANES * range * width);
+	double		most = MAP_WORK / ((double) RACE_LANES * range * terms * terms / 2);
+	double		ridge = view->header->noise.counter_variance / pow(flow->fit->records, 2) / flow->prior;
+	double		trace = 0;
+	double	   *sums = zeros(RACE_LANES * range * (terms + 1));
 
-	memset(flow->gram, 0, (Size) flow->terms * flow->terms * sizeof(double));
-	memset(flow->right, 0, flow->terms * sizeof(double));
+	memset(flow->gram, 0, terms * terms * sizeof(double));
+	memset(flow->coefficients, 0, terms * sizeof(double));
 	for (uint32 b = 0; b < Min(blocks, MOST_BLOCKS) && b <= most; b++)
 	{
 		Size		from = (Size) ((first + b) % blocks) * RACE_LANES;
 		Size		counters = (Min(from + RACE_LANES, rows) - from) * range;
 
-		count_terms(flow, from / RACE_LANES, sums);
+		sum_terms(flow, from / RACE_LANES, sums);
 		for (Size c = 0; c < counters; c++)
 		{
+			const double *sum = sums + c * (terms + 1);
+			double		residual = race_counters_get(view->counters, view->width, from * range + c) /
+				flow->fit->records - sum[0] / flow->map_points;
+
 			CHECK_FOR_INTERRUPTS();
-			if (sums[c * width] != 0)	/* where no points are, nothing is said of them */
-				add_equation(flow, sums + c * width,
-							 race_counters_get(view->counters, view->width, from * range + c) /
-							 flow->fit->records);
+			if (sum[0] == 0)	/* where no points are, nothing is said of them */
+				continue;
+			for (Size i = 0; i < terms; i++)
+			{
+				double		x = sum[i + 1] / flow->map_points;
+
+				flow->coefficients[i] += x * residual;
+				for (Size j = 0; j <= i; j++)
+					flow->gram[i * terms + j] += x * (sum[j + 1] / flow->map_points);
+			}
 		}
 	}
 	pfree(sums);
-}
-
-static void
-find_polynomial(Flow *flow)
-{
-	double		records = flow->fit->records;
-	double		ridge = flow->fit->view->header->noise.counter_variance /
-		(records * records) / flow->prior;
-	double		trace = 0;
-
-	add_rows(flow);
-	for (uint32 i = 0; i < flow->terms; i++)
-		trace += flow->gram[(Size) i * flow->terms + i];
-	for (uint32 i = 0; i < flow->terms; i++)
-		flow->gram[(Size) i * flow->terms + i] += ridge + 1e-9 * trace / flow->terms;
-	race_factorize(flow->gram, flow->terms, 1e-12 * trace);
-	race_solve_lower(flow->gram, flow->terms, flow->right);
-	race_solve_upper(flow->gram, flow->terms, flow->right);
-}
-
-static double
-polynomial_at(const Flow *flow, const double *h)
-{
-	double		terms[MOST_TERMS + 1];
-	double		sum = 0;
-
-	terms_at(flow, h, terms);
-	for (uint32 t = 0; t < flow->terms; t++)
-		sum += terms[t + 1] * flow->right[t];
-	return sum;
-}
-
-/* ------------------------------------------------------------------- steps */
-
-#define LEAST_VARIANCE	0.1		/* by a step, what is left of a variance, */
-#define MOST_VARIANCE	4.0		/* and what it grows to; */
-#define LEAST_PART		1e-3	/* shorter ones are not gone */
-
-/* The covariance of h after a part of a step, as its Cholesky factor.  False if that is too long. */
-static bool
-spread_of(uint32 n, double part, const double *shift, const double *squares, double *spread)
-{
-	for (uint32 i = 0; i < n; i++)
-		for (uint32 j = 0; j <= i; j++)
-			spread[(Size) i * n + j] = (i == j) + part * squares[(Size) i * n + j] -
-				part * part * shift[i] * shift[j];
-	for (uint32 i = 0; i < n; i++)
-		if (!(spread[(Size) i * n + i] <= MOST_VARIANCE))
-			return false;
-	return race_factorize(spread, n, LEAST_VARIANCE);
-}
-
-static double
-step_part(uint32 n, const double *shift, const double *squares, double *spread)
-{
-	for (double part = 1; part > LEAST_PART; part /= 2)
-		if (spread_of(n, part, shift, squares, spread))
-			return part;
-	return 0;
+	for (Size i = 0; i < terms; i++)
+		trace += flow->gram[i * terms + i];
+	for (Size i = 0; i < terms; i++)
+		flow->gram[i * terms + i] += ridge + 1e-9 * trace / terms;
+	race_factorize(flow->gram, terms, 1e-12 * trace);
+	race_solve_lower(flow->gram, terms, flow->coefficients);
+	race_solve_upper(flow->gram, terms, flow->coefficients);
 }
 
 bool
@@ -237,7 +205,7 @@ race_flow_can(const RaceParams *params)
 		!race_rows_together(params);
 }
 
-/* ------------------------------------------------------------------- scales */
+/* -------------------------------------------------------------------- moves */
 
 /* The distance that is a bandwidth, along an axis alone; infinite where nothing is measured */
 static double
@@ -289,45 +257,46 @@ steepest(const RaceParams *params)
 	return most;
 }
 
-static void
+/* Start the scales of moves, and the polynomial of maps.  False if it has too many terms, or sums. */
+static bool
 start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
 	const RaceParams *params = fit->view->params;
 	double		rate = RATE / steepest(params);
+	uint32		dims = box->dims;
+	uint32		terms = dims + dims * (dims + 1) / 2;
+	double		most_terms = Min(MOST_TERMS, (double) MOST_SUMS / RACE_LANES / params->range - 1);
 
 	flow->fit = fit;
 	flow->box = box;
 	flow->n = fit->points->n;
 	flow->x = fit->points->parts[0].numbers;
-	flow->speed = zeros((Size) flow->n * box->dims);
-	flow->slopes = zeros((Size) flow->n * box->dims);
-	flow->look = zeros(box->dims);
-	flow->rate = zeros(box->dims);
-	flow->beyond = palloc_extended((Size) RACE_LANES * params->range * sizeof(float),
-								   MCXT_ALLOC_HUGE);
-	for (uint32 i = 0; i < box->dims; i++)
+	flow->velocity = zeros((Size) flow->n * dims);
+	flow->slopes = zeros((Size) flow->n * dims);
+	flow->probe = zeros(dims);
+	flow->rate = zeros(dims);
+	flow->residuals = palloc_extended((Size) RACE_LANES * params->range * sizeof(float), MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < dims; i++)
 	{
-		double		most = LOOK_IN_BOX * (box->upper[i] - box->lower[i]);
+		double		most = PROBE_IN_BOX * (box->upper[i] - box->lower[i]);
 
-		flow->look[i] = fmin(LOOK * bandwidth_along(params, i), most);
-		flow->rate[i] = rate * pow(flow->look[i] / LOOK, 2);
+		flow->probe[i] = fmin(PROBE * bandwidth_along(params, i), most);
+		flow->rate[i] = rate * pow(flow->probe[i] / PROBE, 2);
 	}
+	if (terms > most_terms)
+		return false;
+	flow->fourth = race_is_surrogate(params) && 2 * terms <= most_terms;
+	flow->terms = (1 + flow->fourth) * terms;
+	flow->prior = race_is_surrogate(params) ? 1 : MAP_PRIOR;
+	flow->h = zeros((Size) flow->n * dims);
+	flow->gram = zeros((Size) flow->terms * flow->terms);
+	flow->coefficients = zeros(flow->terms);
+	return true;
 }
 
-/* -------------------------------------------------------------------- moves */
-
-/* The buckets of n points in a block of rows, [n][RACE_LANES] */
-static void
-hash(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
-{
-	RaceColumn	column = {x, NULL, NULL, flow->box->dims};
-
-	race_rows_hash(race_rows_of(flow->fit->site->rows), block, &column, n, buckets);
-}
-
-/* What a block of rows holds beyond the points, in shares of all.  Returns how many rows it has. */
+/* Set the residuals of a block of rows: shares of records less those of points.  Return how many rows it has. */
 static uint32
-find_beyond(Flow *flow, Size block)
+find_residuals(Flow *flow, Size block)
 {
 	const RaceView *view = flow->fit->view;
 	uint32		range = view->params->range;
@@ -336,7 +305,7 @@ find_beyond(Flow *flow, Size block)
 	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 
 	for (Size c = 0; c < (Size) rows * range; c++)
-		flow->beyond[c] = race_counters_get(view->counters, view->width, first + c) /
+		flow->residuals[c] = race_counters_get(view->counters, view->width, first + c) /
 			flow->fit->records;
 	for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 	{
@@ -345,7 +314,7 @@ find_beyond(Flow *flow, Size block)
 		hash(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
 			for (uint32 r = 0; r < rows; r++)
-				flow->beyond[(Size) r * range + buckets[i * RACE_LANES + r]] -= 1.0 / flow->n;
+				flow->residuals[(Size) r * range + buckets[i * RACE_LANES + r]] -= 1.0 / flow->n;
 	}
 	return rows;
 }
@@ -364,11 +333,11 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	for (uint32 i = 0; i < n; i++)
 	{
 		at[i] = x[i * dims + axis];
-		x[i * dims + axis] = at[i] + flow->look[axis];
+		x[i * dims + axis] = at[i] + flow->probe[axis];
 	}
 	hash(flow, block, x, n, above);
 	for (uint32 i = 0; i < n; i++)
-		x[i * dims + axis] = at[i] - flow->look[axis];
+		x[i * dims + axis] = at[i] - flow->probe[axis];
 	hash(flow, block, x, n, below);
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -376,48 +345,28 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 
 		x[i * dims + axis] = at[i];
 		for (uint32 r = 0; r < rows; r++)
-			sum += flow->beyond[r * range + above[i * RACE_LANES + r]] -
-				flow->beyond[r * range + below[i * RACE_LANES + r]];
+			sum += flow->residuals[r * range + above[i * RACE_LANES + r]] -
+				flow->residuals[r * range + below[i * RACE_LANES + r]];
 		flow->slopes[(Size) (from + i) * dims + axis] += sum;
 	}
 }
 
-/* Go up by a part of the slopes, which add up this many rows, and stay inside. */
-static void
-go(Flow *flow, uint32 rows, double part)
-{
-	const RaceBox *box = flow->box;
-
-	for (Size k = 0; k < (Size) flow->n * box->dims; k++)
-	{
-		uint32		axis = k % box->dims;
-		double		slope = flow->look[axis] > 0 ?
-			flow->slopes[k] / rows / (2 * flow->look[axis]) : 0;
-		double		to;
-
-		flow->speed[k] = MOMENTUM * flow->speed[k] + part * flow->rate[axis] * slope;
-		to = fmin(fmax(flow->x[k] + flow->speed[k], box->lower[axis]), box->upper[axis]);
-		if (to != flow->x[k] + flow->speed[k])
-			flow->speed[k] = 0;
-		flow->x[k] = to;
-	}
-}
-
-/* One of all moves, at a part of the first rate: the next blocks of rows are looked at. */
+/* Move all points up the slopes by a part of the first rate, and keep them inside: the next blocks of rows tell the slopes. */
 static void
 move(Flow *flow, uint32 number, double part)
 {
-	uint32		dims = flow->box->dims;
+	const RaceBox *box = flow->box;
+	uint32		dims = box->dims;
 	Size		start = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
 	Size		blocks = (flow->fit->end + RACE_LANES - 1) / RACE_LANES - start;
-	Size		looked = Min(blocks, Max(Min(LOOKS / dims, BLOCKS), 1));
+	Size		used = Min(blocks, Max(Min(PROBES / dims, BLOCKS), 1));
 	uint32		rows = 0;
 
 	memset(flow->slopes, 0, (Size) flow->n * dims * sizeof(double));
-	for (Size b = 0; b < looked; b++)
+	for (Size b = 0; b < used; b++)
 	{
-		Size		block = start + (number * looked + b) % blocks;
-		uint32		of_block = find_beyond(flow, block);
+		Size		block = start + (number * used + b) % blocks;
+		uint32		of_block = find_residuals(flow, block);
 
 		for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 		{
@@ -428,7 +377,19 @@ move(Flow *flow, uint32 number, double part)
 		}
 		rows += of_block;
 	}
-	go(flow, rows, part);
+	for (Size k = 0; k < (Size) flow->n * dims; k++)
+	{
+		uint32		axis = k % dims;
+		double		slope = flow->probe[axis] > 0 ?
+			flow->slopes[k] / rows / (2 * flow->probe[axis]) : 0;
+		double		to;
+
+		flow->velocity[k] = MOMENTUM * flow->velocity[k] + part * flow->rate[axis] * slope;
+		to = fmin(fmax(flow->x[k] + flow->velocity[k], box->lower[axis]), box->upper[axis]);
+		if (to != flow->x[k] + flow->velocity[k])
+			flow->velocity[k] = 0;
+		flow->x[k] = to;
+	}
 }
 
 /* --------------------------------------------------------------------- maps */
@@ -463,26 +424,6 @@ whiten(const Flow *flow, double *mean, double *factor, double *h)
 		race_solve_lower(factor, dims, h + p * dims);
 }
 
-/* By how much the polynomial changes the mean of h, and that of its products */
-static void
-weigh(const Flow *flow, double *shift, double *squares)
-{
-	uint32		dims = flow->box->dims;
-
-	for (Size p = 0; p < flow->n; p++)
-	{
-		const double *h = flow->h + p * dims;
-		double		more = polynomial_at(flow, h) / flow->n;
-
-		for (uint32 i = 0; i < dims; i++)
-		{
-			shift[i] += more * h[i];
-			for (uint32 j = 0; j <= i; j++)
-				squares[(Size) i * dims + j] += more * h[i] * h[j];
-		}
-	}
-}
-
 /* v' = L v in place */
 static void
 multiply_lower(const double *factor, uint32 n, double *v)
@@ -515,29 +456,59 @@ place(Flow *flow, const double *mean, const double *factor, const double *spread
 	}
 }
 
+/*
+ * Set the Cholesky factor of the covariance of h after a part of a map, which changes the mean of h by `shift`, and that of
+ * its products by `products`.  False if that is too long.
+ */
+static bool
+spread_after(uint32 n, double part, const double *shift, const double *products, double *spread)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		for (uint32 j = 0; j <= i; j++)
+			spread[(Size) i * n + j] = (i == j) + part * products[(Size) i * n + j] -
+				part * part * shift[i] * shift[j];
+		if (!(spread[(Size) i * n + i] <= MOST_VARIANCE))
+			return false;
+	}
+	return race_factorize(spread, n, LEAST_VARIANCE);
+}
+
 /* Map the points so that they have the mean and covariance that the counters ask for. */
 static void
 map(Flow *flow)
 {
-	uint32		dims = flow->box->dims;
-	double	   *mean = zeros(dims);
-	double	   *factor = zeros((Size) dims * dims);
-	double	   *shift = zeros(dims);
-	double	   *squares = zeros((Size) dims * dims);
-	double	   *spread = zeros((Size) dims * dims);
-	double		part;
+	Size		dims = flow->box->dims;
+	double	   *mean = zeros(2 * dims + 3 * dims * dims);
+	double	   *shift = mean + dims;
+	double	   *factor = shift + dims;
+	double	   *products = factor + dims * dims;
+	double	   *spread = products + dims * dims;
+	double		part = 1;
 
 	whiten(flow, mean, factor, flow->h);
 	find_polynomial(flow);
-	weigh(flow, shift, squares);
-	part = step_part(dims, shift, squares, spread);
-	if (part > 0)
+	for (Size p = 0; p < flow->n; p++)
+	{
+		const double *h = flow->h + p * dims;
+		double		terms[MOST_TERMS + 1];
+		double		more = 0;
+
+		terms_at(flow, h, terms);
+		for (uint32 t = 0; t < flow->terms; t++)
+			more += terms[t + 1] * flow->coefficients[t];
+		for (Size i = 0; i < dims; i++)
+		{
+			shift[i] += more / flow->n * h[i];
+			for (Size j = 0; j <= i; j++)
+				products[i * dims + j] += more / flow->n * h[i] * h[j];
+		}
+	}
+	while (part > LEAST_PART && !spread_after(dims, part, shift, products, spread))
+		part /= 2;
+	if (part > LEAST_PART)
 		place(flow, mean, factor, spread, shift, part, flow->h);
 	pfree(mean);
-	pfree(factor);
-	pfree(shift);
-	pfree(squares);
-	pfree(spread);
 }
 
 /* Keep the first points alone, with the mean and the covariance of all. */
@@ -551,7 +522,7 @@ thin(Flow *flow)
 	double	   *identity = factor_of_kept + (Size) dims * dims;
 
 	whiten(flow, mean, factor, flow->h);
-	flow->n = Min(flow->n, COUNTED);
+	flow->n = Min(flow->n, MAP_POINTS);
 	whiten(flow, mean + dims, factor_of_kept, flow->h);
 	for (uint32 i = 0; i < dims; i++)
 		identity[(Size) i * dims + i] = 1;
@@ -560,58 +531,28 @@ thin(Flow *flow)
 	pfree(factor);
 }
 
-/* Is there space for the sums of the terms of a polynomial in a block of rows, and time for its equations? */
-static bool
-can_find(const Flow *flow, bool fourth)
-{
-	uint32		dims = flow->box->dims;
-	uint32		terms = (1 + fourth) * (dims + dims * (dims + 1) / 2);
-
-	return terms <= MOST_TERMS &&
-		(uint64) RACE_LANES * flow->fit->view->params->range * (terms + 1) <= MOST_SUMS;
-}
-
-/* Allocate the polynomial of a map.  False if it has too many terms. */
-static bool
-start_polynomial(Flow *flow)
-{
-	uint32		dims = flow->box->dims;
-
-	flow->fourth = race_is_surrogate(flow->fit->view->params) && can_find(flow, true);
-	flow->terms = (1 + flow->fourth) * (dims + dims * (dims + 1) / 2);
-	if (!can_find(flow, flow->fourth))
-		return false;
-	flow->prior = race_is_surrogate(flow->fit->view->params) ? 1 : MAP_PRIOR;
-	flow->h = zeros((Size) flow->n * dims);
-	flow->gram = zeros((Size) flow->terms * flow->terms);
-	flow->right = zeros(flow->terms);
-	return true;
-}
-
 bool
 race_flow(RaceFitState *fit, const RaceBox *box)
 {
-	int			moves = race_is_surrogate(fit->view->params) ? 0 : MOVES;
-	Flow		flow;
-	bool		can_map;
+	bool		surrogate = race_is_surrogate(fit->view->params);
+	Flow		flow = {0};
+	bool		can_map = start(&flow, fit, box);
 
-	start(&flow, fit, box);
-	can_map = start_polynomial(&flow);
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		race_tell("race_fit: points are moved, round %d of %d", round + 1, ROUNDS);
-		memset(flow.speed, 0, (Size) flow.n * box->dims * sizeof(double));
-		for (int i = 0; i < moves; i++)
-			move(&flow, round * MOVES + i, pow(SLOWER, round));
-		flow.counted = round + 1 < ROUNDS ? Min(flow.n, COUNTED) : flow.n;
+		memset(flow.velocity, 0, (Size) flow.n * box->dims * sizeof(double));
+		for (int i = 0; i < MOVES && !surrogate; i++)
+			move(&flow, round * MOVES + i, pow(RATE_DECAY, round));
+		flow.map_points = round + 1 < ROUNDS ? Min(flow.n, MAP_POINTS) : flow.n;
 		for (int i = 0; i < MAPS && can_map; i++)
 			map(&flow);
 	}
-	if (race_is_surrogate(fit->view->params))
+	if (surrogate)
 	{
 		if (can_map)
 			thin(&flow);
-		fit->points->n = Min(flow.n, COUNTED);
+		fit->points->n = Min(flow.n, MAP_POINTS);
 	}
 	return can_map;
 }

@@ -13,7 +13,6 @@
 #include "../core/core.h"
 #include "estimate.h"
 #include "modes.h"
-#include "evaluator.h"
 
 /*
  * race_loss: the mean surrogate loss of the records for a model theta.
@@ -48,21 +47,6 @@ lift(const RaceParams *params, const double *theta, double *lifted)
 	return true;
 }
 
-/* The queries of argument 1, which is theta */
-static double *
-lift_argument(FunctionCallInfo fcinfo, const RaceParams *params)
-{
-	double	   *lifted = new_lifted(params);
-	double	   *theta = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1);
-
-	if (!lift(params, theta, lifted))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("theta is longer than the query_radius of the parameters allows"),
-				 errdetail("The query_radius is %g.", params->query_radius)));
-	return lifted;
-}
-
 /* The mean loss of the records */
 static double
 estimate_loss(RaceQuestion *question, const double *lifted)
@@ -86,10 +70,19 @@ Datum
 race_loss(PG_FUNCTION_ARGS)
 {
 	RaceQuestion question;
+	const RaceParams *params;
+	double	   *lifted;
 
 	race_ask_sketch(race_call_site(fcinfo, 1), PG_GETARG_DATUM(0), &question);
-	check_loss(question.view.params);
-	PG_RETURN_FLOAT8(estimate_loss(&question, lift_argument(fcinfo, question.view.params)));
+	params = question.view.params;
+	check_loss(params);
+	lifted = new_lifted(params);
+	if (!lift(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1), lifted))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("theta is longer than the query_radius of the parameters allows"),
+				 errdetail("The query_radius is %g.", params->query_radius)));
+	PG_RETURN_FLOAT8(estimate_loss(&question, lifted));
 }
 
 /*
@@ -139,40 +132,12 @@ ask_loss(Minimize *minimize, const double *x)
 
 /* What the search takes for the height of a place: nothing once it has asked enough */
 static double
-look(RaceSearch *search, const double *x)
+height(RaceSearch *search, const double *x)
 {
 	Minimize   *minimize = (Minimize *) search;
 
 	CHECK_FOR_INTERRUPTS();
 	return minimize->asked++ < MOST_ASKED ? -ask_loss(minimize, x) : -INFINITY;
-}
-
-/* Prepare the search.  It begins at x, which is 0. */
-static void
-start_search(Minimize *minimize, double *x)
-{
-	RaceSearch *search = &minimize->search;
-	const RaceParams *params = search->question.view.params;
-	double		rest = params->query_radius * params->query_radius -
-		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
-	double	   *lower = palloc(search->dims * sizeof(double));
-	double	   *upper = palloc(search->dims * sizeof(double));
-
-	search->look = look;
-	search->first_step = 1;
-	search->last_step = LAST_STEP;
-	search->lower = lower;
-	search->upper = upper;
-	search->widths = palloc(search->dims * sizeof(double));
-	for (uint32 i = 0; i < search->dims; i++)
-	{
-		upper[i] = sqrt(rest / search->dims) * (1 - 1e-9);
-		lower[i] = -upper[i];
-		search->widths[i] = 2 * upper[i] / PART_OF_BOX;
-		x[i] = 0;
-	}
-	minimize->theta = palloc(search->dims * sizeof(double));
-	minimize->lifted = new_lifted(params);
 }
 
 /*
@@ -207,18 +172,37 @@ race_minimize_loss(PG_FUNCTION_ARGS)
 {
 	Minimize   *minimize = palloc0(sizeof(Minimize));
 	RaceSearch *search = &minimize->search;
+	const RaceParams *params;
 	RaceResultRow row;
+	double	   *bounds;
 	double	   *x;
+	double		rest;
 	double		value;
 
 	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), PG_GETARG_DATUM(0),
 					&search->question);
-	check_loss(search->question.view.params);
-	search->dims = search->question.view.params->dims - 1;
-	x = palloc(search->dims * sizeof(double));
-	start_search(minimize, x);
+	params = search->question.view.params;
+	check_loss(params);
+	rest = params->query_radius * params->query_radius -
+		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
+	search->height = height;
+	search->first_step = 1;
+	search->last_step = LAST_STEP;
+	search->dims = params->dims - 1;
+	search->lower = bounds = palloc(2 * search->dims * sizeof(double));
+	search->upper = bounds + search->dims;
+	search->widths = palloc(search->dims * sizeof(double));
+	for (uint32 i = 0; i < search->dims; i++)
+	{
+		bounds[search->dims + i] = sqrt(rest / search->dims) * (1 - 1e-9);
+		bounds[i] = -search->upper[i];
+		search->widths[i] = 2 * search->upper[i] / PART_OF_BOX;
+	}
+	minimize->theta = palloc(search->dims * sizeof(double));
+	minimize->lifted = new_lifted(params);
+	x = palloc0(search->dims * sizeof(double));
 	value = -race_search_climb(search, x);
-	lengthen(search->question.view.params, x);
+	lengthen(params, x);
 	warn_of_loss(minimize, value);
 	race_row_start(&row, fcinfo);
 	race_row_add_numbers(&row, x, search->dims);

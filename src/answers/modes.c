@@ -37,11 +37,11 @@ PG_FUNCTION_INFO_V1(race_modes);
 #define MOST_SWEEPS		1000
 #define NEAR			1.0		/* widths: a denser point as near leaves no start */
 #define SAME			0.25	/* widths apart, maxima are the same */
-#define LOOKS			4		/* at a line, in a width; at most MOST_LOOKS */
-#define MOST_LOOKS		32
+#define SADDLE_STEPS	4		/* on a line, in a width; at most MOST_SADDLE_STEPS */
+#define MOST_SADDLE_STEPS	32
 #define PART_OF_BOX		16		/* a width, where columns have no bandwidth */
 
-typedef struct Mode
+typedef struct Maximum
 {
 	double	   *x;
 	double		density;
@@ -91,19 +91,6 @@ find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 	race_fit_check_box(view->params, box);
 }
 
-/* Return a bandwidth, in which the kernel falls to e^-1; or a small part of the box. */
-static double
-width_of(const RaceParams *params, uint32 i, double span)
-{
-	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	double		width = span / PART_OF_BOX;
-
-	if (race_array(params, RACE_ARRAY_MATRIX) == NULL &&
-		race_kernel_type(params->kernel)->of_distance != NULL)
-		width = params->bandwidth * (factors == NULL ? 1 : factors[i]) / params->power;
-	return width > 0 ? width : 1;
-}
-
 /* ------------------------------------------------------------------- climbs */
 
 /* Try a step to both sides along each axis.  Return the density reached. */
@@ -118,7 +105,7 @@ try_axes(RaceSearch *search, double *x, double density, double step)
 
 		x[axis] = at + (i % 2 == 0 ? step : -step) * search->widths[axis];
 		x[axis] = Min(Max(x[axis], search->lower[axis]), search->upper[axis]);
-		found = x[axis] == at ? density : search->look(search, x);
+		found = x[axis] == at ? density : search->height(search, x);
 		if (found > density)
 			density = found;
 		else
@@ -130,7 +117,7 @@ try_axes(RaceSearch *search, double *x, double density, double step)
 double
 race_search_climb(RaceSearch *search, double *x)
 {
-	double		density = search->look(search, x);
+	double		density = search->height(search, x);
 	Size		size = search->dims * sizeof(double);
 	double	   *before = palloc(2 * size);
 	double	   *next = before + search->dims;
@@ -150,7 +137,7 @@ race_search_climb(RaceSearch *search, double *x)
 		}
 		for (uint32 i = 0; i < search->dims; i++)
 			next[i] = Min(Max(2 * x[i] - before[i], search->lower[i]), search->upper[i]);
-		found = search->look(search, next);
+		found = search->height(search, next);
 		if (found > density)
 		{
 			density = found;
@@ -228,13 +215,13 @@ keep_maxima(const RaceSearch *search, Maximum *places, uint32 n, double near, ui
 static double
 saddle_between(RaceSearch *search, const Maximum *a, const Maximum *b)
 {
-	int			looks = (int) Min(Max(ceil(apart(search, a->x, b->x) * LOOKS), 3), MOST_LOOKS);
+	int			steps = (int) Min(Max(ceil(apart(search, a->x, b->x) * SADDLE_STEPS), 3), MOST_SADDLE_STEPS);
 	double	   *x = palloc(search->dims * sizeof(double));
 	double		least = Min(a->density, b->density);
 
-	for (int k = 1; k <= looks; k++)
+	for (int k = 1; k <= steps; k++)
 	{
-		double		t = (double) k / (looks + 1);
+		double		t = (double) k / (steps + 1);
 
 		for (uint32 i = 0; i < search->dims; i++)
 			x[i] = a->x[i] * (1 - t) + b->x[i] * t;
@@ -271,7 +258,12 @@ static void
 find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitRequest *box, uint32 most)
 {
 	RaceSearch *search = &found->search;
-	uint32		dims = view->params->dims;
+	const RaceParams *params = view->params;
+	uint32		dims = params->dims;
+	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
+	/* in which the kernel falls to e^-1, where it depends on the distance of columns */
+	double		bandwidth = race_array(params, RACE_ARRAY_MATRIX) == NULL &&
+		race_kernel_type(params->kernel)->of_distance != NULL ? params->bandwidth / params->power : 0;
 	RaceColumn	column;
 	double	   *x;
 	uint64		i;
@@ -280,7 +272,12 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 	*search = (RaceSearch) {density_at, FIRST_STEP, LAST_STEP, search->question, dims, box->lower, box->upper,
 		palloc(dims * sizeof(double))};
 	for (i = 0; i < dims; i++)
-		search->widths[i] = width_of(view->params, i, box->upper[i] - box->lower[i]);
+	{
+		search->widths[i] = bandwidth > 0 ? bandwidth * (factors == NULL ? 1 : factors[i]) :
+			(box->upper[i] - box->lower[i]) / PART_OF_BOX;
+		if (!(search->widths[i] > 0))
+			search->widths[i] = 1;
+	}
 	race_model_columns(view->model, view->params, &column);
 	found->n = view->model->points;
 	found->modes = palloc(found->n * sizeof(Maximum));
@@ -379,70 +376,44 @@ typedef struct Quantiles
 	int			n;
 } Quantiles;
 
-static void
-read_shares(ArrayType *array, Quantiles *quantiles)
-{
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &quantiles->shares, &quantiles->nulls, &quantiles->n);
-	for (int i = 0; i < quantiles->n; i++)
-	{
-		double		p = DatumGetFloat8(quantiles->shares[i]);
-
-		if (!quantiles->nulls[i] && !(p >= 0 && p <= 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("percentile value %g is not between 0 and 1", p)));
-	}
-}
-
 /* Two-sided, 95 %: so many standard errors on each side */
 #define MARGIN	1.96
 
 /*
- * Between which nodes the quantile is: *last has clearly fewer records up to it than the share p, and
- * all up to it have; *first has clearly more up to the node before it, and all from it on have
+ * Half of the width in which the quantile is, as a standard error.  It is beyond the last node up to which, and up to all
+ * before, there are clearly fewer records than the share p; and before the first node with clearly more.
  */
-static void
-enclose(const Quantiles *quantiles, const RaceGrid *grid, double p, double *last, double *first)
+static double
+quantile_error(const RaceView *view, const RaceGrid *grid, double p, double value)
 {
-	const RaceView *view = &quantiles->fitted.view;
 	RaceRecordCount count = race_record_count(view, NULL);
 	double		unit = (double) race_record_unit(view->params);
-	double		of_node = view->header->noise.counter_variance / (unit * unit);
+	double		node_variance = view->header->noise.counter_variance / (unit * unit);
 	double		nodes = (double) grid->nodes;
 	double		all = 0;
 	double		sum = 0;
+	double		last = 0;
+	double		first = 1;
 	bool		fewer = true;
 
 	for (uint64 i = 0; i < grid->nodes; i++)
 		all += race_counters_get(view->counters, view->width, i) / unit;
-	*last = 0;
-	*first = 1;
 	for (uint64 i = 0; i < grid->nodes; i++)
 	{
 		double		part = (double) (i + 1) / nodes;
 		double		beyond;
-		double		deviation = sqrt(nodes * part * (1 - part) * of_node +
+		double		deviation = sqrt(nodes * part * (1 - part) * node_variance +
 									 (part - p) * (part - p) * count.variance);
 
 		sum += race_counters_get(view->counters, view->width, i) / unit;
 		beyond = sum - part * (all - count.n) - p * count.n;
 		fewer = fewer && beyond < -MARGIN * deviation;
 		if (fewer)
-			*last = (double) i;
+			last = (double) i;
 		if (beyond <= MARGIN * deviation)
-			*first = (double) i + 2;
+			first = (double) i + 2;
 	}
-	*first = Min(*first, nodes - 1);
-}
-
-static double
-standard_error(const Quantiles *quantiles, const RaceGrid *grid, double p, double value)
-{
-	double		last;
-	double		first;
-
-	enclose(quantiles, grid, p, &last, &first);
+	first = Min(first, nodes - 1);
 	value = (value - grid->lower[0]) / grid->width[0];
 	return Max(value - last, first - value) * grid->width[0] / MARGIN;
 }
@@ -454,7 +425,17 @@ start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
 	RaceColumnPlace place;
 
 	race_row_start(&quantiles->row, fcinfo);
-	read_shares(PG_GETARG_ARRAYTYPE_P_COPY(1), quantiles);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P_COPY(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &quantiles->shares, &quantiles->nulls, &quantiles->n);
+	for (int i = 0; i < quantiles->n; i++)
+	{
+		double		p = DatumGetFloat8(quantiles->shares[i]);
+
+		if (!quantiles->nulls[i] && !(p >= 0 && p <= 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("percentile value %g is not between 0 and 1", p)));
+	}
 	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &quantiles->fitted);
 	place = race_find_column(quantiles->fitted.view.params, PG_GETARG_INT32(2));
 	quantiles->marginal = race_marginal_create(&quantiles->fitted, &place);
@@ -475,7 +456,7 @@ quantile_datum(void *state, uint64 i)
 	race_row_add_if(&quantiles->row, known, Float8GetDatum(value));
 	known = known && race_grid_of(quantiles->fitted.view.params, &grid) && grid.dims == 1;
 	race_row_add_if(&quantiles->row, known,
-					Float8GetDatum(known ? standard_error(quantiles, &grid, p, value) : 0));
+					Float8GetDatum(known ? quantile_error(&quantiles->fitted.view, &grid, p, value) : 0));
 	return race_row_datum(&quantiles->row);
 }
 

@@ -14,7 +14,7 @@
 typedef struct RaceSearch
 {
 	/* what is to be high: the density, or a function of what this is a part of */
-	double		(*look) (struct RaceSearch *search, const double *x);
+	double		(*height) (struct RaceSearch *search, const double *x);
 	double		first_step;		/* of a climb, in widths, */
 	double		last_step;
 	RaceQuestion question;

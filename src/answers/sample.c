@@ -26,9 +26,41 @@
 #include "fit.h"
 #include "sample.h"
 
-/*
- * The distribution of one number of the records.
- */
+/* --------------------------------------------- the model of a sketch, as a distribution */
+
+void
+race_fitted_open(Datum sketch, RaceFitted *fitted)
+{
+	RaceView   *view = &fitted->view;
+	RaceFitRequest request = {0};
+	uint64		n;
+
+	race_sketch_view(sketch, view);
+	race_check_askable(&view->header->noise);
+	if (view->model == NULL && !race_summary_kind(view->params)->hashed &&
+		race_fit_bounds(view->params, NULL, NULL, &request))
+		race_sketch_view(PointerGetDatum(race_fit_box(view, &request)), view);
+	race_check_fitted(view);
+	race_check_model(view);
+	race_model_columns(view->model, view->params, fitted->columns);
+	n = view->model->points;
+	fitted->passed = palloc(n * sizeof(double));
+	fitted->total = 0;
+	for (uint64 i = 0; i < n; i++)
+		fitted->passed[i] = fitted->total += race_model_weight(view->model, i);
+	if (fitted->total <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the points of a model weigh nothing")));
+}
+
+const double *
+race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
+{
+	return fitted->columns[part].numbers + point * fitted->columns[part].width;
+}
+
+/* --------------------------------------- the distribution of one number of the records */
 
 /* The distribution function is linear between knots. */
 typedef struct Knot
@@ -58,50 +90,34 @@ compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The values of all points in order, each once; returns how many */
-static uint64
-collect(const RaceFitted *fitted, int part, uint32 element, Value *values)
-{
-	uint64		points = fitted->view.model->points;
-	uint64		n = 0;
-
-	for (uint64 i = 0; i < points; i++)
-	{
-		values[i].x = race_fitted_vector(fitted, part, i)[element];
-		values[i].weight = race_model_weight(fitted->view.model, i);
-	}
-	qsort(values, points, sizeof(Value), compare_values);
-	for (uint64 i = 1; i < points; i++)
-		if (values[i].x == values[n].x)
-			values[n].weight += values[i].weight;
-		else
-			values[++n] = values[i];
-	return n + 1;
-}
-
-/* As far as a value is spread at most: half a bandwidth, where the number has one */
-static double
-reach_of(const RaceParams *part, uint32 element)
-{
-	const double *factors = race_array(part, RACE_ARRAY_BANDWIDTHS);
-
-	if (race_array(part, RACE_ARRAY_MATRIX) != NULL ||
-		race_kernel_type(part->kernel)->of_distance == NULL)
-		return INFINITY;
-	return part->bandwidth * (factors == NULL ? 1 : factors[element]) / part->power / 2;
-}
-
 RaceMarginal *
 race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 {
+	const RaceParams *part = place->params;
+	const double *factors = race_array(part, RACE_ARRAY_BANDWIDTHS);
+	uint64		points = fitted->view.model->points;
 	double		lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
 	double		upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
-	double		reach = reach_of(place->params, place->element);
-	Value	   *values = palloc(fitted->view.model->points * sizeof(Value));
-	uint64		n = collect(fitted, place->part, place->element, values);
-	RaceMarginal *marginal = palloc(offsetof(RaceMarginal, knots) + 3 * n * sizeof(Knot));
-	Knot	   *knot = marginal->knots;
+	double		reach = INFINITY;	/* as far as a value is spread at most: half a bandwidth, where there is one */
+	Value	   *values = palloc(points * sizeof(Value));
+	uint64		n = 1;
+	RaceMarginal *marginal;
+	Knot	   *knot;
 	double		passed = 0;
+
+	if (race_array(part, RACE_ARRAY_MATRIX) == NULL && race_kernel_type(part->kernel)->of_distance != NULL)
+		reach = part->bandwidth * (factors == NULL ? 1 : factors[place->element]) / part->power / 2;
+	for (uint64 i = 0; i < points; i++)
+		values[i] = (Value) {race_fitted_vector(fitted, place->part, i)[place->element],
+			race_model_weight(fitted->view.model, i)};
+	qsort(values, points, sizeof(Value), compare_values);
+	for (uint64 i = 1; i < points; i++)
+		if (values[i].x == values[n - 1].x)
+			values[n - 1].weight += values[i].weight;
+		else
+			values[n++] = values[i];
+	marginal = palloc(offsetof(RaceMarginal, knots) + 3 * n * sizeof(Knot));
+	knot = marginal->knots;
 
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -124,8 +140,6 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 	pfree(values);
 	return marginal;
 }
-
-/* ----------------------------------------------------------------- questions */
 
 double
 race_marginal_quantile(const RaceMarginal *marginal, double p)
@@ -155,88 +169,9 @@ race_marginal_quantile(const RaceMarginal *marginal, double p)
 	return Min(Max(below->x * (1 - t) + above->x * t, below->x), above->x);
 }
 
-/*
- * The model of a sketch, as a distribution.
- */
-
-static void
-add_up(RaceFitted *fitted)
-{
-	uint64		n = fitted->view.model->points;
-
-	fitted->passed = palloc(n * sizeof(double));
-	fitted->total = 0;
-	for (uint64 i = 0; i < n; i++)
-		fitted->passed[i] = fitted->total += race_model_weight(fitted->view.model, i);
-	if (fitted->total <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the points of a model weigh nothing")));
-}
-
-void
-race_fitted_open(Datum sketch, RaceFitted *fitted)
-{
-	RaceView   *view = &fitted->view;
-	RaceFitRequest request;
-
-	race_sketch_view(sketch, view);
-	race_check_askable(&view->header->noise);
-	memset(&request, 0, sizeof(request));
-	if (view->model == NULL && !race_summary_kind(view->params)->hashed &&
-		race_fit_bounds(view->params, NULL, NULL, &request))
-		race_sketch_view(PointerGetDatum(race_fit_box(view, &request)), view);
-	race_check_fitted(view);
-	race_check_model(view);
-	race_model_columns(view->model, view->params, fitted->columns);
-	add_up(fitted);
-}
-
-static uint64
-point_at(const RaceFitted *fitted, double p)
-{
-	double		at = p * fitted->total;
-	uint64		from = 0;
-	uint64		to = fitted->view.model->points - 1;
-
-	/* the first whose weights together are above */
-	while (from < to)
-	{
-		uint64		middle = (from + to) / 2;
-
-		if (fitted->passed[middle] > at)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return from;
-}
-
-const double *
-race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
-{
-	return fitted->columns[part].numbers + point * fitted->columns[part].width;
-}
-
-/* Return -ln k of two points: about 1 at a bandwidth's distance. */
-static double
-log_kernel(const RaceFitted *fitted, uint64 a, uint64 b)
-{
-	RaceColumn	x[RACE_MAX_PARTS];
-	RaceColumn	y[RACE_MAX_PARTS];
-	int			parts = race_params_parts(fitted->view.params);
-
-	for (int i = 0; i < parts; i++)
-	{
-		x[i] = race_column_from(&fitted->columns[i], a);
-		y[i] = race_column_from(&fitted->columns[i], b);
-	}
-	return -log(race_kernel_value(fitted->view.params, x, y));
-}
+/* ------------------------------------------- records drawn from the model of a sketch */
 
 /*
- * Records drawn from the model of a sketch.
- *
  * A point is drawn by weight, evenly: by multiples of the golden ratio, shuffled.  Then its
  * vectors are moved, because points are a discretization: on average by half the distance to
  * its nearest points, but not by more than half a bandwidth.  A move is a random mix of the
@@ -277,22 +212,6 @@ typedef struct Draws
 	double	   *vectors[RACE_MAX_PARTS];	/* that are drawn */
 } Draws;
 
-/* --------------------------------------------------------------- preparation */
-
-static void
-place_points(Draws *draws)
-{
-	const RaceParams *params = draws->fitted->view.params;
-	uint64		n = draws->fitted->view.model->points;
-
-	draws->radial = palloc(sizeof(RaceRadial));
-	race_radial_init(draws->radial, params);
-	draws->places = palloc_extended(n * draws->radial->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	for (uint64 i = 0; i < n; i++)
-		race_radial_place(draws->radial, params, race_fitted_vector(draws->fitted, 0, i),
-						  draws->places + i, n);
-}
-
 static Draws *
 create_draws(const RaceFitted *fitted, int64 seed)
 {
@@ -318,11 +237,33 @@ create_draws(const RaceFitted *fitted, int64 seed)
 	else if (vectors)
 		draws->near = palloc0(fitted->view.model->points * sizeof(Near));
 	if (draws->near != NULL && race_radial_can(params))
-		place_points(draws);
+	{
+		uint64		n = fitted->view.model->points;
+
+		draws->radial = palloc(sizeof(RaceRadial));
+		race_radial_init(draws->radial, params);
+		draws->places = palloc_extended(n * draws->radial->dims * sizeof(double), MCXT_ALLOC_HUGE);
+		for (uint64 i = 0; i < n; i++)
+			race_radial_place(draws->radial, params, race_fitted_vector(fitted, 0, i), draws->places + i, n);
+	}
 	return draws;
 }
 
-/* -------------------------------------------------------------- nearest points */
+/* Return -ln k of two points: about 1 at a bandwidth's distance. */
+static double
+log_kernel(const RaceFitted *fitted, uint64 a, uint64 b)
+{
+	RaceColumn	x[RACE_MAX_PARTS];
+	RaceColumn	y[RACE_MAX_PARTS];
+	int			parts = race_params_parts(fitted->view.params);
+
+	for (int i = 0; i < parts; i++)
+	{
+		x[i] = race_column_from(&fitted->columns[i], a);
+		y[i] = race_column_from(&fitted->columns[i], b);
+	}
+	return -log(race_kernel_value(fitted->view.params, x, y));
+}
 
 /* Have both points the same vectors? */
 static bool
@@ -337,30 +278,13 @@ same_vectors(const Draws *draws, uint64 a, uint64 b)
 	return true;
 }
 
-/* Put a point in its place among the nearest. */
-static void
-insert(Near *near, uint32 point, double apart)
-{
-	uint32		i;
-
-	if (near->n == NEAREST && apart >= near->apart[NEAREST - 1])
-		return;
-	i = near->n < NEAREST ? near->n++ : NEAREST - 1;
-	for (; i > 0 && near->apart[i - 1] > apart; i--)
-	{
-		near->point[i] = near->point[i - 1];
-		near->apart[i] = near->apart[i - 1];
-	}
-	near->point[i] = point;
-	near->apart[i] = apart;
-}
-
 /* Points with the same vectors lead nowhere, those without any similarity too far. */
 static const Near *
 find_near(Draws *draws, uint64 point)
 {
 	Near	   *near = &draws->near[point];
 	uint64		n = draws->fitted->view.model->points;
+	uint32		k;
 
 	if (near->known)
 		return near;
@@ -374,17 +298,22 @@ find_near(Draws *draws, uint64 point)
 		apart = draws->radial != NULL ?
 			race_radial_apart(draws->radial, draws->places, n, point, i) :
 			log_kernel(draws->fitted, point, i);
-		if (isfinite(apart) && !(near->n == NEAREST && apart >= near->apart[NEAREST - 1]) &&
-			!same_vectors(draws, point, i))
-			insert(near, (uint32) i, apart);
+		if (!isfinite(apart) || (near->n == NEAREST && apart >= near->apart[NEAREST - 1]) ||
+			same_vectors(draws, point, i))
+			continue;
+		for (k = near->n < NEAREST ? near->n++ : NEAREST - 1; k > 0 && near->apart[k - 1] > apart; k--)
+		{
+			near->point[k] = near->point[k - 1];
+			near->apart[k] = near->apart[k - 1];
+		}
+		near->point[k] = (uint32) i;
+		near->apart[k] = apart;
 	}
 	for (uint64 i = 0; draws->radial != NULL && i < near->n; i++)
 		near->apart[i] = -log(race_radial_value(draws->radial, near->apart[i]));
 	near->known = true;
 	return near;
 }
-
-/* ------------------------------------------------------------------- drawing */
 
 /* Two numbers in (0, 1): number k of record i */
 static void
@@ -429,20 +358,6 @@ shuffled(const Draws *draws, uint32 i)
 	return (i & ~mask) | x;
 }
 
-/*
- * Which point record i comes from, as a number in (0, 1).  Multiples of the golden ratio, modulo 1,
- * are spread evenly however many there are: so points are drawn as often as their weight says, but for
- * far less than draws at random miss it by.  They are shuffled, so that those of two sketches can
- * be put side by side.
- */
-static double
-place_of_record(const Draws *draws, uint32 i)
-{
-	uint64		place = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
-
-	return ((double) (place >> 11) + 0.5) / 9007199254740992.0;
-}
-
 /* Reflect numbers at bounds, which may be missing or infinite. */
 static void
 reflect(const RaceParams *part, double *x)
@@ -458,63 +373,69 @@ reflect(const RaceParams *part, double *x)
 	race_vector_clip(part, x, part->dims);
 }
 
-/* By how much of the difference to each of the nearest points a record is moved */
-static void
-draw_shares(const Draws *draws, uint32 i, const Near *near, double *shares)
-{
-	for (uint32 k = 0; k < near->n; k++)
-	{
-		double		u[2];
-
-		if (k % 2 == 0)
-			uniforms(draws, i, k / 2 + 1, u);
-		shares[k] = race_inverse_normal(u[k % 2]) * SHARE / sqrt(near->n) /
-			Max(near->apart[k], 1);
-	}
-}
-
-static void
-move_vector(const Draws *draws, int k, uint64 point, const Near *near,
-			const double *shares)
-{
-	uint32		width = draws->fitted->columns[k].width;
-	const double *from = race_fitted_vector(draws->fitted, k, point);
-	double	   *x = draws->vectors[k];
-
-	memcpy(x, from, width * sizeof(double));
-	for (uint32 j = 0; j < near->n; j++)
-	{
-		const double *to = race_fitted_vector(draws->fitted, k, near->point[j]);
-
-		for (uint32 i = 0; i < width; i++)
-			x[i] += shares[j] * (to[i] - from[i]);
-	}
-}
-
+/*
+ * Draw record i.  Which point it comes from is a number in (0, 1): multiples of the golden ratio, modulo 1,
+ * are spread evenly however many there are, so that points are drawn as often as their weight says, but for
+ * far less than draws at random miss it by.  They are shuffled, so that those of two sketches can
+ * be put side by side.
+ */
 static void
 draw(Draws *draws, uint32 i, Drawn *drawn)
 {
-	const RaceParams *params = draws->fitted->view.params;
-	double		shares[NEAREST];
+	const RaceFitted *fitted = draws->fitted;
+	const RaceParams *params = fitted->view.params;
+	uint64		bits = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
+	double		place = ((double) (bits >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
+	uint64		to = fitted->view.model->points - 1;
+	double		shares[NEAREST];	/* of the difference to the nearest points, by which the record is moved */
+	double		u[2];
 	const Near *near;
-	double		u = place_of_record(draws, i);
 	int			k = 0;
 
-	drawn->point = point_at(draws->fitted, u);
+	/* the first point up to which weights together are above */
+	drawn->point = 0;
+	while (drawn->point < to)
+	{
+		uint64		middle = (drawn->point + to) / 2;
+
+		if (fitted->passed[middle] > place * fitted->total)
+			to = middle;
+		else
+			drawn->point = middle + 1;
+	}
 	memcpy(drawn->vectors, draws->vectors, sizeof(drawn->vectors));
 	if (draws->line != NULL)
-		draws->vectors[0][0] = race_marginal_quantile(draws->line, u);
+		draws->vectors[0][0] = race_marginal_quantile(draws->line, place);
 	if (draws->near == NULL)
 		return;
 	near = find_near(draws, drawn->point);
-	draw_shares(draws, i, near, shares);
+	for (uint32 j = 0; j < near->n; j++)
+	{
+		if (j % 2 == 0)
+			uniforms(draws, i, j / 2 + 1, u);
+		shares[j] = race_inverse_normal(u[j % 2]) * SHARE / sqrt(near->n) / Max(near->apart[j], 1);
+	}
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), k++)
-		if (draws->vectors[k] != NULL)
+	{
+		double	   *x = draws->vectors[k];
+		const double *from;
+
+		if (x == NULL)
+			continue;
+		from = race_fitted_vector(fitted, k, drawn->point);
+		memcpy(x, from, part->dims * sizeof(double));
+		for (uint32 j = 0; j < near->n; j++)
 		{
-			move_vector(draws, k, drawn->point, near, shares);
-			reflect(part, draws->vectors[k]);
+			const double *other = race_fitted_vector(fitted, k, near->point[j]);
+
+			for (uint32 e = 0; e < part->dims; e++)
+				x[e] += shares[j] * (other[e] - from[e]);
 		}
+		reflect(part, x);
+	}
 }
+
+/* ----------------------------------------------------------- drawn records as text */
 
 /*
  * Drawn records as text, and the values that are in them.  A model keeps points that are not vectors by
@@ -619,9 +540,9 @@ drawn_text(const RaceFitted *fitted, const Drawn *drawn)
 	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(heap_form_tuple(texts_of_parts(n), values, nulls)));
 }
 
+/* ------------------------------------------------------- drawn records as rows of a table */
+
 /*
- * Drawn records as rows of a table.
- *
  * The values of a record fill the columns in order: a column of an array type takes a whole
  * part of the record, any other column one number of a vector, one category, or a whole set.
  * They go through the input functions of the types; numbers for integers are rounded.
@@ -654,12 +575,6 @@ typedef struct Fill
 	Texts	   *texts;			/* [points] */
 } Fill;
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* Say which column takes what. */
 static void
 assign_columns(Fill *fill, const RaceParams *params)
@@ -675,6 +590,7 @@ assign_columns(Fill *fill, const RaceParams *params)
 		Column	   *column = &fill->columns[i];
 		Oid			type;
 		Oid			of_element;
+		Oid			number;
 
 		column->part = -1;
 		if (TupleDescAttr(desc, i)->attisdropped)
@@ -686,7 +602,8 @@ assign_columns(Fill *fill, const RaceParams *params)
 		of_element = get_element_type(type);
 		column->part = k;
 		column->element = element++;
-		column->integers = is_integer(OidIsValid(of_element) ? getBaseType(of_element) : type);
+		number = OidIsValid(of_element) ? getBaseType(of_element) : type;
+		column->integers = number == INT2OID || number == INT4OID || number == INT8OID;
 		column->whole = (OidIsValid(of_element) && column->element == 0) ||
 			race_record_kind(part) == RACE_RECORD_SET;
 		if (column->whole || element == race_part_elements(part))
@@ -704,15 +621,25 @@ assign_columns(Fill *fill, const RaceParams *params)
 				 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
-/* Columns that are left get the texts of those of a row. */
-static void
-set_base(Fill *fill, HeapTupleHeader base)
+static Fill *
+create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 {
-	TupleDesc	desc = fill->input->tupdesc;
+	Fill	   *fill = palloc0(sizeof(Fill));
 	Datum	   *values = palloc(desc->natts * sizeof(Datum));
 	bool	   *nulls = palloc(desc->natts * sizeof(bool));
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(base), .t_data = base};
+	HeapTupleData tuple = {.t_data = base};
 
+	fill->fitted = fitted;
+	fill->context = CurrentMemoryContext;
+	fill->input = TupleDescGetAttInMetadata(desc);
+	fill->columns = palloc0(desc->natts * sizeof(Column));
+	fill->values = palloc0(desc->natts * sizeof(char *));
+	fill->texts = palloc0(fitted->view.model->points * sizeof(Texts));
+	assign_columns(fill, fitted->view.params);
+	if (base == NULL)
+		return fill;
+	/* columns that are left get the texts of those of the row */
+	tuple.t_len = HeapTupleHeaderGetDatumLength(base);
 	heap_deform_tuple(&tuple, desc, values, nulls);
 	for (int i = 0; i < desc->natts; i++)
 		if (!nulls[i] && fill->columns[i].part < 0)
@@ -723,22 +650,6 @@ set_base(Fill *fill, HeapTupleHeader base)
 			getTypeOutputInfo(TupleDescAttr(desc, i)->atttypid, &output, &is_varlena);
 			fill->values[i] = OidOutputFunctionCall(output, values[i]);
 		}
-}
-
-static Fill *
-create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
-{
-	Fill	   *fill = palloc0(sizeof(Fill));
-
-	fill->fitted = fitted;
-	fill->context = CurrentMemoryContext;
-	fill->input = TupleDescGetAttInMetadata(desc);
-	fill->columns = palloc0(desc->natts * sizeof(Column));
-	fill->values = palloc0(desc->natts * sizeof(char *));
-	fill->texts = palloc0(fitted->view.model->points * sizeof(Texts));
-	assign_columns(fill, fitted->view.params);
-	if (base != NULL)
-		set_base(fill, base);
 	return fill;
 }
 
@@ -781,9 +692,7 @@ fill_row(Fill *fill, const Drawn *drawn)
 	return HeapTupleGetDatum(BuildTupleFromCStrings(fill->input, fill->values));
 }
 
-/*
- * race_sample: records drawn from the model of a sketch.
- */
+/* ------------------------------------------------------------------ race_sample */
 
 PG_FUNCTION_INFO_V1(race_sample);
 PG_FUNCTION_INFO_V1(race_sample_rows);
@@ -795,33 +704,6 @@ typedef struct Sample
 	RaceResultRow row;			/* of x and record, */
 	Fill   *fill;			/* or rows of a table; else NULL */
 } Sample;
-
-/*
- * Too few rows to test a model is too few to trust samples.  Of a grid with an untested model
- * nothing is said: its points follow all nodes.
- */
-static void
-notice_untested(const RaceView *view)
-{
-	if (view->model->misfit == RACE_UNTESTED && race_summary_kind(view->params)->hashed)
-		ereport(NOTICE,
-				(errmsg("the sketch has too few rows to tell whether its model fits"),
-				 errdetail("The records drawn may be far from the truth.")));
-}
-
-static int64
-seed_of(FunctionCallInfo fcinfo, int arg)
-{
-	int64		seed;
-
-	if (!PG_ARGISNULL(arg))
-		return PG_GETARG_INT64(arg);
-	if (!pg_strong_random(&seed, sizeof(seed)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-	return seed;
-}
 
 /* To make rows of the type of argument 0 */
 static Fill *
@@ -846,6 +728,8 @@ start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	int			arg = PG_NARGS() - 3;
 	Sample	   *sample;
+	const RaceView *view;
+	int64		seed;
 	int32		n;
 
 	if (PG_ARGISNULL(arg) || PG_ARGISNULL(arg + 1))
@@ -857,8 +741,17 @@ start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 				 errmsg("n must not be negative")));
 	sample = palloc0(sizeof(Sample));
 	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(arg)), &sample->fitted);
-	notice_untested(&sample->fitted.view);
-	sample->draws = create_draws(&sample->fitted, seed_of(fcinfo, arg + 2));
+	view = &sample->fitted.view;
+	/* Of a grid with an untested model nothing is said: its points follow all nodes. */
+	if (view->model->misfit == RACE_UNTESTED && race_summary_kind(view->params)->hashed)
+		ereport(NOTICE,
+				(errmsg("the sketch has too few rows to tell whether its model fits"),
+				 errdetail("The records drawn may be far from the truth.")));
+	if (PG_ARGISNULL(arg + 2) && !pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	sample->draws = create_draws(&sample->fitted, PG_ARGISNULL(arg + 2) ? seed : PG_GETARG_INT64(arg + 2));
 	if (arg == 0)
 		race_row_start(&sample->row, fcinfo);
 	else
@@ -867,34 +760,27 @@ start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->user_fctx = sample;
 }
 
-/* (x, record) */
 static Datum
-sample_datum(Sample *sample, const Drawn *drawn)
+next_sample(void *state, uint64 i)
 {
+	Sample	   *sample = (Sample *) state;
 	const RaceParams *params = sample->fitted.view.params;
+	Drawn		drawn;
 
+	draw(sample->draws, (uint32) i, &drawn);
+	if (sample->fill != NULL)
+		return fill_row(sample->fill, &drawn);
 	if (race_model_is_of_vectors(params))
 	{
-		race_row_add_numbers(&sample->row, drawn->vectors[0], params->dims);
+		race_row_add_numbers(&sample->row, drawn.vectors[0], params->dims);
 		race_row_add_null(&sample->row);
 	}
 	else
 	{
 		race_row_add_null(&sample->row);
-		race_row_add_text(&sample->row, drawn_text(&sample->fitted, drawn));
+		race_row_add_text(&sample->row, drawn_text(&sample->fitted, &drawn));
 	}
 	return race_row_datum(&sample->row);
-}
-
-static Datum
-next_sample(void *state, uint64 i)
-{
-	Sample	   *sample = (Sample *) state;
-	Drawn	drawn;
-
-	draw(sample->draws, (uint32) i, &drawn);
-	return sample->fill != NULL ? fill_row(sample->fill, &drawn) :
-		sample_datum(sample, &drawn);
 }
 
 /* race_sample(sketch, n, seed) */

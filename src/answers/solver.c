@@ -10,377 +10,7 @@
 #include "../core/core.h"
 #include "solver.h"
 
-/*
- * Accelerated projected gradient on the simplex.
- */
-
-static int
-compare_descending(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x < y) - (x > y);
-}
-
-void
-race_sort_descending(double *v, size_t n)
-{
-	qsort(v, n, sizeof(double), compare_descending);
-}
-
-/*
- * The same amount is taken off all, so that what is left above 0 has the right sum.  The
- * largest comes off first, so that no digits are lost where all are large.
- */
-void
-race_simplex_project(double *v, size_t n, double total, double *sorted)
-{
-	double		largest = v[0];
-	double		sum = 0;
-	double		excess = 0;
-
-	for (size_t i = 1; i < n; i++)
-		largest = fmax(largest, v[i]);
-	for (size_t i = 0; i < n; i++)
-		v[i] -= largest;
-	memcpy(sorted, v, n * sizeof(double));
-	race_sort_descending(sorted, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		sum += sorted[i];
-		if (i > 0 && sorted[i] <= (sum - total) / (double) (i + 1))
-			break;
-		excess = (sum - total) / (double) (i + 1);
-	}
-	for (size_t i = 0; i < n; i++)
-		v[i] = v[i] > excess ? v[i] - excess : 0;
-}
-
-/* The largest eigenvalue of the Gram matrix, or a little more: power iterations */
-#define POWER_ITERATIONS	15
-#define POWER_MARGIN		1.05
-
-static double
-largest_eigenvalue(const RaceGram *gram, double *v, double *next)
-{
-	size_t		m = gram->m;
-	double		length = 1;
-
-	for (size_t i = 0; i < m; i++)
-		v[i] = 1 / sqrt((double) m);
-	for (int k = 0; k < POWER_ITERATIONS; k++)
-	{
-		race_gram_multiply(gram, v, next);
-		length = sqrt(race_dot(next, next, m));
-		if (length == 0)
-			return 1;
-		for (size_t i = 0; i < m; i++)
-			v[i] = next[i] / length;
-	}
-	return POWER_MARGIN * length;
-}
-
-/* The gradient of the misfit at a point; `space` is for m numbers */
-static void
-find_gradient(const RaceGram *gram, const double *answers, RaceMisfit misfit,
-			  const double *point, double *gradient, double *space)
-{
-	double	   *excess = misfit == RACE_MISFIT_COUNTERS ? gradient : space;
-
-	race_gram_multiply(gram, point, excess);
-	for (size_t i = 0; i < gram->m; i++)
-		excess[i] -= answers[i];
-	if (misfit == RACE_MISFIT_ANSWERS)
-		race_gram_multiply(gram, excess, gradient);
-}
-
-void
-race_solve_weights(const RaceGram *gram, const double *answers,
-				   double total, RaceMisfit misfit, int iterations, double *weights,
-				   double *space)
-{
-	size_t		m = gram->m;
-	double	   *point = space;	/* where the gradient is taken */
-	double	   *gradient = point + m;
-	double	   *next = gradient + m;
-	double	   *sorted = next + m;
-	double		largest = largest_eigenvalue(gram, point, next);
-	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
-	double		t = 1;
-
-	memcpy(point, weights, m * sizeof(double));
-	for (int k = 0; k < iterations; k++)
-	{
-		double		t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
-		double		uphill = 0;
-
-		race_look_for_interrupts();
-		find_gradient(gram, answers, misfit, point, gradient, sorted);
-		for (size_t i = 0; i < m; i++)
-			next[i] = point[i] - step * gradient[i];
-		race_simplex_project(next, m, total, sorted);
-
-		/* momentum that leads uphill is dropped */
-		for (size_t i = 0; i < m; i++)
-			uphill += (point[i] - next[i]) * (next[i] - weights[i]);
-		if (uphill > 0)
-			t = t_next = 1;
-		for (size_t i = 0; i < m; i++)
-		{
-			point[i] = next[i] + (t - 1) / t_next * (next[i] - weights[i]);
-			weights[i] = next[i];
-		}
-		t = t_next;
-	}
-}
-
-/*
- * The Gram matrix of points.
- */
-
-/* Points that are compared with each other while their codes are in a near cache */
-#define TILE	32
-
-size_t
-race_gram_line(uint32_t rows)
-{
-	return ((size_t) rows + RACE_GRAM_LINE - 1) / RACE_GRAM_LINE * RACE_GRAM_LINE;
-}
-
-void
-race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *line)
-{
-	size_t		n = race_gram_line(rows);
-	size_t		r;
-
-	for (r = 0; r < rows; r++)
-		line[r] = (uint16_t) (buckets[r] ^ buckets[r] >> 16);
-	/* points have different numbers: at most RACE_MAX_POINTS, which is below 2^16 */
-	for (; r < n; r++)
-		line[r] = (uint16_t) point;
-}
-
-/* In how many places of a line are both equal?  Sums stay below 2^16: a line of them. */
-static uint32_t
-count_equal(const uint16_t *a, const uint16_t *b, size_t n)
-{
-	uint32_t	total = 0;
-
-	for (size_t from = 0; from < n; from += RACE_GRAM_LINE)
-	{
-		uint16_t	sum = 0;
-
-		for (int r = 0; r < RACE_GRAM_LINE; r++)
-			sum += a[from + r] == b[from + r];
-		total += sum;
-	}
-	return total;
-}
-
-void
-race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
-{
-	size_t		line = race_gram_line(rows);
-
-	for (size_t tile_i = 0; tile_i < m; tile_i += TILE)
-		for (size_t tile_j = tile_i; tile_j < m; tile_j += TILE)
-		{
-			race_look_for_interrupts();
-			for (size_t i = tile_i; i < m && i < tile_i + TILE; i++)
-				for (size_t j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
-				{
-					uint32_t	equal = i == j ? rows :
-						count_equal(codes + i * line, codes + j * line, line);
-
-					gram[i * m + j] = gram[j * m + i] = (float) equal / (float) rows;
-				}
-		}
-}
-
-void
-race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, float *gram)
-{
-	for (size_t i = 0; i < m; i++)
-	{
-		race_look_for_interrupts();
-		for (size_t j = i; j < m; j++)
-			gram[i * m + j] = gram[j * m + i] =
-				(float) race_radial_value(radial, race_radial_apart(radial, places, m, i, j));
-	}
-}
-
-/*
- * out = gram v, column by column, so that it is the same sum whatever the width of
- * vectors.  Many weights are 0.
- */
-static void
-multiply(const float *gram, size_t m, const double *v, double *out)
-{
-	memset(out, 0, m * sizeof(double));
-	for (size_t j = 0; j < m; j++)
-	{
-		const float *column = gram + j * m;
-		double		x = v[j];
-
-		if (x == 0)
-			continue;
-		for (size_t i = 0; i < m; i++)
-			out[i] += x * column[i];
-	}
-}
-
-/* ------------------------------------------------------------ points of a grid */
-
-/* Offsets from -(side - 1) to side - 1 fit in without wrapping around. */
-static void
-set_lattice_sizes(const size_t *sides, size_t *sizes)
-{
-	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-		sizes[axis] = sides[axis] == 1 ? 1 : race_fourier_size(2 * sides[axis] - 1);
-}
-
-size_t
-race_lattice_volume(const size_t *sides)
-{
-	size_t		sizes[RACE_FOURIER_DIMS];
-
-	set_lattice_sizes(sides, sizes);
-	return sizes[0] * sizes[1] * sizes[2];
-}
-
-size_t
-race_lattice_space(const size_t *sides)
-{
-	size_t		sizes[RACE_FOURIER_DIMS];
-
-	set_lattice_sizes(sides, sizes);
-	return 2 * race_lattice_volume(sides) + race_fourier_space(sizes);
-}
-
-void
-race_lattice_at(const size_t *sizes, size_t i, size_t *at)
-{
-	at[2] = i % sizes[2];
-	at[1] = i / sizes[2] % sizes[1];
-	at[0] = i / sizes[2] / sizes[1];
-}
-
-/* The kernel at an offset, which wraps around */
-static double
-kernel_at(const RaceLattice *lattice, const RaceRadial *radial, const double *steps, const size_t *at)
-{
-	double		apart = 0;
-
-	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-	{
-		size_t		offset = at[axis] > lattice->sizes[axis] / 2 ? lattice->sizes[axis] - at[axis] : at[axis];
-		double		x = (double) offset * steps[axis];
-
-		apart += radial->euclidean ? x * x : x;
-	}
-	return race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
-}
-
-/* The transform of a cubic B-spline along each axis */
-static double
-spline_at(const RaceLattice *lattice, const size_t *at)
-{
-	double		spline = 1;
-
-	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-		if (lattice->sides[axis] > 1)
-			spline *= (2 + cos(2 * RACE_PI * (double) at[axis] / (double) lattice->sizes[axis])) / 3;
-	return spline;
-}
-
-void
-race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *sides,
-				  const double *steps, bool split, RaceComplex *space)
-{
-	size_t		n = race_lattice_volume(sides);
-	size_t		at[RACE_FOURIER_DIMS];
-
-	memcpy(lattice->sides, sides, sizeof(lattice->sides));
-	set_lattice_sizes(sides, lattice->sizes);
-	lattice->numbers = space;
-	lattice->spectrum = space + n;
-	lattice->space = space + 2 * n;
-	for (size_t i = 0; i < n; i++)
-	{
-		race_lattice_at(lattice->sizes, i, at);
-		lattice->spectrum[i].re = kernel_at(lattice, radial, steps, at);
-		lattice->spectrum[i].im = 0;
-	}
-	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
-	for (size_t i = 0; i < n && split; i++)
-	{
-		race_lattice_at(lattice->sizes, i, at);
-		lattice->spectrum[i].re /= spline_at(lattice, at);
-	}
-}
-
-/* Copy the points of the lattice to or from the numbers that are transformed. */
-static void
-copy_points(const RaceLattice *lattice, double *a, double *b, bool back)
-{
-	const size_t *sides = lattice->sides;
-	size_t		n = sides[0] * sides[1] * sides[2];
-	size_t		at[RACE_FOURIER_DIMS];
-
-	for (size_t i = 0; i < n; i++)
-	{
-		RaceComplex *number;
-
-		race_lattice_at(sides, i, at);
-		number = &lattice->numbers[(at[0] * lattice->sizes[1] + at[1]) * lattice->sizes[2] + at[2]];
-		if (!back)
-		{
-			number->re = a[i];
-			number->im = b == NULL ? 0 : b[i];
-			continue;
-		}
-		a[i] = number->re;
-		if (b != NULL)
-			b[i] = number->im;
-	}
-}
-
-void
-race_lattice_multiply(const RaceLattice *lattice, const double *a, const double *b, double *out_a,
-					  double *out_b)
-{
-	size_t		n = lattice->sizes[0] * lattice->sizes[1] * lattice->sizes[2];
-
-	memset(lattice->numbers, 0, n * sizeof(RaceComplex));
-	copy_points(lattice, (double *) a, (double *) b, false);
-	race_fourier(lattice->numbers, lattice->sizes, 0, lattice->space);
-	for (size_t i = 0; i < n; i++)
-	{
-		/* the kernel is even, so its spectrum is real */
-		double		factor = lattice->spectrum[i].re / (double) n;
-
-		lattice->numbers[i].re *= factor;
-		lattice->numbers[i].im *= factor;
-	}
-	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
-	copy_points(lattice, out_a, out_b, true);
-}
-
-/* ------------------------------------------------------------ products */
-
-void
-race_gram_multiply(const RaceGram *gram, const double *v, double *out)
-{
-	if (gram->lattice != NULL)
-		race_lattice_multiply(gram->lattice, v, NULL, out, NULL);
-	else
-		multiply(gram->dense, gram->m, v, out);
-}
-
-/*
- * Discrete Fourier transforms (Cooley & Tukey 1965), axis by axis.
- */
+/* ------------------- discrete Fourier transforms (Cooley & Tukey 1965), axis by axis */
 
 size_t
 race_fourier_size(size_t n)
@@ -471,9 +101,341 @@ race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *spac
 	}
 }
 
+/* -------------------------------------------- the Gram matrix of a grid of points */
+
+/* Offsets from -(side - 1) to side - 1 fit in without wrapping around. */
+static void
+set_lattice_sizes(const size_t *sides, size_t *sizes)
+{
+	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		sizes[axis] = sides[axis] == 1 ? 1 : race_fourier_size(2 * sides[axis] - 1);
+}
+
+size_t
+race_lattice_volume(const size_t *sides)
+{
+	size_t		sizes[RACE_FOURIER_DIMS];
+
+	set_lattice_sizes(sides, sizes);
+	return sizes[0] * sizes[1] * sizes[2];
+}
+
+size_t
+race_lattice_space(const size_t *sides)
+{
+	size_t		sizes[RACE_FOURIER_DIMS];
+
+	set_lattice_sizes(sides, sizes);
+	return 2 * race_lattice_volume(sides) + race_fourier_space(sizes);
+}
+
+void
+race_lattice_at(const size_t *sizes, size_t i, size_t *at)
+{
+	at[2] = i % sizes[2];
+	at[1] = i / sizes[2] % sizes[1];
+	at[0] = i / sizes[2] / sizes[1];
+}
+
+void
+race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *sides,
+				  const double *steps, bool split, RaceComplex *space)
+{
+	size_t		n = race_lattice_volume(sides);
+	size_t		at[RACE_FOURIER_DIMS];
+
+	memcpy(lattice->sides, sides, sizeof(lattice->sides));
+	set_lattice_sizes(sides, lattice->sizes);
+	lattice->numbers = space;
+	lattice->spectrum = space + n;
+	lattice->space = space + 2 * n;
+	for (size_t i = 0; i < n; i++)
+	{
+		double		apart = 0;
+
+		race_lattice_at(lattice->sizes, i, at);
+		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+		{
+			/* offsets wrap around */
+			size_t		offset = at[axis] > lattice->sizes[axis] / 2 ? lattice->sizes[axis] - at[axis] : at[axis];
+			double		x = (double) offset * steps[axis];
+
+			apart += radial->euclidean ? x * x : x;
+		}
+		lattice->spectrum[i].re = race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
+		lattice->spectrum[i].im = 0;
+	}
+	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
+	for (size_t i = 0; i < n && split; i++)
+	{
+		race_lattice_at(lattice->sizes, i, at);
+		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
+			if (lattice->sides[axis] > 1)	/* the transform of a cubic B-spline */
+				lattice->spectrum[i].re /=
+					(2 + cos(2 * RACE_PI * (double) at[axis] / (double) lattice->sizes[axis])) / 3;
+	}
+}
+
+/* Copy the points of the lattice to or from the numbers that are transformed. */
+static void
+copy_points(const RaceLattice *lattice, double *a, double *b, bool back)
+{
+	const size_t *sides = lattice->sides;
+	size_t		n = sides[0] * sides[1] * sides[2];
+	size_t		at[RACE_FOURIER_DIMS];
+
+	for (size_t i = 0; i < n; i++)
+	{
+		RaceComplex *number;
+
+		race_lattice_at(sides, i, at);
+		number = &lattice->numbers[(at[0] * lattice->sizes[1] + at[1]) * lattice->sizes[2] + at[2]];
+		if (!back)
+		{
+			number->re = a[i];
+			number->im = b == NULL ? 0 : b[i];
+			continue;
+		}
+		a[i] = number->re;
+		if (b != NULL)
+			b[i] = number->im;
+	}
+}
+
+void
+race_lattice_multiply(const RaceLattice *lattice, const double *a, const double *b, double *out_a,
+					  double *out_b)
+{
+	size_t		n = lattice->sizes[0] * lattice->sizes[1] * lattice->sizes[2];
+
+	memset(lattice->numbers, 0, n * sizeof(RaceComplex));
+	copy_points(lattice, (double *) a, (double *) b, false);
+	race_fourier(lattice->numbers, lattice->sizes, 0, lattice->space);
+	for (size_t i = 0; i < n; i++)
+	{
+		/* the kernel is even, so its spectrum is real */
+		double		factor = lattice->spectrum[i].re / (double) n;
+
+		lattice->numbers[i].re *= factor;
+		lattice->numbers[i].im *= factor;
+	}
+	race_fourier(lattice->numbers, lattice->sizes, 1, lattice->space);
+	copy_points(lattice, out_a, out_b, true);
+}
+
+/* ----------------------------------------------------- the Gram matrix of points */
+
+/* Points that are compared with each other while their codes are in a near cache */
+#define TILE	32
+
+size_t
+race_gram_line(uint32_t rows)
+{
+	return ((size_t) rows + RACE_GRAM_LINE - 1) / RACE_GRAM_LINE * RACE_GRAM_LINE;
+}
+
+void
+race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *line)
+{
+	size_t		n = race_gram_line(rows);
+	size_t		r;
+
+	for (r = 0; r < rows; r++)
+		line[r] = (uint16_t) (buckets[r] ^ buckets[r] >> 16);
+	/* points have different numbers: at most RACE_MAX_POINTS, which is below 2^16 */
+	for (; r < n; r++)
+		line[r] = (uint16_t) point;
+}
+
+/* In how many places of a line are both equal?  Sums stay below 2^16: a line of them. */
+static uint32_t
+count_equal(const uint16_t *a, const uint16_t *b, size_t n)
+{
+	uint32_t	total = 0;
+
+	for (size_t from = 0; from < n; from += RACE_GRAM_LINE)
+	{
+		uint16_t	sum = 0;
+
+		for (int r = 0; r < RACE_GRAM_LINE; r++)
+			sum += a[from + r] == b[from + r];
+		total += sum;
+	}
+	return total;
+}
+
+void
+race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
+{
+	size_t		line = race_gram_line(rows);
+
+	for (size_t tile_i = 0; tile_i < m; tile_i += TILE)
+		for (size_t tile_j = tile_i; tile_j < m; tile_j += TILE)
+		{
+			race_look_for_interrupts();
+			for (size_t i = tile_i; i < m && i < tile_i + TILE; i++)
+				for (size_t j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
+				{
+					uint32_t	equal = i == j ? rows :
+						count_equal(codes + i * line, codes + j * line, line);
+
+					gram[i * m + j] = gram[j * m + i] = (float) equal / (float) rows;
+				}
+		}
+}
+
+void
+race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, float *gram)
+{
+	for (size_t i = 0; i < m; i++)
+	{
+		race_look_for_interrupts();
+		for (size_t j = i; j < m; j++)
+			gram[i * m + j] = gram[j * m + i] =
+				(float) race_radial_value(radial, race_radial_apart(radial, places, m, i, j));
+	}
+}
+
+void
+race_gram_multiply(const RaceGram *gram, const double *v, double *out)
+{
+	size_t		m = gram->m;
+
+	if (gram->lattice != NULL)
+	{
+		race_lattice_multiply(gram->lattice, v, NULL, out, NULL);
+		return;
+	}
+	/* column by column, so that it is the same sum whatever the width of vectors */
+	memset(out, 0, m * sizeof(double));
+	for (size_t j = 0; j < m; j++)
+	{
+		const float *column = gram->dense + j * m;
+		double		x = v[j];
+
+		if (x == 0)				/* many weights are */
+			continue;
+		for (size_t i = 0; i < m; i++)
+			out[i] += x * column[i];
+	}
+}
+
+/* ------------------------------------ accelerated projected gradient on the simplex */
+
+static int
+compare_descending(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x < y) - (x > y);
+}
+
+void
+race_sort_descending(double *v, size_t n)
+{
+	qsort(v, n, sizeof(double), compare_descending);
+}
+
 /*
- * Points in a box that a model of vectors may have.
+ * The same amount is taken off all, so that what is left above 0 has the right sum.  The
+ * largest comes off first, so that no digits are lost where all are large.
  */
+void
+race_simplex_project(double *v, size_t n, double total, double *sorted)
+{
+	double		largest = v[0];
+	double		sum = 0;
+	double		excess = 0;
+
+	for (size_t i = 1; i < n; i++)
+		largest = fmax(largest, v[i]);
+	for (size_t i = 0; i < n; i++)
+		v[i] -= largest;
+	memcpy(sorted, v, n * sizeof(double));
+	race_sort_descending(sorted, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		sum += sorted[i];
+		if (i > 0 && sorted[i] <= (sum - total) / (double) (i + 1))
+			break;
+		excess = (sum - total) / (double) (i + 1);
+	}
+	for (size_t i = 0; i < n; i++)
+		v[i] = v[i] > excess ? v[i] - excess : 0;
+}
+
+/* The largest eigenvalue of the Gram matrix, or a little more: power iterations */
+#define POWER_ITERATIONS	15
+#define POWER_MARGIN		1.05
+
+static double
+largest_eigenvalue(const RaceGram *gram, double *v, double *next)
+{
+	size_t		m = gram->m;
+	double		length = 1;
+
+	for (size_t i = 0; i < m; i++)
+		v[i] = 1 / sqrt((double) m);
+	for (int k = 0; k < POWER_ITERATIONS; k++)
+	{
+		race_gram_multiply(gram, v, next);
+		length = sqrt(race_dot(next, next, m));
+		if (length == 0)
+			return 1;
+		for (size_t i = 0; i < m; i++)
+			v[i] = next[i] / length;
+	}
+	return POWER_MARGIN * length;
+}
+
+void
+race_solve_weights(const RaceGram *gram, const double *answers,
+				   double total, RaceMisfit misfit, int iterations, double *weights,
+				   double *space)
+{
+	size_t		m = gram->m;
+	double	   *point = space;	/* where the gradient is taken */
+	double	   *gradient = point + m;
+	double	   *next = gradient + m;
+	double	   *sorted = next + m;
+	double		largest = largest_eigenvalue(gram, point, next);
+	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
+	double		t = 1;
+
+	memcpy(point, weights, m * sizeof(double));
+	for (int k = 0; k < iterations; k++)
+	{
+		double		t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
+		double		uphill = 0;
+		double	   *excess;
+
+		race_look_for_interrupts();
+		excess = misfit == RACE_MISFIT_COUNTERS ? gradient : sorted;
+		race_gram_multiply(gram, point, excess);
+		for (size_t i = 0; i < m; i++)
+			excess[i] -= answers[i];
+		if (misfit == RACE_MISFIT_ANSWERS)
+			race_gram_multiply(gram, excess, gradient);
+		for (size_t i = 0; i < m; i++)
+			next[i] = point[i] - step * gradient[i];
+		race_simplex_project(next, m, total, sorted);
+
+		/* momentum that leads uphill is dropped */
+		for (size_t i = 0; i < m; i++)
+			uphill += (point[i] - next[i]) * (next[i] - weights[i]);
+		if (uphill > 0)
+			t = t_next = 1;
+		for (size_t i = 0; i < m; i++)
+		{
+			point[i] = next[i] + (t - 1) / t_next * (next[i] - weights[i]);
+			weights[i] = next[i];
+		}
+		t = t_next;
+	}
+}
+
+/* -------------------------------- points in a box that a model of vectors may have */
 
 double
 race_candidates_random(int64_t seed, uint32_t stream, size_t point, uint32_t coordinate)
@@ -491,66 +453,43 @@ span(const RaceBox *box, uint32_t i)
 	return box->upper[i] - box->lower[i];
 }
 
-/* ------------------------------------------------------------------- grids */
-
-#define FINEST_STEP			0.0625	/* of a bandwidth */
+/* Steps of a grid of points, in bandwidths */
+#define FINEST_STEP			0.0625
 #define COARSEST_STEP		0.5
-
-/* The numbers of points along each axis with steps of so many bandwidths; and of all */
-static double
-points_along(const RaceBox *box, const double *bandwidths, double step, double *sides)
-{
-	double		points = 1;
-
-	for (uint32_t i = 0; i < box->dims; i++)
-	{
-		sides[i] = ceil(span(box, i) / (bandwidths[i] * step)) + 1;
-		points *= sides[i];
-	}
-	return points;
-}
-
-/* Point k of n along an axis.  The last is the bound itself, whatever rounding does. */
-static double
-place_along(const RaceBox *box, uint32_t i, size_t k, size_t n)
-{
-	if (k == 0)
-		return box->lower[i];
-	return k == n - 1 ? box->upper[i] :
-		fmin(box->lower[i] + span(box, i) * (double) k / (double) (n - 1), box->upper[i]);
-}
-
-static size_t
-place_all(const RaceBox *box, const double *along, double *x, size_t sides[2])
-{
-	uint32_t	last = box->dims - 1;
-
-	sides[0] = last == 1 ? (size_t) along[0] : 1;
-	sides[1] = (size_t) along[last];
-	for (size_t p = 0; p < sides[0] * sides[1]; p++)
-	{
-		x[p * box->dims + last] = place_along(box, last, p % sides[1], sides[1]);
-		if (last == 1)
-			x[p * 2] = place_along(box, 0, p / sides[1], sides[0]);
-	}
-	return sides[0] * sides[1];
-}
 
 size_t
 race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, double *x,
 					 size_t sides[2])
 {
 	double		step = FINEST_STEP;
-	double		along[2];
+	double		along[2] = {1, 1};	/* the numbers of points along both axes */
+	uint32_t	first = 2 - box->dims;	/* the last axis is in sides[1] */
 
 	if (box->dims > 2)
 		return 0;
-	while (step <= COARSEST_STEP && !(points_along(box, bandwidths, step, along) <= (double) n))
-		step *= 1.05;
-	return step > COARSEST_STEP ? 0 : place_all(box, along, x, sides);
-}
+	for (; step <= COARSEST_STEP; step *= 1.05)
+	{
+		for (uint32_t i = 0; i < box->dims; i++)
+			along[first + i] = ceil(span(box, i) / (bandwidths[i] * step)) + 1;
+		if (along[0] * along[1] <= (double) n)
+			break;
+	}
+	if (step > COARSEST_STEP)
+		return 0;
+	sides[0] = (size_t) along[0];
+	sides[1] = (size_t) along[1];
+	for (size_t p = 0; p < sides[0] * sides[1]; p++)
+		for (uint32_t i = 0; i < box->dims; i++)
+		{
+			size_t		last = sides[first + i] - 1;
+			size_t		k = first + i == 1 ? p % sides[1] : p / sides[1];
 
-/* ------------------------------------------------------------------ random */
+			/* the last is the bound itself, whatever rounding does */
+			x[p * box->dims + i] = k == 0 ? box->lower[i] : k == last ? box->upper[i] :
+				fmin(box->lower[i] + span(box, i) * (double) k / (double) last, box->upper[i]);
+		}
+	return sides[0] * sides[1];
+}
 
 void
 race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_t n,
@@ -607,8 +546,6 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 		}
 	}
 }
-
-/* -------------------------------------------------------------- the heaviest */
 
 size_t
 race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, size_t m,
