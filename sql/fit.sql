@@ -212,6 +212,10 @@ CREATE FUNCTION truth(p race_params, q float8[]) RETURNS float8 LANGUAGE sql AS 
 SELECT q, abs(race_kde(f, q) - k) < 0.01 AS fitted, race_kde(f, q) = race_kernel_sum(f, q) / race_count(f) AS sum,
        (e).density = race_kde(f, q) AS same, (e).lower <= race_kde(f, q) AND race_kde(f, q) <= (e).upper AS inside, (e).standard_error >= 0 AND (e).standard_error < 0.01 AS sharp
 FROM f, unnest('{0,1.5,2.5,3,4,5,6,7,8.2,10}'::float8[]) v, LATERAL (SELECT ARRAY[v] AS q) w, LATERAL (SELECT truth(race_params(f), q) AS k, race_estimate(f, q) AS e) u ORDER BY q;
+-- with a Gaussian kernel, too
+SELECT h, max(abs(e.density - k)) * 2.5066 * h < 0.002 AS close, bool_and(e.lower <= k AND k <= e.upper) AS held
+FROM f, generate_series(1, 9) v, unnest('{0.5,1,2}'::float8[]) h, race_estimate(f, ARRAY[v]::float8[], bandwidth => h) e,
+	LATERAL (SELECT avg(exp(-((x[1] - v) ^ 2) / (2 * h * h))) / (h * sqrt(2 * pi())) AS k FROM t) u GROUP BY h ORDER BY h;
 -- together they are better than without a model
 SELECT sqrt(avg((race_kde(f, q) - k) ^ 2)) < 0.7 * sqrt(avg((race_kde(s, q) - k) ^ 2)) AS better
 FROM s, f, generate_series(0, 10, 0.25) v, LATERAL (SELECT ARRAY[v]::float8[] AS q) w, LATERAL (SELECT truth(race_params(s), q) AS k) u;

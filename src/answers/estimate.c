@@ -397,11 +397,55 @@ race_kde(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(race_estimate_mean(&question));
 }
 
-/* race_estimate(sketch, q, confidence) */
+/* Estimate the density with a Gaussian kernel of this bandwidth in place of the kernel of the sketch. */
+static void
+estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *result)
+{
+	const RaceView *view = &question->view;
+	RaceEvaluator *evaluator;
+	RaceRecordCount count;
+	RaceColumn	record[RACE_MAX_PARTS];
+	double		peak;
+
+	if (!(bandwidth > 0 && isfinite(bandwidth)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bandwidth must be a positive number")));
+	if (!race_model_is_of_vectors(view->params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a Gaussian kernel needs a sketch of vectors by themselves"),
+				 errdetail("The parameters are %s.", race_params_brief(view->params))));
+	if (race_summary_kind(view->params)->hashed)
+		race_check_fitted(view);
+	race_question_record(question, record);
+	evaluator = race_evaluator_at(question->site, view);
+	count = race_record_count(view, race_evaluator_grid(evaluator));
+	result->mean = result->kernel_sum =
+		race_evaluator_gaussian(evaluator, record[0].numbers, bandwidth, &peak, &result->mean_variance);
+	if (race_summary_kind(view->params)->hashed)
+	{
+		/* the model errs as it does with its own kernel, and rows do not tell where records are within a bandwidth */
+		Terms		terms = {.model = result->kernel_sum / peak, .trusted = view->model};
+		double		narrower = pow(Max(view->params->bandwidth / view->params->power / bandwidth, 1), view->params->dims);
+
+		result->mean_variance += pow(peak * narrower, 2) *
+			(variance_of_terms(question, &terms, 0) + pow(view->model->misfit * terms.model, 2));
+		if (view->model->misfit >= RACE_UNTESTED)
+			result->mean_variance = INFINITY;
+	}
+	result->n = race_count_divisor(count);
+	result->n_variance = count.variance;
+	result->density = result->kernel_sum / result->n;
+	result->standard_error = sqrt(result->mean_variance + pow(result->density, 2) * count.variance) / result->n;
+}
+
+/* race_estimate(sketch, q, confidence, bandwidth); 0.2.0 had no bandwidth */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
 {
-	double		confidence = PG_GETARG_FLOAT8(2);
+	bool		gaussian = PG_NARGS() > 3 && !PG_ARGISNULL(3);
+	double		confidence = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
 	double		lower = -INFINITY;
 	double		upper = INFINITY;
 	RaceQuestion question;
@@ -409,13 +453,20 @@ race_estimate(PG_FUNCTION_ARGS)
 	RaceResultRow row;
 	RaceRatio	ratio;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
 	race_ask(fcinfo, 0, &question);
-	estimate_density(&question, &estimate);
-	race_estimate_warn(&question, &estimate);
+	if (gaussian)
+		estimate_gaussian(&question, PG_GETARG_FLOAT8(3), &estimate);
+	else
+	{
+		estimate_density(&question, &estimate);
+		race_estimate_warn(&question, &estimate);
+	}
 	ratio = (RaceRatio) {estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance, 0};
-	if (race_ratio_bounds(&ratio, race_estimate_reach(&question.view, confidence), &lower, &upper))
+	if (race_ratio_bounds(&ratio, race_estimate_reach(&question.view, confidence), &lower, &upper) && !gaussian)
 	{
 		/* 1 unless the count is too small to divide by */
 		double		whole = estimate.records / estimate.n;

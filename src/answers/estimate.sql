@@ -42,11 +42,11 @@ COMMENT ON COLUMN _racepriv.race_estimate_result.lower IS 'the lower end of the 
 COMMENT ON COLUMN _racepriv.race_estimate_result.upper IS 'the upper end; Infinity if there is none';
 
 CREATE FUNCTION race_estimate(
-	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95)
+	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95, bandwidth float8 DEFAULT NULL)
 	RETURNS _racepriv.race_estimate_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8) IS
-	'the kernel sum and the density at q, with a standard error and a confidence interval of the density, unbounded where too little is known. It accounts for rows, noise, and what a model misses';
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8, float8) IS
+	'the kernel sum and the density at q, with standard error and confidence interval, unbounded where too little is known. With a bandwidth, of a normal density with this standard deviation times bandwidths in place of the kernel: a grid or a model answers';
 
 CREATE TYPE _racepriv.race_kde_grid_result AS (x float8[], density float8, standard_error float8);
 COMMENT ON TYPE _racepriv.race_kde_grid_result IS 'a row of the result of race_kde_grid';

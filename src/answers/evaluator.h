@@ -23,6 +23,7 @@ typedef struct RaceGridded
 {
 	RaceRecordCount count;		/* by the noisy count and the sums of nodes */
 	double		noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
+	double		node_variance;	/* of the noise of a node, in records */
 	double		squared_bias;	/* the most that cells change a kernel sum, as a part of it, squared */
 	int			n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
@@ -76,6 +77,14 @@ extern bool race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn 
 
 /* The difference of that by the models of both halves of the rows */
 extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record);
+
+/*
+ * The sum over records of a normal density, whose standard deviations are `bandwidth` times the bandwidths of the columns:
+ * of a grid, or of the model of a sketch of vectors by themselves.  Set the density at 0, and the variance of the sum; of
+ * a model, the part of it in which both halves differ.
+ */
+extern double race_evaluator_gaussian(RaceEvaluator *evaluator, const double *x, double bandwidth, double *peak,
+									  double *variance);
 
 /*
  * Means over the rows of a sketch, and their variance.  Of a fitted sketch these are means of residuals: the
