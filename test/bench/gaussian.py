@@ -3,7 +3,8 @@
 Compared with the exact densities of the records (KernelDensity of scikit-learn with bandwidth h) and with a noisy
 histogram of the best bin width in hindsight, convolved with the same Gaussian.  Errors are root mean squares over 200
 queries, times 10⁴, of densities whose kernel is 1 at 0; coverage is that of 95 % intervals, the mean and the worst of 20
-releases.  Run it as: test/bench/run gaussian.py, or with PGHOST set; RACEPRIV_DATA adds salaries.
+releases.  gaussian.py FOLDER [TABLE ...]: a folder to work in.  It needs a server with racepriv (PGHOST and so on); RACEPRIV_DATA
+adds salaries.
 """
 import os
 import sys
