@@ -216,14 +216,14 @@ static const double without_more[RACE_GRID_DIMS + 1] = {0, 8, 2, 1.5};
 static const int derived_between[RACE_GRID_DIMS + 1] = {0, 0, 1, 1};
 
 static Level *
-add_level(RaceGridded *gridded, const RaceGrid *grid, bool derived, MemoryContext context)
+add_level(RaceGridded *gridded, const RaceGrid *grid, double *records, bool derived, MemoryContext context)
 {
 	Level	   *level = MemoryContextAllocZero(context, sizeof(Level));
 
 	level->grid = *grid;
 	level->derived = derived;
 	level->smooth = gridded->n_levels == 0 ? 0 : grid->mean_step * (derived ? without_more[grid->dims] : 1);
-	level->records = MemoryContextAllocHuge(context, grid->nodes * sizeof(double));
+	level->records = records;
 	gridded->levels[gridded->n_levels++] = level;
 	return level;
 }
@@ -239,11 +239,12 @@ derive_levels(RaceGridded *gridded, int most, MemoryContext context)
 	{
 		RaceGrid	grid = last->grid;
 		double	   *space = palloc_extended(grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+		double	   *records;
 
 		race_grid_coarsen_real(&last->grid, last->records, space);
 		race_grid_halve(&grid);
-		last = add_level(gridded, &grid, true, context);
-		memcpy(last->records, space, grid.nodes * sizeof(double));
+		records = MemoryContextAllocHuge(context, grid.nodes * sizeof(double));
+		last = add_level(gridded, &grid, memcpy(records, space, grid.nodes * sizeof(double)), true, context);
 		pfree(space);
 	}
 }
@@ -414,10 +415,7 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 	gridded->count = load_levels(view, node_variance, stored, choice.levels, context);
 	for (int i = 0; i < choice.levels; i++)
 	{
-		Level	   *level = add_level(gridded, &stored[i].grid, false, context);
-
-		pfree(level->records);
-		level->records = stored[i].records;
+		add_level(gridded, &stored[i].grid, stored[i].records, false, context);
 		if (i == 0)
 			take_point_masses(gridded, view, node_variance, context);
 		if (euclidean)
@@ -505,8 +503,8 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
  * in the answer.  The difference of the kernel and of these coefficients, linear between nodes, is the error that a
  * record at a place adds.
  */
-#define GAUSSIAN_REACH	8.5		/* standard deviations; there is less than 1e-16 beyond */
-#define SPLINE_REACH	12		/* cells, within which coefficients fall by 1e-6 */
+#define GAUSSIAN_REACH	6		/* standard deviations, beyond which there is 2e-9 */
+#define SPLINE_REACH	6		/* cells, within which squares of coefficients fall to 1e-7 */
 #define PLACES			4		/* at which errors are computed, to both sides of a node */
 
 /*

@@ -149,7 +149,7 @@ static RaceSketchDatum *
 finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, MemoryContext old)
 {
 	MemoryContext context;
-	RaceSketchDatum *flat;
+	RaceSketchDatum *fitted;
 	RaceSketchDatum *result;
 	Size		size;
 	RaceModel  *model = race_fit_model(fit, texts, &size);
@@ -158,10 +158,10 @@ finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, Me
 	if (fit->gridded == NULL)
 		test_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
-	flat = race_flat_create(fit->view, model, size);
+	fitted = race_flat_create(fit->view, model, size);
 	context = MemoryContextSwitchTo(old);
-	result = (RaceSketchDatum *) palloc(VARSIZE(flat));
-	memcpy(result, flat, VARSIZE(flat));
+	result = (RaceSketchDatum *) palloc(VARSIZE(fitted));
+	memcpy(result, fitted, VARSIZE(fitted));
 	MemoryContextDelete(context);
 	return result;
 }
@@ -253,7 +253,7 @@ place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *r
 }
 
 /*
- * Find places for n points.  In rounds the heavy half of them stays, and the others are drawn around them.
+ * Find places for n points.  In rounds the half of them with the largest weights stays, and the others are drawn around these.
  * Then as many are drawn around all, by weight, and flow.
  */
 static void

@@ -163,7 +163,7 @@ extern void race_solve_weights(const RaceGram *gram, const double *answers,
  *
  * Plain C99 without PostgreSQL headers.  A model begins with a grid finer than the
  * bandwidth where that has few enough points.  Else it begins with points at random,
- * which are fitted in rounds: from one to the next the heavy points stay, and others are
+ * which are fitted in rounds: from one to the next the points with large weights stay, and others are
  * drawn around points, by weight, ever more closely.  The same seed gives the same points.
  */
 
