@@ -121,6 +121,11 @@ ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET
 -- One charge of a series pays for all of its values; an index takes the place of the constraint.
 -- covers: TABLE race_releases UNIQUE
 ALTER TABLE _racepriv.race_releases DROP CONSTRAINT race_releases_charge_part_key;
+-- The procedures of duties are granted to PUBLIC, and tell who has no duty so.
+-- covers: REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC
+-- covers: REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC
+-- covers: REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC
+-- covers: REVOKE EXECUTE ON FUNCTION race_refreshes_left(text) FROM PUBLIC
 -- at the end:
 DO $$
 DECLARE

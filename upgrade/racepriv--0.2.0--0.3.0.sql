@@ -209,6 +209,11 @@ ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET
 -- One charge of a series pays for all of its values; an index takes the place of the constraint.
 -- covers: TABLE race_releases UNIQUE
 ALTER TABLE _racepriv.race_releases DROP CONSTRAINT race_releases_charge_part_key;
+-- The procedures of duties are granted to PUBLIC, and tell who has no duty so.
+-- covers: REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC
+-- covers: REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC
+-- covers: REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC
+-- covers: REVOKE EXECUTE ON FUNCTION race_refreshes_left(text) FROM PUBLIC
 
 -- These are dropped, and made anew with other arguments or results.  What roles may do with
 -- them is kept.
@@ -1503,7 +1508,7 @@ CREATE PROCEDURE race_protect(
 	public_tables regclass[] DEFAULT '{}', columns jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
 	'registers a table or view, with a budget, as a dataset that is called like it. unit_column: whom privacy protects; without it each row is a unit. columns: values that the schema does not say. Errors: 42501, 22023';
@@ -1532,6 +1537,8 @@ BEGIN
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta,
 		'epsilon_limit_before', b.epsilon_limit, 'delta_limit_before', b.delta_limit));
 END $$;
+
+GRANT EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) TO PUBLIC;
 
 CREATE OR REPLACE FUNCTION _racepriv._race_budget_adopt(actor name, dataset text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
@@ -1576,6 +1583,8 @@ BEGIN
 	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',
 		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations));
 END $$;
+
+GRANT EXECUTE ON PROCEDURE race_budget_adopt(text) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_budget_adopt(text) IS
 	'declares that this copy of the database spends the budget of a dataset from now on, after a restore or a copy. Let no other copy spend it. Error 42501 unless you own its relation and tables';
@@ -1852,10 +1861,12 @@ CREATE PROCEDURE race_release_sketch(
 	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
+
+GRANT EXECUTE ON PROCEDURE race_release_next(text) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_release_next(text) IS
 	'releases a new version of a release, of its data as they are now, at the same cost; of a series what is over, which is paid. Errors as race_release, and 42704 if there is no such release';
@@ -1885,6 +1896,8 @@ BEGIN
 		ELSE least((b.epsilon_limit - b.spent_epsilon) / last.epsilon, (b.delta_limit - b.spent_delta) / nullif(last.delta, 0)) END))::bigint
 	FROM _racepriv.race_budgets b WHERE b.budget = last.budget);
 END $$;
+
+GRANT EXECUTE ON FUNCTION race_refreshes_left(text) TO PUBLIC;
 
 COMMENT ON FUNCTION race_refreshes_left(text) IS
 	'how many times race_release_next of this release fits what is left of the budget; of a series, intervals that are left; NULL without such a release; error 42501 unless the caller may SELECT from the relation of its dataset';
@@ -2086,7 +2099,7 @@ CREATE PROCEDURE race_describe(
 	description text DEFAULT NULL, public_table regclass DEFAULT NULL, bounds text DEFAULT NULL, epsilon float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
@@ -2210,7 +2223,7 @@ CREATE PROCEDURE race_release(
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) IS
 	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets that do; series: intervals of time. Errors: 42501, 42703, 22023, 42704, 55000';

@@ -1224,6 +1224,7 @@ race_describe(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	RaceDescribed described = {0};
 
+	race_check_duty(fcinfo, "owner");
 	if (!PG_ARGISNULL(DESCRIBED_BOUNDS))
 	{
 		check_private(fcinfo);

@@ -157,7 +157,7 @@ CREATE PROCEDURE race_describe(
 	categories text[] DEFAULT NULL, unit text DEFAULT NULL, step "any" DEFAULT NULL,
 	description text DEFAULT NULL, public_table regclass DEFAULT NULL, bounds text DEFAULT NULL, epsilon float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) TO PUBLIC;
 COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
@@ -276,7 +276,7 @@ CREATE PROCEDURE race_release(
 	name text, dataset text, columns text[] DEFAULT NULL, epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, description text DEFAULT NULL,
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) TO PUBLIC;
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) IS
 	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets that do; series: intervals of time. Errors: 42501, 42703, 22023, 42704, 55000';
 

@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -104,7 +105,7 @@ race_rethrow_without_context(MemoryContext caller)
 		error->context = NULL;
 	if (error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE && error->hint == NULL && strstr(error->message, "race_releases") != NULL)
 		error->hint = psprintf("A superuser lets you ask releases: CALL race_grant(%s, 'analyst').",
-							   quote_literal_cstr(GetUserNameFromId(GetUserId(), false)));
+							   quote_literal_cstr(quote_identifier(GetUserNameFromId(GetUserId(), false))));
 	ThrowErrorData(error);
 }
 
@@ -208,6 +209,52 @@ race_ledger_role(Oid role)
 	{
 		NAMEOID, NameGetDatum(name), false
 	};
+}
+
+/*
+ * Duties: who may call what the ledger is changed by.
+ */
+
+bool
+race_has_duty(Oid function, Oid role)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		isnull;
+	bool		found;
+	Datum		rights;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	found = has_privs_of_role(role, ((Form_pg_proc) GETSTRUCT(tuple))->proowner);
+	rights = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
+	if (!isnull && !found)
+	{
+		Acl		   *acl = DatumGetAclPCopy(rights);
+
+		for (int i = 0; i < ACL_NUM(acl) && !found; i++)
+		{
+			const AclItem *item = &ACL_DAT(acl)[i];
+
+			found = item->ai_grantee != ACL_ID_PUBLIC && (ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
+				has_privs_of_role(role, item->ai_grantee);
+		}
+	}
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+void
+race_check_duty(FunctionCallInfo fcinfo, const char *duty)
+{
+	Oid			function = fcinfo->flinfo->fn_oid;
+
+	if (!race_has_duty(function, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for %s %s", get_func_prokind(function) == PROKIND_PROCEDURE ? "procedure" : "function",
+						get_func_name(function)),
+				 errhint("A superuser makes you %s: CALL race_grant(%s, '%s').", strcmp(duty, "owner") == 0 ? "an owner" : "a curator",
+						 quote_literal_cstr(quote_identifier(GetUserNameFromId(GetUserId(), false))), duty)));
 }
 
 /*
@@ -388,6 +435,7 @@ race_protect(PG_FUNCTION_ARGS)
 	bool		known;
 	int			i;
 
+	race_check_duty(fcinfo, "owner");
 	race_act_begin(&ledger, fcinfo, true);
 	parameters[0] = race_ledger_role(GetUserId());
 	for (i = 0; i < PROTECT_ARGUMENTS; i++)
@@ -422,6 +470,7 @@ race_budget_limit(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum nothing;
 
+	race_check_duty(fcinfo, "owner");
 	race_act_begin(&ledger, fcinfo, true);
 	act(&ledger, fcinfo, "race_budget_limit", &nothing);
 	PG_RETURN_VOID();
@@ -433,6 +482,7 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum nothing;
 
+	race_check_duty(fcinfo, "owner");
 	race_act_begin(&ledger, fcinfo, true);
 	act(&ledger, fcinfo, "race_budget_adopt", &nothing);
 	PG_RETURN_VOID();
@@ -445,6 +495,7 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	NullableDatum left;
 
+	race_check_duty(fcinfo, "curator");
 	race_act_begin(&ledger, fcinfo, false);
 	act(&ledger, fcinfo, "race_refreshes_left", &left);
 	if (left.isnull)

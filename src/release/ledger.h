@@ -107,6 +107,15 @@ extern void race_describe_columns(const RaceLedger *ledger, char *name, Oid rela
  */
 extern void race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change);
 
+/*
+ * May a role call a routine by a right of its own, or of a role whose rights it has?  Procedures of duties are granted to
+ * PUBLIC so that they can say what is missing: that right counts for nothing.
+ */
+extern bool race_has_duty(Oid function, Oid role);
+
+/* Raise 42501, with the statement that helps, unless the current user has a duty: the right to the called routine. */
+extern void race_check_duty(FunctionCallInfo fcinfo, const char *duty);
+
 /* Return the owner of a relation. */
 extern Oid	race_owner_of(Oid relation);
 

@@ -291,7 +291,9 @@ CREATE PROCEDURE race_protect(
 	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
 	public_tables regclass[] DEFAULT '{}', columns jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) FROM PUBLIC;
+-- Everybody may call the procedures of duties, which then say what is missing.  The right counts that race_grant gives to
+-- roles by their names; what PUBLIC is given does not (race_check_duty).
+GRANT EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) TO PUBLIC;
 COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
 	'registers a table or view, with a budget, as a dataset that is called like it. unit_column: whom privacy protects; without it each row is a unit. columns: values that the schema does not say. Errors: 42501, 22023';
 
@@ -325,7 +327,7 @@ COMMENT ON FUNCTION _racepriv._race_budget_limit(name, text, float8, float8) IS
 
 CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) TO PUBLIC;
 COMMENT ON PROCEDURE race_budget_limit(text, float8, float8) IS
 	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation and the tables of the budget';
 
@@ -380,7 +382,7 @@ COMMENT ON FUNCTION _racepriv._race_budget_adopt(name, text) IS
 
 CREATE PROCEDURE race_budget_adopt(dataset text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_budget_adopt(text) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_budget_adopt(text) TO PUBLIC;
 COMMENT ON PROCEDURE race_budget_adopt(text) IS
 	'declares that this copy of the database spends the budget of a dataset from now on, after a restore or a copy. Let no other copy spend it. Error 42501 unless you own its relation and tables';
 

@@ -1081,6 +1081,7 @@ race_release(PG_FUNCTION_ARGS)
 	static const Argument needed[] = {DATASET, PARAMS, EXPRESSION, EPSILON, DELTA};
 	Release		release;
 
+	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
 	for (int i = DATASET; i < PG_NARGS(); i++)
 		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
@@ -1160,6 +1161,7 @@ race_release_columns(PG_FUNCTION_ARGS)
 	const int	series = lengthof(signature) + 2;
 	Release		release;
 
+	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
 	for (int i = 1; i < (int) lengthof(signature); i++)
 		set_argument(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
@@ -1315,7 +1317,7 @@ become_maker(Release *release, Oid procedure)
 				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
 				 errhint("A job that refreshes it must belong to that role, to a member of it, or to a superuser; another role makes a release of its own.")));
 	act_as_maker(release);
-	if (race_function_aclcheck(procedure) != ACLCHECK_OK)
+	if (!race_has_duty(procedure, release->role))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_PROCEDURE, get_func_name(procedure));
 }
 
@@ -1325,6 +1327,7 @@ race_release_next(PG_FUNCTION_ARGS)
 {
 	Release		release;
 
+	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
 	read_last(&release);
 	become_maker(&release, fcinfo->flinfo->fn_oid);

@@ -243,13 +243,13 @@ CREATE PROCEDURE race_release_sketch(
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
 	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) TO PUBLIC;
 COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-REVOKE EXECUTE ON PROCEDURE race_release_next(text) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release_next(text) TO PUBLIC;
 COMMENT ON PROCEDURE race_release_next(text) IS
 	'releases a new version of a release, of its data as they are now, at the same cost; of a series what is over, which is paid. Errors as race_release, and 42704 if there is no such release';
 
@@ -284,6 +284,6 @@ COMMENT ON FUNCTION _racepriv._race_refreshes_left(name, text) IS
 
 CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
-REVOKE EXECUTE ON FUNCTION race_refreshes_left(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION race_refreshes_left(text) TO PUBLIC;
 COMMENT ON FUNCTION race_refreshes_left(text) IS
 	'how many times race_release_next of this release fits what is left of the budget; of a series, intervals that are left; NULL without such a release; error 42501 unless the caller may SELECT from the relation of its dataset';

@@ -95,15 +95,32 @@ $cluster->sql('GRANT SELECT ON visits TO curator', 'hospital');
 is($cluster->sql('SELECT budget, spent_epsilon FROM _racepriv.race_budgets ORDER BY 1', 'hospital'), "hidden|1\nstrangers|0\nvisits|2.5",
 	'what was denied was not charged');
 
-# What is not granted to anyone is closed, but for what reads nothing and changes nothing.
-is($cluster->sql(<<'END', 'hospital'), '', 'no function that has rights of its own or effects is open to all');
-SELECT oid::regprocedure FROM pg_proc
+# What is not granted to anyone is closed, but for what reads nothing and changes nothing.  The procedures of duties are open so
+# that they can say which duty is missing, and do nothing else: neither a right of PUBLIC nor one that was taken away counts.
+is($cluster->sql(<<'END', 'hospital'), join("\n", qw(race_budget_adopt race_budget_limit race_describe race_protect race_release race_release_next race_release_sketch)), 'no other function that has rights of its own or effects is open to all');
+SELECT DISTINCT proname FROM pg_proc
 WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))
 	AND (prosecdef OR prokind = 'p' OR provolatile = 'v') AND NOT '{internal}'::regtype[]::oid[] && proargtypes::oid[]
 	AND has_function_privilege('stranger', oid, 'EXECUTE')
 	-- samples draw random numbers
 	AND proname NOT IN ('_race_refuse_change', 'race_sample')
+ORDER BY 1
 END
+{
+	my $ledger = "SELECT (SELECT count(*) FROM _racepriv.race_charges), (SELECT count(*) FROM _racepriv.race_datasets), (SELECT sum(spent_epsilon) FROM _racepriv.race_budgets)";
+	my $before = $cluster->sql($ledger, 'hospital');
+	local $ENV{PGUSER} = 'stranger';
+	like($cluster->sql_fails($_, 'hospital'), qr/\AERROR:  42501: permission denied for (?:procedure|function) race_\w+\nHINT:  .*race_grant\('stranger', 'owner'\)/, "which duty is missing: $_") for @owner_acts;
+	like($cluster->sql_fails($_, 'hospital'), qr/\AERROR:  42501: permission denied for (?:procedure|function) race_\w+\nHINT:  .*race_grant\('stranger', 'curator'\)/, "which duty is missing: $_") for @curator_acts;
+	delete local $ENV{PGUSER};
+	is($cluster->sql($ledger, 'hospital'), $before, 'and nothing was done');
+	# by a role that it is a member of, a right counts; of PUBLIC, not even one that was granted with an option, and no longer when it is revoked
+	$cluster->sql('CREATE ROLE office; GRANT office TO stranger; GRANT EXECUTE ON FUNCTION race_refreshes_left TO office', 'hospital');
+	is(do { local $ENV{PGUSER} = 'stranger'; $cluster->sql_fails("SELECT race_refreshes_left('people')", 'hospital') =~ /race_grant/ ? 'no' : 'yes' }, 'yes', 'control: a member of a role that has the duty passes');
+	$cluster->sql('REVOKE EXECUTE ON FUNCTION race_refreshes_left FROM office', 'hospital');
+	like(do { local $ENV{PGUSER} = 'stranger'; $cluster->sql_fails("SELECT race_refreshes_left('people')", 'hospital') }, qr/race_grant/, 'and not after it was taken away');
+	$cluster->sql('DROP ROLE office', 'hospital');
+}
 is($cluster->sql(<<'END', 'hospital'), '', 'no function with rights of its own trusts a search_path');
 SELECT oid::regprocedure FROM pg_proc
 WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))

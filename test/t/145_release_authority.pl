@@ -74,7 +74,7 @@ sub granted {
 	my ($role) = @_;
 	return $cluster->sql(<<"END");
 SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc
-WHERE proname ~ '^_?race_' AND has_function_privilege('$role', oid, 'EXECUTE') AND NOT has_function_privilege('public', oid, 'EXECUTE')
+WHERE proname ~ '^_?race_' AND EXISTS (SELECT FROM aclexplode(proacl) a WHERE a.grantee NOT IN (0, proowner) AND pg_has_role('$role', a.grantee, 'USAGE'))
 END
 }
 
