@@ -518,18 +518,6 @@ trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 	return false;
 }
 
-/* Are there rows on other servers, which enforce no constraints of ours? */
-static bool
-has_foreign(Oid relation)
-{
-	ListCell   *cell;
-
-	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			return true;
-	return false;
-}
-
 /*
  * Add what is known of a column of a table, or of the table's column that a column of a view is.  An outer
  * join makes NULLs.
@@ -542,6 +530,7 @@ add_table(Column *column)
 	List	   *views = NIL;
 	bool		nulls = false;
 	HeapTuple	tuple;
+	ListCell   *cell;
 
 	subject.column = column->number;
 	while (get_rel_relkind(relation) == RELKIND_VIEW)
@@ -564,7 +553,9 @@ add_table(Column *column)
 	/* another type has other bounds: those of a cast */
 	if (getBaseType(((Form_pg_attribute) GETSTRUCT(tuple))->atttypid) == subject.type)
 	{
-		column->enforced = !has_foreign(relation);
+		/* rows on other servers are held to no constraints of ours */
+		foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+			column->enforced &= get_rel_relkind(lfirst_oid(cell)) != RELKIND_FOREIGN_TABLE;
 		column->facts.not_null |= ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
 		add_constraints(column, &subject, false, relation);
 	}
@@ -742,25 +733,13 @@ drop_equal(char **texts, uint32 n)
 	return left;
 }
 
-static void
-set_categories(RaceDomain *domain, const List *categories)
-{
-	ListCell   *cell;
-
-	domain->category = true;
-	domain->categories = palloc(list_length(categories) * sizeof(char *));
-	foreach(cell, categories)
-		domain->categories[domain->n++] = lfirst(cell);
-	domain->n = drop_equal(domain->categories, domain->n);
-	domain->group = (domain->n + CATEGORY_GROUPS - 1) / CATEGORY_GROUPS;
-}
-
 /* Make the domain of a column; or say why there is none. */
 static void
 plan_domain(const Column *column, bool described, double step, RaceDomain *domain, Reason *reason)
 {
 	const Facts *facts = &column->facts;
 	bool		number = race_type_is_number(column->subject.type);
+	ListCell   *cell;
 
 	memset(domain, 0, sizeof(RaceDomain));
 	memset(reason, 0, sizeof(Reason));
@@ -773,7 +752,12 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 		reason->why = "its CHECK constraints allow no value";
 	else if (facts->has_categories)
 	{
-		set_categories(domain, facts->categories);
+		domain->category = true;
+		domain->categories = palloc(list_length(facts->categories) * sizeof(char *));
+		foreach(cell, facts->categories)
+			domain->categories[domain->n++] = lfirst(cell);
+		domain->n = drop_equal(domain->categories, domain->n);
+		domain->group = (domain->n + CATEGORY_GROUPS - 1) / CATEGORY_GROUPS;
 		domain->has_other = described || !column->enforced;
 		if (step > 0)
 			reason->why = "a step is for numbers, and it has categories";
@@ -871,16 +855,6 @@ add_number(RaceResultRow *row, const Column *column, const RaceDomain *domain, d
 		race_row_add_text(row, race_typed_text(column->subject.type, number));
 }
 
-static Datum
-categories_array(const RaceDomain *domain)
-{
-	Datum	   *values = palloc(domain->n * sizeof(Datum));
-
-	for (uint32 i = 0; i < domain->n; i++)
-		values[i] = CStringGetTextDatum(domain->categories[i]);
-	return PointerGetDatum(construct_array(values, domain->n, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
 PG_FUNCTION_INFO_V1(race_domain);
 
 /*
@@ -932,7 +906,16 @@ race_domain(PG_FUNCTION_ARGS)
 		race_row_add_text(&row, race_typed_text(type == DATEOID ? INT4OID :
 												type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID : type,
 												domain.width));
-	race_row_add_if(&row, domain.category, domain.category ? categories_array(&domain) : (Datum) 0);
+	if (domain.category)
+	{
+		Datum	   *values = palloc(domain.n * sizeof(Datum));
+
+		for (uint32 i = 0; i < domain.n; i++)
+			values[i] = CStringGetTextDatum(domain.categories[i]);
+		race_row_add(&row, PointerGetDatum(construct_array(values, domain.n, TEXTOID, -1, false, TYPALIGN_INT)));
+	}
+	else
+		race_row_add_null(&row);
 	race_row_add(&row, Int32GetDatum(RaceDomainCells(&domain)));
 	race_row_add_text(&row, column.source);
 	race_row_add_null(&row);
@@ -953,15 +936,6 @@ enum
 	DESCRIBED_DATASET, DESCRIBED_COLUMN, DESCRIBED_LOWER, DESCRIBED_UPPER, DESCRIBED_CATEGORIES, DESCRIBED_UNIT,
 	DESCRIBED_STEP, DESCRIBED_DESCRIPTION, DESCRIBED_TABLE, DESCRIBED_BOUNDS, DESCRIBED_EPSILON
 };
-
-static void
-refuse_description(const char *message, const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s", message),
-			 errhint("%s", hint)));
-}
 
 /* Return an argument of any type as text, whatever the settings are. */
 static char *
@@ -995,12 +969,12 @@ bound_of(char *text, Oid type)
 	if (bound.isnull)
 		return bound;
 	if (!race_type_is_number(type))
-		refuse_description(psprintf("a column of type %s has no bounds", format_type_be(type)),
-						   "Give its categories.");
+		race_refuse_arguments(psprintf("a column of type %s has no bounds", format_type_be(type)),
+							  "Give its categories.");
 	getTypeInputInfo(type, &input, &parameter);
 	x = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
 	if (!isfinite(x))
-		refuse_description("lower and upper must be finite", "Values beyond them are counted in the outermost cells.");
+		race_refuse_arguments("lower and upper must be finite", "Values beyond them are counted in the outermost cells.");
 	bound.value = Float8GetDatum(x);
 	return bound;
 }
@@ -1024,16 +998,16 @@ step_argument(FunctionCallInfo fcinfo, Oid type)
 		Interval   *interval;
 
 		if (!dated)
-			refuse_description("step must be a number", "It is the width of the cells that values are counted in.");
+			race_refuse_arguments("step must be a number", "It is the width of the cells that values are counted in.");
 		interval = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
 														 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 		if (interval->month != 0)
-			refuse_description("step must not have months, which are not equally long",
-							   "Give days or parts of a day: '30 days'.");
+			race_refuse_arguments("step must not have months, which are not equally long",
+								  "Give days or parts of a day: '30 days'.");
 		x = race_number_of(INTERVALOID, IntervalPGetDatum(interval)) / (type == DATEOID ? SECS_PER_DAY : 1);
 	}
 	if (!(x > 0) || !isfinite(x))
-		refuse_description("step must be positive and finite", "It is the width of the cells that values are counted in.");
+		race_refuse_arguments("step must be positive and finite", "It is the width of the cells that values are counted in.");
 	step.value = Float8GetDatum(x);
 	return step;
 }
@@ -1067,8 +1041,8 @@ categories_of(RaceParameter categories, Oid type)
 	if (categories.isnull)
 		return categories;
 	if (!race_type_is_category(type) || type == BOOLOID)
-		refuse_description(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
-						   "Numbers have bounds; a boolean needs no description.");
+		race_refuse_arguments(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
+							  "Numbers have bounds; a boolean needs no description.");
 	deconstruct_array(DatumGetArrayTypeP(categories.value), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 	{
@@ -1104,14 +1078,14 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 	bool		isnull;
 
 	if (!list_member_oid(dataset->public_tables, table))
-		refuse_description("the table is not declared public", "race_protect has public_tables => '{...}'.");
+		race_refuse_arguments("the table is not declared public", "race_protect has public_tables => '{...}'.");
 	LockRelationOid(table, AccessShareLock);
 	race_ledger_run(ledger, "SELECT quote_ident(a.attname) FROM pg_constraint c"
 					" JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = c.confkey[1]"
 					" WHERE c.contype = 'f' AND c.conrelid = $1 AND c.conkey = ARRAY[$2] AND c.confrelid = $3 LIMIT 1",
 					lengthof(parameters), parameters);
 	if (SPI_processed == 0)
-		refuse_description("the column has no foreign key to this table", "Give its categories.");
+		race_refuse_arguments("the column has no foreign key to this table", "Give its categories.");
 	key = race_ledger_text(1);
 	GetUserIdAndSecContext(&caller, &context);
 	SetUserIdAndSecContext(race_owner_of(dataset->relation),
@@ -1128,7 +1102,7 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 	SetUserIdAndSecContext(caller, context);
 	categories->value = race_ledger_value(1, &isnull);
 	if (isnull)
-		refuse_description("the public table has no rows", "Fill it first, or give the categories.");
+		race_refuse_arguments("the public table has no rows", "Fill it first, or give the categories.");
 	categories->isnull = false;
 }
 
@@ -1144,12 +1118,12 @@ static void
 check_private(FunctionCallInfo fcinfo)
 {
 	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_BOUNDS)), "private") != 0 || PG_ARGISNULL(DESCRIBED_EPSILON))
-		refuse_description("bounds can be \"private\", with an epsilon",
-						   "Write bounds => 'private', epsilon => 0.05 for bounds by noisy counts, or lower and upper.");
+		race_refuse_arguments("bounds can be \"private\", with an epsilon",
+							  "Write bounds => 'private', epsilon => 0.05 for bounds by noisy counts, or lower and upper.");
 	if (!PG_ARGISNULL(DESCRIBED_LOWER) || !PG_ARGISNULL(DESCRIBED_STEP) || !PG_ARGISNULL(DESCRIBED_CATEGORIES) ||
 		!PG_ARGISNULL(DESCRIBED_TABLE))
-		refuse_description("bounds by noisy counts go without others, a step and categories",
-						   "Once the bounds are told, CALL race_describe again with these, or with rounder ones, and a step.");
+		race_refuse_arguments("bounds by noisy counts go without others, a step and categories",
+							  "Once the bounds are told, CALL race_describe again with these, or with rounder ones, and a step.");
 }
 
 /* Check the arguments of race_describe(), and set what it says of a column. */
@@ -1179,15 +1153,15 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 	described->column = column.name;
 	described->type = column.subject.type;
 	if (PG_ARGISNULL(DESCRIBED_LOWER) != PG_ARGISNULL(DESCRIBED_UPPER))
-		refuse_description("lower and upper go together", "Give both.");
+		race_refuse_arguments("lower and upper go together", "Give both.");
 	if ((int) PG_ARGISNULL(DESCRIBED_LOWER) + PG_ARGISNULL(DESCRIBED_CATEGORIES) + PG_ARGISNULL(DESCRIBED_TABLE) < 2)
-		refuse_description("bounds, categories and public_table exclude each other",
-						   "A number has bounds; a text has categories, or a public table that lists them.");
+		race_refuse_arguments("bounds, categories and public_table exclude each other",
+							  "A number has bounds; a text has categories, or a public table that lists them.");
 	if (is_private && !race_type_is_number(described->type))
-		refuse_description(psprintf("a column of type %s has no bounds", format_type_be(described->type)),
-						   "Give its categories.");
+		race_refuse_arguments(psprintf("a column of type %s has no bounds", format_type_be(described->type)),
+							  "Give its categories.");
 	if (!is_private && !PG_ARGISNULL(DESCRIBED_EPSILON))
-		refuse_description("epsilon is for bounds by noisy counts", "Write bounds => 'private', too.");
+		race_refuse_arguments("epsilon is for bounds by noisy counts", "Write bounds => 'private', too.");
 	described->epsilon = is_private ? PG_GETARG_FLOAT8(DESCRIBED_EPSILON) : 0;
 	described->whole = column.subject.whole;
 	described->lower = column.facts.has_lower ? column.facts.lower : -INFINITY;
@@ -1198,7 +1172,7 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 	{
 		read_public_table(ledger, dataset, number, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
 		if (!race_type_is_category(described->type))
-			refuse_description(psprintf("a column of type %s has no categories", format_type_be(described->type)), "Give its bounds.");
+			race_refuse_arguments(psprintf("a column of type %s has no categories", format_type_be(described->type)), "Give its bounds.");
 	}
 	described->statement = "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 	described->parameters = parameter = palloc(FUNC_MAX_ARGS * sizeof(RaceParameter));
@@ -1286,7 +1260,7 @@ race_describe_columns(const RaceLedger *ledger, char *name, Oid relation, Datum 
 	rows = SPI_tuptable;
 	n = SPI_processed;
 	if (n == 0)
-		refuse_description("columns must be an object of lists", "For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
+		race_refuse_arguments("columns must be an object of lists", "For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
 	for (uint64 i = 0; i < n; i++)
 		describe_by_list(ledger, name, relation, SPI_getvalue(rows->vals[i], rows->tupdesc, 1),
 						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));

@@ -199,6 +199,25 @@ race_ledger_dataset(const RaceLedger *ledger, const char *dataset)
 	return result;
 }
 
+Datum
+race_ledger_params(const RaceLedger *ledger, char *written)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(ledger->params_type, &input, &parameter);
+	return OidInputFunctionCall(input, written, parameter, -1);
+}
+
+void
+race_refuse_arguments(const char *message, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s", message),
+			 errhint("%s", hint)));
+}
+
 RaceParameter
 race_ledger_role(Oid role)
 {
@@ -272,20 +291,6 @@ PG_FUNCTION_INFO_V1(race_budget_limit);
 PG_FUNCTION_INFO_V1(race_budget_adopt);
 PG_FUNCTION_INFO_V1(race_refreshes_left);
 
-/*
- * ANALYZE, VACUUM, REINDEX and REFRESH call functions in the indexes and views of any
- * owner, and a foreign key fires the triggers of whoever refers to a table.
- */
-static void
-check_context(void)
-{
-	if (InSecurityRestrictedOperation() || InNoForceRLSOperation())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("budgets cannot be used while the server acts for the owner of a table"),
-				 errdetail("Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
-}
-
 /* _racepriv._NAME($1, $2, ...), with n parameters */
 static char *
 statement_for(const char *name, int n)
@@ -329,28 +334,31 @@ argument(FunctionCallInfo fcinfo, int i)
 	};
 }
 
-/* An older snapshot would not show rights, triggers and budgets of other sessions. */
-static void
-begin_change(void)
+void
+race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change)
 {
 	static bool registered = false;
 
-	if (IsolationUsesXactSnapshot())
+	/* an older snapshot would not show rights, triggers and budgets of other sessions */
+	if (change && IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("budgets cannot be changed in a transaction of this isolation level"),
 				 errhint("BEGIN ISOLATION LEVEL READ COMMITTED, or set default_transaction_isolation.")));
-	if (!registered)
+	if (change && !registered)
 		RegisterXactCallback(refuse_prepare, NULL);
-	registered = acted = true;
-}
-
-void
-race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change)
-{
 	if (change)
-		begin_change();
-	check_context();
+		registered = acted = true;
+
+	/*
+	 * ANALYZE, VACUUM, REINDEX and REFRESH call functions in the indexes and views of any owner, and a foreign key fires
+	 * the triggers of whoever refers to a table.
+	 */
+	if (InSecurityRestrictedOperation() || InNoForceRLSOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("budgets cannot be used while the server acts for the owner of a table"),
+				 errdetail("Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
 	SPI_connect();
 	race_ledger_open(ledger, fcinfo);
 }
@@ -410,18 +418,6 @@ private_tables(const RaceLedger *ledger, const RaceParameter *arguments)
 	};
 }
 
-/* Raise what a release of such units would. */
-static void
-check_unit(const RaceParameter *arguments)
-{
-	int			rows = 1;
-	RaceParams	any = {.rows = rows};
-
-	if (!arguments[PROTECT_MOST].isnull && !arguments[PROTECT_NEIGHBORS].isnull)
-		(void) race_make_request(&any, 1, 0, &rows, DatumGetInt32(arguments[PROTECT_MOST].value),
-								 TextDatumGetCString(arguments[PROTECT_NEIGHBORS].value), false);
-}
-
 /*
  * race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column, max_contributions, neighbors,
  * accounting, public_tables, columns).  A dataset is called like its relation, unless that is given, too.
@@ -432,6 +428,8 @@ race_protect(PG_FUNCTION_ARGS)
 	RaceLedger	ledger;
 	RaceParameter parameters[1 + PROTECT_ARGUMENTS + 1];
 	RaceParameter *arguments = parameters + 1;
+	int			rows = 1;
+	RaceParams	any = {.rows = rows};
 	bool		known;
 	int			i;
 
@@ -446,7 +444,10 @@ race_protect(PG_FUNCTION_ARGS)
 		arguments[PROTECT_RELATION].value =
 			DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET))));
 	}
-	check_unit(arguments);
+	/* raise what a release of such units would */
+	if (!arguments[PROTECT_MOST].isnull && !arguments[PROTECT_NEIGHBORS].isnull)
+		(void) race_make_request(&any, 1, 0, &rows, DatumGetInt32(arguments[PROTECT_MOST].value),
+								 TextDatumGetCString(arguments[PROTECT_NEIGHBORS].value), false);
 	/* what is NULL is an error of the internal function */
 	known = !arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_PUBLIC].isnull;
 	arguments[i] = known ? private_tables(&ledger, arguments) :
@@ -513,15 +514,6 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_lock_tables);
 
-static bool
-lock_table(Oid ledger, Oid table, bool wait)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ledger, table, 0);
-	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
-}
-
 /*
  * race_lock_tables(ledger, tables, wait): lock tables until the transaction ends, and
  * return those that are locked: all, or without waiting those that nobody else has
@@ -539,8 +531,11 @@ race_lock_tables(PG_FUNCTION_ARGS)
 	list_sort(tables, list_oid_cmp);
 	foreach(cell, tables)
 	{
+		LOCKTAG		tag;
+
 		CHECK_FOR_INTERRUPTS();
-		if (lock_table(ledger, lfirst_oid(cell), wait))
+		SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ledger, lfirst_oid(cell), 0);
+		if (LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL)
 			locked = lappend_oid(locked, lfirst_oid(cell));
 	}
 	PG_RETURN_ARRAYTYPE_P(race_oids_array(locked));

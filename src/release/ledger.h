@@ -116,6 +116,12 @@ extern bool race_has_duty(Oid function, Oid role);
 /* Raise 42501, with the statement that helps, unless the current user has a duty: the right to the called routine. */
 extern void race_check_duty(FunctionCallInfo fcinfo, const char *duty);
 
+/* Raise 22023: what is wrong with arguments, and what to write. */
+extern void race_refuse_arguments(const char *message, const char *hint);
+
+/* Return parameters (race_params) that are written as text. */
+extern Datum race_ledger_params(const RaceLedger *ledger, char *written);
+
 /* Return the owner of a relation. */
 extern Oid	race_owner_of(Oid relation);
 

@@ -392,16 +392,9 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 
 /* --------------------------------------------------------------- the unit */
 
-/* Is column i of an occurrence equal to the unit in every row of the relation? */
-static bool
-is_unit(const Lineage *lineage, const Occurrence *occurrence, int i, int unit)
-{
-	return class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit);
-}
-
 /*
- * Does one column of a table say the unit wherever the table occurs?  With another
- * column in each place, one person's rows could make records of others.
+ * Does one column of a table say the unit, equal to it in every row of the relation, wherever the table occurs?  With
+ * another column in each place, one person's rows could make records of others.
  */
 static bool
 says_unit(const Lineage *lineage, const Occurrence *first, int unit)
@@ -416,7 +409,7 @@ says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 			Occurrence *occurrence = (Occurrence *) lfirst(cell);
 
 			if (occurrence->table == first->table)
-				everywhere = everywhere && is_unit(lineage, occurrence, i, unit);
+				everywhere = everywhere && class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit);
 		}
 		if (everywhere)
 			return true;
@@ -461,17 +454,9 @@ have_one_in_common(const List *a, const List *b)
 }
 
 /*
- * Can two tables have a row in common, or be parts of one table?  Then a row could
- * belong to one unit in one of them, and to another in the other.
+ * Refuse two private tables that can have a row in common, or are parts of one table: a row could belong to one unit in
+ * one of them, and to another in the other.
  */
-static bool
-are_related(Oid a, Oid b)
-{
-	return have_one_in_common(ancestors_of(a), ancestors_of(b)) ||
-		have_one_in_common(find_all_inheritors(a, NoLock, NULL),
-						   find_all_inheritors(b, NoLock, NULL));
-}
-
 static void
 refuse_related(const Lineage *lineage)
 {
@@ -479,10 +464,15 @@ refuse_related(const Lineage *lineage)
 
 	for (int i = 0; i < list_length(tables); i++)
 		for (int j = 0; j < i; j++)
-			if (are_related(list_nth_oid(tables, i), list_nth_oid(tables, j)))
+		{
+			Oid			a = list_nth_oid(tables, i);
+			Oid			b = list_nth_oid(tables, j);
+
+			if (have_one_in_common(ancestors_of(a), ancestors_of(b)) ||
+				have_one_in_common(find_all_inheritors(a, NoLock, NULL), find_all_inheritors(b, NoLock, NULL)))
 				race_refuse_relation(lineage->relid, psprintf("Its definition reads tables \"%s\" and \"%s\", which have a table in common by partitioning or inheritance.",
-															  get_rel_name(list_nth_oid(tables, j)),
-															  get_rel_name(list_nth_oid(tables, i))));
+															  get_rel_name(b), get_rel_name(a)));
+		}
 }
 
 /* Refuse a relation of several occurrences unless all private ones say one unit. */
@@ -632,20 +622,6 @@ add_function(Oid id, void *context)
 	return false;				/* look on */
 }
 
-/* The type that a domain is over */
-static Oid
-base_of(Oid domain)
-{
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(domain));
-	Oid			base;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "a type was dropped");
-	base = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
-	ReleaseSysCache(tuple);
-	return base;
-}
-
 static void
 add_type(RaceCalls *calls, Oid type)
 {
@@ -726,8 +702,16 @@ add_checks(RaceCalls *calls, Oid type)
 {
 	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
 
-	for (; get_typtype(type) == TYPTYPE_DOMAIN; type = base_of(type))
+	while (get_typtype(type) == TYPTYPE_DOMAIN)
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "a type was dropped");
 		add_checks_of(calls, type, constraints);
+		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
+		ReleaseSysCache(tuple);
+	}
 	table_close(constraints, AccessShareLock);
 }
 
@@ -852,19 +836,6 @@ race_calls_current(const RaceCalls *calls)
 	return true;
 }
 
-static Oid
-owner_of(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 Oid
 race_calls_besides(const RaceCalls *calls_made, Oid extension, Oid owner,
 				   const RaceCalls *others)
@@ -874,9 +845,16 @@ race_calls_besides(const RaceCalls *calls_made, Oid extension, Oid owner,
 	foreach(cell, calls_made->functions)
 	{
 		Oid			id = ((RaceFunction *) lfirst(cell))->id;
+		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(id));
+		Oid			found_owner = InvalidOid;
 
+		if (HeapTupleIsValid(tuple))
+		{
+			found_owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+			ReleaseSysCache(tuple);
+		}
 		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
-			(getExtensionOfObject(ProcedureRelationId, id) != extension || owner_of(id) != owner))
+			(getExtensionOfObject(ProcedureRelationId, id) != extension || found_owner != owner))
 			return id;
 	}
 	return InvalidOid;

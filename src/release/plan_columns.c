@@ -13,7 +13,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/lsyscache.h"
 
 #include "../core/core.h"
 #include "ledger.h"
@@ -352,17 +351,6 @@ add_column(ColumnsPlan *plan, int i)
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) + domain->width, "its unit");
 }
 
-/* Errors of the mean of the measure by a column, if the means are in the middle of the range: those of the parts of a cell */
-static void
-add_measure(ColumnsPlan *plan, int i)
-{
-	const RaceDomain *measure = &plan->counted.domains[plan->counted.columns];
-	double		deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
-
-	add_line(plan, psprintf("mean of \"%s\" for one value of \"%s\"", measure->name, plan->counted.domains[i].name),
-			 deviation * plan->select.cells[i] / plan->records * (measure->upper - measure->lower), "its unit");
-}
-
 /* The error of a cell of a table of several columns */
 static void
 add_table(ColumnsPlan *plan, const RaceSelectTable *table)
@@ -376,34 +364,33 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 			 reach(plan, variance_of(plan, table->noise)), "records");
 }
 
-/* How many persons a category needs where the release chooses them */
-static void
-add_choices(ColumnsPlan *plan, double epsilon)
-{
-	RaceThreshold threshold;
-
-	if (plan->counted.chosen > 0 && race_choice_threshold(epsilon, plan->delta, plan->counted.chosen, plan->request.max_contributions,
-												   plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE, &threshold))
-		add_line(plan, "persons of a category that is chosen as often as not", (double) threshold.least, "persons");
-}
-
 static void
 add_lines(ColumnsPlan *plan, double epsilon)
 {
 	const RaceSelect *select = &plan->select;
 	const RaceCounted *counted = &plan->counted;
 	double		precision = 1 / race_select_variance(select, plan->count_noise);
+	RaceThreshold threshold;
 	int			triples = 0;
 
 	for (int i = 0; i < counted->columns; i++)
 		precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
-	add_choices(plan, epsilon);
+	if (counted->chosen > 0 && race_choice_threshold(epsilon, plan->delta, counted->chosen, plan->request.max_contributions,
+													 plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE, &threshold))
+		add_line(plan, "persons of a category that is chosen as often as not", (double) threshold.least, "persons");
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
 	for (int i = 0; i < counted->columns && counted->n > counted->columns; i++)
-		add_measure(plan, i);
+	{
+		/* if the means are in the middle of the range: the errors of the parts of a cell */
+		const RaceDomain *measure = &counted->domains[counted->columns];
+		double		deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
+
+		add_line(plan, psprintf("mean of \"%s\" for one value of \"%s\"", measure->name, counted->domains[i].name),
+				 deviation * select->cells[i] / plan->records * (measure->upper - measure->lower), "its unit");
+	}
 	for (uint32 k = 0; k < select->measured; k++)
 	{
 		add_table(plan, &select->table[k]);
@@ -418,13 +405,6 @@ add_lines(ColumnsPlan *plan, double epsilon)
 }
 
 /* ---------------------------------------------------------------- arguments */
-
-static void
-refuse_plan(const char *message, const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", message), errhint("%s", hint)));
-}
 
 /* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */
 static void
@@ -442,8 +422,6 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	RaceLedger	ledger;
 	RaceDataset *dataset;
 	const RaceParams *params;
-	Oid			input;
-	Oid			parameter;
 	bool		isnull;
 
 	race_act_begin(&ledger, fcinfo, false);
@@ -457,8 +435,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	old = MemoryContextSwitchTo(caller);
 	race_columns_counted(race_ledger_value(1, &isnull), label,
 						 PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), &plan->counted);
-	getTypeInputInfo(ledger.params_type, &input, &parameter);
-	params = race_params_arg(OidInputFunctionCall(input, plan->counted.params, parameter, -1));
+	params = race_params_arg(race_ledger_params(&ledger, plan->counted.params));
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
 	if (plan->counted.chosen == 0 &&
@@ -496,18 +473,18 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 	if (PG_ARGISNULL(PLAN_DATASET) || PG_ARGISNULL(PLAN_COLUMNS) || PG_ARGISNULL(PLAN_DELTA) || PG_ARGISNULL(PLAN_RECORDS))
 		return;
 	if (PG_ARGISNULL(PLAN_EPSILON) == PG_ARGISNULL(PLAN_ERROR))
-		refuse_plan("race_plan needs epsilon, or the error that is wanted",
-					"Write epsilon => 1, or error => 20: of the count of one value, with 95 % confidence.");
+		race_refuse_arguments("race_plan needs epsilon, or the error that is wanted",
+							  "Write epsilon => 1, or error => 20: of the count of one value, with 95 % confidence.");
 	if (!PG_ARGISNULL(PLAN_EPSILON) && !(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON * 1000))
-		refuse_plan("epsilon must be a number above 0", "1 is usual: less is more private.");
+		race_refuse_arguments("epsilon must be a number above 0", "1 is usual: less is more private.");
 	if (!PG_ARGISNULL(PLAN_ERROR) && !(error > 0 && isfinite(error)))
-		refuse_plan("error must be a number above 0", "It is the error of the count of one value, in records.");
+		race_refuse_arguments("error must be a number above 0", "It is the error of the count of one value, in records.");
 	plan->request.delta = PG_GETARG_FLOAT8(PLAN_DELTA);
 	if (!(plan->request.delta >= 0 && plan->request.delta < 1))
-		refuse_plan("delta must be a number from 0 to below 1", "1e-9 is usual, or 0.");
+		race_refuse_arguments("delta must be a number from 0 to below 1", "1e-9 is usual, or 0.");
 	plan->records = (double) PG_GETARG_INT64(PLAN_RECORDS);
 	if (!(plan->records >= 1 && plan->records <= 1e12))
-		refuse_plan("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
+		race_refuse_arguments("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
 	race_row_start(&plan->row, fcinfo);
 	read_dataset(fcinfo, epsilon, plan);
 	plan->delta = plan->request.delta;
@@ -517,7 +494,7 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);
 	if (!simulate(plan, epsilon))
-		refuse_plan("the noise would be too large for a counter", "Plan with a larger epsilon.");
+		race_refuse_arguments("the noise would be too large for a counter", "Plan with a larger epsilon.");
 	add_lines(plan, epsilon);
 	call->max_calls = list_length(plan->lines);
 	call->user_fctx = plan;

@@ -114,47 +114,33 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
 }
 
-/* The exact sketches in a column of the query */
-static void
-view_sketches(const Parts *parts, Datum column, RaceView *exact)
-{
-	HeapTupleHeader pair;
-	bool		isnull;
-
-	if (parts->halves == 1)
-	{
-		race_sketch_view_any(column, &exact[0]);
-		return;
-	}
-	pair = DatumGetHeapTupleHeader(column);
-	for (int half = 0; half < parts->halves; half++)
-		race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
-}
-
-static void
-add_units(Parts *parts, Datum units)
-{
-	MemoryContext old = MemoryContextSwitchTo(parts->context);
-
-	parts->units = lappend(parts->units, PG_DETOAST_DATUM_COPY(units));
-	MemoryContextSwitchTo(old);
-}
-
 /* A row (label, exact sketch or pair, units) of the query */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Parts	   *parts = (Parts *) self;
 	RaceView	exact[RACE_HALVES];
+	bool		isnull;
 
 	slot_getallattrs(slot);
-	if (!slot->tts_isnull[1])
+	if (slot->tts_isnull[1])
+		return true;
+	if (parts->halves == 1)
+		race_sketch_view_any(slot->tts_values[1], &exact[0]);
+	else
 	{
-		view_sketches(parts, slot->tts_values[1], exact);
-		take_sketches(parts, slot->tts_isnull[0] ? 0 :
-					  find_part(parts, slot->tts_values[0]), exact);
-		if (slot->tts_tupleDescriptor->natts > 2 && !slot->tts_isnull[2])
-			add_units(parts, slot->tts_values[2]);
+		HeapTupleHeader pair = DatumGetHeapTupleHeader(slot->tts_values[1]);
+
+		for (int half = 0; half < parts->halves; half++)
+			race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
+	}
+	take_sketches(parts, slot->tts_isnull[0] ? 0 : find_part(parts, slot->tts_values[0]), exact);
+	if (slot->tts_tupleDescriptor->natts > 2 && !slot->tts_isnull[2])
+	{
+		MemoryContext old = MemoryContextSwitchTo(parts->context);
+
+		parts->units = lappend(parts->units, PG_DETOAST_DATUM_COPY(slot->tts_values[2]));
+		MemoryContextSwitchTo(old);
 	}
 	return true;
 }
@@ -318,18 +304,6 @@ tables_of(const PlannedStmt *plan)
 	return tables;
 }
 
-/* Relations with their partitions, and the tables that inherit from them */
-static List *
-with_parts(const List *relations)
-{
-	List	   *parts = NIL;
-	ListCell   *cell;
-
-	foreach(cell, relations)
-		parts = list_concat_unique_oid(parts, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
-	return parts;
-}
-
 /*
  * Casts that fail on a row would come after the charge: from text and jsonb to other types, and to SQL
  * domains with constraints.  What stands in a branch of CASE is guarded by its condition.
@@ -414,10 +388,14 @@ race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 	int			level = NewGUCNestLevel();
 	QueryDesc  *run;
 	List	   *others;
+	ListCell   *cell;
 
 	set_uncounted();
 	run = start_query(query, of_partitions, None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
-	checked->parts = with_parts(checked->lineage->relations);
+	/* with partitions, and the tables that inherit from them */
+	checked->parts = NIL;
+	foreach(cell, checked->lineage->relations)
+		checked->parts = list_concat_unique_oid(checked->parts, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
 	checked->probes = race_parts_probes(run->planstate, checked->lineage->relations);
 	(void) refuse_casts_of_plan(run->planstate, get_rel_name(checked->dataset->relation));
 	/* the planner replaces a function in FROM by its body, which may read tables */
@@ -451,16 +429,6 @@ add_place(void *place)
 	errcontext("probe of %s before the charge: nothing is charged", (const char *) place);
 }
 
-static void
-run_probe(const RaceProbe *probe)
-{
-	ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
-
-	error_context_stack = &callback;
-	(void) run_query(probe->query, true, None_Receiver);
-	error_context_stack = callback.previous;
-}
-
 void
 race_read_probe(const List *probes)
 {
@@ -480,7 +448,14 @@ race_read_probe(const List *probes)
 	PG_TRY();
 	{
 		foreach(cell, probes)
-			run_probe((const RaceProbe *) lfirst(cell));
+		{
+			const RaceProbe *probe = lfirst(cell);
+			ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
+
+			error_context_stack = &callback;
+			(void) run_query(probe->query, true, None_Receiver);
+			error_context_stack = callback.previous;
+		}
 	}
 	PG_FINALLY();
 	{
@@ -727,13 +702,6 @@ is_bare(const SelectStmt *select)
 		select->withClause == NULL;
 }
 
-static bool
-is_star(Node *node)
-{
-	return IsA(node, ColumnRef) &&
-		IsA(llast(((ColumnRef *) node)->fields), A_Star);
-}
-
 List *
 race_parse(const char *text)
 {
@@ -759,7 +727,7 @@ parse_alone(const char *text)
 		{
 			target = linitial_node(ResTarget, ((SelectStmt *) select)->targetList);
 			if (target->name == NULL && target->indirection == NIL &&
-				!is_star(target->val))
+				!(IsA(target->val, ColumnRef) && IsA(llast(((ColumnRef *) target->val)->fields), A_Star)))
 				return target->val;
 		}
 	}

@@ -454,12 +454,12 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 }
 
 /*
- * Do all tables that were read, but for the public ones, belong to the budget that was charged?  A
- * table can become a part of another until the query is planned.  One that was a part before the
- * charge may have no entry yet: another session enters it now (_race_charge).
+ * Raise 55000 if something was defined anew meanwhile, or if the release read other tables: all but the public ones must
+ * belong to the budget that was charged.  A table can become a part of another until the query is planned.  One that was
+ * a part before the charge may have no entry yet: another session enters it now (_race_charge).
  */
-static bool
-was_charged(const Release *release, const RaceChecked *checked)
+static void
+check_current(const Release *release, const RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
 	Oid			type = get_array_type(REGCLASSOID);
@@ -472,31 +472,15 @@ was_charged(const Release *release, const RaceChecked *checked)
 	};
 	bool		isnull;
 
+	AcceptInvalidationMessages();
+	if (!race_request_current(checked))
+		refuse_changed();
 	race_ledger_run(&release->ledger, "SELECT count(*) FILTER (WHERE budget <> $3) = 0"
 					" AND count(DISTINCT relation) FILTER (WHERE relation = ANY ($2)) = cardinality($2)"
 					" FROM _racepriv._race_entries_of($1)",
 					lengthof(parameters), parameters);
-	return DatumGetBool(race_ledger_value(1, &isnull));
-}
-
-/* Raise 55000 if the release read other tables, or something was defined anew meanwhile. */
-static void
-check_current(const Release *release, const RaceChecked *checked)
-{
-	AcceptInvalidationMessages();
-	if (!race_request_current(checked) || !was_charged(release, checked))
+	if (!DatumGetBool(race_ledger_value(1, &isnull)))
 		refuse_changed();
-}
-
-/* Fit models to n private sketches. */
-static void
-fit_models(const Release *release, int n, Datum *sketches)
-{
-	for (int i = 0; i < n; i++)
-	{
-		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n);
-		sketches[i] = race_release_fit(sketches[i]);
-	}
 }
 
 /* Set the cells of columns whose categories were chosen, of the parameters that were made without these. */
@@ -620,8 +604,11 @@ make_private(Release *release)
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
 	check_current(release, checked);
-	if (release->asked.fit)
-		fit_models(release, n * halves, sketches);
+	for (int i = 0; i < n * halves && release->asked.fit; i++)
+	{
+		race_tell("release \"%s\": fitting model %d of %d", release->asked.name, i + 1, n * halves);
+		sketches[i] = race_release_fit(sketches[i]);
+	}
 	if (checked->scores_query != NULL)
 	{
 		race_tell("release \"%s\": scoring records", release->asked.name);
@@ -658,22 +645,6 @@ tell_limits(const Release *release)
 			ereport(NOTICE,
 					(errmsg("release \"%s\" will hardly tell records apart: the bandwidth is wider than the bounds of number %u",
 							release->asked.name, i + 1)));
-}
-
-/*
- * Raise 22023 if no row can give a record.  Of the first version, tell which rows may give none: that
- * does not depend on the data.
- */
-static void
-check_rows(const Release *release)
-{
-	char	   *excluded = race_excluded(&release->asked, release->checked);
-
-	if (excluded != NULL && release->version == 1)
-		ereport(NOTICE,
-				(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
-	if (release->version == 1 && release->asked.domains == 0 && release->described == NULL)
-		tell_limits(release);
 }
 
 /* Tell what is left of the budget, which the ledger shows to those who release. */
@@ -741,7 +712,16 @@ charge_and_make(Release *release)
 	List	   *relations = release->checked->lineage->relations;
 
 	if (release->described == NULL)
-		check_rows(release);
+	{
+		/* an error if no row can give a record; of the first version, which rows may give none is told: no data decide it */
+		char	   *excluded = race_excluded(&release->asked, release->checked);
+
+		if (excluded != NULL && release->version == 1)
+			ereport(NOTICE,
+					(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
+		if (release->version == 1 && release->asked.domains == 0)
+			tell_limits(release);
+	}
 	race_read_probe(release->checked->probes);
 	lock_relations(relations, true);
 	next_transaction(release);
@@ -809,14 +789,6 @@ order_labels(Release *release)
 /* As many parts are fitted by default: a fit takes up to some seconds. */
 #define USUAL_FITS		32
 
-static int
-count_parts(const RaceAsked *asked)
-{
-	return RaceHalvesOf(asked) * (asked->chosen != NIL ? asked->most_chosen + 1 : asked->labels == 0 ? 1 :
-								  ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)),
-												 ARR_DIMS(DatumGetArrayTypeP(asked->labels))));
-}
-
 bool
 race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta,
 					const RaceParams *params, const RaceParams *pure_params, bool densities)
@@ -844,25 +816,18 @@ pure_is_better(const Release *release, const RaceParams *params, const RaceParam
 }
 
 /*
- * By default a grid is made where its errors are smaller, unless the request states rows: for pure
- * privacy, and where it may spare the delta.  In three dimensions it depends on the table whether fitted
+ * Make a grid of the kernel where that is asked for, or usual: where its errors are smaller, unless the request states
+ * rows, for pure privacy, and where it may spare the delta.  In three dimensions it depends on the table whether fitted
  * rows or a grid is better.
  */
-static bool
-usually_grid(const RaceAsked *asked)
-{
-	return asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
-								  asked->params->dims <= 2 || !race_summary_kind(asked->params)->hashed);
-}
-
-/* Make a grid of the kernel where that is asked for, or usual. */
 static void
 choose_grid(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
 	bool		wanted = asked->grid;
-	RaceParams *grid = wanted || (!is_given(asked, GRID) && usually_grid(asked)) ?
-		race_params_as_grid(asked->params) : NULL;
+	bool		usual = asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
+											   asked->params->dims <= 2 || !race_summary_kind(asked->params)->hashed);
+	RaceParams *grid = wanted || (!is_given(asked, GRID) && usual) ? race_params_as_grid(asked->params) : NULL;
 	bool		pure;
 
 	if (wanted && grid == NULL)
@@ -895,7 +860,9 @@ static void
 choose_fit(RaceAsked *asked)
 {
 	bool		possible = race_release_can_fit(asked->params);
-	bool		usual = possible && count_parts(asked) <= USUAL_FITS && asked->series == 0 &&
+	int			labels = asked->chosen != NIL ? asked->most_chosen + 1 : asked->labels == 0 ? 1 :
+		ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
+	bool		usual = possible && labels * RaceHalvesOf(asked) <= USUAL_FITS && asked->series == 0 &&
 		(race_summary_kind(asked->params)->hashed || asked->value == NULL);
 
 	if (!is_given(asked, FIT))
@@ -1093,16 +1060,6 @@ race_release(PG_FUNCTION_ARGS)
 
 /* ---------------------------------------------------------- release by columns */
 
-static Datum
-params_of_text(const RaceLedger *ledger, Datum written)
-{
-	Oid			input;
-	Oid			parameter;
-
-	getTypeInputInfo(ledger->params_type, &input, &parameter);
-	return OidInputFunctionCall(input, TextDatumGetCString(written), parameter, -1);
-}
-
 /* Look up the domains and units of the columns that are asked for. */
 static void
 look_up_domains(Release *release)
@@ -1148,7 +1105,7 @@ use_domains(Release *release, const char *label, Datum workload)
 	appendStringInfoChar(&expression, ')');
 	asked->most_chosen = RACE_MOST_CHOSEN;
 	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
-	set_argument(asked, PARAMS, params_of_text(&release->ledger, CStringGetTextDatum(counted.params)), false);
+	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, counted.params), false);
 }
 
 /* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload, series) */
@@ -1175,19 +1132,6 @@ race_release_columns(PG_FUNCTION_ARGS)
 	prepare_arguments(&release);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();
-}
-
-/* Raise 55000 if the columns of a release have other domains now. */
-static void
-check_domains(const Release *release)
-{
-	RaceParameter parameters[] = {
-		argument(release, NAME), argument(release, DATASET), {JSONBOID, release->asked.domains, false}
-	};
-
-	if (release->asked.domains != 0)
-		race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)",
-						lengthof(parameters), parameters);
 }
 
 /* -------------------------------------------------------------------- bounds */
@@ -1237,20 +1181,6 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 
 /* -------------------------------------------------------------------- refresh */
 
-/* Return the columns of a kept request, for jsonb_to_record. */
-static char *
-request_columns(void)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < ARGUMENTS; i++)
-		if (arguments[i].kept)
-			appendStringInfo(&text, "%s%s %s", text.len == 0 ? "" : ", ", arguments[i].name,
-							 arguments[i].type_name);
-	return text.data;
-}
-
 /*
  * Read the latest version of a release, the role that made it (in another copy of the database
  * by its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
@@ -1260,9 +1190,15 @@ static void
 read_last(Release *release)
 {
 	RaceParameter name = argument(release, NAME);
+	StringInfoData columns;
 	Datum		chosen;
 	bool		isnull;
 	int			column = 6;
+
+	initStringInfo(&columns);
+	for (int i = 0; i < ARGUMENTS; i++)
+		if (arguments[i].kept)
+			appendStringInfo(&columns, "%s%s %s", columns.len == 0 ? "" : ", ", arguments[i].name, arguments[i].type_name);
 
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
@@ -1271,7 +1207,7 @@ read_last(Release *release)
 							 " FROM _racepriv.race_releases l WHERE l.name = $1 AND l.version = r.version ORDER BY 1) END, q.*"
 							 " FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
 							 " jsonb_to_record(c.request) q (%s)"
-							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", request_columns()),
+							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", columns.data),
 					1, &name);
 	if (SPI_processed == 0)
 		race_named_refuse(release->asked.name);
@@ -1290,7 +1226,7 @@ read_last(Release *release)
 			continue;
 		value = race_ledger_value(column++, &isnull);
 		set_argument(&release->asked, i,
-					 i == PARAMS ? params_of_text(&release->ledger, value) : value, isnull);
+					 i == PARAMS ? race_ledger_params(&release->ledger, TextDatumGetCString(value)) : value, isnull);
 	}
 	use_arguments(release, RACE_SAFE_PATH);
 	/* this version counts what the first one chose */
@@ -1331,7 +1267,14 @@ race_release_next(PG_FUNCTION_ARGS)
 	begin(&release, fcinfo);
 	read_last(&release);
 	become_maker(&release, fcinfo->flinfo->fn_oid);
-	check_domains(&release);
+	if (release.asked.domains != 0)
+	{
+		RaceParameter parameters[] = {
+			argument(&release, NAME), argument(&release, DATASET), {JSONBOID, release.asked.domains, false}
+		};
+
+		race_ledger_run(&release.ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)", lengthof(parameters), parameters);
+	}
 	if (release.asked.series != 0)
 		make_values(&release);
 	else

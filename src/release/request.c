@@ -69,29 +69,21 @@ typedef struct Template
 
 /* ------------------------------------------------------------- the record */
 
-/* Raise 42804 if an expression cannot give records, as far as its type says. */
-static void
-check_record_type(const RaceParams *params, Node *expression)
-{
-	TupleDesc	row = get_expr_result_tupdesc(expression, true);
-	RaceRecordReader reader;
-
-	race_record_prepare(&reader, exprType(expression), CurrentMemoryContext);
-	if (row != NULL && race_params_parts(params) > 1)
-		race_record_use_row(&reader, row);
-	race_record_check_types(&reader, params);
-}
-
+/* Raise 42804 if the expression cannot give records, as far as its type says. */
 static Node *
 give_record(Template *template, ParseState *pstate)
 {
+	const RaceAsked *asked = template->asked;
 	RaceChecked *checked = template->checked;
-	Node	   *record = race_analyze_expression(pstate, checked->dataset->relation,
-												 template->asked->expression,
-												 template->asked->path, RACE_AS_RECORD,
-												 &checked->expression, &checked->calls);
+	Node	   *record = race_analyze_expression(pstate, checked->dataset->relation, asked->expression, asked->path,
+												 RACE_AS_RECORD, &checked->expression, &checked->calls);
+	TupleDesc	row = get_expr_result_tupdesc(record, true);
+	RaceRecordReader reader;
 
-	check_record_type(template->asked->params, record);
+	race_record_prepare(&reader, exprType(record), CurrentMemoryContext);
+	if (row != NULL && race_params_parts(asked->params) > 1)
+		race_record_use_row(&reader, row);
+	race_record_check_types(&reader, asked->params);
 	return record;
 }
 
@@ -132,16 +124,7 @@ give_params(const RaceLedger *ledger, Datum params)
 	return (Node *) makeConst(ledger->params_type, -1, InvalidOid, -1, params, false, false);
 }
 
-/* The private sketches are put in this place when there are any. */
-static Node *
-give_scored_by(Template *template)
-{
-	template->checked->scored_by = makeConst(get_array_type(template->ledger->sketch_type), -1,
-											 InvalidOid, -1, (Datum) 0, true, false);
-	return (Node *) template->checked->scored_by;
-}
-
-/* An array that is put in its place when the series is locked */
+/* Give an array that is put in its place later: private sketches when there are any, units when the series is locked. */
 static Node *
 give_later(Const **place, Oid type, Oid collation)
 {
@@ -192,7 +175,7 @@ give_node(ParseState *pstate, ParamRef *parameter)
 			node = give_params(template->ledger, template->checked->scores_params);
 			break;
 		case GIVE_SCORED_BY:
-			node = give_scored_by(template);
+			node = give_later(&template->checked->scored_by, get_array_type(template->ledger->sketch_type), InvalidOid);
 			break;
 		case GIVE_SERIES_UNITS:
 			node = give_later(&template->checked->series_units, TEXTARRAYOID, C_COLLATION_OID);
@@ -301,13 +284,6 @@ choice_text(const RaceDataset *dataset, const RaceAsked *asked)
 							  " AND " RACE_SCHEMA "._race_is_shown(good.label)"));
 }
 
-/* The values of a column whose bounds are wanted */
-static char *
-bounds_text(const RaceDataset *dataset, const RaceAsked *asked)
-{
-	return psprintf("SELECT kept.value FROM %s", kept_text(dataset, asked, "good.value", "", "$5 AS value", "good.value IS NOT NULL"));
-}
-
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
 static char *
 parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value,
@@ -383,11 +359,13 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 	return query;
 }
 
+/* Analyze the query of the release, or of the values of a column whose bounds are wanted. */
 static Query *
 analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
-	Query	   *query = analyze_template(ledger, asked, checked, asked->described != NULL ? bounds_text(checked->dataset, asked) :
-										 template_text(ledger, checked->dataset, asked, value_text(asked)));
+	char	   *text = asked->described == NULL ? template_text(ledger, checked->dataset, asked, value_text(asked)) :
+		psprintf("SELECT kept.value FROM %s", kept_text(checked->dataset, asked, "good.value", "", "$5 AS value", "good.value IS NOT NULL"));
+	Query	   *query = analyze_template(ledger, asked, checked, text);
 
 	checked->rows = innermost(query);
 	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
@@ -424,22 +402,6 @@ analyze_parts(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 	race_read_check(checked, checked->parts_query, checked->of_partitions);
 }
 
-/*
- * All private sketches or moments are in one array while records are scored, and models beside their
- * counters.  After the charge it would be too late to say that they do not fit.
- */
-static void
-check_scored_size(const RaceAsked *asked)
-{
-	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
-	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
-
-	if (RaceCounters(asked->params) * sizeof(int64) > MaxAllocSize / 4 / n)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("sketches of so many labels are too large to be calibrated")));
-}
-
 /* The query of a release that is calibrated: sketches of what the sketches say of each record */
 static void
 analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
@@ -449,8 +411,17 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 		"race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])",
 		NULL, "NULL", "true"
 	};
+	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
+	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
 
-	check_scored_size(asked);
+	/*
+	 * All private sketches or moments are in one array while records are scored, and models beside their counters.  After
+	 * the charge it would be too late to say that they do not fit.
+	 */
+	if (RaceCounters(asked->params) * sizeof(int64) > MaxAllocSize / 4 / n)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sketches of so many labels are too large to be calibrated")));
 	again.calls.functions = NIL;
 	checked->scores_query = analyze_template(ledger, asked, &again,
 											 template_text(ledger, checked->dataset, asked, &scores));
