@@ -7,15 +7,6 @@
 
 #include "loss_rows.h"
 
-/* Coordinates that lifting adds */
-#define LIFT	2
-
-uint32_t
-race_hashed_width(const RaceParams *part)
-{
-	return race_is_surrogate(part) ? part->dims + LIFT : part->dims;
-}
-
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
 const char *
@@ -141,8 +132,8 @@ lifted_of(const RaceParams *part, const RaceColumn *x, double *space)
 double
 race_surrogate_kernel(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 {
-	double		x_space[RACE_MAX_SURROGATE_DIMS + LIFT];
-	double		y_space[RACE_MAX_SURROGATE_DIMS + LIFT];
+	double		x_space[RACE_MAX_SURROGATE_DIMS + RACE_LIFT];
+	double		y_space[RACE_MAX_SURROGATE_DIMS + RACE_LIFT];
 	const double *u = lifted_of(part, x, x_space);
 	const double *v = lifted_of(part, y, y_space);
 	double		minus = 0;

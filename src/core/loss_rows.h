@@ -37,8 +37,15 @@ race_is_surrogate(const RaceParams *part)
 	return race_kernel_type(part->kernel)->queries > 0;
 }
 
-/* How many numbers of a vector a row function projects */
-extern uint32_t race_hashed_width(const RaceParams *part);
+/* Coordinates that lifting adds */
+#define RACE_LIFT	2
+
+/* Return how many numbers of a vector a row function projects. */
+static inline uint32_t
+race_hashed_width(const RaceParams *part)
+{
+	return race_is_surrogate(part) ? part->dims + RACE_LIFT : part->dims;
+}
 
 /* What is wrong with the parameters of a surrogate loss, or NULL */
 extern const char *race_surrogate_problem(const RaceParams *params, char *message,

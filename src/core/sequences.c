@@ -52,13 +52,16 @@ static const Polynomial polynomials[RACE_SOBOL_DIMENSIONS - 1] = {
 	{7, 4, {1, 3, 7, 13, 13, 15, 69}}
 };
 
-/* Direction number i as LEVELS binary digits: v[i] = m[i] / 2^(i + 1) */
-static void
-directions(uint32_t dimension, uint32_t v[LEVELS])
+/* Direction number i has LEVELS binary digits: m[i] / 2^(i + 1). */
+void
+race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension)
 {
+	uint32_t   *v = sequence->directions;
 	const Polynomial *p = dimension > 0 && dimension < RACE_SOBOL_DIMENSIONS ?
 		&polynomials[dimension - 1] : NULL;
 
+	sequence->seed = seed;
+	sequence->dimension = dimension;
 	for (int i = 0; i < LEVELS; i++)
 	{
 		if (p == NULL)
@@ -78,25 +81,6 @@ directions(uint32_t dimension, uint32_t v[LEVELS])
 }
 
 void
-race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension)
-{
-	sequence->seed = seed;
-	sequence->dimension = dimension;
-	directions(dimension, sequence->directions);
-}
-
-/* LEVELS digits of the point before scrambling */
-static uint32_t
-sobol(const RaceSobol *sequence, uint32_t index)
-{
-	uint32_t	point = 0;
-
-	for (int i = 0; index >> i != 0; i++)
-		point ^= sequence->directions[i] & -(index >> i & 1);
-	return point;
-}
-
-void
 race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 {
 	uint64_t	index[RACE_LANES];
@@ -107,8 +91,11 @@ race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 	for (int i = 0; i < RACE_LANES; i++)
 	{
 		index[i] = first + i;
-		point[i] = sobol(sequence, first + i);
+		point[i] = 0;
 		bits[i] = 0;
+		/* LEVELS digits of the point before scrambling */
+		for (int digit = 0; index[i] >> digit != 0; digit++)
+			point[i] ^= sequence->directions[digit] & -(uint32_t) (index[i] >> digit & 1);
 	}
 
 	/*
@@ -139,12 +126,6 @@ race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
  * the same everywhere.
  */
 
-bool
-race_is_structured(const RaceParams *part)
-{
-	return part->sequence == RACE_SEQUENCE_STRUCTURED;
-}
-
 uint32_t
 race_structured_length(const RaceParams *part)
 {
@@ -155,12 +136,6 @@ race_structured_length(const RaceParams *part)
 	while (length < part->dims)
 		length *= 2;
 	return length;
-}
-
-size_t
-race_structured_words(const RaceParams *part)
-{
-	return (size_t) RACE_STRUCTURED_ROUNDS * race_structured_length(part) / 64;
 }
 
 size_t

@@ -153,13 +153,22 @@ extern void race_sobol_lanes(const RaceSobol *sequence, uint32_t first,
 #define RACE_STRUCTURED_LEAST	1024
 #define RACE_STRUCTURED_ROUNDS	3
 
-extern bool race_is_structured(const RaceParams *part);
+static inline bool
+race_is_structured(const RaceParams *part)
+{
+	return part->sequence == RACE_SEQUENCE_STRUCTURED;
+}
 
 /* D, also the number of rows of a group, which share a transform; 0 for other sequences */
 extern uint32_t race_structured_length(const RaceParams *part);
 
 /* How many words of signs a transform has; and those of all, in so many rows */
-extern size_t race_structured_words(const RaceParams *part);
+static inline size_t
+race_structured_words(const RaceParams *part)
+{
+	return (size_t) RACE_STRUCTURED_ROUNDS * race_structured_length(part) / 64;
+}
+
 extern size_t race_structured_all_words(const RaceParams *part, uint32_t rows);
 
 /* Where the signs of function j (of all parts) in the group of a row are */
