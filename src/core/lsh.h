@@ -14,10 +14,7 @@
  *
  * A kernel is a similarity of two records between 0 and 1.  Each comes with a family
  * of hash functions h for which P[h(x) = h(y)] is that similarity.  All other code
- * asks the table, and never whether a kernel is this or that one.
- *
- * To add a kernel: give it a number here, and in kernels.c a line in the table and the functions
- * that it names.
+ * asks the table, and never whether a kernel is this or that one.  CONTRIBUTING.md says how to add one.
  */
 
 struct RaceParams;
@@ -149,16 +146,12 @@ extern double race_kernel_value(const struct RaceParams *params,
 								const struct RaceColumn *y);
 
 /*
- * From a value to its buckets: locality-sensitive hash families.
- *
- * The row functions are plain C99 without PostgreSQL headers, so that unit tests,
+ * From a value to its buckets: row functions.  Plain C99 without PostgreSQL headers, so that unit tests,
  * fuzzers and benchmarks can link against it alone.
  *
- * A family is a distribution over hash functions h with
- * P[h(x) = h(y)] = k(x, y), the kernel.  A sketch has `rows` such functions,
- * row functions, each fixed by the parameters and its row number alone: never
- * by data, never by how many rows there are, so that the first R' rows of a
- * sketch are the sketch that R' rows would have made.
+ * A sketch has `rows` hash functions of the kernel's family, each fixed by the parameters and its row number
+ * alone: never by data, never by how many rows there are, so that the first R' rows of a sketch are the
+ * sketch that R' rows would have made.
  *
  * The same bits must come out on every machine.  Arithmetic is IEEE double in
  * a fixed order, multiply-add is always the fused fma(), no libm function
@@ -393,23 +386,16 @@ extern const char *race_choice_name(RaceFieldNumber key, int number);
 /* row functions of one parameter value stay within 512 MB (race_rows_size) */
 #define RACE_MAX_ROWS_BYTES		((uint64_t) 512 * 1024 * 1024)
 
-/*
- * beyond these limits, coefficients or distances in bandwidths lose their meaning
- */
+/* Beyond these limits, coefficients or distances in bandwidths lose their meaning. */
 #define RACE_MIN_BANDWIDTH	1e-100
 #define RACE_MAX_BANDWIDTH	1e100
 #define RACE_MAX_TRANSFORM	1e100
 #define RACE_MAX_BOUND		1e300
 
-/*
- * Codes stay within +- this number. A double holds integers up to four times as
- * large.
- */
+/* Codes stay within +- this number.  A double holds integers up to four times as large. */
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
 
-/*
- * The size in bytes; the next part, or NULL after the last one; the number of parts
- */
+/* The size in bytes; the next part, or NULL after the last one; the number of parts */
 extern size_t race_params_size(const RaceParams *params);
 extern const RaceParams *race_params_next(const RaceParams *part,
 										  const RaceParams *params);
@@ -449,11 +435,10 @@ extern uint32_t race_params_functions(const RaceParams *params);
 extern int	race_params_sequence(const RaceParams *params);
 
 /*
- * The sequence that "auto" chooses for a part. It is Sobol's if there are enough
- * dimensions: the part needs race_sobol_dimensions() of them, and other parts have
- * taken so many already. Else it is structured, if the part can have that, or independent.
- * Rehashing by "auto" means fold where race_can_fold() is true, because estimates then need
- * no correction.
+ * What "auto" chooses.  A part has Sobol's sequence if there are enough dimensions: it needs
+ * race_sobol_dimensions() of them, and other parts have taken so many already.  Else it is structured, if
+ * it can be, or independent.  Codes are folded where they can be, because estimates then need no
+ * correction.
  */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
 extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
@@ -494,15 +479,12 @@ race_column_is_any(const RaceColumn *column)
 
 /*
  * Functions that take long, and that are said to be interruptible, call this hook
- * from time to time if it is not NULL, so that a user can interrupt them.  The hook
- * need not return.  RACE_STEP is how many bytes or elements are worked on between two
- * calls: that takes some milliseconds at most.
+ * every RACE_STEP bytes or elements, which take some milliseconds at most.  The hook need not return.
  */
 extern void (*race_interrupt_hook) (void);
 
 #define RACE_STEP	((size_t) 64 * 1024)
 
-/* Call the hook. */
 static inline void
 race_look_for_interrupts(void)
 {
@@ -521,21 +503,18 @@ extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t si
 extern uint64_t race_element_of_null(int64_t seed, bool equals_nothing);
 
 /*
- * Row functions, made once for a parameter value in memory of the caller's:
- * race_rows_size() bytes.  race_rows_init() prepares them; race_rows_generate_all()
- * draws all of them, and is interruptible (race_interrupt_hook).  One by one, in any
- * order: race_rows_generate() draws function j (of all parts) of all rows of a block.
- *
- * Rows lie in blocks of RACE_LANES, which are hashed together: a lane is a row.
+ * Row functions, made once for parameters in memory of the caller's, of race_rows_size() bytes.
+ * race_rows_init() prepares them; race_rows_generate_all() draws all of them, and is interruptible;
+ * race_rows_generate() draws function j (of all parts) of all rows of a block.  Rows lie in blocks of
+ * RACE_LANES, which are hashed together: a lane is a row.
  */
 #define RACE_LANES	64
 
-/* What the row functions need to know about a part */
+/* A part of the kernel */
 typedef struct RaceRowsPart
 {
 	const RaceParams *params;
-	/* the number of its first function, counted over all parts */
-	uint32_t	function;
+	uint32_t	function;		/* the number of its first one, counted over all parts */
 	uint32_t	dimension;		/* of Sobol's sequence, its first */
 	size_t		words;			/* of a function in a row */
 	size_t		position;		/* of them in a block, in vectors of RACE_LANES */
@@ -573,12 +552,9 @@ extern double *race_rows_coefficient(const RaceRows *rows, uint32_t row,
 extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 
 /*
- * Hash n records, a column a part, with the functions of a block of rows:
- * buckets[i * RACE_LANES + lane] gets the bucket of record i.  Lanes beyond the
- * last row are written too; ignore their values.
- *
- * Hand over RACE_RECORDS_TOGETHER records at a time: then their buckets stay in the
- * nearest cache.
+ * Hash n records, a column a part, with the functions of a block of rows: buckets[i * RACE_LANES + lane]
+ * gets the bucket of record i.  Lanes beyond the last row are written too.  The buckets of
+ * RACE_RECORDS_TOGETHER records stay in the nearest cache.
  */
 #define RACE_RECORDS_TOGETHER	64
 
@@ -609,9 +585,8 @@ extern bool race_hash_has(const char *name);
 extern void race_hash_force(const char *name);
 
 /*
- * The probability that two different codes share a bucket and so are counted
- * together. Estimates correct for it. It is 0 where codes are folded: there distant
- * codes do meet, but rarely (hash.c).
+ * Return the probability that two different codes share a bucket, for which estimates are corrected.  It
+ * is 0 where codes are folded: there distant codes do meet, but rarely (hash.c).
  */
 extern double race_collision_probability(const RaceParams *params);
 
