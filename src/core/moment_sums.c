@@ -43,17 +43,6 @@ race_moments_amplitude(const RaceParams *params)
 	return fmin(1, sqrt(2 * RACE_FEATURES_SQUARED / sqrt(params->features)));
 }
 
-/*
- * No record is shorter than the constant 1 in it, so this brings all to the same norm.  On made-up
- * tables it had the least errors of norms between it and the root of the number of columns.
- */
-double
-race_moments_default_norm(const RaceParams *params)
-{
-	(void) params;
-	return 1;
-}
-
 void
 race_moments_functions(const RaceParams *params, RaceParams *functions)
 {

@@ -56,8 +56,11 @@ race_moments_counter(uint32_t columns, uint32_t i, uint32_t j)
 	return (size_t) i * (2 * (size_t) columns - i + 1) / 2 + j - i;
 }
 
-/* The norm that "auto" stands for */
-extern double race_moments_default_norm(const RaceParams *params);
+/*
+ * The norm that "auto" stands for.  No record is shorter than the constant 1 in it, so this brings all to the same norm.  On
+ * made-up tables it had the least errors of norms between it and the root of the number of columns.
+ */
+#define RACE_MOMENTS_NORM		1.0
 
 /* What is wrong with the parameters of moments, or NULL */
 extern const char *race_moments_problem(const RaceParams *params, char *message,

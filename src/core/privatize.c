@@ -357,10 +357,10 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	if (request.rows == 0)
 		race_check_plan(&request, params, race_choose_selection(&request, params, mass), &plan);
 
-	noise = race_expected_noise(params, &plan);
+	noise = kind->noise(params, &plan);
 	unit = (double) race_record_unit(params);
-	error = has_records && kind->densities ? sqrt(noise + race_expected_sampling(&request, params, plan.selection, mass)) /
-		records : 0;
+	error = has_records && kind->densities ?
+		sqrt(noise + kind->sampling(&request, params, plan.selection, mass)) / records : 0;
 	loss_stddev = sqrt(race_kernel_type(params->kernel)->queries * noise) / records;
 	if (has_records && race_is_surrogate(params) && loss_stddev > MOST_LOSS_STDDEV)
 		ereport(WARNING,

@@ -16,41 +16,11 @@
 /*
  * The cost of a release, and how much noise that means.
  *
- * Privacy (Coleman & Shrivastava 2021, theorem 3.2, with integer mechanisms and a
- * count of its own): a record is in one counter of each row.  Adding or removing
- * a person with at most m records changes the R rows by at most mR in L1 and
- * m sqrt(R) in L2, and the count by at most m.  Discrete Laplace noise of scale b
- * on integers of sensitivity D in L1 is D / b differentially private; discrete
- * Gaussian noise of variance s^2 on integers of sensitivity D in L2 is
- * D^2 / (2 s^2) zero-concentrated private (Canonne, Kamath & Steinke 2020).
- * Counters and count compose to the sum of both.
- *
- * In a grid a record is split over nodes, in weights that add up to a unit M in each of L
- * levels.  So it changes the counters by LM in L1; and by at most sqrt(L) M in L2, as weights
- * are not negative: the L2 norm is at most the L1 norm.  Two records that replace each other
- * change them by at most sqrt(2L) M, since no product of their weights is negative.
- *
- * In moments a record adds v v' for a vector v of integers.  The noise of an entry off the
- * diagonal has half the variance of one on it: in units of its own noise, the entry counts
- * twice, since it is there twice.  So the norm of the change is that of the whole matrix, |v|^2.
- * Matrices v v' have no negative inner product, so that substituting costs what is said below
- * here, too; doc/privacy.md has the proof, and the part of rounding.  With delta 0, a difference of
- * Wishart matrices makes v v' exp(-|v|^2 / (2 scale)) times as likely (noise_budget.c).
- *
- * Which rows serve best depends on the table.  A pure release that is to choose them spends a
- * share of epsilon on the sum over the R rows of their Euclidean norms.  Rounded down, each
- * changes by at most m, so the sum by at most mR.  Given what was drawn before, the counters cost
- * the same whatever rows are chosen, so that all three add up.  Of a grid that is to choose its cells
- * it is two norms, of what coarser cells lose and of nodes (table_select.c).
- *
- * To substitute the records of a person is to remove and to add: this changes the
- * counters by twice as much in L1, and by sqrt(2) times as much in L2.  Within one
- * table the count would not change.  But where tables are split by class or shard, a
- * record may move from one sketch to another, and changes the counts of both.  That
- * costs half of each sketch's epsilon (Laplace) or rho (Gaussian).
- *
- * Of contingency tables, epsilon or rho is divided among the count, tables of columns, scores and tables
- * of pairs (contingency_select.c), each of which a record changes by 1.
+ * doc/privacy.md has the proofs.  A record changes counters by what `weight` (in L1) and `squared` (in L2, squared) of its kind
+ * say, the count by 1, and a look by `look_weight`.  A person has m records: m times as much in L1, and m^2 times squared in
+ * L2.  To substitute them costs 2 m in L1 and 2 m^2 squared in L2, because no two records have a negative inner product; and
+ * as much of the count, since a record may move from the table of one label to that of another.  Discrete Laplace noise of scale b
+ * costs D / b of epsilon, Gaussian noise D^2 / (2 variance) of rho, and a difference of Wishart matrices trace / (2 scale).  Costs add up.
  *
  * test/unit/greybox_test.c holds all of this against exact counters of neighbors.
  */
@@ -252,24 +222,12 @@ race_usual_mass(double records)
 #define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
 
 double
-race_expected_noise(const RaceParams *params, const RacePlan *plan)
-{
-	return race_summary_kind(params)->noise(params, plan);
-}
-
-double
-race_expected_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
-{
-	return race_summary_kind(params)->sampling(request, params, selection, mass);
-}
-
-double
 race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection)
 {
 	RacePlan	plan;
 
 	return race_plan_release(request, params, selection, &plan) ?
-		race_expected_noise(params, &plan) : INFINITY;
+		race_summary_kind(params)->noise(params, &plan) : INFINITY;
 }
 
 RaceSelection
@@ -281,24 +239,18 @@ race_choose_selection(const RaceRequest *request, const RaceParams *params, doub
 		race_summary_kind(params)->choose(request, params, mass);
 }
 
+static double
+grid_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
+{
+	(void) request;
+	return pow(race_grid_bias(params, selection.grid) * mass, 2);
+}
+
 /*
  * What is compared is a release of so many records for each 1 / epsilon, which lie evenly between
  * the bounds.  How many there are is not public.
  */
 #define COMPARED_RECORDS	10000
-
-/* A typical kernel sum of theirs: the root mean square of the kernel, where nodes are finest */
-static double
-mass_compared(const RaceRequest *request, const RaceParams *grid)
-{
-	RaceGridChoice finest = {0, 1};
-	double		unit = (double) race_record_unit(grid);
-	RaceGrid	nodes;
-
-	race_grid_of(grid, &nodes);
-	return COMPARED_RECORDS / request->epsilon *
-		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit) / nodes.nodes);
-}
 
 /*
  * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
@@ -309,11 +261,20 @@ static bool
 grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RaceParams *grid,
 				double noise)
 {
-	double		mass = mass_compared(pure, grid);
-	RaceSelection	selection = race_choose_selection(pure, grid, mass);
+	RaceGridChoice finest = {0, 1};
+	double		unit = (double) race_record_unit(grid);
+	RaceSelection selection;
+	RaceGrid	nodes;
+	double		mass;
+
+	/* a typical kernel sum: the root mean square of the kernel, where nodes are finest */
+	race_grid_of(grid, &nodes);
+	mass = COMPARED_RECORDS / pure->epsilon *
+		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit) / nodes.nodes);
+	selection = race_grid_choose(pure, grid, mass);
 
 	/* all rows are kept, and a fit then leaves as little in more dimensions */
-	return race_selection_noise(pure, grid, selection) + race_expected_sampling(pure, grid, selection, mass) <
+	return race_selection_noise(pure, grid, selection) + grid_sampling(pure, grid, selection, mass) <
 		noise + race_sampling_variance(params, params->rows, mass) * FITTED_SAMPLING_IN_LINE;
 }
 
@@ -331,17 +292,17 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 	RaceSelection	all = {params->rows, {0, 1}, 0, NULL};
 	RacePlan	asked_plan;
 	RacePlan	pure_plan;
+	double		noise;
 
 	pure.delta = 0;
 	pure.fit = false;
 	if (!race_plan_release(&pure, pure_params, race_largest_selection(&pure, pure_params), &pure_plan) ||
 		!race_plan_release(request, params, all, &asked_plan))
 		return false;
+	noise = race_summary_kind(params)->noise(params, &asked_plan);
 	if (race_summary_kind(params) == race_summary_kind(pure_params))
-		return race_selection_noise(&pure, pure_params, all) <
-			race_expected_noise(params, &asked_plan);
-	return (densities && params->dims == GRID_IN_PLANE) ||
-		grid_beats_rows(params, &pure, pure_params, race_expected_noise(params, &asked_plan));
+		return race_selection_noise(&pure, pure_params, all) < noise;
+	return (densities && params->dims == GRID_IN_PLANE) || grid_beats_rows(params, &pure, pure_params, noise);
 }
 
 /* ------------------------------------------------------------------ draws */
@@ -475,7 +436,7 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 	for (;;)
 	{
 		double		variance = race_selection_noise(request, params, selection) +
-			race_expected_sampling(request, params, selection, mass);
+			rows_sampling(request, params, selection, mass);
 
 		if ((selection.rows >= enough || selection.rows == params->rows) && variance < least)
 		{
@@ -704,22 +665,6 @@ grid_noise(const RaceParams *params, const RacePlan *plan)
 									plan->noise.counter_variance);
 }
 
-static double
-grid_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
-{
-	(void) request;
-	return pow(race_grid_bias(params, selection.grid) * mass, 2);
-}
-
-static RaceSelection
-grid_choose(const RaceRequest *request, const RaceParams *params, double mass)
-{
-	RaceCells	cells;
-
-	race_cells_list(request, params, mass, &cells);
-	return cells.usual;
-}
-
 /* The exact counters of the levels of a grid that are kept, one after the other; their number */
 static size_t
 load_levels(const RaceExact *exact, const RaceSelection *selection, int64_t *nodes, int64_t *counters)
@@ -749,84 +694,6 @@ grid_workspace(const RaceParams *params)
 	return 2 * (size_t) params->range * sizeof(int64_t);
 }
 
-/*
- * A mean of values is a ratio of sums.  Its error is largest where there are few records, and what
- * cells change is the same in both sums and nearly cancels.  So cells are chosen as for sums of
- * this part of a usual one.  On 6 real and 9 made tables these parts came near the best histogram
- * where others were farther from it: of 1/6 to 1/24 in one dimension, of 1/4 to 1/100 in two, of 1/16
- * to 1/100 in three, where smaller ones serve sharp edges and larger ones what is smooth.
- */
-static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 1.0 / 100};
-
-/*
- * The sum of the exact nodes of n halves, which is that of the whole, or the nodes of one sketch;
- * `space` has as many.
- */
-static void
-load_nodes(const RaceExact *exact, int n, int64_t *nodes, int64_t *space)
-{
-	size_t		range = exact->params->range;
-
-	race_counters_load(exact->counters, exact->width, 0, range, nodes);
-	for (int i = 1; i < n; i++)
-	{
-		race_counters_load(exact[i].counters, exact[i].width, 0, range, space);
-		for (size_t k = 0; k < range; k++)
-			nodes[k] = race_clamped_sum(nodes[k], space[k]);
-	}
-}
-
-/* A look at a grid, which costs what the plan says whatever is seen */
-static RaceCellsSeen
-look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *plan, int halvings,
-			 int64_t *nodes)
-{
-	int64_t    *space = nodes + exact->params->range;
-	RaceCellsSeen seen;
-	RaceGridLook look;
-
-	load_nodes(exact, n, nodes, space);
-	race_grid_look(exact->params, halvings, nodes, space, &look);
-	seen.halvings = halvings;
-	seen.detail = noisy(random, (int64_t) look.detail, plan, plan->choice_noise);
-	seen.spread = noisy(random, (int64_t) look.spread, plan, plan->choice_noise);
-	seen.scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR;
-	return seen;
-}
-
-/* Halves of a grid are exact in fewer halvings. */
-static RaceSelection
-grid_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
-			 const RacePlan *plan, double records, int64_t *workspace)
-{
-	const RaceParams *params = exact->params;
-	double		part = exact->is_half ? part_of_halves[params->dims] : 1;
-	RaceSelection	selection;
-	RaceCells	cells;
-	RaceGrid	grid;
-	int			halvings;
-	int			most;
-
-	race_cells_list(request, params, race_usual_mass(records) * part, &cells);
-	halvings = plan->choice_noise > 0 ? race_cells_look_at(params, &cells) : 0;
-	selection = cells.usual;
-	if (halvings > 0)
-	{
-		RaceCellsSeen seen = look_at_grid(random, exact, n, plan, halvings, workspace);
-
-		selection = race_cells_choose(params, &cells, &seen, records, part);
-	}
-	if (exact->is_half)
-	{
-		race_grid_of(params, &grid);
-		most = race_grid_split_halvings(&grid) -
-			RACE_GRID_LEVEL_HALVINGS * (selection.grid.levels - 1);
-		if (selection.grid.halvings > most)
-			selection.grid.halvings = most;
-	}
-	return selection;
-}
-
 static void
 grid_draw(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, void *workspace,
 		  int64_t *counters)
@@ -850,7 +717,7 @@ moments_shape(RaceParams *part, const double **arrays, double *space)
 	if (race_moments_columns(part) <= RACE_MOMENTS_COLUMNS)
 		part->range = (uint32_t) race_moments_counters(race_moments_columns(part));
 	if (part->norm == 0)
-		part->norm = race_moments_default_norm(part);
+		part->norm = RACE_MOMENTS_NORM;
 }
 
 /* Refuse sequence grid for moments with the message of grids. */
@@ -1026,8 +893,8 @@ static const RaceSummaryKind tables_of_cells = {
 	.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE}, .shape = grid_shape, .problem = race_grid_problem,
 	.count = grid_count, .unit = race_grid_unit, .largest = race_grid_unit, .weight = grid_weight,
 	.squared = squared_by_unit, .look_weight = race_grid_look_weight, .plan = plan_usual, .noise = grid_noise,
-	.sampling = grid_sampling, .choose = grid_choose, .workspace = grid_workspace,
-	.select = grid_select, .draw = grid_draw, .coarsen = race_grid_apply
+	.sampling = grid_sampling, .choose = race_grid_choose, .workspace = grid_workspace,
+	.select = race_grid_select, .draw = grid_draw, .coarsen = race_grid_apply
 };
 
 static const RaceSummaryKind moments = {

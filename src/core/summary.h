@@ -222,12 +222,7 @@ extern bool race_plan_share(const RaceRequest *request, const RaceParams *params
 extern RaceSelection race_choose_selection(const RaceRequest *request,
 								 const RaceParams *params, double mass);
 
-/* The expected variance of a kernel sum that noise and sampling give a release */
-extern double race_expected_noise(const RaceParams *params, const RacePlan *plan);
-extern double race_expected_sampling(const RaceRequest *request, const RaceParams *params,
-									 RaceSelection selection, double mass);
-
-/* That of noise alone; INFINITY if it would be too large for a counter */
+/* The variance of a kernel sum by noise; INFINITY if it would be too large for a counter */
 extern double race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection);
 
 /*
@@ -242,46 +237,12 @@ extern bool race_pure_serves(const RaceRequest *request, const RaceParams *param
 extern double race_usual_mass(double records);
 
 /*
- * Which cells of a grid a release keeps.
- *
- * Fine cells have more noise in a kernel sum, and coarse ones lose more of the table.  How much
- * that is depends on the table: a flat one loses nothing for cells that a line cannot do with.  So a
- * pure release looks at what cells a little coarser than usual would lose, with noise, and takes
- * those whose error is then expected to be least.
+ * Which cells of a grid a release keeps (table_select.c): those that are best of usual tables, or, after a noisy look,
+ * those whose error is then expected to be least.  `mass` is how many records a typical kernel sum is.
  */
-
-#define RACE_MOST_CELLS		32	/* more than there are choices of halvings and levels */
-
-/* All that a release may keep of a grid, and the variance of noise in a kernel sum then */
-typedef struct RaceCells
-{
-	int			n;
-	RaceSelection	selection[RACE_MOST_CELLS];
-	double		noise[RACE_MOST_CELLS];
-	RaceSelection	usual;			/* the best of tables as they usually are; */
-	int			halvings;		/* the best of one level, */
-	double		loss;			/* and what these tables are expected to lose then */
-} RaceCells;
-
-/* `mass` is how many records a typical kernel sum is. */
-extern void race_cells_list(const RaceRequest *request, const RaceParams *params, double mass,
-							RaceCells *cells);
-
-/* After how many halvings to look at what the last one loses; 0: there is nothing to see */
-extern int	race_cells_look_at(const RaceParams *params, const RaceCells *cells);
-
-/* What was seen there, with discrete Laplace noise of a scale, which is given as a real number */
-typedef struct RaceCellsSeen
-{
-	int			halvings;
-	double		detail;			/* as in RaceGridLook */
-	double		spread;
-	double		scale;
-} RaceCellsSeen;
-
-/* The best, where sums are asked of `part` of a table with so many records */
-extern RaceSelection race_cells_choose(const RaceParams *params, const RaceCells *cells,
-								  const RaceCellsSeen *seen, double records, double part);
+extern RaceSelection race_grid_choose(const RaceRequest *request, const RaceParams *params, double mass);
+extern RaceSelection race_grid_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
+									  const RacePlan *plan, double records, int64_t *workspace);
 
 /*
  * What a release draws: noisy counts, by which, and by a noisy look, it chooses what it

@@ -136,20 +136,6 @@ extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 
 /*
- * What cells after so many halvings change in a kernel sum, as a root mean square over the box: for
- * each record of a detail that the last halving loses (RaceGridLook); and near the bounds, for each
- * record of a table that is uniform
- */
-extern double race_grid_loss(const RaceParams *params, int halvings);
-extern double race_grid_loss_at_bounds(const RaceParams *params, int halvings);
-
-/*
- * Half of all questions are taken to be asked where records are.  So many times as much as on average
- * over the box is lost there, or as much more often as records lie closer together.
- */
-#define RACE_GRID_CONCENTRATION	3.3
-
-/*
  * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
  * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
  * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
@@ -166,8 +152,6 @@ typedef struct RaceGridLook
 extern uint64_t race_grid_look_weight(const RaceParams *params);
 extern bool race_grid_looks_at(const RaceParams *params, int halvings);
 
-/* The norm of the nodes, in records, from a spread; 0 if it is not looked at */
-extern double race_grid_spread_of(const RaceParams *params, double spread);
 extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
 						   RaceGridLook *look);
 

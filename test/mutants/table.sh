@@ -17,13 +17,13 @@ mutant look-rows-none 'look at rows' 'no noise' \
 mutant look-rows-quarter 'look at rows' 'a quarter of the noise' \
 	's/(noisy\(random, sum, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
 mutant look-detail-none 'look at cells, detail' 'no noise' \
-	's/(seen\.detail = )noisy\(.*?\(int64_t\) look\.detail, plan, plan->choice_noise\)/$1look.detail/' 033_look_audit
+	's/(seen\.detail = ).*?\(int64_t\) look\.detail, mechanism, plan->choice_noise\), 0\)/$1look.detail/' 033_look_audit
 mutant look-detail-quarter 'look at cells, detail' 'a quarter of the noise' \
-	's/(look\.detail, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+	's/(look\.detail, mechanism, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
 mutant look-spread-none 'look at cells, spread' 'no noise' \
-	's/(seen\.spread = )noisy\(.*?\(int64_t\) look\.spread, plan, plan->choice_noise\)/$1look.spread/' 033_look_audit
+	's/(seen\.spread = ).*?\(int64_t\) look\.spread, mechanism, plan->choice_noise\), 0\)/$1look.spread/' 033_look_audit
 mutant look-spread-quarter 'look at cells, spread' 'a quarter of the noise' \
-	's/(look\.spread, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+	's/(look\.spread, mechanism, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
 mutant look-free 'look' 'the rest after the look is all of epsilon' \
 	's/budget->rest = race_down\(race_down\(epsilon \* \(share - 1\)\) \/ share\)/budget->rest = epsilon/' budget_test
 mutant look-weight-1 'look at cells' 'a weight of 60 for 61' \
