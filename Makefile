@@ -104,7 +104,7 @@ endif
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
 src/core/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
-src/core/table_density.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
+src/answers/radial.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 # What the ledger records of the library that drew noise: its version and commit, which is unknown outside of a repository
 # of its own.  The file changes with the commit alone, so that equal sources give equal bits.
@@ -128,8 +128,8 @@ UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,cells contingency% junction_tree measure kernels sequences rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
-	domain_choice series factor noise_samplers noise_budget counters noisy) \
-	$(addprefix answers/,graphical% period_weights distributions solver point_masses cosine_basis moments_psd)
+	domain_choice series noise_samplers noise_budget counters noisy) \
+	$(addprefix answers/,factor graphical% period_weights radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 # Tests that have their own race_noisy(), which notes what it is given
 test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/choice_test: REPLACED = src/core/noisy.o

@@ -18,6 +18,7 @@
 
 #include "../core/core.h"
 #include "classify.h"
+#include "factor.h"
 
 /*
  * Calibration: a logistic regression of the class on the scores, from private histograms.

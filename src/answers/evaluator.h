@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "../core/core.h"
+#include "radial.h"
 
 /* A number of records, and the variance of its noise */
 typedef struct RaceRecordCount

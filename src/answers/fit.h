@@ -9,6 +9,7 @@
 
 #include "../core/core.h"
 #include "evaluator.h"
+#include "radial.h"
 #include "solver.h"
 
 /*

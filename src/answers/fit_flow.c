@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 
 #include "../core/core.h"
+#include "factor.h"
 #include "fit.h"
 #include "evaluator.h"
 

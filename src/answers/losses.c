@@ -12,6 +12,7 @@
 
 #include "../core/core.h"
 #include "estimate.h"
+#include "factor.h"
 #include "modes.h"
 
 /*

@@ -16,6 +16,7 @@
 #include "distributions.h"
 #include "classify.h"
 #include "estimate.h"
+#include "factor.h"
 #include "moments_psd.h"
 
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../core/core.h"
+#include "factor.h"
 #include "moments_psd.h"
 
 /*

@@ -14,6 +14,7 @@
 #include "cosine_basis.h"
 #include "estimate.h"
 #include "evaluator.h"
+#include "factor.h"
 #include "proportion.h"
 #include "solver.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../core/core.h"
+#include "factor.h"
 #include "solver.h"
 
 /* ------------------- discrete Fourier transforms (Cooley & Tukey 1965), axis by axis */

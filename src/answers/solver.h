@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "../core/core.h"
+#include "radial.h"
 
 /*
  * Discrete Fourier transforms of arrays in up to three dimensions.

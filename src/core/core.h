@@ -10,7 +10,6 @@
 #include "cells.h"
 #include "contingency.h"
 #include "counters.h"
-#include "factor.h"
 #include "junction_tree.h"
 #include "loss_rows.h"
 #include "measure.h"
@@ -19,7 +18,6 @@
 #include "sequences.h"
 #include "series.h"
 #include "table.h"
-#include "table_density.h"
 
 #ifdef POSTGRES_H
 #include "cache.h"

@@ -18,7 +18,6 @@
 #include "server.h"
 #include "summary.h"
 #include "table.h"
-#include "table_density.h"
 
 /*
  * Values of the type race_params: checks and comparisons.
@@ -454,8 +453,7 @@ race_params_as_grid(const RaceParams *params)
 
 	if (race_summary_kind(params)->coarsen != NULL)
 		return race_params_copy(params, CurrentMemoryContext);
-	if (race_params_parts(params) > 1 || race_kernel_type(params->kernel)->of_distance == NULL ||
-		params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
+	if (params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
 		!race_radial_can(params) ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return NULL;

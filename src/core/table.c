@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "table.h"
-#include "table_density.h"
 
 /*
  * Grids: the nodes around a record, coarser grids, and the part of a kernel that they sum.
@@ -178,6 +177,13 @@ race_grid_round_for_halves(RaceParams *params)
 	params->range = (uint32_t) nodes;
 }
 
+bool
+race_radial_can(const RaceParams *params)
+{
+	return race_params_next(params, params) == NULL && params->power <= RACE_RADIAL_POWER &&
+		race_kernel_type(params->kernel)->of_distance != NULL;
+}
+
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
 const char *
@@ -188,9 +194,7 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	uint64_t	nodes;
 
-	if (race_params_next(params, params) != NULL ||
-		race_kernel_type(params->kernel)->of_distance == NULL ||
-		params->dims < 1 || params->dims > RACE_GRID_DIMS || params->power > RACE_RADIAL_POWER)
+	if (!race_radial_can(params) || params->dims < 1 || params->dims > RACE_GRID_DIMS)
 		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
 					   RACE_GRID_DIMS, RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||

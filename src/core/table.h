@@ -75,6 +75,11 @@ extern void race_grid_round_for_halves(RaceParams *params);
 /* The number of nodes of so many levels with these cells; 0 if cells are not valid */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 
+/* Is the kernel one of vectors by themselves, and a function of their distance, of which a table can be made (radial.h)? */
+#define RACE_RADIAL_POWER	16
+
+extern bool race_radial_can(const RaceParams *params);
+
 /* What is wrong with the grid of a part, or NULL */
 extern const char *race_grid_problem(const RaceParams *params, char *message, size_t length);
 

@@ -3,7 +3,7 @@
  *		Linear algebra of covariances: columns that are combinations of others, singular
  *		vectors, shrinkage, inverses.
  */
-#include "../../src/core/factor.h"
+#include "../../src/answers/factor.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -6,7 +6,7 @@
  * Records and noise are pseudo-random and always the same, so that nothing here is left to luck.
  */
 #include "../../src/answers/moments_psd.h"
-#include "../../src/core/factor.h"
+#include "../../src/answers/factor.h"
 #include "helpers.h"
 #include "tap.h"
 

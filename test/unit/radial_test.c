@@ -2,7 +2,7 @@
  * radial_test.c
  *		Kernels by a table over the distance, against the kernels themselves.
  */
-#include "../../src/core/table_density.h"
+#include "../../src/answers/radial.h"
 #include "kernels.h"
 #include "tap.h"
 

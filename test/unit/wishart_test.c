@@ -8,7 +8,7 @@
  *
  * Draws are pseudo-random and always the same, so that nothing here is left to luck.
  */
-#include "../../src/core/factor.h"
+#include "../../src/answers/factor.h"
 #include "../../src/core/summary.h"
 #include "../../src/core/counters.h"
 #include "helpers.h"

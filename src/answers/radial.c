@@ -1,19 +1,10 @@
 /*
- * table_density.c
+ * radial.c
  *		Kernels of vectors at many points, by a table over the distance.
  */
 #include <math.h>
 
-#include "table.h"
-#include "table_density.h"
-
-bool
-race_radial_can(const RaceParams *params)
-{
-	return race_params_next(params, params) == NULL &&
-		params->power <= RACE_RADIAL_POWER &&
-		race_kernel_type(params->kernel)->of_distance != NULL;
-}
+#include "radial.h"
 
 #define CLOSE_NODES		(RACE_RADIAL_ROOTS * 3 / 4 + 2)
 #define NEAR_NODES		(RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2)

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "../core/core.h"
 #include "factor.h"
-#include "lsh.h"
 
 /*
  * Cholesky factors of small matrices, row by row.

@@ -1,15 +1,15 @@
 /*
- * table_density.h
+ * radial.h
  *		Kernels of vectors at many points, fast: by a table over the distance.
  *
  * For kernels that are functions of a distance.  The table is linear between distances
  * that lie close together, and then between reciprocals of distances: it is exact to
  * 1e-6 for power 1, and to p^2 1e-6 for power p.  High powers have none.
  */
-#ifndef RACE_TABLE_DENSITY_H
-#define RACE_TABLE_DENSITY_H
+#ifndef RACE_RADIAL_H
+#define RACE_RADIAL_H
 
-#include "lsh.h"
+#include "../core/core.h"
 
 /*
  * Up to so many bandwidths, so many steps of the square root of the distance up to 1: the
@@ -32,11 +32,6 @@ typedef struct RaceRadial
 	double		middle[(RACE_RADIAL_MIDDLE - RACE_RADIAL_NEAR) * RACE_RADIAL_WIDE + 2];
 	double		far[RACE_RADIAL_FAR + 2];
 } RaceRadial;
-
-#define RACE_RADIAL_POWER	16
-
-/* Is the kernel one of vectors by themselves, and a function of their distance? */
-extern bool race_radial_can(const RaceParams *params);
 
 /* Make the table of a kernel that can have one. */
 extern void race_radial_init(RaceRadial *radial, const RaceParams *params);
