@@ -288,9 +288,8 @@ race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t
  * Coarsen along one axis: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
  * before the axis is `outer` lines, what comes after it is `inner` nodes side by side.
  */
-#define COARSEN_AXIS(type, half) \
-static void \
-coarsen_axis_ ## type(const type *in, type *out, uint64_t outer, uint64_t n, uint64_t inner) \
+#define DEFINE_COARSEN_AXIS(coarsen_axis, type, half) \
+coarsen_axis(const type *in, type *out, uint64_t outer, uint64_t n, uint64_t inner) \
 { \
 	uint64_t	o, k, j; \
 	for (o = 0; o < outer; o++) \
@@ -305,9 +304,11 @@ coarsen_axis_ ## type(const type *in, type *out, uint64_t outer, uint64_t n, uin
 					sides += middle[inner]; \
 				out[(o * (n / 2 + 1) + k) * inner + j] = *middle + half(sides); \
 			} \
-} \
-static void \
-coarsen_ ## type(const RaceGrid *fine, const type *in, type *out) \
+}
+
+#define DEFINE_COARSEN(coarsen, coarsen_axis, type) \
+void \
+coarsen(const RaceGrid *fine, const type *in, type *out) \
 { \
 	uint64_t	outer = 1; \
 	uint64_t	inner = fine->nodes; \
@@ -316,34 +317,17 @@ coarsen_ ## type(const RaceGrid *fine, const type *in, type *out) \
 	{ \
 		race_look_for_interrupts(); \
 		inner /= fine->cells[axis] + 1; \
-		coarsen_axis_ ## type(axis == 0 ? in : out, out, outer, fine->cells[axis], inner); \
+		coarsen_axis(axis == 0 ? in : out, out, outer, fine->cells[axis], inner); \
 		outer *= fine->cells[axis] / 2 + 1; \
 	} \
 }
 
 #define HALF_OF_INTEGER(x)	((x) / 2)
 #define HALF_OF_REAL(x)		((x) * 0.5)
-COARSEN_AXIS(int64_t, HALF_OF_INTEGER)
-COARSEN_AXIS(double, HALF_OF_REAL)
-
-void
-race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out)
-{
-	coarsen_int64_t(fine, in, out);
-}
-
-void
-race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
-{
-	coarsen_double(fine, in, out);
-}
-
-void
-race_grid_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
-					   uint64_t inner)
-{
-	coarsen_axis_int64_t(in, out, outer, n, inner);
-}
+void DEFINE_COARSEN_AXIS(race_grid_coarsen_axis, int64_t, HALF_OF_INTEGER)
+static void DEFINE_COARSEN_AXIS(coarsen_axis_real, double, HALF_OF_REAL)
+DEFINE_COARSEN(race_grid_coarsen, race_grid_coarsen_axis, int64_t)
+DEFINE_COARSEN(race_grid_coarsen_real, coarsen_axis_real, double)
 
 /* ------------------------------------------------------------------ kernel */
 
