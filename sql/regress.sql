@@ -69,6 +69,23 @@ SELECT race_classify(label, s, '{1,0}') AS low, race_classify(label, s, '{11,0}'
 FROM (SELECT label, race_build(race_params('l2', 2, transform => t), ARRAY[x1, x2]) AS s FROM records, (SELECT race_discriminant(label, m) AS t FROM private_classes) t GROUP BY label) c;
 SELECT array_dims((race_transform(race_build(race_moment_params('{0,0}', '{1,1}', norm => 2), ARRAY[i / 10.0, 0.5]))).matrix) AS constant_column FROM generate_series(1, 10) i;
 
+-- with a transform of public rows it is the same regression, of any target; the transform is a lower triangle
+CREATE TABLE white AS SELECT race_build(race_moment_params('{0,-5,-10}', '{12,5,40}', norm => 30, transform => t), ARRAY[x1, x2, y]) AS m
+FROM records, (SELECT race_transform(race_build(race_moment_params('{0,-5,-10}', '{12,5,40}', norm => 2, targets => 0), ARRAY[x1, x2, y])) AS t FROM records WHERE i < 200) p WHERE label = 'a' GROUP BY t;
+SELECT target, bool_and(abs(a.coefficient - b.coefficient) < 2e-3 AND a.standard_error BETWEEN 0.98 * b.standard_error AND 1.02 * b.standard_error) AS same
+FROM white, (SELECT race_build(race_moment_params('{0,-5,-10}', '{12,5,40}', norm => 30), ARRAY[x1, x2, y]) AS m FROM records WHERE label = 'a') w,
+     generate_series(1, 3) target, race_regress(white.m, target) a JOIN LATERAL race_regress(w.m, target) b USING ("column") GROUP BY target ORDER BY target;
+SELECT abs(race_predict(white.m, 3, '{5,1}') - race_predict(whole.m, 3, '{5,1}')) < 0.1 AS same FROM white, whole;
+SELECT bool_and(abs(c.coefficient - e.coefficient) < 0.2) AS with_noise FROM white, race_regress(race_privatize(m, 1000), 3) c JOIN (VALUES (1, 2.0), (2, -1.0)) e ("column", coefficient) USING ("column");
+SELECT kernel, dims, count FROM white, race_info(m);
+SELECT race_pca(m) FROM white;
+SELECT race_covariance(m, 1, 2) FROM white;
+SELECT race_moment_params('{0,0}', '{1,1}', features => 2, transform => ROW('{{1,0},{0,1}}', NULL)::race_transform);
+SELECT race_moment_params('{0,0}', '{1,1}', transform => ROW('{{1,0.5},{0,1}}', NULL)::race_transform);
+SELECT race_moment_params('{0,0}', '{1,1}', transform => ROW('{{1,0}}', NULL)::race_transform);
+SELECT race_moment_params('{0,0}', '{1,1}', transform => ROW('{{1,0},{0,0}}', NULL)::race_transform);
+SELECT race_moment_params('{0,0}', '{1,1}', transform => ROW(NULL, '{1,1}')::race_transform);
+
 -- wrong input
 SELECT race_regress(m, 4) FROM whole;
 SELECT race_regress(m, 0) FROM whole;
@@ -101,4 +118,4 @@ SELECT round(avg(race_predict((SELECT m FROM whole), 3, ARRAY[x1, x2]))::numeric
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather; RESET parallel_leader_participation;
 SELECT round(avg(race_predict((SELECT m FROM whole), 3, ARRAY[x1, x2]))::numeric, 3) AS mean FROM records WHERE label = 'a';
 
-DROP TABLE records, whole, classes, curve, private_classes;
+DROP TABLE records, white, whole, classes, curve, private_classes;

@@ -70,26 +70,82 @@ open_noisy(Datum value, RaceLikely *likely)
 	noisy->other = likely->moments.other_sd;
 	noisy->m = likely->moments.matrix;
 	noisy->likely = NULL;
+	noisy->map = NULL;
+	noisy->prior = NULL;
+	noisy->prior_count = 0;
 }
 
+/*
+ * Let the answers be about columns, where the noisy sums are those of u = f M (x - o) (moment_sums.h): column i, scaled
+ * to its bounds, is (o[i] - middle + M^-1 u / f) / half.
+ */
 static void
-open_likely(Datum value, RaceLikely *likely)
+set_map(RaceLikely *likely)
+{
+	const RaceMoments *moments = &likely->moments;
+	uint32		n = likely->noisy.n;
+	double	   *inverse = palloc_extended((Size) moments->dims * moments->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	double	   *map = new_matrix(n, 0);
+	double	   *prior;
+
+	memcpy(inverse, moments->transform, (Size) moments->dims * moments->dims * sizeof(double));
+	race_invert_lower(inverse, moments->dims);
+	memset(map, 0, (Size) n * n * sizeof(double));
+	map[0] = 1;
+	for (uint32 i = 0; i < moments->dims; i++)
+	{
+		double		half = race_moments_half(moments, i);
+		double	   *row = map + (Size) (i + 1) * n;
+
+		row[0] = ((moments->offset == NULL ? 0 : moments->offset[i]) - race_moments_middle(moments, i)) / half;
+		for (uint32 j = 0; j <= i; j++)
+			row[j + 1] = inverse[(Size) i * moments->dims + j] / half / RACE_TRANSFORMED;
+	}
+	likely->noisy.map = map;
+	pfree(inverse);
+	/* of public rows the columns of M (x - o) have mean 0 and covariance 1 */
+	likely->noisy.prior = prior = new_matrix(n, 0);
+	for (uint32 i = 0; i < n; i++)
+		for (uint32 j = 0; j < n; j++)
+		{
+			prior[(Size) i * n + j] = map[(Size) i * n] * map[(Size) j * n];
+			for (uint32 k = 1; k < n; k++)
+				prior[(Size) i * n + j] += map[(Size) i * n + k] * map[(Size) j * n + k] *
+					RACE_TRANSFORMED * RACE_TRANSFORMED;
+		}
+}
+
+/* Look into moments with the likely sums: those of the columns of the record, or of v. */
+static void
+open_likely(Datum value, bool of_columns, RaceLikely *likely)
 {
 	RaceNoisy  *noisy = &likely->noisy;
 	double	   *work;
 
 	open_noisy(value, likely);
+	if (of_columns && likely->moments.transform != NULL)
+		set_map(likely);
 	noisy->likely = new_matrix(noisy->n, 0);
 	work = new_matrix(noisy->n, 1);
 	race_likely_moments(noisy, work);
 	pfree(work);
 }
 
+static void
+check_no_transform(const RaceLikely *likely)
+{
+	if (likely->moments.transform != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("this is a question to moments without a transform"),
+				 errdetail("Moments with a transform answer race_regress, race_predict, race_classify and race_posterior.")));
+}
+
 /* Look into moments for answers about columns alone. */
 static void
 open_columns(Datum value, RaceLikely *likely)
 {
-	open_likely(value, likely);
+	open_likely(value, false, likely);
 	if (likely->moments.features > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -97,6 +153,7 @@ open_columns(Datum value, RaceLikely *likely)
 				 errdetail("These moments hold %u features beside their columns.",
 						   likely->moments.features),
 				 errhint("Make moments with features => 0 as well.")));
+	check_no_transform(likely);
 }
 
 static uint32
@@ -196,6 +253,7 @@ race_covariance(PG_FUNCTION_ARGS)
 	uint32		j;
 
 	open_noisy(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
+	check_no_transform(&likely);
 	i = place_of(&likely, PG_GETARG_INT32(1));
 	j = place_of(&likely, PG_GETARG_INT32(2));
 	if (PG_NARGS() > 4 && PG_GETARG_BOOL(4))
@@ -349,7 +407,7 @@ fit_regression(Datum moments, int target, ArrayType *predictors, RaceRegression 
 	uint32	   *places;
 	double	   *work;
 
-	open_likely(moments, likely);
+	open_likely(moments, true, likely);
 	places = palloc(likely->noisy.n * sizeof(uint32));
 	ridge->target = place_of(likely, target);
 	ridge->n = list_predictors(likely, ridge->target, predictors, places);
@@ -357,7 +415,7 @@ fit_regression(Datum moments, int target, ArrayType *predictors, RaceRegression 
 	ridge->coefficients = palloc(ridge->n * sizeof(double));
 	ridge->covariance = palloc_extended((Size) ridge->n * ridge->n * sizeof(double),
 										MCXT_ALLOC_HUGE);
-	work = palloc_extended(RACE_RIDGE_WORK(ridge->n) * sizeof(double), MCXT_ALLOC_HUGE);
+	work = palloc_extended(RACE_RIDGE_WORK(ridge->n, likely->noisy.n) * sizeof(double), MCXT_ALLOC_HUGE);
 	if (!race_ridge_fit(&likely->noisy, ridge, work))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -549,7 +607,12 @@ race_predict(PG_FUNCTION_ARGS)
 	memcpy(record + target + 1, numbers + target, (moments->dims - 1 - target) * sizeof(double));
 	u = palloc(moments->columns * sizeof(double));
 	rows = race_moments_hold(moments);
-	race_moments_map(moments, rows, record, u);
+	if (moments->transform == NULL)
+		race_moments_map(moments, rows, record, u);
+	else
+		for (uint32 i = 0; i < moments->dims; i++)
+			u[i] = (Min(Max(record[i], moments->lower[i]), moments->upper[i]) - race_moments_middle(moments, i)) /
+				race_moments_half(moments, i);
 	if (rows != NULL)
 		race_moments_release(rows);
 	PG_RETURN_FLOAT8(regression_value(&prediction->regression, u));
@@ -658,7 +721,7 @@ make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassMod
 		if (columns_alone)
 			open_columns(PointerGetDatum(state->moments[i]), &model->likely[i]);
 		else
-			open_likely(PointerGetDatum(state->moments[i]), &model->likely[i]);
+			open_likely(PointerGetDatum(state->moments[i]), false, &model->likely[i]);
 		race_params_check_same(model->likely[0].moments.params, model->likely[i].moments.params);
 		noisy[i] = model->likely[i].noisy;
 	}

@@ -71,6 +71,18 @@ positive_mean(double x, double deviation)
 	return x + deviation * sqrt(2 / RACE_PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
 }
 
+/* m = map m map' */
+static void
+map_columns(const double *map, double *m, uint32_t n, double *work)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+			work[(size_t) i * n + j] = race_dot(map + (size_t) i * n, m + (size_t) j * n, n);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j <= i; j++)
+			m[(size_t) i * n + j] = m[(size_t) j * n + i] = race_dot(work + (size_t) i * n, map + (size_t) j * n, n);
+}
+
 void
 race_likely_moments(RaceNoisy *noisy, double *work)
 {
@@ -94,6 +106,11 @@ race_likely_moments(RaceNoisy *noisy, double *work)
 	for (uint32_t k = 0; k < n; k++)
 		values[k] = fmax(values[k], largest * LEAST_EIGENVALUE);
 	compose(vectors, values, n, noisy->likely);
+	if (noisy->map != NULL)
+	{
+		map_columns(noisy->map, noisy->m, n, work);
+		map_columns(noisy->map, noisy->likely, n, work);
+	}
 }
 
 double
@@ -135,34 +152,8 @@ race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter)
  * Linear regression from noisy sums of products.
  */
 
-/* Entry of two predictors, or of one and the target */
-#define At(noisy, which, i, j)	((noisy)->which[(size_t) (i) * (noisy)->n + (j)])
-
-static bool
-invert(const RaceNoisy *noisy, const RaceRidge *ridge, double *root, double *inverse)
-{
-	uint32_t	n = ridge->n;
-
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = 0; j < n; j++)
-			root[(size_t) i * n + j] = At(noisy, likely, ridge->predictors[i],
-										  ridge->predictors[j]);
-	if (!race_inverse_root(root, n))
-		return false;
-	race_root_product(root, n, inverse);
-	return true;
-}
-
-/* y = a x, for a symmetric matrix */
-static void
-multiply(const double *a, const double *x, uint32_t n, double *y)
-{
-	uint32_t	j;
-
-	for (uint32_t i = 0; i < n; i++)
-		for (y[i] = 0, j = 0; j < n; j++)
-			y[i] += a[(size_t) i * n + j] * x[j];
-}
+/* Numbers of public records that are tried, in parts of what the private ones weigh */
+static const double public_shares[] = {0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 100};
 
 /* Row i of a matrix of `noisy` times t, which is the coefficients, and -1 for the target */
 static double
@@ -176,89 +167,143 @@ row_times(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge, uint3
 	return sum;
 }
 
+/* The sum of squares of what is left, by a matrix of `noisy` */
 static double
-residual(const RaceNoisy *noisy, const RaceRidge *ridge)
+squares_left(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge)
 {
-	double		sum = -row_times(noisy, noisy->likely, ridge, ridge->target);
+	double		sum = -row_times(noisy, m, ridge, ridge->target);
 
 	for (uint32_t i = 0; i < ridge->n; i++)
 		sum += ridge->coefficients[i] *
-			row_times(noisy, noisy->likely, ridge, ridge->predictors[i]);
-	return fmax(sum, 0) / fmax(noisy->count - ridge->n, 1);
-}
-
-/* Entry i, j of the covariance of E t, but for the part that is the same for all i = j */
-static double
-noise_product(const RaceNoisy *noisy, const double *t, uint32_t i, uint32_t j)
-{
-	double		other = noisy->other * noisy->other;
-
-	return t[i] * t[j] * (i == j ? noisy->diagonal * noisy->diagonal - other : other);
+			row_times(noisy, m, ridge, ridge->predictors[i]);
+	return sum;
 }
 
 /*
- * The covariance, from the inverse of A.  Noise gives other^2 |t|^2 A^-1 A^-1, and a part that
- * noise_product() knows.  `root` and `shift` are work space.
+ * Find the covariance of the coefficients from the inverse of A.  Let t be the coefficients and -1 for the target.  Noise
+ * moves the products of predictors by G E s with s = G' t, where G is the map.  E s has the covariance
+ * other^2 (|s|^2 + s s') and on the diagonal (diagonal^2 - 2 other^2) s^2.  `half` is work space, `shift` and `s` too.
+ * Return the estimated risk.
  */
-static void
-find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *root, const double *inverse,
-				double *shift)
+static double
+find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *half, const double *inverse,
+				const double *without_prior, double *shift, double *s)
 {
 	uint32_t	n = ridge->n;
-	const double *t = ridge->coefficients;
-	double		square = 1;
-	double	   *half = root;	/* A^-1 times the covariance of E t + (likely - m) t */
+	double		other = noisy->other * noisy->other;
+	double		more = noisy->diagonal * noisy->diagonal - 2 * other;
+	double	   *gs = s + noisy->n;
+	double		risk = squares_left(noisy, noisy->m, ridge);
+	double		square = 0;
 
+	for (uint32_t k = 0; k < noisy->n; k++)
+	{
+		s[k] = gs[k] = 0;
+		for (uint32_t i = 0; i <= n; i++)
+		{
+			uint32_t	row = i < n ? ridge->predictors[i] : ridge->target;
+			double		g = noisy->map != NULL ? noisy->map[(size_t) row * noisy->n + k] : row == k;
+
+			s[k] += g * (i < n ? ridge->coefficients[i] : -1);
+		}
+		square += s[k] * s[k];
+	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		square += t[i] * t[i];
+		const double *map = noisy->map == NULL ? NULL : noisy->map + (size_t) ridge->predictors[i] * noisy->n;
+
+		gs[i] = map == NULL ? s[ridge->predictors[i]] : race_dot(map, s, noisy->n);
 		shift[i] = row_times(noisy, noisy->likely, ridge, ridge->predictors[i]) -
 			row_times(noisy, noisy->m, ridge, ridge->predictors[i]);
+		if (noisy->prior != NULL)
+			shift[i] -= noisy->prior_count * row_times(noisy, noisy->prior, ridge, ridge->predictors[i]);
 	}
-	square *= noisy->other * noisy->other;
+	/* first the covariance of the products */
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+		{
+			double		sum = other * gs[i] * gs[j];
+
+			for (uint32_t k = 0; k < noisy->n && (noisy->map != NULL || i == j); k++)
+			{
+				double		g = noisy->map == NULL ? ridge->predictors[i] == k :
+					noisy->map[(size_t) ridge->predictors[i] * noisy->n + k] *
+					noisy->map[(size_t) ridge->predictors[j] * noisy->n + k];
+
+				sum += g * (other * square + more * s[k] * s[k]);
+			}
+			risk += 2 * inverse[(size_t) i * n + j] * sum;
+			ridge->covariance[(size_t) i * n + j] = sum + shift[i] * shift[j];
+		}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+			half[(size_t) i * n + j] = race_dot(inverse + (size_t) i * n, ridge->covariance + (size_t) j * n, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
 		race_look_for_interrupts();
-		for (uint32_t j = 0; j < n; j++)
-		{
-			double		sum = square * inverse[(size_t) i * n + j];
-
-			for (uint32_t k = 0; k < n; k++)
-				sum += inverse[(size_t) i * n + k] *
-					(noise_product(noisy, t, k, j) + shift[k] * shift[j]);
-			half[(size_t) i * n + j] = sum;
-		}
+		for (uint32_t j = 0; j <= i; j++)
+			ridge->covariance[(size_t) i * n + j] = ridge->covariance[(size_t) j * n + i] =
+				ridge->residual * inverse[(size_t) i * n + j] +
+				race_dot(half + (size_t) i * n, without_prior + (size_t) j * n, n) / 2 +
+				race_dot(half + (size_t) j * n, without_prior + (size_t) i * n, n) / 2;
 	}
-	for (uint32_t i = 0; i < n; i++)
-	{
-		race_look_for_interrupts();
-		for (uint32_t j = 0; j < n; j++)
-		{
-			double		sum = ridge->residual * inverse[(size_t) i * n + j];
-
-			for (uint32_t k = 0; k < n; k++)
-				sum += half[(size_t) i * n + k] * inverse[(size_t) k * n + j];
-			ridge->covariance[(size_t) i * n + j] = sum;
-		}
-	}
+	return risk;
 }
 
-bool
-race_ridge_fit(const RaceNoisy *noisy, RaceRidge *ridge, double *work)
+/* Fit with so many records of the prior, first with none; false if the likely sums have no inverse. */
+static bool
+fit_with_prior(RaceNoisy *noisy, double count, RaceRidge *ridge, double *work, double *risk)
 {
 	uint32_t	n = ridge->n;
 	double	   *inverse = work;
 	double	   *root = inverse + (size_t) n * n;
-	double	   *products = root + (size_t) n * n;
+	double	   *without_prior = root + (size_t) n * n;
+	double	   *products = without_prior + (size_t) n * n;
 
-	if (!invert(noisy, ridge, root, inverse))
-		return false;
+	for (size_t i = 0; noisy->prior != NULL && i < (size_t) noisy->n * noisy->n; i++)
+		noisy->likely[i] += (count - noisy->prior_count) * noisy->prior[i];
+	noisy->prior_count = count;
 	for (uint32_t i = 0; i < n; i++)
-		products[i] = At(noisy, likely, ridge->predictors[i], ridge->target);
-	multiply(inverse, products, n, ridge->coefficients);
-	ridge->residual = residual(noisy, ridge);
-	find_covariance(noisy, ridge, root, inverse, products);
+	{
+		const double *row = noisy->likely + (size_t) ridge->predictors[i] * noisy->n;
+
+		for (uint32_t j = 0; j < n; j++)
+			root[(size_t) i * n + j] = row[ridge->predictors[j]];
+		products[i] = row[ridge->target];
+	}
+	if (!race_inverse_root(root, n))
+		return false;
+	race_root_product(root, n, inverse);
+	if (count == 0)
+		memcpy(without_prior, inverse, (size_t) n * n * sizeof(double));
+	for (uint32_t i = 0; i < n; i++)
+		ridge->coefficients[i] = race_dot(inverse + (size_t) i * n, products, n);
+	ridge->residual = fmax(squares_left(noisy, noisy->likely, ridge), 0) / fmax(noisy->count + count - n, 1);
+	*risk = find_covariance(noisy, ridge, root, inverse, without_prior, products, products + n);
 	return true;
+}
+
+bool
+race_ridge_fit(RaceNoisy *noisy, RaceRidge *ridge, double *work)
+{
+	double		weight = noisy->likely[0];
+	double		least = INFINITY;
+	double		best = 0;
+	double		risk;
+
+	for (size_t i = 0; noisy->prior != NULL && i < sizeof(public_shares) / sizeof(public_shares[0]); i++)
+	{
+		double		count = public_shares[i] * weight;
+
+		if (!fit_with_prior(noisy, count, ridge, work, &risk))
+			return false;
+		if (risk < least)
+		{
+			least = risk;
+			best = count;
+		}
+	}
+	return fit_with_prior(noisy, best, ridge, work, &risk);
 }
 
 /*

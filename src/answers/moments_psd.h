@@ -27,6 +27,9 @@ typedef struct RaceNoisy
 	double		other;			/* and of all other entries; 0 of exact sums */
 	double	   *m;				/* M + E, [n][n] */
 	double	   *likely;			/* an estimate of M, [n][n] */
+	const double *map;			/* [n][n]: columns are a linear map of the numbers that noise was added to; or NULL */
+	const double *prior;		/* mean products of columns of public rows, [n][n]; or NULL */
+	double		prior_count;	/* of records that the prior stands for in `likely` */
 } RaceNoisy;
 
 #define RACE_LIKELY_WORK(n)		(((size_t) (n) + 1) * (n))
@@ -36,7 +39,8 @@ typedef struct RaceNoisy
  * is positive, if noise moves eigenvalues by a normal number and all positive ones are as likely
  * before.  Eigenvalues of noise alone have the mean square n other^2 (Wigner 1955).  Large
  * eigenvalues stay, and those that noise has made become about a third of the largest that it has.
- * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.
+ * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.  Then both matrices become those of
+ * columns.
  */
 extern void race_likely_moments(RaceNoisy *noisy, double *work);
 
@@ -70,7 +74,8 @@ typedef struct RaceRidge
 	double		residual;		/* mean square of what is left */
 } RaceRidge;
 
-#define RACE_RIDGE_WORK(n)		((2 * (size_t) (n) + 1) * (n))
+/* Of n predictors, of so many columns */
+#define RACE_RIDGE_WORK(n, columns)		((3 * (size_t) (n) + 1) * (n) + 2 * (size_t) (columns))
 
 /*
  * Fill the coefficients, the least squares of the likely sums, which act as ridge regression
@@ -78,8 +83,13 @@ typedef struct RaceRidge
  * -1 for the target, noise moves the coefficients by A^-1 E t; the records are a sample,
  * residual A^-1; and what the likely sums are away from the noisy ones moves them by
  * A^-1 (likely - m) t.  False if the likely sums have no inverse.
+ *
+ * With a prior, so many public records are added to the likely sums that the estimated risk is least: the mean
+ * square of what is left, t' m t, and 2 tr(A^-1 C), by which the fit to noise makes that too small, where C is the
+ * covariance of E t.  The covariance is then that of the Bayesian posterior with this prior: in place of one of both
+ * A^-1 stands that without the prior.
  */
-extern bool race_ridge_fit(const RaceNoisy *noisy, RaceRidge *ridge, double *work);
+extern bool race_ridge_fit(RaceNoisy *noisy, RaceRidge *ridge, double *work);
 
 /*
  * Linear discriminant analysis from noisy sums of products, one for each class.

@@ -381,7 +381,7 @@ static const RaceKernelType kernels[] = {
 	},
 	[RACE_KERNEL_MOMENTS] = {
 		.name = "moments", .record = RACE_RECORD_VECTOR,
-		.takes = RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_COLUMNS
+		.takes = RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_TRANSFORM | RACE_TAKES_COLUMNS
 	},
 	[RACE_KERNEL_LEAST_SQUARES] = {
 		.name = "least_squares", .record = RACE_RECORD_VECTOR, .takes = SURROGATES,

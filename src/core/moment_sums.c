@@ -100,6 +100,26 @@ features_problem(const RaceParams *params, char *message, size_t length)
 	return NULL;
 }
 
+/* A transform must have an inverse, and the answers have the columns back. */
+static const char *
+transform_problem(const RaceParams *params, char *message, size_t length)
+{
+	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
+	uint32_t	dims = params->dims;
+
+	if ((params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) == 0)
+		return NULL;
+	if (params->features > 0 || params->targets > 0)
+		return PROBLEM("moments with a transform have neither features nor targets");
+	if (matrix == NULL || params->outputs != dims)
+		return PROBLEM("the matrix of a transform of moments must have as many rows as columns");
+	for (uint32_t i = 0; i < dims; i++)
+		for (uint32_t j = i; j < dims; j++)
+			if ((matrix[(size_t) i * dims + j] != 0) != (i == j))
+				return PROBLEM("the matrix of a transform of moments must be a lower triangle, as race_transform makes it");
+	return NULL;
+}
+
 const char *
 race_moments_problem(const RaceParams *params, char *message, size_t length)
 {
@@ -112,6 +132,7 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 	if (params->power != 1 || params->rehash != RACE_REHASH_FOLD)
 		return PROBLEM("moments have neither power nor rehash");
 	if (features_problem(params, message, length) != NULL ||
+		transform_problem(params, message, length) != NULL ||
 		bounds_problem(params, message, length) != NULL)
 		return message;
 	if (columns > RACE_MOMENTS_COLUMNS)
@@ -265,6 +286,14 @@ race_moments_scaled(const RaceParams *params, uint32_t i, double x)
 	return (x - scale.middle) * scale.factor;
 }
 
+double
+race_moments_transformed(const RaceParams *params, uint32_t i, const double *record)
+{
+	double		x = RACE_TRANSFORMED * race_transformed(params, record, i);
+
+	return fmin(fmax(x, -RACE_TRANSFORMED_MOST), RACE_TRANSFORMED_MOST);
+}
+
 /* ---------------------------------------------------------------- features */
 
 /* Larger numbers have no fraction. */
@@ -357,13 +386,19 @@ whole_steps(size_t n)
 	return (n + STEP - 1) / STEP * STEP;
 }
 
+/* Column i of u of each record of a batch */
 static void
-scale_column(const double *x, size_t stride, size_t n, Scale scale, double *u)
+scale_column(const RaceParams *params, uint32_t i, const double *records, size_t n, double *u)
 {
+	Scale		scale = scale_of(params, i);
 	size_t		r;
 
-	for (r = 0; r < n; r++)
-		u[r] = (x[r * stride] - scale.middle) * scale.factor;
+	if (race_array(params, RACE_ARRAY_MATRIX) != NULL)
+		for (r = 0; r < n; r++)
+			u[r] = race_moments_transformed(params, i, records + r * params->dims);
+	else
+		for (r = 0; r < n; r++)
+			u[r] = (records[r * params->dims + i] - scale.middle) * scale.factor;
 	for (; r < whole_steps(n); r++)
 		u[r] = 0;
 }
@@ -536,7 +571,7 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 		u += (size_t) params->features * TOGETHER;
 	}
 	for (; i < params->dims; i++, u += TOGETHER)
-		scale_column(records + i, params->dims, n, scale_of(params, i), u);
+		scale_column(params, i, records, n, u);
 	to_fixed_point(params, batch, n);
 	enforce_limit(params, batch, n);
 	for (uint32_t column = 0; column <= batch->columns && n < TOGETHER; column++)

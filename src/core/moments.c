@@ -66,6 +66,8 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	moments->features = view.params->features;
 	moments->inputs = race_moments_inputs(view.params);
 	moments->targets = view.params->targets;
+	moments->transform = race_array(view.params, RACE_ARRAY_MATRIX);
+	moments->offset = race_array(view.params, RACE_ARRAY_OFFSET);
 }
 
 RaceRowsEntry *
@@ -101,6 +103,16 @@ race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
 		race_moments_features(moments->params, race_rows_of(entry), inputs, out);
 		out += moments->features;
 		pfree(inputs);
+	}
+	if (moments->transform != NULL)
+	{
+		inputs = palloc(moments->dims * sizeof(double));
+		for (uint32 i = 0; i < moments->dims; i++)
+			inputs[i] = Min(Max(record[i], moments->lower[i]), moments->upper[i]);
+		for (uint32 i = 0; i < moments->dims; i++)
+			out[i] = race_moments_transformed(moments->params, i, inputs);
+		pfree(inputs);
+		return;
 	}
 	for (uint32 i = 0; i < moments->dims; i++)
 		*out++ = scaled(moments, i, record[i]);
@@ -153,13 +165,15 @@ half_of(const RaceMoments *moments, uint32 column)
 {
 	if (column < moments->features)
 		return 1;
+	if (moments->transform != NULL)
+		return 1 / RACE_TRANSFORMED;
 	return race_moments_half(moments, column - moments->features);
 }
 
 static double
 middle_of(const RaceMoments *moments, uint32 column)
 {
-	if (column < moments->features)
+	if (column < moments->features || moments->transform != NULL)
 		return 0;
 	return race_moments_middle(moments, column - moments->features);
 }

@@ -41,6 +41,8 @@ typedef struct RaceMoments
 	uint32		features;		/* they come first in u; then the record, scaled */
 	uint32		inputs;			/* columns that are no targets, or that features are made of */
 	uint32		targets;		/* the other ones, the last columns */
+	const double *transform;	/* a lower triangle, [dims][dims], public; or NULL: then u is of the record */
+	const double *offset;		/* or NULL */
 } RaceMoments;
 
 /*

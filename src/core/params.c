@@ -562,6 +562,20 @@ set_field(RaceDraft *draft, int key, Datum value)
 	}
 }
 
+/* Set the matrix and the offset of a race_transform. */
+static void
+set_transform(RaceDraft *draft, HeapTupleHeader transform)
+{
+	for (int key = RACE_KEY_MATRIX; key <= RACE_KEY_OFFSET; key++)
+	{
+		bool		null;
+		Datum		value = GetAttributeByNum(transform, key - RACE_KEY_MATRIX + 1, &null);
+
+		if (!null)
+			set_field(draft, key, value);
+	}
+}
+
 /*
  * race_params(kernel, ..., upper, transform, cells, nulls, radii): the fields in the order of the table,
  * and in place of matrix and offset the transform that they make up
@@ -582,24 +596,15 @@ race_params_new(PG_FUNCTION_ARGS)
 
 		if (PG_ARGISNULL(arg))
 			continue;
-		if (arg != RACE_KEY_MATRIX)
-		{
+		if (arg == RACE_KEY_MATRIX)
+			set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(arg));
+		else
 			set_field(&draft, key, PG_GETARG_DATUM(arg));
-			continue;
-		}
-		for (key = RACE_KEY_MATRIX; key <= RACE_KEY_OFFSET; key++)
-		{
-			bool		null;
-			Datum		value = GetAttributeByNum(PG_GETARG_HEAPTUPLEHEADER(arg), key - RACE_KEY_MATRIX + 1, &null);
-
-			if (!null)
-				set_field(&draft, key, value);
-		}
 	}
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 
-/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip): of moments (moment_sums.h) */
+/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip, transform): of moments (moment_sums.h) */
 Datum
 race_moment_params(PG_FUNCTION_ARGS)
 {
@@ -609,6 +614,9 @@ race_moment_params(PG_FUNCTION_ARGS)
 	};
 	RaceDraft	draft = {.part = race_params_default};
 
+	for (int arg = 0; arg < (int) lengthof(keys); arg++)
+		if (PG_ARGISNULL(arg))
+			PG_RETURN_NULL();
 	draft.part.kernel = RACE_KERNEL_MOMENTS;
 	for (int arg = 0; arg < (int) lengthof(keys); arg++)
 		if (keys[arg] != RACE_KEY_CLIP || strcmp(text_to_cstring(PG_GETARG_TEXT_PP(arg)), "auto") != 0)
@@ -618,6 +626,11 @@ race_moment_params(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
 	race_draft_set_integer(&draft, RACE_KEY_DIMS, draft.columns[RACE_KEY_LOWER], NULL);
+	if (PG_NARGS() > (int) lengthof(keys) && !PG_ARGISNULL(lengthof(keys)))
+	{
+		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(lengthof(keys)));
+		draft.part.targets = 0;	/* all columns have the same unit */
+	}
 	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
 }
 

@@ -131,8 +131,9 @@ COMMENT ON OPERATOR FAMILY race_params_ops USING hash IS 'hashing of race_params
 CREATE FUNCTION race_moment_params(
 	lower float8[], upper float8[], norm float8 DEFAULT 0, features int DEFAULT 0,
 	targets int DEFAULT 1, bandwidth float8 DEFAULT 1, seed bigint DEFAULT 0,
-	sequence text DEFAULT 'auto', clip text DEFAULT 'auto')
+	sequence text DEFAULT 'auto', clip text DEFAULT 'auto',
+	transform race_transform DEFAULT NULL)
 	RETURNS race_params AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text) IS
-	'parameters of moments for race_build, race_sketch and race_release_sketch: public bounds of each column, the largest norm of a record, random features, and targets. Each is described in doc/reference.md. Error 22023';
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text, race_transform) IS
+	'parameters of moments for race_build, race_sketch and race_release_sketch: public bounds of each column, the largest norm of a record, random features, targets, and a transform from public rows. Each is described in doc/reference.md. Error 22023';

@@ -881,23 +881,27 @@ test_moments(int pairs)
 		uint16_t	targets;
 		double		norm;
 		RaceClip	clip;
+		bool		transform;
 	}			moments[] = {
-		{1, 0, 0, 1, RACE_CLIP_NORM}, {3, 0, 1, 1.2345, RACE_CLIP_NORM}, {5, 0, 0, 100, RACE_CLIP_NORM},
-		{3, 4, 1, 1.5, RACE_CLIP_NORM}, {4, 0, 0, 1, RACE_CLIP_ABSOLUTE}, {4, 0, 2, 2, RACE_CLIP_ABSOLUTE},
-		{4, 0, 0, 100, RACE_CLIP_ABSOLUTE}, {4, 0, 4, 1e-3, RACE_CLIP_NORM}
+		{1, 0, 0, 1, RACE_CLIP_NORM, false}, {3, 0, 1, 1.2345, RACE_CLIP_NORM, false}, {5, 0, 0, 100, RACE_CLIP_NORM, false},
+		{3, 4, 1, 1.5, RACE_CLIP_NORM, false}, {4, 0, 0, 1, RACE_CLIP_ABSOLUTE, false}, {4, 0, 2, 2, RACE_CLIP_ABSOLUTE, false},
+		{4, 0, 0, 100, RACE_CLIP_ABSOLUTE, false}, {4, 0, 4, 1e-3, RACE_CLIP_NORM, false}, {4, 0, 0, 1, RACE_CLIP_NORM, true}
 	};
 
 	for (size_t i = 0; i < LENGTH(moments); i++)
 	{
 		uint32_t	dims = moments[i].dims;
 		RaceParams *params = moments_params(dims, moments[i].norm, moments[i].clip);
-		char		name[100];
+		char		name[120];
 
+		if (moments[i].transform)
+			params = moments_with_transform(params);
 		params->features = moments[i].features;
 		params->targets = moments[i].targets;
 		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
-		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s",
-				 dims, params->features, params->targets, params->norm, race_choice_name(RACE_KEY_CLIP, params->clip));
+		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s%s",
+				 dims, params->features, params->targets, params->norm, race_choice_name(RACE_KEY_CLIP, params->clip),
+				 moments[i].transform ? ", a transform" : "");
 		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);
 	}
 }

@@ -218,6 +218,24 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	return params;
 }
 
+/* The same with a transform, a lower triangle of small and large numbers */
+static inline RaceParams *
+moments_with_transform(RaceParams *params)
+{
+	uint32_t	dims = params->dims;
+	double	   *matrix;
+
+	params = realloc(params, sizeof(RaceParams) + ((size_t) dims + 2) * dims * sizeof(double));
+	matrix = (double *) (params + 1) + 2 * dims;
+	params->arrays |= RACE_ARRAY_MATRIX;
+	params->outputs = dims;
+	params->more += (uint32_t) ((size_t) dims * dims * sizeof(double));
+	for (uint32_t i = 0; i < dims; i++)
+		for (uint32_t j = 0; j < dims; j++)
+			matrix[(size_t) i * dims + j] = j > i ? 0 : j == i ? pow(10, i % 5) : (int) ((i + j) % 3) - 1;
+	return params;
+}
+
 /* Parameters of a grid between -1 and 2, with so many cells along each axis */
 static inline RaceParams *
 grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)

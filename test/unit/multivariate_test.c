@@ -167,9 +167,9 @@ static const uint32_t predictors[N - 1] = {0, 1, 2, 3};
 static const double truth[N - 1] = {0.2, 0.5, -0.3, 0};
 
 static bool
-regress(const Sums *sums, double *coefficients, double *covariance)
+regress(Sums *sums, double *coefficients, double *covariance)
 {
-	double		work[RACE_RIDGE_WORK(N)];
+	double		work[RACE_RIDGE_WORK(N, N)];
 	RaceRidge	ridge = {N - 1, N - 1, predictors, coefficients, covariance, 0};
 
 	return race_ridge_fit(&sums->noisy, &ridge, work);
@@ -238,6 +238,74 @@ test_regression(void)
 	ok(coverage(5, 1, &error) > 0.93, "... with noise");
 	ok(coverage(50, 1, &less) > 0.93 && less > error, "... and with much");
 	ok(coverage(50, 0.2, &less) < 0.9, "... but not if noise is said to be a fifth of what it is");
+}
+
+/* Columns are a map of v: 2 x + 0.5, x' + x, x'' and y + 0.3 x; so y + 0.3 x = -0.075 + 0.55 c - 0.3 c' */
+static const double map[N * N] = {
+	1, 0, 0, 0, 0,
+	0.5, 2, 0, 0, 0,
+	0, 1, 1, 0, 0,
+	0, 0, 0, 1, 0,
+	0, 0.3, 0, 0, 1
+};
+static const double mapped_truth[N - 1] = {-0.075, 0.55, -0.3, 0};
+
+/* The share of intervals that hold the truth by columns, with a prior or NULL */
+static double
+mapped_coverage(double other, const double *prior, double *error)
+{
+	double		coefficients[N - 1];
+	double		covariance[(N - 1) * (N - 1)];
+	int			held = 0;
+	int			draws = 400;
+	Sums		sums;
+
+	*error = 0;
+	for (int d = 0; d < draws; d++)
+	{
+		draw(&sums, 1000000 * (uint64_t) (d + 1), other * sqrt(2), other);
+		sums.noisy.map = map;
+		sums.noisy.prior = prior;
+		make_likely(&sums);
+		regress(&sums, coefficients, covariance);
+		for (int i = 0; i < N - 1; i++)
+		{
+			held += fabs(coefficients[i] - mapped_truth[i]) < 1.96 * sqrt(covariance[i * N]);
+			*error += fabs(coefficients[i] - mapped_truth[i]) / (N - 1) / draws;
+		}
+	}
+	return (double) held / draws / (N - 1);
+}
+
+static void
+test_map(void)
+{
+	double		prior[N * N];
+	double		wrong[N * N];
+	double		error;
+	double		with_prior;
+	double		with_wrong;
+	Sums		sums;
+
+	/* the mean products of other records, by columns; and of a target that is 0.3 larger for x'' */
+	draw(&sums, 77, 0, 0);
+	sums.noisy.map = map;
+	make_likely(&sums);
+	for (int i = 0; i < N * N; i++)
+		prior[i] = wrong[i] = sums.likely[i] / RECORDS;
+	for (int i = 0; i < N; i++)
+		wrong[4 * N + i] = wrong[i * N + 4] = prior[4 * N + i] + 0.3 * prior[3 * N + i];
+	wrong[4 * N + 4] = prior[4 * N + 4] + 0.6 * prior[4 * N + 3] + 0.09 * prior[3 * N + 3];
+
+	ok(mapped_coverage(0, NULL, &error) > 0.93 && error < 0.01, "columns are a map of what was summed: without noise");
+	ok(mapped_coverage(5, NULL, &error) > 0.93, "... with noise");
+	ok(mapped_coverage(50, NULL, &error) > 0.93, "... and with much");
+	ok(mapped_coverage(50, prior, &with_prior) > 0.93, "public rows keep the intervals");
+	ok(with_prior < error / 2, "... and make the error less: %.4f, %.4f", with_prior, error);
+	ok(mapped_coverage(0, wrong, &with_wrong) > 0.93 && with_wrong < 0.01, "wrong ones are left out without noise");
+	(void) mapped_coverage(5, NULL, &error);
+	(void) mapped_coverage(5, wrong, &with_wrong);
+	ok(with_wrong < 1.1 * error, "... and with little: %.4f, %.4f", with_wrong, error);
 }
 
 /* -------------------------------------------------------------------- classes */
@@ -365,6 +433,7 @@ main(void)
 	test_likely();
 	test_noise_variance();
 	test_regression();
+	test_map();
 	test_classes(0);
 	test_classes(5);
 	test_classes(60);
