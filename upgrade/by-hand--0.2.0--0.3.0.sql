@@ -81,7 +81,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('view', c.relname, 'grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
 			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
 		FROM pg_class c, aclexplode(c.relacl) a
-		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass) AND a.grantee <> c.relowner), true);
+		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass, '@extschema@.race_budget_status'::regclass) AND a.grantee <> c.relowner), true);
 	PERFORM set_config('racepriv_upgrade.curators', (
 		SELECT coalesce(jsonb_agg(jsonb_build_object('grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
 			'option', a.is_grantable)), '[]')::text
@@ -116,7 +116,8 @@ ALTER TYPE _racepriv.race_conditional_mean_result RENAME ATTRIBUTE stderr TO sta
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
 -- made anew: VIEW race_latest_releases
-DROP VIEW race_catalog, race_latest_releases;
+-- made anew: VIEW race_budget_status
+DROP VIEW race_catalog, race_latest_releases, race_budget_status;
 ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET NOT NULL;
 -- One charge of a series pays for all of its values; an index takes the place of the constraint.
 -- covers: TABLE race_releases UNIQUE

@@ -169,7 +169,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('view', c.relname, 'grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
 			'privilege', a.privilege_type, 'option', a.is_grantable)), '[]')::text
 		FROM pg_class c, aclexplode(c.relacl) a
-		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass) AND a.grantee <> c.relowner), true);
+		WHERE c.oid IN ('@extschema@.race_latest_releases'::regclass, '@extschema@.race_catalog'::regclass, '@extschema@.race_budget_status'::regclass) AND a.grantee <> c.relowner), true);
 	PERFORM set_config('racepriv_upgrade.curators', (
 		SELECT coalesce(jsonb_agg(jsonb_build_object('grantee', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
 			'option', a.is_grantable)), '[]')::text
@@ -204,7 +204,8 @@ ALTER TYPE _racepriv.race_conditional_mean_result RENAME ATTRIBUTE stderr TO sta
 -- him, his functions could do with the rights of the superuser.
 -- made anew: VIEW race_catalog
 -- made anew: VIEW race_latest_releases
-DROP VIEW race_catalog, race_latest_releases;
+-- made anew: VIEW race_budget_status
+DROP VIEW race_catalog, race_latest_releases, race_budget_status;
 ALTER TABLE _racepriv.race_releases DROP COLUMN moments, ALTER COLUMN sketch SET NOT NULL;
 -- One charge of a series pays for all of its values; an index takes the place of the constraint.
 -- covers: TABLE race_releases UNIQUE
@@ -1044,23 +1045,53 @@ COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 CREATE OR REPLACE VIEW race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
-	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
-	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
-	b.spent_epsilon, b.spent_delta, b.spent_rho,
+	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
+	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
+	b.rho_limit - b.spent_rho AS rho_left, b.rho_limit, c.charges, b.accounting, b.spent_epsilon, b.spent_delta, b.spent_rho,
 	CASE WHEN b.delta_limit > c.chosen_delta THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, (b.delta_limit - c.chosen_delta)::float8) END AS spent_zcdp_epsilon,
-	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
-	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
-	b.rho_limit - b.spent_rho AS rho_left,
-	c.charges, c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
+	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
+	c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
 	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta')::numeric), 0.0) AS chosen_delta,
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
 	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
 
 COMMENT ON VIEW race_budget_status IS
-	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
+	'each budget: what it protects, what is left by its accounting, its limits, what was spent by basic composition and by zCDP, and who charged it last';
+
+COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';
+
+COMMENT ON COLUMN race_budget_status.datasets IS 'the datasets that share it';
+
+COMMENT ON COLUMN race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
+
+COMMENT ON COLUMN race_budget_status.epsilon_limit IS 'what all releases together may cost in epsilon';
+
+COMMENT ON COLUMN race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
+
+COMMENT ON COLUMN race_budget_status.delta_limit IS 'what they may cost in delta';
+
+COMMENT ON COLUMN race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';
+
+COMMENT ON COLUMN race_budget_status.rho_limit IS 'the rho that both limits allow; NULL with basic accounting';
+
+COMMENT ON COLUMN race_budget_status.charges IS 'how many releases were charged';
+
+COMMENT ON COLUMN race_budget_status.accounting IS 'what charges are held to: basic or zcdp';
+
+COMMENT ON COLUMN race_budget_status.spent_epsilon IS 'the sum of the epsilons that were charged';
+
+COMMENT ON COLUMN race_budget_status.spent_delta IS 'the sum of the deltas';
+
+COMMENT ON COLUMN race_budget_status.spent_rho IS 'the sum of rho';
 
 COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit, less the delta that choices of labels and categories took; NULL if none is left';
+
+COMMENT ON COLUMN race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';
+
+COMMENT ON COLUMN race_budget_status.last_charged_by IS 'the role that charged it last';
+
+COMMENT ON COLUMN race_budget_status.last_charged_at IS 'and when';
 
 CREATE TABLE _racepriv.race_series_units (
 	name text NOT NULL,

@@ -268,34 +268,32 @@ COMMENT ON FUNCTION _racepriv._race_rho_epsilon(float8, float8) IS
 CREATE VIEW race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
-	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
-	b.accounting, b.epsilon_limit, b.delta_limit, b.rho_limit,
-	b.spent_epsilon, b.spent_delta, b.spent_rho,
+	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
+	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
+	b.rho_limit - b.spent_rho AS rho_left, b.rho_limit, c.charges, b.accounting, b.spent_epsilon, b.spent_delta, b.spent_rho,
 	CASE WHEN b.delta_limit > c.chosen_delta THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, (b.delta_limit - c.chosen_delta)::float8) END AS spent_zcdp_epsilon,
-	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left,
-	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left,
-	b.rho_limit - b.spent_rho AS rho_left,
-	c.charges, c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
+	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
+	c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
 	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta')::numeric), 0.0) AS chosen_delta,
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
 	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
 COMMENT ON VIEW race_budget_status IS
-	'each budget: limits, what was spent by basic composition and by zCDP, what is left by its accounting, and who charged it last';
+	'each budget: what it protects, what is left by its accounting, its limits, what was spent by basic composition and by zCDP, and who charged it last';
 COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';
 COMMENT ON COLUMN race_budget_status.datasets IS 'the datasets that share it';
-COMMENT ON COLUMN race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';
-COMMENT ON COLUMN race_budget_status.accounting IS 'what charges are held to: basic or zcdp';
+COMMENT ON COLUMN race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
 COMMENT ON COLUMN race_budget_status.epsilon_limit IS 'what all releases together may cost in epsilon';
-COMMENT ON COLUMN race_budget_status.delta_limit IS 'and in delta';
+COMMENT ON COLUMN race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
+COMMENT ON COLUMN race_budget_status.delta_limit IS 'what they may cost in delta';
+COMMENT ON COLUMN race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';
 COMMENT ON COLUMN race_budget_status.rho_limit IS 'the rho that both limits allow; NULL with basic accounting';
+COMMENT ON COLUMN race_budget_status.charges IS 'how many releases were charged';
+COMMENT ON COLUMN race_budget_status.accounting IS 'what charges are held to: basic or zcdp';
 COMMENT ON COLUMN race_budget_status.spent_epsilon IS 'the sum of the epsilons that were charged';
 COMMENT ON COLUMN race_budget_status.spent_delta IS 'the sum of the deltas';
 COMMENT ON COLUMN race_budget_status.spent_rho IS 'the sum of rho';
 COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit, less the delta that choices of labels and categories took; NULL if none is left';
-COMMENT ON COLUMN race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
-COMMENT ON COLUMN race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
-COMMENT ON COLUMN race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';
-COMMENT ON COLUMN race_budget_status.charges IS 'how many releases were charged';
+COMMENT ON COLUMN race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';
 COMMENT ON COLUMN race_budget_status.last_charged_by IS 'the role that charged it last';
 COMMENT ON COLUMN race_budget_status.last_charged_at IS 'and when';
