@@ -35,17 +35,6 @@ race_series_check(const RaceLedger *ledger, RaceAsked *asked)
 	asked->series = race_ledger_value(1, &isnull);
 }
 
-/* A number in what is asked of a series; the largest if it is not there */
-static uint32
-series_number(const RaceLedger *ledger, const RaceAsked *asked, const char *key)
-{
-	RaceParameter parameters[] = {{JSONBOID, asked->series, false}, RaceText(key)};
-	bool		isnull;
-
-	race_ledger_run(ledger, "SELECT coalesce(($1->>$2)::int, 2147483647)", lengthof(parameters), parameters);
-	return DatumGetInt32(race_ledger_value(1, &isnull));
-}
-
 bool
 race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **closes)
 {
@@ -55,12 +44,19 @@ race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **
 	uint32		first;
 	bool		isnull;
 
-	asked->levels = Min(race_series_levels(series_number(ledger, asked, "intervals")), series_number(ledger, asked, "lengths"));
+	race_ledger_run(ledger, "SELECT ($1->>'intervals')::int, coalesce(($1->>'lengths')::int, 2147483647)", 1, parameters);
+	asked->levels = Min(race_series_levels(DatumGetInt32(race_ledger_value(1, &isnull))), (uint32) DatumGetInt32(race_ledger_value(2, &isnull)));
 	race_series_value(version, asked->levels, &first, &asked->length);
 	parameters[1].value = Int32GetDatum(first);
 	parameters[2].value = Int32GetDatum(asked->length);
-	race_ledger_run(ledger, "SELECT i.during, i.condition, i.due, i.closes, $1->>'by'"
-					" FROM _racepriv._race_series_interval($1, $2, $3) i",
+	/* its time, which rows are in it, whether it is over, and when; NULL after the end of the series */
+	race_ledger_run(ledger, "SELECT tsrange(t.low, t.high),"
+					" format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', $1->>'by', t.low || t.zone, t.high || t.zone, $1->>'type'),"
+					" t.closes <= statement_timestamp() AT TIME ZONE 'UTC' AND t.there, CASE WHEN t.there THEN t.closes::text END, $1->>'by'"
+					" FROM (SELECT i.low, i.high, i.high + ($1->>'delay')::interval, $2 + $3 <= ($1->>'intervals')::int,"
+					" CASE WHEN $1->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END"
+					" FROM (SELECT ($1->>'starting')::timestamp + $2 * ($1->>'every')::interval,"
+					" ($1->>'starting')::timestamp + ($2 + $3) * ($1->>'every')::interval) i (low, high)) t (low, high, closes, there, zone)",
 					lengthof(parameters), parameters);
 	asked->during = race_ledger_value(1, &isnull);
 	asked->condition = race_ledger_text(2);
