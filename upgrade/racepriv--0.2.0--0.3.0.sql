@@ -1176,23 +1176,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_series(oid, name, jsonb) IS
 	'what is asked of a series, with all that follows from it, in UTC. Errors: 22023, 42703, 42804, 54000';
 
-CREATE FUNCTION _racepriv._race_series_interval(
-	series jsonb, first int, length int, OUT during tsrange, OUT condition text, OUT due boolean, OUT closes text)
-	RETURNS record LANGUAGE sql STABLE STRICT PARALLEL UNSAFE COST 100
-	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
-	SELECT tsrange(t.low, t.high), format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', series->>'by', t.low || t.zone, t.high || t.zone, series->>'type'),
-		t.high + (series->>'delay')::interval <= statement_timestamp() AT TIME ZONE 'UTC' AND first + length <= (series->>'intervals')::int,
-		CASE WHEN first + length <= (series->>'intervals')::int THEN (t.high + (series->>'delay')::interval)::text END
-	FROM (SELECT (series->>'starting')::timestamp + first * (series->>'every')::interval,
-		(series->>'starting')::timestamp + (first + length) * (series->>'every')::interval,
-		CASE WHEN series->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END) t (low, high, zone)
-$$;
-
-REVOKE EXECUTE ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) FROM PUBLIC;
-
-COMMENT ON FUNCTION _racepriv._race_series_interval(jsonb, int, int) IS
-	'the time of some intervals of a series, which rows are in it, whether it is over, and when; NULL after the end of the series';
-
 CREATE FUNCTION _racepriv._race_period(
 	release text, OUT name text, OUT "values" int, OUT levels int, OUT first int, OUT after int)
 	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
