@@ -254,3 +254,12 @@ mutant bounds-half 'bounds by noisy counts' 'half the noise' \
 
 mutant halves-identity 'halves' 'halves of two calls are not told apart' \
 	's/\nrace_check_belong\(const RaceHeader \*(\w+), const RaceHeader \*(\w+)\)\n\{/$&\n\tif ($1 != $2)\n\t\treturn;/' conditional_mean
+
+##### duties
+
+mutant duty-public 'duties' 'what PUBLIC is given counts' \
+	's/item->ai_grantee != ACL_ID_PUBLIC && (.*?;)/item->ai_grantee == ACL_ID_PUBLIC || $1/s' protect 140_release_roles
+mutant duty-none 'duties' 'everybody has them' \
+	's/if \(!race_has_duty\(function, GetUserId\(\)\)\)/if (false)/' protect 140_release_roles
+mutant duty-next 'duties' 'a maker needs none' \
+	's/if \(!race_has_duty\(procedure, release->role\)\)/if (false)/' 272_ledger_authority
