@@ -46,14 +46,14 @@ static double
 flatness_of(const RaceQuestion *question)
 {
 	uint32		dims = race_scores_sharp_dims(question->view.params);
-	RaceTypical typical;
+	const RaceTypical *typical;
 
 	if (dims == 0)
 		return 0;
 	typical = race_typical(question->site, &question->view);
-	if (isinf(typical.error))
-		return -race_flatness(typical.density, dims);
-	return race_flatness(Min(typical.density + 2 * typical.error, 1), dims);
+	if (isinf(typical->error))
+		return -race_flatness(typical->density, dims);
+	return race_flatness(Min(typical->density + 2 * typical->error, 1), dims);
 }
 
 /*

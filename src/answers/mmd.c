@@ -35,6 +35,11 @@ typedef struct Pair
 {
 	const RaceView *view[2];
 	double		records[2];		/* divisors of the counters */
+	double		share;			/* of the first one in the records of both */
+	double		samples;		/* the sum of the inverse numbers of records */
+	double		count_variance; /* of the relative error of one count over the other */
+	double		noise[2];		/* variance of a counter, in parts of the whole; 0 without a sketch */
+	double		pooled_noise;	/* of the counters of both, in parts of all */
 } Pair;
 
 /*
@@ -76,54 +81,22 @@ typedef struct Products
 
 PG_FUNCTION_INFO_V1(race_distance_sql);
 
-static void find_products(const Pair *pair, Products *products);
-
-/* ------------------------------------------------------------------ sketches */
-
-/* Raise 22023 unless the sketches have the same parameters, but for rows and cells. */
+/* Set what follows from both views and their numbers of records. */
 static void
-check_comparable(const RaceParams *a, const RaceParams *b)
+complete_pair(Pair *pair)
 {
-	int			halvings[2];
-
-	if (!race_params_same_rows(a, b) && !race_params_common_cells(a, b, halvings))
-		race_params_check_same(a, b);
-}
-
-/* Return both sketches with their numbers of records, each at least 2. */
-static Pair
-pair_of(const RaceQuestion questions[2])
-{
-	Pair	pair;
-
-	check_comparable(questions[0].view.params, questions[1].view.params);
-	for (int side = 0; side < 2; side++)
+	pair->share = pair->records[0] / (pair->records[0] + pair->records[1]);
+	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 	{
-		pair.view[side] = &questions[side].view;
-		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), 2);
+		const RaceNoise *noise = &pair->view[side]->header->noise;
+		double		unit = (double) race_record_unit(pair->view[side]->params);
+
+		pair->samples += 1 / pair->records[side];
+		pair->count_variance += noise->count_variance / (pair->records[side] * pair->records[side]);
+		pair->noise[side] = noise->counter_variance / (unit * unit * pair->records[side] * pair->records[side]);
 	}
-	return pair;
-}
-
-/* ---------------------------------------------------------------- distances */
-
-typedef struct Distance
-{
-	double		squared;
-	double		standard_error;
-	double		p_value;
-} Distance;
-
-/* Return the variance of the relative error of one count over the other. */
-static double
-count_variance(const Pair *pair)
-{
-	double		sum = 0;
-
-	for (int side = 0; side < 2; side++)
-		sum += pair->view[side]->header->noise.count_variance /
-			(pair->records[side] * pair->records[side]);
-	return sum;
+	pair->pooled_noise = pair->noise[0] * pair->share * pair->share +
+		pair->noise[1] * (1 - pair->share) * (1 - pair->share);
 }
 
 /* Return the mean of the kernel over pairs of two records, from that over all pairs. */
@@ -131,181 +104,6 @@ static double
 of_two_records(double mean, double records)
 {
 	return (mean * records - 1) / (records - 1);
-}
-
-static double
-samples_of(const Pair *pair)
-{
-	return 1 / pair->records[0] + 1 / pair->records[1];
-}
-
-/* The variance by sampling where both are of one population */
-static double
-sampling_variance(const Pair *pair, const Products *products)
-{
-	return 2 * pow(samples_of(pair), 2) *
-		Max(products->kernel_square - products->kernel * products->kernel, 0);
-}
-
-/* That of the estimate, but for the noise of counts */
-static double
-null_variance(const Pair *pair, const Products *products)
-{
-	return products->noise_variance + sampling_variance(pair, products) +
-		4 * samples_of(pair) * Max(products->with_record - products->with_both, 0);
-}
-
-/*
- * The third central moment of a sum of squared normal variables with weights: 8 times the sum of cubed
- * weights.  That lies between bounds by the sum of weights, which is the mean, and that of their squares,
- * which is half of the variance; this is their mean, by factors.
- */
-static double
-third_moment(double mean, double variance)
-{
-	return mean > 0 ? 8 * sqrt(pow(variance / 2, 3.5) / mean) : 0;
-}
-
-static double
-p_value(const Pair *pair, const Products *products, double squared)
-{
-	double		samples = samples_of(pair);
-	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
-	double		counts = count_variance(pair);
-	double		of_counts = products->kernel * counts;
-	double		variance = null_variance(pair, products) + 4 * counts * products->with_both +
-		2 * of_counts * of_counts;
-	double		third = third_moment(samples * (1 - products->kernel), sampling_variance(pair, products)) +
-		third_moment(products->noise_mean, products->noise_variance) + 8 * pow(of_counts, 3);
-
-	if (!(variance > 0))
-		return squared > 0 ? 0 : 1;
-	return race_skew_tail(squared, variance, third / pow(variance, 1.5));
-}
-
-/*
- * Return the variance of the estimate, whether or not both are of one population: by noise and
- * by sampling, and at least by how the rows differ.
- */
-static double
-variance_of(const Pair *pair, const Products *products)
-{
-	/* the product of D and P */
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
-	double		along = share * products->aa + (1 - 2 * share) * products->ab -
-		(1 - share) * products->bb;
-	double		counts = count_variance(pair);
-
-	return Max(null_variance(pair, products) + 4 * products->with_difference, products->rows_variance) +
-		4 * samples_of(pair) * products->difference_square +
-		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
-}
-
-static Distance
-measure(const Pair *pair, const Products *products)
-{
-	double		p = race_collision_probability(pair->view[0]->params);
-	double		squared = of_two_records(products->aa, pair->records[0]) - 2 * products->ab +
-		of_two_records(products->bb, pair->records[1]) -
-		count_variance(pair) * products->kernel;
-	Distance	distance = {0, 0, 1};
-
-	distance.standard_error = INFINITY;
-	/* noise with a variance beyond what a double holds hides everything */
-	if (!isfinite(squared) || !isfinite(null_variance(pair, products)))
-		return distance;
-	distance.squared = squared / (1 - p);
-	/* a count within its noise, or below 2, says nothing */
-	if (pair->view[0]->header->count < pair->records[0] ||
-		pair->view[1]->header->count < pair->records[1])
-		return distance;
-	distance.standard_error = sqrt(variance_of(pair, products)) / (1 - p);
-	distance.p_value = p_value(pair, products, squared);
-	return distance;
-}
-
-/* The mean kernel of all pairs, from products that were taken for at least two records on each side */
-static double
-similarity_of(const Pair *pair, const Products *products)
-{
-	double		p = race_collision_probability(pair->view[0]->params);
-	double		shares = 1;		/* unless a count is below 1, or within its noise */
-	double		ab = products->ab;
-
-	for (int side = 0; side < 2; side++)
-	{
-		double		records = race_count_divisor(race_record_count(pair->view[side], NULL));
-
-		ab *= pair->records[side] / records;
-		shares *= pair->view[side]->header->count / records;
-	}
-	return (ab - p * shares) / (1 - p);
-}
-
-/* race_distance(a, b) */
-Datum
-race_distance_sql(PG_FUNCTION_ARGS)
-{
-	RaceQuestion questions[2];
-	Pair	pair;
-	Products products;
-	RaceResultRow row;
-	Distance	distance;
-	double		similarity;
-
-	race_row_start(&row, fcinfo);
-	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
-	pair = pair_of(questions);
-	find_products(&pair, &products);
-	distance = measure(&pair, &products);
-	similarity = similarity_of(&pair, &products);
-	race_row_add(&row, Float8GetDatum(sqrt(Max(distance.squared, 0))));
-	race_row_add(&row, Float8GetDatum(distance.squared));
-	race_row_add(&row, Float8GetDatum(distance.standard_error));
-	race_row_add(&row, Float8GetDatum(distance.p_value));
-	if (row.desc->natts > 4)	/* not in catalogs before 0.3.0 */
-		race_row_add(&row, Float8GetDatum(similarity));
-	PG_RETURN_DATUM(race_row_datum(&row));
-}
-/* -------------------------------------------------------------------- noise */
-
-/* Return the noise variance of a counter of a sketch, in parts of the whole; 0 without the sketch. */
-static double
-noise_of(const Pair *pair, int side)
-{
-	const RaceView *view = pair->view[side];
-	double		unit;
-
-	if (view == NULL)
-		return 0;
-	unit = (double) race_record_unit(view->params) * pair->records[side];
-	return view->header->noise.counter_variance / (unit * unit);
-}
-
-/* Return the noise variance of a counter of P. */
-static double
-noise_of_pooled(const Pair *pair)
-{
-	double		n = pair->records[0] + pair->records[1];
-
-	return noise_of(pair, 0) * pow(pair->records[0] / n, 2) +
-		noise_of(pair, 1) * pow(pair->records[1] / n, 2);
-}
-
-/*
- * Return the fourth cumulant of the noise in a counter of D.  Laplace noise has an excess kurtosis of 3.
- * A merge of several releases has less, which is not known, so this is an upper bound for it.
- */
-static double
-fourth_of_noise(const Pair *pair)
-{
-	double		fourth = 0;
-
-	for (int side = 0; side < 2; side++)
-		if (pair->view[side] != NULL &&
-			pair->view[side]->header->noise.mechanism != RACE_MECHANISM_GAUSSIAN)
-			fourth += 3 * pow(noise_of(pair, side), 2);
-	return fourth;
 }
 
 /* ----------------------------------------------------------------- products */
@@ -338,7 +136,7 @@ static void
 add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *products,
 			 Squares *squares)
 {
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+	double		share = pair->share;
 
 	CHECK_FOR_INTERRUPTS();
 	for (Size i = 0; i < nodes->n; i++)
@@ -358,11 +156,11 @@ add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *produ
 	}
 }
 
-/* P's product with itself */
+/* Return P's product with itself. */
 static double
 pooled(const Pair *pair, const Products *products)
 {
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+	double		share = pair->share;
 
 	return share * share * products->aa + 2 * share * (1 - share) * products->ab +
 		(1 - share) * (1 - share) * products->bb;
@@ -374,17 +172,22 @@ find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *
 			 Products *products)
 {
 	double		n = pair->records[0] + pair->records[1];
-	double		noise = noise_of(pair, 0) + noise_of(pair, 1);
+	double		noise = pair->noise[0] + pair->noise[1];
 	double		most = Max(nodes->squares[0], nodes->squares[1]);
 	double		self = Max(nodes->trace[0], nodes->trace[1]) / nodes->n;
-	double		norm = noise_of(pair, 0) * sqrt(nodes->squares[0]) + noise_of(pair, 1) * sqrt(nodes->squares[1]);
+	double		norm = pair->noise[0] * sqrt(nodes->squares[0]) + pair->noise[1] * sqrt(nodes->squares[1]);
+	double		fourth = 0;		/* cumulant of the noise of D, of which Laplace noise has more, and a merge less */
 
-	products->noise_mean = noise_of(pair, 0) * nodes->trace[0] + noise_of(pair, 1) * nodes->trace[1];
-	products->aa -= noise_of(pair, 0) * nodes->trace[0];
-	products->bb -= noise_of(pair, 1) * nodes->trace[1];
-	products->noise_variance = (nodes->n * self * self * fourth_of_noise(pair) + 2 * norm * norm) / parts;
+	for (int side = 0; side < 2; side++)
+		if (pair->view[side] != NULL && pair->view[side]->header->noise.mechanism != RACE_MECHANISM_GAUSSIAN)
+			fourth += 3 * pow(pair->noise[side], 2);
+
+	products->noise_mean = pair->noise[0] * nodes->trace[0] + pair->noise[1] * nodes->trace[1];
+	products->aa -= pair->noise[0] * nodes->trace[0];
+	products->bb -= pair->noise[1] * nodes->trace[1];
+	products->noise_variance = (nodes->n * self * self * fourth + 2 * norm * norm) / parts;
 	products->with_difference = noise / parts * Max(squares->difference - noise * most, 0);
-	products->with_both = noise / parts * Max(squares->pooled - noise_of_pooled(pair) * most, 0);
+	products->with_both = noise / parts * Max(squares->pooled - pair->pooled_noise * most, 0);
 	products->with_record = noise / parts * most / nodes->n;
 	products->difference_square = Max(squares->weighted - noise * most / nodes->n, 0);
 	products->kernel = of_two_records(pooled(pair, products), n);
@@ -401,28 +204,14 @@ set_kernel_square(Products *products, double square)
 
 /* --------------------------------------------------------------------- rows */
 
-/* Load the counters of a row of both sketches, divided by their records. */
-static void
-load_row(const Pair *pair, uint32 row, Nodes *nodes)
-{
-	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
-	{
-		const RaceView *view = pair->view[side];
-
-		for (Size i = 0; i < nodes->n; i++)
-			nodes->values[side][i] = race_counters_get(view->counters, view->width, row * nodes->n + i) /
-				pair->records[side];
-	}
-}
-
 /*
- * What buckets that are not the same add to the mean square of the kernel, where codes of neighboring
- * buckets are neighbors too: products of P with itself, shifted by buckets
+ * Return what buckets that are not the same add to the mean square of the kernel, where codes of neighboring
+ * buckets are neighbors too: products of P with itself, shifted by buckets.
  */
 static double
 square_of_neighbors(const Pair *pair, const Nodes *nodes, const double *square)
 {
-	double		share = pair->records[0] / (pair->records[0] + pair->records[1]);
+	double		share = pair->share;
 	double	   *p = palloc((nodes->n + RACE_SQUARE_LAGS) * sizeof(double));
 	double		sum = 0;
 
@@ -465,7 +254,10 @@ row_products(const Pair *pair, Products *products)
 
 		for (; row < (uint64) (i + 1) * rows / blocks; row++)
 		{
-			load_row(pair, row, &nodes);
+			for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
+				for (Size k = 0; k < nodes.n; k++)
+					nodes.values[side][k] = race_counters_get(pair->view[side]->counters, pair->view[side]->width,
+															  row * nodes.n + k) / pair->records[side];
 			add_products(pair, &nodes, rows, products, &squares);
 			if (square != NULL)
 				neighbors += square_of_neighbors(pair, &nodes, square) / rows;
@@ -495,25 +287,6 @@ row_products(const Pair *pair, Products *products)
 /* Elements of a transform (16 bytes each), above which cells are halved */
 #define MAX_TRANSFORM	((Size) 1 << 22)
 
-/* Load the nodes of a sketch. */
-static void
-load_nodes(const Pair *pair, int side, Nodes *nodes)
-{
-	const RaceView *view = pair->view[side];
-	double		unit = (double) race_record_unit(view->params) * pair->records[side];
-	RaceGrid   *grid = &nodes->grid;
-
-	race_grid_of(view->params, grid);
-	nodes->values[side] = palloc_extended(grid->nodes * sizeof(double), MCXT_ALLOC_HUGE);
-	for (Size i = 0; i < grid->nodes; i++)
-		nodes->values[side][i] = race_counters_get(view->counters, view->width, i) / unit;
-	for (int k = 0; k < nodes->halved[side]; k++)
-	{
-		race_grid_coarsen_real(grid, nodes->values[side], nodes->values[side]);
-		race_grid_halve(grid);
-	}
-}
-
 /* Set the numbers of nodes along the axes, 1 for axes that the grid does not have; and their steps. */
 static void
 set_sides(const RaceGrid *grid, size_t *sides, double *steps)
@@ -539,7 +312,20 @@ load_both(const Pair *pair, Nodes *nodes)
 		(void) race_params_common_cells(pair->view[0]->params, pair->view[1]->params,
 										nodes->halved);
 	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
-		load_nodes(pair, side, nodes);
+	{
+		const RaceView *view = pair->view[side];
+		double		unit = (double) race_record_unit(view->params) * pair->records[side];
+
+		race_grid_of(view->params, &nodes->grid);
+		nodes->values[side] = palloc_extended(nodes->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+		for (Size i = 0; i < nodes->grid.nodes; i++)
+			nodes->values[side][i] = race_counters_get(view->counters, view->width, i) / unit;
+		for (int k = 0; k < nodes->halved[side]; k++)
+		{
+			race_grid_coarsen_real(&nodes->grid, nodes->values[side], nodes->values[side]);
+			race_grid_halve(&nodes->grid);
+		}
+	}
 	if (pair->view[1] == NULL)
 		nodes->values[1] = palloc_extended(nodes->grid.nodes * sizeof(double),
 										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -638,7 +424,7 @@ table_products(const Pair *pair, Products *products)
 		convolve(&nodes, pair->view[0]->params, true);
 		find_noise_moments(&nodes, nodes.halved[1] > nodes.halved[0]);
 		add_products(pair, &nodes, 1, &of_square, &squares);
-		set_kernel_square(products, of_two_records(pooled(pair, &of_square) - noise_of_pooled(pair) *
+		set_kernel_square(products, of_two_records(pooled(pair, &of_square) - pair->pooled_noise *
 												   nodes.trace[nodes.halved[1] > nodes.halved[0]],
 												   pair->records[0] + pair->records[1]));
 	}
@@ -650,8 +436,6 @@ table_products(const Pair *pair, Products *products)
 	pfree(nodes.lattice.numbers);
 }
 
-/* ------------------------------------------------------------------ products */
-
 static void
 find_products(const Pair *pair, Products *products)
 {
@@ -660,6 +444,132 @@ find_products(const Pair *pair, Products *products)
 		row_products(pair, products);
 	else
 		table_products(pair, products);
+}
+
+/* ---------------------------------------------------------------- distances */
+
+/* Return the variance by sampling where both are of one population. */
+static double
+sampling_variance(const Pair *pair, const Products *products)
+{
+	return 2 * pow(pair->samples, 2) *
+		Max(products->kernel_square - products->kernel * products->kernel, 0);
+}
+
+/* Return the variance of the estimate where both are of one population, but for the noise of counts. */
+static double
+null_variance(const Pair *pair, const Products *products)
+{
+	return products->noise_variance + sampling_variance(pair, products) +
+		4 * pair->samples * Max(products->with_record - products->with_both, 0);
+}
+
+/*
+ * The third central moment of a sum of squared normal variables with weights: 8 times the sum of cubed
+ * weights.  That lies between bounds by the sum of weights, which is the mean, and that of their squares,
+ * which is half of the variance; this is their mean, by factors.
+ */
+static double
+third_moment(double mean, double variance)
+{
+	return mean > 0 ? 8 * sqrt(pow(variance / 2, 3.5) / mean) : 0;
+}
+
+/* Return the probability of such a squared distance or more if both are of one population. */
+static double
+p_value(const Pair *pair, const Products *products, double squared)
+{
+	double		samples = pair->samples;
+	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
+	double		counts = pair->count_variance;
+	double		of_counts = products->kernel * counts;
+	double		variance = null_variance(pair, products) + 4 * counts * products->with_both +
+		2 * of_counts * of_counts;
+	double		third = third_moment(samples * (1 - products->kernel), sampling_variance(pair, products)) +
+		third_moment(products->noise_mean, products->noise_variance) + 8 * pow(of_counts, 3);
+
+	if (!(variance > 0))
+		return squared > 0 ? 0 : 1;
+	return race_skew_tail(squared, variance, third / pow(variance, 1.5));
+}
+
+/*
+ * Return the variance of the estimate, whether or not both are of one population: by noise and
+ * by sampling, and at least by how the rows differ.
+ */
+static double
+variance_of(const Pair *pair, const Products *products)
+{
+	/* the product of D and P */
+	double		share = pair->share;
+	double		along = share * products->aa + (1 - 2 * share) * products->ab -
+		(1 - share) * products->bb;
+	double		counts = pair->count_variance;
+
+	return Max(null_variance(pair, products) + 4 * products->with_difference, products->rows_variance) +
+		4 * pair->samples * products->difference_square +
+		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
+}
+
+/* race_distance(a, b) */
+Datum
+race_distance_sql(PG_FUNCTION_ARGS)
+{
+	RaceQuestion questions[2];
+	const RaceParams *params[2];
+	Pair		pair = {0};
+	Products	products;
+	RaceResultRow row;
+	double		free;			/* of collisions: what the kernel is of all that differs */
+	double		squared;
+	double		similarity;
+	double		shares = 1;		/* unless a count is below 1, or within its noise */
+	double		standard_error = INFINITY;
+	double		p = 1;
+	bool		counted = true;	/* no count is within its noise, or below 2 */
+	int			halvings[2];
+
+	race_row_start(&row, fcinfo);
+	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
+	for (int side = 0; side < 2; side++)
+	{
+		pair.view[side] = &questions[side].view;
+		params[side] = pair.view[side]->params;
+		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), 2);
+		counted &= pair.view[side]->header->count >= pair.records[side];
+	}
+	if (!race_params_same_rows(params[0], params[1]) && !race_params_common_cells(params[0], params[1], halvings))
+		race_params_check_same(params[0], params[1]);
+	complete_pair(&pair);
+	find_products(&pair, &products);
+
+	free = 1 - race_collision_probability(params[0]);
+	squared = of_two_records(products.aa, pair.records[0]) - 2 * products.ab +
+		of_two_records(products.bb, pair.records[1]) - pair.count_variance * products.kernel;
+	/* noise with a variance beyond what a double holds hides everything */
+	if (!isfinite(squared) || !isfinite(null_variance(&pair, &products)))
+		squared = 0;
+	else if (counted)
+	{
+		standard_error = sqrt(variance_of(&pair, &products)) / free;
+		p = p_value(&pair, &products, squared);
+	}
+	squared /= free;
+	similarity = products.ab;
+	for (int side = 0; side < 2; side++)
+	{
+		double		records = race_count_divisor(race_record_count(pair.view[side], NULL));
+
+		similarity *= pair.records[side] / records;
+		shares *= pair.view[side]->header->count / records;
+	}
+	race_row_add(&row, Float8GetDatum(sqrt(Max(squared, 0))));
+	race_row_add(&row, Float8GetDatum(squared));
+	race_row_add(&row, Float8GetDatum(standard_error));
+	race_row_add(&row, Float8GetDatum(p));
+	if (row.desc->natts > 4)	/* not in catalogs before 0.3.0 */
+		race_row_add(&row, Float8GetDatum((similarity - (1 - free) * shares) / free));
+	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
 /*
@@ -671,59 +581,42 @@ find_products(const Pair *pair, Products *products)
 
 PG_FUNCTION_INFO_V1(race_typicality_row);
 
-/* What was computed for a sketch */
-typedef struct Typical
-{
-	RaceDerived	derived;			/* must be first */
-	RaceTypical typical;
-} Typical;
-
 /*
- * The mean density at a record, without the kernel of the record with itself.  It is not below
+ * Compute the mean density at a record, without the kernel of the record with itself.  It is not below
  * what one record gives, 1 / n, and not below twice its own standard error, under which it
  * says nothing.  No density is above 1.
  */
-static RaceTypical
-typical_of(const RaceView *view)
-{
-	double		n = race_count_divisor(race_record_count(view, NULL));
-	double		p = race_collision_probability(view->params);
-	Pair	pair = {{view, NULL}, {n, 0}};
-	Products products;
-	double		mean;
-	double		variance;
-
-	find_products(&pair, &products);
-	mean = n > 1 ? (products.aa - 1 / n) / (1 - 1 / n) : 0;
-	mean = (mean - p) / (1 - p);
-	/* products go with the square of the count */
-	variance = (products.noise_variance + 4 * products.with_difference) / ((1 - p) * (1 - p)) +
-		4 * mean * mean * view->header->noise.count_variance / (n * n);
-	return (RaceTypical)
-	{
-		Min(Max(Max(mean, 2 * sqrt(variance)), 1 / n), 1),
-			mean > 2 * sqrt(variance) ? sqrt(variance) : INFINITY
-	};
-}
-
 static void *
 create_typical(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	Typical    *typical = MemoryContextAllocZero(context, sizeof(Typical));
+	RaceTypical *typical = MemoryContextAllocZero(context, sizeof(RaceTypical));
+	double		n = race_count_divisor(race_record_count(view, NULL));
+	double		p = race_collision_probability(view->params);
+	Pair		pair = {.view = {view, NULL}, .records = {n, 0}};
+	Products	products;
+	double		mean;
+	double		error;
 
 	(void) question;
 	race_derived_init(&typical->derived, view, context);
-	typical->typical = typical_of(view);
-	*size = sizeof(Typical) + race_params_size(view->params);
+	complete_pair(&pair);
+	find_products(&pair, &products);
+	mean = n > 1 ? (of_two_records(products.aa, n) - p) / (1 - p) : -p / (1 - p);
+	/* products go with the square of the count */
+	error = sqrt((products.noise_variance + 4 * products.with_difference) / ((1 - p) * (1 - p)) +
+				 4 * mean * mean * view->header->noise.count_variance / (n * n));
+	typical->density = Min(Max(Max(mean, 2 * error), 1 / n), 1);
+	typical->error = mean > 2 * error ? error : INFINITY;
+	*size = sizeof(RaceTypical) + race_params_size(view->params);
 	return typical;
 }
 
 static const RaceDerivedKind typical_density = {"typical density", create_typical, NULL};
 
-RaceTypical
+const RaceTypical *
 race_typical(RaceCallSite *site, const RaceView *view)
 {
-	return ((Typical *) race_derived_at(site, &typical_density, view, NULL))->typical;
+	return race_derived_at(site, &typical_density, view, NULL);
 }
 
 /*
@@ -756,33 +649,13 @@ compare_ranks(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void
-ask_ranks_at_points(RaceQuestion *question, Ranks *ranks)
+static void *
+create_ranks(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	const RaceView *view = &question->view;
 	int			parts = race_params_parts(view->params);
 	RaceColumn	points[RACE_MAX_PARTS];
 	RaceColumn	point[RACE_MAX_PARTS];
 	double		total = 0;
-
-	race_model_columns(view->model, view->params, points);
-	for (uint64 i = 0; i < ranks->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int k = 0; k < parts; k++)
-			point[k] = race_column_from(&points[k], i);
-		race_ask_about_columns(question, point);
-		ranks->ranks[i].sum = race_estimate_sum(question);
-		ranks->ranks[i].weight = race_model_weight(view->model, i);
-	}
-	qsort(ranks->ranks, ranks->n, sizeof(Rank), compare_ranks);
-	for (uint64 i = 0; i < ranks->n; i++)
-		ranks->ranks[i].weight = total += ranks->ranks[i].weight;
-}
-
-static void *
-create_ranks(const RaceView *view, void *question, MemoryContext context, Size *size)
-{
 	Ranks	   *ranks;
 
 	race_check_model(view);
@@ -790,13 +663,25 @@ create_ranks(const RaceView *view, void *question, MemoryContext context, Size *
 	ranks = MemoryContextAllocZero(context, *size);
 	race_derived_init(&ranks->derived, view, context);
 	ranks->n = view->model->points;
-	ask_ranks_at_points((RaceQuestion *) question, ranks);
+	race_model_columns(view->model, view->params, points);
+	for (uint64 i = 0; i < ranks->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int k = 0; k < parts; k++)
+			point[k] = race_column_from(&points[k], i);
+		race_ask_about_columns((RaceQuestion *) question, point);
+		ranks->ranks[i].sum = race_estimate_sum((RaceQuestion *) question);
+		ranks->ranks[i].weight = race_model_weight(view->model, i);
+	}
+	qsort(ranks->ranks, ranks->n, sizeof(Rank), compare_ranks);
+	for (uint64 i = 0; i < ranks->n; i++)
+		ranks->ranks[i].weight = total += ranks->ranks[i].weight;
 	return ranks;
 }
 
 static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, NULL};
 
-/* The share of the records whose density is less than this kernel sum */
+/* Return the share of the records whose density is less than this kernel sum. */
 static double
 share_below(const Ranks *ranks, double sum)
 {
@@ -823,7 +708,6 @@ race_typicality_row(PG_FUNCTION_ARGS)
 	RaceCallSite *site;
 	const Ranks *ranks = NULL;
 	RaceQuestion question;
-	RaceTypical typical;
 	RaceResultRow row;
 	double		density;
 
@@ -834,8 +718,7 @@ race_typicality_row(PG_FUNCTION_ARGS)
 		ranks = race_derived_at(site, &ranks_of_points, &question.view, &question);
 	race_ask_about(&question, PG_GETARG_DATUM(1));
 	density = race_estimate_mean(&question);
-	typical = race_typical(site, &question.view);
-	race_row_add(&row, Float8GetDatum(density / typical.density));
+	race_row_add(&row, Float8GetDatum(density / race_typical(site, &question.view)->density));
 	race_row_add_if(&row, ranks != NULL, Float8GetDatum(ranks == NULL ? 0 :
 														share_below(ranks, race_estimate_sum(&question))));
 	race_row_add(&row, Float8GetDatum(density));

@@ -9,17 +9,15 @@
 
 #include "../core/core.h"
 
-/*
- * The mean density of a sketch at its own records.
- */
-
+/* The mean density of a sketch at its own records */
 typedef struct RaceTypical
 {
+	RaceDerived	derived;		/* must be first */
 	double		density;		/* at least twice its standard error */
 	double		error;			/* this standard error; INFINITY if it is not above that by itself */
 } RaceTypical;
 
 /* Computed once for a sketch */
-extern RaceTypical race_typical(RaceCallSite *site, const RaceView *view);
+extern const RaceTypical *race_typical(RaceCallSite *site, const RaceView *view);
 
 #endif
