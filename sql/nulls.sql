@@ -6,7 +6,7 @@ CREATE FUNCTION sample(type regtype) RETURNS text LANGUAGE sql AS $$
 		WHEN type IN ('text'::regtype, 'name'::regtype, 'int'::regtype, 'bigint'::regtype, 'smallint'::regtype, 'oid'::regtype) THEN format('''1''::%s', type)
 		WHEN type = 'boolean'::regtype THEN 'true' WHEN type = 'jsonb'::regtype THEN '''{}''::jsonb' WHEN type = 'regclass'::regtype THEN '''nulls''::regclass'
 		WHEN type = 'race_params'::regtype THEN '''l2(dims=1, bandwidth=1, rows=8, range=8)''::race_params'
-		WHEN type = 'race_sketch'::regtype THEN '(SELECT race_privatize(race_build(''l2(dims=1, bandwidth=1, rows=8, range=8)'', ''{1}''::real[]), 1))'
+		WHEN type = 'race_sketch'::regtype THEN '(SELECT race_privatize(race_build(''l2(dims=1, bandwidth=1, rows=8, range=8)'', ''{1}''::real[]), 1, rows => 1))'
 		WHEN type IN ('"any"'::regtype, 'anynonarray'::regtype, 'anycompatible'::regtype) THEN '''{1}''::float8[]'
 		WHEN type IN ('anyelement'::regtype) THEN 'NULL::nulls'
 		WHEN type::text ~ '\[\]$' AND type <> 'race_sketch[]'::regtype AND type <> 'regclass[]'::regtype THEN format('''{1}''::%s', type)

@@ -75,17 +75,17 @@ struct RaceMarginal
 	Knot		knots[FLEXIBLE_ARRAY_MEMBER];
 };
 
-typedef struct Value
+typedef struct SampleValue
 {
 	double		x;
 	double		weight;
-} Value;
+} SampleValue;
 
 static int
 compare_values(const void *a, const void *b)
 {
-	double		x = ((const Value *) a)->x;
-	double		y = ((const Value *) b)->x;
+	double		x = ((const SampleValue *) a)->x;
+	double		y = ((const SampleValue *) b)->x;
 
 	return (x > y) - (x < y);
 }
@@ -99,7 +99,7 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 	double		lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
 	double		upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
 	double		reach = INFINITY;	/* as far as a value is spread at most: half a bandwidth, where there is one */
-	Value	   *values = palloc(points * sizeof(Value));
+	SampleValue *values = palloc(points * sizeof(SampleValue));
 	uint64		n = 1;
 	RaceMarginal *marginal;
 	Knot	   *knot;
@@ -108,9 +108,9 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 	if (race_array(part, RACE_ARRAY_MATRIX) == NULL && race_kernel_type(part->kernel)->of_distance != NULL)
 		reach = part->bandwidth * (factors == NULL ? 1 : factors[place->element]) / part->power / 2;
 	for (uint64 i = 0; i < points; i++)
-		values[i] = (Value) {race_fitted_vector(fitted, place->part, i)[place->element],
+		values[i] = (SampleValue) {race_fitted_vector(fitted, place->part, i)[place->element],
 			race_model_weight(fitted->view.model, i)};
-	qsort(values, points, sizeof(Value), compare_values);
+	qsort(values, points, sizeof(SampleValue), compare_values);
 	for (uint64 i = 1; i < points; i++)
 		if (values[i].x == values[n - 1].x)
 			values[n - 1].weight += values[i].weight;
