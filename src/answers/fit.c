@@ -144,7 +144,7 @@ test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model
 		model->misfit = missed == 0 ? 0 : Min(sqrt(missed / residuals.answer), RACE_UNTESTED / 2);
 }
 
-/* Make the model and test it.  Leave the memory context of the fit for `old`, which gets the sketch, and delete it. */
+/* Make the model and test it.  The sketch with it is in context `old`; that of the fit is deleted. */
 static RaceSketchDatum *
 finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, MemoryContext old)
 {
@@ -253,7 +253,8 @@ place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *r
 }
 
 /*
- * Find places for n points.  In rounds the half of them with the largest weights stays, and the others are drawn around these.
+ * Find places for n points.  In rounds the half of them with the largest weights stays, and the others are drawn
+ * around these.
  * Then as many are drawn around all, by weight, and flow.
  */
 static void

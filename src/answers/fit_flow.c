@@ -352,7 +352,7 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	}
 }
 
-/* Move all points up the slopes by a part of the first rate, and keep them inside: the next blocks of rows tell the slopes. */
+/* Move all points up the slopes that the next blocks of rows tell, by a part of the first rate, and keep them inside. */
 static void
 move(Flow *flow, uint32 number, double part)
 {
