@@ -71,6 +71,9 @@ class Sets:
             self.elements.tofile(file)
 
 
+KERNEL, SEQUENCE, REHASH = 0, 7, 8      # RaceFieldNumber, lsh.h
+
+
 class Library:
     """A shared library of the room lsh"""
 
@@ -79,6 +82,7 @@ class Library:
         for function, result in (('race_rows_size', ctypes.c_size_t),
                                  ('race_hash_has', ctypes.c_bool),
                                  ('race_hash_path_name', ctypes.c_char_p),
+                                 ('race_choice_name', ctypes.c_char_p),
                                  ('race_element_of_integer', ctypes.c_uint64)):
             getattr(self.lsh, function).restype = result
         self.lsh.race_element_of_integer.argtypes = [ctypes.c_int64] * 2
@@ -89,13 +93,17 @@ class Library:
         known = itertools.takewhile(lambda name: name is not None, names)
         return [name for name in known if self.lsh.race_hash_has(name)][-1].decode()
 
+    def choice(self, field, name):
+        """The number of a kernel, a sequence or a way of rehashing"""
+        return next(number for number in range(64) if self.lsh.race_choice_name(field, number) == name.encode())
+
     def params(self, kernel, bandwidth=1, power=1, sequence=None, **others):
         """Parameters of one kernel; what is not stated is as in race_params()"""
-        params = Params(kernel=self.lsh.race_kernel_by_name(kernel.encode()),
+        params = Params(kernel=self.choice(KERNEL, kernel),
                         bandwidth=bandwidth, power=power, **others)
         params.sequence = (self.lsh.race_default_sequence(ctypes.byref(params), 0)
                            if sequence is None else
-                           self.lsh.race_sequence_by_name(sequence.encode()))
+                           self.choice(SEQUENCE, sequence))
         params.rehash = self.lsh.race_default_rehash(ctypes.byref(params))
         return params
 
@@ -104,7 +112,7 @@ class Library:
         first, *others = (Params.from_buffer_copy(part) for part in parts)
         first.more = ctypes.sizeof(Params) * len(others)
         if others:
-            first.rehash = self.lsh.race_rehash_by_name(b'multilinear')
+            first.rehash = self.choice(REHASH, 'multilinear')
         for part in others:
             part.seed = part.rehash = part.rows = part.range = 0
         return b''.join(map(bytes, (first, *others)))
