@@ -157,17 +157,6 @@ evaluate(Fit *fit)
 			}
 }
 
-/* The logarithm of the determinant of a matrix, by the inverse of its root */
-static double
-log_determinant(const double *root, int n)
-{
-	double		sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum -= 2 * log(root[i * n + i]);
-	return sum;
-}
-
 /* y = R x, or y = R' x, for a lower triangle */
 static void
 multiply_root(const double *root, int n, bool transposed, const double *x, double *y)
@@ -212,7 +201,8 @@ find_step(Fit *fit, const double *precision, const double *from_prior, double *s
 		elog(ERROR, "the information of a calibration has no inverse");
 	multiply_root(posterior, n, false, right, residual);
 	multiply_root(posterior, n, true, residual, step);
-	evidence += log_determinant(posterior, n);
+	for (int i = 0; i < n; i++)		/* the logarithm of the determinant */
+		evidence -= 2 * log(posterior[(size_t) i * n + i]);
 	pfree(residual);
 	return evidence;
 }
@@ -486,17 +476,6 @@ race_scores_set_prior(RaceScores *scores, RacePrior prior)
 	scores->prior = prior;
 }
 
-/* > 0 when a beats b; 0 when the labels must decide */
-static int
-compare_scores(const RaceScore *a, const RaceScore *b)
-{
-	if (a->score != b->score)
-		return a->score > b->score ? 1 : -1;
-	if (a->count != b->count)
-		return a->count > b->count ? 1 : -1;
-	return 0;
-}
-
 RaceScores *
 race_scores_create(Oid label_type, MemoryContext context)
 {
@@ -652,61 +631,24 @@ race_scores_comparison(const RaceScores *scores)
 	return &type->cmp_proc_finfo;
 }
 
-static int
-compare_labels(FmgrInfo *compare, Oid collation, Datum a, Datum b)
-{
-	return DatumGetInt32(FunctionCall2Coll(compare,
-										   OidIsValid(collation) ? collation :
-										   DEFAULT_COLLATION_OID, a, b));
-}
-
-/* > 0 when a is to be preferred to b, by scores and then by labels */
-static int
-compare_classes(FmgrInfo *compare, Oid collation, const RaceScore *a, const RaceScore *b)
-{
-	int			order = compare_scores(a, b);
-
-	return order != 0 ? order : compare_labels(compare, collation, b->label, a->label);
-}
-
 RaceScore *
 race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 {
 	RaceScore  *best = &scores->list[0];
 
+	if (!OidIsValid(collation))
+		collation = DEFAULT_COLLATION_OID;
 	for (int i = 1; i < scores->n; i++)
 	{
+		RaceScore  *score = &scores->list[i];
+
 		CHECK_FOR_INTERRUPTS();
-		if (compare_classes(compare, collation, &scores->list[i], best) > 0)
-			best = &scores->list[i];
+		if (score->score != best->score ? score->score > best->score :
+			score->count != best->count ? score->count > best->count :
+			DatumGetInt32(FunctionCall2Coll(compare, collation, best->label, score->label)) > 0)
+			best = score;
 	}
 	return best;
-}
-
-/*
- * The probability of a class. If all scores are zero there is no evidence, and the
- * prior remains; without any records, the uniform prior.
- */
-static double
-probability(const RaceScores *scores, int i, double score_sum, double count_sum)
-{
-	if (score_sum > 0)
-		return scores->list[i].score / score_sum;
-	if (scores->prior == RACE_PRIOR_COUNTS && count_sum > 0)
-		return scores->list[i].count / count_sum;
-	return 1.0 / scores->n;
-}
-
-static void
-check_distinct(char **labels, int n)
-{
-	qsort(labels, n, sizeof(char *), pg_qsort_strcmp);
-	for (int i = 1; i < n; i++)
-		if (strcmp(labels[i - 1], labels[i]) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("label \"%s\" stands for more than one class",
-							race_cut(labels[i]))));
 }
 
 /* jsonb_in does not check for interrupts, so a posterior has a limit. */
@@ -723,7 +665,10 @@ check_posterior(int n, Size bytes)
 						   MAX_CLASSES, RACE_MAX_TEXT)));
 }
 
-/* {label: probability} */
+/*
+ * Return {label: probability}.  If all scores are zero there is no evidence, and the prior remains; without any
+ * records, the uniform prior.
+ */
 Datum
 race_scores_posterior(const RaceScores *scores)
 {
@@ -753,10 +698,16 @@ race_scores_posterior(const RaceScores *scores)
 		check_posterior(i, json.len + strlen(labels[i]));
 		appendStringInfoString(&json, i == 0 ? "{" : ", ");
 		escape_json(&json, labels[i]);
-		appendStringInfo(&json, ": %.15g",
-						 probability(scores, i, score_sum, count_sum));
+		appendStringInfo(&json, ": %.15g", score_sum > 0 ? scores->list[i].score / score_sum :
+						 scores->prior == RACE_PRIOR_COUNTS && count_sum > 0 ? scores->list[i].count / count_sum :
+						 1.0 / scores->n);
 	}
 	appendStringInfoChar(&json, '}');
-	check_distinct(labels, scores->n);
+	qsort(labels, scores->n, sizeof(char *), pg_qsort_strcmp);
+	for (int i = 1; i < scores->n; i++)
+		if (strcmp(labels[i - 1], labels[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" stands for more than one class", race_cut(labels[i]))));
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }

@@ -58,9 +58,9 @@ flatness_of(const RaceQuestion *question)
 
 /*
  * The count of a class with few records may be far too low by noise, and then its density would be
- * high everywhere.  Two standard deviations of it are added, which large classes do not feel.
+ * high everywhere.  So the divisor of a density has so many variances of the noise of a count added to its square.
  */
-#define DOUBT	4			/* variances of it */
+#define COUNT_VARIANCES		4
 
 /* The score of a class, whose sketch was asked about a query; the label is left out. */
 static RaceScore
@@ -72,7 +72,7 @@ score_of_class(const RaceQuestion *question, RacePrior prior)
 
 	score.label = (Datum) 0;
 	score.count = Max(header->count, 0);
-	score.divisor = sqrt(score.count * score.count + DOUBT * header->noise.count_variance);
+	score.divisor = sqrt(score.count * score.count + COUNT_VARIANCES * header->noise.count_variance);
 	score.flatness = 0;
 	if (prior == RACE_PRIOR_COUNTS && race_estimate_sharp_sum(question, &sum))
 		score.score = sum;

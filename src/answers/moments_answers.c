@@ -20,15 +20,15 @@
 #include "moments_psd.h"
 
 /*
- * Moments as answers ask them: with the likely exact sums, and by columns of the record.  Places count the
+ * Moments as answers ask them: with the projected sums, and by columns of the record.  Places count the
  * numbers of v; place 0 is the constant (core/moments.h).  Columns count those of the record, from 1 on.
  */
 
-typedef struct RaceLikely
+typedef struct RaceMomentSource
 {
 	RaceMoments moments;
-	RaceNoisy	noisy;			/* sums of v */
-} RaceLikely;
+	RaceSecondMoments sums;			/* sums of v */
+} RaceMomentSource;
 
 static double *
 new_matrix(uint32 n, uint32 more)
@@ -41,7 +41,7 @@ new_matrix(uint32 n, uint32 more)
  * times its square: so it tells, too, and the mean of both, by their variances, is known better than the count.
  */
 static double
-likely_count(const RaceMoments *moments)
+estimate_count(const RaceMoments *moments)
 {
 	double		square = moments->norm * moments->norm;
 	double		precision;
@@ -57,22 +57,22 @@ likely_count(const RaceMoments *moments)
 	return (precision * moments->count + of_trace * trace / square) / (precision + of_trace);
 }
 
-/* Look into moments, without the likely sums, which take a decomposition of the matrix. */
+/* Look into moments, without the projected sums, which take a decomposition of the matrix. */
 static void
-open_noisy(Datum value, RaceLikely *likely)
+open_raw(Datum value, RaceMomentSource *source)
 {
-	RaceNoisy  *noisy = &likely->noisy;
+	RaceSecondMoments *sums = &source->sums;
 
-	race_moments_ask(value, &likely->moments);
-	noisy->n = likely->moments.columns;
-	noisy->count = likely_count(&likely->moments);
-	noisy->diagonal = likely->moments.diagonal_sd;
-	noisy->other = likely->moments.other_sd;
-	noisy->m = likely->moments.matrix;
-	noisy->likely = NULL;
-	noisy->map = NULL;
-	noisy->prior = NULL;
-	noisy->prior_count = 0;
+	race_moments_ask(value, &source->moments);
+	sums->n = source->moments.columns;
+	sums->count = estimate_count(&source->moments);
+	sums->diagonal = source->moments.diagonal_sd;
+	sums->other = source->moments.other_sd;
+	sums->m = source->moments.matrix;
+	sums->projected = NULL;
+	sums->map = NULL;
+	sums->prior = NULL;
+	sums->prior_count = 0;
 }
 
 /*
@@ -80,10 +80,10 @@ open_noisy(Datum value, RaceLikely *likely)
  * to its bounds, is (o[i] - middle + M^-1 u / f) / half.
  */
 static void
-set_map(RaceLikely *likely)
+set_map(RaceMomentSource *source)
 {
-	const RaceMoments *moments = &likely->moments;
-	uint32		n = likely->noisy.n;
+	const RaceMoments *moments = &source->moments;
+	uint32		n = source->sums.n;
 	double	   *inverse = palloc_extended((Size) moments->dims * moments->dims * sizeof(double), MCXT_ALLOC_HUGE);
 	double	   *map = new_matrix(n, 0);
 	double	   *prior;
@@ -101,10 +101,10 @@ set_map(RaceLikely *likely)
 		for (uint32 j = 0; j <= i; j++)
 			row[j + 1] = inverse[(Size) i * moments->dims + j] / half / RACE_TRANSFORMED;
 	}
-	likely->noisy.map = map;
+	source->sums.map = map;
 	pfree(inverse);
 	/* of public rows the columns of M (x - o) have mean 0 and covariance 1 */
-	likely->noisy.prior = prior = new_matrix(n, 0);
+	source->sums.prior = prior = new_matrix(n, 0);
 	for (uint32 i = 0; i < n; i++)
 		for (uint32 j = 0; j < n; j++)
 		{
@@ -115,26 +115,26 @@ set_map(RaceLikely *likely)
 		}
 }
 
-/* Look into moments with the likely sums: those of the columns of the record, or of v. */
+/* Look into moments with the projected sums: those of the columns of the record, or of v. */
 static void
-open_likely(Datum value, bool of_columns, RaceLikely *likely)
+open_projected(Datum value, bool of_columns, RaceMomentSource *source)
 {
-	RaceNoisy  *noisy = &likely->noisy;
+	RaceSecondMoments *sums = &source->sums;
 	double	   *work;
 
-	open_noisy(value, likely);
-	if (of_columns && likely->moments.transform != NULL)
-		set_map(likely);
-	noisy->likely = new_matrix(noisy->n, 0);
-	work = new_matrix(noisy->n, 1);
-	race_likely_moments(noisy, work);
+	open_raw(value, source);
+	if (of_columns && source->moments.transform != NULL)
+		set_map(source);
+	sums->projected = new_matrix(sums->n, 0);
+	work = new_matrix(sums->n, 1);
+	race_project_psd(sums, work);
 	pfree(work);
 }
 
 static void
-check_no_transform(const RaceLikely *likely)
+check_no_transform(const RaceMomentSource *source)
 {
-	if (likely->moments.transform != NULL)
+	if (source->moments.transform != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("this is a question to moments without a transform"),
@@ -143,55 +143,55 @@ check_no_transform(const RaceLikely *likely)
 
 /* Look into moments for answers about columns alone. */
 static void
-open_columns(Datum value, RaceLikely *likely)
+open_columns(Datum value, RaceMomentSource *source)
 {
-	open_likely(value, false, likely);
-	if (likely->moments.features > 0)
+	open_projected(value, false, source);
+	if (source->moments.features > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("this is a question to moments without features"),
 				 errdetail("These moments hold %u features beside their columns.",
-						   likely->moments.features),
+						   source->moments.features),
 				 errhint("Make moments with features => 0 as well.")));
-	check_no_transform(likely);
+	check_no_transform(source);
 }
 
 static uint32
-place_of(const RaceLikely *likely, int column)
+place_of(const RaceMomentSource *source, int column)
 {
-	if (column < 1 || (uint32) column > likely->moments.dims)
+	if (column < 1 || (uint32) column > source->moments.dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no column %d", column),
-				 errdetail("The records of these moments have %u columns.", likely->moments.dims)));
-	return race_moments_place(&likely->moments, column - 1);
+				 errdetail("The records of these moments have %u columns.", source->moments.dims)));
+	return race_moments_place(&source->moments, column - 1);
 }
 
 /* Return the column at a place, or 0 of the constant and of features. */
 static int
-column_at(const RaceLikely *likely, uint32 place)
+column_at(const RaceMomentSource *source, uint32 place)
 {
-	const RaceMoments *moments = &likely->moments;
+	const RaceMoments *moments = &source->moments;
 
 	return place > moments->features ? place - moments->features : 0;
 }
 
 /* The number in v at a place is slope * x + shift; of features it is x itself. */
 static double
-slope_at(const RaceLikely *likely, uint32 place)
+slope_at(const RaceMomentSource *source, uint32 place)
 {
-	int			column = column_at(likely, place);
+	int			column = column_at(source, place);
 
-	return column > 0 ? 1 / race_moments_half(&likely->moments, column - 1) : 1;
+	return column > 0 ? 1 / race_moments_half(&source->moments, column - 1) : 1;
 }
 
 static double
-shift_at(const RaceLikely *likely, uint32 place)
+shift_at(const RaceMomentSource *source, uint32 place)
 {
-	int			column = column_at(likely, place);
+	int			column = column_at(source, place);
 
-	return column > 0 ? -race_moments_middle(&likely->moments, column - 1) /
-		race_moments_half(&likely->moments, column - 1) : 0;
+	return column > 0 ? -race_moments_middle(&source->moments, column - 1) /
+		race_moments_half(&source->moments, column - 1) : 0;
 }
 
 static const double *
@@ -226,7 +226,7 @@ PG_FUNCTION_INFO_V1(race_pca);
 
 /* A row of what was measured, times `unit`, with an interval within -limit and limit */
 static Datum
-measured_datum(FunctionCallInfo fcinfo, RaceMeasured measured, double unit, double limit)
+estimate_datum(FunctionCallInfo fcinfo, RaceMomentEstimate measured, double unit, double limit)
 {
 	double		confidence = PG_GETARG_FLOAT8(3);
 	double		reach;
@@ -248,18 +248,18 @@ measured_datum(FunctionCallInfo fcinfo, RaceMeasured measured, double unit, doub
 Datum
 race_covariance(PG_FUNCTION_ARGS)
 {
-	RaceLikely	likely;
+	RaceMomentSource source;
 	uint32		i;
 	uint32		j;
 
-	open_noisy(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
-	check_no_transform(&likely);
-	i = place_of(&likely, PG_GETARG_INT32(1));
-	j = place_of(&likely, PG_GETARG_INT32(2));
+	open_raw(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &source);
+	check_no_transform(&source);
+	i = place_of(&source, PG_GETARG_INT32(1));
+	j = place_of(&source, PG_GETARG_INT32(2));
 	if (PG_NARGS() > 4 && PG_GETARG_BOOL(4))
-		PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_correlation(&likely.noisy, i, j), 1, 1));
-	PG_RETURN_DATUM(measured_datum(fcinfo, race_measure_covariance(&likely.noisy, i, j),
-								   1 / slope_at(&likely, i) / slope_at(&likely, j),
+		PG_RETURN_DATUM(estimate_datum(fcinfo, race_estimate_correlation(&source.sums, i, j), 1, 1));
+	PG_RETURN_DATUM(estimate_datum(fcinfo, race_estimate_covariance(&source.sums, i, j),
+								   1 / slope_at(&source, i) / slope_at(&source, j),
 								   INFINITY));
 }
 
@@ -267,29 +267,29 @@ race_covariance(PG_FUNCTION_ARGS)
 
 typedef struct RaceFoundComponents
 {
-	RaceLikely	likely;
+	RaceMomentSource source;
 	double	   *scale;			/* a unit of a column in that of components, over its slope */
 	double	   *vectors;		/* of length 1, [dims][dims], in rows */
-	RaceMeasured *variances;	/* [dims] */
+	RaceMomentEstimate *variances;	/* [dims] */
 } RaceFoundComponents;
 
 static void
 find_components(Datum moments, bool standardize, RaceFoundComponents *found)
 {
-	RaceNoisy  *noisy = &found->likely.noisy;
+	RaceSecondMoments *sums = &found->source.sums;
 	double	   *work;
 	uint32		dims;
 
-	open_columns(moments, &found->likely);
-	dims = noisy->n - 1;
+	open_columns(moments, &found->source);
+	dims = sums->n - 1;
 	found->scale = palloc(dims * sizeof(double));
 	found->vectors = palloc_extended((Size) dims * dims * sizeof(double), MCXT_ALLOC_HUGE);
-	found->variances = palloc(dims * sizeof(RaceMeasured));
+	found->variances = palloc(dims * sizeof(RaceMomentEstimate));
 	for (uint32 i = 0; i < dims; i++)
-		found->scale[i] = standardize ? 1 / race_likely_deviation(noisy, i + 1) :
-			1 / slope_at(&found->likely, i + 1);
-	work = palloc_extended(RACE_COMPONENTS_WORK(noisy->n) * sizeof(double), MCXT_ALLOC_HUGE);
-	race_components(noisy, found->scale, work, found->vectors, found->variances);
+		found->scale[i] = standardize ? 1 / race_psd_deviation(sums, i + 1) :
+			1 / slope_at(&found->source, i + 1);
+	work = palloc_extended(RACE_COMPONENTS_WORK(sums->n) * sizeof(double), MCXT_ALLOC_HUGE);
+	race_components(sums, found->scale, work, found->vectors, found->variances);
 	pfree(work);
 }
 
@@ -308,7 +308,7 @@ start_components(FunctionCallInfo fcinfo, FuncCallContext *call)
 	race_row_start(&components->row, fcinfo);
 	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(1),
 						 &components->found);
-	call->max_calls = components->found.likely.noisy.n - 1;
+	call->max_calls = components->found.source.sums.n - 1;
 	for (uint32 i = 0; i < call->max_calls; i++)
 		components->sum += components->found.variances[i].value;
 	call->user_fctx = components;
@@ -318,8 +318,8 @@ static Datum
 component_datum(void *state, uint64 i)
 {
 	Components *components = (Components *) state;
-	RaceMeasured variance = components->found.variances[i];
-	uint32		dims = components->found.likely.noisy.n - 1;
+	RaceMomentEstimate variance = components->found.variances[i];
+	uint32		dims = components->found.source.sums.n - 1;
 
 	race_row_add(&components->row, Int32GetDatum((int32) i + 1));
 	race_row_add(&components->row, Float8GetDatum(variance.value));
@@ -347,13 +347,13 @@ PG_FUNCTION_INFO_V1(race_regress);
 
 typedef struct RaceRegression
 {
-	RaceLikely	likely;
+	RaceMomentSource source;
 	RaceRidge	ridge;			/* the constant is its first predictor */
 } RaceRegression;
 
 /* Append the places of listed columns to a list; 22023 for a column that is there already. */
 static uint32
-list_columns(const RaceLikely *likely, ArrayType *columns, uint32 target, uint32 *places, uint32 n)
+list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, uint32 *places, uint32 n)
 {
 	uint32		first = n;
 	Datum	   *values;
@@ -370,7 +370,7 @@ list_columns(const RaceLikely *likely, ArrayType *columns, uint32 target, uint32
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("predictors must not have a NULL")));
-		place = place_of(likely, DatumGetInt32(values[i]));
+		place = place_of(source, DatumGetInt32(values[i]));
 		for (j = first; j < n && places[j] != place; j++)
 			;
 		if (j < n || place == target)
@@ -385,38 +385,38 @@ list_columns(const RaceLikely *likely, ArrayType *columns, uint32 target, uint32
 
 /* The constant, the features, and columns */
 static uint32
-list_predictors(const RaceLikely *likely, uint32 target, ArrayType *predictors, uint32 *places)
+list_predictors(const RaceMomentSource *source, uint32 target, ArrayType *predictors, uint32 *places)
 {
 	uint32		n = 0;
 
-	for (uint32 place = 0; place < likely->noisy.n; place++)
+	for (uint32 place = 0; place < source->sums.n; place++)
 	{
-		bool		is_column = column_at(likely, place) > 0;
+		bool		is_column = column_at(source, place) > 0;
 
 		if (place != target && !(is_column && predictors != NULL))
 			places[n++] = place;
 	}
-	return predictors == NULL ? n : list_columns(likely, predictors, target, places, n);
+	return predictors == NULL ? n : list_columns(source, predictors, target, places, n);
 }
 
 static void
 fit_regression(Datum moments, int target, ArrayType *predictors, RaceRegression *regression)
 {
-	RaceLikely *likely = &regression->likely;
+	RaceMomentSource *source = &regression->source;
 	RaceRidge  *ridge = &regression->ridge;
 	uint32	   *places;
 	double	   *work;
 
-	open_likely(moments, true, likely);
-	places = palloc(likely->noisy.n * sizeof(uint32));
-	ridge->target = place_of(likely, target);
-	ridge->n = list_predictors(likely, ridge->target, predictors, places);
+	open_projected(moments, true, source);
+	places = palloc(source->sums.n * sizeof(uint32));
+	ridge->target = place_of(source, target);
+	ridge->n = list_predictors(source, ridge->target, predictors, places);
 	ridge->predictors = places;
 	ridge->coefficients = palloc(ridge->n * sizeof(double));
 	ridge->covariance = palloc_extended((Size) ridge->n * ridge->n * sizeof(double),
 										MCXT_ALLOC_HUGE);
-	work = palloc_extended(RACE_RIDGE_WORK(ridge->n, likely->noisy.n) * sizeof(double), MCXT_ALLOC_HUGE);
-	if (!race_ridge_fit(&likely->noisy, ridge, work))
+	work = palloc_extended(RACE_RIDGE_WORK(ridge->n, source->sums.n) * sizeof(double), MCXT_ALLOC_HUGE);
+	if (!race_ridge_fit(&source->sums, ridge, work))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("moments without records cannot be fitted")));
@@ -426,16 +426,16 @@ fit_regression(Datum moments, int target, ArrayType *predictors, RaceRegression 
 static double
 regression_value(const RaceRegression *regression, const double *u)
 {
-	const RaceLikely *likely = &regression->likely;
+	const RaceMomentSource *source = &regression->source;
 	const RaceRidge *ridge = &regression->ridge;
 	double		value = ridge->coefficients[0];
-	uint32		column = column_at(likely, ridge->target);
+	uint32		column = column_at(source, ridge->target);
 
 	for (uint32 i = 1; i < ridge->n; i++)
 		value += ridge->coefficients[i] * u[ridge->predictors[i] - 1];
-	value = (value - shift_at(likely, ridge->target)) /
-		slope_at(likely, ridge->target);
-	return fmin(fmax(value, likely->moments.lower[column - 1]), likely->moments.upper[column - 1]);
+	value = (value - shift_at(source, ridge->target)) /
+		slope_at(source, ridge->target);
+	return fmin(fmax(value, source->moments.lower[column - 1]), source->moments.upper[column - 1]);
 }
 
 /* -------------------------------------------------------------- coefficients */
@@ -455,13 +455,13 @@ intercept(const RaceRegression *regression, double *variance)
 {
 	const RaceRidge *ridge = &regression->ridge;
 	double	   *weight = palloc(ridge->n * sizeof(double));
-	double		slope = slope_at(&regression->likely, ridge->target);
-	double		sum = -shift_at(&regression->likely, ridge->target);
+	double		slope = slope_at(&regression->source, ridge->target);
+	double		sum = -shift_at(&regression->source, ridge->target);
 
 	*variance = 0;
 	for (uint32 i = 0; i < ridge->n; i++)
 	{
-		weight[i] = i == 0 ? 1 : shift_at(&regression->likely, ridge->predictors[i]);
+		weight[i] = i == 0 ? 1 : shift_at(&regression->source, ridge->predictors[i]);
 		sum += weight[i] * ridge->coefficients[i];
 	}
 	for (uint32 i = 0; i < ridge->n; i++)
@@ -492,11 +492,11 @@ static Datum
 coefficient_datum(void *state, uint64 i)
 {
 	Coefficients *coefficients = (Coefficients *) state;
-	const RaceLikely *likely = &coefficients->regression.likely;
+	const RaceMomentSource *source = &coefficients->regression.source;
 	const RaceRidge *ridge = &coefficients->regression.ridge;
 	uint32		place = ridge->predictors[i];
-	int			column = column_at(likely, place);
-	double		factor = slope_at(likely, place) / slope_at(likely, ridge->target);
+	int			column = column_at(source, place);
+	double		factor = slope_at(source, place) / slope_at(source, ridge->target);
 	double		value = ridge->coefficients[i] * factor;
 	double		variance = ridge->covariance[i * ridge->n + i] * factor * factor;
 
@@ -567,7 +567,7 @@ create_prediction(const RaceView *view, void *question, MemoryContext context, S
 				   &prediction->regression);
 	MemoryContextSwitchTo(old);
 	*size = VARSIZE(DatumGetPointer(prediction->of.moments)) +
-		4 * pow(prediction->regression.likely.noisy.n, 2) * sizeof(double);
+		4 * pow(prediction->regression.source.sums.n, 2) * sizeof(double);
 	return prediction;
 }
 
@@ -597,7 +597,7 @@ race_predict(PG_FUNCTION_ARGS)
 	question.predictors = PG_ARGISNULL(3) ? NULL : PG_GETARG_ARRAYTYPE_P(3);
 	race_sketch_view_header_any(question.moments, &view);
 	prediction = race_derived_at((RaceCallSite *) flinfo->fn_extra, &predictions, &view, &question);
-	moments = &prediction->regression.likely.moments;
+	moments = &prediction->regression.source.moments;
 	/* x leaves out the target, which has the middle of its bounds */
 	numbers = read_vector(PG_GETARG_DATUM(2), moments->dims - 1, "x");
 	target = question.target - 1;
@@ -637,7 +637,7 @@ typedef struct RaceClassMoments
 
 typedef struct RaceClassModel
 {
-	RaceLikely *likely;			/* of each class */
+	RaceMomentSource *source;			/* of each class */
 	RaceDiscriminants classes;
 	double	   *u;				/* of a record, [columns] */
 	double	   *z;				/* [classes] */
@@ -709,33 +709,33 @@ static void
 make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassModel *model)
 {
 	uint32		n = state->n;
-	RaceNoisy  *noisy = palloc(n * sizeof(RaceNoisy));
+	RaceSecondMoments *sums = palloc(n * sizeof(RaceSecondMoments));
 	double	   *space;
 	double	   *work;
 	uint32		dims;
 
-	model->likely = palloc(n * sizeof(RaceLikely));
+	model->source = palloc(n * sizeof(RaceMomentSource));
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (columns_alone)
-			open_columns(PointerGetDatum(state->moments[i]), &model->likely[i]);
+			open_columns(PointerGetDatum(state->moments[i]), &model->source[i]);
 		else
-			open_likely(PointerGetDatum(state->moments[i]), false, &model->likely[i]);
-		race_params_check_same(model->likely[0].moments.params, model->likely[i].moments.params);
-		noisy[i] = model->likely[i].noisy;
+			open_projected(PointerGetDatum(state->moments[i]), false, &model->source[i]);
+		race_params_check_same(model->source[0].moments.params, model->source[i].moments.params);
+		sums[i] = model->source[i].sums;
 	}
-	dims = noisy[0].n - 1;
+	dims = sums[0].n - 1;
 	space = palloc_extended(RACE_CLASSES_SPACE(n, dims) * sizeof(double), MCXT_ALLOC_HUGE);
 	work = palloc_extended(RACE_CLASSES_WORK(n, dims) * sizeof(double), MCXT_ALLOC_HUGE);
-	if (!race_classes_fit(noisy, n, space, work, &model->classes))
+	if (!race_classes_fit(sums, n, space, work, &model->classes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the columns do not vary within classes"),
 				 errdetail("The covariance within classes has no inverse.")));
 	pfree(work);
-	pfree(noisy);
-	model->u = palloc(model->likely[0].moments.columns * sizeof(double));
+	pfree(sums);
+	model->u = palloc(model->source[0].moments.columns * sizeof(double));
 	model->z = palloc(n * sizeof(double));
 	model->score = palloc(n * sizeof(double));
 }
@@ -758,7 +758,7 @@ race_class_model_create(int n, const Datum *moments, MemoryContext context)
 static void
 score_record(RaceClassModel *model, const double *x, RaceScores *scores)
 {
-	const RaceMoments *moments = &model->likely[0].moments;
+	const RaceMoments *moments = &model->source[0].moments;
 	RaceRowsEntry *rows = race_moments_hold(moments);
 	double		highest = -INFINITY;
 
@@ -780,7 +780,7 @@ score_record(RaceClassModel *model, const double *x, RaceScores *scores)
 void
 race_class_model_ask(RaceClassModel *model, Oid type, Datum record, RaceScores *scores)
 {
-	double	   *x = race_vector_new(type, record, model->likely[0].moments.dims);
+	double	   *x = race_vector_new(type, record, model->source[0].moments.dims);
 
 	score_record(model, x, scores);
 	pfree(x);
@@ -838,22 +838,22 @@ transform_datum(FunctionCallInfo fcinfo, const RaceMap *map, const double *offse
 
 /* Multiply columns of the matrix by the slopes of columns of a record. */
 static void
-apply_slopes(const RaceLikely *likely, RaceMap *map)
+apply_slopes(const RaceMomentSource *source, RaceMap *map)
 {
 	for (uint32 i = 0; i < map->outputs; i++)
 		for (uint32 j = 0; j < map->dims; j++)
-			map->matrix[(Size) i * map->dims + j] *= slope_at(likely, j + 1);
+			map->matrix[(Size) i * map->dims + j] *= slope_at(source, j + 1);
 }
 
 /* The mean of the records in their units, from that of scaled columns */
 static double *
-mean_of_records(const RaceLikely *likely, const double *scaled)
+mean_of_records(const RaceMomentSource *source, const double *scaled)
 {
-	uint32		dims = likely->noisy.n - 1;
+	uint32		dims = source->sums.n - 1;
 	double	   *mean = palloc(dims * sizeof(double));
 
 	for (uint32 i = 0; i < dims; i++)
-		mean[i] = (scaled[i] - shift_at(likely, i + 1)) / slope_at(likely, i + 1);
+		mean[i] = (scaled[i] - shift_at(source, i + 1)) / slope_at(source, i + 1);
 	return mean;
 }
 
@@ -930,7 +930,7 @@ keep_columns(Spread *spread, double *work)
 static Datum
 whitening_datum(FunctionCallInfo fcinfo)
 {
-	RaceLikely	likely;
+	RaceMomentSource source;
 	RaceMap		map;
 	Spread		spread;
 	double	   *mean;
@@ -938,11 +938,11 @@ whitening_datum(FunctionCallInfo fcinfo)
 	double	   *work;
 	double	   *r;
 
-	open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &likely);
-	spread.dims = likely.noisy.n - 1;
+	open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &source);
+	spread.dims = source.sums.n - 1;
 	mean = palloc(spread.dims * sizeof(double));
 	spread.products = products = palloc0((Size) spread.dims * spread.dims * sizeof(double));
-	spread.freedom = race_likely_spread(&likely.noisy, mean, products) - 1;
+	spread.freedom = race_psd_scatter(&source.sums, mean, products) - 1;
 	spread.kept = palloc(spread.dims * sizeof(uint32));
 	if (spread.freedom < 1)
 		ereport(ERROR,
@@ -961,8 +961,8 @@ whitening_datum(FunctionCallInfo fcinfo)
 		for (uint32 j = 0; j <= i; j++)
 			map.matrix[(Size) i * spread.dims + spread.kept[j]] =
 				r[(Size) i * spread.n + j] / deviation_of(&spread, spread.kept[j]);
-	apply_slopes(&likely, &map);
-	return transform_datum(fcinfo, &map, mean_of_records(&likely, mean));
+	apply_slopes(&source, &map);
+	return transform_datum(fcinfo, &map, mean_of_records(&source, mean));
 }
 
 /* ------------------------------------------------------- principal components */
@@ -976,7 +976,7 @@ components_datum(FunctionCallInfo fcinfo, int components)
 	uint32		dims;
 
 	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(2), &found);
-	dims = found.likely.noisy.n - 1;
+	dims = found.source.sums.n - 1;
 	if (components < 1 || (uint32) components > dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -984,10 +984,10 @@ components_datum(FunctionCallInfo fcinfo, int components)
 	start_map(dims, components, &map);
 	for (Size i = 0; i < (Size) components * dims; i++)
 		map.matrix[i] = found.vectors[i] * found.scale[i % dims];
-	apply_slopes(&found.likely, &map);
+	apply_slopes(&found.source, &map);
 	mean = palloc(dims * sizeof(double));
-	(void) race_likely_spread(&found.likely.noisy, mean, palloc0((Size) dims * dims * sizeof(double)));
-	return transform_datum(fcinfo, &map, mean_of_records(&found.likely, mean));
+	(void) race_psd_scatter(&found.source.sums, mean, palloc0((Size) dims * dims * sizeof(double)));
+	return transform_datum(fcinfo, &map, mean_of_records(&found.source, mean));
 }
 
 /* race_transform(moments, components, standardize) */
@@ -1036,9 +1036,9 @@ race_discriminant_final(PG_FUNCTION_ARGS)
 	start_map(model.classes.dims, model.classes.kept, &map);
 	memcpy(map.matrix, model.classes.direction,
 		   (Size) map.outputs * map.dims * sizeof(double));
-	apply_slopes(&model.likely[0], &map);
+	apply_slopes(&model.source[0], &map);
 	PG_RETURN_DATUM(transform_datum(fcinfo, &map,
-									mean_of_records(&model.likely[0], model.classes.all)));
+									mean_of_records(&model.source[0], model.classes.all)));
 }
 
 /*

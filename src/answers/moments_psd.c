@@ -84,17 +84,17 @@ map_columns(const double *map, double *m, uint32_t n, double *work)
 }
 
 void
-race_likely_moments(RaceNoisy *noisy, double *work)
+race_project_psd(RaceSecondMoments *sums, double *work)
 {
-	uint32_t	n = noisy->n;
-	double		moved = MOVED * sqrt(n) * noisy->other;
+	uint32_t	n = sums->n;
+	double		moved = MOVED * sqrt(n) * sums->other;
 	double	   *vectors = work;
 	double	   *values = work + (size_t) n * n;
-	double		shift = frobenius(noisy->m, n);
+	double		shift = frobenius(sums->m, n);
 	double		largest = 0;
 
 	/* with this shift no eigenvalue is negative, as race_jacobi() wants it */
-	memcpy(vectors, noisy->m, (size_t) n * n * sizeof(double));
+	memcpy(vectors, sums->m, (size_t) n * n * sizeof(double));
 	for (uint32_t k = 0; k < n; k++)
 		vectors[(size_t) k * n + k] += shift;
 	race_jacobi(vectors, n, n, values);
@@ -105,18 +105,18 @@ race_likely_moments(RaceNoisy *noisy, double *work)
 	}
 	for (uint32_t k = 0; k < n; k++)
 		values[k] = fmax(values[k], largest * LEAST_EIGENVALUE);
-	compose(vectors, values, n, noisy->likely);
-	if (noisy->map != NULL)
+	compose(vectors, values, n, sums->projected);
+	if (sums->map != NULL)
 	{
-		map_columns(noisy->map, noisy->m, n, work);
-		map_columns(noisy->map, noisy->likely, n, work);
+		map_columns(sums->map, sums->m, n, work);
+		map_columns(sums->map, sums->projected, n, work);
 	}
 }
 
 double
-race_noise_variance(const RaceNoisy *noisy, const double *weight)
+race_noise_variance(const RaceSecondMoments *sums, const double *weight)
 {
-	uint32_t	n = noisy->n;
+	uint32_t	n = sums->n;
 	double		diagonal = 0;
 	double		other = 0;
 
@@ -130,21 +130,21 @@ race_noise_variance(const RaceNoisy *noisy, const double *weight)
 			other += both * both;
 		}
 	}
-	return diagonal * noisy->diagonal * noisy->diagonal + other * noisy->other * noisy->other;
+	return diagonal * sums->diagonal * sums->diagonal + other * sums->other * sums->other;
 }
 
 double
-race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter)
+race_psd_scatter(const RaceSecondMoments *sums, double *mean, double *scatter)
 {
-	uint32_t	dims = noisy->n - 1;
-	double		weight = fmax(noisy->likely[0], DBL_MIN);
+	uint32_t	dims = sums->n - 1;
+	double		weight = fmax(sums->projected[0], DBL_MIN);
 
 	for (uint32_t i = 0; i < dims; i++)
-		mean[i] = noisy->likely[i + 1] / weight;
+		mean[i] = sums->projected[i + 1] / weight;
 	for (uint32_t i = 0; i < dims; i++)
 		for (uint32_t j = 0; j < dims; j++)
 			scatter[(size_t) i * dims + j] +=
-				noisy->likely[(size_t) (i + 1) * noisy->n + j + 1] - weight * mean[i] * mean[j];
+				sums->projected[(size_t) (i + 1) * sums->n + j + 1] - weight * mean[i] * mean[j];
 	return weight;
 }
 
@@ -155,11 +155,11 @@ race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter)
 /* Numbers of public records that are tried, in parts of what the private ones weigh */
 static const double public_shares[] = {0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 100};
 
-/* Row i of a matrix of `noisy` times t, which is the coefficients, and -1 for the target */
+/* Row i of a matrix of `sums` times t, which is the coefficients, and -1 for the target */
 static double
-row_times(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge, uint32_t i)
+row_times(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge, uint32_t i)
 {
-	const double *row = m + (size_t) i * noisy->n;
+	const double *row = m + (size_t) i * sums->n;
 	double		sum = -row[ridge->target];
 
 	for (uint32_t j = 0; j < ridge->n; j++)
@@ -167,15 +167,15 @@ row_times(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge, uint3
 	return sum;
 }
 
-/* The sum of squares of what is left, by a matrix of `noisy` */
+/* The sum of squares of what is left, by a matrix of `sums` */
 static double
-squares_left(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge)
+squares_left(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge)
 {
-	double		sum = -row_times(noisy, m, ridge, ridge->target);
+	double		sum = -row_times(sums, m, ridge, ridge->target);
 
 	for (uint32_t i = 0; i < ridge->n; i++)
 		sum += ridge->coefficients[i] *
-			row_times(noisy, m, ridge, ridge->predictors[i]);
+			row_times(sums, m, ridge, ridge->predictors[i]);
 	return sum;
 }
 
@@ -186,23 +186,23 @@ squares_left(const RaceNoisy *noisy, const double *m, const RaceRidge *ridge)
  * Return the estimated risk.
  */
 static double
-find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *half, const double *inverse,
+find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, const double *inverse,
 				const double *without_prior, double *shift, double *s)
 {
 	uint32_t	n = ridge->n;
-	double		other = noisy->other * noisy->other;
-	double		more = noisy->diagonal * noisy->diagonal - 2 * other;
-	double	   *gs = s + noisy->n;
-	double		risk = squares_left(noisy, noisy->m, ridge);
+	double		other = sums->other * sums->other;
+	double		more = sums->diagonal * sums->diagonal - 2 * other;
+	double	   *gs = s + sums->n;
+	double		risk = squares_left(sums, sums->m, ridge);
 	double		square = 0;
 
-	for (uint32_t k = 0; k < noisy->n; k++)
+	for (uint32_t k = 0; k < sums->n; k++)
 	{
 		s[k] = gs[k] = 0;
 		for (uint32_t i = 0; i <= n; i++)
 		{
 			uint32_t	row = i < n ? ridge->predictors[i] : ridge->target;
-			double		g = noisy->map != NULL ? noisy->map[(size_t) row * noisy->n + k] : row == k;
+			double		g = sums->map != NULL ? sums->map[(size_t) row * sums->n + k] : row == k;
 
 			s[k] += g * (i < n ? ridge->coefficients[i] : -1);
 		}
@@ -210,13 +210,13 @@ find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *half, const do
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		const double *map = noisy->map == NULL ? NULL : noisy->map + (size_t) ridge->predictors[i] * noisy->n;
+		const double *map = sums->map == NULL ? NULL : sums->map + (size_t) ridge->predictors[i] * sums->n;
 
-		gs[i] = map == NULL ? s[ridge->predictors[i]] : race_dot(map, s, noisy->n);
-		shift[i] = row_times(noisy, noisy->likely, ridge, ridge->predictors[i]) -
-			row_times(noisy, noisy->m, ridge, ridge->predictors[i]);
-		if (noisy->prior != NULL)
-			shift[i] -= noisy->prior_count * row_times(noisy, noisy->prior, ridge, ridge->predictors[i]);
+		gs[i] = map == NULL ? s[ridge->predictors[i]] : race_dot(map, s, sums->n);
+		shift[i] = row_times(sums, sums->projected, ridge, ridge->predictors[i]) -
+			row_times(sums, sums->m, ridge, ridge->predictors[i]);
+		if (sums->prior != NULL)
+			shift[i] -= sums->prior_count * row_times(sums, sums->prior, ridge, ridge->predictors[i]);
 	}
 	/* first the covariance of the products */
 	for (uint32_t i = 0; i < n; i++)
@@ -224,11 +224,11 @@ find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *half, const do
 		{
 			double		sum = other * gs[i] * gs[j];
 
-			for (uint32_t k = 0; k < noisy->n && (noisy->map != NULL || i == j); k++)
+			for (uint32_t k = 0; k < sums->n && (sums->map != NULL || i == j); k++)
 			{
-				double		g = noisy->map == NULL ? ridge->predictors[i] == k :
-					noisy->map[(size_t) ridge->predictors[i] * noisy->n + k] *
-					noisy->map[(size_t) ridge->predictors[j] * noisy->n + k];
+				double		g = sums->map == NULL ? ridge->predictors[i] == k :
+					sums->map[(size_t) ridge->predictors[i] * sums->n + k] *
+					sums->map[(size_t) ridge->predictors[j] * sums->n + k];
 
 				sum += g * (other * square + more * s[k] * s[k]);
 			}
@@ -250,9 +250,9 @@ find_covariance(const RaceNoisy *noisy, RaceRidge *ridge, double *half, const do
 	return risk;
 }
 
-/* Fit with so many records of the prior, first with none; false if the likely sums have no inverse. */
+/* Fit with so many records of the prior, first with none; false if the projected sums have no inverse. */
 static bool
-fit_with_prior(RaceNoisy *noisy, double count, RaceRidge *ridge, double *work, double *risk)
+fit_with_prior(RaceSecondMoments *sums, double count, RaceRidge *ridge, double *work, double *risk)
 {
 	uint32_t	n = ridge->n;
 	double	   *inverse = work;
@@ -260,12 +260,12 @@ fit_with_prior(RaceNoisy *noisy, double count, RaceRidge *ridge, double *work, d
 	double	   *without_prior = root + (size_t) n * n;
 	double	   *products = without_prior + (size_t) n * n;
 
-	for (size_t i = 0; noisy->prior != NULL && i < (size_t) noisy->n * noisy->n; i++)
-		noisy->likely[i] += (count - noisy->prior_count) * noisy->prior[i];
-	noisy->prior_count = count;
+	for (size_t i = 0; sums->prior != NULL && i < (size_t) sums->n * sums->n; i++)
+		sums->projected[i] += (count - sums->prior_count) * sums->prior[i];
+	sums->prior_count = count;
 	for (uint32_t i = 0; i < n; i++)
 	{
-		const double *row = noisy->likely + (size_t) ridge->predictors[i] * noisy->n;
+		const double *row = sums->projected + (size_t) ridge->predictors[i] * sums->n;
 
 		for (uint32_t j = 0; j < n; j++)
 			root[(size_t) i * n + j] = row[ridge->predictors[j]];
@@ -278,24 +278,24 @@ fit_with_prior(RaceNoisy *noisy, double count, RaceRidge *ridge, double *work, d
 		memcpy(without_prior, inverse, (size_t) n * n * sizeof(double));
 	for (uint32_t i = 0; i < n; i++)
 		ridge->coefficients[i] = race_dot(inverse + (size_t) i * n, products, n);
-	ridge->residual = fmax(squares_left(noisy, noisy->likely, ridge), 0) / fmax(noisy->count + count - n, 1);
-	*risk = find_covariance(noisy, ridge, root, inverse, without_prior, products, products + n);
+	ridge->residual = fmax(squares_left(sums, sums->projected, ridge), 0) / fmax(sums->count + count - n, 1);
+	*risk = find_covariance(sums, ridge, root, inverse, without_prior, products, products + n);
 	return true;
 }
 
 bool
-race_ridge_fit(RaceNoisy *noisy, RaceRidge *ridge, double *work)
+race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work)
 {
-	double		weight = noisy->likely[0];
+	double		weight = sums->projected[0];
 	double		least = INFINITY;
 	double		best = 0;
 	double		risk;
 
-	for (size_t i = 0; noisy->prior != NULL && i < sizeof(public_shares) / sizeof(public_shares[0]); i++)
+	for (size_t i = 0; sums->prior != NULL && i < sizeof(public_shares) / sizeof(public_shares[0]); i++)
 	{
 		double		count = public_shares[i] * weight;
 
-		if (!fit_with_prior(noisy, count, ridge, work, &risk))
+		if (!fit_with_prior(sums, count, ridge, work, &risk))
 			return false;
 		if (risk < least)
 		{
@@ -303,7 +303,7 @@ race_ridge_fit(RaceNoisy *noisy, RaceRidge *ridge, double *work)
 			best = count;
 		}
 	}
-	return fit_with_prior(noisy, best, ridge, work, &risk);
+	return fit_with_prior(sums, best, ridge, work, &risk);
 }
 
 /*
@@ -342,7 +342,7 @@ lay_out(RaceDiscriminants *classes, double *space)
 
 /* Means, the mean of all, and W, the covariance within classes.  weight[n] is that of records. */
 static void
-find_spread(const RaceNoisy *noisy, RaceDiscriminants *classes, double *w, double *weight)
+find_spread(const RaceSecondMoments *sums, RaceDiscriminants *classes, double *w, double *weight)
 {
 	uint32_t	dims = classes->dims;
 	double		sum = 0;
@@ -353,8 +353,8 @@ find_spread(const RaceNoisy *noisy, RaceDiscriminants *classes, double *w, doubl
 	{
 		double	   *mean = classes->mean + (size_t) c * dims;
 
-		weight[c] = race_likely_spread(&noisy[c], mean, w);
-		classes->count[c] = fmax(noisy[c].count, 0);
+		weight[c] = race_psd_scatter(&sums[c], mean, w);
+		classes->count[c] = fmax(sums[c].count, 0);
 		sum += weight[c];
 		for (size_t i = 0; i < dims; i++)
 			classes->all[i] += weight[c] * mean[i];
@@ -412,14 +412,14 @@ directions_apart(const double *means, const double *all, const double *weight, u
 
 /* The variance of two directions within a class, times the weight of its records */
 static double
-product_within(const RaceNoisy *noisy, const double *mean, double weight, const double *a,
+product_within(const RaceSecondMoments *sums, const double *mean, double weight, const double *a,
 			   const double *b)
 {
-	uint32_t	dims = noisy->n - 1;
+	uint32_t	dims = sums->n - 1;
 	double		sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
 
 	for (uint32_t i = 0; i < dims; i++)
-		sum += a[i] * race_dot(noisy->likely + (size_t) (i + 1) * noisy->n + 1, b, dims);
+		sum += a[i] * race_dot(sums->projected + (size_t) (i + 1) * sums->n + 1, b, dims);
 	return sum;
 }
 
@@ -428,7 +428,7 @@ product_within(const RaceNoisy *noisy, const double *mean, double weight, const 
  * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added for each direction.
  */
 static bool
-find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, double weight,
+find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32_t c, double weight,
 			   double *root)
 {
 	uint32_t	n = classes->kept;
@@ -438,12 +438,12 @@ find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, d
 	uint32_t	k;
 
 	for (uint32_t i = 0; i < n; i++)
-		more += sqrt(2) * noisy->other *
+		more += sqrt(2) * sums->other *
 			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
 	more = fmax(more, 1e-6 * weight);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
-			root[i * n + j] = (product_within(noisy, classes->mean + (size_t) c * dims, weight,
+			root[i * n + j] = (product_within(sums, classes->mean + (size_t) c * dims, weight,
 											  classes->direction + (size_t) i * dims,
 											  classes->direction + (size_t) j * dims) +
 							   (i == j ? more : 0)) / (weight + more);
@@ -460,17 +460,17 @@ find_precision(const RaceNoisy *noisy, RaceDiscriminants *classes, uint32_t c, d
 }
 
 bool
-race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work,
+race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, double *work,
 				 RaceDiscriminants *classes)
 {
-	uint32_t	dims = noisy[0].n - 1;
+	uint32_t	dims = sums[0].n - 1;
 	double	   *w = take(&work, (size_t) dims * dims);
 	double	   *weight = take(&work, n);
 
 	classes->n = n;
 	classes->dims = dims;
 	lay_out(classes, space);
-	find_spread(noisy, classes, w, weight);
+	find_spread(sums, classes, w, weight);
 	if (!race_inverse_root(w, dims))
 		return false;
 	classes->kept = directions_apart(classes->mean, classes->all, weight, n, w, dims, work, classes->direction);
@@ -481,7 +481,7 @@ race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work
 			classes->center[(size_t) c * classes->kept + k] =
 				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
 				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
-		if (!find_precision(&noisy[c], classes, c, weight[c], work))
+		if (!find_precision(&sums[c], classes, c, weight[c], work))
 			return false;
 	}
 	return true;
@@ -552,18 +552,18 @@ typedef struct Pair
 } Pair;
 
 static void
-open_pair(const RaceNoisy *noisy, uint32_t i, uint32_t j, Pair *pair)
+open_pair(const RaceSecondMoments *sums, uint32_t i, uint32_t j, Pair *pair)
 {
 	const uint32_t row[SUMS] = {0, 0, 0, i, i, j};
 	const uint32_t column[SUMS] = {0, i, j, i, j, j};
 
 	for (int s = 0; s < SUMS; s++)
 	{
-		pair->sum[s] = noisy->m[(size_t) row[s] * noisy->n + column[s]];
-		pair->deviation[s] = row[s] == column[s] ? noisy->diagonal : noisy->other;
+		pair->sum[s] = sums->m[(size_t) row[s] * sums->n + column[s]];
+		pair->deviation[s] = row[s] == column[s] ? sums->diagonal : sums->other;
 		pair->slope[s] = 0;
 	}
-	pair->count = fmax(noisy->count, 1);
+	pair->count = fmax(sums->count, 1);
 }
 
 /* The covariance of columns with sums a, b and products p; its slopes, times `factor`, are added. */
@@ -582,10 +582,10 @@ covariance(Pair *pair, int a, int b, int p, double factor)
 }
 
 /* What was measured, if the number of records stands out of its noise */
-static RaceMeasured
-measured(const Pair *pair, double value, double sampling)
+static RaceMomentEstimate
+estimate(const Pair *pair, double value, double sampling)
 {
-	RaceMeasured result = {true, value, sampling};
+	RaceMomentEstimate result = {true, value, sampling};
 
 	for (int s = 0; s < SUMS; s++)
 		result.error += pair->slope[s] * pair->slope[s] *
@@ -596,34 +596,34 @@ measured(const Pair *pair, double value, double sampling)
 	return result;
 }
 
-RaceMeasured
-race_measure_covariance(const RaceNoisy *noisy, uint32_t i, uint32_t j)
+RaceMomentEstimate
+race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 {
 	Pair		pair;
 	double		value;
 	double		squares;
 
-	open_pair(noisy, i, j, &pair);
+	open_pair(sums, i, j, &pair);
 	squares = fmax(covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0), 0) *
 		fmax(covariance(&pair, SECOND, SECOND, SECOND_SECOND, 0), 0);
 	if (i == j)
 		value = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 1);
 	else
 		value = covariance(&pair, FIRST, SECOND, FIRST_SECOND, 1);
-	return measured(&pair, value, (squares + value * value) / pair.count);
+	return estimate(&pair, value, (squares + value * value) / pair.count);
 }
 
-RaceMeasured
-race_measure_correlation(const RaceNoisy *noisy, uint32_t i, uint32_t j)
+RaceMomentEstimate
+race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 {
-	RaceMeasured unknown = {false, 0, INFINITY};
+	RaceMomentEstimate unknown = {false, 0, INFINITY};
 	Pair		pair;
 	double		first;
 	double		second;
 	double		root;
 	double		value;
 
-	open_pair(noisy, i, j, &pair);
+	open_pair(sums, i, j, &pair);
 	first = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0);
 	second = covariance(&pair, SECOND, SECOND, SECOND_SECOND, 0);
 	if (!(first > 0 && second > 0))
@@ -633,18 +633,18 @@ race_measure_correlation(const RaceNoisy *noisy, uint32_t i, uint32_t j)
 	covariance(&pair, FIRST, FIRST, FIRST_FIRST, -value / 2 / first);
 	covariance(&pair, SECOND, SECOND, SECOND_SECOND, -value / 2 / second);
 	if (i == j)
-		return (RaceMeasured) {true, 1, 0};
-	return measured(&pair, value, pow(fmax(1 - value * value, 0), 2) / pair.count);
+		return (RaceMomentEstimate) {true, 1, 0};
+	return estimate(&pair, value, pow(fmax(1 - value * value, 0), 2) / pair.count);
 }
 
 /* ---------------------------------------------------------------- components */
 
 double
-race_likely_deviation(const RaceNoisy *noisy, uint32_t i)
+race_psd_deviation(const RaceSecondMoments *sums, uint32_t i)
 {
-	double		weight = fmax(noisy->likely[0], DBL_MIN);
-	double		mean = noisy->likely[i] / weight;
-	double		square = noisy->likely[(size_t) i * noisy->n + i] / weight;
+	double		weight = fmax(sums->projected[0], DBL_MIN);
+	double		mean = sums->projected[i] / weight;
+	double		square = sums->projected[(size_t) i * sums->n + i] / weight;
 
 	return sqrt(fmax(square - mean * mean, fmax(square, DBL_MIN) * LEAST_VARIANCE));
 }
@@ -671,10 +671,10 @@ normalize(double *v, uint32_t n)
  * the vector and, for the constant, what centers it, and by -variance E[0][0] / weight.
  */
 static double
-component_error(const RaceNoisy *noisy, const double *scale, const double *mean, double weight,
+component_error(const RaceSecondMoments *sums, const double *scale, const double *mean, double weight,
 				const double *vector, double variance, double *t, double *entries)
 {
-	uint32_t	n = noisy->n;
+	uint32_t	n = sums->n;
 
 	t[0] = 0;
 	for (uint32_t i = 1; i < n; i++)
@@ -686,23 +686,23 @@ component_error(const RaceNoisy *noisy, const double *scale, const double *mean,
 		for (uint32_t j = 0; j < n; j++)
 			entries[(size_t) i * n + j] = t[i] * t[j] / weight;
 	entries[0] -= variance / weight;
-	return sqrt(race_noise_variance(noisy, entries) +
-				2 * variance * variance / fmax(noisy->count, 1));
+	return sqrt(race_noise_variance(sums, entries) +
+				2 * variance * variance / fmax(sums->count, 1));
 }
 
 void
-race_components(const RaceNoisy *noisy, const double *scale, double *work, double *vector,
-				RaceMeasured *variance)
+race_components(const RaceSecondMoments *sums, const double *scale, double *work, double *vector,
+				RaceMomentEstimate *variance)
 {
-	uint32_t	dims = noisy->n - 1;
+	uint32_t	dims = sums->n - 1;
 	double	   *mean = work;
 	double	   *t = mean + dims;
-	double	   *entries = t + noisy->n;
+	double	   *entries = t + sums->n;
 	double	   *lengths = entries;
 	double		weight;
 
 	memset(vector, 0, (size_t) dims * dims * sizeof(double));
-	weight = race_likely_spread(noisy, mean, vector);
+	weight = race_psd_scatter(sums, mean, vector);
 	for (uint32_t i = 0; i < dims; i++)
 		for (uint32_t j = 0; j < dims; j++)
 			vector[(size_t) i * dims + j] *= scale[i] * scale[j] / weight;
@@ -713,7 +713,7 @@ race_components(const RaceNoisy *noisy, const double *scale, double *work, doubl
 	{
 		normalize(vector + (size_t) i * dims, dims);
 		variance[i].known = true;
-		variance[i].error = component_error(noisy, scale, mean, weight,
+		variance[i].error = component_error(sums, scale, mean, weight,
 											vector + (size_t) i * dims, variance[i].value, t,
 											entries);
 	}

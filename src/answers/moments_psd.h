@@ -19,43 +19,43 @@
  * Plain C99 without PostgreSQL headers.
  */
 
-typedef struct RaceNoisy
+typedef struct RaceSecondMoments
 {
 	uint32_t	n;				/* columns, with the constant */
 	double		count;			/* of records */
 	double		diagonal;		/* standard deviation of noise on the diagonal, */
 	double		other;			/* and of all other entries; 0 of exact sums */
 	double	   *m;				/* M + E, [n][n] */
-	double	   *likely;			/* an estimate of M, [n][n] */
+	double	   *projected;			/* an estimate of M, [n][n] */
 	const double *map;			/* [n][n]: columns are a linear map of the numbers that noise was added to; or NULL */
 	const double *prior;		/* mean products of columns of public rows, [n][n]; or NULL */
-	double		prior_count;	/* of records that the prior stands for in `likely` */
-} RaceNoisy;
+	double		prior_count;	/* of records that the prior stands for in `projected` */
+} RaceSecondMoments;
 
-#define RACE_LIKELY_WORK(n)		(((size_t) (n) + 1) * (n))
+#define RACE_PSD_WORK(n)		(((size_t) (n) + 1) * (n))
 
 /*
- * Fill `likely`.  It has the eigenvectors of m, and for each eigenvalue l its mean given that it
+ * Fill `projected`.  It has the eigenvectors of m, and for each eigenvalue l its mean given that it
  * is positive, if noise moves eigenvalues by a normal number and all positive ones are as likely
  * before.  Eigenvalues of noise alone have the mean square n other^2 (Wigner 1955).  Large
  * eigenvalues stay, and those that noise has made become about a third of the largest that it has.
  * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.  Then both matrices become those of
  * columns.
  */
-extern void race_likely_moments(RaceNoisy *noisy, double *work);
+extern void race_project_psd(RaceSecondMoments *sums, double *work);
 
 /*
  * The variance that noise gives to a linear combination of entries: the sum of
  * weight[i][j] E[i][j] over all i and j.
  */
-extern double race_noise_variance(const RaceNoisy *noisy, const double *weight);
+extern double race_noise_variance(const RaceSecondMoments *sums, const double *weight);
 
 /*
- * What the likely sums say of the columns after the constant, of which there are n - 1: their
+ * What the projected sums say of the columns after the constant, of which there are n - 1: their
  * means, and the sums of products around these, which are added to scatter[n - 1][n - 1].
  * Returns how much the records weigh, which is more than 0.
  */
-extern double race_likely_spread(const RaceNoisy *noisy, double *mean, double *scatter);
+extern double race_psd_scatter(const RaceSecondMoments *sums, double *mean, double *scatter);
 
 /*
  * Linear regression from noisy sums of products.
@@ -78,18 +78,18 @@ typedef struct RaceRidge
 #define RACE_RIDGE_WORK(n, columns)		((3 * (size_t) (n) + 1) * (n) + 2 * (size_t) (columns))
 
 /*
- * Fill the coefficients, the least squares of the likely sums, which act as ridge regression
+ * Fill the coefficients, the least squares of the projected sums, which act as ridge regression
  * does: what noise hides is shrunken.  Their covariance holds three things.  With t the coefficients and
  * -1 for the target, noise moves the coefficients by A^-1 E t; the records are a sample,
- * residual A^-1; and what the likely sums are away from the noisy ones moves them by
- * A^-1 (likely - m) t.  False if the likely sums have no inverse.
+ * residual A^-1; and what the projected sums are away from the noisy ones moves them by
+ * A^-1 (projected - m) t.  False if the projected sums have no inverse.
  *
- * With a prior, so many public records are added to the likely sums that the estimated risk is least: the mean
+ * With a prior, so many public records are added to the projected sums that the estimated risk is least: the mean
  * square of what is left, t' m t, and 2 tr(A^-1 C), by which the fit to noise makes that too small, where C is the
  * covariance of E t.  The covariance is then that of the Bayesian posterior with this prior: in place of one of both
  * A^-1 stands that without the prior.
  */
-extern bool race_ridge_fit(RaceNoisy *noisy, RaceRidge *ridge, double *work);
+extern bool race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work);
 
 /*
  * Linear discriminant analysis from noisy sums of products, one for each class.
@@ -119,12 +119,12 @@ typedef struct RaceDiscriminants
 	((size_t) (dims) * (dims) + (dims) + (size_t) (n) * ((dims) + (size_t) (n) + 2))
 
 /*
- * Fisher's discriminant of classes, whose likely sums are known.  In its directions each class
+ * Fisher's discriminant of classes, whose projected sums are known.  In its directions each class
  * has a covariance of its own, moved towards that within all classes by as much as noise hides
  * it.  The arrays of the result lie in `space`.  False if the covariance within classes has no
  * inverse.
  */
-extern bool race_classes_fit(const RaceNoisy *noisy, uint32_t n, double *space, double *work,
+extern bool race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, double *work,
 							 RaceDiscriminants *classes);
 
 /*
@@ -142,19 +142,19 @@ extern void race_classes_densities(const RaceDiscriminants *classes, const doubl
  */
 
 /* A number with its standard error: noise, and that records are a sample of normal ones */
-typedef struct RaceMeasured
+typedef struct RaceMomentEstimate
 {
 	bool		known;			/* false if noise hides it */
 	double		value;
 	double		error;
-} RaceMeasured;
+} RaceMomentEstimate;
 
 /* Of two columns of the noisy sums, which are not the constant */
-extern RaceMeasured race_measure_covariance(const RaceNoisy *noisy, uint32_t i, uint32_t j);
-extern RaceMeasured race_measure_correlation(const RaceNoisy *noisy, uint32_t i, uint32_t j);
+extern RaceMomentEstimate race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i, uint32_t j);
+extern RaceMomentEstimate race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j);
 
-/* The standard deviation of a column by the likely sums; more than 0 */
-extern double race_likely_deviation(const RaceNoisy *noisy, uint32_t i);
+/* The standard deviation of a column by the projected sums; more than 0 */
+extern double race_psd_deviation(const RaceSecondMoments *sums, uint32_t i);
 
 #define RACE_COMPONENTS_WORK(n)		(((size_t) (n) + 2) * (n))
 
@@ -163,7 +163,7 @@ extern double race_likely_deviation(const RaceNoisy *noisy, uint32_t i);
  * unit vectors in the rows of vector[n - 1][n - 1], and the variances along them, the largest
  * first.  The largest number of a vector is positive.
  */
-extern void race_components(const RaceNoisy *noisy, const double *scale, double *work,
-							double *vector, RaceMeasured *variance);
+extern void race_components(const RaceSecondMoments *sums, const double *scale, double *work,
+							double *vector, RaceMomentEstimate *variance);
 
 #endif

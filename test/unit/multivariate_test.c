@@ -1,6 +1,6 @@
 /*
  * multivariate_test.c
- *		Answers from noisy sums of products: likely sums, regression and its standard errors,
+ *		Answers from noisy sums of products: projected sums, regression and its standard errors,
  *		discriminants, covariances and components.
  *
  * Records and noise are pseudo-random and always the same, so that nothing here is left to luck.
@@ -15,9 +15,9 @@
 
 typedef struct Sums
 {
-	RaceNoisy	noisy;
+	RaceSecondMoments	noisy;
 	double		m[N * N];
-	double		likely[N * N];
+	double		projected[N * N];
 } Sums;
 
 static double
@@ -38,7 +38,7 @@ start(Sums *sums, double count, double diagonal, double other)
 	sums->noisy.diagonal = diagonal;
 	sums->noisy.other = other;
 	sums->noisy.m = sums->m;
-	sums->noisy.likely = sums->likely;
+	sums->noisy.projected = sums->projected;
 }
 
 static void
@@ -63,11 +63,11 @@ add_noise(Sums *sums, uint64_t *seed)
 }
 
 static void
-make_likely(Sums *sums)
+project(Sums *sums)
 {
-	double		work[RACE_LIKELY_WORK(N)];
+	double		work[RACE_PSD_WORK(N)];
 
-	race_likely_moments(&sums->noisy, work);
+	race_project_psd(&sums->noisy, work);
 }
 
 /* v = (1, x, x', x'', y): y = 0.2 + 0.5 x - 0.3 x' + 0.1 normal; x'' is 0.8 x and more */
@@ -94,10 +94,10 @@ draw(Sums *sums, uint64_t seed, double diagonal, double other)
 	}
 	if (other > 0)
 		add_noise(sums, &seed);
-	make_likely(sums);
+	project(sums);
 }
 
-/* ---------------------------------------------------------------- likely sums */
+/* ---------------------------------------------------------------- projected sums */
 
 static double
 smallest_eigenvalue(const double *m)
@@ -132,17 +132,17 @@ test_likely(void)
 	bool		good = true;
 
 	draw(&sums, 1, 0, 0);
-	ok(most_apart(sums.m, sums.likely, N * N) < 1e-8 * RECORDS, "exact sums stay as they are");
+	ok(most_apart(sums.m, sums.projected, N * N) < 1e-8 * RECORDS, "exact sums stay as they are");
 	draw(&sums, 2, 400, 283);
 	ok(smallest_eigenvalue(sums.m) < 0, "noise gives a negative eigenvalue");
-	ok(smallest_eigenvalue(sums.likely) > 0, "... which the likely sums have not");
+	ok(smallest_eigenvalue(sums.projected) > 0, "... which the projected sums have not");
 
 	start(&sums, 10, 14.142, 10);
 	for (int i = 0; i < N; i++)
 		sums.m[i * N + i] = diagonal[i];
-	make_likely(&sums);
+	project(&sums);
 	for (int i = 0; i < N; i++)
-		good = good && fabs(sums.likely[i * N + i] - mean[i]) < 1e-5;
+		good = good && fabs(sums.projected[i * N + i] - mean[i]) < 1e-5;
 	ok(good, "eigenvalues are the means of what is positive");
 }
 
@@ -266,7 +266,7 @@ mapped_coverage(double other, const double *prior, double *error)
 		draw(&sums, 1000000 * (uint64_t) (d + 1), other * sqrt(2), other);
 		sums.noisy.map = map;
 		sums.noisy.prior = prior;
-		make_likely(&sums);
+		project(&sums);
 		regress(&sums, coefficients, covariance);
 		for (int i = 0; i < N - 1; i++)
 		{
@@ -290,9 +290,9 @@ test_map(void)
 	/* the mean products of other records, by columns; and of a target that is 0.3 larger for x'' */
 	draw(&sums, 77, 0, 0);
 	sums.noisy.map = map;
-	make_likely(&sums);
+	project(&sums);
 	for (int i = 0; i < N * N; i++)
-		prior[i] = wrong[i] = sums.likely[i] / RECORDS;
+		prior[i] = wrong[i] = sums.projected[i] / RECORDS;
 	for (int i = 0; i < N; i++)
 		wrong[4 * N + i] = wrong[i * N + 4] = prior[4 * N + i] + 0.3 * prior[3 * N + i];
 	wrong[4 * N + 4] = prior[4 * N + 4] + 0.6 * prior[4 * N + 3] + 0.09 * prior[3 * N + 3];
@@ -314,7 +314,7 @@ static void
 test_classes(double other)
 {
 	Sums		sums[2];
-	RaceNoisy	noisy[2];
+	RaceSecondMoments	noisy[2];
 	RaceDiscriminants classes;
 	double		space[RACE_CLASSES_SPACE(2, N - 1)];
 	double		work[RACE_CLASSES_WORK(2, N - 1)];
@@ -334,7 +334,7 @@ test_classes(double other)
 			add(&sums[c], v);
 		}
 		add_noise(&sums[c], &seed);
-		make_likely(&sums[c]);
+		project(&sums[c]);
 		noisy[c] = sums[c].noisy;
 	}
 	ok(race_classes_fit(noisy, 2, space, work, &classes) && classes.kept == 1,
@@ -354,7 +354,7 @@ static void
 test_far(void)
 {
 	Sums		sums[2];
-	RaceNoisy	noisy[2];
+	RaceSecondMoments	noisy[2];
 	RaceDiscriminants classes;
 	double		space[RACE_CLASSES_SPACE(2, N - 1)];
 	double		work[RACE_CLASSES_WORK(2, N - 1)];
@@ -375,7 +375,7 @@ test_far(void)
 			v[4] = 0.4 * c + (0.1 + 0.2 * c) * normal(&seed);
 			add(&sums[c], v);
 		}
-		make_likely(&sums[c]);
+		project(&sums[c]);
 		noisy[c] = sums[c].noisy;
 	}
 	race_classes_fit(noisy, 2, space, work, &classes);
@@ -398,23 +398,23 @@ test_spread(void)
 	double		scale[N - 1] = {1, 1, 1, 1};
 	double		work[RACE_COMPONENTS_WORK(N)];
 	double		vector[(N - 1) * (N - 1)];
-	RaceMeasured variance[N - 1];
-	RaceMeasured measured;
+	RaceMomentEstimate variance[N - 1];
+	RaceMomentEstimate measured;
 	double		trace = 0;
 	double		sum = 0;
 	double		product = 0;
 
 	draw(&sums, 11, 0, 0);
-	measured = race_measure_covariance(&sums.noisy, 1, 3);
+	measured = race_estimate_covariance(&sums.noisy, 1, 3);
 	ok(measured.known && fabs(measured.value - 0.8 * 0.09) < 4 * measured.error &&
 	   measured.error < 0.005, "a covariance within its error");
-	measured = race_measure_correlation(&sums.noisy, 1, 3);
+	measured = race_estimate_correlation(&sums.noisy, 1, 3);
 	ok(measured.known && fabs(measured.value - 0.8) < 4 * measured.error &&
 	   measured.error < 0.02, "a correlation within its error");
 	race_components(&sums.noisy, scale, work, vector, variance);
 	for (int i = 0; i < N - 1; i++)
 	{
-		trace += race_measure_covariance(&sums.noisy, i + 1, i + 1).value;
+		trace += race_estimate_covariance(&sums.noisy, i + 1, i + 1).value;
 		sum += variance[i].value;
 		product += vector[i] * vector[N - 1 + i];
 	}
@@ -422,9 +422,9 @@ test_spread(void)
 	   "components have the variance of columns, and are at right angles");
 
 	draw(&sums, 12, 2000, 1414);
-	ok(!race_measure_correlation(&sums.noisy, 1, 2).known ||
-	   race_measure_correlation(&sums.noisy, 1, 2).error > 1, "noise hides a correlation");
-	ok(race_measure_covariance(&sums.noisy, 1, 2).error > 0.3, "... and a covariance");
+	ok(!race_estimate_correlation(&sums.noisy, 1, 2).known ||
+	   race_estimate_correlation(&sums.noisy, 1, 2).error > 1, "noise hides a correlation");
+	ok(race_estimate_covariance(&sums.noisy, 1, 2).error > 0.3, "... and a covariance");
 }
 
 int
