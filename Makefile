@@ -107,15 +107,17 @@ src/core/counters.o src/answers/solver.o src/answers/graphical_model.o src/answe
 src/answers/radial.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 # What the ledger records of the library that drew noise: its version and commit, which is unknown outside of a repository
-# of its own.  The file changes with the commit alone, so that equal sources give equal bits.
+# of its own.  The file changes with the commit alone, so that equal sources give equal bits; and whoever installs what
+# somebody else has built, and may not read that repository, takes the commit that it was built from.
 COMMIT := $(shell cd $(SOURCE) && if [ "$$(git rev-parse --show-toplevel 2>/dev/null)" = "$$(pwd -P)" ]; \
 	then git describe --always --dirty --exclude='*' --abbrev=12; else echo unknown; fi)
 src/release/commit.tmp: FORCE
-	@mkdir -p $(@D); echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+	@mkdir -p $(@D); text='#define RACE_COMMIT "$(COMMIT)"'; \
+	if [ ! -f $@ ] || { [ '$(COMMIT)' != unknown ] && [ "$$(cat $@)" != "$$text" ]; }; then echo "$$text" > $@; fi
 FORCE:
 .PHONY: FORCE
 src/release/release.o src/release/release.bc: src/release/commit.tmp
-src/release/release.o src/release/release.bc: override CPPFLAGS += -DRACE_LIBRARY='"$(EXTVERSION) ($(COMMIT))"'
+src/release/release.o src/release/release.bc: override CPPFLAGS += -include src/release/commit.tmp -DRACE_VERSION='"$(EXTVERSION)"'
 EXTRA_CLEAN += src/release/commit.tmp
 
 HEADERS = $(call files_of,src/*/*.h)

@@ -358,7 +358,7 @@ exists(const Release *release)
 	return true;
 }
 
-#ifndef RACE_LIBRARY
+#if !defined(RACE_VERSION) || !defined(RACE_COMMIT)
 #error "the Makefile states the version of the library and its commit"
 #endif
 
@@ -369,7 +369,7 @@ read_provenance(Release *release)
 	RaceParameter parameters[] = {
 		{UUIDOID, release->charge.id, false},
 		{JSONBOID, release->asked.domains, release->asked.domains == 0},
-		RaceText(RACE_LIBRARY)
+		RaceText(RACE_VERSION " (" RACE_COMMIT ")")
 	};
 	bool		isnull;
 
