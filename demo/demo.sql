@@ -18,9 +18,9 @@ CREATE FUNCTION pg_temp.bar(share float8, width int) RETURNS text LANGUAGE sql A
 
 \echo
 SELECT e.x[1] AS :"unit",
-       pg_temp.bar(e.density / max(e.density) OVER (), 30) AS "exact",
-       pg_temp.bar(p.density / max(e.density) OVER (), 30) AS "private, epsilon = 1",
-       to_char(100 * (p.density / e.density - 1), 'SG990.0 %') AS "differs by"
+       pg_temp.bar(e.kernel_density / max(e.kernel_density) OVER (), 30) AS "exact",
+       pg_temp.bar(p.kernel_density / max(e.kernel_density) OVER (), 30) AS "private, epsilon = 1",
+       to_char(100 * (p.kernel_density / e.kernel_density - 1), 'SG990.0 %') AS "differs by"
 FROM release,
      race_kde_grid(exact, ARRAY[:low], ARRAY[:high], ARRAY[25]) e,
      race_kde_grid(private, ARRAY[:low], ARRAY[:high], ARRAY[25]) p

@@ -14,7 +14,7 @@ SELECT rows, race_build(race_params('l2', 1, 3, rows => rows), x) AS exact
 FROM density_source, (VALUES (1024), (4096)) v (rows) GROUP BY rows;
 
 INSERT INTO answers
-SELECT setting.name, epsilon, nth, grid.x[1], grid.density
+SELECT setting.name, epsilon, nth, grid.x[1], grid.kernel_density
 FROM (VALUES ('racepriv, delta = 0', 1024, 0), ('racepriv, delta = 1e-6, 4096 rows', 4096, 1e-6)) setting (name, rows, delta)
      JOIN sketches USING (rows), unnest(ARRAY[0.01, 0.1, 1]) epsilon, generate_series(1, 45) nth,
      LATERAL (SELECT race_privatize(exact, epsilon, delta) AS private OFFSET 0) release,

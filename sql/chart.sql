@@ -58,7 +58,7 @@ FROM race_histogram('chart age', 'age', '{0,20,35,50,80,100}') h;
 SELECT round(sum(count)) AS all FROM race_histogram('chart rows', '1', '{-1000,50,1000}');
 SELECT label, p, abs(value - (20 + 60 * p)) < 1 AS near, value BETWEEN lower AND upper AS inside FROM race_quantiles('chart sites', p => '{0.1,0.5,NULL}') ORDER BY label, p;
 SELECT p, abs(value - (100 + 80 * p)) < 8 AS near, lower FROM race_quantiles('chart both', 'blood pressure');
-SELECT mode, "column", x BETWEEN 0 AND 200 AS inside, density > 0 AS dense, label FROM race_modes('chart both', 1);
+SELECT mode, "column", x BETWEEN 0 AND 200 AS inside, kernel_density > 0 AS dense, label FROM race_modes('chart both', 1);
 SELECT mode, "column", x BETWEEN 20 AND 80 AS inside, label FROM race_modes('chart sites', 1, 'south');
 SELECT point, typicality < 0.9 AS far, share < 0.01 AS anomaly, label FROM race_outliers('chart sites', '{50,99,-7}');
 SELECT point, round(typicality::numeric, 1) AS typicality, share < 0.01 AS anomaly, label FROM race_outliers('chart both', '{{50,140},{99,199}}');

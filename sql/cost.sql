@@ -1,7 +1,7 @@
 -- Costs before a release, and after several
 SELECT mechanism, rows, pure_epsilon = epsilon AS pure, round(epsilon::numeric, 3) AS cost, delta,
        round(rho::numeric, 3) AS rho, round(counter_noise_stddev::numeric, 3) AS counter, round(count_noise_stddev::numeric, 3) AS count,
-       round(kernel_sum_noise_stddev::numeric, 3) AS noise, density_stddev
+       round(kernel_sum_noise_stddev::numeric, 3) AS noise, kernel_density_stddev
 FROM race_privacy_cost('l2(dims=3)', 1, rows => 64);
 SELECT mechanism, rows, pure_epsilon IS NULL AS not_pure, round(epsilon::numeric, 3) AS cost, delta,
        round(rho::numeric, 5) AS rho, round(kernel_sum_noise_stddev::numeric, 3) AS noise
@@ -13,7 +13,7 @@ FROM unnest('{0,1e-9}'::float8[]) d, unnest('{add_remove,substitute}'::text[]) n
      race_privacy_cost('l2(dims=1, rows=16, range=8)', 0.7, d, 16, 3, n) c,
      race_info(race_privatize(race_sketch('l2(dims=1, rows=16, range=8)'::race_params), 0.7, d, 16, 3, n)) i;
 -- more records, smaller error of a density
-SELECT n, rows > lag(rows) OVER (ORDER BY n) AS more_rows, density_stddev < lag(density_stddev) OVER (ORDER BY n) AS smaller
+SELECT n, rows > lag(rows) OVER (ORDER BY n) AS more_rows, kernel_density_stddev < lag(kernel_density_stddev) OVER (ORDER BY n) AS smaller
 FROM unnest('{100,10000,1000000}'::float8[]) n, race_privacy_cost('l2(dims=3)', 1, records => n);
 SELECT race_privacy_cost('l2', 1);
 SELECT race_privacy_cost('l2', 1, records => 0);

@@ -210,10 +210,10 @@ SELECT count(*), bool_and(points BETWEEN 1 AND i + 1) AS growing FROM (SELECT i,
 -- the true densities, of exact sketches
 CREATE FUNCTION truth(p race_params, q float8[]) RETURNS float8 LANGUAGE sql AS 'SELECT avg(race_kernel(p, x, q)) FROM t';
 SELECT q, abs(race_kde(f, q) - k) < 0.01 AS fitted, race_kde(f, q) = race_kernel_sum(f, q) / race_count(f) AS sum,
-       (e).density = race_kde(f, q) AS same, (e).lower <= race_kde(f, q) AND race_kde(f, q) <= (e).upper AS inside, (e).standard_error >= 0 AND (e).standard_error < 0.01 AS sharp
+       (e).kernel_density = race_kde(f, q) AS same, (e).lower <= race_kde(f, q) AND race_kde(f, q) <= (e).upper AS inside, (e).standard_error >= 0 AND (e).standard_error < 0.01 AS sharp
 FROM f, unnest('{0,1.5,2.5,3,4,5,6,7,8.2,10}'::float8[]) v, LATERAL (SELECT ARRAY[v] AS q) w, LATERAL (SELECT truth(race_params(f), q) AS k, race_estimate(f, q) AS e) u ORDER BY q;
 -- with a Gaussian kernel, too
-SELECT h, max(abs(e.density - k)) * 2.5066 * h < 0.002 AS close, bool_and(e.lower <= k AND k <= e.upper) AS held
+SELECT h, max(abs(e.kernel_density - k)) * 2.5066 * h < 0.002 AS close, bool_and(e.lower <= k AND k <= e.upper) AS held
 FROM f, generate_series(1, 9) v, unnest('{0.5,1,2}'::float8[]) h, race_estimate(f, ARRAY[v]::float8[], bandwidth => h) e,
 	LATERAL (SELECT avg(exp(-((x[1] - v) ^ 2) / (2 * h * h))) / (h * sqrt(2 * pi())) AS k FROM t) u GROUP BY h ORDER BY h;
 -- together they are better than without a model
@@ -292,7 +292,7 @@ RESET racepriv.cache_size;
 CREATE FUNCTION is_sound(f race_sketch, q float8[]) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(' ', CASE WHEN (SELECT bool_and(weight >= 0 AND weight < 'Infinity') AND count(*) > 0 FROM race_points(f)) THEN 'weights' END,
 		CASE WHEN race_kde(f, q) BETWEEN -1 AND 2 THEN 'density' END,
-		CASE WHEN (e).lower <= (e).density AND (e).density <= (e).upper AND (e).standard_error >= 0 THEN 'interval' END,
+		CASE WHEN (e).lower <= (e).kernel_density AND (e).kernel_density <= (e).upper AND (e).standard_error >= 0 THEN 'interval' END,
 		CASE WHEN same(f::text::race_sketch, f) THEN 'text' END, CASE WHEN misfit >= 0 AND misfit < 'Infinity' THEN 'misfit' END)
 	FROM race_info(f), LATERAL (SELECT race_estimate(f, q) AS e OFFSET 0) v
 $$;
@@ -327,7 +327,7 @@ DROP FUNCTION same, fitted, is_model, truth, is_sound, doubled;
 DROP TYPE product;
 
 -- the error of one row is infinite, however little it weighs
-SELECT round(density), standard_error FROM race_estimate('AQIAAAAAAAAAAAAAAAAAAFIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAOAAAAABAQECCgAAAAEAAAABAAAAEAAAAAAAAAD/AAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAED/f9NhAIAQANr/YGomACwA/39GaPf/AIAPANDK9P8CAAAAAAAAAAAAAAAAAAAAexSuR+F6hD8AAAAAAABZQAAAAAAAAPA/AAA0JvVrDEMAADQm9WsMQwAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAgAAAAAAAAPA/AAAAAAAAAAB9w5QlrUmyVAAAAAAAAPA/AAAAAAAA8L8AAAAAAADwPwEAAAAAAAAAAAAAAAAAAIAAAAAAAAAAgAAAAAAAAOA/AAAAAAAA8L8AAAAAAAAAAAAAAAAAAOA/AAAAAAAA8D8AAAAAAAAAgH3DlCWtSbJUfcOUJa1JslQAAAAAAADwP7sC0RA='::race_sketch, array_fill(0, ARRAY[10]));
+SELECT round(kernel_density), standard_error FROM race_estimate('AQIAAAAAAAAAAAAAAAAAAFIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAOAAAAABAQECCgAAAAEAAAABAAAAEAAAAAAAAAD/AAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAED/f9NhAIAQANr/YGomACwA/39GaPf/AIAPANDK9P8CAAAAAAAAAAAAAAAAAAAAexSuR+F6hD8AAAAAAABZQAAAAAAAAPA/AAA0JvVrDEMAADQm9WsMQwAAAAAAAAAAAQAAAAAAAAAAAAAAAAAAgAAAAAAAAPA/AAAAAAAAAAB9w5QlrUmyVAAAAAAAAPA/AAAAAAAA8L8AAAAAAADwPwEAAAAAAAAAAAAAAAAAAIAAAAAAAAAAgAAAAAAAAOA/AAAAAAAA8L8AAAAAAAAAAAAAAAAAAOA/AAAAAAAA8D8AAAAAAAAAgH3DlCWtSbJUfcOUJa1JslQAAAAAAADwP7sC0RA='::race_sketch, array_fill(0, ARRAY[10]));
 
 -- rows of categories that public lists make
 \set SHOW_CONTEXT never

@@ -98,12 +98,12 @@ CALL race_protect('humps', epsilon_limit => 1e12);
 CALL race_release('humps', 'humps', '{x,y}', 1e9);
 RESET client_min_messages;
 SELECT "column", mode, abs(x - 70) < 3 AS upper_hump, abs(x - 25) < 3 AS lower_hump, round(density::numeric, 2) > 0.02 AS dense FROM race_modes('humps');
-SELECT o.point, abs(o.share - t.share) < 0.05 AS right, o.share BETWEEN o.lower AND o.upper AS inside, abs(o.density - t.density) < 0.02 AS density
+SELECT o.point, abs(o.share - t.share) < 0.05 AS right, o.share BETWEEN o.lower AND o.upper AS inside, abs(o.frequency - t.frequency) < 0.02 AS frequency
 FROM race_outliers('guests short', '[{"town": "Oslo"}, {"town": "Rome"}, {"town": "Paris"}]') o,
-	LATERAL (SELECT ('{0,0.2,0.6}'::float8[])[o.point] AS share, ('{0.2,0.4,0.4}'::float8[])[o.point] AS density) t WHERE o.point < 2;
+	LATERAL (SELECT ('{0,0.2,0.6}'::float8[])[o.point] AS share, ('{0.2,0.4,0.4}'::float8[])[o.point] AS frequency) t WHERE o.point < 2;
 SELECT share < 0.01 AS unusual, typicality < 0.1 AS rare, upper < 0.05 AS surely FROM race_outliers('guests short', jsonb '{"age": 5, "pressure": 240}');
 SELECT share > 0.01 AS usual FROM race_outliers('guests short', '{"age": 5, "pressure": 95}');
-SELECT point, density > 0 AS dense FROM race_outliers('front age', ARRAY[50.0]);
+SELECT point, kernel_density > 0 AS dense FROM race_outliers('front age', ARRAY[50.0]);
 SELECT kernel, status, count FROM race_info('guests short');
 SELECT number, column1, column2, count(*), abs(sum(count) - 20000) < 1 AS all FROM race_export('guests short') WHERE number < 5 GROUP BY 1, 2, 3 ORDER BY 1;
 SELECT max(abs(e.count - t.n)) < 0.01 AS right FROM race_export('guests short') e JOIN (SELECT town, count(*) AS n FROM guests GROUP BY 1) t ON e.value1 = t.town AND e.number = 2;
@@ -204,3 +204,21 @@ CALL race_release_next('measured');
 ALTER TABLE measured DROP CONSTRAINT measured_pressure_check;
 CALL race_release_next('measured');
 DROP TABLE measured;
+
+-- what says too little, or nothing, is told so
+CREATE TABLE scarce (x int CHECK (x BETWEEN 5 AND 5), y float8 CHECK (y BETWEEN 0 AND 1), site int NOT NULL);
+CALL race_protect('scarce', 'scarce', 1e12, 1e-3);
+CALL race_describe('scarce', 'site', categories => '{1,2}');
+CALL race_release('scarce empty', 'scarce', '{x,y,site}', 1);
+INSERT INTO scarce SELECT 5, i % 10 / 10.0, i % 4 FROM generate_series(0, 9999) i;
+CALL race_release('scarce', 'scarce', '{x,y,site}', 1e6);
+SELECT count(*) > 0 AS places, count(density) AS known FROM race_curve('scarce empty', 'y');
+SELECT count(*) AS values, count(probability) AS known, count(prior) AS priors FROM race_classify('scarce empty', 'site', '{"y": 0.5}');
+SELECT column1, column2, correlation FROM race_correlation('scarce') WHERE column1 = 'x';
+SELECT race_regress('scarce', 'y', '{x}');
+SELECT race_heatmap('scarce', 'y', 'y');
+-- other values of a NOT NULL column become its categories, each as often as it is
+CREATE TABLE scarce_rows (LIKE scarce);
+INSERT INTO scarce_rows SELECT * FROM race_synthesize(NULL::scarce_rows, 'scarce', 8000);
+SELECT site, abs(count(*) - 4000) < 400 AS half FROM scarce_rows GROUP BY site ORDER BY site;
+DROP TABLE scarce, scarce_rows;

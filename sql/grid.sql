@@ -27,7 +27,7 @@ CREATE TABLE s AS SELECT kernel, d, power, p, race_build(p, x[1:d]) AS s FROM g,
 SELECT kernel, d, power, max(abs(race_kde(s, q[1:d]) - f)) < 0.005 AS close,
        max(abs(race_kernel_sum(s, q[1:d], 24) - race_kernel_sum(s, q[1:d]))) = 0 AS median
 FROM s, q, LATERAL (SELECT avg(race_kernel(p, x[1:d], q[1:d])) AS f FROM t) e GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
-SELECT bool_and(lower <= density AND density <= upper AND upper - lower < 0.1) AS intervals FROM s, q, race_estimate(s, q[1:d]);
+SELECT bool_and(lower <= kernel_density AND kernel_density <= upper AND upper - lower < 0.1) AS intervals FROM s, q, race_estimate(s, q[1:d]);
 
 -- a Gaussian kernel in place of theirs: the density that scikit-learn has, whatever the kernel of the grid is
 SELECT kernel, d, max(abs(e.density - f) * (2.5066 * h) ^ d) < 0.001 AS close
@@ -75,7 +75,7 @@ FROM s, unnest('{0.001,0.1,1,100}'::float8[]) e, LATERAL (SELECT race_privatize(
 SELECT abs(race_kde(race_privatize(s, 1000), '{50}'::float8[]) - race_kde(s, '{50}'::float8[])) < 0.01 AS near FROM s WHERE d = 1 AND kernel = 'l2' AND power = 1;
 SELECT abs(race_count(race_merge(r)) - 2000) < 40 AS shares FROM s, LATERAL (SELECT race_share(race_build(p, x[1:d]), 1000, 1e-6, 4) AS r FROM t GROUP BY i % 4) v WHERE kernel = 'l2' AND d = 2 AND power = 1;
 SELECT race_privatize(s, 1, rows => 2) FROM s LIMIT 1;
-SELECT (c).rows, (c).density_stddev > 0 AS stddev FROM (SELECT race_privacy_cost(p, 1, records => 1000) AS c FROM g WHERE d = 2 LIMIT 1) v;
+SELECT (c).rows, (c).kernel_density_stddev > 0 AS stddev FROM (SELECT race_privacy_cost(p, 1, records => 1000) AS c FROM g WHERE d = 2 LIMIT 1) v;
 SELECT race_privacy_cost(p, 1) FROM g LIMIT 1;
 
 -- nodes add up to the records, whatever the noise: where the kernel is 1 everywhere, so is the density

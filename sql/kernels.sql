@@ -117,7 +117,7 @@ SELECT race_kde_grid(race_sketch('jaccard'::race_params), '{0}', '{1}', '{2}');
 SELECT race_kde_grid(race_sketch('l2(dims=1) * match(dims=1)'::race_params), '{0}', '{1}', '{2}');
 SELECT count(*) FROM race_kde_grid(race_sketch('angular(dims=2)'::race_params), '{0,0}', '{1,1}', '{2,2}');
 -- points of a grid are clipped as other queries are
-SELECT x, density = race_kde(s, x) AS same, density = 1 AS clipped
+SELECT x, kernel_density = race_kde(s, x) AS same, kernel_density = 1 AS clipped
 FROM (SELECT race_add(race_sketch(race_params('l2', 2, rows => 64, lower => '{0,0}', upper => '{1,Infinity}')), '{0,0}')) v(s), race_kde_grid(s, '{-5,-5}', '{2,2}', '{2,2}');
 SELECT race_sketch('match'::race_params);
 SELECT race_sketch('l2(dims=2) * match'::race_params);

@@ -15,13 +15,13 @@ SELECT hills(f) FROM f;
 SELECT hills(s) FROM s;
 SELECT hills(s) AS grid, hills(race_fit(s)) AS fitted FROM g;
 -- densities are those of race_kde, the best has its own for prominence, and the order is that of prominence
-SELECT bool_and(density = race_kde(f, x)) AS density, max(density) = max(prominence) AS first, bool_and(prominence > 0 AND prominence <= density) AS prominent,
+SELECT bool_and(kernel_density = race_kde(f, x)) AS density, max(kernel_density) = max(prominence) AS first, bool_and(prominence > 0 AND prominence <= kernel_density) AS prominent,
        bool_and(falls) AS ordered
 FROM (SELECT f, m.*, lag(prominence) OVER (ORDER BY ordinality) >= prominence IS NOT FALSE AS falls FROM f, race_modes(f, 10) WITH ORDINALITY m) v;
 -- no place nearby is denser
-SELECT bool_and(race_kde(f, ARRAY[x[1] + d / 100.0]) <= density + 1e-9) AS maxima FROM f, race_modes(f, 3), generate_series(-10, 10) d WHERE x[1] + d / 100.0 BETWEEN 0 AND 10;
+SELECT bool_and(race_kde(f, ARRAY[x[1] + d / 100.0]) <= kernel_density + 1e-9) AS maxima FROM f, race_modes(f, 3), generate_series(-10, 10) d WHERE x[1] + d / 100.0 BETWEEN 0 AND 10;
 -- prominence: the depth of the valley between
-SELECT abs(m.prominence - (m.density - valley)) < 0.02 AS valley FROM f, LATERAL (SELECT * FROM race_modes(f, 2) OFFSET 1) m,
+SELECT abs(m.prominence - (m.kernel_density - valley)) < 0.02 AS valley FROM f, LATERAL (SELECT * FROM race_modes(f, 2) OFFSET 1) m,
 LATERAL (SELECT min(race_kde(f, ARRAY[i / 20.0])) AS valley FROM generate_series(50, 140) i) v;
 -- the same again, and fewer
 SELECT (SELECT array_agg(m) FROM race_modes(s) m) = (SELECT array_agg(m) FROM race_modes(s) m) AS same, (SELECT count(*) FROM race_modes(s, 1)) AS one FROM s;

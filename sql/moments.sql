@@ -112,7 +112,7 @@ SELECT round(count / 20) AS count, (SELECT array_agg(round(e::numeric, 1)) FROM 
 FROM states, race_moments_matrix(race_privatize(m, 1e9, 1e-6, neighbors => 'substitute', max_contributions => 3));
 -- and its size is known
 SELECT p.mechanism, p.epsilon = i.epsilon AS epsilon, p.rho = i.rho AS rho, p.counter_noise_stddev = i.counter_noise_stddev AS noise,
-       p.count_noise_stddev = i.count_noise_stddev AS count_noise, p.kernel_sum_noise_stddev, p.density_stddev,
+       p.count_noise_stddev = i.count_noise_stddev AS count_noise, p.kernel_sum_noise_stddev, p.kernel_density_stddev,
        i.counter_noise_stddev = x.noise_stddev AS same, round((square_noise_stddev / x.noise_stddev)::numeric, 4) AS squares
 FROM states, (VALUES (0.1, 0), (1, 0), (0.01, 1e-6), (1, 1e-6), (1, 1e-9)) b (e, d), race_privacy_cost(:params, e, d) p,
      LATERAL (SELECT race_privatize(m, e, d) AS private OFFSET 0) v, race_info(private) i, race_moments_matrix(private) x;

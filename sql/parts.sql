@@ -9,17 +9,17 @@ CREATE TABLE f AS SELECT race_fit(s, ROW(ARRAY[a / 2.0], ARRAY['town ' || b])) A
 
 -- --------------------------------------------------------------- answers
 -- one column alone: what a table of this column has, and within the interval
-SELECT x, abs((e).density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within, (e).standard_error BETWEEN 1e-4 AND 0.05 AS some_error,
-       race_kde(f, q) = (e).density AS kde, race_kernel_sum(f, q) = (e).kernel_sum AS sum, race_kernel_sum(f, q, 24) = (e).kernel_sum AS mom
+SELECT x, abs((e).kernel_density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within, (e).standard_error BETWEEN 1e-4 AND 0.05 AS some_error,
+       race_kde(f, q) = (e).kernel_density AS kde, race_kernel_sum(f, q) = (e).kernel_sum AS sum, race_kernel_sum(f, q, 24) = (e).kernel_sum AS mom
 FROM f, LATERAL (SELECT q.x, ROW(ARRAY[q.x], NULL::text[]) AS q, (SELECT avg(race_kernel('l2(bandwidth=2)', p.x, ARRAY[q.x])) FROM people p) AS truth FROM generate_series(1, 9, 4) q(x)) q,
      LATERAL (SELECT race_estimate(f, q) AS e OFFSET 0) v;
-SELECT town, abs((e).density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within
+SELECT town, abs((e).kernel_density - truth) < 0.03 AS near, truth BETWEEN (e).lower AND (e).upper AS within
 FROM f, LATERAL (SELECT town, (SELECT avg(race_kernel('match', p.c, ARRAY['town ' || town])) FROM people p) AS truth FROM generate_series(0, 5) town) q,
      LATERAL (SELECT race_estimate(f, ROW(NULL::float8[], ARRAY['town ' || town])) AS e OFFSET 0) v ORDER BY town;
 -- NULLs need no type, and everything is all records
 SELECT race_kde(f, ROW(ARRAY[5], NULL)) = race_kde(f, ROW(ARRAY[5], NULL::text[])) AS untyped, abs(race_kde(f, ROW(NULL, NULL)) - 1) < 1e-9 AS everything FROM f;
 -- what the model does not know, the rows do not know either
-SELECT density = 0 AS none, 0 BETWEEN lower AND upper AS within, standard_error BETWEEN 1e-5 AND 0.01 AS some_error FROM f, race_estimate(f, ROW(NULL::float8[], ARRAY['nowhere']));
+SELECT kernel_density = 0 AS none, 0 BETWEEN lower AND upper AS within, standard_error BETWEEN 1e-5 AND 0.01 AS some_error FROM f, race_estimate(f, ROW(NULL::float8[], ARRAY['nowhere']));
 SELECT abs(race_kde(f, ROW(ARRAY[1e6], NULL::text[]))) < 0.001 AS far FROM f;
 -- a question that leaves out parts and one that does not, in turn at one place
 SELECT bool_and(k = CASE WHEN c IS NULL THEN race_kde(f, ROW(ARRAY[a], NULL::text[])) ELSE race_kde(f, ROW(ARRAY[a], c)) END) AS same
@@ -31,8 +31,8 @@ FROM s, generate_series(0, 4) b, (SELECT avg(race_kernel('l2(bandwidth=2)', x, A
 CREATE TABLE f3 AS SELECT race_fit(s, ROW(ARRAY[a], i, ARRAY['town ' || b])) AS f
 FROM (SELECT race_build('l1(dims=1, bandwidth=0.6, rows=1024, range=256) * jaccard * match(dims=1)', ROW(x, items, c)) AS s FROM people) v,
      generate_series(0, 10, 2) a, (SELECT DISTINCT items AS i FROM people) w, generate_series(0, 4) b;
-SELECT abs((a).density - t.x) < 0.05 AS x, t.x BETWEEN (a).lower AND (a).upper AS within, abs((b).density - t.i) < 0.1 AS items, t.i BETWEEN (b).lower AND (b).upper AS within,
-       abs((c).density - t.xi) < 0.05 AS both, t.xi BETWEEN (c).lower AND (c).upper AS within
+SELECT abs((a).kernel_density - t.x) < 0.05 AS x, t.x BETWEEN (a).lower AND (a).upper AS within, abs((b).kernel_density - t.i) < 0.1 AS items, t.i BETWEEN (b).lower AND (b).upper AS within,
+       abs((c).kernel_density - t.xi) < 0.05 AS both, t.xi BETWEEN (c).lower AND (c).upper AS within
 FROM f3, LATERAL (SELECT race_estimate(f, ROW(ARRAY[5], NULL::int[], NULL)) a, race_estimate(f, ROW(NULL::float8[], ARRAY[3,2,2], NULL::text[])) b, race_estimate(f, ROW(ARRAY[5], ARRAY[2,3], NULL::text[])) c OFFSET 0) v,
      (SELECT avg(race_kernel('l1(bandwidth=0.6)', x, ARRAY[5])) x, avg(race_kernel('jaccard', items, ARRAY[2,3])) i, avg(race_kernel('l1(bandwidth=0.6)', x, ARRAY[5]) * race_kernel('jaccard', items, ARRAY[2,3])) xi FROM people) t;
 -- classes
@@ -42,7 +42,7 @@ FROM (SELECT label, race_fit(s, ROW(ARRAY[a], ARRAY[b])) f FROM (SELECT i % 2 AS
       generate_series(0, 10, 5) a, unnest('{a,b}'::text[]) b GROUP BY label) w;
 -- private: the intervals hold the truth; the noise is that of epsilon 1, and 10 standard errors never fail by chance
 CREATE TABLE p AS SELECT race_privatize(s, 1, 1e-6) AS p FROM s;
-SELECT bool_and(abs((e).density - truth) < 10 * (e).standard_error) AS within, bool_and((e).standard_error < 0.1) AS useful
+SELECT bool_and(abs((e).kernel_density - truth) < 10 * (e).standard_error) AS within, bool_and((e).standard_error < 0.1) AS useful
 FROM (SELECT race_fit(p, ROW(ARRAY[a / 2.0], ARRAY['town ' || b])) AS f FROM p, generate_series(0, 20) a, generate_series(0, 4) b) w,
      LATERAL (SELECT q.x, (SELECT avg(race_kernel('l2(bandwidth=2)', p.x, ARRAY[q.x])) FROM people p) AS truth FROM generate_series(0, 10) q(x)) q,
      LATERAL (SELECT race_estimate(f, ROW(ARRAY[q.x], NULL::text[])) AS e OFFSET 0) x;

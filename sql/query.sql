@@ -8,7 +8,7 @@ CREATE TABLE t AS SELECT ARRAY[i / 100.0]::float8[] AS x FROM generate_series(1,
 SELECT race_count(s) FROM s;
 -- estimates are near the truth, for every way to pass the query
 SELECT q, round((race_kde(s, q) - k)::numeric, 1) AS error, race_kernel_sum(s, q) = 1000 * race_kde(s, q) AS sum,
-       k BETWEEN (e).lower AND (e).upper AS covered, (e).standard_error < 0.02 AS sharp, (e).density = race_kde(s, q) AS same
+       k BETWEEN (e).lower AND (e).upper AS covered, (e).standard_error < 0.02 AS sharp, (e).kernel_density = race_kde(s, q) AS same
 FROM s, (SELECT q, avg(race_kernel('l2(bandwidth=2)', x, q)) k FROM t, (VALUES (ARRAY[0.0]), ('{5}'), ('{9.5}'), ('{20}')) v(q) GROUP BY q) v,
      LATERAL (SELECT race_estimate(s, q) e) w ORDER BY q;
 SELECT race_kde(s, ARRAY[5]) = race_kde(s, '{5}') AS a, race_kde(s, ARRAY[5::real]) = race_kde(s, ARRAY[5::numeric]) AS b FROM s;
@@ -28,7 +28,7 @@ SELECT race_count(e), race_kernel_sum(e, '{1}'), race_kde(e, '{1}'), race_estima
 FROM race_sketch('l2(dims=1)'::race_params) e;
 SELECT * FROM race_estimate(race_sketch('l2(dims=1, power=2)'::race_params), '{1}');
 -- one row tells nothing of its error
-SELECT density, standard_error, lower, upper FROM race_estimate(race_sketch('l2(dims=1, rows=1)'::race_params), '{1}');
+SELECT kernel_density, standard_error, lower, upper FROM race_estimate(race_sketch('l2(dims=1, rows=1)'::race_params), '{1}');
 -- a count within its noise of zero: nothing can be said of a ratio
 SELECT lower, upper FROM race_estimate(race_privatize(race_sketch('l2(dims=1)'::race_params), 0.0001, rows => 1024), '{1}', 0.999999999999);
 SELECT race_estimate(s, '{1}', 0) FROM s;
@@ -37,7 +37,7 @@ SELECT race_estimate(s, '{1}', 'NaN') FROM s;
 SELECT race_kde(NULL, '{1}'), race_kde(s, NULL::int[]), race_count(NULL), race_estimate(s, '{1}', NULL) FROM s;
 
 -- grids
-SELECT x, density = race_kde(s, x) AS same FROM s, race_kde_grid(s, '{0}', '{10}', '{5}');
+SELECT x, kernel_density = race_kde(s, x) AS same FROM s, race_kde_grid(s, '{0}', '{10}', '{5}');
 SELECT x FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), '{0,-1}', '{1,1}', '{2,3}');
 SELECT x FROM race_kde_grid(race_sketch('l2(dims=2)'::race_params), '{0,5}', '{1,5}', '{1,1}');
 -- ends are exact

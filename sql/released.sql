@@ -14,7 +14,7 @@ SELECT race_count(race_released('named one')) = race_count(sketch) AS count, rac
 	race_estimate(race_released('named one'), '{3,3}', 0.9) = race_estimate(sketch, '{3,3}', 0.9) AS estimate,
 	race_info(race_released(name)) = race_info(sketch) AS info, race_released(name)::text = sketch::text AS same
 FROM _racepriv.race_releases WHERE name = 'named one';
-SELECT count(*) AS points, bool_and(a.density = race_kde(race_released('named one'), a.x)) AS same
+SELECT count(*) AS points, bool_and(a.kernel_density = race_kde(race_released('named one'), a.x)) AS same
 FROM race_kde_grid(race_released('named one'), '{0,0}', '{50,30}', '{5,3}') a;
 SELECT i, count(*) FROM generate_series(1, 3) i, LATERAL race_kde_grid(race_released('named one'), '{0,0}', '{50,30}', ARRAY[i, 3]) g GROUP BY i ORDER BY i;
 CREATE TABLE kept AS SELECT race_released('named one') AS sketch;

@@ -120,7 +120,7 @@ SELECT count(*) FROM race_crosstab('answers all', 'town', 'town');
 CREATE TABLE synthetic AS SELECT * FROM race_synthesize(NULL::visits, 'answers all', 10000);
 SELECT count(*), count(note) AS notes, count(DISTINCT town) AS towns, avg(age) BETWEEN 49 AND 52 AS ages, count(day) AS days,
 	abs(count(*) FILTER (WHERE size = 'large') - 5000) < 50 AS large, abs(count(*) FILTER (WHERE smoker) - 3000) < 50 AS smokers, abs(count(*) FILTER (WHERE age IS NULL) - 200) < 50 AS nulls,
-	abs(count(*) FILTER (WHERE code IS NULL) - 4000) < 50 AS others FROM synthetic;
+	count(code) AS codes, abs(count(*) FILTER (WHERE code = 'a') - 3333) < 250 AS a FROM synthetic;
 SELECT abs(avg(pressure) FILTER (WHERE size = 'large') - (SELECT avg(pressure) FROM visits WHERE size = 'large')) < 2 AS means, avg(pressure) BETWEEN 162 AND 167 AS pressures
 FROM race_synthesize(NULL::visits, 'answers pressure', 10000);
 SELECT min(day), max(day) FROM race_synthesize(NULL::visits, 'answers day', 10000);

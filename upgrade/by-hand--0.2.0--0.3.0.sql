@@ -102,6 +102,16 @@ DROP CAST (race_moments AS race_sketch);
 -- covers: TYPE race_estimate_result standard_error
 -- covers: TYPE race_kde_grid_result stderr
 -- covers: TYPE race_kde_grid_result standard_error
+-- covers: TYPE race_estimate_result density
+-- covers: TYPE race_estimate_result kernel_density
+-- covers: TYPE race_kde_grid_result density
+-- covers: TYPE race_kde_grid_result kernel_density
+-- covers: TYPE race_modes_result density
+-- covers: TYPE race_modes_result kernel_density
+-- covers: TYPE race_outliers_result density
+-- covers: TYPE race_outliers_result kernel_density
+-- covers: TYPE race_privacy_cost_result density_stddev
+-- covers: TYPE race_privacy_cost_result kernel_density_stddev
 -- covers: TYPE race_conditional_mean_result stderr
 -- covers: TYPE race_conditional_mean_result standard_error
 ALTER TYPE _racepriv.race_minimize_result DROP ATTRIBUTE evaluations;
@@ -111,6 +121,11 @@ ALTER TYPE _racepriv.race_heatmap_result DROP ATTRIBUTE stderr;
 ALTER TYPE _racepriv.race_difference_result RENAME ATTRIBUTE stderr TO standard_error;
 ALTER TYPE _racepriv.race_estimate_result RENAME ATTRIBUTE stderr TO standard_error;
 ALTER TYPE _racepriv.race_kde_grid_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_estimate_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_kde_grid_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_modes_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_outliers_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_privacy_cost_result RENAME ATTRIBUTE density_stddev TO kernel_density_stddev;
 ALTER TYPE _racepriv.race_conditional_mean_result RENAME ATTRIBUTE stderr TO standard_error;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.

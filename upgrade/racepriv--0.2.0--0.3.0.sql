@@ -190,6 +190,16 @@ DROP CAST (race_moments AS race_sketch);
 -- covers: TYPE race_estimate_result standard_error
 -- covers: TYPE race_kde_grid_result stderr
 -- covers: TYPE race_kde_grid_result standard_error
+-- covers: TYPE race_estimate_result density
+-- covers: TYPE race_estimate_result kernel_density
+-- covers: TYPE race_kde_grid_result density
+-- covers: TYPE race_kde_grid_result kernel_density
+-- covers: TYPE race_modes_result density
+-- covers: TYPE race_modes_result kernel_density
+-- covers: TYPE race_outliers_result density
+-- covers: TYPE race_outliers_result kernel_density
+-- covers: TYPE race_privacy_cost_result density_stddev
+-- covers: TYPE race_privacy_cost_result kernel_density_stddev
 -- covers: TYPE race_conditional_mean_result stderr
 -- covers: TYPE race_conditional_mean_result standard_error
 ALTER TYPE _racepriv.race_minimize_result DROP ATTRIBUTE evaluations;
@@ -199,6 +209,11 @@ ALTER TYPE _racepriv.race_heatmap_result DROP ATTRIBUTE stderr;
 ALTER TYPE _racepriv.race_difference_result RENAME ATTRIBUTE stderr TO standard_error;
 ALTER TYPE _racepriv.race_estimate_result RENAME ATTRIBUTE stderr TO standard_error;
 ALTER TYPE _racepriv.race_kde_grid_result RENAME ATTRIBUTE stderr TO standard_error;
+ALTER TYPE _racepriv.race_estimate_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_kde_grid_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_modes_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_outliers_result RENAME ATTRIBUTE density TO kernel_density;
+ALTER TYPE _racepriv.race_privacy_cost_result RENAME ATTRIBUTE density_stddev TO kernel_density_stddev;
 ALTER TYPE _racepriv.race_conditional_mean_result RENAME ATTRIBUTE stderr TO standard_error;
 -- A view of a user on these stops the update, and he makes it anew himself: what the update made for
 -- him, his functions could do with the rights of the superuser.
@@ -581,8 +596,10 @@ COMMENT ON AGGREGATE race_merge(race_sketch) IS
 COMMENT ON AGGREGATE race_merge_disjoint(race_sketch) IS
 	'race_merge of private sketches when no person is in more than one: the cost is the largest of theirs. Errors as in +, 22023 for Laplace with Gaussian noise when neighbors is substitute';
 
+COMMENT ON COLUMN _racepriv.race_privacy_cost_result.kernel_density_stddev IS 'the standard deviation to expect of a kernel density, if the number of records is given';
+
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
-	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
+	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a kernel density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
 CREATE FUNCTION _racepriv._race_compose_step(internal, VARIADIC float8[]) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -713,11 +730,13 @@ COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, jsonb, int, float8
 
 CREATE FUNCTION _racepriv._race_tables_rank(
 	sketch race_sketch, domains jsonb, record jsonb, confidence float8,
-	OUT typicality float8, OUT share float8, OUT density float8, OUT lower float8, OUT upper float8)
+	OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
 	'race_outliers of a private sketch of tables with the domains of its columns, for one record';
+
+COMMENT ON COLUMN _racepriv.race_difference_result.difference IS 'the kernel density of a at q less that of b, as race_kde';
 
 COMMENT ON COLUMN _racepriv.race_difference_result.standard_error IS 'its standard error: of the row functions, and of the noise of both';
 
@@ -730,7 +749,14 @@ CREATE FUNCTION race_kernel_sum(sketch race_sketch, q "any", groups int DEFAULT 
 COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any", int) IS
 	'the unbiased estimate of f(q), the sum over all records x of race_kernel(params, x, q); it may be negative. More than one group of rows: the median of their means, without the model (Coleman & Shrivastava 2021, lemma 3.3)';
 
-COMMENT ON COLUMN _racepriv.race_estimate_result.standard_error IS 'the standard error of the density: of the row functions, and of the noise';
+COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
+	'the kernel density at q: race_kernel_sum over the number of records (at least 1), which estimates the mean of the kernel. It is not clamped to [0, 1]. Of no records it is 0';
+
+COMMENT ON COLUMN _racepriv.race_estimate_result.kernel_density IS 'kernel_sum over the number of records, as race_kde';
+
+COMMENT ON COLUMN _racepriv.race_estimate_result.standard_error IS 'the standard error of the kernel density: of the row functions, and of the noise';
+
+COMMENT ON COLUMN _racepriv.race_estimate_result.lower IS 'the lower end of the confidence interval of the kernel density; -Infinity if there is none';
 
 CREATE FUNCTION race_estimate(
 	sketch race_sketch, q "any", confidence float8 DEFAULT 0.95, bandwidth float8 DEFAULT NULL)
@@ -743,7 +769,7 @@ COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8, float8) IS
 COMMENT ON COLUMN _racepriv.race_kde_grid_result.standard_error IS 'its standard error, as race_estimate';
 
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
-	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
+	'the kernel density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
 
 COMMENT ON FUNCTION race_kernel(race_params, "any", "any") IS
 	'the exact kernel value k(x, y), between 0 and 1, taken to the power: what estimates are estimates of. Errors as in race_add';
@@ -850,8 +876,12 @@ CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS _racepriv.race_minimiz
 COMMENT ON FUNCTION race_minimize(race_sketch) IS
 	'the coefficients theta of the least race_loss, by a search without derivatives (Hooke & Jeeves 1961) within query_radius. Ask a fitted sketch. Error 22023 for kernels other than least_squares and margin';
 
+COMMENT ON COLUMN _racepriv.race_modes_result.kernel_density IS 'the kernel density there, as race_kde';
+
+COMMENT ON COLUMN _racepriv.race_modes_result.prominence IS 'the kernel density less that of the highest saddle on the way to a denser mode; of the densest mode its kernel density';
+
 COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
-	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
+	'local maxima of the kernel density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
 
 COMMENT ON COLUMN _racepriv.race_quantile_result.standard_error IS 'of the value, for a grid in one dimension, from the noise of the counts of records before nodes; NULL for others';
 
@@ -864,15 +894,15 @@ COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
 COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
 	'race_sample as rows of the type of base, as in race_sample(NULL::patients, sketch, 1000); further columns are those of base. Errors: 42804 no row type or too few columns, others as race_sample and the input functions of the types';
 
-CREATE TYPE _racepriv.race_typicality_result AS (typicality float8, share float8, density float8);
+CREATE TYPE _racepriv.race_typicality_result AS (typicality float8, share float8, kernel_density float8);
 
 COMMENT ON TYPE _racepriv.race_typicality_result IS 'the result of race_typicality';
 
-COMMENT ON COLUMN _racepriv.race_typicality_result.typicality IS 'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+COMMENT ON COLUMN _racepriv.race_typicality_result.typicality IS 'the kernel density at q over its mean at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
 
-COMMENT ON COLUMN _racepriv.race_typicality_result.share IS 'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
+COMMENT ON COLUMN _racepriv.race_typicality_result.share IS 'the share of records whose kernel density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
 
-COMMENT ON COLUMN _racepriv.race_typicality_result.density IS 'the density at q, as race_kde';
+COMMENT ON COLUMN _racepriv.race_typicality_result.kernel_density IS 'the kernel density at q, as race_kde';
 
 CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS _racepriv.race_typicality_result
 	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
@@ -2230,7 +2260,10 @@ BEGIN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				DETAIL = CASE WHEN c.now IS NULL THEN format('It has none now: %s.', c.reason)
-					ELSE format('It was %s, it is %s.', left(c.before::text, 500), left(c.now::text, 500)) END
+					ELSE (SELECT format('It was %s; it is %s.', left(string_agg(format('%s %s', b.key, b.value), ', ' ORDER BY b.key), 500),
+						left(string_agg(format('%s %s', b.key, coalesce(c.now->>b.key, 'false')), ', ' ORDER BY b.key), 500))
+						FROM jsonb_each_text(c.before) b
+						WHERE b.key <> ALL ('{cells,group,single,start,measure}') AND b.value IS DISTINCT FROM c.now->>b.key) END
 					|| ' Nothing was read and nothing charged.',
 				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
 	END IF;
@@ -2430,7 +2463,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
-	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
+	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or a category in NOT NULL columns. Equal seeds give equal rows. Errors: 42704, 42703, 22023';
 
 CREATE TYPE _racepriv.race_mean_result AS (
 	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text);
@@ -2551,7 +2584,7 @@ COMMENT ON TYPE _racepriv.race_classify_result IS 'a row of the result of race_c
 
 COMMENT ON COLUMN _racepriv.race_classify_result.value IS 'a value of the column';
 
-COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query';
+COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query; NULL where too little is known';
 
 COMMENT ON COLUMN _racepriv.race_classify_result.lower IS 'the lower end of the confidence interval';
 
@@ -2574,10 +2607,10 @@ BEGIN
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
-	SELECT g.value, g.count / nullif(sum(g.count) OVER all_values, 0::float8),
+	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN g.count / nullif(sum(g.count) OVER all_values, 0::float8) END,
 		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
 		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
-		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
+		CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN p.count / sum(p.count) OVER all_values END
 	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, domains, label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
@@ -2670,8 +2703,8 @@ BEGIN
 		END LOOP;
 	END LOOP;
 	FOR p IN 2 .. k LOOP
-		IF NOT coalesce(rows[p][p] > 1e-6, false) THEN
-			RAISE EXCEPTION 'columns of the regression follow from each other, or too little is known' USING ERRCODE = 'invalid_parameter_value',
+		IF correlations[1][p] IS NULL OR NOT coalesce(rows[p][p] > 1e-6, false) THEN
+			RAISE EXCEPTION 'columns of the regression follow from each other, or do not vary, or too little is known' USING ERRCODE = 'invalid_parameter_value',
 				HINT = format('Leave out "%s".', left(names[p], 64));
 		END IF;
 		FOR i IN 2 .. k LOOP
@@ -2813,6 +2846,8 @@ BEGIN
 			HINT = format('Its columns are %s.', coalesce(array_to_string(names[:n], ', '), '1 to ' || n));
 END $$;
 
+COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one; NULL where too little is known';
+
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
@@ -2830,8 +2865,9 @@ BEGIN
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
-			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
-		WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
+				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
+		WHERE m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
 	ELSE
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
 		FROM _racepriv._race_labels(release, label) l
@@ -2847,6 +2883,8 @@ COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, fl
 ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE lower float8;
 
 ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE upper float8;
+
+COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known';
 
 COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
 
@@ -2867,10 +2905,14 @@ DECLARE
 BEGIN
 	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
 		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
+	ELSIF domains IS NOT NULL AND column1 = column2 THEN
+		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_curve and race_histogram are of one column.';
 	ELSIF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
 		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
+				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
 			CROSS JOIN LATERAL (
 				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
 				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
@@ -2883,7 +2925,7 @@ BEGIN
 						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
 						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
 				GROUP BY t.i / t.width1, t.j / t.width2) c
-			CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
+			CROSS JOIN LATERAL (SELECT n.count * (c.high1 - c.low1) * (c.high2 - c.low2)) a (area)
 			CROSS JOIN LATERAL (SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2) m (x1, x2)
 		WHERE m.x1 >= coalesce(race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(race_heatmap.upper[1], 'infinity')
 			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
@@ -2918,7 +2960,7 @@ COMMENT ON COLUMN _racepriv.race_bins_result.lower IS 'the lower end of the conf
 
 COMMENT ON COLUMN _racepriv.race_bins_result.upper IS 'the upper end';
 
-COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
+COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category; NULL where too little is known';
 
 COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise, or by the model';
 
@@ -2944,10 +2986,11 @@ BEGIN
 	END IF;
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-			CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
+			h.count / n.count / coalesce(h.high - h.low, 1), h.source, NULL::text
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
-			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n;
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
+				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count);
 	ELSE
 		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
 			c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
@@ -3038,17 +3081,21 @@ ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE upper float8;
 
 ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE "text" text;
 
+ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE kernel_density float8;
+
 COMMENT ON COLUMN _racepriv.race_release_modes_result."column" IS 'a column, by its name in race_catalog';
 
-COMMENT ON COLUMN _racepriv.race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.density IS 'of a release by columns, the probability density there, per unit of the column';
 
-COMMENT ON COLUMN _racepriv.race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.prominence IS 'the density, or kernel density, less that of the highest saddle on the way to a denser mode; of the densest mode that itself';
 
 COMMENT ON COLUMN _racepriv.race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
 
 COMMENT ON COLUMN _racepriv.race_release_modes_result.upper IS 'and where it ends';
 
 COMMENT ON COLUMN _racepriv.race_release_modes_result."text" IS 'x as text of the type of the column';
+
+COMMENT ON COLUMN _racepriv.race_release_modes_result.kernel_density IS 'of a release of a sketch, the kernel density there, as race_kde';
 
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_release_modes_result
@@ -3058,15 +3105,15 @@ DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
+		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8
 		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m;
 	ELSE
-		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
+		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density
 		FROM (SELECT r.columns FROM _racepriv.race_releases r
 				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
 			RIGHT JOIN _racepriv._race_labels(release, label) l ON true
 			CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-				WITH ORDINALITY m (at, density, prominence, mode)
+				WITH ORDINALITY m (at, kernel_density, prominence, mode)
 			LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
@@ -3078,13 +3125,19 @@ ALTER TYPE _racepriv.race_outliers_result ADD ATTRIBUTE lower float8;
 
 ALTER TYPE _racepriv.race_outliers_result ADD ATTRIBUTE upper float8;
 
+ALTER TYPE _racepriv.race_outliers_result ADD ATTRIBUTE frequency float8;
+
+COMMENT ON COLUMN _racepriv.race_outliers_result.typicality IS 'the frequency, or kernel density, over that of the average record, as race_typicality: near 0 is an anomaly';
+
 COMMENT ON COLUMN _racepriv.race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
 
-COMMENT ON COLUMN _racepriv.race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
+COMMENT ON COLUMN _racepriv.race_outliers_result.kernel_density IS 'of a release of a sketch, the kernel density there, as race_kde';
 
 COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
 
 COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_outliers_result.frequency IS 'of a release by columns, the share of records that have these values, numbers as in race_crosstab';
 
 CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_outliers_result
@@ -3096,7 +3149,7 @@ DECLARE
 	dims int;
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT q.n::int, r.typicality, r.share, r.density, NULL::text, r.lower, r.upper
+		RETURN QUERY SELECT q.n::int, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
 		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
 			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
 				WITH ORDINALITY q (record, n)
@@ -3114,7 +3167,7 @@ BEGIN
 		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	RETURN QUERY SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
+	RETURN QUERY SELECT p.point, t.typicality, t.share, t.kernel_density, l.label, NULL::float8, NULL::float8, NULL::float8
 	FROM _racepriv._race_labels(release, label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN (SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)

@@ -1,7 +1,7 @@
 CREATE TYPE _racepriv.race_difference_result AS (
 	difference float8, standard_error float8, lower float8, upper float8);
 COMMENT ON TYPE _racepriv.race_difference_result IS 'the result of race_difference';
-COMMENT ON COLUMN _racepriv.race_difference_result.difference IS 'the density of a at q less that of b, as race_kde';
+COMMENT ON COLUMN _racepriv.race_difference_result.difference IS 'the kernel density of a at q less that of b, as race_kde';
 COMMENT ON COLUMN _racepriv.race_difference_result.standard_error IS 'its standard error: of the row functions, and of the noise of both';
 COMMENT ON COLUMN _racepriv.race_difference_result.lower IS 'the lower end of the confidence interval; -Infinity if there is none';
 COMMENT ON COLUMN _racepriv.race_difference_result.upper IS 'the upper end; Infinity if there is none';
@@ -30,15 +30,15 @@ COMMENT ON FUNCTION race_kernel_sum(race_sketch, "any", int) IS
 CREATE FUNCTION race_kde(sketch race_sketch, q "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_kde(race_sketch, "any") IS
-	'the density at q: race_kernel_sum over the number of records (at least 1), which estimates the mean of the kernel. It is not clamped to [0, 1]. Of no records it is 0';
+	'the kernel density at q: race_kernel_sum over the number of records (at least 1), which estimates the mean of the kernel. It is not clamped to [0, 1]. Of no records it is 0';
 
 CREATE TYPE _racepriv.race_estimate_result AS (
-	kernel_sum float8, density float8, standard_error float8, lower float8, upper float8);
+	kernel_sum float8, kernel_density float8, standard_error float8, lower float8, upper float8);
 COMMENT ON TYPE _racepriv.race_estimate_result IS 'the result of race_estimate';
 COMMENT ON COLUMN _racepriv.race_estimate_result.kernel_sum IS 'the estimate of the sum over all records x of k(x, q), as race_kernel_sum';
-COMMENT ON COLUMN _racepriv.race_estimate_result.density IS 'kernel_sum over the number of records, as race_kde';
-COMMENT ON COLUMN _racepriv.race_estimate_result.standard_error IS 'the standard error of the density: of the row functions, and of the noise';
-COMMENT ON COLUMN _racepriv.race_estimate_result.lower IS 'the lower end of the confidence interval of the density; -Infinity if there is none';
+COMMENT ON COLUMN _racepriv.race_estimate_result.kernel_density IS 'kernel_sum over the number of records, as race_kde';
+COMMENT ON COLUMN _racepriv.race_estimate_result.standard_error IS 'the standard error of the kernel density: of the row functions, and of the noise';
+COMMENT ON COLUMN _racepriv.race_estimate_result.lower IS 'the lower end of the confidence interval of the kernel density; -Infinity if there is none';
 COMMENT ON COLUMN _racepriv.race_estimate_result.upper IS 'the upper end; Infinity if there is none';
 
 CREATE FUNCTION race_estimate(
@@ -48,10 +48,10 @@ CREATE FUNCTION race_estimate(
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8, float8) IS
 	'the kernel sum and the density at q, with standard error and interval, unbounded where too little is known. With a bandwidth, of a normal density of this standard deviation times bandwidths: a grid or a model answers';
 
-CREATE TYPE _racepriv.race_kde_grid_result AS (x float8[], density float8, standard_error float8);
+CREATE TYPE _racepriv.race_kde_grid_result AS (x float8[], kernel_density float8, standard_error float8);
 COMMENT ON TYPE _racepriv.race_kde_grid_result IS 'a row of the result of race_kde_grid';
 COMMENT ON COLUMN _racepriv.race_kde_grid_result.x IS 'the point of the grid';
-COMMENT ON COLUMN _racepriv.race_kde_grid_result.density IS 'the density there, as race_kde';
+COMMENT ON COLUMN _racepriv.race_kde_grid_result.kernel_density IS 'the kernel density there, as race_kde';
 COMMENT ON COLUMN _racepriv.race_kde_grid_result.standard_error IS 'its standard error, as race_estimate';
 
 CREATE FUNCTION race_kde_grid(
@@ -59,7 +59,7 @@ CREATE FUNCTION race_kde_grid(
 	RETURNS SETOF _racepriv.race_kde_grid_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION race_kde_grid(race_sketch, float8[], float8[], int[]) IS
-	'the density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
+	'the kernel density and its standard error at the points of a grid: steps[i] points along axis i from lower[i] to upper[i], both included. The last axis runs fastest';
 
 CREATE FUNCTION race_kernel(params race_params, x "any", y "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

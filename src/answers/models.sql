@@ -86,19 +86,19 @@ COMMENT ON FUNCTION race_minimize(race_sketch) IS
 	'the coefficients theta of the least race_loss, by a search without derivatives (Hooke & Jeeves 1961) within query_radius. Ask a fitted sketch. Error 22023 for kernels other than least_squares and margin';
 
 -- ------------------------------------------------------------------------
--- Where the density is highest.
+-- Where the kernel density is highest.
 
-CREATE TYPE _racepriv.race_modes_result AS (x float8[], density float8, prominence float8);
+CREATE TYPE _racepriv.race_modes_result AS (x float8[], kernel_density float8, prominence float8);
 COMMENT ON TYPE _racepriv.race_modes_result IS 'a row of the result of race_modes';
 COMMENT ON COLUMN _racepriv.race_modes_result.x IS 'the mode, of a kernel of vectors by itself; else NULL';
-COMMENT ON COLUMN _racepriv.race_modes_result.density IS 'the density there, as race_kde';
-COMMENT ON COLUMN _racepriv.race_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+COMMENT ON COLUMN _racepriv.race_modes_result.kernel_density IS 'the kernel density there, as race_kde';
+COMMENT ON COLUMN _racepriv.race_modes_result.prominence IS 'the kernel density less that of the highest saddle on the way to a denser mode; of the densest mode its kernel density';
 
 CREATE FUNCTION race_modes(sketch race_sketch, max int DEFAULT 10, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_modes_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
 COMMENT ON FUNCTION race_modes(race_sketch, int, float8[], float8[]) IS
-	'local maxima of the density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
+	'local maxima of the kernel density between lower and upper (NULL: those of the parameters or model), the most prominent first, at most max (1 to 100). Errors: 22023 for bounds or max, 55000 without a model';
 
 -- ------------------------------------------------------------------------
 -- Quantiles of a column, from the model of a sketch.
@@ -139,11 +139,11 @@ COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
 -- ------------------------------------------------------------------------
 -- How typical is a record among those of the sketch?
 
-CREATE TYPE _racepriv.race_typicality_result AS (typicality float8, share float8, density float8);
+CREATE TYPE _racepriv.race_typicality_result AS (typicality float8, share float8, kernel_density float8);
 COMMENT ON TYPE _racepriv.race_typicality_result IS 'the result of race_typicality';
-COMMENT ON COLUMN _racepriv.race_typicality_result.typicality IS 'the density at q over the mean density at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
-COMMENT ON COLUMN _racepriv.race_typicality_result.share IS 'the share of records whose density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
-COMMENT ON COLUMN _racepriv.race_typicality_result.density IS 'the density at q, as race_kde';
+COMMENT ON COLUMN _racepriv.race_typicality_result.typicality IS 'the kernel density at q over its mean at the records, each without its own share: 1 is as typical as the average record, near 0 an anomaly (Luo & Shrivastava 2018)';
+COMMENT ON COLUMN _racepriv.race_typicality_result.share IS 'the share of records whose kernel density is below that at q, from 0 (less typical than all) to 1, by the points of the fitted model; NULL without a model';
+COMMENT ON COLUMN _racepriv.race_typicality_result.kernel_density IS 'the kernel density at q, as race_kde';
 
 CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS _racepriv.race_typicality_result
 	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

@@ -273,6 +273,18 @@ race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
 	return weight;
 }
 
+/*
+ * The variance of a sum of cells of a table, by the sum of their weights, and of weights squared times variances.  All records
+ * are known better than by this table: its noise is that which is left if its cells add up to them.
+ */
+static double
+variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weights, double squares)
+{
+	double		part = weights / (double) table->cells;
+
+	return Max(squares - table->variance * weights * part, 0) + part * part * model->total_variance;
+}
+
 /* Sum of the cells of a table with these weights of its columns, or NULL, and its variance */
 static void
 sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *weights, RaceTableAnswer *answer)
@@ -281,7 +293,6 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 	double		all = 0;
 	double		sum = 0;
 	double		squares = 0;
-	double		part;
 
 	for (Size i = 0; i < table->cells; i++)
 	{
@@ -293,9 +304,8 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 		all += weight;
 		squares += weight * weight * race_contingency_cell_variance(table, i);
 	}
-	part = all / (double) table->cells;
 	answer->count = sum;
-	answer->variance = Max(squares - table->variance * all * part, 0) + part * part * model->total_variance;
+	answer->variance = variance_of_sum(model, table, all, squares);
 }
 
 /* Which weights a table is asked with: as they are, or those of the groups that lie within, or of those that are met */
@@ -466,6 +476,17 @@ are_whole(const RaceOpenTables *open, const double *const *weights)
 	return true;
 }
 
+void
+race_tables_bound(double count, double variance, double z, RaceTableAnswer *answer)
+{
+	answer->measured = true;
+	answer->estimate = count;
+	answer->variance = variance;
+	answer->count = Max(count, 0);
+	answer->lower = Max(count - z * sqrt(variance), 0);
+	answer->upper = Max(count, 0) + z * sqrt(variance);
+}
+
 double
 race_tables_z(const RaceOpenTables *open, double confidence)
 {
@@ -500,9 +521,7 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 	answer->measured = found && are_whole(open, weights);
 	if (answer->measured)
 	{
-		answer->lower = Max(answer->count - z * sqrt(answer->variance), 0);
-		answer->upper = Max(answer->count, 0) + z * sqrt(answer->variance);
-		answer->count = Max(answer->count, 0);
+		race_tables_bound(answer->count, answer->variance, z, answer);
 		return;
 	}
 	if (!found)
@@ -612,6 +631,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 			line->count += race_table_records(&open->view, open->model, table, k);
 			line->variance += race_contingency_cell_variance(table, k);
 		}
+		line->variance = variance_of_sum(open->model, table, line->last - line->first + 1, line->variance);
 	}
 	if (groups)
 		set_groups(&open->model->tables, column, lines, *n);
@@ -655,17 +675,6 @@ share_of_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceT
 	return sum;
 }
 
-static void
-bound_measured(double count, double variance, double z, RaceTableAnswer *answer)
-{
-	answer->measured = true;
-	answer->estimate = count;
-	answer->variance = variance;
-	answer->count = Max(count, 0);
-	answer->lower = Max(count - z * sqrt(variance), 0);
-	answer->upper = Max(count, 0) + z * sqrt(variance);
-}
-
 /* Records in the lines of two columns */
 static void
 ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second, RaceTableAnswer *answer)
@@ -677,7 +686,7 @@ ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableL
 	{
 		Size		width = race_contingency_groups(&model->tables, crosstab->column[1]);
 
-		bound_measured(crosstab->records[first->group * width + second->group], crosstab->variance, z, answer);
+		race_tables_bound(crosstab->records[first->group * width + second->group], crosstab->variance, z, answer);
 		return;
 	}
 	answer->measured = false;
@@ -795,7 +804,7 @@ next_of_crosstab(void *state, uint64 i)
 	if (crosstab->column[0] == crosstab->column[1])
 	{
 		race_row_add_null(&crosstab->row);
-		bound_measured(first->count, first->variance, crosstab->z, &answer);
+		race_tables_bound(first->count, first->variance, crosstab->z, &answer);
 	}
 	else
 	{

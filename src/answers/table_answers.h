@@ -91,6 +91,9 @@ typedef struct RaceTableAnswer
 extern void race_tables_ask(const RaceOpenTables *open, const double *const *weights, double confidence,
 							RaceTableAnswer *answer);
 
+/* The answer of a measured number of records, with z standard deviations of noise to each side */
+extern void race_tables_bound(double count, double variance, double z, RaceTableAnswer *answer);
+
 /*
  * So many standard deviations of noise has an interval to each side: of noise with the tails of a Laplace
  * distribution as much as a single counter needs

@@ -116,6 +116,13 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->user_fctx = state;
 }
 
+/* Do the values of a column differ by more than rounding errors? */
+static bool
+varies(const Column *column)
+{
+	return column->between > 1e-9 * fabs(column->mean) && column->between > 0;
+}
+
 /* Counts of the groups of a pair, [groups of first][groups of second], and the variance of the noise of each; 0 by the model */
 static double *
 count_groups(const RaceOpenTables *open, const Column *first, const Column *second, double *variance)
@@ -188,7 +195,7 @@ next_correlation(void *context, uint64 call)
 		}
 	MemoryContextSwitchTo(old);
 	scale = records * first.all * second.all;
-	known = records > 0 && first.between > 0 && second.between > 0 && model->total > state->z * sqrt(model->total_variance);
+	known = records > 0 && varies(&first) && varies(&second) && model->total > state->z * sqrt(model->total_variance);
 	if (known)
 	{
 		r = product / scale;

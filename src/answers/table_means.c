@@ -21,6 +21,8 @@ PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
 PG_FUNCTION_INFO_V1(race_sum_p_value);
 
+#define MOST_RANGES		10000	/* ranges of a histogram, or values in which means are asked for: seconds */
+
 /* _race_z(confidence): how many standard errors a confidence interval reaches to each side */
 Datum
 race_normal_quantile(PG_FUNCTION_ARGS)
@@ -506,6 +508,12 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	{
 		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
 		call->max_calls *= means->n[i];
+		if (means->n[i] > MOST_RANGES)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("column \"%s\" has %u values, and means are by at most %d",
+							means->open.domains[means->by[i]].name, means->n[i], MOST_RANGES),
+					 errhint("Choose some by \"where\".")));
 	}
 	means->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of means", ALLOCSET_DEFAULT_SIZES);
 	call->user_fctx = means;
@@ -587,6 +595,7 @@ typedef struct Histogram
 	const RaceDomain *domain;
 	int			column;
 	const double **where;
+	bool		conditions;		/* are there any? */
 	double		confidence;
 	bool		below;			/* is all that is below the upper edge counted? */
 	RaceTableLine *lines;		/* of categories; else NULL, and there are edges */
@@ -597,7 +606,6 @@ typedef struct Histogram
 	MemoryContext row_context;
 } Histogram;
 
-#define MOST_RANGES		10000
 #define RANGES			20		/* at most about so many if nothing is asked for */
 
 static void
@@ -704,6 +712,11 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 	if (domain->category)
 	{
 		histogram->lines = race_tables_lines(&histogram->open, histogram->column, false, &n);
+		if (n > MOST_RANGES && histogram->conditions)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("column \"%s\" has %u values, and at most %d are counted in a condition", domain->name, n, MOST_RANGES),
+					 errhint("race_count counts records with some of them, race_crosstab all values without a condition.")));
 		return n;
 	}
 	if (!PG_ARGISNULL(3))
@@ -732,6 +745,8 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	histogram->domain = &histogram->open.domains[histogram->column];
 	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(5));
+	for (int i = 0; i < histogram->open.columns; i++)
+		histogram->conditions |= histogram->where[i] != NULL;
 	histogram->below = PG_GETARG_BOOL(7);
 	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
 	histogram->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of a histogram",
@@ -757,19 +772,25 @@ next_range(void *state, uint64 number)
 	CHECK_FOR_INTERRUPTS();
 	MemoryContextReset(histogram->row_context);
 	old = MemoryContextSwitchTo(histogram->row_context);
-	weights = palloc(histogram->open.columns * sizeof(double *));
-	memcpy(weights, histogram->where, histogram->open.columns * sizeof(double *));
-	inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	if (line != NULL)
-		inside[line->first] = 1;
-	else
+	if (histogram->edges != NULL)
 	{
 		low = histogram->edges[number];
 		high = histogram->edges[number + 1];
-		race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high, inside);
 	}
-	multiply_weights(weights, histogram->column, cells, inside);
-	race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
+	if (line != NULL && !histogram->conditions)
+		race_tables_bound(line->count, line->variance, race_tables_z(&histogram->open, histogram->confidence), &answer);
+	else
+	{
+		weights = palloc(histogram->open.columns * sizeof(double *));
+		memcpy(weights, histogram->where, histogram->open.columns * sizeof(double *));
+		inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		if (line != NULL)
+			inside[line->first] = 1;
+		else
+			race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high, inside);
+		multiply_weights(weights, histogram->column, cells, inside);
+		race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
+	}
 	MemoryContextSwitchTo(old);
 	if (line != NULL)
 		race_tables_add_label(&histogram->row, domain, line);

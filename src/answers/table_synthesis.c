@@ -34,6 +34,7 @@ typedef struct Target
 	Oid			parameter;
 	int32		typmod;
 	Datum	   *categories;		/* [n] */
+	double	   *shares;			/* [n]: of a NOT NULL column whose records may have none of these values; else NULL */
 } Target;
 
 typedef struct Synthesis
@@ -101,7 +102,7 @@ check_number_type(Target *target, const RaceDomain *domain)
 }
 
 static void
-prepare_target(Synthesis *synthesis, int i)
+prepare_target(Synthesis *synthesis, int i, bool not_null)
 {
 	Form_pg_attribute attribute = TupleDescAttr(synthesis->desc, i);
 	Target	   *target = &synthesis->targets[i];
@@ -121,6 +122,13 @@ prepare_target(Synthesis *synthesis, int i)
 	target->typmod = attribute->atttypmod;
 	getTypeInputInfo(attribute->atttypid, &input, &target->parameter);
 	fmgr_info(input, &target->input);
+	if (not_null && RaceDomainCells(domain) > domain->n)
+	{
+		const double **all = palloc0(synthesis->open.columns * sizeof(double *));
+
+		target->shares = palloc_extended(RaceDomainCells(domain) * sizeof(double), MCXT_ALLOC_HUGE);
+		race_graph_event(synthesis->open.model->graph, all, target->column, target->shares);
+	}
 	if (!domain->category)
 	{
 		check_number_type(target, domain);
@@ -143,6 +151,20 @@ number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 		return low + u * (high - low);
 	low = ceil(low);
 	return Min(low + floor(u * Max(ceil(high) - low, 1)), domain->upper);
+}
+
+/* A cell that has a value, as frequent as it is in all records */
+static uint32
+draw_value(Synthesis *synthesis, const Target *target, uint32 n)
+{
+	double		left = 0;
+	uint32		cell = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		left += target->shares[i];
+	for (left *= uniform(synthesis); cell + 1 < n && left >= target->shares[cell]; cell++)
+		left -= target->shares[cell];
+	return cell;
 }
 
 static Datum
@@ -191,8 +213,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				 errmsg("n must be a number from 0 to %d", MOST_ROWS),
 				 errhint("It is how many rows there will be.")));
 	desc = lookup_rowtype_tupdesc_domain(type, -1, false);
-	synthesis->desc = CreateTupleDescCopy(desc);
-	ReleaseTupleDesc(desc);
+	synthesis->desc = CreateTupleDescCopy(desc);	/* without NOT NULL */
 	synthesis->seed = PG_GETARG_INT64(4);
 	synthesis->targets = palloc0(synthesis->desc->natts * sizeof(Target));
 	synthesis->values = palloc0(synthesis->desc->natts * sizeof(Datum));
@@ -203,9 +224,10 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 												   ALLOCSET_SMALL_SIZES);
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
-		prepare_target(synthesis, i);
+		prepare_target(synthesis, i, TupleDescAttr(desc, i)->attnotnull);
 		named += synthesis->targets[i].column >= 0;
 	}
+	ReleaseTupleDesc(desc);
 	if (named == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -237,6 +259,8 @@ next_row(void *state, uint64 number)
 		const RaceDomain *domain = target->column < 0 ? NULL : &synthesis->open.domains[target->column];
 		uint32		cell = domain == NULL ? 0 : cells[target->column];
 
+		if (domain != NULL && cell >= domain->n && target->shares != NULL)
+			cell = draw_value(synthesis, target, domain->n);
 		/* NULL, and what is no category */
 		synthesis->nulls[i] = domain == NULL || cell >= domain->n;
 		if (!synthesis->nulls[i])
@@ -263,68 +287,75 @@ race_tables_rows(PG_FUNCTION_ARGS)
 
 #define RANKED_ROWS		4096
 
-/* The cells of a column that count as one with a cell of each; 22023 if weights are those of others, too */
-static double *
-widen_to_line(const RaceOpenTables *open, uint32 column, const double *weights)
+/* The lines of a column that a record is asked in, and the one that it is in */
+typedef struct RankedColumn
 {
+	RaceTableLine *lines;
+	uint32	   *line_of;		/* [cells] */
+	const RaceTableLine *line;
+	double	   *weights;		/* [cells]: 1 in the line, else 0 */
+} RankedColumn;
+
+static void
+move_to_line(RankedColumn *column, uint32 number)
+{
+	for (uint32 k = column->line->first; k <= column->line->last; k++)
+		column->weights[k] = 0;
+	column->line = &column->lines[number];
+	for (uint32 k = column->line->first; k <= column->line->last; k++)
+		column->weights[k] = 1;
+}
+
+/* Find the line of the value of a record; 22023 if there are several. */
+static void
+prepare_column(const RaceOpenTables *open, uint32 number, const double *weights, RankedColumn *column)
+{
+	uint32		cells = RaceDomainCells(&open->domains[number]);
 	uint32		n;
-	RaceTableLine *lines = race_tables_lines(open, column, true, &n);
-	double	   *wide = palloc0(RaceDomainCells(&open->domains[column]) * sizeof(double));
+	uint32		found = 0;
 	int			met = 0;
 
+	column->lines = race_tables_lines(open, number, true, &n);
+	column->line_of = palloc_extended(cells * sizeof(uint32), MCXT_ALLOC_HUGE);
+	column->weights = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 i = 0; i < n; i++)
 	{
 		bool		inside = false;
 
-		for (uint32 k = lines[i].first; k <= lines[i].last; k++)
+		for (uint32 k = column->lines[i].first; k <= column->lines[i].last; k++)
+		{
+			column->line_of[k] = i;
 			inside |= weights[k] > 0;
-		for (uint32 k = lines[i].first; inside && k <= lines[i].last; k++)
-			wide[k] = 1;
+		}
+		if (inside)
+			found = i;
 		met += inside;
 	}
 	if (met != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a record has one value of column \"%s\"", open->domains[column].name),
+				 errmsg("a record has one value of column \"%s\"", open->domains[number].name),
 				 errhint("Write the values of a record, as in {\"age\": 30, \"town\": \"Paris\"}.")));
-	pfree(lines);
-	return wide;
+	column->line = column->lines;
+	move_to_line(column, found);
 }
 
-/* The probabilities of drawn rows, in the columns that have weights */
+/* The probabilities of drawn rows, in the columns that have weights; these change */
 static double *
-rank_rows(const RaceOpenTables *open, const double *const *asked)
+rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const *weights)
 {
 	Synthesis	synthesis = {0};
 	uint32	   *rows = palloc(RANKED_ROWS * (Size) open->columns * sizeof(uint32));
 	uint32	   *space = palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	double	   *probabilities = palloc(RANKED_ROWS * sizeof(double));
-	const double **weights = palloc0(open->columns * sizeof(double *));
-	double	  ***of_cell = palloc0(open->columns * sizeof(double **));
 
-	for (int j = 0; j < open->columns; j++)
-		if (asked[j] != NULL)
-			of_cell[j] = palloc0(RaceDomainCells(&open->domains[j]) * sizeof(double *));
 	race_graph_sample(open->model->graph, uniform, &synthesis, RANKED_ROWS, rows, space);
 	for (uint32 i = 0; i < RANKED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j < open->columns; j++)
-		{
-			uint32		cell = rows[(Size) i * open->columns + j];
-
-			if (of_cell[j] == NULL)
-				continue;
-			if (of_cell[j][cell] == NULL)
-			{
-				double	   *one = palloc0(RaceDomainCells(&open->domains[j]) * sizeof(double));
-
-				one[cell] = 1;
-				of_cell[j][cell] = widen_to_line(open, j, one);
-				pfree(one);
-			}
-			weights[j] = of_cell[j][cell];
-		}
+			if (weights[j] != NULL)
+				move_to_line(&columns[j], columns[j].line_of[rows[(Size) i * open->columns + j]]);
 		probabilities[i] = race_graph_event(open->model->graph, weights, 0, NULL);
 	}
 	return probabilities;
@@ -350,6 +381,8 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	RaceResultRow row;
 	const double **weights;
 	double	   *probabilities;
+	RankedColumn *columns;
+	double		of_record;
 	double		mean = 0;
 	double		probability;
 	double		share;
@@ -364,18 +397,23 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
 	weights = race_tables_where(&open, PG_GETARG_DATUM(2));
 	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 3)) / 2);
+	columns = palloc(open.columns * sizeof(RankedColumn));
 	for (int i = 0; i < open.columns; i++)
 		if (weights[i] != NULL)
-			weights[i] = widen_to_line(&open, i, weights[i]);
+		{
+			prepare_column(&open, i, weights[i], &columns[i]);
+			weights[i] = columns[i].weights;
+		}
 	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(3), &answer);
-	probabilities = rank_rows(&open, weights);
+	of_record = race_graph_event(open.model->graph, weights, 0, NULL);
+	probabilities = rank_rows(&open, columns, weights);
 	for (int i = 0; i < RANKED_ROWS; i++)
 		mean += probabilities[i] / RANKED_ROWS;
 	probability = answer.count / open.model->total;
 	known = open.model->total > z * sqrt(open.model->total_variance);
 	race_row_add_if(&row, known, Float8GetDatum(probability / mean));
 	/* the rows are drawn from the model, so that it says which of them are as probable as the record */
-	share = share_below(probabilities, race_graph_event(open.model->graph, weights, 0, NULL));
+	share = share_below(probabilities, of_record);
 	race_row_add_if(&row, known, Float8GetDatum(share));
 	race_row_add_if(&row, known, Float8GetDatum(probability));
 	/* the records below are a count, too, with noise as that of the record's own */

@@ -62,7 +62,7 @@ COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, jsonb, int, float8
 
 CREATE FUNCTION _racepriv._race_tables_rank(
 	sketch race_sketch, domains jsonb, record jsonb, confidence float8,
-	OUT typicality float8, OUT share float8, OUT density float8, OUT lower float8, OUT upper float8)
+	OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
 	'race_outliers of a private sketch of tables with the domains of its columns, for one record';

@@ -4,7 +4,7 @@
 CREATE TYPE _racepriv.race_privacy_cost_result AS (
 	mechanism text, rows int, pure_epsilon float8, epsilon float8, delta float8, rho float8,
 	counter_noise_stddev float8, count_noise_stddev float8,
-	kernel_sum_noise_stddev float8, density_stddev float8);
+	kernel_sum_noise_stddev float8, kernel_density_stddev float8);
 COMMENT ON TYPE _racepriv.race_privacy_cost_result IS 'the result of race_privacy_cost';
 COMMENT ON COLUMN _racepriv.race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian; or Wishart, of moments';
 COMMENT ON COLUMN _racepriv.race_privacy_cost_result.rows IS 'how many rows the release would have';
@@ -15,7 +15,7 @@ COMMENT ON COLUMN _racepriv.race_privacy_cost_result.rho IS 'the cost in zero-co
 COMMENT ON COLUMN _racepriv.race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, in each sum or product of scaled columns (race_info)';
 COMMENT ON COLUMN _racepriv.race_privacy_cost_result.count_noise_stddev IS 'the standard deviation of the noise in the count';
 COMMENT ON COLUMN _racepriv.race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum; NULL for moments, as what follows';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.density_stddev IS 'the standard deviation to expect of a density, if the number of records is given';
+COMMENT ON COLUMN _racepriv.race_privacy_cost_result.kernel_density_stddev IS 'the standard deviation to expect of a kernel density, if the number of records is given';
 
 CREATE FUNCTION race_privacy_cost(
 	params race_params, epsilon float8, delta float8 DEFAULT 0,
@@ -25,7 +25,7 @@ CREATE FUNCTION race_privacy_cost(
 	RETURNS _racepriv.race_privacy_cost_result AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
-	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
+	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a kernel density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
 CREATE TYPE _racepriv.race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,

@@ -33,7 +33,7 @@ CREATE TYPE _racepriv.race_curve_result AS (
 	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text);
 COMMENT ON TYPE _racepriv.race_curve_result IS 'a row of the result of race_curve';
 COMMENT ON COLUMN _racepriv.race_curve_result.x IS 'a place of the column, from the lower bound to the upper one';
-COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one';
+COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one; NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_curve_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_curve_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_curve_result.count_per_unit IS 'how many records there are per unit of the column: the density times the noisy number of records';
@@ -56,8 +56,9 @@ BEGIN
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
-			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
-		WHERE n.count > 0::float8 AND m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
+				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
+		WHERE m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
 	ELSE
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
 		FROM _racepriv._race_labels(release, label) l
@@ -73,7 +74,7 @@ CREATE TYPE _racepriv.race_heatmap_result AS (x1 float8, x2 float8, density floa
 COMMENT ON TYPE _racepriv.race_heatmap_result IS 'a row of the result of race_heatmap';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.x1 IS 'the middle of a cell, in the first column';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.x2 IS 'and in the second';
-COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
@@ -93,10 +94,14 @@ DECLARE
 BEGIN
 	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
 		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
+	ELSIF domains IS NOT NULL AND column1 = column2 THEN
+		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'race_curve and race_histogram are of one column.';
 	ELSIF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
 		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
+				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
 			CROSS JOIN LATERAL (
 				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
 				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
@@ -109,7 +114,7 @@ BEGIN
 						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
 						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
 				GROUP BY t.i / t.width1, t.j / t.width2) c
-			CROSS JOIN LATERAL (SELECT nullif(n.count * (c.high1 - c.low1) * (c.high2 - c.low2), 0::float8)) a (area)
+			CROSS JOIN LATERAL (SELECT n.count * (c.high1 - c.low1) * (c.high2 - c.low2)) a (area)
 			CROSS JOIN LATERAL (SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2) m (x1, x2)
 		WHERE m.x1 >= coalesce(race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(race_heatmap.upper[1], 'infinity')
 			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
@@ -135,7 +140,7 @@ COMMENT ON COLUMN _racepriv.race_bins_result.high IS 'the upper edge';
 COMMENT ON COLUMN _racepriv.race_bins_result.count IS 'how many records have this value, or one in this range';
 COMMENT ON COLUMN _racepriv.race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_bins_result.upper IS 'the upper end';
-COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category';
+COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category; NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise, or by the model';
 COMMENT ON COLUMN _racepriv.race_bins_result.label IS 'the label; NULL in a release without labels';
 
@@ -159,10 +164,11 @@ BEGIN
 	END IF;
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-			CASE WHEN n.count > 0::float8 THEN h.count / n.count / coalesce(h.high - h.low, 1) END, h.source, NULL::text
+			h.count / n.count / coalesce(h.high - h.low, 1), h.source, NULL::text
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
-			CROSS JOIN LATERAL _racepriv._race_tables_count(s.sketch, domains, present, confidence) n;
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
+				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count);
 	ELSE
 		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
 			c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
@@ -239,17 +245,18 @@ COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE _racepriv.race_release_modes_result AS (
-	mode int, "column" text, x float8, density float8, prominence float8, label text, lower float8, upper float8, "text" text);
+	mode int, "column" text, x float8, density float8, prominence float8, label text, lower float8, upper float8, "text" text, kernel_density float8);
 COMMENT ON TYPE _racepriv.race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
 COMMENT ON COLUMN _racepriv.race_release_modes_result."column" IS 'a column, by its name in race_catalog';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.x IS 'where the mode is in this column';
-COMMENT ON COLUMN _racepriv.race_release_modes_result.density IS 'the density there: of a release by columns per unit of the column, as race_curve, else as race_kde';
-COMMENT ON COLUMN _racepriv.race_release_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode its density';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.density IS 'of a release by columns, the probability density there, per unit of the column';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.prominence IS 'the density, or kernel density, less that of the highest saddle on the way to a denser mode; of the densest mode that itself';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.lower IS 'of a release by columns, where the mode begins; dates are numbers as in race_quantiles';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.upper IS 'and where it ends';
 COMMENT ON COLUMN _racepriv.race_release_modes_result."text" IS 'x as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.kernel_density IS 'of a release of a sketch, the kernel density there, as race_kde';
 
 CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_release_modes_result
@@ -259,30 +266,31 @@ DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text"
+		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8
 		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m;
 	ELSE
-		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, m.density, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text
+		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density
 		FROM (SELECT r.columns FROM _racepriv.race_releases r
 				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
 			RIGHT JOIN _racepriv._race_labels(release, label) l ON true
 			CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-				WITH ORDINALITY m (at, density, prominence, mode)
+				WITH ORDINALITY m (at, kernel_density, prominence, mode)
 			LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
 COMMENT ON FUNCTION race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
-CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, density float8, label text, lower float8, upper float8);
+CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, kernel_density float8, label text, lower float8, upper float8, frequency float8);
 COMMENT ON TYPE _racepriv.race_outliers_result IS 'a row of the result of race_outliers';
 COMMENT ON COLUMN _racepriv.race_outliers_result.point IS 'the number of the point, from 1 on';
-COMMENT ON COLUMN _racepriv.race_outliers_result.typicality IS 'the density over that of the average record, as race_typicality: near 0 is an anomaly';
+COMMENT ON COLUMN _racepriv.race_outliers_result.typicality IS 'the frequency, or kernel density, over that of the average record, as race_typicality: near 0 is an anomaly';
 COMMENT ON COLUMN _racepriv.race_outliers_result.share IS 'the share of records that are less typical: compare it with a threshold such as 0.01. NULL without a model';
-COMMENT ON COLUMN _racepriv.race_outliers_result.density IS 'the density, as race_kde; of a release by columns the share of records that have these values, numbers as in race_crosstab';
+COMMENT ON COLUMN _racepriv.race_outliers_result.kernel_density IS 'of a release of a sketch, the kernel density there, as race_kde';
 COMMENT ON COLUMN _racepriv.race_outliers_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by columns, the lower end of the confidence interval of share';
 COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_outliers_result.frequency IS 'of a release by columns, the share of records that have these values, numbers as in race_crosstab';
 
 CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_outliers_result
@@ -294,7 +302,7 @@ DECLARE
 	dims int;
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT q.n::int, r.typicality, r.share, r.density, NULL::text, r.lower, r.upper
+		RETURN QUERY SELECT q.n::int, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
 		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
 			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
 				WITH ORDINALITY q (record, n)
@@ -312,7 +320,7 @@ BEGIN
 		RAISE EXCEPTION 'points must be an array of % numbers for each point', dims
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	RETURN QUERY SELECT p.point, t.typicality, t.share, t.density, l.label, NULL::float8, NULL::float8
+	RETURN QUERY SELECT p.point, t.typicality, t.share, t.kernel_density, l.label, NULL::float8, NULL::float8, NULL::float8
 	FROM _racepriv._race_labels(release, label) l
 		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 		CROSS JOIN (SELECT ((n.n - 1) / dims + 1)::int, array_agg(n.x ORDER BY n.n)

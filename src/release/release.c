@@ -27,6 +27,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -1088,9 +1089,10 @@ use_domains(Release *release, const char *label, Datum workload)
 	StringInfoData expression;
 
 	race_columns_counted(asked->domains, label, workload, &counted);
-	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %scounters: %.0f (at most %.0f MB)",
+	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
 							 asked->name, counted.columns, counted.pairs,
 							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
+							 workload == 0 ? "" : psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
 							 counted.counters, counted.megabytes);
 	initStringInfo(&expression);
 	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);

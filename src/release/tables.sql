@@ -96,7 +96,7 @@ BEGIN
 		_racepriv._race_domains_of(release, true), n, seed);
 END $$;
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
-	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Equal seeds give equal rows. Errors: 42704, 42703, 22023';
+	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or a category in NOT NULL columns. Equal seeds give equal rows. Errors: 42704, 42703, 22023';
 
 -- ------------------------------------------------------------------------
 -- Means
@@ -202,7 +202,7 @@ CREATE TYPE _racepriv.race_classify_result AS (
 	value text, probability float8, lower float8, upper float8, prior float8);
 COMMENT ON TYPE _racepriv.race_classify_result IS 'a row of the result of race_classify';
 COMMENT ON COLUMN _racepriv.race_classify_result.value IS 'a value of the column';
-COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query';
+COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query; NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_classify_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_classify_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_classify_result.prior IS 'its share of all records';
@@ -222,10 +222,10 @@ BEGIN
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
-	SELECT g.value, g.count / nullif(sum(g.count) OVER all_values, 0::float8),
+	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN g.count / nullif(sum(g.count) OVER all_values, 0::float8) END,
 		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
 		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
-		p.count / nullif(sum(p.count) OVER all_values, 0::float8)
+		CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN p.count / sum(p.count) OVER all_values END
 	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, domains, label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
@@ -309,8 +309,8 @@ BEGIN
 		END LOOP;
 	END LOOP;
 	FOR p IN 2 .. k LOOP
-		IF NOT coalesce(rows[p][p] > 1e-6, false) THEN
-			RAISE EXCEPTION 'columns of the regression follow from each other, or too little is known' USING ERRCODE = 'invalid_parameter_value',
+		IF correlations[1][p] IS NULL OR NOT coalesce(rows[p][p] > 1e-6, false) THEN
+			RAISE EXCEPTION 'columns of the regression follow from each other, or do not vary, or too little is known' USING ERRCODE = 'invalid_parameter_value',
 				HINT = format('Leave out "%s".', left(names[p], 64));
 		END IF;
 		FOR i IN 2 .. k LOOP

@@ -113,7 +113,7 @@ class Asked:
         to one sketch before the next."""
         lines, _ = self.session.run(
             f'SELECT (race_info(s)).rows, a.* FROM {table} r, LATERAL (SELECT '
-            'array_agg(density ORDER BY id), array_agg(lower ORDER BY id), '
+            'array_agg(kernel_density ORDER BY id), array_agg(lower ORDER BY id), '
             f'array_agg(upper ORDER BY id) FROM {self.task.name}_queries q, '
             'race_estimate(r.s, q.x)) a ORDER BY seed')
         columns = zip(*(line.split('|') for line in lines))

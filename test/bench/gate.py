@@ -169,7 +169,7 @@ def density(gate, name, epsilon, sequence, delta=0, reps=10, fitted=True, interv
     gate.session.run('DROP TABLE IF EXISTS exact, r, f; '
                      f'CREATE TEMP TABLE exact AS {exact}; CREATE TEMP TABLE r AS SELECT seed, '
                      f'race_privatize(s, {epsilon}, {delta}, fit => true) AS s FROM {joined}')
-    asked = 'LATERAL (SELECT array_agg(density ORDER BY id), array_agg(lower ORDER BY id), array_agg(upper ORDER BY id) FROM q, race_estimate(s, q.x)) a'
+    asked = 'LATERAL (SELECT array_agg(kernel_density ORDER BY id), array_agg(lower ORDER BY id), array_agg(upper ORDER BY id) FROM q, race_estimate(s, q.x)) a'
     answers = gate.arrays(f'SELECT a.* FROM r, {asked} ORDER BY seed').reshape(reps, 3, -1)
     rival = fourier(x, queries, bandwidth, truth, epsilon, 3) if dims > 3 else \
         histogram(x, queries, bandwidth, upper, truth, epsilon, 20)
@@ -452,9 +452,9 @@ def speed(gate, reps=3):
     works = {'build of 1024 rows': ("SELECT race_count(race_build('l2(dims=3, bandwidth=5, rows=1024, range=1024, sequence=sobol)', x)) FROM speed", build),
              'build of a grid': (f'SELECT race_count(race_build({grid}, x[1:2])) FROM speed', build),
              'kde raw': ('SELECT sum(race_kde(r, x)) FROM few, k', ask),
-             'estimate raw': ('SELECT sum((race_estimate(r, x)).density) FROM few, k', ask),
-             'estimate fitted': ('SELECT sum((race_estimate(f, x)).density) FROM few, k', ask),
-             'estimate of a grid': ('SELECT sum((race_estimate(g, x[1:2])).density) FROM few, k', ask),
+             'estimate raw': ('SELECT sum((race_estimate(r, x)).kernel_density) FROM few, k', ask),
+             'estimate fitted': ('SELECT sum((race_estimate(f, x)).kernel_density) FROM few, k', ask),
+             'estimate of a grid': ('SELECT sum((race_estimate(g, x[1:2])).kernel_density) FROM few, k', ask),
              'race_fit': ('SELECT race_count(race_fit(r)) FROM (SELECT r FROM k) v'.replace('race_fit(r)', f'race_fit(r, lower => {array([-150] * 3)}, upper => {array([150] * 3)})'), build)}
     found = {}
     for name, (sql, of) in works.items():

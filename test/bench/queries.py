@@ -46,7 +46,7 @@ def within_statement(report, data):
         t = medians({
             'kde': lambda: ask('race_kde(s, x)', sketch),
             'private': lambda: ask('race_kde(s, x)', f'release_{sketch}'),
-            'estimate': lambda: ask('(race_estimate(s, x)).density', sketch),
+            'estimate': lambda: ask('(race_estimate(s, x)).kernel_density', sketch),
             'paper': lambda: timed(lambda: race.query(points)),
             'scan': lambda: session.time(f'SELECT avg(x[1]) FROM points_{sketch}'),
             'sum': lambda: session.time(exact_sum(table, dims)),

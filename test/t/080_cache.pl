@@ -151,8 +151,8 @@ DECLARE
 BEGIN
 	SELECT race_kernel_sum(s, '{3,4}') INTO told FROM t WHERE id = 1;
 	IF told <> n OR race_kernel_sum(v, '{3,4}') <> n OR race_count(v) <> n
-		OR (SELECT density * race_count(v) FROM race_estimate(v, '{3,4}')) <> n
-		OR (SELECT density * race_count(s) FROM t, race_kde_grid(s, '{3,4}', '{3,4}', '{1,1}') WHERE id = 1) <> n
+		OR (SELECT kernel_density * race_count(v) FROM race_estimate(v, '{3,4}')) <> n
+		OR (SELECT kernel_density * race_count(s) FROM t, race_kde_grid(s, '{3,4}', '{3,4}', '{1,1}') WHERE id = 1) <> n
 		OR (SELECT race_classify(g, CASE g WHEN 1 THEN s ELSE v END, '{3,4}', 'counts') FROM t, generate_series(1, 2) g WHERE id = 1) <> 1 THEN
 		RAISE 'told % instead of %', told, n;
 	END IF;
