@@ -326,31 +326,22 @@ largest_distance(const Fit *fit)
 	return most;
 }
 
-static void
-prepare_fit(Fit *fit, double total)
-{
-	RaceGraph  *graph = fit->graph;
-	double	  **arrays[] = {&fit->target, &fit->ridge, &fit->scale, &fit->gradient, &fit->direction, &fit->trial};
-
-	fit->n = graph->parameters;
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
-		*arrays[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
-	for (uint32_t i = 0; i < HISTORY; i++)
-	{
-		fit->steps[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
-		fit->changes[i] = graph->allocate(graph->arg, fit->n * sizeof(double));
-	}
-	set_targets(fit, total);
-}
-
 uint32_t
 race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 {
-	Fit			fit = {.graph = graph};
+	Fit			fit = {.graph = graph, .n = graph->parameters};
+	double	  **arrays[] = {&fit.target, &fit.ridge, &fit.scale, &fit.gradient, &fit.direction, &fit.trial};
 	double		value;
 	uint32_t	iteration;
 
-	prepare_fit(&fit, total);
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		*arrays[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
+	for (uint32_t i = 0; i < HISTORY; i++)
+	{
+		fit.steps[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
+		fit.changes[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
+	}
+	set_targets(&fit, total);
 	value = evaluate(&fit, fit.gradient);
 	for (iteration = 0; iteration < most_iterations; iteration++)
 	{

@@ -220,19 +220,6 @@ race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *a, RaceCo
 
 /* ------------------------------------------------------------------ creation */
 
-static void
-sort_columns(RaceGraph *graph)
-{
-	for (uint32_t i = 0; i < graph->columns->columns; i++)
-	{
-		uint32_t	j = i;
-
-		for (; j > 0 && graph->columns->groups[graph->order[j - 1]] > graph->columns->groups[i]; j--)
-			graph->order[j] = graph->order[j - 1];
-		graph->order[j] = i;
-	}
-}
-
 static bool
 comes_before(const RaceGraph *graph, uint32_t a, uint32_t b)
 {
@@ -353,7 +340,14 @@ race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMargina
 	graph->home = allocate(arg, d * sizeof(uint32_t));
 	graph->within = allocate(arg, d * sizeof(double *));
 	graph->group_log = allocate(arg, d * sizeof(double *));
-	sort_columns(graph);
+	for (uint32_t i = 0; i < d; i++)
+	{
+		uint32_t	j = i;
+
+		for (; j > 0 && comes_before(graph, i, graph->order[j - 1]); j--)
+			graph->order[j] = graph->order[j - 1];
+		graph->order[j] = i;
+	}
 	create_cliques(graph);
 	for (uint32_t i = 0; i < d; i++)
 	{
@@ -412,16 +406,6 @@ exponentials(double *restrict x, size_t n, double most)
 		memcpy(&power, &bits, sizeof(power));
 		x[i] = p * power;
 	}
-}
-
-static double
-largest(const double *x, size_t n)
-{
-	double		most = x[0];
-
-	for (size_t i = 1; i < n; i++)
-		most = x[i] > most ? x[i] : most;
-	return most;
 }
 
 /* The theta of a column: probabilities of cells in groups, and logarithms of the potentials of groups */
@@ -501,9 +485,11 @@ race_graph_calibrate(RaceGraph *graph)
 	{
 		Clique	   *clique = &graph->clique[k];
 		Clique	   *parent = &graph->clique[clique->parent];
-		double		most = largest(clique->belief, clique->cells);
+		double		most = clique->belief[0];
 		double	   *logs;
 
+		for (size_t i = 1; i < clique->cells; i++)
+			most = clique->belief[i] > most ? clique->belief[i] : most;
 		exponentials(clique->belief, clique->cells, most);
 		graph->log_partition += most;
 		if (k == 0)

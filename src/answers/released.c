@@ -63,19 +63,6 @@ typedef struct Released
 	RaceCallSite **halves;		/* of race_released_mean; else NULL */
 } Released;
 
-/* Say why there is no such sketch. */
-static void
-refuse(const char *name, const char *label)
-{
-	if (label != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no release \"%s\" with label \"%s\"",
-						race_cut(name), race_cut(label)),
-				 errhint("race_catalog shows the labels of each release.")));
-	race_named_refuse(name);
-}
-
 /* Return a column, copied to a context, or 0.  A sketch out of line stays there. */
 static Datum
 copy_column(int row, int i, MemoryContext context)
@@ -188,8 +175,13 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 	SPI_connect();
 	values[2] = find_versions(&values[0], &weights);
 	run(query, 3, types, values, nulls);
+	if (SPI_processed == 0 && label != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no release \"%s\" with label \"%s\"", race_cut(name), race_cut(label)),
+				 errhint("race_catalog shows the labels of each release.")));
 	if (SPI_processed == 0)
-		refuse(name, label);
+		race_named_refuse(name);
 	site->n = (int) SPI_processed;
 	site->parts = MemoryContextAlloc(site->context, site->n * sizeof(Part));
 	for (int i = 0; i < site->n; i++)

@@ -18,12 +18,6 @@
 
 /* ---------------------------------------------------------- opened releases */
 
-static void
-release_model(void *model)
-{
-	race_derived_release(model);
-}
-
 void
 race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
@@ -33,7 +27,7 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 							"Release columns of a dataset by race_release.", &open->view);
 	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
 	open->model = race_table_model_acquire(&open->view);
-	callback->func = release_model;
+	callback->func = race_derived_release;
 	callback->arg = open->model;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	for (int i = 0; i < open->columns; i++)
@@ -662,24 +656,13 @@ race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTa
 							  race_tables_edge(domain, line->last + 1));
 }
 
-/* The share of records in both lines, by the model */
-static double
-share_of_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second)
-{
-	Size		cells = (Size) crosstab->open.model->tables.cells[crosstab->column[1]];
-	double		sum = 0;
-
-	for (uint32 i = first->first; i <= first->last; i++)
-		for (uint32 j = second->first; j <= second->last; j++)
-			sum += crosstab->shares[i * cells + j];
-	return sum;
-}
-
 /* Records in the lines of two columns */
 static void
 ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second, RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = crosstab->open.model;
+	Size		cells = (Size) model->tables.cells[crosstab->column[1]];
+	double		share = 0;
 	double		z = crosstab->z;
 
 	if (crosstab->records != NULL && first->group >= 0 && second->group >= 0)
@@ -695,8 +678,10 @@ ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableL
 	answer->lower = first->count + second->count - model->total -
 		z * sqrt(first->variance + second->variance + model->total_variance);
 	answer->lower = Min(Max(answer->lower, 0), answer->upper);
-	answer->count = model->total * share_of_lines(crosstab, first, second);
-	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
+	for (uint32 i = first->first; i <= first->last; i++)
+		for (uint32 j = second->first; j <= second->last; j++)
+			share += crosstab->shares[i * cells + j];
+	answer->count = Min(Max(model->total * share, answer->lower), answer->upper);
 }
 
 double *
@@ -723,55 +708,42 @@ race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double
 	return records;
 }
 
-/* Prepare the lines of a cross table, and what the model says of them where a table was not measured. */
-static void
-prepare_crosstab(Crosstab *crosstab)
-{
-	RaceTableModel *model = crosstab->open.model;
-	Size		cells[2];
-
-	if (crosstab->swapped)
-	{
-		int			first = crosstab->column[0];
-
-		crosstab->column[0] = crosstab->column[1];
-		crosstab->column[1] = first;
-	}
-	for (int side = 0; side < 2; side++)
-	{
-		crosstab->lines[side] = race_tables_lines(&crosstab->open, crosstab->column[side], true, &crosstab->n[side]);
-		cells[side] = (Size) model->tables.cells[crosstab->column[side]];
-	}
-	crosstab->records = race_tables_pair(&crosstab->open, crosstab->column[0], crosstab->column[1], &crosstab->variance);
-	if (cells[0] * cells[1] * sizeof(double) > RACE_MAX_SKETCH_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the cross table would have more than %llu cells",
-						(unsigned long long) (RACE_MAX_SKETCH_BYTES / sizeof(double)))));
-	crosstab->shares = palloc_extended(cells[0] * cells[1] * sizeof(double), MCXT_ALLOC_HUGE);
-	race_graph_pair(model->graph, crosstab->column[0], crosstab->column[1], true, crosstab->shares);
-}
-
 static void
 start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
+	bool		same;
+	int			asked[2];
+	Size		cells = 1;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
 		return;
 	race_row_start(&crosstab->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
 	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
-	for (int side = 0; side < 2; side++)
-		crosstab->column[side] = PG_ARGISNULL(2 + side) ? crosstab->column[0] :
-			race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2 + side)));
-	crosstab->swapped = crosstab->column[0] > crosstab->column[1];
-	if (crosstab->column[0] != crosstab->column[1])
-		prepare_crosstab(crosstab);
-	else
+	asked[0] = race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	asked[1] = PG_ARGISNULL(3) ? asked[0] : race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	same = asked[0] == asked[1];
+	crosstab->swapped = asked[0] > asked[1];
+	crosstab->column[0] = Min(asked[0], asked[1]);
+	crosstab->column[1] = Max(asked[0], asked[1]);
+	crosstab->n[1] = 1;
+	for (int side = 0; side < (same ? 1 : 2); side++)
 	{
-		crosstab->lines[0] = race_tables_lines(&crosstab->open, crosstab->column[0], false, &crosstab->n[0]);
-		crosstab->n[1] = 1;
+		crosstab->lines[side] = race_tables_lines(&crosstab->open, crosstab->column[side], !same, &crosstab->n[side]);
+		cells *= RaceDomainCells(&crosstab->open.domains[crosstab->column[side]]);
+	}
+	if (cells * sizeof(double) > RACE_MAX_SKETCH_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the cross table would have more than %llu cells",
+						(unsigned long long) (RACE_MAX_SKETCH_BYTES / sizeof(double)))));
+	if (!same)
+	{
+		/* what was measured, and what the model says where a table was not */
+		crosstab->records = race_tables_pair(&crosstab->open, crosstab->column[0], crosstab->column[1], &crosstab->variance);
+		crosstab->shares = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
+		race_graph_pair(crosstab->open.model->graph, crosstab->column[0], crosstab->column[1], true, crosstab->shares);
 	}
 	call->user_fctx = crosstab;
 	call->max_calls = (uint64) crosstab->n[0] * crosstab->n[1];

@@ -35,7 +35,6 @@ typedef struct Correlations
 	int			place[2];		/* of the pair that comes next */
 	double		z;
 	RaceResultRow row;
-	MemoryContext row_context;
 } Correlations;
 
 /* Describe a column, among the records that have a number of another one (or of itself); false if it has no numbers. */
@@ -111,7 +110,6 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 	for (int i = 0; i < state->open.columns; i++)
 		if (describe_column(&state->open, i, i, &column))
 			state->columns[state->n++] = i;
-	state->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of correlations", ALLOCSET_DEFAULT_SIZES);
 	call->max_calls = (uint64) state->n * (state->n - 1) / 2;
 	call->user_fctx = state;
 }
@@ -121,24 +119,6 @@ static bool
 varies(const Column *column)
 {
 	return column->between > 1e-9 * fabs(column->mean) && column->between > 0;
-}
-
-/* Counts of the groups of a pair, [groups of first][groups of second], and the variance of the noise of each; 0 by the model */
-static double *
-count_groups(const RaceOpenTables *open, const Column *first, const Column *second, double *variance)
-{
-	const RaceTableModel *model = open->model;
-	double	   *counts = race_tables_pair(open, first->number, second->number, variance);
-	Size		n = (Size) first->groups * second->groups;
-
-	if (counts != NULL)
-		return counts;
-	*variance = 0;
-	counts = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	race_graph_pair(model->graph, first->number, second->number, false, counts);
-	for (Size i = 0; i < n; i++)
-		counts[i] *= model->total;
-	return counts;
 }
 
 /*
@@ -164,9 +144,8 @@ next_correlation(void *context, uint64 call)
 	const RaceTableModel *model = state->open.model;
 	Column		first;
 	Column		second;
-	MemoryContext old;
 	double	   *counts;
-	double		variance;
+	double		variance = 0;	/* by the model */
 	double		product = 0;
 	double		records = 0;
 	double		squares = 0;
@@ -178,11 +157,16 @@ next_correlation(void *context, uint64 call)
 	CHECK_FOR_INTERRUPTS();
 	if (call == 0 || ++state->place[1] >= state->n)
 		state->place[1] = (state->place[0] += call > 0) + 1;
-	MemoryContextReset(state->row_context);
-	old = MemoryContextSwitchTo(state->row_context);
 	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]], &first);
 	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]], &second);
-	counts = count_groups(&state->open, &first, &second, &variance);
+	counts = race_tables_pair(&state->open, first.number, second.number, &variance);
+	if (counts == NULL)
+	{
+		counts = palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
+		race_graph_pair(model->graph, first.number, second.number, false, counts);
+		for (Size i = 0; i < (Size) first.groups * second.groups; i++)
+			counts[i] *= model->total;
+	}
 	for (uint32 i = 0; i < first.groups; i++)
 		for (uint32 j = 0; j < second.groups; j++)
 		{
@@ -193,7 +177,6 @@ next_correlation(void *context, uint64 call)
 			product += weight * counts[(Size) i * second.groups + j];
 			squares += weight * weight;
 		}
-	MemoryContextSwitchTo(old);
 	scale = records * first.all * second.all;
 	known = records > 0 && varies(&first) && varies(&second) && model->total > state->z * sqrt(model->total_variance);
 	if (known)

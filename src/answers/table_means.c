@@ -57,6 +57,12 @@ multiply_weights(const double **weights, int column, uint32 cells, const double 
 		weights[column] = others;
 }
 
+static const double **
+copy_weights(const RaceOpenTables *open, const double *const *weights)
+{
+	return memcpy(palloc(open->columns * sizeof(double *)), weights, open->columns * sizeof(double *));
+}
+
 /* ------------------------------------------------------------------- means */
 
 typedef struct Means
@@ -77,7 +83,6 @@ typedef struct Means
 	double		half;			/* the most that the value of a record is off */
 	double		confidence;
 	RaceResultRow row;
-	MemoryContext row_context;
 } Means;
 
 static int
@@ -89,29 +94,19 @@ compare_values(const void *a, const void *b, void *values)
 	return x < y ? -1 : x > y;
 }
 
-/* The number that a category is: false and true are 0 and 1; false if it is none */
-static bool
-category_value(const RaceDomain *domain, uint32 i, double *value)
-{
-	char	   *end;
-
-	if (strcmp(domain->type, "boolean") == 0)
-	{
-		*value = i;
-		return true;
-	}
-	*value = strtod(domain->categories[i], &end);
-	return end != domain->categories[i] && *end == '\0' && isfinite(*value);
-}
-
 bool
 race_tables_values(const RaceDomain *domain, double *value, double *half)
 {
 	*half = 0;
 	for (uint32 i = 0; i < domain->n; i++)
-		if (domain->category)
+		if (strcmp(domain->type, "boolean") == 0)
+			value[i] = i;		/* false and true */
+		else if (domain->category)
 		{
-			if (!category_value(domain, i, &value[i]))
+			char	   *end;
+
+			value[i] = strtod(domain->categories[i], &end);
+			if (end == domain->categories[i] || *end != '\0' || !isfinite(value[i]))
 				return false;
 		}
 		else
@@ -319,35 +314,24 @@ mean_of_first(const Means *means, double records, bool last)
 	return count > 0 ? sum / count : last ? INFINITY : -INFINITY;
 }
 
-/* At least so many records of the event have a value; those with NULL may be all others */
-static double
-least_with_value(const Means *means)
-{
-	uint32		cells = RaceDomainCells(means->domain);
-	const double **weights = palloc(means->open.columns * sizeof(double *));
-	double	   *known = palloc0(cells * sizeof(double));
-	RaceTableAnswer answer;
-
-	memcpy(weights, means->weights, means->open.columns * sizeof(double *));
-	for (uint32 i = 0; i < means->domain->n; i++)
-		known[i] = 1;
-	multiply_weights(weights, means->column, cells, known);
-	race_tables_ask(&means->open, weights, means->confidence, &answer);
-	return answer.lower;
-}
-
-/* What the model says; the bounds are what the number of records with a value allows */
+/* What the model says; the bounds are what the number of records with a value allows: those with NULL may be all others */
 static void
 ask_model(const Means *means, double z, Mean *mean)
 {
-	double		least = least_with_value(means);
 	const RaceTableModel *model = means->open.model;
-	double	   *table = palloc(RaceDomainCells(means->domain) * sizeof(double));
+	uint32		cells = RaceDomainCells(means->domain);
+	const double **weights = copy_weights(&means->open, means->weights);
+	double	   *table = palloc0(cells * sizeof(double));
+	RaceTableAnswer with_value;
 	double		count = 0;
 	double		sum = 0;
 	double		low;
 	double		high;
 
+	for (uint32 i = 0; i < means->domain->n; i++)
+		table[i] = 1;
+	multiply_weights(weights, means->column, cells, table);
+	race_tables_ask(&means->open, weights, means->confidence, &with_value);
 	race_graph_event(model->graph, means->weights, means->column, table);
 	for (uint32 i = 0; i < means->domain->n; i++)
 	{
@@ -359,8 +343,8 @@ ask_model(const Means *means, double z, Mean *mean)
 		return;
 	bound_values(means, &low, &high);
 	mean->estimate = Min(Max(sum / count, low), high);
-	mean->lower = Min(Max(mean_of_first(means, least, false) - means->half, low), mean->estimate);
-	mean->upper = Max(Min(mean_of_first(means, least, true) + means->half, high), mean->estimate);
+	mean->lower = Min(Max(mean_of_first(means, with_value.lower, false) - means->half, low), mean->estimate);
+	mean->upper = Max(Min(mean_of_first(means, with_value.lower, true) + means->half, high), mean->estimate);
 }
 
 /* The mean in an event from measured tables; false if there are none of it */
@@ -372,7 +356,7 @@ ask_measured(const Means *means, double z, Mean *mean)
 	uint32		cells = RaceDomainCells(means->domain);
 	uint32	   *group_of = palloc(cells * sizeof(uint32));
 	double	   *counts = palloc0(cells * sizeof(double));
-	const double **weights = palloc(open->columns * sizeof(double *));
+	const double **weights = copy_weights(open, means->weights);
 	double	   *of_table[RACE_TABLE_COLUMNS];
 	const RaceTable *table;
 	bool		alone;
@@ -382,7 +366,6 @@ ask_measured(const Means *means, double z, Mean *mean)
 	double		high;
 
 	/* those of the column itself are for its cells, not for groups */
-	memcpy(weights, means->weights, open->columns * sizeof(double *));
 	weights[means->column] = race_tables_ones(open, means->column);
 	table = race_tables_covering(open, weights, of_table);
 	if (table == NULL)
@@ -406,18 +389,6 @@ ask_measured(const Means *means, double z, Mean *mean)
 	return true;
 }
 
-/* The measured table that has the most precise number of all records */
-static const RaceTable *
-most_precise_table(const RaceTableModel *model)
-{
-	const RaceTable *found = &model->table[0];
-
-	for (uint32 i = 1; i < model->tables.columns; i++)
-		if (model->table[i].variance * model->table[i].cells < found->variance * found->cells)
-			found = &model->table[i];
-	return found;
-}
-
 /*
  * The mean of the measure in an event, from the parts of a table's cells: the lower and upper bound, weighed by the
  * records of both.  False if there is no such table.
@@ -434,12 +405,19 @@ ask_measure(const Means *means, double z, Mean *mean)
 	double		squares = 0;
 	double		variance;
 	double	   *of_table[RACE_TABLE_COLUMNS] = {NULL};
-	const RaceTable *table = most_precise_table(open->model);
-	uint32		i;
+	const RaceTable *table = &open->model->table[0];
+	bool		conditions = false;
 
-	for (i = 0; i < tables->columns && means->weights[i] == NULL; i++)
-		;
-	if (i < tables->columns)
+	for (uint32 i = 0; i < tables->columns; i++)
+	{
+		const RaceTable *next = &open->model->table[i];
+
+		conditions |= means->weights[i] != NULL;
+		/* of all records, that which has their most precise number */
+		if (next->variance * next->cells < table->variance * table->cells)
+			table = next;
+	}
+	if (conditions)
 		table = race_tables_covering(open, means->weights, of_table);
 	if (table == NULL)
 		return false;
@@ -463,27 +441,12 @@ ask_measure(const Means *means, double z, Mean *mean)
 	return true;
 }
 
-/* The columns by which there are means */
-static void
-read_by(Means *means, ArrayType *array)
-{
-	Datum	   *texts;
-	bool	   *nulls;
-
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &means->by_n);
-	if (ARR_NDIM(array) > 1 || means->by_n > 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("means are by at most two columns"),
-				 errhint("Choose values of others by \"where\".")));
-	for (int i = 0; i < means->by_n; i++)
-		means->by[i] = race_tables_column(&means->open, nulls[i] ? "" : TextDatumGetCString(texts[i]));
-}
-
 static void
 start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Means	   *means = palloc0(sizeof(Means));
+	Datum	   *by = NULL;
+	bool	   *nulls = NULL;
 	char	   *name;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
@@ -503,9 +466,15 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	}
 	call->max_calls = 1;
 	if (!PG_ARGISNULL(3))
-		read_by(means, PG_GETARG_ARRAYTYPE_P(3));
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls, &means->by_n);
+	if (means->by_n > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("means are by at most two columns"),
+				 errhint("Choose values of others by \"where\".")));
 	for (int i = 0; i < means->by_n; i++)
 	{
+		means->by[i] = race_tables_column(&means->open, nulls[i] ? "" : TextDatumGetCString(by[i]));
 		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
 		call->max_calls *= means->n[i];
 		if (means->n[i] > MOST_RANGES)
@@ -515,7 +484,6 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 							means->open.domains[means->by[i]].name, means->n[i], MOST_RANGES),
 					 errhint("Choose some by \"where\".")));
 	}
-	means->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of means", ALLOCSET_DEFAULT_SIZES);
 	call->user_fctx = means;
 }
 
@@ -547,13 +515,9 @@ next_mean(void *state, uint64 number)
 	Mean		mean = {0};
 	bool		measured;
 	double		z = race_tables_z(&means->open, means->confidence);
-	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	MemoryContextReset(means->row_context);
-	old = MemoryContextSwitchTo(means->row_context);
-	means->weights = palloc(means->open.columns * sizeof(double *));
-	memcpy(means->weights, means->where, means->open.columns * sizeof(double *));
+	means->weights = copy_weights(&means->open, means->where);
 	for (int i = means->by_n - 1; i >= 0; i--)
 	{
 		uint32		cells = RaceDomainCells(&means->open.domains[means->by[i]]);
@@ -570,7 +534,6 @@ next_mean(void *state, uint64 number)
 		(means->column >= 0 && ask_measured(means, z, &mean));
 	if (!measured && means->column >= 0)
 		ask_model(means, z, &mean);
-	MemoryContextSwitchTo(old);
 	add_group(means, line);
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.estimate));
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.lower));
@@ -603,7 +566,6 @@ typedef struct Histogram
 	uint64		n;				/* ranges */
 	bool		to_the_end;		/* has the last range what is beyond the last edge? */
 	RaceResultRow row;
-	MemoryContext row_context;
 } Histogram;
 
 #define RANGES			20		/* at most about so many if nothing is asked for */
@@ -749,8 +711,6 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 		histogram->conditions |= histogram->where[i] != NULL;
 	histogram->below = PG_GETARG_BOOL(7);
 	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
-	histogram->row_context = AllocSetContextCreate(CurrentMemoryContext, "row of a histogram",
-												   ALLOCSET_DEFAULT_SIZES);
 	call->user_fctx = histogram;
 }
 
@@ -767,11 +727,8 @@ next_range(void *state, uint64 number)
 	const double **weights;
 	double	   *inside;
 	RaceTableAnswer answer;
-	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	MemoryContextReset(histogram->row_context);
-	old = MemoryContextSwitchTo(histogram->row_context);
 	if (histogram->edges != NULL)
 	{
 		low = histogram->edges[number];
@@ -781,8 +738,7 @@ next_range(void *state, uint64 number)
 		race_tables_bound(line->count, line->variance, race_tables_z(&histogram->open, histogram->confidence), &answer);
 	else
 	{
-		weights = palloc(histogram->open.columns * sizeof(double *));
-		memcpy(weights, histogram->where, histogram->open.columns * sizeof(double *));
+		weights = copy_weights(&histogram->open, histogram->where);
 		inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		if (line != NULL)
 			inside[line->first] = 1;
@@ -791,7 +747,6 @@ next_range(void *state, uint64 number)
 		multiply_weights(weights, histogram->column, cells, inside);
 		race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
 	}
-	MemoryContextSwitchTo(old);
 	if (line != NULL)
 		race_tables_add_label(&histogram->row, domain, line);
 	else

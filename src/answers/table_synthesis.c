@@ -50,7 +50,6 @@ typedef struct Synthesis
 	uint32		n;				/* rows that were drawn and are left */
 	uint32	   *cells;			/* [ROWS_AT_ONCE][columns] */
 	uint32	   *space;
-	MemoryContext row_context;
 } Synthesis;
 
 /* A number in [0, 1) from the seed */
@@ -109,14 +108,9 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	RaceDomain *domain;
 	Oid			input;
 
-	for (target->column = synthesis->open.columns - 1; target->column >= 0; target->column--)
-		if (strcmp(synthesis->open.domains[target->column].name, NameStr(attribute->attname)) == 0)
-			break;
-	if (attribute->attisdropped || target->column < 0)
-	{
-		target->column = -1;
+	target->column = attribute->attisdropped ? -1 : race_tables_column_or_none(&synthesis->open, NameStr(attribute->attname));
+	if (target->column < 0)
 		return;
-	}
 	domain = &synthesis->open.domains[target->column];
 	target->type = getBaseType(attribute->atttypid);
 	target->typmod = attribute->atttypmod;
@@ -220,8 +214,6 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->nulls = palloc0(synthesis->desc->natts * sizeof(bool));
 	synthesis->cells = palloc(ROWS_AT_ONCE * (Size) synthesis->open.columns * sizeof(uint32));
 	synthesis->space = palloc(ROWS_AT_ONCE * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
-	synthesis->row_context = AllocSetContextCreate(CurrentMemoryContext, "synthetic row",
-												   ALLOCSET_SMALL_SIZES);
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
 		prepare_target(synthesis, i, TupleDescAttr(desc, i)->attnotnull);
@@ -242,7 +234,6 @@ next_row(void *state, uint64 number)
 {
 	Synthesis  *synthesis = state;
 	const uint32 *cells;
-	MemoryContext old;
 
 	if (synthesis->n == 0)
 	{
@@ -251,8 +242,6 @@ next_row(void *state, uint64 number)
 						  synthesis->cells, synthesis->space);
 	}
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
-	MemoryContextReset(synthesis->row_context);
-	old = MemoryContextSwitchTo(synthesis->row_context);
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
 		Target	   *target = &synthesis->targets[i];
@@ -267,7 +256,6 @@ next_row(void *state, uint64 number)
 			synthesis->values[i] = target->categories != NULL ? target->categories[cell] :
 				number_value(target, domain, number_in_cell(synthesis, domain, cell));
 	}
-	MemoryContextSwitchTo(old);
 	return HeapTupleGetDatum(heap_form_tuple(synthesis->desc, synthesis->values, synthesis->nulls));
 }
 

@@ -344,26 +344,23 @@ one_ways_part(const RaceSelect *select, double left)
 	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
 }
 
-/* Set the columns of the table of a score, from those of the one before: of two columns, then those of three. */
+/*
+ * Set the table of a score, from the columns of the one before: of two columns, then those of three.  It matters as much as its
+ * columns together, times what is asked.
+ */
 static void
 next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
 {
 	if (number >= pairs(select))
-	{
 		*table = select->asked[number - pairs(select)];
-		return;
+	else
+	{
+		if (number == 0)
+			table->first = table->second = 0;
+		if (++table->second == select->columns)
+			table->second = ++table->first + 1;
+		table->third = table->second;
 	}
-	if (number == 0)
-		table->first = table->second = 0;
-	if (++table->second == select->columns)
-		table->second = ++table->first + 1;
-	table->third = table->second;
-}
-
-/* A table matters as much as its columns together, times what is asked. */
-static void
-set_weight(const RaceSelect *select, RaceSelectTable *table)
-{
 	table->weight = select->weights[table->first] * select->weights[table->second];
 	if (table->third != table->second)
 		table->weight *= select->weights[table->third];
@@ -391,7 +388,6 @@ table_parts(const RaceSelect *select)
 	for (uint32_t k = 0; k < pairs(select) + triples(select); k++)
 	{
 		next_candidate(select, k, &table);
-		set_weight(select, &table);
 		parts += table_part(select, &table, select->finest);
 	}
 	return parts;
@@ -483,7 +479,6 @@ fix_tables(RaceSelect *select)
 	for (uint32_t k = 0; k < tables && k < RACE_SELECT_TABLES; k++)
 	{
 		next_candidate(select, select->n_asked > 0 ? pairs(select) + k : k, &table);
-		set_weight(select, &table);
 		if (!add_table(select, &table))
 			continue;
 		select->table[select->n_fixed++] = table;
@@ -619,7 +614,6 @@ best_table(const RaceSelect *select, const int64_t *scores, const bool *refused,
 		if (refused[k] ||
 			(table.third == table.second && (select->neighbors[table.first] & RACE_COLUMN(table.second)) != 0))
 			continue;
-		set_weight(select, &table);
 		gain = distance * table.weight - (table.third != table.second ? TRIPLE_NOISE : 1) *
 			(sum_of_noise(select, parts + table_part(select, &table, select->groups), amount) - noise);
 		if (gain <= *most)
@@ -708,7 +702,6 @@ race_select_all(RaceSelect *select)
 	for (; !select->fixed && select->all && to < pairs(select) + triples(select); to++)
 	{
 		next_candidate(select, to, &table);
-		set_weight(select, &table);
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
