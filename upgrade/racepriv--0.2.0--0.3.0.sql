@@ -2463,7 +2463,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
-	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or a category in NOT NULL columns. Equal seeds give equal rows. Errors: 42704, 42703, 22023';
+	'n synthetic rows of a release, in the columns of a row type that it has: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or categories in NOT NULL columns. Equal seeds: equal rows. Errors: 42704, 42703, 22023';
 
 CREATE TYPE _racepriv.race_mean_result AS (
 	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text);

@@ -96,7 +96,7 @@ BEGIN
 		_racepriv._race_domains_of(release, true), n, seed);
 END $$;
 COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
-	'n synthetic rows of a release, in the columns of a row type that have the names of its columns: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or a category in NOT NULL columns. Equal seeds give equal rows. Errors: 42704, 42703, 22023';
+	'n synthetic rows of a release, in the columns of a row type that it has: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or categories in NOT NULL columns. Equal seeds: equal rows. Errors: 42704, 42703, 22023';
 
 -- ------------------------------------------------------------------------
 -- Means

@@ -55,7 +55,7 @@ def measure(session, folder, name, x, queries, bandwidth, upper):
         for factor in (0.5, 1, 2):
             h = factor * bandwidth
             truth = gaussian(x, queries, np.ones(len(x)), h) / len(x)
-            lines = session.run('SELECT array_agg(e.density ORDER BY id), array_agg(e.lower ORDER BY id), array_agg(e.upper ORDER BY id) '
+            lines = session.run('SELECT array_agg(e.kernel_density ORDER BY id), array_agg(e.lower ORDER BY id), array_agg(e.upper ORDER BY id) '
                                 f'FROM r, q, race_estimate(s, x, bandwidth => {h}) e GROUP BY i')[0]
             found = np.array([line.replace('{', '').replace('}', '').replace('|', ',').split(',') for line in lines], float)
             found = found.reshape(RELEASES, 3, len(queries)) * (np.sqrt(2 * np.pi) * h) ** dims
