@@ -764,7 +764,9 @@ CREATE FUNCTION race_estimate(
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8, float8) IS
-	'the kernel sum and the density at q, with standard error and interval, unbounded where too little is known. With a bandwidth, of a normal density of this standard deviation times bandwidths: a grid or a model answers';
+	'the kernel sum and kernel density at q, with standard error and interval, unbounded where too little is known. With a bandwidth, of a normal density of this standard deviation times bandwidths: a grid or a model answers';
+
+COMMENT ON COLUMN _racepriv.race_kde_grid_result.kernel_density IS 'the kernel density there, as race_kde';
 
 COMMENT ON COLUMN _racepriv.race_kde_grid_result.standard_error IS 'its standard error, as race_estimate';
 

@@ -46,7 +46,7 @@ CREATE FUNCTION race_estimate(
 	RETURNS _racepriv.race_estimate_result
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_estimate(race_sketch, "any", float8, float8) IS
-	'the kernel sum and the density at q, with standard error and interval, unbounded where too little is known. With a bandwidth, of a normal density of this standard deviation times bandwidths: a grid or a model answers';
+	'the kernel sum and kernel density at q, with standard error and interval, unbounded where too little is known. With a bandwidth, of a normal density of this standard deviation times bandwidths: a grid or a model answers';
 
 CREATE TYPE _racepriv.race_kde_grid_result AS (x float8[], kernel_density float8, standard_error float8);
 COMMENT ON TYPE _racepriv.race_kde_grid_result IS 'a row of the result of race_kde_grid';
