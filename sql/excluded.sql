@@ -4,11 +4,13 @@ CREATE SCHEMA excluded;
 SET search_path = excluded, public;
 -- as pgvector has it, with a length
 CREATE TYPE vector;
+SET client_min_messages = warning;
 CREATE FUNCTION vector_in(cstring) RETURNS vector LANGUAGE internal IMMUTABLE STRICT AS 'byteain';
 CREATE FUNCTION vector_out(vector) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'byteaout';
 CREATE FUNCTION vector_typmod(cstring[]) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'bittypmodin';
 CREATE FUNCTION vector_typmod_out(int) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'bittypmodout';
 CREATE TYPE vector (INPUT = vector_in, OUTPUT = vector_out, TYPMOD_IN = vector_typmod, TYPMOD_OUT = vector_typmod_out);
+RESET client_min_messages;
 CREATE DOMAIN three AS vector(3);
 CREATE TABLE visits (person int, age int NOT NULL, score float8 NOT NULL, days numeric, sick boolean, site text, x float8[] NOT NULL, n int[], v vector(2), w vector, d three, c text[]);
 CALL race_protect('excluded', 'visits', 1e9);

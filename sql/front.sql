@@ -161,7 +161,7 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_count('guests all', 'town = Rome')$$, $$race_count('front age', '{"age": 3}')$$, $$race_crosstab('guests all', 'town', 'smokers')$$, $$race_crosstab('front age', 'age')$$,
 	$$race_quantiles('guests all', 'town')$$, $$race_quantiles('guests all', '7')$$, $$race_quantiles('guests all', 'age', '{50}')$$, $$race_quantiles('front age', '1', '{0.5}', '{"age": 3}')$$,
 	$$race_histogram('guests all', 'age', '{10}')$$, $$race_histogram('guests all', 'age', '{20,10}')$$, $$race_histogram('guests all', 'age', '{a,b}')$$, $$race_histogram('guests all', 'town', '{1,2}')$$, $$race_histogram('guests all', 'age', bins => 0)$$,
-	$$race_histogram('guests all', 'age', '{1,2}', bins => 3)$$, $$race_histogram('guests all', 'day', '{2026-13-01,2027-01-01}')$$, $$race_histogram('front age', '1', '{1,2}', '{"age": 3}')$$,
+	$$race_histogram('guests all', 'age', '{1,2}', bins => 3)$$, $$race_histogram('guests all', 'day', '{someday,2027-01-01}')$$, $$race_histogram('front age', '1', '{1,2}', '{"age": 3}')$$,
 	$$race_curve('guests all', 'town')$$, $$race_curve('guests all', 'age', 0)$$, $$race_heatmap('guests all', 'age', 'town')$$, $$race_heatmap('guests all', 'age', 'weight')$$,
 	$$race_trend('guests all', 'age', 'town')$$, $$race_trend('guests all', 'town', 'age')$$, $$race_classify('guests all', 'town', '{"age": "x"}')$$, $$race_classify('guests all', 'nothing', '{"age": 3}')$$, $$race_classify('guests all', 'town', '{age: 3}')$$,
 	$$race_plan('guests', '{age}')$$, $$race_plan('guests', '{age}', 0)$$, $$race_plan('guests', '{age}', error => -1)$$, $$race_plan('guests', '{agee}', 1)$$, $$race_plan('guest', '{age}', 1)$$, $$race_plan('guests', '{note}', 1, records => 0)$$,

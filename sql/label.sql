@@ -25,7 +25,7 @@ SELECT max(length(l)) <= 160 AS narrow, count(*) <= 24 AS one_screen FROM regexp
 -- fields of the registry, and what it wants them to be
 SELECT key, (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(value) k) AS fields FROM jsonb_each(race_label('second label')->'deployment') ORDER BY 1;
 SELECT l->'deployment'->'dp_variant'->>'variant_name' AS variant, l->'deployment'->'privacy_loss'->>'privacy_unit' AS unit,
-	l->'deployment'->'privacy_loss'->'privacy_parameters' AS parameters, l->>'url_slug' AS slug, l->'racepriv'->'columns' AS columns,
+	(SELECT string_agg(format('%s %s', key, trim_scale(round(value::numeric, 9))), ', ' ORDER BY key) FROM jsonb_each_text(l->'deployment'->'privacy_loss'->'privacy_parameters')) AS parameters, l->>'url_slug' AS slug, l->'racepriv'->'columns' AS columns,
 	l->'deployment'->'basic'->>'publication_date' = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today
 FROM (VALUES ('first label'), ('second label'), ('label of a grid')) r (name), LATERAL race_label(r.name) l;
 -- what all releases of the same people cost together is what the budget says

@@ -4,7 +4,8 @@ Compared with the exact densities of the records (KernelDensity of scikit-learn 
 histogram of the best bin width in hindsight, convolved with the same Gaussian.  Errors are root mean squares over 200
 queries, times 10⁴, of densities whose kernel is 1 at 0; coverage is that of 95 % intervals, the mean and the worst of 20
 releases.  gaussian.py FOLDER [TABLE ...]: a folder to work in.  It needs a server with racepriv (PGHOST and so on); RACEPRIV_DATA
-adds salaries.
+adds salaries.  LSQ, a folder with lsq.py of github talwagner/lsq, adds its authors' LSQ-RFF and LSQ-FGT at their best settings in
+hindsight; they take the number of records for public.
 """
 import os
 import sys
@@ -41,6 +42,26 @@ def histogram(x, queries, upper, h, truth, epsilon):
     return best
 
 
+def lsq(x, queries, upper, h, truth, epsilon):
+    sys.path.insert(0, os.environ['LSQ'])
+    from lsq import LSQ_FGT, LSQ_RFF
+    scale, dims = 1 / (h * np.sqrt(2)), x.shape[1]      # their kernel is exp(-|x - y|^2)
+    np.random.seed(1)
+    side = int(np.ceil(upper * scale)) + 2
+
+    def error(mechanism, draws):
+        errors = []
+        for _ in range(draws):
+            mechanism.sanitize(epsilon)
+            errors.append(rms(mechanism.private_kde(queries * scale).ravel(), truth))
+        return np.mean(errors)
+
+    fourier = min(np.mean([error(LSQ_RFF(x * scale, dims, n), 2) for _ in range(4)]) for n in (16, 64, 256, 1024))
+    gauss = min((error(LSQ_FGT(np.clip(x, 0, upper) * scale, dims, side, rho), 4) for rho in (2, 4, 6, 8)
+                 if side ** dims * rho ** dims < 2e5), default=np.nan)
+    return fourier, gauss
+
+
 def measure(session, folder, name, x, queries, bandwidth, upper):
     dims = x.shape[1]
     for table, values in (('d', x), ('q', queries)):
@@ -61,8 +82,9 @@ def measure(session, folder, name, x, queries, bandwidth, upper):
             found = found.reshape(RELEASES, 3, len(queries)) * (np.sqrt(2 * np.pi) * h) ** dims
             held = 100 * ((found[:, 1] <= truth) & (truth <= found[:, 2])).mean(axis=1)
             rival = histogram(x, queries, upper, h, truth, epsilon) if delta == 0 else np.nan
+            others = lsq(x, queries, upper, h, truth, epsilon) if delta == 0 and 'LSQ' in os.environ else (np.nan, np.nan)
             print(f'{name:10s} {kind:15s} ε={epsilon:<4} h={factor:<4} error {rms(found[:, 0], truth).mean():7.2f} '
-                  f'histogram {rival:7.2f} coverage {held.mean():5.1f} worst {held.min():5.1f} '
+                  f'histogram {rival:7.2f} LSQ-RFF {others[0]:7.2f} LSQ-FGT {others[1]:7.2f} coverage {held.mean():5.1f} worst {held.min():5.1f} '
                   f'width {1e4 * np.median(found[:, 2] - found[:, 1]):8.1f}', flush=True)
 
 
