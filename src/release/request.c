@@ -124,12 +124,44 @@ give_params(const RaceLedger *ledger, Datum params)
 	return (Node *) makeConst(ledger->params_type, -1, InvalidOid, -1, params, false, false);
 }
 
-/* Give an array that is put in its place later: private sketches when there are any, units when the series is locked. */
+/*
+ * Give an array that is put in its place later: private sketches when there are any, units when the series is locked.
+ * Analysis may copy the node, as it does from PostgreSQL 18 on where rows are grouped.  So the location, which no text
+ * has, tells it apart in the query.
+ */
+#define LATER_LOCATION(parameter)	(-1000 - (parameter))
+
 static Node *
-give_later(Const **place, Oid type, Oid collation)
+give_later(int parameter, Oid type, Oid collation)
 {
-	*place = makeConst(type, -1, collation, -1, (Datum) 0, true, false);
-	return (Node *) *place;
+	Const	   *later = makeConst(type, -1, collation, -1, (Datum) 0, true, false);
+
+	later->location = LATER_LOCATION(parameter);
+	return (Node *) later;
+}
+
+/* Find the arrays in a query that are put in their places later. */
+static bool
+find_later(Node *node, void *checked_arg)
+{
+	RaceChecked *checked = checked_arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, find_later, checked_arg, 0);
+	if (IsA(node, Const))
+	{
+		Const	   *later = (Const *) node;
+
+		if (later->location == LATER_LOCATION(GIVE_SCORED_BY))
+			checked->scored_by = later;
+		else if (later->location == LATER_LOCATION(GIVE_SERIES_UNITS))
+			checked->series_units = later;
+		else if (later->location == LATER_LOCATION(GIVE_SERIES_RECORDS))
+			checked->series_records = later;
+	}
+	return expression_tree_walker(node, find_later, checked_arg);
 }
 
 /* ----------------------------------------------------------- the template */
@@ -175,13 +207,13 @@ give_node(ParseState *pstate, ParamRef *parameter)
 			node = give_params(template->ledger, template->checked->scores_params);
 			break;
 		case GIVE_SCORED_BY:
-			node = give_later(&template->checked->scored_by, get_array_type(template->ledger->sketch_type), InvalidOid);
+			node = give_later(GIVE_SCORED_BY, get_array_type(template->ledger->sketch_type), InvalidOid);
 			break;
 		case GIVE_SERIES_UNITS:
-			node = give_later(&template->checked->series_units, TEXTARRAYOID, C_COLLATION_OID);
+			node = give_later(GIVE_SERIES_UNITS, TEXTARRAYOID, C_COLLATION_OID);
 			break;
 		case GIVE_SERIES_RECORDS:
-			node = give_later(&template->checked->series_records, get_array_type(INT8OID), InvalidOid);
+			node = give_later(GIVE_SERIES_RECORDS, get_array_type(INT8OID), InvalidOid);
 			break;
 	}
 	template->in_expression = false;
@@ -356,6 +388,7 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 	free_parsestate(pstate);
 	AtEOXact_GUC(true, level);
 	check_template(ledger, checked, query);
+	find_later((Node *) query, checked);
 	return query;
 }
 
