@@ -33,6 +33,14 @@ while (my $line = <$psql>)
 }
 close $psql or die "psql failed\n";
 
+# The names that the last version had; what is not among them is marked with the version that brings it.
+my ($control) = read_all(do { open my $in, '<', "$FindBin::Bin/../racepriv.control" or die "racepriv.control: $!"; $in });
+my ($version) = $control =~ /^default_version = '(.*)'$/m;
+my ($last) = glob "$FindBin::Bin/../test/upgrade/racepriv--*.sql.gz";
+open my $unzipped, '-|', 'gzip', '-dc', $last or die "gzip: $!";
+my %older = map { $_ => 1 } read_all($unzipped) =~ /^CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|PROCEDURE|TYPE|TABLE|VIEW) (?:\@extschema\@\.)?(\w+)/gm;
+close $unzipped or die "gzip failed\n";
+
 my %seen;
 
 sub entry
@@ -40,7 +48,9 @@ sub entry
 	my ($name) = @_;
 	die "there is no $name\n" unless exists $entries{$name};
 	die "$name has two places\n" if $seen{$name}++;
-	return $entries{$name};
+	my ($kind, $object) = split / /, $name;
+	return $entries{$name} if $older{$object} || $kind =~ /^(?:operator|setting)$/;
+	return $entries{$name} =~ s/^(  \w+):/$1 (since $version):/gmr;
 }
 
 # Lines are short enough to be read, but for tables, code and markers, which must be one line.
