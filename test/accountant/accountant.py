@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second accountant: what each release costs, computed from doc/privacy.md alone.
+"""A second accountant: what each release costs, computed from doc/privacy.md.
 
     accountant.py ask SEED N [KIND ...]    prints SQL that asks a server what N requests of each kind of cost come to
     accountant.py check [WRONG]            reads what psql printed, and prints for each kind how many answers are wrong
@@ -212,7 +212,8 @@ def gaussian(shape, answer, m, factor, epsilon, delta, l2, coarser):
     # the account with less noise, of the number that has less
     least = min(s * part for s, part in parts) / 2
     other = least / F(zcdp_rho(epsilon, delta)), least / F(exact_allowed(epsilon, delta)) + 4
-    if factor == 1 and abs(other[0] - other[1]) > F(EXACT) * other[0] and exact != (other[1] < other[0]):
+    same = exact and agrees(zcdp_rho(epsilon, delta), ZCDP, 0)      # both have these integers
+    if factor == 1 and not same and abs(other[0] - other[1]) > F(EXACT) * other[0] and exact != (other[1] < other[0]):
         return False
     close = 1e-13 if coarser or max(is_) > 2**50 else SUM
     return (recorded(answer['rho'], rho * (1 - F(close)), float(allowed) * (1 + 1e-15), 2 * close) and
@@ -288,8 +289,7 @@ def check_share(a):
 def check_tables(a):
     """Tables of columns, pairs and triples: all that a value says was measured costs at most what it states.
 
-    Scores are not told, and a table that was drawn twice has the variance of a mean.  So the sum is a bound from below;
-    where a release has neither, it is the cost.
+    Scores are not told, and a table that was drawn twice has the variance of a mean.  So the sum is a bound from below.
     """
     unit, epsilon, delta, m = int(a[0]), float(a[1]), float(a[2]), int(a[3])
     factor = 2 if a[4] == 'substitute' else 1
@@ -351,25 +351,27 @@ def check_ledger(a):
         allowed = zcdp_rho(limit, delta_limit)
         right.append(float(allowed) * (1 - ZCDP) <= float(rho_limit) <= float(allowed) * (1 + 1e-15))
     if not all(right):
-        print('ledger:', right, a, file=sys.stderr)
+        print('ledger:', right[:3], [c[0] for c, good in zip(charges, right[4::2]) if not good], right[-1], a[:8], file=sys.stderr)
     return all(right)
 
 def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
     """Is the rho of a charge that of its most expensive value, and of its choices or scores, and within what was asked?"""
-    rest, choices = F(rho), 2 if name.startswith('choice2') else 1
+    rest = F(rho)
     if name.startswith('choice'):
-        part = epsilon / (choices + 4)
-        pure, gaussian_ = F(part)**2 / 2, F(zcdp_rho(part, delta / 4 / choices))
+        part = epsilon / 5
+        pure, gaussian_ = F(part)**2 / 2, F(zcdp_rho(part, delta / 4))
         epsilon, delta = 4 * part, delta / 2
         if chosen != F(str(delta)):
             return False
         # the noise that needs fewer persons is taken: Gaussian noise, if a person has many values
-        rest -= choices * (pure if abs(rest - choices * pure - F(max(values))) <= F(max(values)) / 100 else gaussian_)
+        rest -= pure if abs(rest - pure - F(max(values))) <= F(max(values)) / 100 else gaussian_
     elif chosen:
         return False
     if name.startswith('scores'):
         rest, epsilon = rest - F(epsilon / 4)**2 / 2, epsilon * 0.75
         values = values[:1]
+    if name.startswith('series'):       # 59 days have intervals of two lengths, and each gets half of epsilon
+        return recorded(float(rest), F(epsilon / 2)**2 * (1 - F(1, 10**11)), math.inf, 1e-9) and max(values, default=0) <= rest
     if delta == 0:
         return recorded(float(rest), F(epsilon)**2 / 2, math.inf, 1e-12) and max(values, default=0) <= rest
     most = F(zcdp_rho(epsilon, delta) if zcdp else exact_allowed(epsilon, delta)) * (1 + F(ZCDP))
@@ -467,10 +469,10 @@ STATEMENTS = {
 
 LEDGER = """SELECT 'ledger', s.accounting, s.epsilon_limit, s.delta_limit, s.rho_limit, s.spent_epsilon, s.spent_delta, s.spent_rho,
     s.spent_zcdp_epsilon, string_agg(concat_ws(',', c.request->>'name', c.request->>'epsilon', c.request->>'delta', c.epsilon, c.delta,
-    c.rho, (SELECT string_agg(i.rho::text, '/') FROM _racepriv.race_releases r, race_info(r.sketch) i WHERE r.charge = c.charge),
+    c.rho, coalesce((SELECT string_agg(i.rho::text, '/') FROM _racepriv.race_releases r, race_info(r.sketch) i WHERE r.charge = c.charge), ''),
     d.max_contributions, d.neighbors, coalesce(c.request->>'chosen_delta', '0')), ';')
     FROM race_budget_status s JOIN _racepriv.race_charges c USING (budget) JOIN _racepriv.race_datasets d ON d.dataset = c.dataset
-    WHERE c.act = 'release' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9;"""
+    WHERE c.act = 'release' GROUP BY s.budget, 1, 2, 3, 4, 5, 6, 7, 8, 9;"""
 
 def ask(seed, n, kinds):
     print("\\pset fieldsep '\\t'\nSET extra_float_digits = 1;")
