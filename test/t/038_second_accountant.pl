@@ -17,7 +17,7 @@ my %answers;
 # What the accountant asks, and what the server answers
 sub answers {
 	my ($kind, $requests) = @_;
-	my ($asked, $good) = run('', 'python3', PYTHON, 'ask', 1, $requests, $kind);
+	my ($asked, $good) = run('', '/usr/bin/python3', PYTHON, 'ask', 1, $requests, $kind);
 	die $asked unless $good;
 	return sql($asked);
 }
@@ -25,7 +25,7 @@ sub answers {
 # How many answers of a kind there are, and how many of them are wrong
 sub wrong {
 	my ($answers, @mistake) = @_;
-	my ($said, $good) = run("$answers\n", 'python3', PYTHON, 'check', @mistake);
+	my ($said, $good) = run("$answers\n", '/usr/bin/python3', PYTHON, 'check', @mistake);
 	diag $said unless $good && $said =~ /^\w+ \d+ \d+$/;
 	return $said =~ /^\w+ (\d+) (\d+)$/m;
 }
