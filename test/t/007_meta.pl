@@ -41,6 +41,9 @@ for my $document (qw(README.md CONTRIBUTING.md), map { s{.*/(doc/)}{$1}r } glob 
 	my @named = slurp($document) =~ m{`(?:[\w./-]*/)?([a-z0-9_]+\.(?:c|h|pl|py))`}g;
 	is(join(' ', grep { !$files{$_} } @named), '', "the files that $document names are there");
 }
+my %mutants = map { $_ => 1 } slurp('test/mutants/table.sh') =~ /^mutant ([\w-]+)/mg;
+my @claimed = slurp('doc/limitations.md') =~ /`([a-z]+-(?:[\w-]+|\*))`/g;
+is(join(' ', grep { my $name = qr/^\Q$_\E$/ =~ s/\\\*/.*/r; !grep { /$name/ } keys %mutants } @claimed), '', 'the mutants that doc/limitations.md names are there');
 my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql}";
 is(join(' ', grep { $source !~ /\b$_\b/ } slurp('doc/privacy.md') =~ /`(race_\w+)`/g), '', 'and the functions that doc/privacy.md names');
 
