@@ -183,6 +183,7 @@ need_tests() {
 	need perl have prove
 	need perl loads_modules
 	need python3 have /usr/bin/python3
+	need_numpy
 	need libpq-dev test -e "$(pg_place --includedir)/libpq-fe.h"
 	need_of_postgresql client \
 		"$(dirname "$(makefile_global)")/test/regress/pg_regress"

@@ -141,17 +141,14 @@ class Sketch(SimpleNamespace):
         tables = split_tables(self.parts[0], self.counters[0])
         return {columns: table.sum(axis=-1) / (4096 if table.shape[-1] > 1 else 1) for columns, table in tables.items()}
 
-    def means(self, lower, upper):
-        """The mean of a measure with these bounds in each cell of each table."""
-        tables = split_tables(self.parts[0], self.counters[0])
-        return {columns: lower + (upper - lower) * table[..., 1] / (table[..., 0] + table[..., 1]) for columns, table in tables.items()}
-
     def moments(self):
-        """The symmetric matrix of the sums of v_i v_j."""
-        _, features, targets, coarser, _ = self.parts[0].extra
+        """The symmetric matrix of the sums of v_i v_j, of an exact value."""
+        if self.status != EXACT:
+            raise ValueError('moments of exact values are read here')
+        _, features, targets, _, _ = self.parts[0].extra
         p = 1 + features + self.parts[0].dims
         matrix = np.zeros((p, p))
-        matrix[np.triu_indices(p)] = self.counters[0] * 2.0**coarser / (3072 if targets else 8192) ** 2
+        matrix[np.triu_indices(p)] = self.counters[0] / (3072 if targets else 8192) ** 2
         return matrix + np.triu(matrix, 1).T
 
 def read(value):

@@ -1,0 +1,68 @@
+"""Asks clients/python/racepriv.py what 290_format.pl compares: lines of fields from stdin, after the mode."""
+import sys
+import uuid
+
+import racepriv
+
+
+def build(name, empty, records, expected):
+    records = eval(records, {'uuid': uuid})                 # the test itself wrote them
+    built = racepriv.build(racepriv.read(empty).parts, records).to_text()
+    print(name, 'same' if built == expected else 'different', sep='\t')
+
+
+def ask(name, text, query, *answers):
+    sketch = racepriv.read(text)
+    query = eval(query)
+    print(sketch.count, repr(float(sketch.kernel_sum(query))), repr(float(sketch.density(query))), sep='\t')
+
+
+def status(text):
+    sketch = racepriv.read(text)
+    names = {racepriv.EXACT: 'exact', racepriv.SHARE: 'share', racepriv.PRIVATE: 'private'}
+    print(names[sketch.status], repr(sketch.epsilon), f'{sketch.counter_variance:.6f}', f'{sketch.count_variance:.6f}', sep='\t')
+
+
+def nodes(text):
+    array = racepriv.read(text).nodes()
+    print('x'.join(map(str, array.shape)), f'{array.sum():g}')
+
+
+def tables(text):
+    arrays = racepriv.read(text).tables()
+    for columns, array in sorted(arrays.items()):
+        print(','.join(map(str, columns)), 'x'.join(map(str, array.shape)), f'{array.sum():g}')
+    print(f'cell 1: {arrays[0,][1]:g}')
+
+
+def private(tables, moments):
+    sketch = racepriv.read(tables)
+    arrays = sketch.tables()
+    print(sketch.counters.size - sum(array.size for array in arrays.values()))
+    print(max(abs(array.sum() - 300) for array in arrays.values()))
+    try:
+        racepriv.read(moments).moments()
+    except ValueError:
+        print('refused')
+
+
+def moments(text):
+    sketch = racepriv.read(text)
+    lower, upper = (sketch.parts[0].arrays[name] for name in ('lower', 'upper'))
+    first = sketch.moments()[0]
+    print(*((lower + upper) / 2 + first[1:] / first[0] * (upper - lower) / 2))
+
+
+def damaged(text):
+    whole = racepriv.read(text).to_bytes()
+    changed = whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]
+    for data in whole, changed, whole[:-1], whole + b'\0':
+        try:
+            racepriv.read(data)
+            print('whole')
+        except ValueError:
+            print('refused')
+
+
+for line in sys.stdin.read().splitlines():
+    globals()[sys.argv[1]](*line.split('\t'))
