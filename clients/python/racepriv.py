@@ -142,10 +142,10 @@ class Sketch(SimpleNamespace):
         return {columns: table.sum(axis=-1) / (4096 if table.shape[-1] > 1 else 1) for columns, table in tables.items()}
 
     def moments(self):
-        """The symmetric matrix of the sums of v_i v_j, of an exact value."""
-        if self.status != EXACT:
-            raise ValueError('moments of exact values are read here')
-        _, features, targets, _, _ = self.parts[0].extra
+        """The symmetric matrix of the sums of v_i v_j."""
+        _, features, targets, coarser, _ = self.parts[0].extra
+        if coarser:
+            raise ValueError('moments in coarser units are not read here')
         p = 1 + features + self.parts[0].dims
         matrix = np.zeros((p, p))
         matrix[np.triu_indices(p)] = self.counters[0] / (3072 if targets else 8192) ** 2
