@@ -403,7 +403,6 @@ enter_charge(Release *release)
 					lengthof(parameters), parameters);
 	release->charge.id = race_ledger_value(1, &isnull);
 	release->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
-	read_provenance(release);
 }
 
 static void
@@ -735,6 +734,7 @@ charge_and_make(Release *release)
 		return;
 	}
 	next_transaction(release);
+	read_provenance(release);
 	make_private(release);
 	commit(release);
 	lock_relations(relations, false);
