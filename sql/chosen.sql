@@ -96,7 +96,7 @@ END $$;
 SELECT column_name, lower, upper, unit, source FROM race_columns WHERE dataset = 'chosen sizes' AND column_name NOT IN ('n', 'name', 'person', 'none');
 -- the person's number is one of twenty
 SELECT lower, upper::int > 1000 AND upper::int < 2.1e9 AS one FROM race_columns WHERE dataset = 'chosen sizes' AND column_name = 'n';
-SELECT request - 'version'::text AS request, epsilon, rho FROM _racepriv.race_charges WHERE dataset = 'chosen sizes' AND act = 'release' ORDER BY request->>'name';
+SELECT request - 'version'::text AS request, epsilon, rho FROM _racepriv.race_charges WHERE dataset = 'chosen sizes' AND act = 'release' ORDER BY request->>'name' COLLATE "C";
 SELECT column_name, revision, epsilon FROM _racepriv.race_descriptions WHERE dataset = 'chosen sizes' ORDER BY 1, 2;
 CALL race_describe('chosen sizes', 'far');
 CALL race_describe('chosen sizes', 'far', bounds => 'private', epsilon => 1e6);
