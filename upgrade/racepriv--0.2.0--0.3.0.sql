@@ -570,6 +570,23 @@ CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) RETU
 COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) IS
 	'aggregate transition function';
 
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_build_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
+
+REVOKE EXECUTE ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) IS
+	'aggregate transition function';
+
+CREATE AGGREGATE _racepriv._race_build_weighted(params race_params, x "any", weight float8, weight_max int, weight_bits int) (
+	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
+	COMBINEFUNC = _racepriv._race_plus,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE _racepriv._race_build_weighted(race_params, "any", float8, int, int) IS
+	'race_build of a release with weights: each record counts as often as its weight says, from 0 to weight_max';
+
 CREATE AGGREGATE race_build_records(params race_params, record bytea) (
 	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
 	COMBINEFUNC = _racepriv._race_plus,
@@ -635,6 +652,26 @@ COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, 
 
 CREATE OR REPLACE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
 	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
+
+CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) RETURNS internal
+	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
+
+REVOKE EXECUTE ON FUNCTION
+	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) FROM PUBLIC;
+
+COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) IS 'aggregate transition function';
+
+CREATE AGGREGATE _racepriv._race_build_value_weighted(
+	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight float8, weight_max int, weight_bits int) (
+	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
+	FINALFUNC = _racepriv._race_build_value_final,
+	COMBINEFUNC = _racepriv._race_build_value_combine,
+	SERIALFUNC = _racepriv._race_build_value_serialize, DESERIALFUNC = _racepriv._race_build_value_deserialize,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, float8, int, int) IS
+	'race_build_value of a release with weights';
 
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS
 	'two exact halves of the sketch of all records, for race_conditional_mean: a value within public bounds divides each record among them at random. Errors as in race_build, 22023 for other bounds';
@@ -1913,12 +1950,13 @@ CREATE PROCEDURE race_release_sketch(
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
-	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL)
+	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL,
+	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
 
-GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) TO PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
 
-COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb) IS
+COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 GRANT EXECUTE ON PROCEDURE race_release_next(text) TO PUBLIC;
@@ -2278,12 +2316,13 @@ COMMENT ON FUNCTION _racepriv._race_check_domains(text, text, jsonb) IS
 
 CREATE PROCEDURE race_release(
 	name text, dataset text, columns text[] DEFAULT NULL, epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, description text DEFAULT NULL,
-	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL)
+	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL,
+	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 
-GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) TO PUBLIC;
+GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) TO PUBLIC;
 
-COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb) IS
+COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) IS
 	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets that do; series: intervals of time. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION race_plan(

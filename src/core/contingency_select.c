@@ -228,7 +228,8 @@ best_cells(const RaceSelect *select, double dims, double amount)
 static unsigned __int128
 unevenness_change(const RaceSelect *select, uint32_t block)
 {
-	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1) * 2 * (block - 1);
+	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1) * 2 * (block - 1) *
+		select->unit;
 
 	return select->pure ? l1 : l1 * l1;
 }
@@ -304,7 +305,7 @@ race_select_count(RaceSelect *select)
 {
 	double		part = fmin(fmax(1 / (COUNT_TABLES * select->columns), COUNT_LEAST), COUNT_MOST);
 
-	return take(select, select->budget * part, 1, table_change(select, 1));
+	return take(select, select->budget * part, 1, table_change(select, UINT64_C(1) << select->weight_bits));
 }
 
 static uint32_t

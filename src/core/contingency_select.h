@@ -58,7 +58,8 @@ typedef struct RaceSelect
 	uint32_t	n_asked;
 	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor; those of three columns come first */
 	uint32_t	parts;			/* counters of a cell, */
-	uint64_t	unit;			/* to which a record adds so much together */
+	uint64_t	unit;			/* to which a record adds so much together, with the digits of weights, */
+	uint32_t	weight_bits;	/* which has the number of records, too */
 	bool		pure;
 	double		budget;			/* epsilon, or what an account of Gaussian noise allows, */
 	uint64_t	added;			/* and what it adds to each variance (noise.h) */

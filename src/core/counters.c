@@ -216,7 +216,7 @@ race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
 
 void
 race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
-						  const RacePortion *portion, RaceCounterArray lower,
+						  const RacePortion *portion, int64_t weight, RaceCounterArray lower,
 						  RaceCounterArray upper)
 {
 	uint64_t	limit = race_dither_limit(portion->share);
@@ -230,7 +230,7 @@ race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, ui
 				  type *c = halves[half].counters;
 
 				  for (uint32_t r = 0; r < rows; r++, c += range)
-					  c[buckets[r]] += up[r] == (half == 1);
+					  c[buckets[r]] += up[r] == (half == 1) ? weight : 0;
 			)
 }
 

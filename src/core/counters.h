@@ -81,9 +81,9 @@ extern void race_counters_bump(void *counters, int width,
 							   const uint32_t *buckets, size_t n,
 							   uint32_t rows, uint32_t range, int64_t delta);
 
-/* Count a record in some rows, which begin with number `row`, at most RACE_LANES, of two halves. */
+/* Count a record `weight` times in some rows, which begin with number `row`, at most RACE_LANES, of two halves. */
 extern void race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows,
-									  uint32_t range, const RacePortion *portion,
+									  uint32_t range, const RacePortion *portion, int64_t weight,
 									  RaceCounterArray lower, RaceCounterArray upper);
 
 /* Return a + b within +-RACE_MAX_COUNT. */

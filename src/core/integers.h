@@ -81,4 +81,13 @@ race_dither_round(const RacePortion *portion, int64_t n)
 	return (int64_t) floor(portion->share * (double) n + draw);
 }
 
+/* x / 2^bits, rounded to the nearest integer; x is at most 2^62 */
+static inline int64_t
+race_shift_rounded(int64_t x, int bits)
+{
+	int64_t		half = bits > 0 ? INT64_C(1) << (bits - 1) : 0;
+
+	return (x + half) >> bits;
+}
+
 #endif

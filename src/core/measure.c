@@ -92,6 +92,14 @@ race_measure_workspace(const RaceParams *params)
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
 
+/* The tables of parameters, whose units have the digits of weights */
+static void
+tables_of(const RaceRequest *request, const RaceParams *params, RaceContingency *tables)
+{
+	race_contingency_of(params, tables);
+	tables->unit <<= request->weight_bits;
+}
+
 uint64_t
 race_measure_begin(const RaceRequest *request, const RaceContingency *tables, RaceSelectArrays *arrays,
 				   RaceSelect *select)
@@ -125,6 +133,7 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 	select->columns = tables->columns;
 	select->parts = tables->parts;
 	select->unit = tables->unit;
+	select->weight_bits = request->weight_bits;
 	select->cells = arrays->cells;
 	select->finest = arrays->finest;
 	select->ordered = arrays->ordered;
@@ -150,11 +159,11 @@ race_measure_count(const RaceRequest *request, const RaceParams *params, double 
 	uint64_t	noise;
 
 	memset(&work, 0, sizeof(work));
-	race_contingency_of(params, &tables);
+	tables_of(request, params, &tables);
 	noise = race_measure_begin(request, &tables, &work.arrays, &work.select);
 	if (noise == 0 || !race_select_one_ways(&work.select, 1))
 		return 0;
-	*variance = race_select_variance(&work.select, work.select.one_way[0]);
+	*variance = race_weighted_variance(race_select_variance(&work.select, work.select.one_way[0]), request->weight_bits);
 	*budget = work.select.budget;
 	return noise;
 }
@@ -166,7 +175,7 @@ race_measure_noise(const RaceRequest *request, const RaceParams *params)
 	Work		work;
 
 	memset(&work, 0, sizeof(work));
-	race_contingency_of(params, &tables);
+	tables_of(request, params, &tables);
 	race_measure_begin(request, &tables, &work.arrays, &work.select);
 	return race_select_noise(&work.select);
 }
@@ -590,7 +599,7 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	work->exact = exact;
 	work->random = random;
 	work->mechanism = request->delta == 0 ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
-	race_contingency_of(exact->params, tables);
+	tables_of(request, exact->params, tables);
 	n = all_groups(tables);
 	work->joined = (double *) (work + 1);
 	work->sums = (int64_t *) work->joined + n;
@@ -636,6 +645,20 @@ measure_again(Work *work, const uint64_t *noise)
 	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);
 }
 
+/* Round off the digits of weights, of what was measured. */
+static void
+round_weights(Work *work, uint32_t bits)
+{
+	RaceContingency *tables = &work->result.tables;
+
+	for (size_t i = 0; bits > 0 && i < work->counters; i++)
+		work->result.counters[i] = race_shift_rounded(work->result.counters[i], (int) bits);
+	for (uint32_t i = 0; i < tables->n_measured; i++)
+		work->measured[RACE_TABLE_NUMBERS * i + 2] =
+			race_weighted_variance(work->measured[RACE_TABLE_NUMBERS * i + 2], bits);
+	tables->unit >>= bits;
+}
+
 const RaceMeasuring *
 race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *request, double records,
 			 void *workspace)
@@ -667,6 +690,7 @@ race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *requ
 	}
 	if (race_select_rest(&work->select, again))
 		measure_again(work, again);
+	round_weights(work, request->weight_bits);
 	work->result.cost = work->select.cost;
 	return &work->result;
 }

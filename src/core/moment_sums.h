@@ -116,16 +116,6 @@ extern uint64_t race_moments_unit(const RaceParams *params);
 extern uint64_t race_moments_trace(const RaceParams *params, int coarser);
 extern int	race_moments_least_coarse(const RaceParams *params);
 
-/* A counter in coarser integers: rounded to the nearest */
-static inline int64_t
-race_moments_coarsen(int64_t counter, int coarser)
-{
-	int64_t		half = coarser > 0 ? INT64_C(1) << (coarser - 1) : 0;
-
-	/* division that rounds down; counters are at most 2^62 */
-	return (counter + half) >> coarser;
-}
-
 /*
  * Count n records of dims numbers each, within the bounds, `sign` (1 or -1) times: add their
  * products to the counters.  The workspace has race_moments_workspace() bytes, aligned to 8.

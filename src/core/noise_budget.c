@@ -54,6 +54,7 @@ race_noise_problem(const RaceNoise *noise)
 	if (noise->half > RACE_UPPER_HALF)
 		return "Unknown half.";
 	none.half = noise->half;
+	none.max_contributions = noise->max_contributions;
 	if (noise->status == RACE_STATUS_EXACT)
 		return memcmp(noise, &none, sizeof(none)) == 0 ? NULL :
 			"An exact sketch claims to carry noise.";

@@ -46,8 +46,8 @@ typedef enum RaceValueHalf
 } RaceValueHalf;
 
 /*
- * The noise in a sketch and what it cost.  All zero in an exact one, but for the half and the
- * pair_id of a half.  In a sum of noise shares: what it costs with as many shares as there
+ * The noise in a sketch and what it cost.  All zero in an exact one, but for the half, the
+ * pair_id of a half, and what is said of weights.  In a sum of noise shares: what it costs with as many shares as there
  * are, or as there must be.
  */
 typedef struct RaceNoise
@@ -57,7 +57,7 @@ typedef struct RaceNoise
 	uint8_t		neighbors;		/* RaceNeighbors */
 	uint8_t		half;			/* RaceValueHalf */
 	uint32_t	dropouts;		/* of the parties, who may fail to take part */
-	uint32_t	max_contributions;	/* records a person may have */
+	uint32_t	max_contributions;	/* records a person may have; of an exact sketch: race_largest_weight() */
 	uint32_t	releases;		/* private sketches, or shares, merged into this one */
 	double		epsilon;		/* true cost, rounded up */
 	double		delta;

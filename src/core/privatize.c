@@ -34,21 +34,25 @@ PG_FUNCTION_INFO_V1(race_privatize);
 PG_FUNCTION_INFO_V1(race_share);
 
 static RaceExact
-exact_of(const RaceView *view)
+exact_of(const RaceView *view, const RaceRequest *request)
 {
 	bool		is_half = view->header->noise.half != RACE_WHOLE;
 	RaceExact	exact = {view->params, view->counters, view->width, is_half, view->header->count};
 
+	if (view->header->noise.max_contributions != race_largest_weight(request))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a sketch of records with weights gets noise in a release alone"),
+				 errhint("race_release_sketch has weight and weight_max.")));
 	return exact;
 }
 
 /* Make a sketch of the rows, cells or tables of a plan, with noise. */
 static RaceSketch *
-release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *workspace,
+release(const RaceView *view, const RaceExact *exact, const RacePlan *plan, int64 noisy_count, void *workspace,
 		MemoryContext context)
 {
 	const RaceSelection *selection = &plan->selection;
-	RaceExact	exact = exact_of(view);
 	RaceParams *params = selection->tables != NULL ?
 		race_params_measured(view->params, &selection->tables->tables) :
 		race_params_copy(view->params, CurrentMemoryContext);
@@ -61,7 +65,7 @@ release(const RaceView *view, const RacePlan *plan, int64 noisy_count, void *wor
 	sketch->header.noise = plan->noise;
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
-	race_draw_counters(race_strong_random(), &exact, plan, workspace,
+	race_draw_counters(race_strong_random(), exact, plan, workspace,
 					   (int64 *) sketch->counters);
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
 		sketch->params->coarser = (uint8) selection->coarser;
@@ -95,11 +99,11 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 	else
 		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
 	for (int i = 0; i < n; i++)
-		exact[i] = exact_of(&views[i]);
+		exact[i] = exact_of(&views[i], request);
 	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
 		race_refuse_noise(request, race_largest_selection(request, params).rows);
 	for (int i = 0; i < n; i++)
-		sketches[i] = release(&views[i], &plan, counts[i], workspace,
+		sketches[i] = release(&views[i], &exact[i], &plan, counts[i], workspace,
 							  AllocSetContextCreate(context, "private sketch",
 													ALLOCSET_START_SMALL_SIZES));
 	if (n > 1)
@@ -172,8 +176,8 @@ race_share(PG_FUNCTION_ARGS)
 	if (!race_plan_share(&request, view.params, &federation, &plan))
 		race_refuse_noise(&request, plan.selection.rows);
 
-	exact = exact_of(&view);
-	sketch = release(&view, &plan, race_draw_count(race_strong_random(), &exact, &plan),
+	exact = exact_of(&view, &request);
+	sketch = release(&view, &exact, &plan, race_draw_count(race_strong_random(), &exact, &plan),
 					 palloc_extended(race_draw_workspace(view.params), MCXT_ALLOC_HUGE),
 					 race_result_context(fcinfo));
 	id = race_random_id();
@@ -212,7 +216,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.epsilon = epsilon;
 	request.delta = race_checked_delta(delta);
 	request.rows = 0;
-	request.levels = 0;
+	request.levels = request.weight_max = request.weight_bits = 0;
 	request.zcdp = false;
 	if (rows != NULL && !race_summary_kind(params)->selected)
 	{

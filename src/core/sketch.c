@@ -516,7 +516,7 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 	else
 		for (uint32 i = 0; i < n; i++)
 			race_count_halves_in_rows(buckets + i * RACE_LANES, row, rows, params->range,
-									  &sketch->split->portions[from + i],
+									  &sketch->split->portions[from + i], weight,
 									  counters_of(sketch, row),
 									  counters_of(sketch->split->upper, row));
 }
@@ -636,11 +636,11 @@ flush_batch(RaceSketch *sketch)
 	race_records_clear(batch);
 }
 
-void
-race_sketch_add(RaceSketch *sketch, int64 weight)
+/* Take the record that is next in the batch, `weight` times. */
+static void
+take_record(RaceSketch *sketch, int64 weight)
 {
 	uint32		last = sketch->batch->n;
-	int64		count = race_bounded_sum(sketch->header.count, weight, true);
 
 	if (weight == 1)
 		sketch->batch->n++;
@@ -651,6 +651,14 @@ race_sketch_add(RaceSketch *sketch, int64 weight)
 		if (last == 0)
 			race_records_clear(sketch->batch);
 	}
+}
+
+void
+race_sketch_add(RaceSketch *sketch, int64 weight)
+{
+	int64		count = race_bounded_sum(sketch->header.count, weight, true);
+
+	take_record(sketch, weight);
 	sketch->header.count = count;
 }
 
@@ -664,13 +672,15 @@ race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper)
 }
 
 void
-race_sketch_add_split(RaceSketch *lower, RacePortion portion)
+race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight)
 {
 	RaceSplit  *split = lower->split;
 	RaceSketch *counted = race_dither_counts_up(&portion) ? split->upper : lower;
+	int64		count = race_bounded_sum(counted->header.count, weight, true);
 
-	counted->header.count = race_bounded_sum(counted->header.count, 1, true);
-	split->portions[lower->batch->n++] = portion;
+	split->portions[lower->batch->n] = portion;
+	take_record(lower, weight);
+	counted->header.count = count;
 }
 
 void

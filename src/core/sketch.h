@@ -110,7 +110,7 @@ extern void race_sketch_add(RaceSketch *sketch, int64 weight);
  * records.  View the lower one first.
  */
 extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
-extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion);
+extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight);
 
 /* The halves of a pair, in this order wherever there are both */
 enum
@@ -170,6 +170,13 @@ extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *
  * All errors that the record can cause come before the first change.
  */
 extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
+
+/*
+ * Read a weight from the three arguments from number `arg` on: the weight, the largest one, and how many binary digits
+ * weights have after the point (RaceRequest).  Return it in places of the last digit, rounded at random so that its mean
+ * is the weight, from 0 to the largest; 0 for NULL and NaN.  Note in the sketches how much a record adds at most.
+ */
+extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n);
 
 /*
  * The cache of derived objects: what is computed of a sketch once for a session.

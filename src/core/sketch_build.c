@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "noise_state.h"
+#include "privatize.h"
 #include "sketch.h"
 #include "table.h"
 
@@ -106,8 +107,26 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
 	return race_params_arg(PG_GETARG_DATUM(1));
 }
 
+int64
+race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n)
+{
+	double		weight = PG_ARGISNULL(arg) ? 0 : PG_GETARG_FLOAT8(arg);
+	RaceRequest request = {.weight_max = PG_GETARG_INT32(arg + 1),.weight_bits = PG_GETARG_INT32(arg + 2)};
+	double		places;
+	double		whole;
+
+	for (int i = 0; i < n; i++)
+		sketches[i]->header.noise.max_contributions = race_largest_weight(&request);
+	/* not of a NaN */
+	if (!(weight > 0))
+		return 0;
+	places = ldexp(Min(weight, request.weight_max), request.weight_bits);
+	whole = floor(places);
+	return (int64) whole + ((double) race_random_below(race_strong_random(), UINT64CONST(1) << 53) < ldexp(places - whole, 53));
+}
+
 /*
- * Transition of race_build(params, x).  A NULL record adds nothing, but leaves an empty sketch: an empty release must still be noise,
+ * Transition of race_build(params, x), and of _race_build_weighted(params, x, weight, weight_max, weight_bits).  A NULL record adds nothing, but leaves an empty sketch: an empty release must still be noise,
  * and a moving transition may not return NULL.
  */
 static Datum
@@ -129,7 +148,7 @@ build_step(FunctionCallInfo fcinfo, bool prepared)
 			race_prepared_read(PG_GETARG_DATUM(2), sketch->params, race_sketch_next(sketch));
 		else
 			race_build_read(fcinfo, 2, sketch);
-		race_sketch_add(sketch, 1);
+		race_sketch_add(sketch, PG_NARGS() > 3 ? race_build_weight(fcinfo, 3, &sketch, 1) : 1);
 	}
 	return RaceSketchGetDatum(sketch);
 }
@@ -270,6 +289,10 @@ check_mergeable(const RaceView *a, const RaceView *b)
 		race_check_belong(a->header, b->header);
 	if (x->status != RACE_STATUS_PRIVATE)
 		race_params_check_same(a->params, b->params);
+	if (x->status == RACE_STATUS_EXACT && x->max_contributions != y->max_contributions)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sketches of records with different largest weights cannot be combined")));
 	if (x->status == RACE_STATUS_EXACT)
 		return;
 	if (race_params_are_measured(a->params) || race_params_are_measured(b->params))

@@ -31,12 +31,20 @@ start_plan(const RaceRequest *request, const RaceParams *params, RaceSelection s
 {
 	memset(plan, 0, sizeof(RacePlan));
 	plan->selection = selection;
+	plan->weight_bits = request->weight_bits;
 	if (race_summary_kind(params)->least_coarse != NULL)
 		plan->selection.coarser = race_summary_kind(params)->least_coarse(params);
 	plan->noise.status = status;
 	plan->noise.neighbors = request->neighbors;
 	plan->noise.max_contributions = request->max_contributions;
 	plan->noise.releases = 1;
+}
+
+/* The records of a person, with weights in places of their last digit: at most 2^31 */
+static uint32_t
+units_of_person(const RaceRequest *request)
+{
+	return request->max_contributions << request->weight_bits;
 }
 
 /* The factor by which substituting costs more in L1 */
@@ -59,8 +67,7 @@ static bool
 plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
 	RaceChoiceBudget choice = {0, 0, request->epsilon};
-	uint64_t	sensitivity = (uint64_t) request->max_contributions *
-		neighbors_factor(request);
+	uint64_t	sensitivity = (uint64_t) units_of_person(request) * neighbors_factor(request);
 	const RaceSummaryKind *kind = race_summary_kind(params);
 	uint64_t	weight = kind->weight(params, plan->selection);
 	uint64_t	look = race_look_weight(request, params);
@@ -80,8 +87,10 @@ plan_laplace(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	plan->noise.mechanism = RACE_MECHANISM_LAPLACE;
 	plan->noise.epsilon = fmin(request->epsilon, race_cost_sum(budget.epsilon, choice.cost));
 	plan->noise.rho = race_rho_of_pure(plan->noise.epsilon);
-	plan->noise.counter_variance = race_discrete_laplace_variance(budget.counter_scale);
-	plan->noise.count_variance = race_discrete_laplace_variance(budget.count_scale);
+	plan->noise.counter_variance = race_weighted_variance(race_discrete_laplace_variance(budget.counter_scale),
+														  request->weight_bits);
+	plan->noise.count_variance = race_weighted_variance(race_discrete_laplace_variance(budget.count_scale),
+														request->weight_bits);
 	return true;
 }
 
@@ -95,8 +104,8 @@ use_gaussian(RacePlan *plan, const RaceRequest *request,
 	plan->noise.epsilon = budget->epsilon;
 	plan->noise.delta = request->delta;
 	plan->noise.rho = budget->rho;
-	plan->noise.counter_variance = budget->counter_variance;
-	plan->noise.count_variance = budget->count_variance;
+	plan->noise.counter_variance = race_weighted_variance(budget->counter_variance, request->weight_bits);
+	plan->noise.count_variance = race_weighted_variance(budget->count_variance, request->weight_bits);
 }
 
 /* Of other summaries than rows, the sum of some counters is a count, too. */
@@ -116,8 +125,7 @@ static bool
 plan_gaussian(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
 	/* how many counters there are does not matter to one draw */
-	RaceSensitivity sensitivity = race_sensitivity(request->max_contributions,
-												   request->neighbors,
+	RaceSensitivity sensitivity = race_sensitivity(units_of_person(request), request->neighbors,
 												   race_summary_kind(params)->squared(params, plan->selection), 1);
 	RaceGaussianBudget budget;
 
@@ -199,6 +207,38 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSele
 	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->selection.coarser);
 	if (request->levels > 0)
 		race_series_cost(&plan->noise, request->levels);
+	return true;
+}
+
+/*
+ * Weights have so many places between 0 and the largest, about, and the least of largest * places that a record adds to a
+ * counter at most: so 2^28 records fit into counters.  A weight is rounded at random, so that the errors of n records have a
+ * standard deviation of sqrt(n) / 2 places; that is below 1 / 1024 of the root of the sum of n squared weights of the largest size.
+ */
+#define WEIGHT_PLACES		1024
+#define LARGEST_IN_COUNTER	(UINT64_C(1) << 34)
+#define LARGEST_WEIGHT		(UINT64_C(1) << 40)	/* the same, of weights without digits after the point */
+
+bool
+race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max)
+{
+	uint64_t	largest = race_summary_kind(params)->largest(params);
+	RacePlan	plan;
+
+	if (weight_max < 1 || (uint64_t) weight_max * request->max_contributions > INT32_MAX ||
+		weight_max > LARGEST_WEIGHT / largest)
+		return false;
+	request->weight_max = weight_max;
+	request->max_contributions *= weight_max;
+	while (race_largest_weight(request) < WEIGHT_PLACES && (largest * race_largest_weight(request)) << 1 <= LARGEST_IN_COUNTER &&
+		   (uint64_t) request->max_contributions << (request->weight_bits + 1) <= INT32_MAX)
+		request->weight_bits++;
+	while (!race_plan_release(request, params, race_largest_selection(request, params), &plan))
+	{
+		if (request->weight_bits == 0)
+			return false;
+		request->weight_bits--;
+	}
 	return true;
 }
 
@@ -318,7 +358,8 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 static int64_t
 noisy(RaceRandom *random, int64_t value, const RacePlan *plan, uint64_t noise)
 {
-	return race_clamped_sum(race_noisy(random, value, (RaceMechanism) plan->noise.mechanism, noise), 0);
+	return race_shift_rounded(race_clamped_sum(race_noisy(random, value, (RaceMechanism) plan->noise.mechanism, noise), 0),
+							  plan->weight_bits);
 }
 
 int64_t
@@ -460,7 +501,7 @@ mass_by_norms(RaceRandom *random, const RaceExact *exact, int n, const RacePlan 
 			  double records)
 {
 	const RaceParams *params = exact->params;
-	double		noise = sqrt(race_discrete_laplace_variance(plan->choice_noise)) /
+	double		noise = ldexp(sqrt(race_discrete_laplace_variance(plan->choice_noise)), -(int) plan->weight_bits) /
 		(n * (double) params->rows);
 	int64_t		sum = 0;
 	double		norm;
@@ -567,8 +608,8 @@ tables_plan(const RaceRequest *request, const RaceParams *params, RacePlan *plan
 	plan->noise.rho = pure ? race_rho_of_pure(cost) : cost;
 	plan->noise.epsilon = fmin(request->epsilon, pure ? cost :
 							   race_epsilon_of_rho(cost, request->delta));
-	plan->noise.count_variance = pure ? race_discrete_laplace_variance(plan->count_noise) :
-		(double) plan->count_noise;
+	plan->noise.count_variance = race_weighted_variance(pure ? race_discrete_laplace_variance(plan->count_noise) :
+														(double) plan->count_noise, request->weight_bits);
 	return true;
 }
 
@@ -769,14 +810,14 @@ moments_count(const RaceParams *params, const RaceBatch *batch)
 static bool
 plan_wishart(const RaceRequest *request, const RaceParams *params, bool laplace, RacePlan *plan)
 {
-	uint64_t	records = (uint64_t) request->max_contributions * neighbors_factor(request);
+	uint64_t	records = (uint64_t) units_of_person(request) * neighbors_factor(request);
 	uint64_t	trace = race_moments_trace(params, plan->selection.coarser);
 	RaceWishartBudget budget;
 
 	if (records > RACE_MAX_SENSITIVITY / trace ||
 		!race_wishart_budget(request->epsilon, race_moments_columns(params), records, trace,
 							 &budget) ||
-		(laplace && plan->noise.counter_variance <= budget.variance))
+		(laplace && plan->noise.counter_variance <= race_weighted_variance(budget.variance, request->weight_bits)))
 		return false;
 	plan->counter_noise = budget.scale;
 	plan->entry_noise = budget.entry_scale;
@@ -784,8 +825,9 @@ plan_wishart(const RaceRequest *request, const RaceParams *params, bool laplace,
 	plan->noise.mechanism = RACE_MECHANISM_WISHART;
 	plan->noise.epsilon = budget.epsilon;
 	plan->noise.rho = race_rho_of_pure(budget.epsilon);
-	plan->noise.counter_variance = budget.variance;
-	plan->noise.count_variance = race_discrete_laplace_variance(budget.count_scale);
+	plan->noise.counter_variance = race_weighted_variance(budget.variance, request->weight_bits);
+	plan->noise.count_variance = race_weighted_variance(race_discrete_laplace_variance(budget.count_scale),
+														request->weight_bits);
 	return true;
 }
 
@@ -841,13 +883,13 @@ add_noise_to_moments(RaceRandom *random, uint32_t columns, const RacePlan *plan,
 		race_look_for_interrupts();
 		for (uint32_t j = i; j < columns; j++, counter++)
 		{
-			int64_t		sum = race_noisy(random, race_moments_coarsen(*counter, coarser), mechanism,
+			int64_t		sum = race_noisy(random, race_shift_rounded(*counter, coarser), mechanism,
 										 i == j ? on_diagonal : noise);
 
 			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
 			if (!share)
-				*counter = (*counter > limit ? limit : *counter < -limit ? -limit : *counter) *
-					((int64_t) 1 << coarser);
+				*counter = race_shift_rounded((*counter > limit ? limit : *counter < -limit ? -limit : *counter) *
+											  ((int64_t) 1 << coarser), plan->weight_bits);
 		}
 	}
 }

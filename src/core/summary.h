@@ -14,6 +14,8 @@
 #ifndef RACE_SUMMARY_H
 #define RACE_SUMMARY_H
 
+#include <math.h>
+
 #include "counters.h"
 #include "lsh.h"
 #include "noise_state.h"
@@ -35,8 +37,15 @@ typedef struct RaceRequest
 	double		delta;
 	uint32_t	rows;			/* 0: to be chosen */
 	bool		fit;			/* will a model be fitted to the release? */
-	uint32_t	max_contributions;
+	uint32_t	max_contributions;	/* of records with weights, times the largest weight */
 	RaceNeighbors neighbors;
+
+	/*
+	 * Of records with weights: the largest weight, else 0; and how many binary digits weights have after the point.
+	 * Exact counters and counts have these digits, too, and what is drawn has them until noise was added.
+	 */
+	uint32_t	weight_max;
+	uint32_t	weight_bits;
 
 	/*
 	 * Of a value of a series: in how many of these a record is (series.h); else 0.  Public facts alone then say what is
@@ -61,8 +70,29 @@ typedef struct RacePlan
 	uint64_t	entry_noise;
 	uint64_t	count_noise;
 	uint64_t	choice_noise;	/* scale of discrete Laplace, or 0 (noise.h): no choice */
+	uint32_t	weight_bits;	/* binary digits after the point, of exact numbers and of what is above */
 	RaceNoise	noise;			/* what the sketch will say of it */
 } RacePlan;
+
+/*
+ * Count records with weights from 0 to a whole number, besides what a request says.  Weights get as many binary digits as
+ * the noise of these parameters leaves room for.  False if weight_max is too large for counters or noise.
+ */
+extern bool race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max);
+
+/* What a record of the largest weight adds, in places of its last digit; 0 without weights */
+static inline uint32_t
+race_largest_weight(const RaceRequest *request)
+{
+	return request->weight_max << request->weight_bits;
+}
+
+/* The variance of a noisy number whose binary digits after the point were rounded off, in whole numbers */
+static inline double
+race_weighted_variance(double variance, uint32_t bits)
+{
+	return bits == 0 ? variance : ldexp(variance, -2 * (int) bits) + 1.0 / 12;
+}
 
 /* An exact sketch as a release reads it, or a half of a pair */
 typedef struct RaceExact

@@ -500,7 +500,8 @@ look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *
 	size_t		range = exact->params->range;
 	int64_t    *space = nodes + range;
 	RaceMechanism mechanism = (RaceMechanism) plan->noise.mechanism;
-	Seen		seen = {.halvings = halvings, .scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR};
+	double		digits = ldexp(1, -(int) plan->weight_bits);	/* of weights */
+	Seen		seen = {.halvings = halvings, .scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR * digits};
 	RaceGridLook look;
 
 	race_counters_load(exact->counters, exact->width, 0, range, nodes);
@@ -511,8 +512,8 @@ look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *
 			nodes[k] = race_clamped_sum(nodes[k], space[k]);
 	}
 	race_grid_look(exact->params, halvings, nodes, space, &look);
-	seen.detail = race_clamped_sum(race_noisy(random, (int64_t) look.detail, mechanism, plan->choice_noise), 0);
-	seen.spread = race_clamped_sum(race_noisy(random, (int64_t) look.spread, mechanism, plan->choice_noise), 0);
+	seen.detail = digits * race_clamped_sum(race_noisy(random, (int64_t) look.detail, mechanism, plan->choice_noise), 0);
+	seen.spread = digits * race_clamped_sum(race_noisy(random, (int64_t) look.spread, mechanism, plan->choice_noise), 0);
 	return seen;
 }
 

@@ -94,7 +94,8 @@ read_state(FunctionCallInfo fcinfo)
 }
 
 /*
- * Transition of race_build_value(params, x, value, value_lower, value_upper).  A NULL
+ * Transition of race_build_value(params, x, value, value_lower, value_upper), and of _race_build_value_weighted, which also
+ * has (weight, weight_max, weight_bits).  A NULL
  * record, and one whose value is NULL or NaN, adds nothing.
  */
 Datum
@@ -110,7 +111,8 @@ race_build_value_step(PG_FUNCTION_ARGS)
 		portion.share = (Min(Max(PG_GETARG_FLOAT8(3), lower), upper) - lower) / (upper - lower);
 		portion.offset = race_random_below(race_strong_random(), PG_UINT64_MAX);
 		race_build_read(fcinfo, 2, state->halves[RACE_LOWER]);
-		race_sketch_add_split(state->halves[RACE_LOWER], portion);
+		race_sketch_add_split(state->halves[RACE_LOWER], portion,
+							  PG_NARGS() > 6 ? race_build_weight(fcinfo, 6, state->halves, RACE_HALVES) : 1);
 	}
 	PG_RETURN_POINTER(state);
 }

@@ -169,7 +169,10 @@ fill_parts(Parts *parts)
 	RaceView	empty[RACE_HALVES];
 
 	for (int i = 0; i < parts->halves; i++)
+	{
 		sketches[i] = race_sketch_create(parts->params, parts->params->rows, 1, context);
+		sketches[i]->header.noise.max_contributions = race_largest_weight(parts->noise);
+	}
 	if (parts->halves > 1)
 	{
 		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);

@@ -76,7 +76,7 @@ typedef struct Release
 typedef enum Argument
 {
 	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
-	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, SERIES, MEASURE, ARGUMENTS
+	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, SERIES, WEIGHT, WEIGHT_MAX, MEASURE, ARGUMENTS
 } Argument;
 
 /*
@@ -111,6 +111,8 @@ static const struct
 	[UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
 	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)},
 	[SERIES] = {"series", "jsonb", JSONBOID, true, offsetof(RaceAsked, series)},
+	[WEIGHT] = {"weight", "text", TEXTOID, true, offsetof(RaceAsked, weight)},
+	[WEIGHT_MAX] = {"weight_max", "int", INT4OID, true, offsetof(RaceAsked, weight_max)},
 	[MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceAsked, measure)}
 };
 
@@ -305,6 +307,7 @@ write_request(Release *release)
 		written.asked.params_datum = written.declared;
 	written.asked.label = release->checked->label;
 	written.asked.value = release->checked->value;
+	written.asked.weight = release->checked->weight;
 	initStringInfo(&text);
 	for (int i = 0; i < ARGUMENTS; i++)
 	{
@@ -809,10 +812,13 @@ static bool
 pure_is_better(const Release *release, const RaceParams *params, const RaceParams *pure_params)
 {
 	const RaceAsked *asked = &release->asked;
+	RaceDataset *dataset = race_ledger_dataset(&release->ledger, asked->dataset);
 
+	if (asked->weight != NULL)
+		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * asked->weight_max, INT32_MAX);
 	/* to choose labels takes a delta */
 	return asked->choose_rows && asked->series == 0 && !asked->choose_labels && asked->chosen == NIL &&
-		race_pure_is_better(&release->ledger, race_ledger_dataset(&release->ledger, asked->dataset),
+		race_pure_is_better(&release->ledger, dataset,
 							asked->epsilon, asked->delta, params, pure_params, asked->value == NULL);
 }
 
@@ -886,6 +892,22 @@ check_value(const RaceAsked *asked)
 				 errhint("The bounds are declared, because the least and the largest value are private.")));
 	if (asked->value != NULL)
 		race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
+}
+
+static void
+check_weight(const RaceAsked *asked)
+{
+	if (is_given(asked, WEIGHT) != is_given(asked, WEIGHT_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight and weight_max go together"),
+				 errdetail("Noise hides the largest weight, which is declared, because that of the data is private."),
+				 errhint("Write weight => 'w', weight_max => 20, for example.")));
+	if (is_given(asked, WEIGHT_MAX) && asked->weight_max < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight_max must be at least 1"),
+				 errhint("Multiply weights that are all smaller by a public number.")));
 }
 
 static void
@@ -1019,6 +1041,7 @@ prepare_arguments(Release *release)
 	if (race_summary_kind(asked->params)->selected && pure_is_better(release, asked->params, asked->params))
 		asked->delta = 0;
 	check_value(asked);
+	check_weight(asked);
 	choose_grid(release);
 	order_labels(release);
 	check_calibrate(asked);
@@ -1110,22 +1133,22 @@ use_domains(Release *release, const char *label, Datum workload)
 	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, counted.params), false);
 }
 
-/* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload, series) */
+/* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload, series, weight, weight_max) */
 Datum
 race_release_columns(PG_FUNCTION_ARGS)
 {
 	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION, MEASURE};
 	const int	label = lengthof(signature);
 	const int	workload = lengthof(signature) + 1;
-	const int	series = lengthof(signature) + 2;
+	static const Argument others[] = {SERIES, WEIGHT, WEIGHT_MAX};	/* after these two */
 	Release		release;
 
 	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
 	for (int i = 1; i < (int) lengthof(signature); i++)
 		set_argument(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	if (PG_NARGS() > series)
-		set_argument(&release.asked, SERIES, PG_GETARG_DATUM(series), PG_ARGISNULL(series));
+	for (int i = workload + 1; i < PG_NARGS(); i++)
+		set_argument(&release.asked, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
 	look_up_domains(&release);

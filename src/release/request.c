@@ -56,7 +56,8 @@ Datum		(*race_release_fit) (Datum sketch);
 enum
 {
 	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
-	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_SERIES_UNITS, GIVE_SERIES_RECORDS
+	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_SERIES_UNITS, GIVE_SERIES_RECORDS,
+	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS
 };
 
 typedef struct Template
@@ -109,6 +110,21 @@ give_value(Template *template, ParseState *pstate)
 	return race_analyze_expression(pstate, checked->dataset->relation,
 								   described ? template->asked->described : template->asked->value, template->asked->path,
 								   described ? RACE_AS_RECORD : RACE_AS_VALUE, &checked->value, &checked->calls);
+}
+
+static Node *
+give_weight(Template *template, ParseState *pstate)
+{
+	RaceChecked *checked = template->checked;
+
+	return race_analyze_expression(pstate, checked->dataset->relation, template->asked->weight, template->asked->path,
+								   RACE_AS_VALUE, &checked->weight, &checked->calls);
+}
+
+static Node *
+give_integer(int value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
 }
 
 static Node *
@@ -215,28 +231,46 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_SERIES_RECORDS:
 			node = give_later(GIVE_SERIES_RECORDS, get_array_type(INT8OID), InvalidOid);
 			break;
+		case GIVE_WEIGHT:
+			node = give_weight(template, pstate);
+			break;
+		case GIVE_WEIGHT_MAX:
+			node = give_integer(asked->weight_max);
+			break;
+		case GIVE_WEIGHT_BITS:
+			node = give_integer(template->checked->noise.weight_bits);
+			break;
+		case GIVE_SCORES_WEIGHT_BITS:
+			node = give_integer(template->checked->scores_noise.weight_bits);
+			break;
 	}
 	template->in_expression = false;
 	return node;
 }
 
-/* What a release with a value has more in its template, and one without in its place */
+/* What a release with a value, or with weights, has more in its template, and one without in its place */
 typedef struct ValueText
 {
+	bool		ours;			/* is the aggregate in the schema of internal objects? */
 	const char *build;
 	const char *records;		/* the aggregate that builds where the rows are, or NULL */
 	const char *column;
 	const char *condition;
 } ValueText;
 
-static const ValueText without_value = {"race_build($1, kept.x)", "race_build_records", "NULL", "true"};
-static const ValueText with_value = {"race_build_value($1, kept.x, kept.value, $6, $7)", NULL,
-"$5", "good.value <> 'NaN'"};
+static const ValueText without_value[] = {
+	{false, "race_build($1, kept.x)", "race_build_records", "NULL", "true"},
+	{true, "_race_build_weighted($1, kept.x, kept.weight, $13, $14)", NULL, "NULL", "true"}
+};
+static const ValueText with_value[] = {
+	{false, "race_build_value($1, kept.x, kept.value, $6, $7)", NULL, "$5", "good.value <> 'NaN'"},
+	{true, "_race_build_value_weighted($1, kept.x, kept.value, $6, $7, kept.weight, $13, $14)", NULL, "$5", "good.value <> 'NaN'"}
+};
 
 static const ValueText *
 value_text(const RaceAsked *asked)
 {
-	return asked->value == NULL ? &without_value : &with_value;
+	return &(asked->value == NULL ? without_value : with_value)[asked->weight != NULL];
 }
 
 /* The name of a relation as a query has it */
@@ -293,10 +327,12 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAs
 	bool		labels = asked->label != NULL;
 
 	/* cells of columns are a record of every row; without labels nothing is to be grouped, or sorted for that */
-	return psprintf("SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text", schema, value->build,
+	return psprintf("SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text",
+					value->ours ? RACE_SCHEMA : schema, value->build,
 					dataset->unit_column != NULL && asked->series != 0 ? ", array_agg(kept.unit)" : "",
-					kept_text(dataset, asked, psprintf("good.x, %s AS label, good.value", label), "",
-							  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value", value->column),
+					kept_text(dataset, asked, psprintf("good.x, %s AS label, good.value, good.weight", label), "",
+							  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight", value->column,
+									   asked->weight == NULL ? "NULL" : "$12"),
 							  psprintf("%s AND %s AND %s",
 									   asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
 									   value->condition, declared)),
@@ -440,9 +476,9 @@ static void
 analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	RaceChecked again = *checked;	/* the expressions call the same functions again */
-	ValueText	scores = {
-		"race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])",
-		NULL, "NULL", "true"
+	ValueText	scores[] = {
+		{false, "race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])", NULL, "NULL", "true"},
+		{true, "_race_build_weighted($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)], kept.weight, $13, $15)", NULL, "NULL", "true"}
 	};
 	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
 	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
@@ -457,7 +493,8 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 				 errmsg("sketches of so many labels are too large to be calibrated")));
 	again.calls.functions = NIL;
 	checked->scores_query = analyze_template(ledger, asked, &again,
-											 template_text(ledger, checked->dataset, asked, &scores));
+											 template_text(ledger, checked->dataset, asked,
+														   &scores[asked->weight != NULL]));
 	checked->scored_by = again.scored_by;
 	race_read_check(checked, checked->scores_query, false);
 }
@@ -545,12 +582,24 @@ params_of_scores(const RaceAsked *asked)
 				 upper, cells * upper), NULL)));
 }
 
+/* Let a request count weights, if that was asked for; raises 22023 if they are too large. */
+static void
+use_weights(const RaceAsked *asked, const RaceParams *params, RaceRequest *request)
+{
+	if (asked->weight != NULL && !race_request_weights(request, params, asked->weight_max))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight_max is too large for counters with this noise"),
+				 errdetail("weight_max is %d, epsilon %g, delta %g.", asked->weight_max, asked->epsilon, asked->delta),
+				 errhint("Divide the weights by a public number, and multiply answers by it.")));
+}
+
 /*
  * The noise of the sketches and of the scores, which cost together no more than what was
  * asked: the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
  */
 static void
-plan_noise(const RaceAsked *asked, RaceChecked *checked)
+plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
 	int			choices = list_length(asked->chosen);
@@ -566,12 +615,15 @@ plan_noise(const RaceAsked *asked, RaceChecked *checked)
 									   dataset->max_contributions, dataset->neighbors,
 									   asked->fit);
 	checked->noise.levels = asked->levels;
+	checked->noise.zcdp = race_ledger_in_zcdp(ledger, dataset->budget);
+	use_weights(asked, asked->params, &checked->noise);
 	if (asked->calibrate == 0)
 		return;
 	checked->scores_params = params_of_scores(asked);
 	checked->scores_noise = race_make_request(race_params_arg(checked->scores_params), scores, 0,
 											  &all, dataset->max_contributions,
 											  dataset->neighbors, false);
+	use_weights(asked, race_params_arg(checked->scores_params), &checked->scores_noise);
 }
 
 /*
@@ -656,8 +708,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 		race_params_check_complete(asked->params);
 		if (asked->chosen != NIL)
 			plan_threshold(ledger, asked, checked);
-		plan_noise(asked, checked);
-		checked->noise.zcdp = race_ledger_in_zcdp(ledger, dataset->budget);
+		plan_noise(ledger, asked, checked);
 	}
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);

@@ -36,6 +36,8 @@ typedef struct RaceAsked
 	bool		choose_labels;	/* not listed: the first version chooses them, and counts the rest as RACE_OTHER */
 	List	   *chosen;			/* expressions whose values this version chooses: the label, or columns */
 	int			most_chosen;	/* values of each */
+	char	   *weight;			/* an expression, or NULL: how many records a row stands for, */
+	int			weight_max;		/* at most; else 0 */
 	char	   *described;		/* a column whose bounds are wanted, in place of a release; or NULL */
 	char	   *measure;		/* of a release by columns: whose means are wanted, or NULL */
 	double		calibrate;		/* the share of epsilon that scores get, or 0 */
@@ -103,6 +105,7 @@ typedef struct RaceChecked
 	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
+	char	   *weight;			/* the same, or NULL */
 	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
 	Query	   *rows;			/* in it: gives (unit, record, label, value) of each row */
 	Query	   *parts_query;	/* the same, built where the rows are (remote.h); or NULL */

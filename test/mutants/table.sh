@@ -50,7 +50,7 @@ mutant laplace-rows 'Laplace' 'the noise of one row for all' \
 mutant laplace-levels 'Laplace' 'the noise of one level for both' \
 	's/return race_grid_unit\(params\) \* selection\.grid\.levels;/return race_grid_unit(params);/' greybox_test 032_grid_audit
 mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
-	's/(sensitivity = \(uint64_t\) )request->max_contributions \*/$1(request->max_contributions - (request->max_contributions > 1)) */' greybox_test 030_audit
+	's/(sensitivity = \(uint64_t\) )units_of_person\(request\) \*/$1(units_of_person(request) - (units_of_person(request) > 1)) */' greybox_test 030_audit
 mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \
 	's/request->neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1/1/' greybox_test 030_audit
 mutant count-none 'count' 'no noise' \
@@ -88,7 +88,7 @@ mutant shares-tau 'noise shares' 'a tenth of tau' \
 mutant wishart-rounding 'Wishart, Laplace on entries' 'rounding moves an entry by 1' \
 	's/return 2 \* \(3 \+ \(uint64_t\) \(truncated >> \w+\)\) \+ 1;/return 1;/' wishart_test
 mutant wishart-entries-none 'Wishart, Laplace on entries' 'no noise' \
-	's/(int64_t\t\tsum = )(race_noisy\(random, (race_moments_coarsen\(\*counter, coarser\)), mechanism)/$1wishart ? $3 : $2/' wishart_test
+	's/(int64_t\t\tsum = )(race_noisy\(random, (race_shift_rounded\(\*counter, coarser\)), mechanism)/$1wishart ? $3 : $2/' wishart_test
 mutant wishart-entries-quarter 'Wishart, Laplace on entries' 'a quarter of the noise' \
 	's/(noise = wishart \? plan->entry_noise) :/$1 \/ 4 :/' wishart_test
 mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
@@ -108,7 +108,7 @@ mutant wishart-rounding-once 'Wishart' 'rounding is paid once, not for each reco
 mutant wishart-rounding-entry 'Wishart' 'rounding of one entry is paid, not of all' \
 	's/(race_wishart_rounding\(columns, budget->scale\)) \* entries/$1/' wishart_test labels_test
 mutant wishart-person 'Wishart' 'm - 1 contributions for m' \
-	's/(records = \(uint64_t\) )request->max_contributions/$1(request->max_contributions - (request->max_contributions > 1))/' labels_test
+	's/(records = \(uint64_t\) )units_of_person\(request\)/$1(units_of_person(request) - (units_of_person(request) > 1))/' labels_test
 mutant moments-trace-down 'Wishart' 'the trace is rounded down when integers are coarser' \
 	's/return shift_up\(race_moments_squared\(params\), coarser\);/return race_moments_squared(params) >> coarser;/' moments_test greybox_test
 mutant moments-coarser-l1 'Laplace' 'rounding to coarser integers is free' \
@@ -204,6 +204,25 @@ mutant series-units-again 'series, units' 'each value takes as many records of a
 	's/counted \? " - coalesce\(used\.records, 0\)" : ""/""/' series
 mutant series-lock 'series' 'two sessions make a value at once' \
 	's/(c\.charge = \$1) FOR UPDATE OF c"/$1"/' 100_release_crash
+
+##### weights
+
+mutant weights-largest 'weights' 'noise for weight 1, not for the largest' \
+	's/\trequest->max_contributions \*= weight_max;\n//' greybox_test 176_weights_audit
+mutant weights-digits 'weights' 'digits after the point are not hidden' \
+	's/return request->max_contributions << request->weight_bits;/return request->max_contributions;/' greybox_test 176_weights_audit
+mutant weights-tables 'weights, tables' 'digits after the point are not hidden' \
+	's/\ttables->unit <<= request->weight_bits;\n//' greybox_tables_test
+mutant weights-count 'weights, tables, count' 'digits after the point are not hidden' \
+	's/table_change\(select, UINT64_C\(1\) << select->weight_bits\)/table_change(select, 1)/' greybox_tables_test
+mutant weights-unclipped 'weights' 'weights above the largest count in full' \
+	's/ldexp\(Min\(weight, request\.weight_max\), request\.weight_bits\)/ldexp(weight, request.weight_bits)/' weights 176_weights_audit
+mutant weights-up 'weights' 'weights are rounded beyond the largest' \
+	's/< ldexp\(places - whole, 53\)\)/<= ldexp(1, 53))/' weights
+mutant weights-negative 'weights' 'negative weights count' \
+	's/\tif \(!\(weight > 0\)\)\n\t\treturn 0;/\tif (isnan(weight))\n\t\treturn 0;/' weights
+mutant weights-unknown 'weights' 'exact sketches do not know the largest weight' \
+	's/view->header->noise\.max_contributions != race_largest_weight\(request\)/false/' weights
 
 ##### scores of releases that are calibrated
 

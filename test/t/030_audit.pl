@@ -22,7 +22,7 @@
 #
 # and 9.9e-10, below 1e-9, a run of all tests: 3.4e-11 for grids (032_grid_audit.pl),
 # 1.6e-12 for looks (033_look_audit.pl), 2e-13 for tables (034_tables_audit.pl), 1.4e-12 for several labels (172_labels_audit.pl),
-# 1.0e-11 for what is chosen (174_choice_audit.pl),
+# 1.0e-11 for what is chosen (174_choice_audit.pl), 4e-12 for weights (176_weights_audit.pl),
 # 2.0e-11 for distances (090_distance.pl),
 # 8.0e-11 for Gaussian noise (035_gaussian.pl), 1.0e-11 for noise shares (036_shares.pl),
 # 1.0e-10, 1.0e-11, 1.0e-12, 1.0e-10 and 1.0e-11 for race_release (170_release_audit.pl,

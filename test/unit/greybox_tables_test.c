@@ -97,6 +97,7 @@ typedef struct Setting
 	uint32_t	records;		/* of a person, m */
 	int			labels;
 	bool		share;
+	uint32_t	weight_max;		/* 0: without weights */
 } Setting;
 
 typedef struct Records
@@ -272,6 +273,7 @@ typedef struct Sides
 	bool		gaussian;
 	int			substitute;
 	double		unit;			/* of counters */
+	uint32_t	bits;			/* digits of weights */
 	double		sum;			/* a + b */
 	double		squares;		/* a^2 + b^2 */
 	bool		both;
@@ -385,8 +387,8 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	left -= race_contingency_counters(result) - kind->one_ways;
 	/* what was drawn twice has less variance than its first noise */
 	again = left >= kind->one_ways && tape.draws[1].noise == tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
-		result->measured[2] != (sides->gaussian ? (double) tape.draws[1].noise :
-								race_discrete_laplace_variance(tape.draws[1].noise));
+		result->measured[2] != race_weighted_variance(sides->gaussian ? (double) tape.draws[1].noise :
+													  race_discrete_laplace_variance(tape.draws[1].noise), sides->bits);
 	left -= again ? kind->one_ways : 0;
 	rounds = left == 0 ? 0 : left == scores[0] ? 1 : 2;
 	if (tape.n < at || (rounds == 2 && left != scores[0] + scores[1]))
@@ -480,15 +482,26 @@ note_measured(const Kind *kind, const RacePlan *plan)
 		memcpy(to, result->joined, result->n_joined * sizeof(double));
 }
 
+/* The records of a person in a label, by their weights */
+static double
+sum_of_weights(const Records *records)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < records->n; i++)
+		sum += (double) records->weight[i];
+	return sum;
+}
+
 static void
 compare_label(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair,
 			  int label)
 {
-	double		a = pair->own[0][label].n;
-	double		b = pair->own[1][label].n;
-	double		m = setting->records;
+	double		a = sum_of_weights(&pair->own[0][label]);
+	double		b = sum_of_weights(&pair->own[1][label]);
+	double		m = (double) setting->records * (setting->weight_max > 0 ? race_largest_weight(request) : 1);
 	Sides		sides = {setting->delta > 0, setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE,
-		(double) kind->tables.unit, a + b, a * a + b * b, a == b};
+		(double) kind->tables.unit, request->weight_bits, a + b, a * a + b * b, a == b};
 	double		part = (setting->delta > 0 ? sides.squares / (m * m) : sides.sum / m) /
 		(sides.substitute ? 2 : 1);
 	double	   *most = &met.cost[sides.gaussian][sides.substitute];
@@ -522,7 +535,15 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 }
 
 static void
-compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsilon)
+compare(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair)
+{
+	reference.seed = (uint64_t) met.pairs++;
+	for (int label = 0; label < setting->labels; label++)
+		compare_label(kind, setting, request, pair, label);
+}
+
+static RaceRequest
+make_request(const Kind *kind, const Setting *setting, double epsilon)
 {
 	RaceRequest request = {0};
 
@@ -530,9 +551,9 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 	request.delta = setting->delta;
 	request.max_contributions = setting->records;
 	request.neighbors = setting->neighbors;
-	reference.seed = (uint64_t) met.pairs++;
-	for (int label = 0; label < setting->labels; label++)
-		compare_label(kind, setting, &request, pair, label);
+	if (setting->weight_max > 0 && !race_request_weights(&request, kind->params, setting->weight_max))
+		abort();
+	return request;
 }
 
 /* --------------------------------------------------------------------- pairs */
@@ -563,7 +584,7 @@ base_weight(uint64_t bits, int64_t unit)
 }
 
 static void
-make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
+make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, uint64_t number, Pair *pair)
 {
 	uint64_t	state = number * 1000;
 	uint64_t	style = mix(++state);
@@ -590,9 +611,12 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 		for (uint32_t i = 0; i < setting->records; i++)
 		{
 			uint64_t	bits = mix(++state);
+			/* mostly the largest one */
+			uint32_t	weight = setting->weight_max == 0 ? 1 : mix(bits) % 4 > 0 ? race_largest_weight(request) :
+				(uint32_t) (mix(bits) / 4 % (race_largest_weight(request) + 1));
 
 			add_record(kind, &pair->own[table][one_label ? label : (int) (bits % (uint64_t) setting->labels)],
-					   style / 8 % 4 == 0 ? bits >> 58 : table == 0 ? crowd : place, 1);
+					   style / 8 % 4 == 0 ? bits >> 58 : table == 0 ? crowd : place, weight);
 		}
 	}
 }
@@ -607,16 +631,20 @@ some_epsilon(uint64_t bits)
 #define SUBSTITUTE	RACE_NEIGHBORS_SUBSTITUTE
 
 static const Setting settings[] = {
-	/* delta, neighbors, records, labels, share */
-	{0, ADD, 1, 1, false},
-	{0, ADD, 5, 3, false},
-	{0, SUBSTITUTE, 1, 1, false},
-	{0, SUBSTITUTE, 4, 2, false},
-	{DELTA, ADD, 1, 1, false},
-	{DELTA, ADD, 4, 2, false},
-	{DELTA, SUBSTITUTE, 1, 1, false},
-	{DELTA, SUBSTITUTE, 3, 3, false},
-	{DELTA, SUBSTITUTE, 2, 1, true}
+	/* delta, neighbors, records, labels, share, weight_max */
+	{0, ADD, 1, 1, false, 0},
+	{0, ADD, 5, 3, false, 0},
+	{0, SUBSTITUTE, 1, 1, false, 0},
+	{0, SUBSTITUTE, 4, 2, false, 0},
+	{DELTA, ADD, 1, 1, false, 0},
+	{DELTA, ADD, 4, 2, false, 0},
+	{DELTA, SUBSTITUTE, 1, 1, false, 0},
+	{DELTA, SUBSTITUTE, 3, 3, false, 0},
+	{DELTA, SUBSTITUTE, 2, 1, true, 0},
+	{0, ADD, 2, 1, false, 7},
+	{0, SUBSTITUTE, 1, 2, false, 20},
+	{DELTA, ADD, 1, 1, false, 40},
+	{DELTA, SUBSTITUTE, 2, 2, false, 1}
 };
 
 #define SETTINGS	((int) (sizeof(settings) / sizeof(settings[0])))
@@ -657,8 +685,10 @@ test_random(int n)
 		for (int s = 0; s < SETTINGS; s++)
 			for (int i = 0; i < n; i++)
 			{
-				make_pair(&kind, &settings[s], (uint64_t) met.pairs, &pair);
-				compare(&kind, &settings[s], &pair, some_epsilon(mix((uint64_t) met.pairs)));
+				RaceRequest request = make_request(&kind, &settings[s], some_epsilon(mix((uint64_t) met.pairs)));
+
+				make_pair(&kind, &settings[s], &request, (uint64_t) met.pairs, &pair);
+				compare(&kind, &settings[s], &request, &pair);
 			}
 		free_kind(&kind);
 	}
@@ -704,7 +734,11 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 		if (settings[i % 4 * 2].neighbors == SUBSTITUTE)
 			add_cell(&kind, &pair.own[1][0], some[3]);
 		if (settings[i % 4 * 2].records == 1 && (settings[i % 4 * 2].neighbors == SUBSTITUTE || some[3] == 0))
-			compare(&kind, &settings[i % 4 * 2], &pair, i % 3 == 0 ? 0.5 : 20);
+		{
+			RaceRequest request = make_request(&kind, &settings[i % 4 * 2], i % 3 == 0 ? 0.5 : 20);
+
+			compare(&kind, &settings[i % 4 * 2], &request, &pair);
+		}
 	}
 	free_kind(&kind);
 }

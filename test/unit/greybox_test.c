@@ -62,6 +62,7 @@ typedef struct Setting
 	int			labels;
 	bool		halves;
 	bool		share;
+	uint32_t	weight_max;		/* 0: without weights */
 } Setting;
 
 /* Some records at one place */
@@ -255,8 +256,8 @@ count_in_rows(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper
 
 		if (upper == NULL)
 			race_counters_bump(lower + from, 8, buckets + row, 1, rows, params->range, item->weight);
-		for (int64_t i = 0; upper != NULL && i < item->weight; i++)
-			race_count_halves_in_rows(buckets + row, row, rows, params->range, &item->portion,
+		else
+			race_count_halves_in_rows(buckets + row, row, rows, params->range, &item->portion, item->weight,
 									  arrays[0], arrays[1]);
 	}
 }
@@ -273,8 +274,7 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 		race_count_in_grid(kind->params, x, 1, item->weight, upper == NULL ? NULL : &item->portion,
 						   arrays[0], arrays[1]);
 	else
-		for (int64_t i = 0; i < item->weight; i++)
-			race_moments_count(kind->params, kind->rows, x, 1, 1, lower, kind->moments_workspace);
+		race_moments_count(kind->params, kind->rows, x, 1, (int) item->weight, lower, kind->moments_workspace);
 }
 
 /* Add records to a sketch, or to both halves. */
@@ -353,7 +353,7 @@ add_item(Items *items, uint32_t place, int64_t weight, uint64_t bits, bool whole
 
 /*
  * How many records of a table are at one place: a few; or so many that one person's make counters wider, or
- * that norms clamp counters.  Halves and moments count them one by one.
+ * that norms clamp counters.
  */
 static int64_t
 base_weight(const Kind *kind, const Setting *setting, uint64_t bits)
@@ -374,12 +374,20 @@ crowded_place(uint64_t bits)
 	return (uint32_t) (bits % 4 < 2 ? bits >> 8 : (bits >> 8) / 8 * 8 + bits % 4 - 2) % PLACES;
 }
 
+/* Most records of a person have the largest weight. */
+static int64_t
+own_weight(const RaceRequest *request, uint64_t bits)
+{
+	return request->weight_max == 0 ? 1 : (int64_t) (bits % 4 > 0 ? race_largest_weight(request) :
+													 bits / 4 % (race_largest_weight(request) + 1));
+}
+
 /*
  * A pair of tables.  Of each side of the person all records are at one place, often that of a crowd,
  * or at any; in one label, or in any.
  */
 static void
-make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
+make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, uint64_t number, Pair *pair)
 {
 	uint64_t	state = number * 1000;
 	uint64_t	style = mix(++state);
@@ -416,7 +424,7 @@ make_pair(const Kind *kind, const Setting *setting, uint64_t number, Pair *pair)
 						   (uint64_t) setting->labels);
 			if (first != last || style / 8192 % 4 != 0)
 				add_item(&pair->own[table][label], together ? (first == last ? crowd : place) :
-						 (uint32_t) (bits >> 32), 1, whole ? style : bits, whole);
+						 (uint32_t) (bits >> 32), own_weight(request, mix(++state)), whole ? style : bits, whole);
 			else if (i == 0)	/* the person has fewer records than she might */
 				add_item(&pair->own[table][label], (uint32_t) (bits >> 32), 1, bits, false);
 		}
@@ -439,14 +447,16 @@ typedef struct Played
 static RaceRequest
 make_request(const Kind *kind, const Setting *setting, double epsilon)
 {
-	RaceRequest request;
+	RaceRequest request = {.epsilon = epsilon};
 
-	request.epsilon = epsilon;
 	request.delta = setting->delta;
 	request.rows = setting->chooses ? 0 : kind->params->rows;
 	request.fit = setting->fit;
 	request.max_contributions = setting->records;
 	request.neighbors = setting->neighbors;
+	/* with too little epsilon, the release is refused */
+	if (setting->weight_max > 0)
+		race_request_weights(&request, kind->params, setting->weight_max);
 	return request;
 }
 
@@ -529,11 +539,18 @@ factor_of(const Setting *setting)
 	return setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1;
 }
 
+/* The records of a person, by their weights */
+static double
+records_of(const Setting *setting, const RaceRequest *request)
+{
+	return (double) setting->records * (setting->weight_max > 0 ? race_largest_weight(request) : 1);
+}
+
 static void
 compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *request,
 				const Played *played, Apart *apart)
 {
-	double		records = setting->records * factor_of(setting);
+	double		records = records_of(setting, request) * factor_of(setting);
 	double		cost = 0;
 
 	apart->count += distance(0, played->looks, &cost) / records;
@@ -546,9 +563,9 @@ compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *req
 }
 
 static void
-compare_gaussian(const Kind *kind, const Setting *setting, const Played *played, Apart *apart)
+compare_gaussian(const Kind *kind, const Setting *setting, const RaceRequest *request, const Played *played, Apart *apart)
 {
-	double		records = pow(setting->records, 2) * factor_of(setting);
+	double		records = pow(records_of(setting, request), 2) * factor_of(setting);
 	double		cost = 0;
 
 	apart->count += squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
@@ -563,14 +580,14 @@ compare_gaussian(const Kind *kind, const Setting *setting, const Played *played,
  * what rounding makes of it, wherever there is something.
  */
 static void
-compare_wishart(const Kind *kind, const Setting *setting, const Pair *pair, int label,
+compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair, int label,
 				const Played *played, Apart *apart)
 {
 	const RaceParams *params = kind->params;
 	uint32_t	columns = race_moments_columns(params);
 	const RacePlan *plan = &played->plan;
 	double		coarse = ldexp(1, plan->selection.coarser);
-	double		records = setting->records * factor_of(setting);
+	double		records = records_of(setting, request) * factor_of(setting);
 	double		trace = 0;
 	double		cost = 0;
 
@@ -628,9 +645,8 @@ note_plan(const Kind *kind, const Played *played)
 
 /* All labels, whose losses add up */
 static Apart
-compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsilon)
+compare(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair)
 {
-	RaceRequest request = make_request(kind, setting, epsilon);
 	Apart		apart = {.same = true, .rounds = true};
 
 	for (int label = 0; label < setting->labels; label++)
@@ -641,7 +657,7 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 		for (int table = 0; table < 2; table++)
 		{
 			make_exact(kind, setting, pair, label, table, exact[table]);
-			played[table] = play(kind, setting, &request, exact[table], table);
+			played[table] = play(kind, setting, request, exact[table], table);
 		}
 		note_plan(kind, &played[0]);
 		apart.same &= tape.same && tape.next == tape.n && memcmp(&played[0], &played[1], sizeof(Played)) == 0;
@@ -650,13 +666,13 @@ compare(const Kind *kind, const Setting *setting, const Pair *pair, double epsil
 			case RACE_MECHANISM_NONE:
 				break;
 			case RACE_MECHANISM_LAPLACE:
-				compare_laplace(kind, setting, &request, &played[0], &apart);
+				compare_laplace(kind, setting, request, &played[0], &apart);
 				break;
 			case RACE_MECHANISM_GAUSSIAN:
-				compare_gaussian(kind, setting, &played[0], &apart);
+				compare_gaussian(kind, setting, request, &played[0], &apart);
 				break;
 			default:
-				compare_wishart(kind, setting, pair, label, &played[0], &apart);
+				compare_wishart(kind, setting, request, pair, label, &played[0], &apart);
 		}
 	}
 	return apart;
@@ -687,11 +703,12 @@ most_of_pairs(const Kind *kind, const Setting *setting, int n)
 	{
 		/* less makes integers of moments coarser */
 		double		least = race_summary_kind(kind->params)->matrix ? RACE_MIN_EPSILON : 0.05;
+		RaceRequest request = make_request(kind, setting, log_uniform(mix(i), least, 20));
 		Pair		pair;
 		Apart		apart;
 
-		make_pair(kind, setting, (uint64_t) (met.pairs + i), &pair);
-		apart = compare(kind, setting, &pair, log_uniform(mix(i), least, 20));
+		make_pair(kind, setting, &request, (uint64_t) (met.pairs + i), &pair);
+		apart = compare(kind, setting, &request, &pair);
 		keep_most(&most, &apart);
 	}
 	met.pairs += n;
@@ -701,8 +718,9 @@ most_of_pairs(const Kind *kind, const Setting *setting, int n)
 static void
 print_setting(const Setting *setting, const Apart *most)
 {
-	printf("# delta %g, %s, %u records, %d labels%s%s%s%s: count %.4f, look %.4f, counters %.4f, cost %.4f\n",
-		   setting->delta, race_neighbors_name(setting->neighbors), setting->records, setting->labels,
+	printf("# delta %g, %s, %u records of weight %u, %d labels%s%s%s%s: count %.4f, look %.4f, counters %.4f, cost %.4f\n",
+		   setting->delta, race_neighbors_name(setting->neighbors), setting->records,
+		   setting->weight_max, setting->labels,
 		   setting->chooses ? ", chosen" : "", setting->fit ? ", fitted" : "",
 		   setting->halves ? ", halves" : "", setting->share ? ", share" : "",
 		   most->count, most->look, most->counters, most->cost);
@@ -741,7 +759,7 @@ static void
 test_kind(RaceParams *params, const char *name, const Setting *settings, size_t n, int pairs)
 {
 	static Kind kind;
-	Apart		groups[2][2] = {{{.same = true}}};	/* by delta and neighbors */
+	Apart		groups[8] = {{.same = true}};	/* by delta, neighbors and weights */
 	Apart		all = {.same = true, .rounds = true};
 	double		weight = 0;
 	bool		tight = true;
@@ -753,7 +771,8 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 		Apart		most = most_of_pairs(&kind, &settings[i], pairs);
 
 		print_setting(&settings[i], &most);
-		keep_most(&groups[settings[i].delta > 0][settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE], &most);
+		keep_most(&groups[4 * (settings[i].weight_max > 0) + 2 * (settings[i].delta > 0) +
+						  (settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE)], &most);
 		keep_most(&all, &most);
 		if (!race_summary_kind(params)->matrix)
 			weight = fmax(weight, (double) race_look_weight(&request, params));
@@ -763,9 +782,9 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 	   all.counters <= 1 + ROUNDING && all.cost <= 1 + ROUNDING,
 	   "neighbors are as near as is declared (%.6f, %.6f, %.6f), and cost no more (%.6f)",
 	   all.count, all.look, all.counters, all.cost);
-	for (size_t i = 0; i < 4; i++)
-		tight &= groups[i / 2][i % 2].count > 1 - ROUNDING &&
-			groups[i / 2][i % 2].counters > least_apart(params, i / 2 == 0, i % 2 == 1);
+	for (size_t i = 0; i < LENGTH(groups); i++)
+		tight &= groups[i].count > 1 - ROUNDING &&
+			groups[i].counters > least_apart(params, i / 2 % 2 == 0, i % 2 == 1);
 	ok(SANITIZED || (tight && all.cost > 0.99), "and would be too far apart for a little less");
 	if (weight > 0 && reaches_look(params))
 		ok(SANITIZED || all.look > 1 - 1 / weight, "a look that declares %g of a record and not %g would be found out",
@@ -780,26 +799,34 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 #define DELTA		1e-6
 
 static const Setting of_sketches[] = {
-	/* delta, chooses, fit, neighbors, records, labels, halves, share */
-	{0, true, false, ADD, 7, 1, false, false},
-	{0, true, true, SUBSTITUTE, 2, 1, false, false},
-	{0, true, false, ADD, 5, 3, false, false},
-	{0, false, false, SUBSTITUTE, 4, 2, false, false},
-	{0, true, false, ADD, 2, 1, true, false},
-	{0, true, false, SUBSTITUTE, 3, 2, true, false},
-	{DELTA, true, true, ADD, 3, 1, false, false},
-	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false},
-	{DELTA, true, false, ADD, 4, 2, true, false},
-	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true}
+	/* delta, chooses, fit, neighbors, records, labels, halves, share, weight_max */
+	{0, true, false, ADD, 7, 1, false, false, 0},
+	{0, true, true, SUBSTITUTE, 2, 1, false, false, 0},
+	{0, true, false, ADD, 5, 3, false, false, 0},
+	{0, false, false, SUBSTITUTE, 4, 2, false, false, 0},
+	{0, true, false, ADD, 2, 1, true, false, 0},
+	{0, true, false, SUBSTITUTE, 3, 2, true, false, 0},
+	{DELTA, true, true, ADD, 3, 1, false, false, 0},
+	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false, 0},
+	{DELTA, true, false, ADD, 4, 2, true, false, 0},
+	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true, 0},
+	{0, true, false, ADD, 2, 1, false, false, 7},
+	{0, true, false, SUBSTITUTE, 1, 2, true, false, 20},
+	{DELTA, true, false, ADD, 2, 3, true, false, 1},
+	{DELTA, true, false, SUBSTITUTE, 1, 3, false, false, 50}
 };
 
 static const Setting of_moments[] = {
-	{0, true, false, ADD, 1, 1, false, false},
-	{0, true, false, SUBSTITUTE, 3, 2, false, false},
-	{0, true, false, ADD, 5, 3, false, false},
-	{DELTA, true, false, ADD, 2, 1, false, false},
-	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false},
-	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true}
+	{0, true, false, ADD, 1, 1, false, false, 0},
+	{0, true, false, SUBSTITUTE, 3, 2, false, false, 0},
+	{0, true, false, ADD, 5, 3, false, false, 0},
+	{DELTA, true, false, ADD, 2, 1, false, false, 0},
+	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false, 0},
+	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true, 0},
+	{0, true, false, ADD, 1, 1, false, false, 7},
+	{0, true, false, SUBSTITUTE, 2, 2, false, false, 20},
+	{DELTA, true, false, ADD, 2, 1, false, false, 1},
+	{DELTA, true, false, SUBSTITUTE, 1, 3, false, false, 500}
 };
 
 /* Rows of all kernels and sequences */
@@ -918,7 +945,7 @@ test_peeking(void)
 
 	make_kind(&kind, make_params(&recipe, 40, 1));
 	request = make_request(&kind, setting, 1);
-	make_pair(&kind, setting, 1, &pair);
+	make_pair(&kind, setting, &request, 1, &pair);
 	for (int table = 0; table < 2; table++)
 	{
 		RaceExact	exact;

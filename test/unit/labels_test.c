@@ -157,7 +157,7 @@ plan_all(const RaceParams *params, double delta, uint32_t rows, int levels)
 {
 	static const RaceFederation federation = {12, 1, 1};
 	RaceSelection	selection = {rows > 0 ? rows : params->rows, {0, levels}, 0, NULL};
-	RaceRequest request = {0, delta, rows, false, 0, RACE_NEIGHBORS_ADD_REMOVE, 0, false};
+	RaceRequest request = {.delta = delta,.rows = rows};
 	Findings	findings = {0};
 	RacePlan	plan;
 

@@ -203,8 +203,8 @@ test_coarser(void)
 		{
 			int64_t		a = (int64_t) mix(++state) >> (2 + trial % 61);
 			int64_t		change = (int64_t) (mix(++state) % (UINT64_C(1) << 40));
-			int64_t		rounded = race_moments_coarsen(a + change, coarser) -
-				race_moments_coarsen(a, coarser);
+			int64_t		rounded = race_shift_rounded(a + change, coarser) -
+				race_shift_rounded(a, coarser);
 
 			near &= rounded >= 0 && (rounded << coarser) <= change + (INT64_C(1) << coarser) &&
 				(coarser > 0 || rounded == change);

@@ -317,7 +317,7 @@ noise_fits(const uint64_t *observed, double b)
 static RacePlan
 plan_moments(const RaceParams *params, double epsilon)
 {
-	RaceRequest request = {epsilon, 0, 1, false, 1, RACE_NEIGHBORS_ADD_REMOVE, 0, false};
+	RaceRequest request = {.epsilon = epsilon,.rows = 1,.max_contributions = 1,.neighbors = RACE_NEIGHBORS_ADD_REMOVE};
 	RacePlan	plan;
 
 	if (!race_plan_release(&request, params, race_largest_selection(&request, params), &plan))

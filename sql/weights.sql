@@ -1,0 +1,103 @@
+-- Weights: a row stands for as many records as its weight says
+\set VERBOSITY terse
+SET client_min_messages = warning;
+
+CREATE TABLE surveyed (
+	person int, town text CHECK (town IN ('Paris', 'Rome', 'Oslo')), age int CHECK (age BETWEEN 0 AND 99),
+	income float8 CHECK (income BETWEEN 0 AND 100), w numeric, seen date DEFAULT '2026-01-01');
+INSERT INTO surveyed
+SELECT i, (ARRAY['Paris', 'Rome', 'Oslo'])[1 + i % 3], i * 7 % 100, i * 13 % 101, (i % 40) / 2.0
+FROM generate_series(1, 600) i;
+-- the same, in rows without weights, of twice as many
+CREATE TABLE repeated AS
+SELECT s.* FROM surveyed s, generate_series(1, (2 * s.w)::int);
+ALTER TABLE repeated ADD CHECK (town IN ('Paris', 'Rome', 'Oslo')), ADD CHECK (age BETWEEN 0 AND 99),
+	ADD CHECK (income BETWEEN 0 AND 100);
+CALL race_protect('surveyed', 'surveyed', epsilon_limit => 1e15, delta_limit => 0.1);
+CALL race_protect('repeated', 'repeated', epsilon_limit => 1e15, max_contributions => 40);
+
+-- so large an epsilon leaves no noise: half weights are exact, too
+CALL race_release('by weight', 'surveyed', '{town,age}', epsilon => 1e12, measure => 'income', weight => 'w', weight_max => 20);
+CALL race_release('by row', 'repeated', '{town,age}', epsilon => 1e12, measure => 'income');
+SELECT (SELECT count::numeric(12, 3) FROM race_count('by weight')) AS weighted, (SELECT (count / 2)::numeric(12, 3) FROM race_count('by row')) AS halved,
+	(SELECT sum(w) FROM surveyed) AS "true";
+SELECT w.value1, w.count::numeric(12, 3) AS weighted, (r.count / 2)::numeric(12, 3) AS halved
+FROM race_crosstab('by weight', 'town') w JOIN race_crosstab('by row', 'town') r USING (value1) ORDER BY 1;
+SELECT w.value1, w.mean::numeric(9, 4) AS weighted, r.mean::numeric(9, 4) AS repeated,
+	(SELECT (sum(s.w * s.income) / sum(s.w))::numeric(9, 4) FROM surveyed s WHERE s.town = w.value1) AS "true"
+FROM race_mean('by weight', 'income', by => 'town') w JOIN race_mean('by row', 'income', by => 'town') r USING (value1)
+WHERE w.value1 IS NOT NULL ORDER BY 1;
+
+-- rows, grids, values, labels, moments
+CREATE FUNCTION pair(suffix text, sketched race_params, record text, more text) RETURNS TABLE (call text) LANGUAGE sql AS $$
+	SELECT format('CALL race_release_sketch(%L, %L, %L::race_params, %L, epsilon => 1e12, %s)', d || suffix, d, sketched, record,
+		concat_ws(', ', more, CASE d WHEN 'surveyed' THEN 'weight => ''w'', weight_max => 20' END))
+	FROM unnest('{surveyed,repeated}'::text[]) d
+$$;
+SELECT pair(' rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]', 'rows => 64, fit => false') \gexec
+SELECT pair(' grid', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]', 'fit => false') \gexec
+SELECT pair(' value', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
+	'value => ''income'', value_lower => 0, value_upper => 100') \gexec
+SELECT pair(' values of rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]',
+	'rows => 64, value => ''income'', value_lower => 0, value_upper => 100') \gexec
+SELECT pair(' towns', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
+	'label => ''town'', labels => ''{Oslo,Paris,Rome}'', calibrate => 0.5') \gexec
+SELECT pair(' moments', race_moment_params(lower => '{0,0}', upper => '{99,100}', norm => 2), 'ARRAY[age, income]', 'delta => 0') \gexec
+SELECT w.label, round(w.count) AS weighted, round(r.count / 2) AS halved, abs(race_kde(w.sketch, ARRAY[40]) - race_kde(r.sketch, ARRAY[40])) < 0.001 AS same_density
+FROM race_latest_releases w JOIN race_latest_releases r ON r.name = replace(w.name, 'surveyed', 'repeated') AND r.label IS NOT DISTINCT FROM w.label
+WHERE w.name IN ('surveyed rows', 'surveyed grid', 'surveyed towns') ORDER BY w.name, w.label;
+SELECT w.name, abs((race_released_mean(w.name, ARRAY[40])).mean - (race_released_mean(replace(w.name, 'surveyed', 'repeated'), ARRAY[40])).mean) < 0.5 AS same_mean
+FROM race_latest_releases w WHERE w.name LIKE 'surveyed value%' GROUP BY 1 ORDER BY 1;
+SELECT round(w.count) AS weighted, round(r.count / 2) AS halved, abs((race_covariance(w.sketch, 1, 2)).value - (race_covariance(r.sketch, 1, 2)).value) < 0.1 AS same_covariance
+FROM race_latest_releases w, race_latest_releases r WHERE w.name = 'surveyed moments' AND r.name = 'repeated moments';
+
+-- what is no weight counts as none, what is too large as the largest
+CREATE TABLE odd (w float8);
+INSERT INTO odd VALUES (NULL), ('NaN'), (-5), ('-Infinity'), (0), ('Infinity'), (1e300), (20), (21), (0.25);
+CALL race_protect('odd', 'odd', epsilon_limit => 1e15);
+CALL race_release_sketch('odd', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e12, rows => 1, weight => 'w', weight_max => 20);
+SELECT count FROM race_latest_releases WHERE name = 'odd';
+
+-- the cost is stated for the largest weight, the noise in records
+CALL race_release_sketch('with noise', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, rows => 1, weight => 'w', weight_max => 20);
+SELECT noise.epsilon, noise.max_contributions, round(noise.count_noise_stddev) AS count_noise, round(noise.counter_noise_stddev::numeric, 1) AS counter_noise
+FROM race_latest_releases, race_info(sketch) noise WHERE name = 'with noise';
+
+-- the ledger has the request, which is the same only with the same weights
+SELECT request->>'weight' AS weight, request->>'weight_max' AS weight_max FROM _racepriv.race_charges WHERE request->>'name' = 'by weight';
+SET client_min_messages = notice;
+CALL race_release('by weight', 'surveyed', '{town,age}', epsilon => 1e12, measure => 'income', weight => 'w', weight_max => 20);
+CALL race_release('by weight', 'surveyed', '{town,age}', epsilon => 1e12, measure => 'income', weight => 'w', weight_max => 30);
+SET client_min_messages = warning;
+UPDATE odd SET w = 1;
+CALL race_release_next('odd');
+SELECT version, count FROM race_latest_releases WHERE name = 'odd';
+
+-- a person with several rows, labels that nobody has listed, and a series
+CREATE TABLE trips AS SELECT i % 50 AS person, 'zone ' || i % 3 AS zone, 5.0::float8 AS w, date '2026-01-01' + i % 4 AS day FROM generate_series(1, 400) i;
+CALL race_protect('trips', 'trips', epsilon_limit => 1e15, delta_limit => 0.1, unit_column => 'person', max_contributions => 4);
+CALL race_release_sketch('zones', 'trips', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e6, delta => 0.01, label => 'zone', weight => 'w', weight_max => 10);
+SELECT round(sum(r.count)) AS records, min(noise.max_contributions) AS max_contributions FROM race_latest_releases r, race_info(sketch) noise WHERE name = 'zones';
+CALL race_release_sketch('days', 'trips', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e6, rows => 1, weight => 'w', weight_max => 10,
+	series => '{"by": "day", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-05"}');
+CALL race_release_next('days');
+SELECT round((race_info(race_released('days[2026-01-02,2026-01-04)'))).count);
+
+-- errors come before the charge
+CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w');
+CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight_max => 20);
+CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w', weight_max => 0);
+CALL race_release_sketch('bad', 'repeated', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w', weight_max => 2000000000);
+CALL race_release_sketch('bad', 'surveyed', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'town', weight_max => 20);
+CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'max(w)', weight_max => 20);
+SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'bad';
+
+-- an exact sketch of records with weights knows it, so that it cannot get noise that is too small
+CREATE TABLE exact AS SELECT _racepriv._race_build_weighted('l2(dims=1)', ARRAY[1], 3, 4, 2) AS sketch;
+SELECT race_privatize(sketch, 1) FROM exact;
+SELECT race_share(sketch, 1, 1e-6, 3) FROM exact;
+SELECT sketch + (SELECT race_build('l2(dims=1)', ARRAY[1])) FROM exact;
+SELECT (race_info(sketch + sketch)).count, (sketch + sketch)::text = (sketch + sketch)::text::race_sketch::text AS round_trip FROM exact;
+
+DROP FUNCTION pair;
+DROP TABLE surveyed, repeated, odd, trips, exact;
