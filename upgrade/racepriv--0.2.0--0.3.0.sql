@@ -821,6 +821,8 @@ COMMENT ON COLUMN _racepriv.race_info_result.sequence IS 'how rows share the wor
 
 COMMENT ON COLUMN _racepriv.race_info_result.counter_bytes IS 'bytes of a counter: 1, 2, 4 or 8';
 
+COMMENT ON COLUMN _racepriv.race_info_result.max_contributions IS 'how many records of one person it protects, with weights by the largest one';
+
 COMMENT ON COLUMN _racepriv.race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';
 
 COMMENT ON COLUMN _racepriv.race_info_result.misfit IS
@@ -2323,7 +2325,7 @@ CREATE PROCEDURE race_release(
 GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) IS
-	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets that do; series: intervals of time. Errors: 42501, 42703, 22023, 42704, 55000';
+	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: what matters most; workload: sets that do; series: intervals of time; weight: of rows. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,

@@ -93,7 +93,7 @@ COMMENT ON COLUMN _racepriv.race_info_result.mechanism IS 'the noise: discrete L
 COMMENT ON COLUMN _racepriv.race_info_result.epsilon IS 'the true epsilon, rounded up';
 COMMENT ON COLUMN _racepriv.race_info_result.delta IS 'the delta; 0 for pure differential privacy';
 COMMENT ON COLUMN _racepriv.race_info_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
-COMMENT ON COLUMN _racepriv.race_info_result.max_contributions IS 'how many records of one person it protects';
+COMMENT ON COLUMN _racepriv.race_info_result.max_contributions IS 'how many records of one person it protects, with weights by the largest one';
 COMMENT ON COLUMN _racepriv.race_info_result.neighbors IS 'what it hides: add_remove or substitute';
 COMMENT ON COLUMN _racepriv.race_info_result.merged IS 'how many private sketches or shares were merged into it';
 COMMENT ON COLUMN _racepriv.race_info_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, of each sum or product of scaled columns, and sqrt(2) times as much in a square unless it is Laplace noise';

@@ -282,7 +282,7 @@ CREATE PROCEDURE race_release(
 	AS 'MODULE_PATHNAME', 'race_release_columns' LANGUAGE C;
 GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) TO PUBLIC;
 COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) IS
-	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: the column that matters most; workload: sets that do; series: intervals of time. Errors: 42501, 42703, 22023, 42704, 55000';
+	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: what matters most; workload: sets that do; series: intervals of time; weight: of rows. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
