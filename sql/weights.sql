@@ -76,12 +76,12 @@ SELECT version, count FROM race_latest_releases WHERE name = 'odd';
 -- a person with several rows, labels that nobody has listed, and a series
 CREATE TABLE trips AS SELECT i % 50 AS person, 'zone ' || i % 3 AS zone, 5.0::float8 AS w, date '2026-01-01' + i % 4 AS day FROM generate_series(1, 400) i;
 CALL race_protect('trips', 'trips', epsilon_limit => 1e15, delta_limit => 0.1, unit_column => 'person', max_contributions => 4);
-CALL race_release_sketch('zones', 'trips', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e6, delta => 0.01, label => 'zone', weight => 'w', weight_max => 10);
+CALL race_release_sketch('zones', 'trips', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e6, delta => 0.01, rows => 1, label => 'zone', weight => 'w', weight_max => 10);
 SELECT round(sum(r.count)) AS records, min(noise.max_contributions) AS max_contributions FROM race_latest_releases r, race_info(sketch) noise WHERE name = 'zones';
-CALL race_release_sketch('days', 'trips', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e6, rows => 1, weight => 'w', weight_max => 10,
+CALL race_release_sketch('days of trips', 'trips', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1e6, rows => 1, weight => 'w', weight_max => 10,
 	series => '{"by": "day", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-05"}');
-CALL race_release_next('days');
-SELECT round((race_info(race_released('days[2026-01-02,2026-01-04)'))).count);
+CALL race_release_next('days of trips');
+SELECT round((race_info(race_released('days of trips[2026-01-02,2026-01-04)'))).count);
 
 -- errors come before the charge
 CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w');
