@@ -28,7 +28,7 @@ SELECT w.value1, w.mean::numeric(9, 4) AS weighted, r.mean::numeric(9, 4) AS rep
 FROM race_mean('by weight', 'income', by => 'town') w JOIN race_mean('by row', 'income', by => 'town') r USING (value1)
 WHERE w.value1 IS NOT NULL ORDER BY 1;
 
--- rows, grids, values, labels, moments
+-- rows, grids, values, labels, moments; a value at one of its bounds is not divided at random
 CREATE FUNCTION pair(suffix text, sketched race_params, record text, more text) RETURNS TABLE (call text) LANGUAGE sql AS $$
 	SELECT format('CALL race_release_sketch(%L, %L, %L::race_params, %L, epsilon => 1e12, %s)', d || suffix, d, sketched, record,
 		concat_ws(', ', more, CASE d WHEN 'surveyed' THEN 'weight => ''w'', weight_max => 20' END))
@@ -37,9 +37,9 @@ $$;
 SELECT pair(' rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]', 'rows => 64, fit => false') \gexec
 SELECT pair(' grid', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]', 'fit => false') \gexec
 SELECT pair(' value', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
-	'value => ''income'', value_lower => 0, value_upper => 100') \gexec
+	'value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100') \gexec
 SELECT pair(' values of rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]',
-	'rows => 64, value => ''income'', value_lower => 0, value_upper => 100') \gexec
+	'rows => 64, value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100') \gexec
 SELECT pair(' towns', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
 	'label => ''town'', labels => ''{Oslo,Paris,Rome}'', calibrate => 0.5') \gexec
 SELECT pair(' moments', race_moment_params(lower => '{0,0}', upper => '{99,100}', norm => 2), 'ARRAY[age, income]', 'delta => 0') \gexec
