@@ -69,6 +69,21 @@ SET client_min_messages = notice;
 CALL race_release('by weight', 'surveyed', '{town,age}', epsilon => 1e12, measure => 'income', weight => 'w', weight_max => 20);
 CALL race_release('by weight', 'surveyed', '{town,age}', epsilon => 1e12, measure => 'income', weight => 'w', weight_max => 30);
 SET client_min_messages = warning;
+-- of each type of number, also beyond float8
+CREATE DOMAIN weight_in_survey AS numeric CHECK (VALUE < 1e401);
+CREATE TABLE typed (i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric, d weight_in_survey);
+INSERT INTO typed VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (-3, -3, -3, -3, -3, -3, -3), (2, 2, 2, 2.5, 2.5, 2.5, 2.5), (0, 0, 0, 'NaN', 'NaN', 'NaN', 0),
+	(32767, 2147483647, 9223372036854775807, 3e38, 1e308, 1e400::numeric, 1e400::numeric), (0, 0, 0, 1e-40::float8, 5e-324, 1e-400::numeric, 1e-400::numeric),
+	(0, 0, 0, 'Infinity', 'Infinity', -1e400::numeric, -1e400::numeric), (0, 0, 0, '-Infinity', '-Infinity', 0, 0);
+CALL race_protect('typed', 'typed', epsilon_limit => 1e15);
+SELECT format('CALL race_release_sketch(%L, %L, %L, %L, epsilon => 1e12, rows => 1, weight => %L, weight_max => 4)', 'of ' || w, 'typed', 'l2(dims=1)', 'ARRAY[1]', w)
+FROM unnest('{i2,i4,i8,f4,f8,n,d}'::text[]) w \gexec
+SELECT name, count FROM race_latest_releases WHERE name LIKE 'of %' ORDER BY name;
+
+-- no weights at all are an empty release
+UPDATE typed SET n = NULL;
+CALL race_release_next('of n');
+SELECT version, count FROM race_latest_releases WHERE name = 'of n';
 UPDATE odd SET w = 1;
 CALL race_release_next('odd');
 SELECT version, count FROM race_latest_releases WHERE name = 'odd';
@@ -89,15 +104,22 @@ CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, w
 CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w', weight_max => 0);
 CALL race_release_sketch('bad', 'repeated', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w', weight_max => 2000000000);
 CALL race_release_sketch('bad', 'surveyed', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'town', weight_max => 20);
+CALL race_release_sketch('bad', 'surveyed', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'seen', weight_max => 20);
+CALL race_release_sketch('bad', 'surveyed', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => '''2''', weight_max => 20);
 CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'max(w)', weight_max => 20);
 SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'bad';
 
 -- an exact sketch of records with weights knows it, so that it cannot get noise that is too small
 CREATE TABLE exact AS SELECT _racepriv._race_build_weighted('l2(dims=1)', ARRAY[1], 3, 4, 2) AS sketch;
 SELECT race_privatize(sketch, 1) FROM exact;
+SELECT race_privatize(_racepriv._race_build_weighted('l2(dims=1)', NULL::float8[], 3, 4, 2), 1);
+SELECT _racepriv._race_build_weighted('l2(dims=1)', ARRAY[1], 3, -4, 2);
+SELECT _racepriv._race_build_weighted('l2(dims=1)', ARRAY[1], 3, 4, 40);
+SELECT _racepriv._race_build_weighted('l2(dims=1)', ARRAY[1], 3, 4, NULL);
 SELECT race_share(sketch, 1, 1e-6, 3) FROM exact;
 SELECT sketch + (SELECT race_build('l2(dims=1)', ARRAY[1])) FROM exact;
 SELECT (race_info(sketch + sketch)).count, (sketch + sketch)::text = (sketch + sketch)::text::race_sketch::text AS round_trip FROM exact;
 
 DROP FUNCTION pair;
-DROP TABLE surveyed, repeated, odd, trips, exact;
+DROP TABLE surveyed, repeated, odd, trips, exact, typed;
+DROP DOMAIN weight_in_survey;

@@ -570,21 +570,21 @@ CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) RETU
 COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, bytea) IS
 	'aggregate transition function';
 
-CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", "any", int, int) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", "any", int, int) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) IS
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", "any", int, int) IS
 	'aggregate transition function';
 
-CREATE AGGREGATE _racepriv._race_build_weighted(params race_params, x "any", weight float8, weight_max int, weight_bits int) (
+CREATE AGGREGATE _racepriv._race_build_weighted(params race_params, x "any", weight "any", weight_max int, weight_bits int) (
 	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
 	COMBINEFUNC = _racepriv._race_plus,
 	PARALLEL = SAFE
 );
 
-COMMENT ON AGGREGATE _racepriv._race_build_weighted(race_params, "any", float8, int, int) IS
+COMMENT ON AGGREGATE _racepriv._race_build_weighted(race_params, "any", "any", int, int) IS
 	'race_build of a release with weights: each record counts as often as its weight says, from 0 to weight_max';
 
 CREATE AGGREGATE race_build_records(params race_params, record bytea) (
@@ -653,16 +653,16 @@ COMMENT ON FUNCTION race_share(race_sketch, float8, float8, int, int, int, int, 
 CREATE OR REPLACE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
 	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
 
-CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) RETURNS internal
+CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
 
 REVOKE EXECUTE ON FUNCTION
-	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) FROM PUBLIC;
+	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) IS 'aggregate transition function';
+COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) IS 'aggregate transition function';
 
 CREATE AGGREGATE _racepriv._race_build_value_weighted(
-	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight float8, weight_max int, weight_bits int) (
+	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight "any", weight_max int, weight_bits int) (
 	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
 	FINALFUNC = _racepriv._race_build_value_final,
 	COMBINEFUNC = _racepriv._race_build_value_combine,
@@ -670,7 +670,7 @@ CREATE AGGREGATE _racepriv._race_build_value_weighted(
 	PARALLEL = SAFE
 );
 
-COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, float8, int, int) IS
+COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, "any", int, int) IS
 	'race_build_value of a release with weights';
 
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS

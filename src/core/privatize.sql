@@ -106,21 +106,21 @@ COMMENT ON FUNCTION _racepriv._race_build_value_serialize(internal) IS 'aggregat
 COMMENT ON FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
 COMMENT ON FUNCTION _racepriv._race_build_value_final(internal) IS 'aggregate final function';
 
-CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) RETURNS internal
+CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
 REVOKE EXECUTE ON FUNCTION
-	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, float8, int, int) IS 'aggregate transition function';
+	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) IS 'aggregate transition function';
 
 CREATE AGGREGATE _racepriv._race_build_value_weighted(
-	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight float8, weight_max int, weight_bits int) (
+	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight "any", weight_max int, weight_bits int) (
 	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
 	FINALFUNC = _racepriv._race_build_value_final,
 	COMBINEFUNC = _racepriv._race_build_value_combine,
 	SERIALFUNC = _racepriv._race_build_value_serialize, DESERIALFUNC = _racepriv._race_build_value_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, float8, int, int) IS
+COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, "any", int, int) IS
 	'race_build_value of a release with weights';
 
 CREATE AGGREGATE race_build_value(

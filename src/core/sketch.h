@@ -174,7 +174,8 @@ extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch
 /*
  * Read a weight from the three arguments from number `arg` on: the weight, the largest one, and how many binary digits
  * weights have after the point (RaceRequest).  Return it in places of the last digit, rounded at random so that its mean
- * is the weight, from 0 to the largest; 0 for NULL and NaN.  Note in the sketches how much a record adds at most.
+ * is the weight, from 0 to the largest; 0 for NULL and NaN.  Note in the sketches how much a record adds at most; so call it
+ * of each row, also of one without a record.
  */
 extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n);
 

@@ -101,18 +101,18 @@ COMMENT ON AGGREGATE race_build(race_params, "any") IS
 	'the exact sketch of all records x, which are as in race_add. A NULL x adds nothing, and NULLs alone give an empty sketch. No rows at all give NULL. Errors: 22004 for NULL params, others as in race_add';
 
 -- Of a release with weights: its exact sketch has weights with binary digits after the point, and gets noise there alone.
-CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) RETURNS race_sketch
+CREATE FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", "any", int, int) RETURNS race_sketch
 	AS 'MODULE_PATHNAME', 'race_build_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", float8, int, int) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", "any", int, int) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_build_step(race_sketch, race_params, "any", "any", int, int) IS
 	'aggregate transition function';
 
-CREATE AGGREGATE _racepriv._race_build_weighted(params race_params, x "any", weight float8, weight_max int, weight_bits int) (
+CREATE AGGREGATE _racepriv._race_build_weighted(params race_params, x "any", weight "any", weight_max int, weight_bits int) (
 	SFUNC = _racepriv._race_build_step, STYPE = race_sketch, SSPACE = 1048576,
 	COMBINEFUNC = _racepriv._race_plus,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE _racepriv._race_build_weighted(race_params, "any", float8, int, int) IS
+COMMENT ON AGGREGATE _racepriv._race_build_weighted(race_params, "any", "any", int, int) IS
 	'race_build of a release with weights: each record counts as often as its weight says, from 0 to weight_max';
 
 CREATE AGGREGATE race_build_records(params race_params, record bytea) (

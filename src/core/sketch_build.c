@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "domain.h"
 #include "noise_state.h"
 #include "privatize.h"
 #include "sketch.h"
@@ -110,30 +111,39 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
 int64
 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n)
 {
-	double		weight = PG_ARGISNULL(arg) ? 0 : PG_GETARG_FLOAT8(arg);
-	RaceRequest request = {.weight_max = PG_GETARG_INT32(arg + 1),.weight_bits = PG_GETARG_INT32(arg + 2)};
+	int			most = PG_GETARG_INT32(arg + 1);
+	int			bits = PG_GETARG_INT32(arg + 2);
+	double		weight = 0;
 	double		places;
 	double		whole;
 
+	if (PG_ARGISNULL(arg + 1) || PG_ARGISNULL(arg + 2) || most < 1 || bits < 0 || bits > 30 || most > INT32_MAX >> bits)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight_max must be at least 1, and at most 2^(31 - weight_bits)")));
 	for (int i = 0; i < n; i++)
-		sketches[i]->header.noise.max_contributions = race_largest_weight(&request);
+		sketches[i]->header.noise.max_contributions = (uint32) most << bits;
+	/* a numeric beyond a double becomes an infinity, or 0, without an error */
+	if (!PG_ARGISNULL(arg))
+		weight = race_number_of(get_fn_expr_argtype(fcinfo->flinfo, arg), PG_GETARG_DATUM(arg));
 	/* not of a NaN */
 	if (!(weight > 0))
 		return 0;
-	places = ldexp(Min(weight, request.weight_max), request.weight_bits);
+	places = ldexp(Min(weight, most), bits);
 	whole = floor(places);
 	return (int64) whole + ((double) race_random_below(race_strong_random(), UINT64CONST(1) << 53) < ldexp(places - whole, 53));
 }
 
 /*
- * Transition of race_build(params, x), and of _race_build_weighted(params, x, weight, weight_max, weight_bits).  A NULL record adds nothing, but leaves an empty sketch: an empty release must still be noise,
- * and a moving transition may not return NULL.
+ * Transition of race_build(params, x), and of _race_build_weighted(params, x, weight, weight_max, weight_bits).  A NULL record
+ * adds nothing, but leaves an empty sketch: an empty release must still be noise, and a moving transition may not return NULL.
  */
 static Datum
 build_step(FunctionCallInfo fcinfo, bool prepared)
 {
 	const RaceParams *params = build_params(fcinfo, "race_build");
 	RaceSketch *sketch;
+	int64		weight;
 
 	if (PG_ARGISNULL(0))
 		sketch = race_build_create(fcinfo, params);
@@ -141,6 +151,7 @@ build_step(FunctionCallInfo fcinfo, bool prepared)
 		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(sketch->params, params);
+	weight = PG_NARGS() > 3 ? race_build_weight(fcinfo, 3, &sketch, 1) : 1;
 	if (!PG_ARGISNULL(2))
 	{
 		/* a race_record needs no call site, and no expression that says its type */
@@ -148,7 +159,7 @@ build_step(FunctionCallInfo fcinfo, bool prepared)
 			race_prepared_read(PG_GETARG_DATUM(2), sketch->params, race_sketch_next(sketch));
 		else
 			race_build_read(fcinfo, 2, sketch);
-		race_sketch_add(sketch, PG_NARGS() > 3 ? race_build_weight(fcinfo, 3, &sketch, 1) : 1);
+		race_sketch_add(sketch, weight);
 	}
 	return RaceSketchGetDatum(sketch);
 }

@@ -211,13 +211,12 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSele
 }
 
 /*
- * Weights have so many places between 0 and the largest, about, and the least of largest * places that a record adds to a
- * counter at most: so 2^28 records fit into counters.  A weight is rounded at random, so that the errors of n records have a
- * standard deviation of sqrt(n) / 2 places; that is below 1 / 1024 of the root of the sum of n squared weights of the largest size.
+ * Weights have so many places between 0 and the largest, about, as far as 2^28 records of that weight fit into counters: what one
+ * of them adds to a counter is limited.  A weight is rounded at random, so that the errors of n records have a standard deviation of
+ * at most sqrt(n) / 2 places: below 1 / 1024 of the root of the sum of n squared weights of the largest size.
  */
 #define WEIGHT_PLACES		1024
-#define LARGEST_IN_COUNTER	(UINT64_C(1) << 34)
-#define LARGEST_WEIGHT		(UINT64_C(1) << 40)	/* the same, of weights without digits after the point */
+#define LARGEST_IN_COUNTER	(RACE_MAX_COUNT >> 28)
 
 bool
 race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max)
@@ -226,7 +225,7 @@ race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t we
 	RacePlan	plan;
 
 	if (weight_max < 1 || (uint64_t) weight_max * request->max_contributions > INT32_MAX ||
-		weight_max > LARGEST_WEIGHT / largest)
+		weight_max > LARGEST_IN_COUNTER / largest)
 		return false;
 	request->weight_max = weight_max;
 	request->max_contributions *= weight_max;

@@ -94,9 +94,8 @@ read_state(FunctionCallInfo fcinfo)
 }
 
 /*
- * Transition of race_build_value(params, x, value, value_lower, value_upper), and of _race_build_value_weighted, which also
- * has (weight, weight_max, weight_bits).  A NULL
- * record, and one whose value is NULL or NaN, adds nothing.
+ * Transition of race_build_value(params, x, value, value_lower, value_upper), and of _race_build_value_weighted, which also has
+ * (weight, weight_max, weight_bits).  A NULL record, and one whose value is NULL or NaN, adds nothing.
  */
 Datum
 race_build_value_step(PG_FUNCTION_ARGS)
@@ -104,6 +103,7 @@ race_build_value_step(PG_FUNCTION_ARGS)
 	State	   *state = read_state(fcinfo);
 	double		lower = state->bounds[RACE_LOWER];
 	double		upper = state->bounds[RACE_UPPER];
+	int64		weight = PG_NARGS() > 6 ? race_build_weight(fcinfo, 6, state->halves, RACE_HALVES) : 1;
 	RacePortion portion;
 
 	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3) && !isnan(PG_GETARG_FLOAT8(3)))
@@ -111,8 +111,7 @@ race_build_value_step(PG_FUNCTION_ARGS)
 		portion.share = (Min(Max(PG_GETARG_FLOAT8(3), lower), upper) - lower) / (upper - lower);
 		portion.offset = race_random_below(race_strong_random(), PG_UINT64_MAX);
 		race_build_read(fcinfo, 2, state->halves[RACE_LOWER]);
-		race_sketch_add_split(state->halves[RACE_LOWER], portion,
-							  PG_NARGS() > 6 ? race_build_weight(fcinfo, 6, state->halves, RACE_HALVES) : 1);
+		race_sketch_add_split(state->halves[RACE_LOWER], portion, weight);
 	}
 	PG_RETURN_POINTER(state);
 }

@@ -1037,11 +1037,11 @@ prepare_arguments(Release *release)
 	RaceAsked  *asked = &release->asked;
 
 	use_arguments(release, asked->run_path);
+	check_weight(asked);
 	prepare_moments(release);
 	if (race_summary_kind(asked->params)->selected && pure_is_better(release, asked->params, asked->params))
 		asked->delta = 0;
 	check_value(asked);
-	check_weight(asked);
 	choose_grid(release);
 	order_labels(release);
 	check_calibrate(asked);

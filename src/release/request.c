@@ -16,6 +16,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
+#include "parser/parse_coerce.h"
 #include "parser/parse_node.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -23,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
+#include "../core/domain.h"
 #include "../core/noise.h"
 #include "../core/privatize.h"
 #include "../core/record.h"
@@ -112,13 +114,22 @@ give_value(Template *template, ParseState *pstate)
 								   described ? RACE_AS_RECORD : RACE_AS_VALUE, &checked->value, &checked->calls);
 }
 
+/* Raise 42804 if the weight is no number, as far as its type says. */
 static Node *
 give_weight(Template *template, ParseState *pstate)
 {
 	RaceChecked *checked = template->checked;
+	Node	   *weight = race_analyze_expression(pstate, checked->dataset->relation, template->asked->weight,
+												 template->asked->path, RACE_AS_RECORD, &checked->weight, &checked->calls);
+	Oid			type = getBaseType(exprType(weight));
 
-	return race_analyze_expression(pstate, checked->dataset->relation, template->asked->weight, template->asked->path,
-								   RACE_AS_VALUE, &checked->weight, &checked->calls);
+	if (TypeCategory(type) != TYPCATEGORY_NUMERIC || !race_type_is_number(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("weight must be a number, found %s", format_type_be(exprType(weight))),
+				 errhint("Cast it, if the cast works for every row that there could be.")));
+	/* a domain as its numbers; these are not cast, because a numeric can be beyond a double */
+	return coerce_to_target_type(pstate, weight, exprType(weight), type, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
 }
 
 static Node *
