@@ -211,12 +211,12 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSele
 }
 
 /*
- * Weights have so many places between 0 and the largest, about, as far as 2^28 records of that weight fit into counters: what one
+ * Weights have so many places between 0 and the largest, about, as far as 2^26 records of that weight fit into counters: what one
  * of them adds to a counter is limited.  A weight is rounded at random, so that the errors of n records have a standard deviation of
  * at most sqrt(n) / 2 places: below 1 / 1024 of the root of the sum of n squared weights of the largest size.
  */
 #define WEIGHT_PLACES		1024
-#define LARGEST_IN_COUNTER	(RACE_MAX_COUNT >> 28)
+#define LARGEST_IN_COUNTER	(RACE_MAX_COUNT >> 26)
 
 bool
 race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max)

@@ -216,7 +216,7 @@ mutant weights-tables 'weights, tables' 'digits after the point are not hidden' 
 mutant weights-count 'weights, tables, count' 'digits after the point are not hidden' \
 	's/table_change\(select, UINT64_C\(1\) << select->weight_bits\)/table_change(select, 1)/' greybox_tables_test
 mutant weights-unclipped 'weights' 'weights above the largest count in full' \
-	's/ldexp\(Min\(weight, request\.weight_max\), request\.weight_bits\)/ldexp(weight, request.weight_bits)/' weights 176_weights_audit
+	's/ldexp\(Min\(weight, most\), bits\)/ldexp(weight, bits)/' weights 176_weights_audit
 mutant weights-up 'weights' 'weights are rounded beyond the largest' \
 	's/< ldexp\(places - whole, 53\)\)/<= ldexp(1, 53))/' weights
 mutant weights-negative 'weights' 'negative weights count' \

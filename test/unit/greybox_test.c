@@ -378,8 +378,8 @@ crowded_place(uint64_t bits)
 static int64_t
 own_weight(const RaceRequest *request, uint64_t bits)
 {
-	return request->weight_max == 0 ? 1 : (int64_t) (bits % 4 > 0 ? race_largest_weight(request) :
-													 bits / 4 % (race_largest_weight(request) + 1));
+	return request->weight_max == 0 ? 1 : (int64_t) (bits % 8 > 0 ? race_largest_weight(request) :
+													 bits / 8 % (race_largest_weight(request) + 1));
 }
 
 /*
