@@ -141,8 +141,8 @@ FUZZED_OBJS = src/core/counters.o
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq -lm
-test-programs: test/modules/split_aggregate.so
-test/modules/fail_alloc.so test/modules/split_aggregate.so: %.so: %.c
+test-programs: test/modules/split_aggregate.so test/modules/machine.so
+test/modules/fail_alloc.so test/modules/split_aggregate.so test/modules/machine.so: %.so: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $<
 
 # What test/run sanitize needs beside these.

@@ -364,7 +364,9 @@ def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
         if chosen != F(str(delta)):
             return False
         # the noise that needs fewer persons is taken: Gaussian noise, if a person has many values
-        rest -= pure if abs(rest - pure - F(max(values))) <= F(max(values)) / 100 else gaussian_
+        most = F(zcdp_rho(epsilon, delta) if zcdp else exact_allowed(epsilon, delta))
+        value, near = (F(max(values)), F(1, 100)) if values else (most, F(1, 2))      # no value was stored
+        rest -= pure if abs(rest - pure - value) <= value * near else gaussian_
     elif chosen:
         return False
     if name.startswith('scores'):

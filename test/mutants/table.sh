@@ -282,3 +282,20 @@ mutant duty-none 'duties' 'everybody has them' \
 	's/if \(!race_has_duty\(function, GetUserId\(\)\)\)/if (false)/' protect 140_release_roles
 mutant duty-next 'duties' 'a maker needs none' \
 	's/if \(!race_has_duty\(procedure, release->role\)\)/if (false)/' 272_ledger_authority
+
+##### what the second accountant sees
+
+mutant cost-count 'Laplace' 'the count is not in the recorded cost' \
+	's/race_cost_sum\(cost_of\(counter_sensitivity,\s*budget->counter_scale\),\s*cost_of\(count_sensitivity,\s*budget->count_scale\)\)/cost_of(counter_sensitivity, budget->counter_scale)/' \
+	038_second_accountant
+mutant cost-order 'zCDP' 'epsilon of an order that is one more' \
+	's/(second = \(order_term\(a\) - log_delta\) \/ )a;/${1}(1 + a);/' 038_second_accountant
+mutant cost-exact 'Gaussian' 'a tail of the exact account without its shift' \
+	's/erfc\(\(at - mu \/ 2\) \* sqrt/erfc(at * sqrt/' 038_second_accountant
+
+##### what the soak sees
+
+mutant ledger-refund 'ledger' 'the charge is committed with the release' \
+	's/(tell_left\(release\);\s*return;\s*\})\s*next_transaction\(release\);(\s*read_provenance)/$1$2/' 300_soak
+mutant ledger-twice 'ledger' 'a refresh is not charged' \
+	's/\tenter_charge\(release\);\n(\tif \(release->asked\.series)/\tif (release->version == 1)\n\t\tenter_charge(release);\n$1/' 300_soak
