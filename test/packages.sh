@@ -225,6 +225,10 @@ need_clients() {
 	for module in psycopg psycopg2 sqlalchemy pandas; do
 		need "python3-$module" /usr/bin/python3 -c "import $module"
 	done
+	need python3-pip /usr/bin/python3 -m pip --version
+	for module in setuptools wheel; do
+		need "python3-$module" /usr/bin/python3 -c "import $module"
+	done
 	need default-jdk-headless have javac
 	need libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
 	need pgbouncer test -x /usr/sbin/pgbouncer

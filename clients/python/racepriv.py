@@ -12,7 +12,6 @@ import itertools
 import math
 import struct
 import uuid
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,60 +20,36 @@ KERNELS = ['', 'l2', 'l1', 'angular', 'jaccard', 'match', 'moments', 'least_squa
 SEQUENCES = ['', 'independent', 'sobol', '', 'grid', 'structured', '', 'grouped']
 REHASHES = ['', 'fold', 'multilinear']
 ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'cells', 'groups', 'measured']
+LOSSES = ('least_squares', 'margin')
+# moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined and workload
 EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<II8x'}
-PART = struct.Struct('<4B4IIqdIBB2x')
-VALUE = struct.Struct('<6B2xIIq5d4I')
+PART, VALUE = struct.Struct('<4B4IIqdIBB2x'), struct.Struct('<6B2xIIq5d4I')
 FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance count_variance '
           'parties colluders dropouts').split()
 EXACT, SHARE, PRIVATE = 0, 1, 2
 ROW_FUNCTIONS, BUCKETS, SCRAMBLING = 1, 2, 3            # streams of random bits
 GRID_BITS = {1: 12, 2: 8, 3: 6}
 PI = 3.14159265358979323846
+U64 = np.uint64
 
 # ------------------------------------------------------------------ values and parameters
 
+CRC = list(range(256))
+for _ in range(8):
+    CRC = [crc >> 1 ^ (0x82F63B78 if crc & 1 else 0) for crc in CRC]
+
 def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ crc_of_byte((crc ^ byte) & 0xFF)
-    return crc ^ 0xFFFFFFFF
+    return functools.reduce(lambda crc, byte: crc >> 8 ^ CRC[(crc ^ byte) & 0xFF], data, 0xFFFFFFFF) ^ 0xFFFFFFFF
 
-@functools.lru_cache(None)
-def crc_of_byte(crc):
-    for _ in range(8):
-        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc
-
-@dataclass
-class Part:
-    """The parameters of one kernel. There is no "auto": sequence and rehash are said."""
-    kernel: str
-    dims: int = 0
-    bandwidth: float = 1.0
-    power: int = 1
-    rows: int = 1024
-    range: int = 1024
-    seed: int = 0
-    sequence: str = 'independent'
-    rehash: str = 'fold'
-    nulls: int = 0
-    arrays: dict = field(default_factory=dict)          # by the names in ARRAYS
-    outputs: int = 0                                    # rows of the matrix or of measured
-    extra: tuple = ()       # moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined, workload
-
-    def shape(self, name):
-        special = {'matrix': (self.outputs, self.dims), 'groups': (3, self.dims), 'measured': (self.outputs, 3)}
-        if self.kernel == 'tables':
-            special.update(offset=self.extra[:1], bandwidths=(self.extra[1], 3))
-        return special.get(name, (self.dims,))
-
-    @property
-    def coefficients(self):
-        return self.dims + 2 if self.kernel in ('least_squares', 'margin') else self.outputs if 'matrix' in self.arrays else self.dims
-
-    @property
-    def has_offset(self):
-        return self.kernel in ('l2', 'l1')
+class Part(SimpleNamespace):
+    """The parameters of one kernel. There is no "auto": sequence and rehash are said. arrays are named as in ARRAYS; outputs is how
+    many rows matrix or measured has."""
+    def __init__(self, kernel, dims=0, bandwidth=1.0, **fields):
+        defaults = {'power': 1, 'rows': 1024, 'range': 1024, 'seed': 0, 'sequence': 'independent', 'rehash': 'fold', 'nulls': 0,
+                    'arrays': {}, 'outputs': 0, 'extra': ()}
+        super().__init__(kernel=kernel, dims=dims, bandwidth=bandwidth, **{**defaults, **fields})
+        self.has_offset = kernel in ('l2', 'l1')
+        self.coefficients = dims + 2 if kernel in LOSSES else self.outputs if 'matrix' in self.arrays else dims
 
     def encode(self, is_first, further):
         flags = sum(1 << number for number, name in enumerate(ARRAYS) if name in self.arrays)
@@ -96,16 +71,17 @@ def decode_parameters(data):
         version, kernel, sequence, rehash, dims, power, rows, width, outputs, seed, bandwidth, more, flags, nulls = PART.unpack_from(data, start)
         if version != 1 or not 0 < kernel < 10 or sequence not in (1, 2, 4, 5, 7) or rehash > 2 or (rehash > 0) == bool(parts):
             raise ValueError('these are no parameters of version 1')
-        end = end if parts else 64 + more
-        part = Part(KERNELS[kernel], dims, bandwidth, power, rows, width, seed, SEQUENCES[sequence], REHASHES[rehash], nulls, {}, outputs,
-                    struct.unpack_from(EXTRA.get(KERNELS[kernel], ''), data, start + 48))
-        start += 64
-        for number, name in enumerate(ARRAYS):
-            if flags >> number & 1:
-                size = math.prod(part.shape(name))
-                part.arrays[name] = np.frombuffer(data, '<f8', size, start).reshape(part.shape(name))
-                start += 8 * size
-        parts.append(part)
+        end, kernel = end if parts else 64 + more, KERNELS[kernel]
+        extra = struct.unpack_from(EXTRA.get(kernel, ''), data, start + 48)
+        shapes, arrays, start = {'matrix': (outputs, dims), 'groups': (3, dims), 'measured': (outputs, 3)}, {}, start + 64
+        if kernel == 'tables':
+            shapes.update(offset=extra[:1], bandwidths=(extra[1], 3))
+        for name in (name for number, name in enumerate(ARRAYS) if flags >> number & 1):
+            shape = shapes.get(name, (dims,))
+            arrays[name] = np.frombuffer(data, '<f8', math.prod(shape), start).reshape(shape)
+            start += arrays[name].nbytes
+        parts.append(Part(kernel, dims, bandwidth, power=power, rows=rows, range=width, seed=seed, sequence=SEQUENCES[sequence],
+                          rehash=REHASHES[rehash], nulls=nulls, arrays=arrays, outputs=outputs, extra=extra))
     if encode_parameters(parts) != data[:end]:
         raise ValueError('these parameters are not as they are written')
     return parts, end
@@ -146,9 +122,8 @@ class Sketch(SimpleNamespace):
         _, features, targets, coarser, _ = self.parts[0].extra
         if coarser:
             raise ValueError('moments in coarser units are not read here')
-        p = 1 + features + self.parts[0].dims
-        matrix = np.zeros((p, p))
-        matrix[np.triu_indices(p)] = self.counters[0] / (3072 if targets else 8192) ** 2
+        matrix = np.zeros((1 + features + self.parts[0].dims,) * 2)
+        matrix[np.triu_indices(len(matrix))] = self.counters[0] / (3072 if targets else 8192) ** 2
         return matrix + np.triu(matrix, 1).T
 
 def read(value):
@@ -175,15 +150,12 @@ def read(value):
 def build(parts, records):
     """The exact value of these records. Of a product, a record is a tuple with a value for each part."""
     first = parts[0]
+    add = add_to_grid if first.sequence == 'grid' else {'tables': add_to_tables, 'moments': add_to_moments}.get(first.kernel)
     counters = np.zeros((first.rows, first.range), np.int64)
     for start in range(0, len(records), 256):
         some = records[start:start + 256]
-        if first.sequence == 'grid':
-            add_to_grid(first, counters[0], clipped(first, some))
-        elif first.kernel == 'tables':
-            add_to_tables(first, counters[0], np.array(some, float))
-        elif first.kernel == 'moments':
-            add_to_moments(first, counters[0], clipped(first, some))
+        if add:
+            add(first, counters[0], some)
         else:
             np.add.at(counters, (np.arange(first.rows), buckets(parts, some)), 1)
     return Sketch(**{**dict.fromkeys(FIELDS, 0), 'count': len(records)}, parts=parts, counters=counters, random_numbers=(), model=b'')
@@ -191,28 +163,28 @@ def build(parts, records):
 # ------------------------------------------------------------------ random bits
 
 def high(words):
-    return words >> np.uint64(32)
+    return words >> U64(32)
 
 def low(words):
-    return words & np.uint64(0xFFFFFFFF)
+    return words & U64(0xFFFFFFFF)
 
 def philox(seed, c0, c1, c2, c3):
     """c0 + 2^32 c1 and c2 + 2^32 c3 after ten rounds, of integers or arrays."""
-    c0, c1, c2, c3 = (np.atleast_1d(np.asarray(c, np.uint64)) for c in (c0, c1, c2, c3))
+    c0, c1, c2, c3 = (np.atleast_1d(np.asarray(c, U64)) for c in (c0, c1, c2, c3))
     for r in range(10):
-        k0, k1 = (np.uint64(k % 2**32) for k in (seed + r * 0x9E3779B9, (seed >> 32) + r * 0xBB67AE85))
-        p0, p1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
+        k0, k1 = (U64(k % 2**32) for k in (seed + r * 0x9E3779B9, (seed >> 32) + r * 0xBB67AE85))
+        p0, p1 = U64(0xD2511F53) * c0, U64(0xCD9E8D57) * c2
         c0, c1, c2, c3 = high(p1) ^ c1 ^ k0, low(p1), high(p0) ^ c3 ^ k1, low(p0)
-    return c0 | c1 << np.uint64(32), c2 | c3 << np.uint64(32)
+    return c0 | c1 << U64(32), c2 | c3 << U64(32)
 
 def random_bits(seed, stream, row, function, element):
     return philox(seed, element, row, function, stream)[0]
 
 def open_uniform(bits):
-    return ((bits >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
+    return ((bits >> U64(12)).astype(float) + 0.5) * 2.0**-52
 
 def half_open_uniform(bits):
-    return (bits >> np.uint64(11)).astype(float) * 2.0**-53
+    return (bits >> U64(11)).astype(float) * 2.0**-53
 
 JOE_KUO = [list(map(int, numbers.split())) for numbers in '''1 0 1|2 1 1 3|3 1 1 3 1|3 2 1 1 1|4 1 1 1 3 3|4 4 1 3 5 13|5 2 1 1 5 5 17
 |5 4 1 1 5 5 5|5 7 1 1 7 11 19|5 11 1 1 5 1 1|5 13 1 1 1 3 11|5 14 1 3 5 5 31|6 1 1 3 3 9 7 49|6 13 1 1 1 15 21 21|6 16 1 3 1 13 27 49
@@ -220,20 +192,19 @@ JOE_KUO = [list(map(int, numbers.split())) for numbers in '''1 0 1|2 1 1 3|3 1 1
 
 def sobol_bits(seed, rows, dimension):
     """The scrambled Sobol' points of these rows in a dimension."""
-    m = [1] * 25
+    m, point = [1] * 25, np.zeros(len(rows), U64)
     if 1 <= dimension <= 20:
         degree, coefficients, *m = JOE_KUO[dimension - 1]
         for i in range(degree, 25):
             terms = [m[i - k] << k for k in range(1, degree) if coefficients >> degree - 1 - k & 1]
             m.append(functools.reduce(int.__xor__, terms, m[i - degree] ^ m[i - degree] << degree))
-    point = np.zeros(len(rows), np.uint64)
     for i in range(25):
-        point ^= (rows >> np.uint64(i) & np.uint64(1)) * np.uint64(m[i] << 24 - i)
+        point ^= (rows >> U64(i) & U64(1)) * U64(m[i] << 24 - i)
     scrambled = point
     for digit in range(25):
-        flips = random_bits(seed, SCRAMBLING, point >> np.uint64(25 - digit), dimension, digit) & np.uint64(1)
-        scrambled = scrambled ^ flips << np.uint64(24 - digit)
-    return scrambled << np.uint64(39) | random_bits(seed, SCRAMBLING, rows, dimension, 25) >> np.uint64(25)
+        flips = random_bits(seed, SCRAMBLING, point >> U64(25 - digit), dimension, digit) & U64(1)
+        scrambled = scrambled ^ flips << U64(24 - digit)
+    return scrambled << U64(39) | random_bits(seed, SCRAMBLING, rows, dimension, 25) >> U64(25)
 
 NORMAL = [list(map(float, numbers.split())) for numbers in '''\
 2509.0809287301226727 33430.575583588128105 67265.770927008700853 45921.953931549871457 13731.693765509461125 1971.5909503065514427 133.14166789178437745 3.387132872796366608
@@ -265,26 +236,22 @@ def inverse_normal(p):
 def inverse_cauchy(p):
     v = p - 0.5
     w = abs(v)
-    x = PI * np.where(w <= 0.25, w, 0.5 - w)
-    square, s, c = x * x, 1.0, 1.0
+    x, s, c = PI * np.where(w <= 0.25, w, 0.5 - w), 1.0, 1.0
     for k in range(16, 0, -2):
-        s, c = 1 - s * square / (k * (k + 1)), 1 - c * square / (k * (k - 1))
+        s, c = 1 - s * (x * x) / (k * (k + 1)), 1 - c * (x * x) / (k * (k - 1))
     return np.copysign(np.where(w <= 0.25, s * x / c, c / (s * x)), v)
 
-def exact_fma(a, b, c):
+@functools.partial(np.vectorize, otypes=[float])
+def fma(a, b, c):
     """ab + c, rounded once: Python divides integers with one rounding."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return c if math.isfinite(a) and math.isfinite(b) else a * b + c
-    (a, a_unit), (b, b_unit), (c, c_unit) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
+    (a, a_unit), (b, b_unit), (c, c_unit) = (x.as_integer_ratio() for x in (a, b, c))
     numerator = a * b * c_unit + c * a_unit * b_unit
     try:
         return numerator / (a_unit * b_unit * c_unit)
     except OverflowError:
         return math.inf if numerator > 0 else -math.inf
-
-def fma(a, b, c):
-    """The same of arrays."""
-    return np.frompyfunc(exact_fma, 3, 1)(a, b, c).astype(float)
 
 # ---------------------------------------------------------------- row functions
 
@@ -300,30 +267,27 @@ def coefficients(part, seed, rows, function, dimension):
     if 'matrix' in part.arrays:
         values = [sum(part.arrays['matrix'][o, i] * values[o] for o in range(part.outputs)) for i in range(part.dims)]
     offset = half_open_uniform(bits(0)) if part.has_offset else np.zeros(len(rows))
-    for value, origin in zip(values, part.arrays.get('offset', ())):
-        offset = offset - value * origin
-    return offset, values
+    return functools.reduce(lambda rest, pair: rest - pair[0] * pair[1], zip(values, part.arrays.get('offset', ())), offset), values
+
+def hadamard(z):
+    """The sums of the numbers of each row, with the signs of Walsh functions."""
+    shape, h = z.shape, 1
+    while h < shape[1]:
+        pairs = z.reshape(len(z), -1, 2, h)
+        z, h = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(shape), 2 * h
+    return z
 
 def structured_projections(part, seed, row_count, function, vectors):
     """The projections of records that share fast Hadamard transforms."""
-    size = 1024
-    while size < part.dims:
-        size *= 2
+    size = max(1024, 1 << (part.dims - 1).bit_length())
     padded = np.zeros((len(vectors), size))
     padded[:, :part.dims] = (vectors - part.arrays.get('offset', 0.0)) / part.arrays.get('bandwidths', 1.0)
-    projections = []
+    projections, rows = [], np.arange(row_count)
     for first in range(0, row_count, size):
         words = random_bits(seed, ROW_FUNCTIONS, first, function, 2 + np.arange(3 * size // 64))
-        signs = (words[:, None] >> np.arange(64, dtype=np.uint64) & np.uint64(1)).astype(bool).reshape(3, size)
-        z = padded
-        for negative in signs:
-            z, h = np.where(negative, -z, z), 1
-            while h < size:
-                pairs = z.reshape(len(z), -1, 2, h)
-                z = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(len(z), size)
-                h *= 2
-        projections.append(z)
-    projections, rows = np.concatenate(projections, axis=1)[:, :row_count], np.arange(row_count)
+        signs = (words[:, None] >> np.arange(64, dtype=U64) & U64(1)).astype(bool).reshape(3, size)
+        projections.append(functools.reduce(lambda z, negative: hadamard(np.where(negative, -z, z)), signs, padded))
+    projections = np.concatenate(projections, axis=1)[:, :row_count]
     if part.kernel == 'angular':
         return projections
     variance = 2 / (9 * size)
@@ -333,38 +297,31 @@ def structured_projections(part, seed, row_count, function, vectors):
 
 def clipped(part, records):
     vectors = np.array(records, float).reshape(len(records), part.dims)
-    if 'lower' in part.arrays:
-        vectors = np.where(vectors < part.arrays['lower'], part.arrays['lower'], vectors)
-    if 'upper' in part.arrays:
-        vectors = np.where(vectors > part.arrays['upper'], part.arrays['upper'], vectors)
-    return vectors
+    lower, upper = part.arrays.get('lower', -np.inf), part.arrays.get('upper', np.inf)
+    vectors = np.where(vectors < lower, lower, vectors)
+    return np.where(vectors > upper, upper, vectors)
 
 def on_sphere(part, vectors):
     """Records of a loss as vectors of length 1, with two numbers more."""
-    scaled = []
-    for z in vectors:
-        radius = part.extra[0]
-        if part.kernel == 'margin':
-            radius = radius if z[-1] > 0 else -radius
-            z = np.append(z[:-1], 0.0)
-        with np.errstate(over='ignore'):
-            z = np.clip(z / radius, -1e300, 1e300)
-        largest = max(abs(z))
-        if largest > 1:
-            z = z / largest
-        squares = sum(number * number for number in z)
-        if largest <= 1 and squares <= 1:
-            scaled.append(np.append(z, [math.sqrt(1 - squares), 0]))
-        else:
-            scaled.append(np.append(z / math.sqrt(squares), [0, 0]))
-    return np.array(scaled)
+    radius = np.full((len(vectors), 1), part.extra[0])
+    if part.kernel == 'margin':
+        radius, vectors = np.where(vectors[:, -1:] > 0, radius, -radius), np.hstack([vectors[:, :-1], np.zeros((len(vectors), 1))])
+    with np.errstate(over='ignore'):
+        z = np.clip(vectors / radius, -1e300, 1e300)
+    largest = abs(z).max(axis=1, keepdims=True)
+    z = np.where(largest > 1, z / np.maximum(largest, 1), z)
+    squares = sum(column * column for column in z.T)[:, None]
+    inside = (largest <= 1) & (squares <= 1)
+    height = np.sqrt(np.where(inside, 1 - squares, 0))
+    return np.hstack([z / np.sqrt(np.where(inside, 1, squares)), height, 0 * height])
 
-def codes_of_vectors(part, seed, row_count, function, dimension, vectors):
+def codes_of_vectors(part, seed, row_count, function, dimension, records):
     """Codes as doubles, a row for each record."""
+    vectors = on_sphere(part, clipped(part, records)) if part.kernel in LOSSES else clipped(part, records)
     if part.sequence == 'structured':
         projections = structured_projections(part, seed, row_count, function, vectors)
     else:
-        offset, values = coefficients(part, seed, np.arange(row_count, dtype=np.uint64), function, dimension)
+        offset, values = coefficients(part, seed, np.arange(row_count, dtype=U64), function, dimension)
         projections = np.broadcast_to(offset, (len(vectors), row_count))
         for value, column in zip(values, vectors.T):
             projections = fma(value, column[:, None], projections)
@@ -374,86 +331,72 @@ def codes_of_vectors(part, seed, row_count, function, dimension, vectors):
 
 def element(item, seed, null=0):
     """The 64 bits of an integer, a text (str or bytes), a uuid or a NULL (None)."""
-    if item is None:
-        state, blocks = (0, 9), [null]
-    elif isinstance(item, (str, bytes, uuid.UUID)):
+    state, blocks = ((0, 9), [null]) if item is None else ((0, 4), [item])
+    if isinstance(item, (str, bytes, uuid.UUID)):
         text = item.bytes if isinstance(item, uuid.UUID) else item.encode() if isinstance(item, str) else item
         state, blocks = (0, 5), [len(text)] + [int.from_bytes(text[i:i + 8], 'little') for i in range(0, len(text), 8)]
-    else:
-        state, blocks = (0, 4), [int(item) % 2**64]
     for block in blocks:
-        x, y = block ^ state[0], state[1]
+        x, y = int(block) % 2**64 ^ state[0], state[1]
         state = tuple(int(words[0]) for words in philox(seed, x % 2**32, x >> 32, y % 2**32, y >> 32))
     return state[0]
 
 def codes_of_sets(part, seed, row_count, function, sets):
-    rows = np.arange(row_count, dtype=np.uint64)
-    member = np.zeros(row_count, np.uint64)
+    rows, member = np.arange(row_count, dtype=U64), np.zeros(row_count, U64)
     if part.sequence == 'grouped':
-        k = rows % np.uint64(8)
-        member = (k & np.uint64(1)) << np.uint64(63) | (k & np.uint64(2)) << np.uint64(61) | (k & np.uint64(4)) << np.uint64(59)
-        rows = rows // np.uint64(64) * np.uint64(64) + rows % np.uint64(64) // np.uint64(8)
+        member = sum((rows >> U64(bit) & U64(1)) << U64(63 - bit) for bit in range(3))
+        rows = rows // U64(64) * U64(64) + rows % U64(64) // U64(8)
     order = random_bits(seed, ROW_FUNCTIONS, rows, function, 0)[:, None]
-    k0, k1 = low(order), high(order)
-    multiplier, golden, codes = np.uint64(0xD256D193), 0x9E3779B9, []
+    multiplier, golden, codes = U64(0xD256D193), 0x9E3779B9, []
     for items in sets:
-        elements = np.array([element(item, seed) for item in items], np.uint64)
-        lower, upper, key = low(elements), high(elements) ^ k1, k0 ^ np.uint64(golden)
+        elements = np.array([element(item, seed) for item in items], U64)
+        lower, upper, key = low(elements), high(elements) ^ high(order), low(order) ^ U64(golden)
         for i in (2, 3, 4):
             product = multiplier * upper
-            upper, lower, key = high(product) ^ lower ^ key, low(product), np.uint64(golden * i % 2**32)
-        places = multiplier * upper ^ (lower ^ key) << np.uint64(32) ^ member[:, None]
+            upper, lower, key = high(product) ^ lower ^ key, low(product), U64(golden * i % 2**32)
+        places = multiplier * upper ^ (lower ^ key) << U64(32) ^ member[:, None]
         codes.append(places.min(axis=1, initial=2**64 - 1))
     return np.array(codes)
 
-def codes_of_categories(part, seed, row_count, function, dimension, records, query):
-    rows = np.arange(row_count, dtype=np.uint64)
+def codes_of_categories(part, seed, row_count, function, dimension, records, null):
+    rows = np.arange(row_count, dtype=U64)
     bits = sobol_bits(seed, rows, dimension) if part.sequence == 'sobol' else random_bits(seed, ROW_FUNCTIONS, rows, function, 0)
-    places = (bits >> np.uint64(32)) * np.uint64(part.dims) >> np.uint64(32)
-    null = int(query and part.nulls == 1)
-    return np.array([[element(item, seed, null) for item in record] for record in records], np.uint64)[:, places.astype(int)]
+    places = high(high(bits) * U64(part.dims)).astype(int)
+    return np.array([[element(item, seed, null) for item in record] for record in records], U64)[:, places]
 
 def buckets(parts, records, is_query=False):
     """The bucket of each record in each row. Of a product, a record is a tuple with a value for each part."""
-    first, function, dimension, codes = parts[0], 0, 0, []
+    first, dimension, codes = parts[0], 0, []
     for i, part in enumerate(parts):
         values = [record[i] for record in records] if len(parts) > 1 else list(records)
-        if part.kernel not in ('jaccard', 'match'):
-            values = clipped(part, values)
-            values = on_sphere(part, values) if part.kernel in ('least_squares', 'margin') else values
         for _ in range(part.power):
-            where = (part, first.seed, first.rows, function)
+            where = (part, first.seed, first.rows, len(codes))
             if part.kernel == 'jaccard':
                 codes.append(codes_of_sets(*where, values))
             elif part.kernel == 'match':
-                codes.append(codes_of_categories(*where, dimension, values, is_query))
+                codes.append(codes_of_categories(*where, dimension, values, int(is_query and part.nulls == 1)))
             else:
                 codes.append(codes_of_vectors(*where, dimension, values))
-            function += 1
-            dimension += (1 if part.kernel == 'match' else part.coefficients + part.has_offset) if part.sequence == 'sobol' else 0
+            if part.sequence == 'sobol':
+                dimension += 1 if part.kernel == 'match' else part.coefficients + part.has_offset
     if first.rehash == 'fold':
         if first.kernel == 'l2':
             return np.mod(codes[0], first.range).astype(int)
         return sum(code.astype(int) << (first.power - 1 - i) for i, code in enumerate(codes))
-    keys = [random_bits(first.seed, BUCKETS, np.arange(first.rows), 0, i) for i in range(2 * function + 1)]
-    total = np.broadcast_to(keys[0], codes[0].shape)
+    total, *keys = [random_bits(first.seed, BUCKETS, np.arange(first.rows), 0, i) for i in range(2 * len(codes) + 1)]
     for j, code in enumerate(codes):
-        words = code if code.dtype == np.uint64 else (code + 6755399441055744.0).view(np.uint64)
-        total = total + keys[2 * j + 1] * low(words) + keys[2 * j + 2] * high(words)
-    return ((total >> np.uint64(32)) * np.uint64(first.range) >> np.uint64(32)).astype(int)
+        words = code if code.dtype == U64 else (code + 6755399441055744.0).view(U64)
+        total = total + keys[2 * j] * low(words) + keys[2 * j + 1] * high(words)
+    return high(high(total) * U64(first.range)).astype(int)
 
 # --------------------------------------------------------- grids, tables, moments
 
-def rounded(x):
-    return (x + 1.5 * 2.0**52) - 1.5 * 2.0**52
-
-def add_to_grid(part, counters, vectors):
+def add_to_grid(part, counters, records):
     cells = part.arrays['cells'].astype(int)
     bits = GRID_BITS[part.dims]
     halvings = min([bits - 2] + [int(n & -n).bit_length() - 1 for n in cells])
     parts_of_cell = 2 ** (bits - halvings)
     step = (part.arrays['upper'] - part.arrays['lower']) / cells
-    t = np.floor((vectors - part.arrays['lower']) / step * parts_of_cell + 0.5)
+    t = np.floor((clipped(part, records) - part.arrays['lower']) / step * parts_of_cell + 0.5)
     t = np.clip(t, 0, cells * parts_of_cell).astype(int)
     cell = np.minimum(t // parts_of_cell, cells - 1)
     right = (t - cell * parts_of_cell) * 2**halvings
@@ -487,6 +430,7 @@ def split_tables(part, counters):
 
 def add_to_tables(part, counters, records):
     cells, ordinary, steps, parts = tables_of(part)
+    records = np.array(records, float)
     cell = np.clip(np.floor(records[:, :len(cells)]), 0, cells - 1).astype(int)
     group = np.where(cell < ordinary, cell // steps, -(-ordinary // steps) + cell - ordinary)
     shares = np.ones((len(records), 1), int)
@@ -497,47 +441,46 @@ def add_to_tables(part, counters, records):
     for columns, table in split_tables(part, counters).items():
         np.add.at(table, tuple((cell if len(columns) == 1 else group)[:, column] for column in columns), shares)
 
+def rounded(x):
+    return (x + 1.5 * 2.0**52) - 1.5 * 2.0**52
+
 def cosine(t):
     """cos(2 pi t)"""
     t = np.clip(t, -2.0**50, 2.0**50)
     x = 2 * PI * (0.25 - abs(t - rounded(t)))
-    y, series = x * x, 1.0
-    for k in (210, 156, 110, 72, 42, 20, 6):
-        series = 1 - y * (1 / k) * series
-    return x * series
+    return x * functools.reduce(lambda series, k: 1 - x * x * (1 / k) * series, (210, 156, 110, 72, 42, 20, 6), 1.0)
 
-def add_to_moments(part, counters, vectors):
-    norm, features, targets, _, absolute = part.extra
-    one, target = (3072, 8192 / 3072) if targets else (8192, 1.0)
-    lower, upper = part.arrays['lower'], part.arrays['upper']
-    scale = np.where(np.arange(part.dims) < part.dims - targets, 1.0, target)
-    columns = (vectors - (lower / 2 + upper / 2)) * (2 / (upper - lower)) * scale
+def columns_of_moments(part, vectors):
+    """1, the features and the columns, in units of the bounds."""
+    _, features, targets, _, _ = part.extra
+    lower, upper, inputs = part.arrays['lower'], part.arrays['upper'], part.dims - targets
+    columns = (vectors - (lower / 2 + upper / 2)) * (2 / (upper - lower)) * np.where(np.arange(part.dims) < inputs, 1.0, 8192 / 3072)
     if 'matrix' in part.arrays:
         moved = (vectors - part.arrays.get('offset', 0.0)).T
         columns = np.column_stack([0.5 * sum(m * x for m, x in zip(row, moved)) for row in part.arrays['matrix']])
         columns = np.clip(columns, -2.0**100, 2.0**100)
-    inputs = columns[:, :part.dims - targets]
     values = [np.ones(len(vectors))]
     if features:
-        kernel = Part('l2', part.dims - targets, 2 * PI * part.bandwidth, sequence=part.sequence)
-        t, values_of_rows = coefficients(kernel, part.seed, np.arange(features, dtype=np.uint64), 0, 0)
-        for value, column in zip(values_of_rows, inputs.T):
-            t = t + value * column[:, None]
+        kernel = Part('l2', inputs, 2 * PI * part.bandwidth, sequence=part.sequence)
+        t, values_of_rows = coefficients(kernel, part.seed, np.arange(features, dtype=U64), 0, 0)
+        t = functools.reduce(lambda t, pair: t + pair[0] * pair[1][:, None], zip(values_of_rows, columns.T[:inputs]), t)
         values += list((min(1, math.sqrt(2 * 0.9 / math.sqrt(features))) * cosine(t)).T)
-    values = np.column_stack(values + list(columns.T))
-    least = np.append(np.zeros(values.shape[1] - targets), np.full(targets, 0.35 * 8192 / 3072))
+    return np.column_stack(values + list(columns.T))
+
+def add_to_moments(part, counters, records):
+    norm, _, targets, _, absolute = part.extra
+    values, one = columns_of_moments(part, clipped(part, records)), 3072 if targets else 8192
     p = values.shape[1]
-    places = np.triu_indices(p)
-    for v in values:
-        squares, total = 1.0, 1.0
-        for s in np.maximum(abs(v), least)[1:]:
-            squares, total = squares + s * s, total + s
-        if absolute:
-            squares = (squares + total * total) / 2
-        factor = one * (norm / max(math.sqrt(squares), norm))
-        v = np.clip(rounded(v * factor), -8192, 8192).astype(int)
-        numbers, most = ((p + p * p) / 2, (8192**2 * p + 8192**2 * p * p) / 2) if absolute else (p, 8192**2 * p)
-        limit = math.floor(min((norm * one + math.sqrt(numbers) / 2) ** 2, most)) + 1
-        while ((v @ v + sum(abs(v)) ** 2) / 2 if absolute else v @ v) > limit:
-            v -= np.sign(v)
-        counters += np.outer(v, v)[places]
+    squares, total = np.ones((2, len(values)))
+    for s in np.maximum(abs(values), np.repeat([0, 0.35 * 8192 / 3072], [p - targets, targets])).T[1:]:
+        squares, total = squares + s * s, total + s
+    squares = (squares + total * total) / 2 if absolute else squares
+    v = np.clip(rounded(values * (one * (norm / np.maximum(np.sqrt(squares), norm)))[:, None]), -8192, 8192).astype(int)
+    numbers = (p + p * p) // 2 if absolute else p
+    limit = math.floor(min((norm * one + math.sqrt(numbers) / 2) ** 2, 8192**2 * numbers)) + 1
+    too_long = [True]
+    while any(too_long):
+        sizes = (v * v).sum(axis=1)
+        too_long = ((sizes + abs(v).sum(axis=1) ** 2) / 2 if absolute else sizes) > limit
+        v -= np.sign(v) * too_long[:, None]
+    counters += (v.T @ v)[np.triu_indices(p)]

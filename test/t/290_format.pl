@@ -115,6 +115,31 @@ my @got = split ' ', $of_moments;
 is(scalar @got, 9, 'private moments of two columns');
 cmp_ok(abs($got[$_] - $scaled[$_]), '<', 1e-9 * (1 + abs $scaled[$_]), "entry $_ is that of the server") for 0 .. 8;
 
+# ------------------------------------------------------- models, shares, bounds
+
+my $made = "race_build('l2(dims=2, bandwidth=9, rows=64, range=32, rehash=multilinear)', ARRAY[i * 0.25, i * 0.5 - 30]::float8[])";
+my $fitted = sql("SELECT race_fit($made, lower => '{0,-30}', upper => '{100,150}') FROM generate_series(0, 299) i");
+my @points = map { [split /\t/] } split /\n/, client('points', $fitted);
+my @asked = split /\n/, sql(<<"END");
+SELECT count(*), sum(weight), sum(weight * x[1]), sum(weight * x[2]) FROM race_points('$fitted')
+END
+my @sums = (scalar(@points), map { my $i = $_; eval join '+', map { $_->[0] * ($i ? $_->[$i] : 1) } @points } 0 .. 2);
+my @server = split /\|/, $asked[0];
+cmp_ok($server[0], '>', 1, 'a model has points');
+cmp_ok(abs($sums[$_] - $server[$_]), '<=', 1e-9 * (1 + abs $server[$_]), "a model: $_ is that of race_points") for 0 .. 3;
+unlike(client('points', $fitted), qr/Error/, 'and its bytes are read');
+
+my $share = "race_share(s, 1, 1e-6, parties => 3, colluders => 1, dropouts => 1)";
+is(client('shares', sql("\\pset fieldsep '\t'\nSELECT $share, $share + $share FROM (SELECT $made AS s FROM generate_series(0, 299) i) q")),
+	"1\t3\t1\t1\t1\t1\n1\t3\t1\t1\t2\t2", 'noise shares, and a sum of two');
+
+my $value = "race_build_value('l2(dims=1, bandwidth=2, rows=64, range=32)', ARRAY[i % 40]::float8[], i % 3, 0, 2)";
+my $pair = sql("\\pset fieldsep '\t'\nSELECT (r).lower, (r).upper FROM (SELECT $value AS r FROM generate_series(0, 299) i) q");
+my $counts = sql("SELECT race_count((split_part(t, E'\t', 1))::race_sketch)::int || E'\t' || race_count((split_part(t, E'\t', 2))::race_sketch)::int FROM (SELECT '$pair' AS t) q");
+is(client('bounds', $pair), "1\t2\t0\t0\t1\t$counts", 'exact bounds have the same random number');
+my $private_pair = sql("\\pset fieldsep '\t'\nSELECT (p).lower, (p).upper FROM (SELECT race_privatize(ROW('" . join("', '", split /\t/, $pair) . "')::race_value_sketches, 1) AS p) q");
+like(client('bounds', $private_pair), qr/^1\t2\t2\t2\t1\t-?\d+\t-?\d+$/, 'and private ones');
+
 # ---------------------------------------------------------------- damaged bytes
 
 is(client('damaged', $private), "whole\nrefused\nrefused\nrefused", 'a bit that has changed, bytes that lack or are too many are refused');

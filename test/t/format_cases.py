@@ -2,6 +2,7 @@
 import sys
 import uuid
 
+import numpy as np
 import racepriv
 
 
@@ -41,6 +42,28 @@ def private(tables, moments):
     print(sketch.counters.size - sum(array.size for array in arrays.values()))
     print(max(abs(array.sum() - 300) for array in arrays.values()))
     print(*racepriv.read(moments).moments().ravel())
+
+
+def points(text):
+    """The model of vectors, as doc/format.md says"""
+    sketch = racepriv.read(text)
+    n, numbers = int.from_bytes(sketch.model[:8], 'little'), np.frombuffer(sketch.model, '<f8')[4:]
+    places = numbers[2 * n:].reshape(n, sketch.parts[0].dims)
+    for weight, place in zip((numbers[:n] + numbers[n:2 * n]) / 2, places):
+        if weight > 0:
+            print(repr(float(weight)), *map(float, place), sep='\t')
+
+
+def shares(*texts):
+    for text in texts:
+        sketch = racepriv.read(text)
+        print(sketch.status, sketch.parties, sketch.colluders, sketch.dropouts, sketch.releases, len(sketch.random_numbers), sep='\t')
+
+
+def bounds(lower, upper):
+    sketches = [racepriv.read(text) for text in (lower, upper)]
+    print(*(sketch.bound for sketch in sketches), *(sketch.status for sketch in sketches),
+          sketches[0].random_numbers == sketches[1].random_numbers and len(sketches[0].random_numbers), *(sketch.count for sketch in sketches), sep='\t')
 
 
 def moments(text):
