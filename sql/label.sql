@@ -48,6 +48,13 @@ SELECT l->'deployment'->'dp_variant'->>'variant_name' AS variant, l->'deployment
 	l->'deployment'->'deployment_model'->>'data_source_type' AS source, l->'racepriv'->'caveats' AS caveats
 FROM race_label('days label') l;
 SELECT count(*) AS of_series FROM jsonb_array_elements(race_registry()->'deployments') d WHERE d->'racepriv'->>'release' = 'days label';
+-- weights
+CALL race_release('weighted label', 'labelled_visits', '{age}', 1, weight => 'pay', weight_max => 20);
+\t
+SELECT label_text('weighted label');
+\t
+SELECT l->'deployment'->'privacy_loss'->>'privacy_unit_details' AS details, l->'racepriv'->'weight' AS weight, l->'racepriv'->'weight_max' AS weight_max, c.weight, c.weight_max
+FROM race_label('weighted label') l, race_catalog c WHERE c.name = 'weighted label';
 -- errors
 SELECT race_label(NULL) IS NULL AS nothing;
 SELECT race_label('first lable');

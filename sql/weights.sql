@@ -98,6 +98,15 @@ CALL race_release_sketch('days of trips', 'trips', 'l2(dims=1)', 'ARRAY[1]', eps
 CALL race_release_next('days of trips');
 SELECT round((race_info(race_released('days of trips[2026-01-02,2026-01-04)'))).count);
 
+-- the plan: noise is as many times as large as the largest weight
+SELECT p.question, round((w.expected / p.expected)::numeric, 2) AS times
+FROM race_plan('surveyed', '{town,age}', 1, measure => 'income') p JOIN race_plan('surveyed', '{town,age}', 1, measure => 'income', records => 200000, weight_max => 20) w USING (question)
+WHERE p.question LIKE 'count %' ORDER BY 1;
+SELECT round((w.expected / p.expected)::numeric, 1) AS times
+FROM race_plan('surveyed', '{town}', error => 1000, weight_max => 20) w, race_plan('surveyed', '{town}', error => 1000) p WHERE w.unit = 'the whole release' AND p.unit = w.unit;
+SELECT * FROM race_plan('surveyed', '{town}', 1, weight_max => 0);
+SELECT * FROM race_plan('surveyed', '{town}', 1, weight_max => 2000000000);
+
 -- errors come before the charge
 CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight => 'w');
 CALL race_release_sketch('bad', 'odd', 'l2(dims=1)', 'ARRAY[1]', epsilon => 1, weight_max => 20);

@@ -1932,6 +1932,7 @@ CREATE FUNCTION _racepriv._race_provenance(charge uuid, domains jsonb, library t
 		'sources', (SELECT jsonb_object_agg(k.column_name, k.source) FROM _racepriv._race_columns_of_dataset(d.dataset,
 			_racepriv._race_relation_of(d, false), ARRAY(SELECT e->>'name' FROM jsonb_array_elements(domains) e)) k WHERE k.source IS NOT NULL),
 		'labels', CASE WHEN c.request ? 'label' THEN CASE WHEN c.request ? 'labels' THEN 'listed' ELSE 'chosen' END END,
+		'weight', c.request->'weight', 'weight_max', c.request->'weight_max',
 		'epsilon', c.epsilon, 'delta', c.delta, 'rho', c.rho, 'budget', b.budget, 'accounting', b.accounting,
 		'epsilon_limit', b.epsilon_limit, 'delta_limit', b.delta_limit, 'rho_limit', b.rho_limit,
 		'spent_epsilon', b.spent_epsilon, 'spent_delta', b.spent_delta, 'spent_rho', b.spent_rho,
@@ -2329,10 +2330,10 @@ COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
-	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
+	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, weight_max int DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
 
-COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint, text, text, text[]) IS
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint, text, text, text[], int) IS
 	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Others as race_release. Reads no data. Errors: 42501, 42703, 42704, 22023, 54000';
 
 CREATE OR REPLACE VIEW race_catalog AS
@@ -2341,7 +2342,8 @@ SELECT f.name, f.version, p.labels, f.description,
 	f.units,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
-	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during,
+	f.provenance->>'weight' AS weight, (f.provenance->>'weight_max')::int AS weight_max
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
@@ -2389,6 +2391,10 @@ COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_catalog.domains IS 'of a release by columns, the domain of each column; NULL in others';
 
 COMMENT ON COLUMN race_catalog.during IS 'of a series, the time of the records of its latest value, which count is of; NULL in others';
+
+COMMENT ON COLUMN race_catalog.weight IS 'of records with weights, the expression of a weight; then count is the sum of weights. NULL in others';
+
+COMMENT ON COLUMN race_catalog.weight_max IS 'the largest weight, above which weights are cut; NULL in others';
 
 DO $$
 BEGIN
@@ -3316,6 +3322,7 @@ DECLARE
 	columns jsonb;
 	chosen boolean;
 	series boolean;
+	weighted text;
 	caveats text[];
 BEGIN
 	SELECT p.* INTO r FROM _racepriv.race_releases p
@@ -3330,7 +3337,7 @@ BEGIN
 	END IF;
 	facts := coalesce(r.provenance, '{}');
 	SELECT string_agg(DISTINCT i.mechanism, ', ' ORDER BY i.mechanism) AS mechanisms, max(i.epsilon + coalesce(s.epsilon, 0)) AS epsilon,
-		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) AS contributions, max(i.neighbors) AS neighbors,
+		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) / coalesce((facts->>'weight_max')::int, 1) AS contributions, max(i.neighbors) AS neighbors,
 		round(sum(i.count)) AS records, count(DISTINCT p.label) AS labels INTO parts
 	FROM _racepriv.race_releases p CROSS JOIN LATERAL _racepriv._race_info(p.sketch) i LEFT JOIN LATERAL _racepriv._race_info(p.scores) s ON true
 	WHERE p.name = r.name AND p.version = r.version;
@@ -3349,6 +3356,7 @@ BEGIN
 
 	chosen := coalesce(facts->>'labels' = 'chosen' OR jsonb_path_exists(r.domains, '$[*].chosen'), false);
 	series := r.during IS NOT NULL;
+	weighted := CASE WHEN facts ? 'weight' THEN format(', of weight %s, from 0 to %s', facts->>'weight', facts->>'weight_max') ELSE '' END;
 	neighbors := CASE parts.neighbors WHEN 'substitute' THEN 'the records of one unit are replaced' ELSE 'the records of one unit are added or removed' END;
 	unit := CASE WHEN r.provenance IS NULL THEN 'not recorded' WHEN facts ? 'unit_column' THEN format('user: a value of column "%s"', facts->>'unit_column')
 		ELSE 'event: a row of the table' END;
@@ -3363,6 +3371,7 @@ BEGIN
 		CASE WHEN r.provenance IS NULL THEN 'Made by a version that recorded no more than the values themselves tell.' END,
 		CASE WHEN r.provenance IS NOT NULL AND NOT facts ? 'unit_column' THEN 'A person with several rows is protected row by row, not as a person.' END,
 		CASE WHEN facts ? 'unit_column' THEN format('Of a unit with more than %s records, that many are counted; persons who share a value of the unit column are one unit.', parts.contributions) END,
+		CASE WHEN facts ? 'weight' THEN 'What a person changes in the weights of others is not protected: weights that are calibrated to the sample depend on it.' END,
 		CASE WHEN chosen THEN 'Values that few persons have are counted together with others.' END,
 		CASE WHEN series THEN 'One charge pays for all values of the series.' END,
 		CASE WHEN facts->>'accounting' = 'basic' AND (facts->>'charges')::int > 1 THEN 'Costs are added: a bound, not the least one.' END,
@@ -3380,7 +3389,7 @@ BEGIN
 					(SELECT string_agg(format('%s (%s)', c->>'name', c->>'type'), ', ') FROM jsonb_array_elements(columns) c)),
 				'unprotected_quantities', 'Names, types, bounds, categories and cells of columns, parameters, declared labels, public tables, costs, and when the release was made.'),
 			'privacy_loss', jsonb_build_object('privacy_unit', unit,
-				'privacy_unit_details', format('Two tables are adjacent if %s: at most %s of them count.', neighbors, parts.contributions),
+				'privacy_unit_details', format('Two tables are adjacent if %s: at most %s of them count%s.', neighbors, parts.contributions, weighted),
 				'privacy_parameters', jsonb_strip_nulls(jsonb_build_object('epsilon', coalesce(facts->'epsilon', to_jsonb(parts.epsilon)),
 					'delta', coalesce(facts->'delta', to_jsonb(parts.delta)), 'rho', coalesce(facts->'rho', to_jsonb(parts.rho)))),
 				'privacy_parameters_details', 'Charged before any data were read, and not refunded. rho is the cost in zCDP; epsilon and delta are rounded up.'),
@@ -3397,10 +3406,11 @@ BEGIN
 			'administrative', jsonb_build_object('registry_authors', jsonb_build_array('to be stated'), 'sources', 'doc/privacy.md and doc/trust.md of racepriv')),
 		'racepriv', jsonb_build_object('release', r.name, 'version', r.version, 'dataset', r.dataset, 'labels', parts.labels, 'records', parts.records,
 			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv'),
-			'budget', facts - '{library,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
+			'weight', facts->'weight', 'weight_max', facts->'weight_max',
+			'budget', facts - '{library,weight,weight_max,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
 			'public_tables', facts->'public_tables', 'caveats', to_jsonb(caveats)),
-		'text', format(E'Privacy label of release "%s", version %s\nmade        %s UTC, of dataset "%s"\nprotects    %s\nneighbors   %s, at most %s each\ncost        %s (%s)\ntogether    %s\nmechanism   %s\nlibrary     racepriv %s\n',
-				r.name, r.version, to_char(r.released_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), r.dataset, unit, neighbors, parts.contributions,
+		'text', format(E'Privacy label of release "%s", version %s\nmade        %s UTC, of dataset "%s"\nprotects    %s\nneighbors   %s, at most %s each%s\ncost        %s (%s)\ntogether    %s\nmechanism   %s\nlibrary     racepriv %s\n',
+				r.name, r.version, to_char(r.released_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), r.dataset, unit, neighbors, parts.contributions, weighted,
 				cost, variant, together, parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))
 			|| (SELECT string_agg(rpad('column', 12) || format('%s: %s%s, %s', c->>'name', CASE WHEN c ? 'measure' THEN 'means of ' ELSE '' END,
 				CASE WHEN c ? 'categories' THEN (c->>'categories') || ' categories' WHEN c ? 'lower' THEN format('%s to %s', c->>'lower', c->>'upper') ELSE c->>'type' END,

@@ -8,7 +8,8 @@ SELECT f.name, f.version, p.labels, f.description,
 	f.units,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
-	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during,
+	f.provenance->>'weight' AS weight, (f.provenance->>'weight_max')::int AS weight_max
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
@@ -40,6 +41,8 @@ COMMENT ON COLUMN race_catalog.released_at IS 'when it was charged, before its d
 COMMENT ON COLUMN race_catalog.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN race_catalog.domains IS 'of a release by columns, the domain of each column; NULL in others';
 COMMENT ON COLUMN race_catalog.during IS 'of a series, the time of the records of its latest value, which count is of; NULL in others';
+COMMENT ON COLUMN race_catalog.weight IS 'of records with weights, the expression of a weight; then count is the sum of weights. NULL in others';
+COMMENT ON COLUMN race_catalog.weight_max IS 'the largest weight, above which weights are cut; NULL in others';
 
 DO $$
 BEGIN

@@ -286,7 +286,7 @@ COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text
 
 CREATE FUNCTION race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
-	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
+	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, weight_max int DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint, text, text, text[]) IS
+COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint, text, text, text[], int) IS
 	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Others as race_release. Reads no data. Errors: 42501, 42703, 42704, 22023, 54000';

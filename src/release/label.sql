@@ -18,6 +18,7 @@ DECLARE
 	columns jsonb;
 	chosen boolean;
 	series boolean;
+	weighted text;
 	caveats text[];
 BEGIN
 	SELECT p.* INTO r FROM _racepriv.race_releases p
@@ -32,7 +33,7 @@ BEGIN
 	END IF;
 	facts := coalesce(r.provenance, '{}');
 	SELECT string_agg(DISTINCT i.mechanism, ', ' ORDER BY i.mechanism) AS mechanisms, max(i.epsilon + coalesce(s.epsilon, 0)) AS epsilon,
-		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) AS contributions, max(i.neighbors) AS neighbors,
+		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) / coalesce((facts->>'weight_max')::int, 1) AS contributions, max(i.neighbors) AS neighbors,
 		round(sum(i.count)) AS records, count(DISTINCT p.label) AS labels INTO parts
 	FROM _racepriv.race_releases p CROSS JOIN LATERAL _racepriv._race_info(p.sketch) i LEFT JOIN LATERAL _racepriv._race_info(p.scores) s ON true
 	WHERE p.name = r.name AND p.version = r.version;
@@ -51,6 +52,7 @@ BEGIN
 
 	chosen := coalesce(facts->>'labels' = 'chosen' OR jsonb_path_exists(r.domains, '$[*].chosen'), false);
 	series := r.during IS NOT NULL;
+	weighted := CASE WHEN facts ? 'weight' THEN format(', of weight %s, from 0 to %s', facts->>'weight', facts->>'weight_max') ELSE '' END;
 	neighbors := CASE parts.neighbors WHEN 'substitute' THEN 'the records of one unit are replaced' ELSE 'the records of one unit are added or removed' END;
 	unit := CASE WHEN r.provenance IS NULL THEN 'not recorded' WHEN facts ? 'unit_column' THEN format('user: a value of column "%s"', facts->>'unit_column')
 		ELSE 'event: a row of the table' END;
@@ -65,6 +67,7 @@ BEGIN
 		CASE WHEN r.provenance IS NULL THEN 'Made by a version that recorded no more than the values themselves tell.' END,
 		CASE WHEN r.provenance IS NOT NULL AND NOT facts ? 'unit_column' THEN 'A person with several rows is protected row by row, not as a person.' END,
 		CASE WHEN facts ? 'unit_column' THEN format('Of a unit with more than %s records, that many are counted; persons who share a value of the unit column are one unit.', parts.contributions) END,
+		CASE WHEN facts ? 'weight' THEN 'What a person changes in the weights of others is not protected: weights that are calibrated to the sample depend on it.' END,
 		CASE WHEN chosen THEN 'Values that few persons have are counted together with others.' END,
 		CASE WHEN series THEN 'One charge pays for all values of the series.' END,
 		CASE WHEN facts->>'accounting' = 'basic' AND (facts->>'charges')::int > 1 THEN 'Costs are added: a bound, not the least one.' END,
@@ -82,7 +85,7 @@ BEGIN
 					(SELECT string_agg(format('%s (%s)', c->>'name', c->>'type'), ', ') FROM jsonb_array_elements(columns) c)),
 				'unprotected_quantities', 'Names, types, bounds, categories and cells of columns, parameters, declared labels, public tables, costs, and when the release was made.'),
 			'privacy_loss', jsonb_build_object('privacy_unit', unit,
-				'privacy_unit_details', format('Two tables are adjacent if %s: at most %s of them count.', neighbors, parts.contributions),
+				'privacy_unit_details', format('Two tables are adjacent if %s: at most %s of them count%s.', neighbors, parts.contributions, weighted),
 				'privacy_parameters', jsonb_strip_nulls(jsonb_build_object('epsilon', coalesce(facts->'epsilon', to_jsonb(parts.epsilon)),
 					'delta', coalesce(facts->'delta', to_jsonb(parts.delta)), 'rho', coalesce(facts->'rho', to_jsonb(parts.rho)))),
 				'privacy_parameters_details', 'Charged before any data were read, and not refunded. rho is the cost in zCDP; epsilon and delta are rounded up.'),
@@ -99,10 +102,11 @@ BEGIN
 			'administrative', jsonb_build_object('registry_authors', jsonb_build_array('to be stated'), 'sources', 'doc/privacy.md and doc/trust.md of racepriv')),
 		'racepriv', jsonb_build_object('release', r.name, 'version', r.version, 'dataset', r.dataset, 'labels', parts.labels, 'records', parts.records,
 			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv'),
-			'budget', facts - '{library,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
+			'weight', facts->'weight', 'weight_max', facts->'weight_max',
+			'budget', facts - '{library,weight,weight_max,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
 			'public_tables', facts->'public_tables', 'caveats', to_jsonb(caveats)),
-		'text', format(E'Privacy label of release "%s", version %s\nmade        %s UTC, of dataset "%s"\nprotects    %s\nneighbors   %s, at most %s each\ncost        %s (%s)\ntogether    %s\nmechanism   %s\nlibrary     racepriv %s\n',
-				r.name, r.version, to_char(r.released_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), r.dataset, unit, neighbors, parts.contributions,
+		'text', format(E'Privacy label of release "%s", version %s\nmade        %s UTC, of dataset "%s"\nprotects    %s\nneighbors   %s, at most %s each%s\ncost        %s (%s)\ntogether    %s\nmechanism   %s\nlibrary     racepriv %s\n',
+				r.name, r.version, to_char(r.released_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), r.dataset, unit, neighbors, parts.contributions, weighted,
 				cost, variant, together, parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))
 			|| (SELECT string_agg(rpad('column', 12) || format('%s: %s%s, %s', c->>'name', CASE WHEN c ? 'measure' THEN 'means of ' ELSE '' END,
 				CASE WHEN c ? 'categories' THEN (c->>'categories') || ' categories' WHEN c ? 'lower' THEN format('%s to %s', c->>'lower', c->>'upper') ELSE c->>'type' END,

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(race_plan);
 enum
 {
 	PLAN_DATASET, PLAN_COLUMNS, PLAN_EPSILON, PLAN_DELTA, PLAN_ERROR, PLAN_RECORDS, PLAN_MEASURE, PLAN_LABEL,
-	PLAN_WORKLOAD
+	PLAN_WORKLOAD, PLAN_WEIGHT_MAX
 };
 
 #define CONFIDENCE		0.95
@@ -54,6 +54,7 @@ typedef struct ColumnsPlan
 	RaceContingency tables;
 	RaceRequest request;
 	double		delta;			/* of the whole release, of which choices of categories get half */
+	int			max_contributions;	/* which choices count; in the request, times the largest weight */
 	double		records;
 	RaceSelect	select;
 	RaceSelectArrays arrays;
@@ -376,7 +377,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	for (int i = 0; i < counted->columns; i++)
 		precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
-	if (counted->chosen > 0 && race_choice_threshold(epsilon, plan->delta, counted->chosen, plan->request.max_contributions,
+	if (counted->chosen > 0 && race_choice_threshold(epsilon, plan->delta, counted->chosen, plan->max_contributions,
 													 plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE, &threshold))
 		add_line(plan, "persons of a category that is chosen as often as not", (double) threshold.least, "persons");
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
@@ -427,6 +428,9 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	race_act_begin(&ledger, fcinfo, false);
 	dataset = race_ledger_dataset(&ledger, name);
 	race_request_check_rights(dataset->relation);
+	plan->max_contributions = dataset->max_contributions;
+	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
+		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);
 	plan->request.max_contributions = dataset->max_contributions;
 	plan->request.neighbors = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
 		RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
@@ -479,6 +483,8 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 		race_refuse_arguments("epsilon must be a number above 0", "1 is usual: less is more private.");
 	if (!PG_ARGISNULL(PLAN_ERROR) && !(error > 0 && isfinite(error)))
 		race_refuse_arguments("error must be a number above 0", "It is the error of the count of one value, in records.");
+	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX) && PG_GETARG_INT32(PLAN_WEIGHT_MAX) < 1)
+		race_refuse_arguments("weight_max must be at least 1", "Multiply weights that are all smaller by a public number.");
 	plan->request.delta = PG_GETARG_FLOAT8(PLAN_DELTA);
 	if (!(plan->request.delta >= 0 && plan->request.delta < 1))
 		race_refuse_arguments("delta must be a number from 0 to below 1", "1e-9 is usual, or 0.");
@@ -512,7 +518,7 @@ next_line(void *state, uint64 i)
 	return race_row_datum(&plan->row);
 }
 
-/* race_plan(dataset, columns, epsilon, delta, error, records, measure, label, workload) */
+/* race_plan(dataset, columns, epsilon, delta, error, records, measure, label, workload, weight_max) */
 Datum
 race_plan(PG_FUNCTION_ARGS)
 {

@@ -223,6 +223,7 @@ CREATE FUNCTION _racepriv._race_provenance(charge uuid, domains jsonb, library t
 		'sources', (SELECT jsonb_object_agg(k.column_name, k.source) FROM _racepriv._race_columns_of_dataset(d.dataset,
 			_racepriv._race_relation_of(d, false), ARRAY(SELECT e->>'name' FROM jsonb_array_elements(domains) e)) k WHERE k.source IS NOT NULL),
 		'labels', CASE WHEN c.request ? 'label' THEN CASE WHEN c.request ? 'labels' THEN 'listed' ELSE 'chosen' END END,
+		'weight', c.request->'weight', 'weight_max', c.request->'weight_max',
 		'epsilon', c.epsilon, 'delta', c.delta, 'rho', c.rho, 'budget', b.budget, 'accounting', b.accounting,
 		'epsilon_limit', b.epsilon_limit, 'delta_limit', b.delta_limit, 'rho_limit', b.rho_limit,
 		'spent_epsilon', b.spent_epsilon, 'spent_delta', b.spent_delta, 'spent_rho', b.spent_rho,

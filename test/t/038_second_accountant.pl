@@ -50,6 +50,7 @@ CALL race_release('columns$n', 't$n', '{age}', 0.7);
 CALL race_release('delta$n', 't$n', '{age}', 0.3, 1e-6);
 CALL race_release_sketch('labels$n', 't$n', 'l2(dims=2, rows=8, range=16)', 'x', 0.9, 1e-5, label => 'town', labels => '{town0,town1}');
 CALL race_release_sketch('rows$n', 't$n', 'l2(dims=2, rows=8, range=16)', 'x', 0.11);
+CALL race_release_sketch('weights$n', 't$n', 'l2(dims=2, rows=8, range=16)', 'x', 0.2, 1e-6, weight => 'x[1]', weight_max => 7);
 CALL race_release('series$n', 't$n', '{age}', 1.3, series => '{"by": "at", "every": "1 day", "starting": "2026-01-01", "until": "2026-03-01"}');
 CALL race_describe('t$n', 'number', bounds => 'private', epsilon => 0.3);
 CALL race_release_sketch('scores$n', 't$n', race_moment_params('{0,0}', '{9,6}', 1, targets => 0), 'x', 0.8, label => 'town', labels => '{town0,town1}', calibrate => 0.25);

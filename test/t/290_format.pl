@@ -140,6 +140,15 @@ is(client('bounds', $pair), "1\t2\t0\t0\t1\t$counts", 'exact bounds have the sam
 my $private_pair = sql("\\pset fieldsep '\t'\nSELECT (p).lower, (p).upper FROM (SELECT race_privatize(ROW('" . join("', '", split /\t/, $pair) . "')::race_value_sketches, 1) AS p) q");
 like(client('bounds', $private_pair), qr/^1\t2\t2\t2\t1\t-?\d+\t-?\d+$/, 'and private ones');
 
+# Weights: 3, and 20 above the largest one, in quarters; the release of both rows rounds them to records
+sql(<<'END');
+CREATE TABLE weighted_rows AS SELECT unnest('{3,20}'::numeric[]) AS w;
+CALL race_protect('weighted_rows', epsilon_limit => 1e15, max_contributions => 2);
+CALL race_release_sketch('weighted rows', 'weighted_rows', 'l2(dims=1, rows=1, range=2)', 'ARRAY[1]', epsilon => 1e12, weight => 'w', weight_max => 4);
+END
+is(client('weighted', join "\t", sql("SELECT _racepriv._race_build_weighted('l2(dims=1, rows=1, range=2)', ARRAY[1], w, 4, 2) FROM weighted_rows"),
+		sql("SELECT race_released('weighted rows')")), '0 28 16 28 7 8', 'of records with weights, K in an exact value, and the records of a person in a private one');
+
 # ---------------------------------------------------------------- damaged bytes
 
 is(client('damaged', $private), "whole\nrefused\nrefused\nrefused", 'a bit that has changed, bytes that lack or are too many are refused');

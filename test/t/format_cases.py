@@ -24,6 +24,11 @@ def status(text):
     print(names[sketch.status], repr(sketch.epsilon), f'{sketch.counter_variance:.6f}', f'{sketch.count_variance:.6f}', sep='\t')
 
 
+def weighted(exact, private):
+    exact, private = racepriv.read(exact), racepriv.read(private)
+    print(exact.status, exact.count, exact.max_contributions, exact.counters.sum(), private.count, private.max_contributions)
+
+
 def nodes(text):
     array = racepriv.read(text).nodes()
     print('x'.join(map(str, array.shape)), f'{array.sum():g}')
