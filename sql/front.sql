@@ -87,6 +87,32 @@ SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near
 FROM race_regress('guests short', 'pressure', '{age}') r JOIN (SELECT 'age' AS name, regr_slope(pressure, age) AS c, 0.03 AS tolerance FROM guests UNION ALL SELECT 'intercept', regr_intercept(pressure, age), 2 FROM guests) t ON t.name = r."column";
 SELECT "column", coefficient IS NOT NULL AS known FROM race_regress('guests all', 'pressure');
 
+-- dates, times and intervals are told as such beside their numbers
+CREATE TABLE shifts (day date CHECK (day BETWEEN '2026-01-01' AND '2026-12-31') NOT NULL, "at" timestamptz NOT NULL CHECK ("at" BETWEEN '2026-05-01 00:00Z' AND '2026-05-03 00:00Z'),
+	wait interval NOT NULL CHECK (wait BETWEEN '0' AND '60 hours'), size int NOT NULL CHECK (size BETWEEN 0 AND 9));
+INSERT INTO shifts SELECT date '2026-01-01' + i * i % 300, timestamptz '2026-05-01 10:00Z' + i % 2000 * interval '1 minute', i % 50 * interval '1 hour', i % 7 FROM generate_series(1, 5000) i;
+SET client_min_messages = warning;
+CALL race_protect('shifts', epsilon_limit => 1e12);
+CALL race_release('shifts', 'shifts', '{day,at,wait,size}', 1e9);
+RESET client_min_messages;
+SET timezone = 'UTC';
+SELECT count(*) > 10 AS places, bool_and(text::date = date '2000-01-01' + floor(x)::int) AS dates FROM race_curve('shifts', 'day');
+SELECT count(*) > 10 AS places, bool_and(abs(extract(epoch FROM text::timestamptz - '2000-01-01 00:00Z') - x::numeric) < 1e-3) AS times FROM race_curve('shifts', 'at');
+SELECT count(*) > 10 AS places, bool_and(abs(extract(epoch FROM text::interval) - x::numeric) < 1e-3) AS intervals FROM race_curve('shifts', 'wait');
+SELECT bool_and(text::float8 = x) AS numbers FROM race_curve('shifts', 'size');
+SELECT bool_and(text::float8 = x AND x BETWEEN 10 AND 80) AS numbers FROM race_curve('front age', '1', 5, 10, 80);
+SELECT count(*) > 10 AS cells, bool_and(text1::date = date '2000-01-01' + floor(x1)::int AND text2::float8 = x2) AS dates FROM race_heatmap('shifts', 'day', 'size', 10);
+SELECT bool_and(text::date = date '2000-01-01' + value::int AND lower_text::date = date '2000-01-01' + lower::int AND upper_text::date = date '2000-01-01' + upper::int) AS dates
+FROM race_quantiles('shifts', 'day');
+SELECT bool_and(text::float8 = value) AS numbers, count(lower_text) + count(upper_text) AS others FROM race_quantiles('shifts', 'size');
+SELECT bool_and(t.mean BETWEEN m.lower_text::interval - '1 s'::interval AND m.upper_text::interval + '1 s'::interval) AS inside, bool_and(abs(extract(epoch FROM t.mean - m.text::interval)) < 2000) AS near
+FROM race_mean('shifts', 'wait') m, (SELECT avg(wait) AS mean FROM shifts) t;
+SELECT count(*), count(text) AS texts, count(lower_text) + count(upper_text) AS others FROM race_mean('shifts', 'size');
+SELECT bool_and(text::timestamptz BETWEEN lower_text::timestamptz AND upper_text::timestamptz) AS times FROM race_trend('shifts', 'at', 'day');
+SELECT "column", bool_and(text IS NULL OR lower_text <= text AND text <= upper_text) AS dated FROM race_modes('shifts') WHERE "column" IN ('day', 'at') GROUP BY 1 ORDER BY 1;
+SELECT count(lower_text) FROM race_modes('shifts') WHERE "column" = 'size';
+RESET timezone;
+
 -- modes, unusual records, what a release is, and its export
 SELECT m."column", m.mode, t.n AS records_there, m.x BETWEEN m.lower AND m.upper AS inside, m.prominence <= m.density AS less FROM race_modes('guests all', 1) m,
 	LATERAL (SELECT count(*) > 0 AS n FROM guests WHERE CASE m."column" WHEN 'age' THEN age BETWEEN m.lower AND m.upper WHEN 'rooms' THEN rooms BETWEEN m.lower AND m.upper
@@ -199,6 +225,8 @@ SELECT abs(m.mean - (SELECT avg(pressure) FROM measured)) < 0.02 AS all, (SELECT
 FROM race_mean('measured', 'pressure') m;
 SELECT abs(mean - (SELECT avg(pressure) FROM measured WHERE pressure >= 100 AND pressure < 120)) < 0.5 AS right
 FROM race_mean('both', 'pressure', "where" => '{"pressure": [100, 120]}');
+SELECT count(*) AS quantiles FROM race_quantiles('both', 'pressure');
+SELECT count(*) > 0 AS places FROM race_curve('both', 'pressure');
 SELECT race_histogram('measured', 'pressure');
 CALL race_release_next('measured');
 ALTER TABLE measured DROP CONSTRAINT measured_pressure_check;

@@ -166,14 +166,20 @@ number_of(const RaceDomain *domain, const JsonbValue *value, double if_null)
 	return race_tables_number(domain, scalar_text(value));
 }
 
+/* Is a column of dates, or of dates with times? */
+static bool
+is_dated(const RaceDomain *domain)
+{
+	return strncmp(domain->type, "date", 4) == 0 || strncmp(domain->type, "time", 4) == 0;
+}
+
 double
 race_tables_number(const RaceDomain *domain, char *text)
 {
 	double		number = 0;
 
 	/* what begins with a letter is no number, but may be a date, as "today" is */
-	if ((isalpha((unsigned char) text[0]) && pg_strncasecmp(domain->type, "date", 4) != 0 &&
-		 pg_strncasecmp(domain->type, "time", 4) != 0) || !race_domain_number_read(domain, text, &number))
+	if ((isalpha((unsigned char) text[0]) && !is_dated(domain)) || !race_domain_number_read(domain, text, &number))
 		refuse_value(domain, psprintf("\"%s\"", race_cut(text)));
 	return number;
 }
@@ -547,6 +553,7 @@ race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 
 PG_FUNCTION_INFO_V1(race_tables_count);
 PG_FUNCTION_INFO_V1(race_tables_crosstab);
+PG_FUNCTION_INFO_V1(race_number_text);
 
 /* _race_tables_count(sketch, domains, where, confidence) */
 Datum
@@ -797,4 +804,15 @@ Datum
 race_tables_crosstab(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_crosstab, next_of_crosstab);
+}
+
+/* _race_text(type, number, dated) */
+Datum
+race_number_text(PG_FUNCTION_ARGS)
+{
+	RaceDomain	domain = {.type = text_to_cstring(PG_GETARG_TEXT_PP(0))};
+
+	if (PG_GETARG_BOOL(2) && !is_dated(&domain) && strcmp(domain.type, "interval") != 0)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(race_domain_number_text(&domain, PG_GETARG_FLOAT8(1))));
 }

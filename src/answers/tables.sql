@@ -35,6 +35,11 @@ CREATE FUNCTION _racepriv._race_tables_histogram(
 COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
 	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
+CREATE FUNCTION _racepriv._race_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
+	AS 'MODULE_PATHNAME', 'race_number_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _racepriv._race_text(text, float8, boolean) IS
+	'a number of a release as text of the type of its column: dates are days and timestamps seconds since 2000-01-01; dated: NULL for other types';
+
 CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_z(float8) IS

@@ -30,14 +30,15 @@ COMMENT ON FUNCTION _racepriv._race_column(text, text) IS
 	'the number of a column of a release that is given by its name or number; errors: 42703 no such column, 42704 no such release';
 
 CREATE TYPE _racepriv.race_curve_result AS (
-	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text);
+	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text, "text" text);
 COMMENT ON TYPE _racepriv.race_curve_result IS 'a row of the result of race_curve';
-COMMENT ON COLUMN _racepriv.race_curve_result.x IS 'a place of the column, from the lower bound to the upper one';
+COMMENT ON COLUMN _racepriv.race_curve_result.x IS 'a place of the column, from the lower bound to the upper one; dates are days and timestamps seconds since 2000-01-01, intervals seconds';
 COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one; NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_curve_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_curve_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_curve_result.count_per_unit IS 'how many records there are per unit of the column: the density times the noisy number of records';
 COMMENT ON COLUMN _racepriv.race_curve_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_curve_result."text" IS 'x as text of the type of the column';
 
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
@@ -49,10 +50,11 @@ CREATE FUNCTION race_curve(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
+	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND NOT d ? 'measure');
 BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
-			h.count / (h.high - h.low), NULL::text
+			h.count / (h.high - h.low), NULL::text, _racepriv._race_text(type, m.x)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
@@ -60,7 +62,7 @@ BEGIN
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
 		WHERE m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
 	ELSE
-		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
+		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
 		FROM _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
@@ -70,14 +72,17 @@ END $$;
 COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
-CREATE TYPE _racepriv.race_heatmap_result AS (x1 float8, x2 float8, density float8, label text, lower float8, upper float8);
+CREATE TYPE _racepriv.race_heatmap_result AS (
+	x1 float8, x2 float8, density float8, label text, lower float8, upper float8, text1 text, text2 text);
 COMMENT ON TYPE _racepriv.race_heatmap_result IS 'a row of the result of race_heatmap';
-COMMENT ON COLUMN _racepriv.race_heatmap_result.x1 IS 'the middle of a cell, in the first column';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.x1 IS 'the middle of a cell, in the first column; dates are numbers as in race_curve';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.x2 IS 'and in the second';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.text1 IS 'x1 as text of the type of the column';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.text2 IS 'and x2';
 
 CREATE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
@@ -89,6 +94,8 @@ CREATE FUNCTION race_heatmap(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
+	type1 CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = column1 AND NOT d ? 'measure');
+	type2 CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = column2 AND NOT d ? 'measure');
 	confidence CONSTANT float8 := 0.95;
 	z CONSTANT float8 := _racepriv._race_z(confidence);
 BEGIN
@@ -98,7 +105,8 @@ BEGIN
 		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_curve and race_histogram are of one column.';
 	ELSIF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
+		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area,
+			_racepriv._race_text(type1, m.x1), _racepriv._race_text(type2, m.x2)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
@@ -120,7 +128,8 @@ BEGIN
 			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
 		ORDER BY 1, 2;
 	ELSE
-		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error
+		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
+			c.x1::text, c.x2::text
 		FROM _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
@@ -184,7 +193,8 @@ END $$;
 COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
-CREATE TYPE _racepriv.race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
+CREATE TYPE _racepriv.race_percentiles_result AS (
+	p float8, value float8, lower float8, upper float8, "text" text, label text, lower_text text, upper_text text);
 COMMENT ON TYPE _racepriv.race_percentiles_result IS 'a row of the result of race_quantiles';
 COMMENT ON COLUMN _racepriv.race_percentiles_result.p IS 'the share of records that are below the value';
 COMMENT ON COLUMN _racepriv.race_percentiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
@@ -192,20 +202,23 @@ COMMENT ON COLUMN _racepriv.race_percentiles_result.lower IS 'the lower end of t
 COMMENT ON COLUMN _racepriv.race_percentiles_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_percentiles_result."text" IS 'the quantile as text of the type of the column';
 COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in a release without labels';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
+COMMENT ON COLUMN _racepriv.race_percentiles_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_percentiles_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
-	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
+	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
-	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
+	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND NOT d ? 'measure');
 	whole CONSTANT boolean := domain->>'whole';
+	type CONSTANT text := domain->>'type';
 BEGIN
 	IF domains IS NULL THEN
-		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
+		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
 		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				race_quantiles.p, _racepriv._race_column(release, "column")) q;
@@ -225,10 +238,8 @@ BEGIN
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
 	)
-	SELECT q.p, v.v, least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v),
-		CASE WHEN domain->>'type' = 'date' THEN to_char('2000-01-01'::date + v.v::int, 'YYYY-MM-DD')
-			WHEN domain->>'type' LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => v.v), 'YYYY-MM-DD HH24:MI:SS')
-			WHEN domain->>'type' = 'interval' THEN make_interval(secs => v.v)::text ELSE v.v::text END, NULL::text
+	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_text(type, v.v), NULL::text,
+		_racepriv._race_text(type, i.lower, true), _racepriv._race_text(type, i.upper, true)
 	FROM unnest(race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
@@ -239,13 +250,15 @@ BEGIN
 	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= q.p * t.lower ORDER BY r.i LIMIT 1) a ON true
 	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
 		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
+	CROSS JOIN LATERAL (SELECT least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v)) i (lower, upper)
 	ORDER BY q.place;
 END $$;
 COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE _racepriv.race_release_modes_result AS (
-	mode int, "column" text, x float8, density float8, prominence float8, label text, lower float8, upper float8, "text" text, kernel_density float8);
+	mode int, "column" text, x float8, density float8, prominence float8, label text, lower float8, upper float8, "text" text, kernel_density float8,
+	lower_text text, upper_text text);
 COMMENT ON TYPE _racepriv.race_release_modes_result IS 'a row of the result of race_modes by the name of a release';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
 COMMENT ON COLUMN _racepriv.race_release_modes_result."column" IS 'a column, by its name in race_catalog';
@@ -257,6 +270,8 @@ COMMENT ON COLUMN _racepriv.race_release_modes_result.lower IS 'of a release by 
 COMMENT ON COLUMN _racepriv.race_release_modes_result.upper IS 'and where it ends';
 COMMENT ON COLUMN _racepriv.race_release_modes_result."text" IS 'x as text of the type of the column';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.kernel_density IS 'of a release of a sketch, the kernel density there, as race_kde';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
+COMMENT ON COLUMN _racepriv.race_release_modes_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_release_modes_result
@@ -266,10 +281,13 @@ DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8
-		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m;
+		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8,
+			_racepriv._race_text(d.type, m.lower, true), _racepriv._race_text(d.type, m.upper, true)
+		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m
+			CROSS JOIN LATERAL (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = m."column" LIMIT 1) d (type);
 	ELSE
-		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density
+		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
+			NULL::text, NULL::text
 		FROM (SELECT r.columns FROM _racepriv.race_releases r
 				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
 			RIGHT JOIN _racepriv._race_labels(release, label) l ON true

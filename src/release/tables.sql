@@ -102,15 +102,19 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 -- Means
 
 CREATE TYPE _racepriv.race_mean_result AS (
-	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text);
+	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text,
+	"text" text, lower_text text, upper_text text);
 COMMENT ON TYPE _racepriv.race_mean_result IS 'a row of the result of race_mean';
 COMMENT ON COLUMN _racepriv.race_mean_result.value1 IS 'the value of the first column of by, or the range [a,b)';
 COMMENT ON COLUMN _racepriv.race_mean_result.value2 IS 'that of the second';
-COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
 COMMENT ON COLUMN _racepriv.race_mean_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_mean_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_mean_result.count IS 'how many records it is of';
 COMMENT ON COLUMN _racepriv.race_mean_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_mean_result."text" IS 'of a date, time or interval, the mean as text; NULL for numbers';
+COMMENT ON COLUMN _racepriv.race_mean_result.lower_text IS 'and lower';
+COMMENT ON COLUMN _racepriv.race_mean_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
@@ -119,9 +123,12 @@ CREATE FUNCTION race_mean(
 DECLARE
 	list CONSTANT text := by::text;
 	columns CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END;
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" LIMIT 1);
 BEGIN
-	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source FROM _racepriv._race_tables_mean(
-		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), "column", columns, "where", confidence) m;
+	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source,
+		_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
+	FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", columns, "where", confidence) m;
 END $$;
 COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
@@ -140,7 +147,8 @@ COMMENT ON FUNCTION _racepriv._race_some(jsonb, text, jsonb) IS
 	'a condition, and that a column of numbers is not NULL; error 22023 if it has categories';
 
 CREATE TYPE _racepriv.race_trend_means_result AS (
-	x float8, value text, mean float8, lower float8, upper float8, count float8, source text);
+	x float8, value text, mean float8, lower float8, upper float8, count float8, source text,
+	"text" text, lower_text text, upper_text text);
 COMMENT ON TYPE _racepriv.race_trend_means_result IS 'a row of the result of race_trend';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.x IS 'the middle of the range; dates are days and timestamps seconds since 2000-01-01';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.value IS 'the range [a,b) as text of the type of the column';
@@ -149,6 +157,9 @@ COMMENT ON COLUMN _racepriv.race_trend_means_result.lower IS 'the lower end of t
 COMMENT ON COLUMN _racepriv.race_trend_means_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.count IS 'how many records it is of';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_trend_means_result."text" IS 'of a date, time or interval, the mean as text; NULL for numbers';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.lower_text IS 'and lower';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
@@ -156,14 +167,17 @@ CREATE FUNCTION race_trend(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" LIMIT 1);
 BEGIN
 	IF by IS DISTINCT FROM 'during' THEN
 		PERFORM _racepriv._race_some(domains, by, '{}');
-		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
+		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source,
+			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
 		WHERE m.x IS NOT NULL ORDER BY 1;
 	ELSE
-		RETURN QUERY SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
+		RETURN QUERY SELECT date_part('epoch', i.low - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
+			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
 				SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
 					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
