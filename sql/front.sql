@@ -83,9 +83,13 @@ SELECT value, probability > prior AS surer, probability BETWEEN lower AND upper 
 SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS one FROM race_classify('guests all', 'age', '{"smoker": true}');
 SELECT column1, column2, abs(correlation - t.corr) < 0.03 AS near, t.corr BETWEEN lower AND upper AS inside FROM race_correlation('guests short'), (SELECT corr(age, pressure) FROM guests) t;
 
-SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near
+SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near, t.c BETWEEN r.lower AND r.upper AS inside, r.upper - r.lower < 100 * t.tolerance AS narrow
 FROM race_regress('guests short', 'pressure', '{age}') r JOIN (SELECT 'age' AS name, regr_slope(pressure, age) AS c, 0.03 AS tolerance FROM guests UNION ALL SELECT 'intercept', regr_intercept(pressure, age), 2 FROM guests) t ON t.name = r."column";
 SELECT "column", coefficient IS NOT NULL AS known FROM race_regress('guests all', 'pressure');
+SET client_min_messages = warning;
+CALL race_release('guests noisy', 'guests', '{age,pressure}', 1);
+RESET client_min_messages;
+SELECT bool_and(a.upper - a.lower > b.upper - b.lower AND a.coefficient = b.coefficient) AS wider FROM race_regress('guests noisy', 'pressure', '{age}', 0.999999) a JOIN race_regress('guests noisy', 'pressure', '{age}') b USING ("column");
 
 -- dates, times and intervals are told as such beside their numbers
 CREATE TABLE shifts (day date CHECK (day BETWEEN '2026-01-01' AND '2026-12-31') NOT NULL, "at" timestamptz NOT NULL CHECK ("at" BETWEEN '2026-05-01 00:00Z' AND '2026-05-03 00:00Z'),

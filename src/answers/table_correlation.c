@@ -134,7 +134,7 @@ correct(const Column *first, const Column *second, double *r)
 	double		before = *r;
 
 	*r = Min(Max(before / (a * b), -1), 1);
-	return fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
+	return 2 * fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
 }
 
 static Datum

@@ -269,26 +269,30 @@ COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
 CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
 	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
-	confidence CONSTANT float8 := 0.95;		-- of intervals, which are not asked for
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
 	k int;
 	means float8[];
 	deviations float8[];
 	correlations float8[];		-- [k][k]; the target is the first
+	errors float8[];			-- [k][k]: how far off those may be
 	rows float8[];				-- [k][2k], to be reduced: correlations of the others, and the identity
 	betas float8[];
+	slopes float8[];			-- [k][k]: what the right sides of the equations add to each coefficient
+	squares float8[];			-- of the radii of intervals
 	ratio float8;
+	solvable boolean;
 	c record;
 BEGIN
-	IF release IS NULL OR target IS NULL THEN
+	IF release IS NULL OR target IS NULL OR confidence IS NULL THEN
 		RETURN;
 	ELSIF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'the release has no column "%"', left(unknown, 64) USING ERRCODE = 'undefined_column',
@@ -302,15 +306,18 @@ BEGIN
 	means := array_fill(NULL::float8, ARRAY[k]);
 	deviations := means;
 	correlations := array_fill(1::float8, ARRAY[k, k]);
+	errors := array_fill(0::float8, ARRAY[k, k]);
+	slopes := errors;
 	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
 	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r,
-			p.mean1, p.mean2, p.deviation1, p.deviation2
+			greatest(p.upper - p.correlation, p.correlation - p.lower) AS error, p.mean1, p.mean2, p.deviation1, p.deviation2
 		FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p
 		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
 	LOOP
 		means[c.i] := c.mean1; means[c.j] := c.mean2;
 		deviations[c.i] := c.deviation1; deviations[c.j] := c.deviation2;
 		correlations[c.i][c.j] := c.r; correlations[c.j][c.i] := c.r;
+		errors[c.i][c.j] := c.error; errors[c.j][c.i] := c.error;
 	END LOOP;
 	IF k < 2 OR k > (SELECT count(DISTINCT n) FROM unnest(names) n) OR array_position(means, NULL) IS NOT NULL THEN
 		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
@@ -338,17 +345,33 @@ BEGIN
 	END LOOP;
 	betas := -1::float8 || ARRAY(SELECT sum(rows[i][k + j] / rows[i][i] * correlations[1][j])
 		FROM generate_series(2, k) i, generate_series(2, k) j GROUP BY i ORDER BY i);
-	"column" := 'intercept';
-	coefficient := means[1] - (SELECT sum(betas[i] * deviations[1] / deviations[i] * means[i]) FROM generate_series(2, k) i);
-	RETURN NEXT;
 	FOR i IN 2 .. k LOOP
-		"column" := names[i];
-		coefficient := betas[i] * deviations[1] / deviations[i];
+		FOR j IN 2 .. k LOOP
+			slopes[i][j] := rows[i][k + j] / rows[i][i] * deviations[1] / deviations[i];
+			slopes[1][j] := slopes[1][j] - means[i] * slopes[i][j];
+		END LOOP;
+	END LOOP;
+	-- The first derivatives of coefficients, times how far off each correlation may be, and for the intercept each mean.
+	-- Correlations between columns so far off may be a matrix that has no inverse: then there is no interval.
+	squares := ARRAY(SELECT sum(((slopes[i][p] * betas[q] + slopes[i][q] * betas[p]) * errors[p][q]) ^ 2)
+		FROM generate_series(1, k) i, generate_series(1, k) p, generate_series(p + 1, k) q GROUP BY i ORDER BY i);
+	squares[1] := squares[1] + (SELECT sum((betas[i] * deviations[1] / deviations[i] * (m.upper - m.lower) / 2) ^ 2)
+		FROM generate_series(1, k) i CROSS JOIN LATERAL _racepriv._race_tables_mean(sketch, domains, names[i], NULL, '{}', confidence) m);
+	solvable := (SELECT max(s.sum) < 1 FROM (SELECT sum(abs(rows[i][k + p] / rows[i][i]) * errors[p][q])
+		FROM generate_series(2, k) i, generate_series(2, k) p, generate_series(2, k) q GROUP BY i) s (sum));
+	FOR i IN 1 .. k LOOP
+		"column" := CASE i WHEN 1 THEN 'intercept' ELSE names[i] END;
+		coefficient := CASE i WHEN 1 THEN means[1] - (SELECT sum(betas[j] * deviations[1] / deviations[j] * means[j]) FROM generate_series(2, k) j)
+			ELSE betas[i] * deviations[1] / deviations[i] END;
+		IF solvable THEN
+			lower := coefficient - sqrt(squares[i]);
+			upper := coefficient + sqrt(squares[i]);
+		END IF;
 		RETURN NEXT;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION race_regress(text, text, text[]) IS
-	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
+COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
+	'the linear regression of a column of a release on others that have numbers, or all, from their correlations; the intercept first. Intervals NULL: others may follow from each other. Errors: 42704, 42703, 22023 for categories';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
