@@ -736,6 +736,12 @@ CREATE FUNCTION _racepriv._race_tables_histogram(
 COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
 	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
+CREATE FUNCTION _racepriv._race_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
+	AS 'MODULE_PATHNAME', 'race_number_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+
+COMMENT ON FUNCTION _racepriv._race_text(text, float8, boolean) IS
+	'a number of a release as text of the type of its column: dates are days and timestamps seconds since 2000-01-01; dated: NULL for other types';
+
 CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 
@@ -2515,7 +2521,8 @@ COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that it has: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or categories in NOT NULL columns. Equal seeds: equal rows. Errors: 42704, 42703, 22023';
 
 CREATE TYPE _racepriv.race_mean_result AS (
-	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text);
+	value1 text, value2 text, mean float8, lower float8, upper float8, count float8, source text,
+	"text" text, lower_text text, upper_text text);
 
 COMMENT ON TYPE _racepriv.race_mean_result IS 'a row of the result of race_mean';
 
@@ -2523,7 +2530,7 @@ COMMENT ON COLUMN _racepriv.race_mean_result.value1 IS 'the value of the first c
 
 COMMENT ON COLUMN _racepriv.race_mean_result.value2 IS 'that of the second';
 
-COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; dates are days and timestamps seconds since 2000-01-01, intervals seconds. NULL where too little is known';
 
 COMMENT ON COLUMN _racepriv.race_mean_result.lower IS 'the lower end of the confidence interval';
 
@@ -2533,6 +2540,12 @@ COMMENT ON COLUMN _racepriv.race_mean_result.count IS 'how many records it is of
 
 COMMENT ON COLUMN _racepriv.race_mean_result.source IS 'measured, with known noise, or by the model';
 
+COMMENT ON COLUMN _racepriv.race_mean_result."text" IS 'of a date, time or interval, the mean as text; NULL for numbers';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.lower_text IS 'and lower';
+
+COMMENT ON COLUMN _racepriv.race_mean_result.upper_text IS 'and upper';
+
 CREATE FUNCTION race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_mean_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
@@ -2540,9 +2553,12 @@ CREATE FUNCTION race_mean(
 DECLARE
 	list CONSTANT text := by::text;
 	columns CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END;
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" LIMIT 1);
 BEGIN
-	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source FROM _racepriv._race_tables_mean(
-		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), "column", columns, "where", confidence) m;
+	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source,
+		_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
+	FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", columns, "where", confidence) m;
 END $$;
 
 COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
@@ -2563,7 +2579,8 @@ COMMENT ON FUNCTION _racepriv._race_some(jsonb, text, jsonb) IS
 	'a condition, and that a column of numbers is not NULL; error 22023 if it has categories';
 
 CREATE TYPE _racepriv.race_trend_means_result AS (
-	x float8, value text, mean float8, lower float8, upper float8, count float8, source text);
+	x float8, value text, mean float8, lower float8, upper float8, count float8, source text,
+	"text" text, lower_text text, upper_text text);
 
 COMMENT ON TYPE _racepriv.race_trend_means_result IS 'a row of the result of race_trend';
 
@@ -2581,20 +2598,29 @@ COMMENT ON COLUMN _racepriv.race_trend_means_result.count IS 'how many records i
 
 COMMENT ON COLUMN _racepriv.race_trend_means_result.source IS 'measured, with known noise, or by the model';
 
+COMMENT ON COLUMN _racepriv.race_trend_means_result."text" IS 'of a date, time or interval, the mean as text; NULL for numbers';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.lower_text IS 'and lower';
+
+COMMENT ON COLUMN _racepriv.race_trend_means_result.upper_text IS 'and upper';
+
 CREATE FUNCTION race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" LIMIT 1);
 BEGIN
 	IF by IS DISTINCT FROM 'during' THEN
 		PERFORM _racepriv._race_some(domains, by, '{}');
-		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source
+		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source,
+			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
 		WHERE m.x IS NOT NULL ORDER BY 1;
 	ELSE
-		RETURN QUERY SELECT date_part('epoch', i.low), i.value, m.mean, m.lower, m.upper, m.count, m.source
+		RETURN QUERY SELECT date_part('epoch', i.low - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
+			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
 				SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
 					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
@@ -2698,26 +2724,30 @@ COMMENT ON FUNCTION race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
 CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, OUT "column" text, OUT coefficient float8)
+	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
 	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
-	confidence CONSTANT float8 := 0.95;		-- of intervals, which are not asked for
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
 	k int;
 	means float8[];
 	deviations float8[];
 	correlations float8[];		-- [k][k]; the target is the first
+	errors float8[];			-- [k][k]: how far off those may be
 	rows float8[];				-- [k][2k], to be reduced: correlations of the others, and the identity
 	betas float8[];
+	slopes float8[];			-- [k][k]: what the right sides of the equations add to each coefficient
+	squares float8[];			-- of the radii of intervals
 	ratio float8;
+	solvable boolean;
 	c record;
 BEGIN
-	IF release IS NULL OR target IS NULL THEN
+	IF release IS NULL OR target IS NULL OR confidence IS NULL THEN
 		RETURN;
 	ELSIF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'the release has no column "%"', left(unknown, 64) USING ERRCODE = 'undefined_column',
@@ -2731,15 +2761,18 @@ BEGIN
 	means := array_fill(NULL::float8, ARRAY[k]);
 	deviations := means;
 	correlations := array_fill(1::float8, ARRAY[k, k]);
+	errors := array_fill(0::float8, ARRAY[k, k]);
+	slopes := errors;
 	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
 	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r,
-			p.mean1, p.mean2, p.deviation1, p.deviation2
+			greatest(p.upper - p.correlation, p.correlation - p.lower) AS error, p.mean1, p.mean2, p.deviation1, p.deviation2
 		FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p
 		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
 	LOOP
 		means[c.i] := c.mean1; means[c.j] := c.mean2;
 		deviations[c.i] := c.deviation1; deviations[c.j] := c.deviation2;
 		correlations[c.i][c.j] := c.r; correlations[c.j][c.i] := c.r;
+		errors[c.i][c.j] := c.error; errors[c.j][c.i] := c.error;
 	END LOOP;
 	IF k < 2 OR k > (SELECT count(DISTINCT n) FROM unnest(names) n) OR array_position(means, NULL) IS NOT NULL THEN
 		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
@@ -2767,18 +2800,34 @@ BEGIN
 	END LOOP;
 	betas := -1::float8 || ARRAY(SELECT sum(rows[i][k + j] / rows[i][i] * correlations[1][j])
 		FROM generate_series(2, k) i, generate_series(2, k) j GROUP BY i ORDER BY i);
-	"column" := 'intercept';
-	coefficient := means[1] - (SELECT sum(betas[i] * deviations[1] / deviations[i] * means[i]) FROM generate_series(2, k) i);
-	RETURN NEXT;
 	FOR i IN 2 .. k LOOP
-		"column" := names[i];
-		coefficient := betas[i] * deviations[1] / deviations[i];
+		FOR j IN 2 .. k LOOP
+			slopes[i][j] := rows[i][k + j] / rows[i][i] * deviations[1] / deviations[i];
+			slopes[1][j] := slopes[1][j] - means[i] * slopes[i][j];
+		END LOOP;
+	END LOOP;
+	-- The first derivatives of coefficients, times how far off each correlation may be, and for the intercept each mean.
+	-- Correlations between columns so far off may be a matrix that has no inverse: then there is no interval.
+	squares := ARRAY(SELECT sum(((slopes[i][p] * betas[q] + slopes[i][q] * betas[p]) * errors[p][q]) ^ 2)
+		FROM generate_series(1, k) i, generate_series(1, k) p, generate_series(p + 1, k) q GROUP BY i ORDER BY i);
+	squares[1] := squares[1] + (SELECT sum((betas[i] * deviations[1] / deviations[i] * (m.upper - m.lower) / 2) ^ 2)
+		FROM generate_series(1, k) i CROSS JOIN LATERAL _racepriv._race_tables_mean(sketch, domains, names[i], NULL, '{}', confidence) m);
+	solvable := (SELECT max(s.sum) < 1 FROM (SELECT sum(abs(rows[i][k + p] / rows[i][i]) * errors[p][q])
+		FROM generate_series(2, k) i, generate_series(2, k) p, generate_series(2, k) q GROUP BY i) s (sum));
+	FOR i IN 1 .. k LOOP
+		"column" := CASE i WHEN 1 THEN 'intercept' ELSE names[i] END;
+		coefficient := CASE i WHEN 1 THEN means[1] - (SELECT sum(betas[j] * deviations[1] / deviations[j] * means[j]) FROM generate_series(2, k) j)
+			ELSE betas[i] * deviations[1] / deviations[i] END;
+		IF solvable THEN
+			lower := coefficient - sqrt(squares[i]);
+			upper := coefficient + sqrt(squares[i]);
+		END IF;
 		RETURN NEXT;
 	END LOOP;
 END $$;
 
-COMMENT ON FUNCTION race_regress(text, text, text[]) IS
-	'the linear regression of a column of a release on others that have numbers, or on all, from their correlations, without intervals; the intercept first. Errors: 42704, 42703, 22023 for categories';
+COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
+	'the linear regression of a column of a release on others that have numbers, or all, from their correlations; the intercept first. Intervals NULL: others may follow from each other. Errors: 42704, 42703, 22023 for categories';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
@@ -2895,7 +2944,13 @@ BEGIN
 			HINT = format('Its columns are %s.', coalesce(array_to_string(names[:n], ', '), '1 to ' || n));
 END $$;
 
+ALTER TYPE _racepriv.race_curve_result ADD ATTRIBUTE "text" text;
+
+COMMENT ON COLUMN _racepriv.race_curve_result.x IS 'a place of the column, from the lower bound to the upper one; dates are days and timestamps seconds since 2000-01-01, intervals seconds';
+
 COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one; NULL where too little is known';
+
+COMMENT ON COLUMN _racepriv.race_curve_result."text" IS 'x as text of the type of the column';
 
 CREATE FUNCTION race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
@@ -2907,10 +2962,11 @@ CREATE FUNCTION race_curve(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
+	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND NOT d ? 'measure');
 BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
-			h.count / (h.high - h.low), NULL::text
+			h.count / (h.high - h.low), NULL::text, _racepriv._race_text(type, m.x)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
@@ -2918,7 +2974,7 @@ BEGIN
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
 		WHERE m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
 	ELSE
-		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label
+		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
 		FROM _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
@@ -2933,11 +2989,21 @@ ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE lower float8;
 
 ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE upper float8;
 
+ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE text1 text;
+
+ALTER TYPE _racepriv.race_heatmap_result ADD ATTRIBUTE text2 text;
+
+COMMENT ON COLUMN _racepriv.race_heatmap_result.x1 IS 'the middle of a cell, in the first column; dates are numbers as in race_curve';
+
 COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known';
 
 COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
 
 COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
+
+COMMENT ON COLUMN _racepriv.race_heatmap_result.text1 IS 'x1 as text of the type of the column';
+
+COMMENT ON COLUMN _racepriv.race_heatmap_result.text2 IS 'and x2';
 
 CREATE OR REPLACE FUNCTION race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
@@ -2949,6 +3015,8 @@ CREATE OR REPLACE FUNCTION race_heatmap(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
+	type1 CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = column1 AND NOT d ? 'measure');
+	type2 CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = column2 AND NOT d ? 'measure');
 	confidence CONSTANT float8 := 0.95;
 	z CONSTANT float8 := _racepriv._race_z(confidence);
 BEGIN
@@ -2958,7 +3026,8 @@ BEGIN
 		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_curve and race_histogram are of one column.';
 	ELSIF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area
+		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area,
+			_racepriv._race_text(type1, m.x1), _racepriv._race_text(type2, m.x2)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
@@ -2980,7 +3049,8 @@ BEGIN
 			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
 		ORDER BY 1, 2;
 	ELSE
-		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error
+		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
+			c.x1::text, c.x2::text
 		FROM _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
@@ -3056,7 +3126,8 @@ END $$;
 COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
-CREATE TYPE _racepriv.race_percentiles_result AS (p float8, value float8, lower float8, upper float8, "text" text, label text);
+CREATE TYPE _racepriv.race_percentiles_result AS (
+	p float8, value float8, lower float8, upper float8, "text" text, label text, lower_text text, upper_text text);
 
 COMMENT ON TYPE _racepriv.race_percentiles_result IS 'a row of the result of race_quantiles';
 
@@ -3072,19 +3143,24 @@ COMMENT ON COLUMN _racepriv.race_percentiles_result."text" IS 'the quantile as t
 
 COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in a release without labels';
 
+COMMENT ON COLUMN _racepriv.race_percentiles_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
+
+COMMENT ON COLUMN _racepriv.race_percentiles_result.upper_text IS 'and upper';
+
 CREATE FUNCTION race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_percentiles_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
-	SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' AS $$
+	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
-	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column");
+	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND NOT d ? 'measure');
 	whole CONSTANT boolean := domain->>'whole';
+	type CONSTANT text := domain->>'type';
 BEGIN
 	IF domains IS NULL THEN
-		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label
+		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
 		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				race_quantiles.p, _racepriv._race_column(release, "column")) q;
@@ -3104,10 +3180,8 @@ BEGIN
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
 	)
-	SELECT q.p, v.v, least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v),
-		CASE WHEN domain->>'type' = 'date' THEN to_char('2000-01-01'::date + v.v::int, 'YYYY-MM-DD')
-			WHEN domain->>'type' LIKE 'timestamp%' THEN to_char('2000-01-01'::timestamp + make_interval(secs => v.v), 'YYYY-MM-DD HH24:MI:SS')
-			WHEN domain->>'type' = 'interval' THEN make_interval(secs => v.v)::text ELSE v.v::text END, NULL::text
+	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_text(type, v.v), NULL::text,
+		_racepriv._race_text(type, i.lower, true), _racepriv._race_text(type, i.upper, true)
 	FROM unnest(race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
@@ -3118,6 +3192,7 @@ BEGIN
 	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= q.p * t.lower ORDER BY r.i LIMIT 1) a ON true
 	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
 		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
+	CROSS JOIN LATERAL (SELECT least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v)) i (lower, upper)
 	ORDER BY q.place;
 END $$;
 
@@ -3131,6 +3206,10 @@ ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE upper float8;
 ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE "text" text;
 
 ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE kernel_density float8;
+
+ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE lower_text text;
+
+ALTER TYPE _racepriv.race_release_modes_result ADD ATTRIBUTE upper_text text;
 
 COMMENT ON COLUMN _racepriv.race_release_modes_result."column" IS 'a column, by its name in race_catalog';
 
@@ -3146,6 +3225,10 @@ COMMENT ON COLUMN _racepriv.race_release_modes_result."text" IS 'x as text of th
 
 COMMENT ON COLUMN _racepriv.race_release_modes_result.kernel_density IS 'of a release of a sketch, the kernel density there, as race_kde';
 
+COMMENT ON COLUMN _racepriv.race_release_modes_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
+
+COMMENT ON COLUMN _racepriv.race_release_modes_result.upper_text IS 'and upper';
+
 CREATE OR REPLACE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_release_modes_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
@@ -3154,10 +3237,13 @@ DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8
-		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m;
+		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8,
+			_racepriv._race_text(d.type, m.lower, true), _racepriv._race_text(d.type, m.upper, true)
+		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m
+			CROSS JOIN LATERAL (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = m."column" LIMIT 1) d (type);
 	ELSE
-		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density
+		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
+			NULL::text, NULL::text
 		FROM (SELECT r.columns FROM _racepriv.race_releases r
 				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
 			RIGHT JOIN _racepriv._race_labels(release, label) l ON true

@@ -123,8 +123,8 @@ varies(const Column *column)
 
 /*
  * The covariance of means of groups is that of records times the squares of `between / all` of both columns, if the
- * trend within groups is that between them.  How far the correlation may be off: all that this adds, and the most that
- * values within the groups of both columns add beyond a trend.
+ * trend within groups is that between them.  How far the correlation may be off: three times what this adds, since trends
+ * within groups may be others, and the most that values within the groups of both columns add beyond a trend.
  */
 static double
 correct(const Column *first, const Column *second, double *r)
@@ -134,7 +134,7 @@ correct(const Column *first, const Column *second, double *r)
 	double		before = *r;
 
 	*r = Min(Max(before / (a * b), -1), 1);
-	return 2 * fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
+	return 3 * fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
 }
 
 static Datum

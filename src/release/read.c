@@ -308,23 +308,70 @@ tables_of(const PlannedStmt *plan)
 }
 
 /*
- * Casts that fail on a row would come after the charge: from text and jsonb to other types, and to SQL
- * domains with constraints.  What stands in a branch of CASE is guarded by its condition.
+ * Casts that fail on a row would come after the charge: from text and jsonb to other types, to numbers that have no room
+ * for all values, and to SQL domains with constraints.  What stands in a branch of CASE is guarded by its condition.
  */
+
+/* How many digits a type of numbers has before the point, at most, and keeps after it; false for other types */
+static bool
+digits_of(Oid type, int32 typmod, int *whole, int *fraction)
+{
+	bool		limited = type == NUMERICOID && typmod >= (int32) VARHDRSZ;
+
+	*fraction = type == INT2OID || type == INT4OID || type == INT8OID ? 0 :
+		limited ? (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 : PG_INT16_MAX;
+	*whole = type == INT2OID ? 5 : type == INT4OID ? 10 : type == INT8OID ? 19 : type == FLOAT4OID ? 39 : type == FLOAT8OID ? 309 :
+		type != NUMERICOID ? 0 : limited ? ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction : PG_INT16_MAX;
+	return *whole != 0 || type == NUMERICOID;
+}
+
+/* Can a cast between types of numbers overflow?  It is assumed that float8 has room for any numeric. */
+static bool
+overflows(Node *from, Node *to)
+{
+	int32		typmod = exprTypmod(from);
+	Oid			type = getBaseTypeAndTypmod(exprType(from), &typmod);
+	int			whole;
+	int			fraction;
+	int			room;
+	int			kept;
+
+	if (!digits_of(type, typmod, &whole, &fraction) || !digits_of(exprType(to), exprTypmod(to), &room, &kept) ||
+		exprType(to) == FLOAT8OID || room == PG_INT16_MAX)
+		return false;
+	/* rounding may add a digit, and not all numbers with as many digits as integers have are integers */
+	return whole + (fraction > kept) > room - (exprType(to) != NUMERICOID);
+}
+
+/* Is an expression a cast by a function? */
+static bool
+is_cast(Node *node)
+{
+	return IsA(node, FuncExpr) && (((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST ||
+								   ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST);
+}
+
+/* The argument of a cast that may fail; NULL for other expressions */
 static Node *
 cast_argument(Node *node)
 {
+	Node	   *argument;
 	Oid			from;
 
 	if (IsA(node, CoerceToDomain))
 		return DomainHasConstraints(((CoerceToDomain *) node)->resulttype) ? (Node *) ((CoerceToDomain *) node)->arg : NULL;
 	if (IsA(node, CoerceViaIO))
 		return TypeCategory(((CoerceViaIO *) node)->resulttype) == TYPCATEGORY_STRING ? NULL : (Node *) ((CoerceViaIO *) node)->arg;
-	if (!IsA(node, FuncExpr) || ((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CALL)
+	if (!is_cast(node))
 		return NULL;
-	from = getBaseType(exprType(linitial(((FuncExpr *) node)->args)));
-	return (TypeCategory(from) == TYPCATEGORY_STRING && TypeCategory(exprType(node)) != TYPCATEGORY_STRING) || from == JSONBOID ?
-		linitial(((FuncExpr *) node)->args) : NULL;
+	argument = linitial(((FuncExpr *) node)->args);
+	from = getBaseType(exprType(argument));
+	if ((TypeCategory(from) == TYPCATEGORY_STRING && TypeCategory(exprType(node)) != TYPCATEGORY_STRING) || from == JSONBOID)
+		return argument;
+	/* to numeric(5,2), integers go by way of numeric */
+	if (is_cast(argument) && exprType(argument) == NUMERICOID && exprTypmod(argument) < 0)
+		argument = linitial(((FuncExpr *) argument)->args);
+	return overflows(argument, node) ? argument : NULL;
 }
 
 static bool
@@ -339,8 +386,11 @@ refuse_casts(Node *node, void *relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a cast from %s to %s can fail while rows of \"%s\" are read",
-						format_type_be(exprType(argument)), format_type_be(exprType(node)), (const char *) relation),
+						format_type_with_typemod(exprType(argument), exprTypmod(argument)),
+						format_type_with_typemod(exprType(node), exprTypmod(node)), (const char *) relation),
 				 errdetail("The budget would be charged before it fails. Nothing was read and nothing charged."),
+				 TypeCategory(getBaseType(exprType(argument))) == TYPCATEGORY_NUMERIC ?
+				 errhint("Leave it out, since a column is released in its own type, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
 				 errhint("Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END, which is NULL for other texts.")));
 	if (!IsA(node, CaseExpr))
 		return expression_tree_walker(node, refuse_casts, relation);
