@@ -78,7 +78,7 @@ my $failed = qr/\AERROR:  22000: the release failed while its data were read\nDE
 for my $case (
 	['a cast', 'visits', 'ARRAY[CASE WHEN id > 0 THEN note::float8 END]'],
 	['a cast in a function', 'visits', 'ARRAY[casts(note)]'],
-	['an overflow', 'visits', 'ARRAY[amount::int8]'],
+	['an overflow', 'visits', 'ARRAY[CASE WHEN id > 0 THEN amount::int8 END]'],
 	['a domain', 'visits', 'ARRAY[CASE WHEN id > 0 THEN amount::small END::float8]'],
 	['a division', 'visits', 'ARRAY[1 / (id - 31000 - 337)]'],
 	['a pattern', 'visits', q{ARRAY[length(substring('1' from note || '('))]}],
@@ -120,10 +120,10 @@ for my $expression ('ARRAY[nothing]', 'ARRAY[id, now()]', 'ARRAY[id]::float8[', 
 }
 
 # Nor is a cast charged that can fail on a row, unless a CASE guards it; what is not read does no harm.
-for my $case (['visits', 'ARRAY[note::float8]'], ['visits', 'ARRAY[amount::small::float8]'], ['visits', q{ARRAY[id, ('{"a": 1}'::jsonb -> note)::int]}],
+for my $case (['visits', 'ARRAY[note::float8]'], ['visits', 'ARRAY[amount::int8]'], ['visits', 'ARRAY[amount::small::float8]'], ['visits', q{ARRAY[id, ('{"a": 1}'::jsonb -> note)::int]}],
 	['visits', q{string_to_array(note, ',')::float8[]}], ['by_cast', 'ARRAY[number]']) {
 	my $name = $case->[1] =~ s/'//gr;
-	like($cluster->sql_fails(release($name, @$case)), qr/\AERROR:  22023: a cast from \S+ to .* can fail while rows of "$case->[0]" are read\n.*Nothing was read and nothing charged/s,
+	like($cluster->sql_fails(release($name, @$case)), qr/\AERROR:  22023: a cast from \S.* to .* can fail while rows of "$case->[0]" are read\n.*Nothing was read and nothing charged/s,
 		"$case->[1] is refused");
 	is($cluster->charges($name), 0, "$case->[1] is not charged");
 }
