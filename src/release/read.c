@@ -325,7 +325,7 @@ digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 	return *whole != 0 || type == NUMERICOID;
 }
 
-/* Can a cast between types of numbers overflow?  It is assumed that float8 has room for any numeric. */
+/* Can a cast between types of numbers overflow?  It is assumed that floats have room for all numbers of a table. */
 static bool
 overflows(Node *from, Node *to)
 {
@@ -337,7 +337,7 @@ overflows(Node *from, Node *to)
 	int			kept;
 
 	if (!digits_of(type, typmod, &whole, &fraction) || !digits_of(exprType(to), exprTypmod(to), &room, &kept) ||
-		exprType(to) == FLOAT8OID || room == PG_INT16_MAX)
+		exprType(to) == FLOAT4OID || exprType(to) == FLOAT8OID || room == PG_INT16_MAX)
 		return false;
 	/* rounding may add a digit, and not all numbers with as many digits as integers have are integers */
 	return whole + (fraction > kept) > room - (exprType(to) != NUMERICOID);
