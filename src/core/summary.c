@@ -213,31 +213,37 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSele
 /*
  * Weights have so many places between 0 and the largest, about, as far as 2^26 records of that weight fit into counters: what one
  * of them adds to a counter is limited.  A weight is rounded at random, so that the errors of n records have a standard deviation of
- * at most sqrt(n) / 2 places: below 1 / 1024 of the root of the sum of n squared weights of the largest size.
+ * at most sqrt(n) / 2 places: below 1 / 1024 of the root of the sum of n squared weights of the largest size.  There are fewer
+ * places where noise in them would be more than MORE_NOISE times as large, in records, as without places after the point: a
+ * mechanism may not fit, or integers get coarser.
  */
 #define WEIGHT_PLACES		1024
 #define LARGEST_IN_COUNTER	(RACE_MAX_COUNT >> 26)
+#define MORE_NOISE			1.01	/* of variances */
 
 bool
 race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max)
 {
 	uint64_t	largest = race_summary_kind(params)->largest(params);
+	RaceSelection	all;
 	RacePlan	plan;
+	double		most;
 
 	if (weight_max < 1 || (uint64_t) weight_max * request->max_contributions > INT32_MAX ||
 		weight_max > LARGEST_IN_COUNTER / largest)
 		return false;
 	request->weight_max = weight_max;
 	request->max_contributions *= weight_max;
+	all = race_largest_selection(request, params);
+	if (!race_plan_release(request, params, all, &plan))
+		return false;
+	most = plan.noise.counter_variance * MORE_NOISE + race_weighted_variance(0, 1);
 	while (race_largest_weight(request) < WEIGHT_PLACES && (largest * race_largest_weight(request)) << 1 <= LARGEST_IN_COUNTER &&
 		   (uint64_t) request->max_contributions << (request->weight_bits + 1) <= INT32_MAX)
 		request->weight_bits++;
-	while (!race_plan_release(request, params, race_largest_selection(request, params), &plan))
-	{
-		if (request->weight_bits == 0)
-			return false;
+	while (request->weight_bits > 0 &&
+		   (!race_plan_release(request, params, all, &plan) || plan.noise.counter_variance > most))
 		request->weight_bits--;
-	}
 	return true;
 }
 
