@@ -14,7 +14,7 @@ SELECT s.* FROM surveyed s, generate_series(1, (2 * s.w)::int);
 ALTER TABLE repeated ADD CHECK (town IN ('Paris', 'Rome', 'Oslo')), ADD CHECK (age BETWEEN 0 AND 99),
 	ADD CHECK (income BETWEEN 0 AND 100);
 CALL race_protect('surveyed', 'surveyed', epsilon_limit => 1e15, delta_limit => 0.1);
-CALL race_protect('repeated', 'repeated', epsilon_limit => 1e15, max_contributions => 40);
+CALL race_protect('repeated', 'repeated', epsilon_limit => 1e15, delta_limit => 0.1, max_contributions => 40);
 
 -- so large an epsilon leaves no noise: half weights are exact, too
 CALL race_release('by weight', 'surveyed', '{town,age}', epsilon => 1e12, measure => 'income', weight => 'w', weight_max => 20);
@@ -50,6 +50,27 @@ SELECT w.name, abs((race_released_mean(w.name, ARRAY[40])).mean - (race_released
 FROM race_latest_releases w WHERE w.name LIKE 'surveyed value%' GROUP BY 1 ORDER BY 1;
 SELECT round(w.count) AS weighted, round(r.count / 2) AS halved, abs((race_covariance(w.sketch, 1, 2)).value - (race_covariance(r.sketch, 1, 2)).value) < 0.1 AS same_covariance
 FROM race_latest_releases w, race_latest_releases r WHERE w.name = 'surveyed moments' AND r.name = 'repeated moments';
+
+-- the same counters as of rows that are repeated, bit by bit, and the same count; weights of 1 wait in a batch, others do not
+CREATE FUNCTION counted(sketch race_sketch) RETURNS text LANGUAGE sql AS $$
+	SELECT race_count(sketch) || ' ' || encode(substr(b, 81, length(b) - 84), 'hex') FROM _racepriv._race_sketch_send(sketch) b
+$$;
+SELECT format($$SELECT %L AS kind, counted(_racepriv._race_build_weighted(%L, %s, i %% 4, 4, 0)) = (SELECT counted(race_build(%2$L, %3$s)) FROM generate_series(0, 299) i, generate_series(1, i %% 4)) AS same,
+	counted(_racepriv._race_build_weighted(%2$L, %3$s, i %% 4, 4, 0)) = counted(race_build(%2$L, %3$s)) AS control FROM generate_series(0, 299) i$$, kind, params, x)
+FROM (VALUES ('rows', 'l2(dims=2, rows=70, range=8)', 'ARRAY[i % 7, i % 11]::float8[]'), ('sets', 'jaccard(rows=70, range=8)', 'ARRAY[i, i % 7, i % 11]::int[]'),
+	('large sets', 'jaccard(rows=8, range=8)', 'ARRAY(SELECT generate_series(i, i + 700))'), ('categories', 'match(dims=2, rows=70, range=8)', $$ARRAY['a' || i % 7, 'b' || i % 11]$$),
+	('product', 'l2(dims=1, rows=70, range=8) * match(dims=1)', $$ROW(ARRAY[i % 7]::float8[], ARRAY['a' || i % 11])$$),
+	('grid', 'l2(dims=2, cells={16,12}, lower={0,0}, upper={9,9}, sequence=grid)', 'ARRAY[i % 7, i % 11]::float8[]'),
+	('moments', race_moment_params('{0,0}', '{9,9}')::text, 'ARRAY[i % 7, i % 11]::float8[]'),
+	('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2}})', 'ARRAY[i % 4, i % 3, i % 6]::float8[]'),
+	('measure', 'tables(dims=2, cells={4,2}, groups={{1,0},{0,0},{1,1}})', 'ARRAY[i % 4, i % 4000]::float8[]')) k (kind, params, x) \gexec
+
+-- and the same noise in records, wherever weights have fewer digits to that end
+SELECT format('CALL race_release_sketch(%L, %L, %s, epsilon => %s, delta => %s%s)', concat(d, kind, e, ' ', delta), d, sketched, e, delta, CASE d WHEN 'surveyed' THEN ', weight => ''w'', weight_max => 40' END)
+FROM unnest('{surveyed,repeated}'::text[]) d, unnest('{0.01,1}'::text[]) e, unnest('{0,1e-6}'::text[]) delta,
+	(VALUES (' noise of moments ', $$race_moment_params('{0}', '{100}', norm => 2, targets => 0), 'ARRAY[income]'$$), (' noise of a grid ', $$race_params('l2', 1, 10, lower => '{0}', upper => '{99}'), 'ARRAY[age]'$$)) k (kind, sketched) \gexec
+SELECT split_part(w.name, ' ', 4) AS of, n.mechanism, count(*), min(round((n.counter_noise_stddev / m.counter_noise_stddev)::numeric, 2)) AS least, max(round((n.counter_noise_stddev / m.counter_noise_stddev)::numeric, 2)) AS most
+FROM race_latest_releases w JOIN race_latest_releases r ON r.name = replace(w.name, 'surveyed', 'repeated'), race_info(w.sketch) n, race_info(r.sketch) m WHERE w.name LIKE 'surveyed noise%' GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- what is no weight counts as none, what is too large as the largest
 CREATE TABLE odd (w float8);
@@ -129,6 +150,6 @@ SELECT race_share(sketch, 1, 1e-6, 3) FROM exact;
 SELECT sketch + (SELECT race_build('l2(dims=1)', ARRAY[1])) FROM exact;
 SELECT (race_info(sketch + sketch)).count, (sketch + sketch)::text = (sketch + sketch)::text::race_sketch::text AS round_trip FROM exact;
 
-DROP FUNCTION pair;
+DROP FUNCTION pair, counted;
 DROP TABLE surveyed, repeated, odd, trips, exact, typed;
 DROP DOMAIN weight_in_survey;
