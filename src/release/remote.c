@@ -179,7 +179,7 @@ columns_of(const ForeignScan *scan, int index)
 	{
 		Var		   *var = copyObject(lfirst_node(Var, cell));
 
-		if (var->varno != index)
+		if ((int) var->varno != index)
 			continue;
 		var->varno = 1;
 #if PG_VERSION_NUM >= 160000

@@ -149,7 +149,7 @@ compare(const Kind *kind, const Case *c, double epsilon)
 	double		sum = 0;
 	double		stated = 0;
 	double	   *most = &met.cost[c->delta > 0][c->neighbors == RACE_NEIGHBORS_SUBSTITUTE];
-	RacePlan	first_plan;
+	RacePlan	first_plan = {.counter_noise = 0};
 
 	for (uint32_t number = 1; number <= race_series_closed(c->intervals, levels); number++)
 	{
