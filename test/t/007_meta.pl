@@ -37,7 +37,8 @@ is(join(' ', grep { $seen{$_}++ } map { m{/(\d+)_\w+\.pl$} } glob "$top/test/t/*
 
 # Whoever reviews the proofs follows these names.  Names with capital letters stand for others.
 my %files = map { m{([^/]+)$} => 1 } map { glob "$top/$_" } qw(*/* */*/* */*/*/* */*/*/*/*);
-for my $document (qw(README.md CONTRIBUTING.md), map { s{.*/(doc/)}{$1}r } glob "$top/doc/*.md") {
+my @documents = (qw(README.md CONTRIBUTING.md clients/python/README.md), map { s{.*/(doc/)}{$1}r } glob "$top/doc/*.md $top/doc/*/*.md");
+for my $document (@documents) {
 	my @named = slurp($document) =~ m{`(?:[\w./-]*/)?([a-z0-9_]+\.(?:c|h|pl|py))`}g;
 	is(join(' ', grep { !$files{$_} } @named), '', "the files that $document names are there");
 }
@@ -45,6 +46,28 @@ my %mutants = map { $_ => 1 } slurp('test/mutants/table.sh') =~ /^mutant ([\w-]+
 my @claimed = slurp('doc/limitations.md') =~ /`([a-z]+-(?:[\w-]+|\*))`/g;
 is(join(' ', grep { my $name = qr/^\Q$_\E$/ =~ s/\\\*/.*/r; !grep { /$name/ } keys %mutants } @claimed), '', 'the mutants that doc/limitations.md names are there');
 my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql}";
-is(join(' ', grep { $source !~ /\b$_\b/ } slurp('doc/privacy.md') =~ /`(race_\w+)`/g), '', 'and the functions that doc/privacy.md names');
+for my $document ('doc/privacy.md', map { s{.*/(doc/)}{$1}r } glob "$top/doc/privacy/*.md") {
+	is(join(' ', grep { $source !~ /\b$_\b/ } slurp($document) =~ /`(race_\w+)`/g), '', "and the functions that $document names");
+}
+
+# Where a link goes there is a file, and a headline if it names one.  Pages but the reference and the changelog have at most 1,500 words.
+sub anchors {
+	my ($text) = @_;
+	my @heads = $text =~ s/^```.*?^```//msgr =~ /^#+ (.*)$/mg;
+	return map { lc(s/\[([^]]*)\]\([^)]*\)/$1/gr) =~ s/[^\w\- \x80-\xff]//gr =~ tr/ /-/r } @heads;
+}
+my %long = map { $_ => 1 } 'doc/reference.md';
+for my $document (@documents) {
+	my $text = slurp($document) =~ s/^```.*?^```//msgr;
+	my ($folder) = $document =~ m{^(.*/)?[^/]+$};
+	my @dead = grep {
+		my ($path, $anchor) = /^([^#]*)(?:#(.*))?$/;
+		my $target = $path eq '' ? "$top/$document" : "$top/" . ($folder // '') . $path;
+		!-e $target || defined $anchor && !grep { $_ eq $anchor } anchors(slurp($target =~ s{^\Q$top\E/}{}r));
+	} grep { !/^\w+:/ } $text =~ /\]\(([^)\s]+)\)/g;
+	is(join(' ', @dead), '', "the links of $document lead somewhere");
+	my $words = () = slurp($document) =~ /\S+/g;
+	cmp_ok($words, '<=', 1500, "$document has at most 1,500 words") unless $long{$document};
+}
 
 done_testing();
