@@ -3456,7 +3456,7 @@ BEGIN
 	caveats := array_remove(ARRAY[
 		CASE WHEN r.provenance IS NULL THEN 'Made by a version that recorded no more than the values themselves tell.' END,
 		CASE WHEN r.provenance IS NOT NULL AND NOT facts ? 'unit_column' THEN 'A person with several rows is protected row by row, not as a person.' END,
-		CASE WHEN facts ? 'unit_column' THEN format('Of a unit with more than %s records, that many are counted; persons who share a value of the unit column are one unit.', parts.contributions) END,
+		CASE WHEN facts ? 'unit_column' THEN format('Of each unit at most %s records are counted; persons who share a value of the unit column are one unit.', parts.contributions) END,
 		CASE WHEN facts ? 'weight' THEN 'What a person changes in the weights of others is not protected: weights that are calibrated to the sample depend on it.' END,
 		CASE WHEN chosen THEN 'Values that few persons have are counted together with others.' END,
 		CASE WHEN series THEN 'One charge pays for all values of the series.' END,
