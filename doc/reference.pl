@@ -7,6 +7,8 @@
 #	<!-- function race_kde, function race_count -->
 #	<!-- end -->
 #
+# and so does the table of all names, with the version that brought them, after <!-- index -->.
+#
 # It fails unless each public object has its place in one section, and each object and
 # column has a comment.
 use strict;
@@ -37,6 +39,7 @@ close $psql or die "psql failed\n";
 my ($control) = read_all(do { open my $in, '<', "$FindBin::Bin/../racepriv.control" or die "racepriv.control: $!"; $in });
 my ($version) = $control =~ /^default_version = '(.*)'$/m;
 my ($last) = glob "$FindBin::Bin/../test/upgrade/racepriv--*.sql.gz";
+my ($before) = $last =~ /--(.*)\.sql/;
 open my $unzipped, '-|', 'gzip', '-dc', $last or die "gzip: $!";
 my %older = map { $_ => 1 } read_all($unzipped) =~ /^CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|PROCEDURE|TYPE|TABLE|VIEW) (?:\@extschema\@\.)?(\w+)/gm;
 close $unzipped or die "gzip failed\n";
@@ -48,9 +51,21 @@ sub entry
 	my ($name) = @_;
 	die "there is no $name\n" unless exists $entries{$name};
 	die "$name has two places\n" if $seen{$name}++;
-	my ($kind, $object) = split / /, $name;
-	return $entries{$name} if $older{$object} || $kind =~ /^(?:operator|setting)$/;
+	return $entries{$name} if since($name) ne $version;
 	return $entries{$name} =~ s/^(  \w+):/$1 (since $version):/gmr;
+}
+
+# The version that brought a name; of operators and settings the last one is not looked at
+sub since
+{
+	my ($kind, $object) = split / /, $_[0];
+	return $older{$object} || $kind =~ /^(?:operator|setting)$/ ? $before : $version;
+}
+
+sub index_of_names
+{
+	my @rows = map { [ split(/ /, $_), since($_) ] } grep { !/^(?:operator|type race_\w+_result$)/ } keys %entries;
+	return join '', "| name | kind | since |\n|---|---|---|\n", map { "| `$_->[1]` | $_->[0] | $_->[2] |\n" } sort { $a->[1] cmp $b->[1] || $a->[0] cmp $b->[0] } @rows;
 }
 
 # Lines are short enough to be read, but for tables, code and markers, which must be one line.
@@ -72,6 +87,7 @@ open my $file, '<', "$FindBin::Bin/reference.md" or die "reference.md: $!";
 my $text = read_all($file);
 $text =~ s{^(<!-- (\w+ \S+(?:, \w+ \S+)*) -->\n).*?^(<!-- end -->)}
 	{"$1\n" . join("\n", map { entry($_) } split(/, /, $2)) . "\n\n$3"}emsg;
+$text =~ s{^(<!-- index -->\n).*?^(<!-- end -->)}{"$1\n" . index_of_names() . "\n$2"}emsg or die "reference.md has no index\n";
 my @missing = grep { !$seen{$_} } sort keys %entries;
 die "without a place in reference.md: @missing\n" if @missing;
 print map { wrapped($_) } split /^/, $text;

@@ -55,7 +55,7 @@ like(generated(), qr/^there is no function race_pca/, 'control: a function that 
 my $names = sql(q{SELECT string_agg(proname, ' ') || ' ' || (SELECT string_agg(relname, ' ') FROM pg_class WHERE relname ~ '^race_')}
 	  . q{ || ' ' || (SELECT string_agg(typname, ' ') FROM pg_type WHERE typname ~ '^race_') FROM pg_proc WHERE proname ~ '^_?race_'});
 my %exists = map { $_ => 1 } split / /, $names;
-for my $document (glob "$doc/*.md $doc/../README.md $doc/../CONTRIBUTING.md") {
+for my $document (glob "$doc/*.md $doc/*/*.md $doc/../README.md $doc/../CONTRIBUTING.md") {
 	my $text = slurp($document);
 	$text =~ s/```(?!sql).*?```//gs;
 	my %unknown = map { $_ => 1 } grep { !$exists{$_} } $text =~ /\b(race_\w+)(?=\()/g;
