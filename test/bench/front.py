@@ -1,9 +1,9 @@
-"""front.py FOLDER REPORT: every answer by the name of a release, beside what is true, on four public tables at epsilon 1
+"""front.py FOLDER REPORT: every answer by the name of a release, beside what is true, on four public tables and a made one at epsilon 1
 
 FOLDER has space for files, and taxis.csv and seaice.csv of https://github.com/mwaskom/seaborn-data; RACEPRIV_DATA has skin
-and adult.  Tables of numbers (skin), categories (adult), both with NULLs (taxis), and dates (seaice).  For each
+and adult.  Tables of numbers (skin), categories (adult), both with NULLs (taxis), dates (seaice), and of 20,000 made normal numbers.  For each
 answer: which share of 95 % intervals holds what is true, over all rows of RELEASES releases (20), and how far off the
-answers are.  Writes a report in Markdown.
+answers are.  Writes a report in Markdown.  QUESTIONS chooses answers by parts of their names, with commas between, EPSILON another epsilon.
 """
 import gzip
 import os
@@ -16,6 +16,8 @@ from server import Session
 FOLDER, REPORT = sys.argv[1:3]
 RELEASE = 'the name of a release'
 RELEASES = int(os.environ.get('RELEASES', 20))
+QUESTIONS = os.environ.get('QUESTIONS', '').split(',')
+EPSILON = os.environ.get('EPSILON', '1')
 
 
 def texts(name, *values):
@@ -33,25 +35,41 @@ def whole(name, upper):
 # Columns of the CSV files, and those that are released: numbers that are charted, a category to group by, conditions
 TABLES = {
     'skin': dict(columns=f"{whole('b', 255)}, {whole('g', 255)}, {whole('r', 255)}, {texts('class', 1, 2)}", release='b,g,r,class', number='r', other='g', group='class',
-                 where='{"r": [100, 200]}', condition='r BETWEEN 100 AND 199', query='{"class": "1"}', edges='{0,50,100,150,256}', types={}, share=0.1),
+                 where='{"r": [100, 200]}', condition='r BETWEEN 100 AND 199', query='{"class": "1"}', edges='{0,50,100,150,256}', types={}, share=0.1, third='b'),
     'adult': dict(columns=', '.join([whole('age', 84), codes('workclass', 9), whole('weight', 99), whole('education', 15), codes('marital', 7), codes('occupation', 15), codes('relationship', 6),
                                      codes('race', 5), codes('sex', 2), whole('gain', 99), whole('loss', 99), whole('hours', 98), codes('country', 42), codes('income', 2)]),
                   release='age,marital,sex,education,hours,income', number='age', other='hours', group='income', where='{"sex": "1"}', condition="sex = '1'", query='{"sex": "0"}',
-                  edges='{0,10,20,40,85}', types={}),
+                  edges='{0,10,20,40,85}', types={}, third='education'),
     'taxis': dict(columns="pickup timestamp NOT NULL CHECK (pickup BETWEEN '2019-02-28' AND '2019-04-01'), dropoff timestamp, passengers int NOT NULL CHECK (passengers BETWEEN 0 AND 6), "
                   "distance float8 NOT NULL CHECK (distance BETWEEN 0 AND 40), fare float8 NOT NULL CHECK (fare BETWEEN 0 AND 150), tip float8, tolls float8, total float8, "
                   "color text NOT NULL CHECK (color IN ('yellow', 'green')), payment text CHECK (payment IN ('cash', 'credit card')), pickup_zone text, dropoff_zone text, pickup_borough text, dropoff_borough text",
                   release='distance,fare,passengers,color,payment', number='fare', other='distance', group='payment', where='{"color": "yellow"}', condition="color = 'yellow'",
-                  query='{"color": "green"}', edges='{0,5,10,20,50,150}', types={}),
+                  query='{"color": "green"}', edges='{0,5,10,20,50,150}', types={}, third='passengers'),
     'seaice': dict(columns="day date NOT NULL CHECK (day BETWEEN '1980-01-01' AND '2019-12-31'), extent float8 NOT NULL CHECK (extent BETWEEN 0 AND 20)", release='day,extent', number='day',
                    other='extent', group=None, where='{"extent": [10, 12.5]}', condition='extent >= 10 AND extent < 12.5', query=None, edges='{1980-01-01,1990-01-01,2000-01-01,2020-01-01}', types={'day': 'date'}),
+    'made': dict(columns=', '.join(f"{name} float8 NOT NULL CHECK ({name} BETWEEN -8 AND 8)" for name in ('east', 'north', 'height')) + f", {texts('side', 'left', 'right')}", release='east,north,height,side', number='east', other='height', group='side',
+                 where='{"east": [0, 1]}', condition='east >= 0 AND east < 1', query='{"side": "left"}', edges='{-8,-2,0,1,8}', types={}, third='north'),
 }
+
+
+def make(path):
+    """A CSV file of normal numbers: two with a correlation of .6, one that follows from both and noise; and the sign of the second"""
+    normal = numpy.random.default_rng(1).normal(size=(20000, 3))
+    x, y = normal[:, 0], 0.6 * normal[:, 0] + 0.8 * normal[:, 1]
+    z = x - 0.5 * y + normal[:, 2]
+    numpy.savetxt(path, numpy.column_stack([numpy.clip(column, -8, 8) for column in (x, y, z)] + [y > 0]), fmt=['%.17g', '%.17g', '%.17g', '%d'], delimiter=',', header='east,north,height,side', comments='')
+    with open(path) as file:
+        lines = file.read().replace(',1\n', ',right\n').replace(',0\n', ',left\n')
+    with open(path, 'w') as file:
+        file.write(lines)
 
 
 def load(session, name, table):
     session.run(f"DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({table['columns']})")
     path = f'{FOLDER}/{name}.csv'
-    if not os.path.exists(path):
+    if name == 'made':
+        make(path)
+    elif not os.path.exists(path):
         packed = f"{os.environ['RACEPRIV_DATA']}/{name}.csv.gz"
         if not os.path.exists(packed):
             sys.exit(f'{path} is missing: it is in https://github.com/mwaskom/seaborn-data')
@@ -106,7 +124,14 @@ def questions(name, t):
     yield 'modes', (f"SELECT (SELECT {x[number]} FROM {name} WHERE {x[number]} BETWEEN lower AND upper LIMIT 1), x, lower, upper FROM race_modes('{RELEASE}', 3) WHERE \"column\" = '{number}'")
     yield 'correlation', (f"SELECT (SELECT corr({x[number]}, {x[other]}) FROM {name}), correlation, lower, upper FROM race_correlation('{RELEASE}') "
                           f"WHERE (column1, column2) IN (('{number}', '{other}'), ('{other}', '{number}'))")
-    yield 'regress: slope', (f"SELECT (SELECT regr_slope({x[other]}, {x[number]}) FROM {name}), coefficient, NULL, NULL FROM race_regress('{RELEASE}', '{other}', '{{{number}}}') WHERE \"column\" = '{number}'")
+    yield 'regress: slope', (f"SELECT (SELECT regr_slope({x[other]}, {x[number]}) FROM {name}), coefficient, lower, upper FROM race_regress('{RELEASE}', '{other}', '{{{number}}}') WHERE \"column\" = '{number}'")
+    if 'third' in t:
+        third = t['third']
+        yield 'regress: of two', (f"WITH r AS (SELECT corr({other}, {number}) AS a, corr({other}, {third}) AS b, corr({number}, {third}) AS c, stddev_pop({other}) AS s, "
+                                  f"stddev_pop({number}) AS s1, stddev_pop({third}) AS s2, avg({other}) AS m, avg({number}) AS m1, avg({third}) AS m2 FROM {name}), "
+                                  f"f AS (SELECT (a - b * c) / (1 - c * c) * s / s1 AS f1, (b - a * c) / (1 - c * c) * s / s2 AS f2, m, m1, m2 FROM r) "
+                                  f"SELECT CASE \"column\" WHEN '{number}' THEN f1 WHEN '{third}' THEN f2 ELSE m - f1 * m1 - f2 * m2 END, CASE WHEN lower IS NOT NULL THEN coefficient END, lower, upper "
+                                  f"FROM f, race_regress('{RELEASE}', '{other}', '{{{number},{third}}}')")
     yield 'synthesize: counts', (f"WITH s AS MATERIALIZED (SELECT * FROM race_synthesize(NULL::{name}, '{RELEASE}', (SELECT count(*) FROM {name}))), h AS (SELECT generate_series(0, 9) AS i), "
                                  f"r AS (SELECT min({x[number]})::float8 AS low, (max({x[number]}) - min({x[number]}))::float8 / 10 AS w FROM {name}) "
                                  f"SELECT (SELECT count(*) FROM {name} WHERE {x[number]} >= low + w * i AND {x[number]} < low + w * (i + 1)), "
@@ -115,8 +140,8 @@ def questions(name, t):
 
 def main():
     out = ['# Every answer of the front door beside what is true', '',
-           f'`test/bench/front.py`: {RELEASES} releases of each table at pure ε = 1. skin: 24,500 rows of numbers, a tenth of it; adult: 48,842 of categories and numbers; taxis: 6,433 of both, with NULLs; '
-           'seaice: 13,175 of a date and a number. Of all rows of an answer: how many, which share of 95 % intervals holds what is true, which share is NULL because too little is known, and the '
+           f'`test/bench/front.py`: {RELEASES} releases of each table at pure ε = {EPSILON}. skin: 24,500 rows of numbers, a tenth of it; adult: 48,842 of categories and numbers; taxis: 6,433 of both, with NULLs; '
+           'seaice: 13,175 of a date and a number; made: 20,000 normal numbers. Of all rows of an answer: how many, which share of 95 % intervals holds what is true, which share is NULL because too little is known, and the '
            'mean absolute error in percent of the mean of what is true (of its absolute values).', '']
     found = {}
     with Session() as session:
@@ -125,8 +150,10 @@ def main():
             load(session, name, table)
             for i in range(RELEASES):
                 release = f'{name} {i}'
-                session.run(f"CALL race_release('{release}', '{name}', '{{{table['release']}}}', 1)")
+                session.run(f"CALL race_release('{release}', '{name}', '{{{table['release']}}}', {EPSILON})")
                 for question, sql in questions(name, table):
+                    if not any(part in question for part in QUESTIONS):
+                        continue
                     rows = [[float(cell or 'nan') for cell in line.split('|')] for line in session.run(sql.replace(RELEASE, release))[0]]
                     found.setdefault(question, {}).setdefault(name, []).extend(rows)
             print(name, 'done', flush=True)

@@ -36,6 +36,19 @@ my $long = q{SELECT count(*) FROM pg_description d JOIN pg_depend m ON m.classid
 	  . q{WHERE m.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND array_length(regexp_split_to_array(trim(d.description), '\s+'), 1) > 40};
 is(sql($long), '0', 'comments have at most 40 words');
 
+# psql's list of routines reads on a screen of 160 columns, where long arguments are wrapped
+sub widest {
+	my ($length) = sort { $b <=> $a } map { length } @_;
+	return $length;
+}
+my ($listing) = run('', 'psql', '-XP', 'format=wrapped', '-P', 'columns=160', '-P', 'pager=off', '-c', '\df race_*');
+my @lines = split /\n/, $listing;
+cmp_ok(widest(@lines), '<=', 160, 'wrapped, the list is at most 160 columns wide');
+cmp_ok(scalar @lines, '<=', 200, 'and 200 lines long');
+is((grep { /^ public \| race_/ } @lines), sql(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'race\_%' AND pronamespace = 'public'::regnamespace}), 'with a line that begins for each routine');
+($listing) = run('', 'psql', '-Xc', '\df race_*');
+cmp_ok(widest(split /\n/, $listing), '>', 160, 'control: not wrapped it is wider');
+
 # controls: what changes in the catalog is noticed
 sql("COMMENT ON FUNCTION race_kde(race_sketch, \"any\") IS '" . 'word ' x 41 . "'");
 is(sql($long), '1', 'control: one that has more');
