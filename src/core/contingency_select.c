@@ -463,24 +463,24 @@ add_table(RaceSelect *select, const RaceSelectTable *table)
 }
 
 /*
- * Set the tables of several columns that are measured whatever counts say: those that are asked for, or all pairs, as long as
- * the junction tree stays small.  Returns their parts.
+ * Set the tables of several columns that are measured without scores, as long as the junction tree stays small: if tables are
+ * fixed, those that are asked for, or all pairs, else the pairs of columns that matter more than others.  Returns their parts.
  */
 static double
 fix_tables(RaceSelect *select)
 {
-	uint32_t	tables = select->n_asked > 0 ? select->n_asked : pairs(select);
+	bool		asked = select->fixed && select->n_asked > 0;
+	uint32_t	tables = asked ? select->n_asked : pairs(select);
 	double		parts = 0;
 	RaceSelectTable table;
 
-	select->round = ROUNDS;
-	select->n_fixed = 0;
 	for (uint32_t i = 0; i < select->columns; i++)
 		select->groups[i] = select->finest[i];
-	for (uint32_t k = 0; k < tables && k < RACE_SELECT_TABLES; k++)
+	for (uint32_t k = 0; k < tables && select->n_fixed < RACE_SELECT_TABLES; k++)
 	{
-		next_candidate(select, select->n_asked > 0 ? pairs(select) + k : k, &table);
-		if (!add_table(select, &table))
+		next_candidate(select, asked ? pairs(select) + k : k, &table);
+		if ((!select->fixed && select->weights[table.first] == 1 && select->weights[table.second] == 1) ||
+			!add_table(select, &table))
 			continue;
 		select->table[select->n_fixed++] = table;
 		parts += table_part(select, &table, select->groups);
@@ -488,24 +488,42 @@ fix_tables(RaceSelect *select)
 	return parts;
 }
 
+/* The least number of records in a group, if tables of several columns get this amount together */
+static double
+least_in_group(const RaceSelect *select, double amount)
+{
+	return GROUP_DEVIATIONS * expected_noise(select, amount / select->columns);
+}
+
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
 	double		left = select->budget - select->allotted;
 	double		part = 1;
-	double		all = 0;
+	double		parts = 0;		/* of tables that are measured without scores */
 
 	select->total = fmax((double) count, 1);
-	if (select->columns > 1)
-	{
-		all = select->fixed ? fix_tables(select) : all_parts(select, left);
-		part = all > 0 || select->fixed ? 1 / (1 + all / one_way_parts(select)) : one_ways_part(select, left);
-		if (all > 0 && (select->fixed || are_few_numbers(select)))
-			part = fmax(part, FEW_ONE_WAY_PART);
-	}
-	select->all = all > 0;
-	if (part == 1 || select->all)
+	select->all = false;
+	select->n_fixed = 0;
+	if (select->fixed)
 		select->round = ROUNDS;
+	else if (select->columns > 1)
+	{
+		parts = all_parts(select, left);
+		select->all = parts > 0;
+		if (!select->all)
+			part = one_ways_part(select, left);
+	}
+	if (part == 1)
+		select->round = ROUNDS;
+	if (select->columns > 1 && !select->all && (select->fixed || 2 * least_in_group(select, left) <= select->total))
+		parts = fix_tables(select);
+	part = fmin(part, 1 / (1 + parts / one_way_parts(select)));
+	if (parts > 0 && (select->fixed || are_few_numbers(select)))
+		part = fmax(part, FEW_ONE_WAY_PART);
+	/* these tables are the first round */
+	if (parts > 0 && select->round == 0)
+		select->round = 1;
 	return divide_one_ways(select, left * part, true, select->one_way);
 }
 
@@ -566,7 +584,7 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 
 	select->total = estimate_total(select, counts);
 	least = select->all && are_few_numbers(select) ? select->total / best_cells(select, 2, left / pairs(select)) :
-		GROUP_DEVIATIONS * expected_noise(select, left / select->columns);
+		least_in_group(select, left);
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
 		if (select->fixed)
@@ -706,7 +724,7 @@ race_select_all(RaceSelect *select)
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to, select->budget - select->allotted);
+	take_tables(select, to, (select->budget - select->allotted) * (select->round < ROUNDS ? FIRST_ROUND_PART : 1));
 	return select->measured > 0;
 }
 

@@ -4,7 +4,8 @@
  *
  * Tables of one column come first.  Then rounds: noisy scores tell how far each table of two columns, and in the last
  * round each of three columns that is asked for, is from what the released numbers say so far, and some tables are
- * measured.  Every decision follows from public and released numbers.
+ * measured.  If a column matters more than others, a label, all of its pairs are the first round, without scores.  Every
+ * decision follows from public and released numbers.
  *
  * Costs are epsilon (discrete Laplace noise; numbers `noise` are scales in 1 / RACE_SCALE_DENOMINATOR) or rho (discrete
  * Gaussian noise; they are variances).
@@ -13,7 +14,7 @@
  *		race_select_one_ways()			the noise of tables of one column
  *		race_select_block()				whether neighbouring cells of a column are counted together; then draw these tables
  *		race_select_join()				which groups of cells are one in tables of two and three columns
- *		race_select_all()				few columns: the noise of all these tables; then draw these
+ *		race_select_all()				few columns, or a label: the noise of all these tables, or of its pairs; then draw these
  *		while race_select_scores():		the noise of scores
  *			draw a score of each of race_select_candidates(): sum of |counter - reference| + noise
  *			race_select_choose()		the tables that this round measures, with their noise; then draw these
@@ -81,7 +82,7 @@ typedef struct RaceSelect
 	/* in between */
 	double		allotted;		/* of the budget */
 	bool		all;			/* measure all pairs? */
-	uint32_t	n_fixed;		/* tables of several columns, table[], if they are fixed */
+	uint32_t	n_fixed;		/* tables of several columns, table[], that are measured without scores, but for all pairs */
 	uint32_t	round;			/* that comes next, from 0 on */
 	double		score_deviation;	/* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
@@ -106,7 +107,7 @@ extern void race_select_block(RaceSelect *select, uint32_t column, int64_t score
 /* With noisy tables of one column, in units, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
 extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
-/* Choose all tables of two columns, and those of three, table[], where they are good enough; else false */
+/* Choose the tables that need no scores, table[]: all where they are good enough, or the pairs of a label; else false */
 extern bool race_select_all(RaceSelect *select);
 
 /* The noise of a score; 0: there is nothing more to select, go on to race_select_rest() */

@@ -290,6 +290,29 @@ test_choice(void)
 	}
 }
 
+/* The pairs of a column that matters more are measured, whatever scores say, if noise lets them have groups */
+static void
+test_label(void)
+{
+	for (int many = 0; many < 2; many++)
+	{
+		RaceSelect	select;
+		Findings	findings = {0};
+		uint32_t	of_label = 0;
+
+		make_request(&select, 3, 14, 1, true, 0.1);
+		for (uint32_t i = 0; i < 14; i++)
+			cells[i] = 10;
+		weights[5] = 4;
+		release(&select, 7, many ? 5e4 : 300, &findings);
+		for (uint32_t k = 0; k < select.measured; k++)
+			of_label += select.table[k].first == 5 || select.table[k].second == 5;
+		ok(findings.bad_tables + findings.over_budget + findings.wasted == 0 && of_label == (many ? 13 : 0) &&
+		   select.measured == of_label, many ? "all pairs of a label are measured, where scores would say nothing" :
+		   "control: not if noise is as large");
+	}
+}
+
 int
 main(void)
 {
@@ -297,5 +320,6 @@ main(void)
 	test_costs(false);
 	test_small();
 	test_choice();
+	test_label();
 	return done_testing();
 }

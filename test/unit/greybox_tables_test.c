@@ -365,7 +365,7 @@ look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *res
 /*
  * Tell the numbers of a tape apart.  After the count and the tables of columns, rounds of scores are followed by the
  * tables of the pairs that they chose; the reference noted where rounds begin, but for those before any pair
- * was measured.  Then tables of columns may come again.
+ * was measured.  The pairs of a label take the place of the first round.  Then tables of columns may come again.
  */
 static void
 look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *result)
@@ -375,7 +375,7 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	bool		again;
 	const uint32_t scores[] = {kind->pairs, kind->pairs + kind->tables.triples};
 	int			rounds;
-	int			round = 0;
+	int			round;
 	int			noted = 0;
 	RaceTable	table;
 	bool		more = true;
@@ -390,7 +390,8 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 		result->measured[2] != race_weighted_variance(sides->gaussian ? (double) tape.draws[1].noise :
 													  race_discrete_laplace_variance(tape.draws[1].noise), sides->bits);
 	left -= again ? kind->one_ways : 0;
-	rounds = left == 0 ? 0 : left == scores[0] ? 1 : 2;
+	rounds = left == 0 ? 0 : left == scores[0] || left == scores[1] ? 1 : 2;
+	round = rounds == 1 && left == scores[1];
 	if (tape.n < at || (rounds == 2 && left != scores[0] + scores[1]))
 	{
 		met.near = false;
