@@ -224,7 +224,7 @@ CALL race_release('both', 'measured', '{town,age,pressure}', 1e9, measure => 'pr
 SELECT m.value1, abs(m.mean - e.mean) < 0.02 AND m.lower <= m.mean AND m.mean <= m.upper AS right, round(m.count) = e.count AS counted, source
 FROM race_mean('measured', 'pressure', 'town') m JOIN (SELECT town, avg(pressure) AS mean, count(*) FROM measured GROUP BY 1) e ON e.town = m.value1 ORDER BY 1;
 SELECT abs(m.mean - (SELECT avg(pressure) FROM measured)) < 0.02 AS all, (SELECT count(*) FROM race_mean('measured', 'pressure', '{town,age}') t
-	JOIN (SELECT town, format('[%s,%s)', age / 5 * 5, age / 5 * 5 + 5) AS ages, avg(pressure) AS mean FROM measured GROUP BY 1, 2) e
+	JOIN (SELECT town, format('[%s,%s)', age / 2 * 2, age / 2 * 2 + 2) AS ages, avg(pressure) AS mean FROM measured GROUP BY 1, 2) e
 		ON e.town = t.value1 AND e.ages = t.value2 AND abs(e.mean - t.mean) < 0.02 AND t.source = 'measured') AS both
 FROM race_mean('measured', 'pressure') m;
 SELECT abs(mean - (SELECT avg(pressure) FROM measured WHERE pressure >= 100 AND pressure < 120)) < 0.5 AS right

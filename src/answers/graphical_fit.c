@@ -25,7 +25,7 @@
 #define DEVIATION_OF_THETA	1.0
 
 /* The fit ends when no table is farther from what it should be, in total variation. */
-#define TOLERANCE	1e-3
+#define TOLERANCE	3e-4
 
 /* The sufficient decrease of Armijo's rule, and the shortest step */
 #define DECREASE	1e-4

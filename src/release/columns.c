@@ -647,7 +647,8 @@ read_schema(Column *column, Oid relation, AttrNumber number)
 
 #define MOST_VALUES			1024	/* cells of whole numbers: more values share cells */
 #define NUMBER_CELLS		256		/* of others, without a step */
-#define NUMBER_GROUPS		32		/* in tables of two columns */
+#define NUMBER_GROUPS		64		/* in tables of two columns (test/bench/TABLES.md), */
+#define SINGLE_NUMBERS		32		/* where so few are single; groups of two cells and more are known to be in order */
 #define CATEGORY_GROUPS		128
 
 /* Why a column has no domain, and what the owner can say of it */
@@ -700,8 +701,12 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		while (race_cell_edge(&cells, domain->n) < domain->upper)
 			domain->n++;
 	}
-	domain->group = !domain->whole && domain->step == 0 && domain->n == NUMBER_CELLS ? NUMBER_CELLS / NUMBER_GROUPS :
-		(uint32) Min(race_round_width(ceil((double) domain->n / NUMBER_GROUPS)), domain->n);
+	if (domain->n <= SINGLE_NUMBERS)
+		domain->group = 1;
+	else if (!domain->whole && domain->step == 0 && domain->n == NUMBER_CELLS)
+		domain->group = NUMBER_CELLS / NUMBER_GROUPS;
+	else
+		domain->group = (uint32) Max(race_round_width(ceil((double) domain->n / NUMBER_GROUPS)), 2);
 }
 
 /* Order the places of texts by the texts; equal ones stay in their order. */

@@ -167,7 +167,7 @@ CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], me
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
-	pair_groups CONSTANT int := 64;		-- of a column, in the table of two numbers that are released alone
+	most_fine CONSTANT int := 50;	-- more columns have groups of numbers that are twice as wide: a quarter of the counters
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -213,10 +213,9 @@ BEGIN
 			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
-	IF jsonb_array_length(domains) = 2 AND NOT jsonb_path_exists(domains, '$[*] ? (@.kind != "number" || @.cells < 128)') THEN
-		SELECT jsonb_agg(e.domain || jsonb_build_object('group', (
-			SELECT min(w) FROM generate_series(0, 6) i, unnest(ARRAY[1, 2, 4, 5]) m, LATERAL (VALUES (m * 10 ^ i)) w (w)
-			WHERE w.w >= ((e.domain->>'cells')::int - (e.domain->>'single')::int) / pair_groups::float8)::int) ORDER BY e.place)
+	IF cardinality(columns) > most_fine THEN
+		SELECT jsonb_agg(CASE WHEN e.domain->>'kind' = 'number' AND (e.domain->>'group')::int > 1 THEN
+			e.domain || jsonb_build_object('group', 2 * (e.domain->>'group')::int) ELSE e.domain END ORDER BY e.place)
 		INTO domains FROM jsonb_array_elements(domains) WITH ORDINALITY e (domain, place);
 	END IF;
 	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
