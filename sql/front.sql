@@ -21,12 +21,12 @@ RESET client_min_messages;
 SELECT m.value1, m.value2, abs(m.mean - t.mean) < 0.01 AS right, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside, round(m.count) AS count, m.source
 FROM race_mean('guests all', 'age') m, (SELECT avg(age) AS mean FROM guests) t;
 SELECT m.value1, abs(m.mean - t.mean) < 0.5 AS near, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside, round(m.count) AS count, m.source
-FROM race_mean('guests short', 'pressure', 'town') m JOIN (SELECT town, avg(pressure) AS mean FROM guests GROUP BY town) t ON t.town = m.value1;
+FROM race_mean('guests short', 'pressure', 'town') m JOIN (SELECT town, avg(pressure) AS mean FROM guests GROUP BY town) t ON t.town = m.value1 ORDER BY m.value1;
 SELECT m.value1, abs(m.mean - t.mean) < 0.01 AS right, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside, round(m.count) AS count
-FROM race_mean('guests all', 'smoker', 'town') m JOIN (SELECT town, avg(smoker::int) AS mean FROM guests GROUP BY town) t ON t.town = m.value1;
+FROM race_mean('guests all', 'smoker', 'town') m JOIN (SELECT town, avg(smoker::int) AS mean FROM guests GROUP BY town) t ON t.town = m.value1 ORDER BY m.value1;
 SELECT m.value1, m.value2, t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside
 FROM race_mean('guests all', 'pressure', '{smoker,rooms}') m JOIN (SELECT smoker, rooms, avg(pressure) AS mean FROM guests GROUP BY 1, 2) t
-	ON t.smoker IS NOT DISTINCT FROM m.value1::boolean AND t.rooms::text = m.value2;
+	ON t.smoker IS NOT DISTINCT FROM m.value1::boolean AND t.rooms::text = m.value2 ORDER BY m.value1, m.value2;
 SELECT count(*), count(mean), count(*) FILTER (WHERE t.n > 0) AS groups, bool_and(abs(mean - t.avg) < 2.5) AS near, bool_and(t.avg BETWEEN lower AND upper) AS inside
 FROM race_mean('guests short', 'pressure', ARRAY['age'], '{"town": "Rome"}') m,
 	LATERAL (SELECT count(*) AS n, avg(pressure) FROM guests WHERE town = 'Rome' AND age >= split_part(trim(value1, '[)'), ',', 1)::int AND age < split_part(trim(value1, '[)'), ',', 2)::int) t;
