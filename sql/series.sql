@@ -18,7 +18,7 @@ CALL race_release_next('days');
 ROLLBACK;
 
 -- a shorter one, all of whose intervals are over
-CALL race_release('short', 'stream', '{age,town}', 1e5, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-03-17"}');
+CALL race_release('short', 'stream', '{age,town}', 1e5, series => '{"by": "made_at", "every": "1 day", "lengths": 9, "starting": "2026-01-01", "until": "2026-03-17"}');
 CALL race_release_next('short');
 CALL race_release_next('short');
 SELECT upper(during) - lower(during) AS length, count(*), min(lower(during)), max(upper(during)), count(DISTINCT charge) AS charges
@@ -37,6 +37,9 @@ FROM (VALUES ('short', '-infinity'::timestamptz, 'infinity'::timestamptz),
 	CROSS JOIN LATERAL (SELECT count(*), count(*) FILTER (WHERE age BETWEEN 3 AND 6 AND town = 'Rome') AS town, avg(age) AS mean
 		FROM stream WHERE made_at >= p.low AND made_at < p.high) e;
 SELECT count(*), min(value), max(value), round(sum(count)) AS records, round(avg(mean)::numeric, 1) AS mean FROM race_trend('short[2026-01-05,2026-01-15)', 'age', 'during');
+SELECT x, value FROM race_trend('short[2026-01-05,2026-01-07)', 'age', 'during') ORDER BY 1;
+SELECT version, time FROM race_versions('short[2026-01-05,2026-01-07)');
+SELECT race_label('short[2026-01-05,2026-01-07)') = race_label('short') AS label;
 SELECT count(*) FROM race_curve('short[2026-01-05,2026-01-15)', 'age');
 SELECT value1, round(count) FROM race_crosstab('short[2026-01-05,2026-01-06)', 'town');
 SELECT name, version, during, round(count) FROM race_catalog WHERE name = 'short';
@@ -45,9 +48,11 @@ SELECT race_count('short[2026-01-05 12:00,2026-03-07)');
 SELECT race_count('short[2026-01-05,2026-01-06]');
 SELECT race_count('short[2026-01-05,x)');
 SELECT race_count('shorter[2026-01-05,2026-01-06)');
+CALL race_release('once', 'stream', '{age,town}', 1e5);
+SELECT race_trend('once', 'age', 'during');
 
 -- a value costs its part alone: noise is that of a release with half of epsilon, or of rho
-CALL race_release_sketch('line', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, rows => 16, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-26"}');
+CALL race_release_sketch('line', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, rows => 16, series => '{"by": "made_at", "every": "1 day", "lengths": 9, "starting": "2026-01-01", "until": "2026-01-26"}');
 CALL race_release_sketch('half', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.45, rows => 16);
 CALL race_release_sketch('gaussian', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, 1e-6, label => 'town', labels => '{Rome,Oslo}', series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-26"}');
 CALL race_release_sketch('all', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 0.9, 1e-6);
@@ -57,6 +62,10 @@ CALL race_release_next('line');
 CALL race_release_next('gaussian');
 CALL race_release_next('moments');
 CALL race_release_next('grid');
+-- where a length costs epsilon, it has four values at least; rho, one.  With a delta, few counters get pure noise
+CALL race_release('spared', 'stream', '{age}', 1, 1e-6, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-03-17"}');
+SELECT request->>'name' AS name, request->'series'->>'intervals' AS intervals, request->'series'->>'lengths' AS lengths, delta > 0 AS delta
+FROM _racepriv.race_charges WHERE request->'series' IS NOT NULL ORDER BY request->>'name' COLLATE "C";
 SELECT count(*), min(time), max(time), count(distance) AS distances, max(epsilon) <= 0.9 AS cost FROM race_versions('line');
 SELECT race_refreshes_left('line'), race_refreshes_left('short');
 SELECT name, count(DISTINCT version) FROM _racepriv.race_releases WHERE name IN ('line', 'grid') GROUP BY 1 ORDER BY 1;
@@ -78,7 +87,7 @@ FROM _racepriv.race_releases WHERE name = 'persons' GROUP BY 1;
 CREATE VIEW counted AS SELECT length, min(records), max(records), count(*), sum(records) FROM _racepriv.race_series_units GROUP BY 1;
 CALL race_protect('persons', 'persons', 1e9, unit_column => 'person', max_contributions => 5);
 CALL race_release_sketch('persons', 'persons', 'l2(dims=1, lower={0}, upper={2}, bandwidth=1)', 'ARRAY[1 / v]', 1e5,
-	series => '{"by": "made_on", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-17"}');
+	series => '{"by": "made_on", "every": "1 day", "lengths": 2, "starting": "2026-01-01", "until": "2026-01-17"}');
 -- a value that cannot be made stops the series; what was made stays
 CALL race_release_next('persons');
 SELECT * FROM kept ORDER BY days;
@@ -92,6 +101,12 @@ SELECT * FROM kept ORDER BY days;
 SELECT * FROM counted ORDER BY length;
 DELETE FROM _racepriv.race_series_units;
 UPDATE _racepriv.race_series_units SET records = 1;
+
+-- values wait for late rows
+CALL race_release('waits', 'stream', '{age,town}', 1e5, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-03-17", "delay": "1000 years"}');
+SET client_min_messages = notice;
+CALL race_release_next('waits');
+SET client_min_messages = warning;
 
 -- errors before the charge
 CALL race_release_sketch('bad', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 1, series => '{"by": "made_at", "every": "1 day", "until": "2099-01-01"}');

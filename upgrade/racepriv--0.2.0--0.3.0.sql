@@ -2619,10 +2619,13 @@ BEGIN
 		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
 		WHERE m.x IS NOT NULL ORDER BY 1;
 	ELSE
-		RETURN QUERY SELECT date_part('epoch', i.low - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
+		IF (_racepriv._race_period(release))."values" IS NULL AND release IS NOT NULL THEN
+			RAISE EXCEPTION 'release "%" is no series', left(release, 64) USING ERRCODE = 'invalid_parameter_value';
+		END IF;
+		RETURN QUERY SELECT date_part('epoch', i.low + (i.high - i.low) / 2 - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
 			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
-				SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
+				SELECT lower(r.during) AS low, min(upper(r.during)) AS high, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
 					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
 				FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
 				GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
@@ -3348,10 +3351,12 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains
-		FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains,
+			p.first, p.after
+		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
+			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
-		WHERE r.name = (_racepriv._race_period(release)).name AND (race_versions.label IS NULL OR r.label = race_versions.label)
+		WHERE (race_versions.label IS NULL OR r.label = race_versions.label)
 			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
 			-- of a series, single intervals
 			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
@@ -3386,6 +3391,7 @@ BEGIN
 								+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
 					WHERE NOT d ? 'measure') s
 			WHERE n.count > 0 AND m.count > 0) d ON true
+	WHERE v.first IS NULL OR v.place > v.first AND v.place <= v.after
 	ORDER BY v.label COLLATE "C", v.version;
 END $$;
 
@@ -3412,7 +3418,7 @@ DECLARE
 	caveats text[];
 BEGIN
 	SELECT p.* INTO r FROM _racepriv.race_releases p
-	WHERE p.name = release AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
+	WHERE p.name = (_racepriv._race_period(release)).name AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
 	IF NOT FOUND THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
 		IF release IS NOT NULL THEN

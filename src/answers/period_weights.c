@@ -8,8 +8,8 @@
  * Here the same is done for the weights of one period alone: those of the estimates of nodes go up the tree, and are
  * divided among values on the way down.
  *
- * What a node is made of is left out if the period has all of the node, or nothing: so few values are read.  It would take a
- * ninth off the variance.
+ * What a node is made of is left out if the period has all of the node, or nothing: so few values are read, 15 of a year of days in place
+ * of 415.  It would take 4 % off the standard deviation of a year, and 2 % off that of a month.
  */
 #include <stdbool.h>
 #include <stdlib.h>

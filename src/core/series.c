@@ -11,11 +11,11 @@
 #define STEP			(1 - 1e-9)
 
 uint32_t
-race_series_levels(uint32_t intervals)
+race_series_levels(uint32_t intervals, uint32_t least)
 {
-	uint32_t	levels = 0;
+	uint32_t	levels = 1;
 
-	for (; intervals > 0; intervals /= RACE_SERIES_BASE)
+	while ((intervals /= RACE_SERIES_BASE) >= least)
 		levels++;
 	return levels;
 }

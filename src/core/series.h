@@ -15,12 +15,19 @@
 
 /*
  * A value has so many times the intervals of the next shorter one.  For a year of days and Laplace noise the standard deviation of a
- * day, a week, a month and a year is .41, .55, .60 and .66 times that with 2; with Gaussian noise .71, .94, 1.03 and 1.12 times.
+ * day, a week, a month and a year is .40, .55, .60 and .68 times that with 2; with Gaussian noise .70, .95, 1.03 and 1.17 times.
  */
 #define RACE_SERIES_BASE		8
 
-/* How many lengths the values of a series of so many intervals have at most */
-extern uint32_t race_series_levels(uint32_t intervals);
+/*
+ * The least number of values of a length where each length costs epsilon.  With 12 intervals in two lengths the standard deviation of one,
+ * all and any of them is 1.9, 1.3 and 1.5 times that with one length, with 92 in three 1.5, 1.1 and 1.3 times that with two
+ * (test/bench/SERIES.md).  Where it costs rho, a length is worth it that has one.
+ */
+#define RACE_SERIES_LEAST		4
+
+/* How many lengths have so many values, at least one, in a series of so many intervals */
+extern uint32_t race_series_levels(uint32_t intervals, uint32_t least);
 
 /* How many values of so many lengths are closed after so many intervals */
 extern uint32_t race_series_closed(uint32_t intervals, uint32_t levels);

@@ -330,7 +330,7 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 #define GRID_IN_PLANE	2
 
 bool
-race_pure_serves(const RaceRequest *request, const RaceParams *params,
+race_pure_serves(const RaceRequest *request, const RaceParams *params, double pure_epsilon,
 				 const RaceParams *pure_params, bool densities)
 {
 	RaceRequest pure = *request;
@@ -339,6 +339,7 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params,
 	RacePlan	pure_plan;
 	double		noise;
 
+	pure.epsilon = pure_epsilon;
 	pure.delta = 0;
 	pure.fit = false;
 	if (!race_plan_release(&pure, pure_params, race_largest_selection(&pure, pure_params), &pure_plan) ||

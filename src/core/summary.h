@@ -256,11 +256,11 @@ extern RaceSelection race_choose_selection(const RaceRequest *request,
 extern double race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection);
 
 /*
- * A pure release is (epsilon, delta) private, too.  Does it serve better than what is asked for with a
+ * A pure release is (epsilon, delta) private, too.  Does it serve better, with this epsilon, than what is asked for with a
  * delta: the same moments or grid, or a grid in place of rows, for densities or for means of values?
  * This is told from public facts.
  */
-extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params,
+extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params, double pure_epsilon,
 							 const RaceParams *pure_params, bool densities);
 
 /* The same number by what is usual: where nothing is known of a table but its size */

@@ -373,10 +373,12 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains
-		FROM _racepriv.race_releases r LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains,
+			p.first, p.after
+		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
+			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
-		WHERE r.name = (_racepriv._race_period(release)).name AND (race_versions.label IS NULL OR r.label = race_versions.label)
+		WHERE (race_versions.label IS NULL OR r.label = race_versions.label)
 			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
 			-- of a series, single intervals
 			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
@@ -411,6 +413,7 @@ BEGIN
 								+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
 					WHERE NOT d ? 'measure') s
 			WHERE n.count > 0 AND m.count > 0) d ON true
+	WHERE v.first IS NULL OR v.place > v.first AND v.place <= v.after
 	ORDER BY v.label COLLATE "C", v.version;
 END $$;
 COMMENT ON FUNCTION race_versions(text, text) IS

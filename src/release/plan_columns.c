@@ -443,7 +443,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
 	if (plan->counted.chosen == 0 &&
-		race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, params, params, false))
+		race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params, params, false))
 		plan->request.delta = 0;
 	SPI_finish();
 }

@@ -35,6 +35,7 @@
 
 #include "../core/moment_sums.h"
 #include "../core/params.h"
+#include "../core/series.h"
 #include "../core/server.h"
 #include "../core/table.h"
 #include "ledger.h"
@@ -794,7 +795,7 @@ order_labels(Release *release)
 #define USUAL_FITS		32
 
 bool
-race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta,
+race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
 					const RaceParams *params, const RaceParams *pure_params, bool densities)
 {
 	RaceRequest request;
@@ -802,9 +803,10 @@ race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double
 
 	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
 		return false;
-	request = race_make_request(params, epsilon, delta, NULL, dataset->max_contributions, dataset->neighbors, true);
+	request = race_make_request(params, levels > 0 ? race_series_epsilon(epsilon, delta, levels) : epsilon, delta, NULL,
+								dataset->max_contributions, dataset->neighbors, true);
 	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
-	return race_pure_serves(&request, params, pure_params, densities);
+	return race_pure_serves(&request, params, levels > 0 ? race_series_epsilon(epsilon, 0, levels) : epsilon, pure_params, densities);
 }
 
 /* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
@@ -816,10 +818,10 @@ pure_is_better(const Release *release, const RaceParams *params, const RaceParam
 
 	if (asked->weight != NULL)
 		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * asked->weight_max, INT32_MAX);
-	/* to choose labels takes a delta */
-	return asked->choose_rows && asked->series == 0 && !asked->choose_labels && asked->chosen == NIL &&
-		race_pure_is_better(&release->ledger, dataset,
-							asked->epsilon, asked->delta, params, pure_params, asked->value == NULL);
+	/* to choose labels takes a delta; of a series it is told when its lengths are */
+	return asked->choose_rows && (asked->series == 0) == (asked->levels == 0) && !asked->choose_labels && asked->chosen == NIL &&
+		race_pure_is_better(&release->ledger, dataset, asked->epsilon, asked->delta, asked->levels, params, pure_params,
+							asked->value == NULL);
 }
 
 /*
@@ -1004,6 +1006,7 @@ static void
 prepare_series(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
+	Datum		declared;
 	char	   *closes;
 
 	if (asked->series == 0)
@@ -1022,12 +1025,21 @@ prepare_series(Release *release)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a series of sketches without a delta needs rows"),
 				 errdetail("Its values are added up, so they must have the same rows, which noisy counts must not choose."),
-				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 9 for a year of days.")));
+				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
+	declared = asked->series;
+	race_series_check(&release->ledger, asked);
+	(void) race_series_use(&release->ledger, asked, 1, &closes);
+	if (!race_summary_kind(asked->params)->hashed && pure_is_better(release, asked->params, asked->params))
+	{
+		/* fewer lengths may be better, too */
+		asked->delta = 0;
+		asked->series = declared;
+		race_series_check(&release->ledger, asked);
+		(void) race_series_use(&release->ledger, asked, 1, &closes);
+	}
 	if (asked->choose_rows && race_summary_kind(asked->params)->densities)
 		set_argument(asked, ROWS, Int32GetDatum(asked->params->rows), false);
 	asked->choose_rows = !is_given(asked, ROWS);
-	race_series_check(&release->ledger, asked);
-	(void) race_series_use(&release->ledger, asked, 1, &closes);
 }
 
 /* Derive the rest of the arguments, and raise what is wrong with them. */

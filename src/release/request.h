@@ -85,9 +85,10 @@ extern void race_columns_counted(Datum domains, const char *label, Datum workloa
 
 /*
  * With a delta: does a pure release with other parameters, or the same, serve better than with these, for densities
- * or not?  Told from public facts.  A budget in zCDP charges more for it: then not.
+ * or not?  Of a series: do its values, of so many lengths (else 0)?  Told from public facts.  A budget in zCDP charges more
+ * for it: then not.
  */
-extern bool race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta,
+extern bool race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
 								const RaceParams *params, const RaceParams *pure_params, bool densities);
 
 /* How many sketches each label has: one, or one for each bound of the value */

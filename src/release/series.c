@@ -29,9 +29,20 @@ race_series_check(const RaceLedger *ledger, RaceAsked *asked)
 		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
 		{JSONBOID, asked->series, false}
 	};
+	RaceParameter complete[] = {{JSONBOID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}};
+	uint32		intervals;
+	uint32		lengths;
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_series($1, $2, $3)", lengthof(parameters), parameters);
+	race_ledger_run(ledger, "SELECT s, (s->>'intervals')::int, (s->>'lengths')::int FROM _racepriv._race_series($1, $2, $3) s",
+					lengthof(parameters), parameters);
+	complete[0].value = race_ledger_value(1, &isnull);
+	intervals = DatumGetInt32(race_ledger_value(2, &isnull));
+	lengths = DatumGetInt32(race_ledger_value(3, &isnull));
+	lengths = isnull ? race_series_levels(intervals, asked->delta > 0 ? 1 : RACE_SERIES_LEAST) :
+		Min(lengths, race_series_levels(intervals, 1));
+	complete[1].value = Int32GetDatum(lengths);
+	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $2)", lengthof(complete), complete);
 	asked->series = race_ledger_value(1, &isnull);
 }
 
@@ -44,8 +55,8 @@ race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **
 	uint32		first;
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT ($1->>'intervals')::int, coalesce(($1->>'lengths')::int, 2147483647)", 1, parameters);
-	asked->levels = Min(race_series_levels(DatumGetInt32(race_ledger_value(1, &isnull))), (uint32) DatumGetInt32(race_ledger_value(2, &isnull)));
+	race_ledger_run(ledger, "SELECT ($1->>'lengths')::int", 1, parameters);
+	asked->levels = DatumGetInt32(race_ledger_value(1, &isnull));
 	race_series_value(version, asked->levels, &first, &asked->length);
 	parameters[1].value = Int32GetDatum(first);
 	parameters[2].value = Int32GetDatum(asked->length);

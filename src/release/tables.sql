@@ -176,10 +176,13 @@ BEGIN
 		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
 		WHERE m.x IS NOT NULL ORDER BY 1;
 	ELSE
-		RETURN QUERY SELECT date_part('epoch', i.low - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
+		IF (_racepriv._race_period(release))."values" IS NULL AND release IS NOT NULL THEN
+			RAISE EXCEPTION 'release "%" is no series', left(release, 64) USING ERRCODE = 'invalid_parameter_value';
+		END IF;
+		RETURN QUERY SELECT date_part('epoch', i.low + (i.high - i.low) / 2 - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
 			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
-				SELECT lower(r.during) AS low, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
+				SELECT lower(r.during) AS low, min(upper(r.during)) AS high, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
 					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
 				FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
 				GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i

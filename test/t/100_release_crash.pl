@@ -177,7 +177,7 @@ END
 sub declare {
 	my ($name) = @_;
 	$cluster->sql("CALL race_release_sketch('$name', 'days', 'l2(dims=1, rows=16, range=16)', 'gate(x)', 1e6, rows => 16, label => 'person % 2', labels => '{0,1}',"
-		  . q( series => '{"by": "on_day", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-10"}') . ')');
+		  . q( series => '{"by": "on_day", "every": "1 day", "lengths": 2, "starting": "2026-01-01", "until": "2026-01-10"}') . ')');
 	return;
 }
 

@@ -194,7 +194,7 @@ make_case(uint64_t number)
 		.neighbors = number / 2 % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE
 	};
 
-	c.levels = race_series_levels(c.intervals) - (number % 7 == 1 && c.intervals >= RACE_SERIES_BASE);
+	c.levels = race_series_levels(c.intervals, 1) - (number % 7 == 1 && c.intervals >= RACE_SERIES_BASE);
 	for (int stream = 0; stream < (c.neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 2 : 1); stream++)
 	{
 		c.own[stream].n = c.m;

@@ -26,7 +26,7 @@ values_are_in_order(uint32_t levels)
 			uint32_t	k;
 
 			race_series_value(++number, levels, &f, &k);
-			good = good && f == n - l && k == l && l <= (uint32_t) pow(RACE_SERIES_BASE, race_series_levels(n) - 1) && race_series_closed(n - 1, levels) < number;
+			good = good && f == n - l && k == l && l <= (uint32_t) pow(RACE_SERIES_BASE, race_series_levels(n, 1) - 1) && race_series_closed(n - 1, levels) < number;
 			if (n <= INTERVALS)
 			{
 				first[number] = f;
@@ -136,8 +136,8 @@ attack(double epsilon, double part)
 	static const RaceParams params = {.kernel = RACE_KERNEL_L2, .dims = 1, .bandwidth = 1, .power = 1, .rows = 1, .range = 2};
 	RaceRandom	random = {.fill = fill_from_system};
 	RaceRequest request = {
-		.epsilon = part * race_series_epsilon(epsilon, 0, race_series_levels(8)), .rows = 1, .max_contributions = 1,
-		.neighbors = RACE_NEIGHBORS_ADD_REMOVE, .levels = race_series_levels(8)
+		.epsilon = part * race_series_epsilon(epsilon, 0, race_series_levels(8, 1)), .rows = 1, .max_contributions = 1,
+		.neighbors = RACE_NEIGHBORS_ADD_REMOVE, .levels = race_series_levels(8, 1)
 	};
 	double		sure[2] = {0, 0};
 
