@@ -65,7 +65,7 @@ CALL race_release_next('grid');
 -- where a length costs epsilon, it has four values at least; rho, one.  With a delta, few counters get pure noise
 CALL race_release('spared', 'stream', '{age}', 1, 1e-6, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-03-17"}');
 SELECT request->>'name' AS name, request->'series'->>'intervals' AS intervals, request->'series'->>'lengths' AS lengths, delta > 0 AS delta
-FROM _racepriv.race_charges WHERE request->'series' IS NOT NULL ORDER BY request->>'name' COLLATE "C";
+FROM _racepriv.race_charges WHERE dataset = 'stream' AND request->'series' IS NOT NULL ORDER BY request->>'name' COLLATE "C";
 SELECT count(*), min(time), max(time), count(distance) AS distances, max(epsilon) <= 0.9 AS cost FROM race_versions('line');
 SELECT race_refreshes_left('line'), race_refreshes_left('short');
 SELECT name, count(DISTINCT version) FROM _racepriv.race_releases WHERE name IN ('line', 'grid') GROUP BY 1 ORDER BY 1;
