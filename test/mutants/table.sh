@@ -215,6 +215,8 @@ mutant weights-tables 'weights, tables' 'digits after the point are not hidden' 
 	's/\ttables->unit <<= request->weight_bits;\n//' greybox_tables_test
 mutant weights-count 'weights, tables, count' 'digits after the point are not hidden' \
 	's/table_change\(select, UINT64_C\(1\) << select->weight_bits\)/table_change(select, 1)/' greybox_tables_test
+mutant weights-blocks 'weights, tables' 'digits after the point are not hidden in scores of blocks' \
+	's/(2 \* \(block - 1\)) \*\n\t\tselect->unit;/$1;/' greybox_tables_test
 mutant weights-unclipped 'weights' 'weights above the largest count in full' \
 	's/ldexp\(Min\(weight, most\), bits\)/ldexp(weight, bits)/' weights 176_weights_audit
 mutant weights-up 'weights' 'weights are rounded beyond the largest' \
@@ -222,7 +224,7 @@ mutant weights-up 'weights' 'weights are rounded beyond the largest' \
 mutant weights-negative 'weights' 'negative weights count' \
 	's/\tif \(!\(weight > 0\)\)\n\t\treturn 0;/\tif (isnan(weight))\n\t\treturn 0;/' weights
 mutant weights-unknown 'weights' 'exact sketches do not know the largest weight' \
-	's/view->header->noise\.max_contributions != race_largest_weight\(request\)/false/' weights
+	's/view->header->noise\.max_contributions != race_largest_weight\(request\)/false \&\& race_largest_weight(request)/' weights
 
 ##### scores of releases that are calibrated
 
