@@ -6,6 +6,8 @@
  * clock, and whether the disk is full.  A test writes them while the server runs.  A full
  * disk refuses what makes a file longer, and lets files be overwritten.
  */
+#undef _FILE_OFFSET_BITS		/* it would give pwrite and pwrite64 one name */
+#undef _TIME_BITS
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -28,6 +28,7 @@ my $releases = $ENV{RELEASES} // 20;
 my $seconds = 60 * ($ENV{MINUTES} // 0);
 my $seed = $ENV{SEED} // 1;
 srand $seed;
+$SIG{PIPE} = 'IGNORE';			# of sessions that have ended
 
 # ------------------------------------------------------------------ the machine
 
