@@ -132,8 +132,9 @@ race_counters_sum(const void *counters, int width, const uint32_t *buckets,
 	return total + (double) sum;
 }
 
-/* Counters beyond this count as this: so sums stay within 64 bits, of roots, and 128. */
+/* Counters beyond this count as this, and sums of cubes beyond those: so roots stay within 42 bits. */
 #define MOST_IN_NORM	(INT64_C(1) << 36)
+#define MOST_CUBES		((unsigned __int128) 1 << 126)
 
 uint64_t
 race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t range)
@@ -149,14 +150,15 @@ race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t ran
 
 				  for (uint32_t b = 0; b < range; b++)
 				  {
-					  int64_t		value = c[b];
+					  uint64_t		value = c[b] < 0 ? -(uint64_t) c[b] : (uint64_t) c[b];
 
-					  if (sizeof(type) == sizeof(int64_t))
-						  value = value > MOST_IN_NORM ? MOST_IN_NORM :
-							  value < -MOST_IN_NORM ? -MOST_IN_NORM : value;
-					  sum += (unsigned __int128) ((__int128) value * value);
+					  if (sizeof(type) == sizeof(int64_t) && value > MOST_IN_NORM)
+						  value = MOST_IN_NORM;
+					  sum += (unsigned __int128) value * value * value;
+					  if (sizeof(type) == sizeof(int64_t) && sum > MOST_CUBES)
+						  sum = MOST_CUBES;
 				  }
-				  total += race_integer_root(sum);
+				  total += race_integer_cube_root(sum);
 			  }
 		)
 	return total;

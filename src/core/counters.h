@@ -65,9 +65,9 @@ extern double race_counters_sum(const void *counters, int width,
 								uint32_t to, uint32_t range);
 
 /*
- * Return the sum over rows of the Euclidean norm of each row of `range` counters, which is rounded
- * down to an integer.  Whoever changes a row by at most an integer m in norm changes its
- * rounded norm by at most m.  Counters beyond 2^36 count as 2^36.
+ * Return the sum over rows of the norm of order 3 of each row of `range` counters, the cube root of the sum of
+ * cubes, which is rounded down to an integer.  Whoever changes a row by at most an integer m in norm changes its
+ * rounded norm by at most m.  Counters beyond 2^36 count as 2^36, and norms beyond 2^42 as 2^42.
  */
 extern uint64_t race_counters_norms(const void *counters, int width, uint32_t rows,
 									uint32_t range);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Square roots of integers, exact.
+ * Roots of integers, exact.
  */
 
 /* The root of x < 2^126, rounded down */
@@ -22,6 +22,19 @@ race_integer_root(unsigned __int128 x)
 	while ((unsigned __int128) root * root > x)
 		root--;
 	while ((unsigned __int128) (root + 1) * (root + 1) <= x)
+		root++;
+	return root;
+}
+
+/* The cube root of x <= 2^126, rounded down */
+static inline uint64_t
+race_integer_cube_root(unsigned __int128 x)
+{
+	uint64_t	root = (uint64_t) cbrt((double) x);
+
+	while ((unsigned __int128) root * root * root > x)
+		root--;
+	while ((unsigned __int128) (root + 1) * (root + 1) * (root + 1) <= x)
 		root++;
 	return root;
 }

@@ -497,11 +497,18 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 }
 
 /*
- * How many records a typical kernel sum is: half of the sum at an average record, which the
- * norms of rows tell (their squares, without collisions, over the records).  In 35 of 36 cases
- * this chose rows whose error is at most 1.25 times that of the best (test/bench/ROWS.md).  Where
- * noise drowns the norms, what is usual counts for more.
+ * How many records a typical kernel sum is: half of the root mean square of what rows say at an average record, which
+ * norms of order 3 tell (their cubes, without collisions, over the records).
  */
+static double
+mass_of_norm(double norm, double noise, const RaceParams *params, double records)
+{
+	double		collisions = race_collision_probability(params) * records;
+
+	return sqrt(fmax(pow(norm, 3) / records - collisions * collisions, pow(noise, 3) / records)) / 2;
+}
+
+/* Where noise drowns the norms, what is usual counts for more, unless they exclude it. */
 static double
 mass_by_norms(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *plan,
 			  double records)
@@ -511,21 +518,19 @@ mass_by_norms(RaceRandom *random, const RaceExact *exact, int n, const RacePlan 
 		(n * (double) params->rows);
 	int64_t		sum = 0;
 	double		norm;
-	double		square;
+	double		usual;
 	double		doubt;
 	double		trust;
 
 	for (int i = 0; i < n; i++)
 		sum += race_counters_norms(exact[i].counters, exact[i].width, params->rows,
 								   params->range);
-	norm = noisy(random, sum, plan, plan->choice_noise) / (n * (double) params->rows);
-	square = norm * norm - noise * noise -
-		race_collision_probability(params) * records * records;
-	/* the standard deviation of its logarithm */
-	doubt = norm > noise ? 2 * noise / norm : 2;
+	norm = fmax(noisy(random, sum, plan, plan->choice_noise) / (n * (double) params->rows), noise);
+	usual = fmin(race_usual_mass(records), mass_of_norm(norm + 2 * noise, noise, params, records));
+	/* the standard deviation of the logarithm of the mass */
+	doubt = 1.5 * noise / norm;
 	trust = 1 / (1 + doubt * doubt);
-	return pow(fmax(square, noise * noise) / (2 * records), trust) *
-		pow(race_usual_mass(records), 1 - trust);
+	return pow(mass_of_norm(norm, noise, params, records), trust) * pow(usual, 1 - trust);
 }
 
 static RaceSelection

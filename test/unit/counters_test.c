@@ -314,8 +314,8 @@ real_norms(const int64_t *values)
 		double		sum = 0;
 
 		for (int b = 0; b < NORM_RANGE; b++)
-			sum += (double) values[r * NORM_RANGE + b] * (double) values[r * NORM_RANGE + b];
-		total += sqrt(sum);
+			sum += pow((double) values[r * NORM_RANGE + b], 3);
+		total += cbrt(sum);
 	}
 	return total;
 }
@@ -359,9 +359,9 @@ test_norms(int width)
 static void
 test_large_norms(void)
 {
-	int64_t		values[2] = {INT64_C(3) << 34, -(INT64_C(4) << 34)};
+	int64_t		values[3] = {INT64_C(3) << 30, -(INT64_C(4) << 30), INT64_C(5) << 30};
 
-	ok(race_counters_norms(values, 8, 1, 2) == UINT64_C(5) << 34, "norms of large counters are exact");
+	ok(race_counters_norms(values, 8, 1, 3) == UINT64_C(6) << 30, "norms of large counters are exact");
 	values[0] = RACE_MAX_COUNT;
 	values[1] = 0;
 	ok(race_counters_norms(values, 8, 2, 1) == UINT64_C(1) << 36, "counters beyond 2^36 count as 2^36");
