@@ -200,6 +200,7 @@ describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *re
 {
 	const RaceView *view = &question->view;
 	double		p = race_collision_probability(view->params);
+	RaceColumn	record[RACE_MAX_PARTS];
 	double		ratio;
 
 	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
@@ -207,8 +208,10 @@ describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *re
 	result->least_variance = least_variance(question, terms);
 	result->rows_variance = 0;
 	if (terms->gridded != NULL)
-		result->rows_variance = terms->gridded->noise_variance +
-			terms->gridded->squared_bias * pow(terms->model + terms->mean, 2);
+	{
+		race_question_record(question, record);
+		result->rows_variance = race_gridded_variance(terms->gridded, record[0].numbers, terms->mean);
+	}
 	else if (!question->partial)
 		result->rows_variance = race_estimator_variance(view, terms->residuals, question->buckets, 0,
 														view->params->rows, terms->mean,

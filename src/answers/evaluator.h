@@ -25,7 +25,9 @@ typedef struct RaceGridded
 	RaceRecordCount count;		/* by the noisy count and the sums of nodes */
 	double		noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
 	double		node_variance;	/* of the noise of a node, in records */
-	double		squared_bias;	/* the most that cells change a kernel sum, as a part of it, squared */
+	double		squared_bias;	/* what cells change a kernel sum, as a part of it, squared */
+	struct RaceGridded *coarser;	/* in two dimensions, with nodes twice as far apart; or NULL */
+	double		part;			/* of the difference between both, that cells may change */
 	int			n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
 	/* point masses that were taken out of the nodes (point_masses.h) */
@@ -40,6 +42,9 @@ extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext cont
 
 /* The sum of kernels between the records and x, which lies within the bounds */
 extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
+
+/* The variance of this sum at x: of noise, and what cells change */
+extern double race_gridded_variance(const RaceGridded *gridded, const double *x, double sum);
 
 /*
  * The evaluator of a sketch that needs more than its counters.
