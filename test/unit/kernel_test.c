@@ -316,8 +316,8 @@ test_match(void)
 static double
 kernel_of_number(const RaceParams *params, uint64_t number)
 {
-	RaceColumn	x[RACE_MAX_PARTS];
-	RaceColumn	y[RACE_MAX_PARTS];
+	RaceColumn	x[RACE_MAX_PARTS] = {{0}};
+	RaceColumn	y[RACE_MAX_PARTS] = {{0}};
 	double		k;
 	int			p = 0;
 
