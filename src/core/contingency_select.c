@@ -660,6 +660,19 @@ gain_of_second_draw(const RaceSelect *select, double amount)
 	return gain * (select->columns - 1);
 }
 
+/* Is the largest score above what noise alone is expected to reach among so many? Else they tell of no dependence. */
+static bool
+tell_dependence(const RaceSelect *select, const int64_t *scores)
+{
+	uint32_t	n = race_select_candidates(select);
+	double		deviations = select->pure ? log(n) / sqrt(2) : sqrt(2 * log(n));
+	double		most = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		most = fmax(most, (double) scores[k] / (double) select->unit);
+	return most > deviations * select->score_deviation;
+}
+
 /* Divide an amount among the tables up to this number that have no noise yet. */
 static void
 take_tables(RaceSelect *select, uint32_t to, double amount)
@@ -703,7 +716,8 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 		}
 	}
 	/* dependence is weak: the rest goes to race_select_rest() */
-	if (select->round == 0 && select->n_asked == 0 && all < SECOND_DRAW_PART * gain_of_second_draw(select, amount))
+	if (select->round == 0 && select->n_asked == 0 &&
+		(!tell_dependence(select, scores) || all < SECOND_DRAW_PART * gain_of_second_draw(select, amount)))
 	{
 		to = select->measured;
 		select->round = ROUNDS - 1;
