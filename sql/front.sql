@@ -237,15 +237,16 @@ ALTER TABLE measured DROP CONSTRAINT measured_pressure_check;
 CALL race_release_next('measured');
 DROP TABLE measured;
 
--- what says too little, or nothing, is told so
+-- what says too little, or nothing, is told so; at this confidence noise alone says something in 1e-13 of runs
 CREATE TABLE scarce (x int CHECK (x BETWEEN 5 AND 5), y float8 CHECK (y BETWEEN 0 AND 1), site int NOT NULL);
 CALL race_protect('scarce', 'scarce', 1e12, 1e-3);
 CALL race_describe('scarce', 'site', categories => '{1,2}');
 CALL race_release('scarce empty', 'scarce', '{x,y,site}', 1);
 INSERT INTO scarce SELECT 5, i % 10 / 10.0, i % 4 FROM generate_series(0, 9999) i;
 CALL race_release('scarce', 'scarce', '{x,y,site}', 1e6);
-SELECT count(*) > 0 AS places, count(density) AS known FROM race_curve('scarce empty', 'y');
-SELECT count(*) AS values, count(probability) AS known, count(prior) AS priors FROM race_classify('scarce empty', 'site', '{"y": 0.5}');
+SELECT count(*) > 0 AS places, count(density) AS known FROM race_curve('scarce empty', 'y', confidence => 1 - 1e-13);
+SELECT count(*) AS values, count(probability) AS known, count(prior) AS priors
+FROM race_classify('scarce empty', 'site', '{"y": 0.5}', confidence => 1 - 1e-13);
 SELECT column1, column2, correlation FROM race_correlation('scarce') WHERE column1 = 'x';
 SELECT race_regress('scarce', 'y', '{x}');
 SELECT race_heatmap('scarce', 'y', 'y');
