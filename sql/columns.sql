@@ -187,6 +187,7 @@ CALL race_release('r', NULL, '{age}', 1);
 CALL race_release('r', 'visited', NULL, 1);
 CALL race_release('r', 'visited', '{age}', NULL);
 CALL race_release('r', 'nothing', '{age}', 1);
+CALL race_release(' ', 'visited', '{age}', 1);
 CALL race_release('r', 'visited', '{}', 1);
 CALL race_release('r', 'visited', '{age,age}', 1);
 CALL race_release('r', 'visited', '{age,NULL}', 1);

@@ -535,6 +535,12 @@ CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS rea
 COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
 	'the numbers of the cells that the values of a row are in, by their domains; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';
 
+CREATE FUNCTION _racepriv._race_number(numeric) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_number' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION _racepriv._race_number(numeric) IS
+	'the nearest float8, an infinity or 0 where a cast raises an error';
+
 COMMENT ON TYPE race_sketch IS
 	'a RACE sketch of records (Coleman & Shrivastava, CCS 2021), or moments of columns; exact while it is built, private after race_privatize. The text form is base64';
 
@@ -1847,6 +1853,10 @@ DECLARE
 	most_bytes CONSTANT int := 200;		-- of a name or a unit
 	most_description CONSTANT int := 10000;
 BEGIN
+	IF name ~ '^\s*$' THEN
+		RAISE EXCEPTION 'a release needs a name' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Answers are asked by it, as in race_count(''visits 2026'').';
+	END IF;
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
 	END IF;
@@ -2211,7 +2221,7 @@ CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], me
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
-	pair_groups CONSTANT int := 64;		-- of a column, in the table of two numbers that are released alone
+	most_fine CONSTANT int := 50;	-- more columns have groups of numbers that are twice as wide: a quarter of the counters
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
 BEGIN
@@ -2257,10 +2267,9 @@ BEGIN
 			ELSE c.domain END);
 		units := units || c.unit;
 	END LOOP;
-	IF jsonb_array_length(domains) = 2 AND NOT jsonb_path_exists(domains, '$[*] ? (@.kind != "number" || @.cells < 128)') THEN
-		SELECT jsonb_agg(e.domain || jsonb_build_object('group', (
-			SELECT min(w) FROM generate_series(0, 6) i, unnest(ARRAY[1, 2, 4, 5]) m, LATERAL (VALUES (m * 10 ^ i)) w (w)
-			WHERE w.w >= ((e.domain->>'cells')::int - (e.domain->>'single')::int) / pair_groups::float8)::int) ORDER BY e.place)
+	IF cardinality(columns) > most_fine THEN
+		SELECT jsonb_agg(CASE WHEN e.domain->>'kind' = 'number' AND (e.domain->>'group')::int > 1 THEN
+			e.domain || jsonb_build_object('group', 2 * (e.domain->>'group')::int) ELSE e.domain END ORDER BY e.place)
 		INTO domains FROM jsonb_array_elements(domains) WITH ORDINALITY e (domain, place);
 	END IF;
 	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);

@@ -223,10 +223,14 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 	if (value->type == jbvNull && domain->has_null)
 		weights[domain->n] = 1;
 	else if (is_array && n == 2)
-		race_tables_range(domain,
-					 number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY),
-					 number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY),
-					 weights);
+	{
+		double		from = number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY);
+		double		to = number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY);
+
+		if (from > to)
+			refuse_value(domain, "a range that ends before it begins");
+		race_tables_range(domain, from, to, weights);
+	}
 	else if (!is_array && value->type != jbvNull && domain->whole)
 		race_tables_range(domain, number_of(domain, value, 0), number_of(domain, value, 0) + 1, weights);
 	else

@@ -20,6 +20,7 @@
 #include "optimizer/plancat.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_expr.h"
+#include "parser/parse_func.h"
 #include "parser/parser.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
@@ -815,11 +816,14 @@ static Node *
 cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 {
 	bool		label = use == RACE_AS_LABEL;
-	Node	   *result = coerce_to_target_type(pstate, expression, exprType(expression),
-											   label ? TEXTOID : FLOAT8OID, -1,
-											   label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT,
-											   COERCE_EXPLICIT_CAST, -1);
+	Node	   *result;
 
+	/* the cast of numeric fails on a number that a double has no room for */
+	if (!label && getBaseType(exprType(expression)) == NUMERICOID)
+		return ParseFuncOrColumn(pstate, list_make2(makeString(RACE_SCHEMA), makeString("_race_number")),
+								 list_make1(expression), NULL, NULL, false, -1);
+	result = coerce_to_target_type(pstate, expression, exprType(expression), label ? TEXTOID : FLOAT8OID, -1,
+								   label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT, COERCE_EXPLICIT_CAST, -1);
 	if (result != NULL)
 		return result;
 	if (label)

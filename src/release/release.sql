@@ -127,6 +127,10 @@ DECLARE
 	most_bytes CONSTANT int := 200;		-- of a name or a unit
 	most_description CONSTANT int := 10000;
 BEGIN
+	IF name ~ '^\s*$' THEN
+		RAISE EXCEPTION 'a release needs a name' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Answers are asked by it, as in race_count(''visits 2026'').';
+	END IF;
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
 	END IF;
