@@ -189,7 +189,7 @@ mutant labels-one-record 'labels' 'noise for one record in each label' \
 ##### series
 
 mutant series-epsilon 'series' 'each value gets all of epsilon' \
-	's/return epsilon \/ levels \* ROUNDING;/return epsilon;/' series_test greybox_series_test
+	's/return epsilon \/ levels \* ROUNDING;/return epsilon;/' series_test greybox_series_test 178_series_audit
 mutant series-rho 'series' 'each value gets all of rho' \
 	's/race_gaussian_allowed\(epsilon, delta\) \/ levels \* STEP/race_gaussian_allowed(epsilon, delta) * STEP/' series_test
 mutant series-cost 'series' 'the cost of one value is stated' \
@@ -197,7 +197,7 @@ mutant series-cost 'series' 'the cost of one value is stated' \
 mutant series-selected 'series' 'noisy counts choose what is measured' \
 	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
 mutant series-not-divided 'series' 'releases do not know that they are values' \
-	's/asked->levels > 0 \? race_series_epsilon\(asked->epsilon, asked->delta, asked->levels\) ://' series
+	's/asked->levels > 0 \? race_series_epsilon\(asked->epsilon, asked->delta, asked->levels\) ://' series 178_series_audit
 mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
 	's/\n\trace_series_store_units\(&release->ledger, &release->asked, checked\);//' series
 mutant series-units-again 'series, units' 'each value takes as many records of a unit as the whole series may' \
