@@ -355,7 +355,11 @@ convolve(Nodes *nodes, const RaceParams *params, bool square)
 
 	race_radial_init(radial, params);
 	for (int i = 0; i < race_radial_nodes() && square; i++)
-		*race_radial_node(radial, i) *= *race_radial_node(radial, i);
+	{
+		double	   *node = race_radial_node(radial, i);
+
+		*node *= *node;
+	}
 	set_sides(&nodes->grid, sides, steps);
 	if (nodes->lattice.numbers == NULL)
 		nodes->lattice.numbers = palloc_extended(race_lattice_space(sides) * sizeof(RaceComplex),

@@ -395,7 +395,7 @@ test_enumerated(void)
 
 	for (int i = 0; i < n_cases; i++)
 	{
-		RaceGaussianBudget budget;
+		RaceGaussianBudget budget = {0};
 		uint64_t	squares = 0;
 		long double delta;
 
