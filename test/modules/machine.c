@@ -21,6 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* PostgreSQL 16 and later hide the names of modules; the server must find these before those of the C library. */
+#pragma GCC visibility push(default)
+
 static const volatile int64_t unchanged[2];
 static const volatile int64_t *machine = unchanged;
 
