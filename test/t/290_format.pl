@@ -37,6 +37,8 @@ INSERT INTO cases VALUES
 ('l1', 'l1(dims=3, bandwidth=0.7, rows=70, range=8, seed=3, sequence=sobol, power=3, rehash=multilinear, upper={1,2,3})', '{0.5,-1.25,1000}', '[[0.5,-1.25,1000]]'),
 ('ls', 'least_squares(dims=3, power=3, radius=2, rows=70, range=8)', '{0.5,-1.25,1000}', '[[0.5,-1.25,1000]]'),
 ('ls2', 'least_squares(dims=3, power=3, radius=2, rows=70, range=8, lower={1,1,1})', '{0.5,-1.25,1}', '[[0.5,-1.25,1]]'),
+('margin', 'margin(dims=3, power=3, rows=70, range=8, seed=1, sequence=sobol, radius=2, query_radius=3)', '{1,0.5,-1}', '[[1,0.5,-1]]'),
+('margin long', 'margin(dims=3, power=3, rows=70, range=8, seed=1, sequence=independent, radius=0.1)', '{1,1e308,1}', '[[1,1e308,1]]'),
 ('grid1', 'l2(dims=1, cells={9}, lower={-1}, upper={1e3}, sequence=grid)', '{0.5}', '[[0.5]]'),
 ('grid2', 'l2(dims=2, cells={16,12}, lower={-1,0}, upper={1e3,7}, sequence=grid)', '{0.5,9}', '[[0.5,9]]'),
 ('grid3', 'l1(dims=3, bandwidth=2, cells={64,32,32}, lower={-1,0,0}, upper={1e3,7,9}, sequence=grid)', '{777,6.2,5}', '[[777,6.2,5]]'),
@@ -46,6 +48,7 @@ INSERT INTO cases VALUES
 ('moments1', race_moment_params('{0,-5,3}', '{10,5,4}', targets => 1, features=>5, seed=>7), '{1,2,3.3}', '[[1,2,3.3]]'),
 ('moments1i', race_moment_params('{0,-5,3}', '{10,5,4}', targets => 1, features=>5, seed=>7, sequence=>'independent', bandwidth=>0.3), '{1,2,3.3}', '[[1,2,3.3]]'),
 ('moments abs', race_moment_params('{0,-5,3}', '{10,5,4}', targets => 1, clip=>'absolute',norm=>1.1), '{1,2,3.3}', '[[1,2,3.3]]'),
+('moments transform', race_moment_params('{-4,-4}', '{4,4}', targets => 0, transform => race_transform((SELECT race_build(race_moment_params('{0,-30}', '{100,150}', targets => 0), ARRAY[i * 0.25, i % 7 - 30]::float8[]) FROM generate_series(0, 299) i))), '{50,-20}', '[[50,-20]]'),
 ('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}})', '{1,2,5}', '[[1,2,5]]'),
 ('tables m2', 'tables(dims=3, cells={4,7,2}, groups={{1,2,0},{0,1,0},{1,1,1}})', '{1,2,1000.7}', '[[1,2,1000.7]]'),
 ('tables m3', 'tables(dims=3, cells={4,7,3}, groups={{1,2,0},{0,1,0},{1,1,1}})', '{1,2,4097}', '[[1,2,4097]]'),
@@ -53,6 +56,8 @@ INSERT INTO cases VALUES
 SELECT name, race_sketch(params), py, race_add(race_sketch(params), record::float8[]) FROM cases;
 SELECT 'jaccard', race_sketch(p), '[[1,-2,2**40]]', race_add(race_sketch(p), ARRAY[1,-2,1099511627776]::bigint[]) FROM race_params('jaccard', rows=>70, range=>9, power=>2) p;
 SELECT 'jaccard empty', race_sketch(p), '[[]]', race_add(race_sketch(p), '{}'::bigint[]) FROM race_params('jaccard', rows=>70, range=>9, power=>2) p;
+SELECT 'jaccard texts', race_sketch(p), '[["a", "bc", "größer als acht"]]', race_add(race_sketch(p), ARRAY['a', 'bc', 'größer als acht']) FROM race_params('jaccard', rows=>200, range=>9, sequence=>'grouped') p;
+SELECT 'jaccard independent', race_sketch(p), '[[7, 8]]', race_add(race_sketch(p), ARRAY[7, 8]::bigint[]) FROM race_params('jaccard', rows=>70, range=>9, sequence=>'independent') p;
 SELECT 'match null', race_sketch(p), '[["", None, "größer als acht"]]', race_add(race_sketch(p), ARRAY['',NULL,'größer als acht']) FROM race_params('match', 3, rows=>70, range=>9, power=>2, nulls=>'category') p;
 SELECT 'match uuid', race_sketch(p), '[[uuid.UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"), None]]', race_add(race_sketch(p), ARRAY['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',NULL]::uuid[]) FROM race_params('match', 2, rows=>70, range=>9, power=>2, nulls=>'different') p;
 SELECT 'product', race_sketch(p), '[([1,2],[1,2],["a","b"],["x","y","z"])]', race_add(race_sketch(p), ROW('{1,2}'::float8[],'{1,2}'::float8[],ARRAY['a','b'],ARRAY['x','y','z'])) FROM CAST('l1(dims=2, bandwidth=3, rows=70, range=64, power=2) * angular(dims=2, power=2, offset={1,2}) * jaccard * match(dims=3)' AS race_params) p;
@@ -62,7 +67,7 @@ SELECT 'l2 of 300', race_sketch(p), '[[i * 0.25, i * 0.5 - 30] for i in range(30
 SELECT 'match of 300', race_sketch(p), '[[i % 7, i % 11] for i in range(300)]', race_build(p, ARRAY[i % 7, i % 11]::bigint[]) FROM generate_series(0, 299) i, race_params('match', 2, rows => 64, range => 32) p GROUP BY p;
 END
 my @cases = split /\n/, $cases;
-cmp_ok(scalar @cases, '>=', 34, 'cases of all kernels and sequences');
+cmp_ok(scalar @cases, '>=', 41, 'cases of all kernels and sequences');
 my %built = map { split /\t/ } split /\n/, client('build', $cases);
 for (@cases) {
 	my ($name) = split /\t/;
@@ -99,6 +104,7 @@ is(client('status', $private),
 
 my $grid = sql("SELECT race_build('l2(dims=2, cells={16,12}, lower={0,-30}, upper={100,150}, sequence=grid)', ARRAY[i * 0.25, i * 0.5 - 30]::float8[]) FROM generate_series(0, 299) i");
 is(client('nodes', $grid), '17x13 300', 'the nodes of a grid add up to the count');
+like(client('nodes', sql("SELECT race_privatize('$grid'::race_sketch, 1e6)")), qr/^17x13 (?:299\.9|300)/, 'and those of a private one, which has two levels');
 my $tables = sql("SELECT race_build('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}})', ARRAY[i % 4, i % 3, i % 6]::float8[]) FROM generate_series(0, 299) i");
 is(client('tables', $tables), "0 4 300\n0,1 4x3 300\n0,1,2 4x3x4 300\n0,2 4x4 300\n1 3 300\n1,2 3x4 300\n2 6 300\ncell 1: 75", 'each table has all records, and a cell has its own');
 my $moments = sql("SELECT race_build(race_moment_params('{0,-30}', '{100,150}', targets => 0), ARRAY[i * 0.25, i * 0.5 - 30]::float8[]) FROM generate_series(0, 299) i");
@@ -128,6 +134,26 @@ my @server = split /\|/, $asked[0];
 cmp_ok($server[0], '>', 1, 'a model has points');
 cmp_ok(abs($sums[$_] - $server[$_]), '<=', 1e-9 * (1 + abs $server[$_]), "a model: $_ is that of race_points") for 0 .. 3;
 unlike(client('points', $fitted), qr/Error/, 'and its bytes are read');
+
+sql(<<'END');
+CREATE TABLE letters AS SELECT (ARRAY['x','y','z'])[1 + i % 3] AS a, i * i % 4 AS b, i / 7 % 2 = 0 AS c FROM generate_series(0, 2999) i;
+CALL race_protect('letters', epsilon_limit => 1e4, columns => '{"a": ["x", "y", "z"], "b": [0, 3]}');
+CALL race_release('letters', 'letters', '{a,b,c}', epsilon => 1000);
+END
+my ($numbers, $apart) = split /\t/, client('log_linear', sql("SELECT race_released('letters')"));
+is($numbers, 0, 'a model of tables has a number for each counter');
+cmp_ok($apart, '<', 1, 'and its distribution has the counts of each table');
+
+# So many columns that shares of moments count in coarser units
+sql(<<'END');
+CREATE TABLE wide AS SELECT race_build(race_moment_params(array_fill(0::float8, '{40}'), array_fill(1::float8, '{40}'), targets => 0, norm => 6.4), ARRAY(SELECT i * j % 7 / 7.0 FROM generate_series(1, 40) j)::float8[]) AS m FROM generate_series(1, 100) i;
+CREATE TABLE coarse AS SELECT race_merge(race_share(m, 1e9, 1e-6, 3)) AS s FROM wide, generate_series(1, 3);
+END
+my ($coarser, @coarse) = split ' ', client('coarse', sql('SELECT s FROM coarse'));
+cmp_ok($coarser, '>', 0, 'coarser units');
+@wanted = split ' ', sql("SELECT array_to_string(scaled, ' ') FROM coarse, race_moments_matrix(s)");
+is(scalar @coarse, 41 * 41, 'of 40 columns');
+is(scalar(grep { abs($coarse[$_] - $wanted[$_]) > 1e-9 * (1 + abs $wanted[$_]) } 0 .. $#coarse), 0, 'each entry is that of the server');
 
 my $share = "race_share(s, 1, 1e-6, parties => 3, colluders => 1, dropouts => 1)";
 is(client('shares', sql("\\pset fieldsep '\t'\nSELECT $share, $share + $share FROM (SELECT $made AS s FROM generate_series(0, 299) i) q")),

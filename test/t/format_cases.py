@@ -50,13 +50,30 @@ def private(tables, moments):
 
 
 def points(text):
-    """The model of vectors, as doc/format.md says"""
-    sketch = racepriv.read(text)
-    n, numbers = int.from_bytes(sketch.model[:8], 'little'), np.frombuffer(sketch.model, '<f8')[4:]
-    places = numbers[2 * n:].reshape(n, sketch.parts[0].dims)
-    for weight, place in zip((numbers[:n] + numbers[n:2 * n]) / 2, places):
+    for weight, place in zip(*racepriv.read(text).points()):
         if weight > 0:
             print(repr(float(weight)), *map(float, place), sep='\t')
+
+
+def log_linear(text):
+    """How many numbers of a model of tables are no counter's, and how far its distribution is from the counters."""
+    sketch = racepriv.read(text)
+    numbers = np.frombuffer(sketch.model, '<f8')[4:]
+    groups, factors = racepriv.split_tables(sketch.parts[0], numbers)
+    every = np.indices([len(group) for group in groups])
+    place = {columns: tuple(every[i] if len(columns) == 1 else groups[i][every[i]] for i in columns) for columns in factors}
+    chances = np.exp(sum(table[place[columns]].sum(axis=-1) for columns, table in factors.items()))
+    apart = 0
+    for columns, table in sketch.tables().items():
+        counts = np.zeros(table.shape)
+        np.add.at(counts, place[columns], sketch.count * chances / chances.sum())
+        apart = max(apart, abs(counts - table).max())
+    print(len(numbers) - sketch.counters.size, apart, sep='\t')
+
+
+def coarse(text):
+    sketch = racepriv.read(text)
+    print(sketch.parts[0].extra[3], *sketch.moments().ravel())
 
 
 def shares(*texts):
