@@ -33,8 +33,8 @@ def crc32c(data):
     return functools.reduce(lambda crc, byte: crc >> 8 ^ table[(crc ^ byte) & 0xFF], data, 2**32 - 1) ^ 2**32 - 1
 
 class Part(SimpleNamespace):
-    """The parameters of one kernel. There is no "auto": sequence and rehash are said. arrays are named as in ARRAYS;
-    outputs is how many rows matrix or measured has."""
+    """The parameters of one kernel. There is no "auto": sequence and rehash are said. arrays has NumPy arrays by the
+    names in ARRAYS; outputs is how many rows matrix or measured has."""
     power, rows, range, seed, bandwidth, sequence, rehash = 1, 1024, 1024, 0, 1.0, 'independent', 'fold'
     dims, outputs, nulls, arrays, extra = 0, 0, 0, {}, ()
 
