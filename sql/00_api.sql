@@ -81,6 +81,9 @@ BEGIN
 	state := 'no error';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, hint = PG_EXCEPTION_HINT;
+	IF SQLERRM = 'cannot accept a value of type internal' THEN		-- until 15.18; later versions know no such function
+		state := '42883';
+	END IF;
 END $$;
 WITH functions AS (
 	SELECT DISTINCT f.kind, p.oid, p.proname, p.proargtypes::oid[]::regtype[] AS types
