@@ -76,6 +76,10 @@ FROM copied_releases;
 \t
 SELECT label_text('third label');
 \t
+-- bounds of dates are dates
+CALL race_describe('labelled_visits', 'day', '2026-01-01'::date, '2026-12-31'::date);
+CALL race_release('label of days', 'labelled_visits', '{day,age}', 1);
+SELECT substring(race_label('label of days')->>'text' FROM 'column      day[^\n]*');
 DROP OWNED BY regress_label_reader;
 DROP ROLE regress_label_reader;
 DROP TABLE labelled_visits, labelled_days, copied_releases;
