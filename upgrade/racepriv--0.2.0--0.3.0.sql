@@ -42,7 +42,6 @@ ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_limit(epsilon float8, delta float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_rho_epsilon(rho float8, delta float8) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_lock_tables(ledger regclass, tables regclass[], wait boolean) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_with_parts(tables regclass[]) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_topmost(tables regclass[]) SET SCHEMA _racepriv;
@@ -242,7 +241,7 @@ BEGIN
 		SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.proname, 'grantee', a.grantee::regrole::text,
 			'option', a.is_grantable)), '[]')::text
 		FROM pg_proc p, aclexplode(p.proacl) a
-		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_heatmap', '_race_histogram', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_relation_name', '_race_release_exists', '_race_request', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_estimate', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moment_params', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_protect', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
+		WHERE p.pronamespace = '@extschema@'::regnamespace AND p.proname IN ('_race_build_step', '_race_build_undo', '_race_check_budget', '_race_check_budget_owner', '_race_check_description', '_race_check_identity', '_race_check_missing', '_race_check_owner', '_race_check_shared', '_race_check_unit', '_race_classify_final', '_race_classify_step', '_race_columns', '_race_compose_step', '_race_dataset', '_race_discriminant_final', '_race_discriminant_moments_final', '_race_discriminant_moments_step', '_race_discriminant_step', '_race_enter_new_tables', '_race_exact_decimal', '_race_heatmap', '_race_histogram', '_race_last_request', '_race_lda_final', '_race_lda_posterior_final', '_race_lda_step', '_race_line', '_race_minus', '_race_moments_in', '_race_moments_out', '_race_moments_recv', '_race_moments_send', '_race_moments_step', '_race_moments_undo', '_race_ordered_labels', '_race_own_budget', '_race_params_counters', '_race_plus', '_race_plus_disjoint', '_race_points', '_race_posterior_final', '_race_private_tables', '_race_record_in', '_race_record_out', '_race_record_recv', '_race_record_send', '_race_refuse_charge', '_race_relation_name', '_race_release_exists', '_race_request', '_race_rho_epsilon', '_race_scatter_combine', '_race_scatter_deserialize', '_race_scatter_serialize', '_race_score_final', '_race_score_params', '_race_suggest_final', '_race_suggest_kernel_final', '_race_suggest_kernel_step', '_race_suggest_step', '_race_whiten_final', '_race_whiten_step', 'race_add', 'race_bandwidth', 'race_build_records', 'race_classify', 'race_compose', 'race_correlation', 'race_covariance', 'race_curve', 'race_discriminant', 'race_discriminant_moments', 'race_discriminant_records', 'race_error_bound', 'race_estimate', 'race_fit', 'race_fit_categories', 'race_histogram', 'race_info', 'race_kernel_sum', 'race_kernel_sum_mom', 'race_lda', 'race_lda_posterior', 'race_loss', 'race_mean_curve', 'race_merge', 'race_merge_disjoint', 'race_minimize', 'race_moment_params', 'race_moments', 'race_moments_matrix', 'race_moments_records', 'race_outliers', 'race_params', 'race_pca', 'race_pca_transform', 'race_posterior', 'race_predict', 'race_preview', 'race_privatize', 'race_probability_density', 'race_project', 'race_protect', 'race_quantiles', 'race_record', 'race_regress', 'race_release', 'race_released_moments', 'race_remove', 'race_score', 'race_score_params', 'race_share', 'race_similarity', 'race_suggest', 'race_suggest_kernel', 'race_suggest_rows', 'race_transform', 'race_trend', 'race_typicality', 'race_typicality_share', 'race_warp', 'race_whiten', 'race_whiten_moments', 'race_whiten_records')
 			AND a.grantee NOT IN (0, p.proowner)), true);
 	PERFORM set_config('search_path', path, true);
 END $$;
@@ -1131,7 +1130,9 @@ SELECT b.budget,
 	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
 	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
 	b.rho_limit - b.spent_rho AS rho_left, b.rho_limit, c.charges, b.accounting, b.spent_epsilon, b.spent_delta, b.spent_rho,
-	CASE WHEN b.delta_limit > c.chosen_delta THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, (b.delta_limit - c.chosen_delta)::float8) END AS spent_zcdp_epsilon,
+	CASE WHEN b.delta_limit > c.chosen_delta THEN (
+		SELECT (race_compose(VARIADIC ARRAY[0, 0, s.rho, s.delta]::float8[])).zcdp_epsilon
+		FROM (VALUES (b.spent_rho, b.delta_limit - c.chosen_delta)) s (rho, delta)) END AS spent_zcdp_epsilon,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
@@ -1480,42 +1481,6 @@ CREATE OR REPLACE FUNCTION _racepriv._race_enter_tables(tables regclass[], budge
 	ON CONFLICT DO NOTHING
 $$;
 
-CREATE FUNCTION _racepriv._race_check_new(parts regclass[], tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	taken record;
-	missing record;
-BEGIN
-	SELECT e.relation::text AS name, e.owner, e.budget, b.epsilon_limit INTO taken
-	FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets b USING (budget)
-	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
-	ORDER BY 1, 2 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'the ledger names table % already', taken.name
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
-				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
-	END IF;
-	SELECT t.table_name, b.budget INTO missing
-	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
-	WHERE NOT _racepriv._race_is_here(b.identity)
-		AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(t.table_name) AND pg_get_userbyid(c.relowner) = t.owner)
-		AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
-	ORDER BY 1, 2 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'a table of the same owner is missing in this copy of the database'
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('Table %s has budget "%s".', missing.table_name, missing.budget),
-				HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
-	END IF;
-END $$;
-
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) FROM PUBLIC;
-
-COMMENT ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) IS
-	'raises 55000 if the ledger names one of these parts for another table, or if a table of the same owner waits to be adopted in a copy of the database';
-
 CREATE OR REPLACE FUNCTION _racepriv._race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -1559,6 +1524,8 @@ DECLARE
 	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, accounting);
 	parts regclass[];
 	shared text;
+	taken record;
+	missing record;
 	b _racepriv.race_budgets;
 BEGIN
 	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbors IS NULL
@@ -1581,7 +1548,30 @@ BEGIN
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
 	IF shared IS NULL THEN
-		PERFORM _racepriv._race_check_new(parts, tables);
+		-- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
+		-- the database a table goes by its name, and one that was renamed there looks new.
+		SELECT e.relation::text AS name, e.owner, e.budget, s.epsilon_limit INTO taken
+		FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets s USING (budget)
+		WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
+		ORDER BY 1, 2 LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION 'the ledger names table % already', taken.name
+				USING ERRCODE = 'object_not_in_prerequisite_state',
+					DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
+					HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
+		END IF;
+		SELECT t.table_name, t.budget INTO missing
+		FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets s USING (budget)
+		WHERE NOT _racepriv._race_is_here(s.identity)
+			AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(t.table_name) AND pg_get_userbyid(c.relowner) = t.owner)
+			AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
+		ORDER BY 1, 2 LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION 'a table of the same owner is missing in this copy of the database'
+				USING ERRCODE = 'object_not_in_prerequisite_state',
+					DETAIL = format('Table %s has budget "%s".', missing.table_name, missing.budget),
+					HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
+		END IF;
 		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE
@@ -3609,6 +3599,7 @@ DROP FUNCTION _race_relation_name(relation regclass);
 DROP FUNCTION _race_exact_decimal(value float8);
 DROP FUNCTION _race_check_unit(max_contributions int, neighbors text);
 DROP FUNCTION _race_private_tables(relation regclass, unit_column name, public_tables regclass[]);
+DROP FUNCTION _race_rho_epsilon(rho float8, delta float8);
 DROP FUNCTION _race_discriminant_moments_final(internal);
 DROP FUNCTION _race_whiten_final(bytea);
 DROP FUNCTION _race_whiten_final(internal);

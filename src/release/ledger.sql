@@ -260,18 +260,15 @@ CREATE FUNCTION _racepriv._race_rho_limit(epsilon float8, delta float8) RETURNS 
 COMMENT ON FUNCTION _racepriv._race_rho_limit(float8, float8) IS
 	'the largest rho of zCDP that is (epsilon, delta)-differentially private, rounded down (Canonne, Kamath & Steinke 2020, proposition 7); error 22023 for a delta of 0';
 
-CREATE FUNCTION _racepriv._race_rho_epsilon(rho float8, delta float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_rho_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION _racepriv._race_rho_epsilon(float8, float8) IS
-	'the smallest epsilon that rho of zCDP implies at delta, rounded up; error 22023 for a delta of 0';
-
 CREATE VIEW race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
 	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
 	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
 	b.rho_limit - b.spent_rho AS rho_left, b.rho_limit, c.charges, b.accounting, b.spent_epsilon, b.spent_delta, b.spent_rho,
-	CASE WHEN b.delta_limit > c.chosen_delta THEN _racepriv._race_rho_epsilon(b.spent_rho::float8, (b.delta_limit - c.chosen_delta)::float8) END AS spent_zcdp_epsilon,
+	CASE WHEN b.delta_limit > c.chosen_delta THEN (
+		SELECT (race_compose(VARIADIC ARRAY[0, 0, s.rho, s.delta]::float8[])).zcdp_epsilon
+		FROM (VALUES (b.spent_rho, b.delta_limit - c.chosen_delta)) s (rho, delta)) END AS spent_zcdp_epsilon,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (

@@ -153,42 +153,6 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_enter_tables(regclass[], text) FROM P
 COMMENT ON FUNCTION _racepriv._race_enter_tables(regclass[], text) IS
 	'gives tables, by the names and owners that they have now, to a budget; their locks must be held';
 
--- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
--- the database a table goes by its name, and one that was renamed there looks new.
-CREATE FUNCTION _racepriv._race_check_new(parts regclass[], tables regclass[]) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	taken record;
-	missing record;
-BEGIN
-	SELECT e.relation::text AS name, e.owner, e.budget, b.epsilon_limit INTO taken
-	FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets b USING (budget)
-	WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
-	ORDER BY 1, 2 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'the ledger names table % already', taken.name
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
-				HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
-	END IF;
-	SELECT t.table_name, b.budget INTO missing
-	FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets b USING (budget)
-	WHERE NOT _racepriv._race_is_here(b.identity)
-		AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(t.table_name) AND pg_get_userbyid(c.relowner) = t.owner)
-		AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
-	ORDER BY 1, 2 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'a table of the same owner is missing in this copy of the database'
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = format('Table %s has budget "%s".', missing.table_name, missing.budget),
-				HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_new(regclass[], regclass[]) IS
-	'raises 55000 if the ledger names one of these parts for another table, or if a table of the same owner waits to be adopted in a copy of the database';
-
 CREATE FUNCTION _racepriv._race_enter_act(actor name, budget text, dataset text, act text, request jsonb) RETURNS void
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -234,6 +198,8 @@ DECLARE
 	limits record := _racepriv._race_check_limits(epsilon_limit, delta_limit, accounting);
 	parts regclass[];
 	shared text;
+	taken record;
+	missing record;
 	b _racepriv.race_budgets;
 BEGIN
 	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbors IS NULL
@@ -256,7 +222,30 @@ BEGIN
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
 	IF shared IS NULL THEN
-		PERFORM _racepriv._race_check_new(parts, tables);
+		-- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
+		-- the database a table goes by its name, and one that was renamed there looks new.
+		SELECT e.relation::text AS name, e.owner, e.budget, s.epsilon_limit INTO taken
+		FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets s USING (budget)
+		WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
+		ORDER BY 1, 2 LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION 'the ledger names table % already', taken.name
+				USING ERRCODE = 'object_not_in_prerequisite_state',
+					DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
+					HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
+		END IF;
+		SELECT t.table_name, t.budget INTO missing
+		FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets s USING (budget)
+		WHERE NOT _racepriv._race_is_here(s.identity)
+			AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass(t.table_name) AND pg_get_userbyid(c.relowner) = t.owner)
+			AND t.owner IN (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = ANY (tables))
+		ORDER BY 1, 2 LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION 'a table of the same owner is missing in this copy of the database'
+				USING ERRCODE = 'object_not_in_prerequisite_state',
+					DETAIL = format('Table %s has budget "%s".', missing.table_name, missing.budget),
+					HINT = 'If the table was renamed here, give it its name back. CALL race_budget_adopt for the budget first.';
+		END IF;
 		INSERT INTO _racepriv.race_budgets (budget, accounting, epsilon_limit, delta_limit, rho_limit, identity)
 		VALUES (dataset, accounting, limits.epsilon, limits.delta, limits.rho, _racepriv._race_identity());
 	ELSE

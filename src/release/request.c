@@ -779,7 +779,6 @@ race_request_current(const RaceChecked *checked)
  */
 
 PG_FUNCTION_INFO_V1(race_rho_limit);
-PG_FUNCTION_INFO_V1(race_rho_epsilon);
 
 /* race_rho_limit(epsilon, delta): the largest rho that they allow */
 Datum
@@ -795,18 +794,4 @@ race_rho_limit(PG_FUNCTION_ARGS)
 				 errmsg("a budget of zCDP needs epsilon between %g and %g, and delta above 0 and below 1",
 						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
 	PG_RETURN_FLOAT8(race_rho_allowed(epsilon, delta));
-}
-
-/* race_rho_epsilon(rho, delta): the smallest epsilon that rho implies at delta */
-Datum
-race_rho_epsilon(PG_FUNCTION_ARGS)
-{
-	double		rho = PG_GETARG_FLOAT8(0);
-	double		delta = PG_GETARG_FLOAT8(1);
-
-	if (!(rho >= 0) || !(delta >= RACE_MIN_DELTA && delta < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rho must be at least 0, and delta above 0 and below 1")));
-	PG_RETURN_FLOAT8(race_epsilon_of_rho(rho, delta));
 }

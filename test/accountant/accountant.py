@@ -451,7 +451,7 @@ STATEMENTS = {
                 counter_noise_stddev, count_noise_stddev
                 FROM q, race_privacy_cost(params::race_params, q.epsilon, q.delta, kept, m, q.neighbors, q.records) c"""),
     'convert': ('epsilon float8, delta float8, rho float8',
-                """SELECT 'convert', epsilon, delta, _racepriv._race_rho_limit(epsilon, delta), rho, _racepriv._race_rho_epsilon(rho, delta) FROM q"""),
+                """SELECT 'convert', epsilon, delta, _racepriv._race_rho_limit(epsilon, delta), rho, (SELECT (race_compose(VARIADIC ARRAY[0, 0, s.rho, s.delta]::float8[])).zcdp_epsilon FROM (VALUES (q.rho, q.delta)) s (rho, delta)) FROM q"""),
     'share': ('kind text, params text, unit int, kept int, cells int, square bigint, epsilon float8, delta float8, parties int, colluders int,'
               ' dropouts int, m int, neighbors text',
               """SELECT 'share', kind, kept, cells, square, q.epsilon, q.delta, parties, colluders, dropouts, m, q.neighbors, i.epsilon, i.delta,
