@@ -133,6 +133,9 @@ PURE = $(addprefix core/,cells contingency% junction_tree measure kernels sequen
 	domain_choice series noise_samplers noise_budget counters noisy) \
 	$(addprefix answers/,factor graphical% period_weights radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
+list-pure-core:
+	@printf '%s\n' $(filter src/core/%,$(PURE_OBJS))
+.PHONY: list-pure-core
 # Tests that have their own race_noisy(), which notes what it is given
 test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/choice_test: REPLACED = src/core/noisy.o
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)

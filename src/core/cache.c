@@ -14,7 +14,6 @@
 
 #include "cache.h"
 #include "params.h"
-#include "record_read.h"
 #include "server.h"
 #include "summary.h"
 

@@ -26,7 +26,6 @@
 #include "params.h"
 #include "privatize.h"
 #include "record.h"
-#include "record_read.h"
 #include "server.h"
 #include "sketch.h"
 #include "sketch_format.h"

@@ -586,7 +586,7 @@ extern void race_hash_force(const char *name);
 
 /*
  * Return the probability that two different codes share a bucket, for which estimates are corrected.  It
- * is 0 where codes are folded: there distant codes do meet, but rarely (hash.c).
+ * is 0 where codes are folded: there distant codes do meet, but rarely (rows.c).
  */
 extern double race_collision_probability(const RaceParams *params);
 

@@ -25,7 +25,7 @@ typedef enum RaceStream
 	RACE_STREAM_FUNCTION = 1,
 	RACE_STREAM_REHASH = 2,
 	RACE_STREAM_SCRAMBLE = 3,
-	RACE_STREAM_INTEGER = 4,	/* elements, hash.c */
+	RACE_STREAM_INTEGER = 4,	/* elements, rows.c */
 	RACE_STREAM_BYTES = 5,
 	RACE_STREAM_FIT = 6,		/* points of models, fit.c */
 	RACE_STREAM_SAMPLE = 7,		/* records drawn from models, sample.c */

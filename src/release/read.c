@@ -37,7 +37,7 @@
 
 #include "../core/domain.h"
 #include "../core/privatize.h"
-#include "../core/record_read.h"
+#include "../core/record.h"
 #include "../core/server.h"
 #include "../core/sketch.h"
 #include "lineage.h"

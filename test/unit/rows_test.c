@@ -191,7 +191,7 @@ plain_words(const RaceParams *part, uint64_t code)
 	return bits;
 }
 
-/* The bucket of one row, as hash.c describes it */
+/* The bucket of one row, as rows.c describes it */
 static uint32_t
 plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused)
 {
