@@ -193,27 +193,16 @@ bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
 		)
 }
 
-INLINE void
-bump(void *counters, int width, const uint32_t *buckets, size_t n,
-	 uint32_t rows, size_t range, int64_t delta)
-{
-	uint32_t	r = 0;
-
-	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
-		bump_rows(counters, width, r * range, buckets + r, n, ROWS_TOGETHER, range, delta);
-	for (; r < rows; r++)
-		bump_rows(counters, width, r * range, buckets + r, n, 1, range, delta);
-}
-
 void
 race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
 				   uint32_t rows, uint32_t range, int64_t delta)
 {
-	/* a constant makes the innermost loop one instruction a counter */
-	if (delta == 1)
-		bump(counters, width, buckets, n, rows, range, 1);
-	else
-		bump(counters, width, buckets, n, rows, range, delta);
+	uint32_t	r = 0;
+
+	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
+		bump_rows(counters, width, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, delta);
+	for (; r < rows; r++)
+		bump_rows(counters, width, (size_t) r * range, buckets + r, n, 1, range, delta);
 }
 
 void
