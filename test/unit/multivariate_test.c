@@ -175,10 +175,24 @@ regress(Sums *sums, double *coefficients, double *covariance)
 	return race_ridge_fit(&sums->noisy, &ridge, work);
 }
 
-/* The share of coefficients of which intervals of 95 % hold the truth, over many draws */
+/* Columns are a map of v: 2 x + 0.5, x' + x, x'' and y + 0.3 x; so y + 0.3 x = -0.075 + 0.55 c - 0.3 c' */
+static const double map[N * N] = {
+	1, 0, 0, 0, 0,
+	0.5, 2, 0, 0, 0,
+	0, 1, 1, 0, 0,
+	0, 0, 0, 1, 0,
+	0, 0.3, 0, 0, 1
+};
+static const double mapped_truth[N - 1] = {-0.075, 0.55, -0.3, 0};
+
+/*
+ * The share of coefficients of which intervals of 95 % hold the truth, over many draws: by columns with a prior or NULL, if
+ * they are mapped.  The noise is said to be `doubt` times what it is.
+ */
 static double
-coverage(double other, double doubt, double *error)
+coverage(double other, double doubt, bool mapped, const double *prior, double *error)
 {
+	const double *right = mapped ? mapped_truth : truth;
 	double		coefficients[N - 1];
 	double		covariance[(N - 1) * (N - 1)];
 	int			held = 0;
@@ -191,11 +205,17 @@ coverage(double other, double doubt, double *error)
 		draw(&sums, 1000000 * (uint64_t) (d + 1), other * sqrt(2), other);
 		sums.noisy.other *= doubt;
 		sums.noisy.diagonal *= doubt;
+		if (mapped)
+		{
+			sums.noisy.map = map;
+			sums.noisy.prior = prior;
+			project(&sums);
+		}
 		regress(&sums, coefficients, covariance);
 		for (int i = 0; i < N - 1; i++)
 		{
-			held += fabs(coefficients[i] - truth[i]) < 1.96 * sqrt(covariance[i * N]);
-			*error += fabs(coefficients[i] - truth[i]) / (N - 1) / draws;
+			held += fabs(coefficients[i] - right[i]) < 1.96 * sqrt(covariance[i * N]);
+			*error += fabs(coefficients[i] - right[i]) / (N - 1) / draws;
 		}
 	}
 	return (double) held / draws / (N - 1);
@@ -234,47 +254,10 @@ test_regression(void)
 	ok(fabs(sqrt(covariance[2 * N]) / (0.1 / 0.3 / sqrt(RECORDS)) - 1) < 0.1,
 	   "... with the usual standard error");
 
-	ok(coverage(0, 1, &error) > 0.93, "intervals hold the truth: without noise");
-	ok(coverage(5, 1, &error) > 0.93, "... with noise");
-	ok(coverage(50, 1, &less) > 0.93 && less > error, "... and with much");
-	ok(coverage(50, 0.2, &less) < 0.9, "... but not if noise is said to be a fifth of what it is");
-}
-
-/* Columns are a map of v: 2 x + 0.5, x' + x, x'' and y + 0.3 x; so y + 0.3 x = -0.075 + 0.55 c - 0.3 c' */
-static const double map[N * N] = {
-	1, 0, 0, 0, 0,
-	0.5, 2, 0, 0, 0,
-	0, 1, 1, 0, 0,
-	0, 0, 0, 1, 0,
-	0, 0.3, 0, 0, 1
-};
-static const double mapped_truth[N - 1] = {-0.075, 0.55, -0.3, 0};
-
-/* The share of intervals that hold the truth by columns, with a prior or NULL */
-static double
-mapped_coverage(double other, const double *prior, double *error)
-{
-	double		coefficients[N - 1];
-	double		covariance[(N - 1) * (N - 1)];
-	int			held = 0;
-	int			draws = 400;
-	Sums		sums;
-
-	*error = 0;
-	for (int d = 0; d < draws; d++)
-	{
-		draw(&sums, 1000000 * (uint64_t) (d + 1), other * sqrt(2), other);
-		sums.noisy.map = map;
-		sums.noisy.prior = prior;
-		project(&sums);
-		regress(&sums, coefficients, covariance);
-		for (int i = 0; i < N - 1; i++)
-		{
-			held += fabs(coefficients[i] - mapped_truth[i]) < 1.96 * sqrt(covariance[i * N]);
-			*error += fabs(coefficients[i] - mapped_truth[i]) / (N - 1) / draws;
-		}
-	}
-	return (double) held / draws / (N - 1);
+	ok(coverage(0, 1, false, NULL, &error) > 0.93, "intervals hold the truth: without noise");
+	ok(coverage(5, 1, false, NULL, &error) > 0.93, "... with noise");
+	ok(coverage(50, 1, false, NULL, &less) > 0.93 && less > error, "... and with much");
+	ok(coverage(50, 0.2, false, NULL, &less) < 0.9, "... but not if noise is said to be a fifth of what it is");
 }
 
 static void
@@ -297,14 +280,14 @@ test_map(void)
 		wrong[4 * N + i] = wrong[i * N + 4] = prior[4 * N + i] + 0.3 * prior[3 * N + i];
 	wrong[4 * N + 4] = prior[4 * N + 4] + 0.6 * prior[4 * N + 3] + 0.09 * prior[3 * N + 3];
 
-	ok(mapped_coverage(0, NULL, &error) > 0.93 && error < 0.01, "columns are a map of what was summed: without noise");
-	ok(mapped_coverage(5, NULL, &error) > 0.93, "... with noise");
-	ok(mapped_coverage(50, NULL, &error) > 0.93, "... and with much");
-	ok(mapped_coverage(50, prior, &with_prior) > 0.93, "public rows keep the intervals");
+	ok(coverage(0, 1, true, NULL, &error) > 0.93 && error < 0.01, "columns are a map of what was summed: without noise");
+	ok(coverage(5, 1, true, NULL, &error) > 0.93, "... with noise");
+	ok(coverage(50, 1, true, NULL, &error) > 0.93, "... and with much");
+	ok(coverage(50, 1, true, prior, &with_prior) > 0.93, "public rows keep the intervals");
 	ok(with_prior < error / 2, "... and make the error less: %.4f, %.4f", with_prior, error);
-	ok(mapped_coverage(0, wrong, &with_wrong) > 0.93 && with_wrong < 0.01, "wrong ones are left out without noise");
-	(void) mapped_coverage(5, NULL, &error);
-	(void) mapped_coverage(5, wrong, &with_wrong);
+	ok(coverage(0, 1, true, wrong, &with_wrong) > 0.93 && with_wrong < 0.01, "wrong ones are left out without noise");
+	(void) coverage(5, 1, true, NULL, &error);
+	(void) coverage(5, 1, true, wrong, &with_wrong);
 	ok(with_wrong < 1.1 * error, "... and with little: %.4f, %.4f", with_wrong, error);
 }
 
