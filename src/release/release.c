@@ -77,7 +77,7 @@ typedef struct Release
 typedef enum Argument
 {
 	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
-	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, UNITS, CALIBRATE, SERIES, WEIGHT, WEIGHT_MAX, MEASURE, ARGUMENTS
+	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, COLUMN_UNITS, CALIBRATE, SERIES, WEIGHT, WEIGHT_MAX, MEASURE, ARGUMENTS
 } Argument;
 
 /*
@@ -109,7 +109,7 @@ static const struct
 	[VALUE_UPPER] = {"value_upper", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_UPPER])},
 	[DESCRIPTION] = {"description", "text", TEXTOID, true, offsetof(RaceAsked, description)},
 	[COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, columns)},
-	[UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
+	[COLUMN_UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
 	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)},
 	[SERIES] = {"series", "jsonb", JSONBOID, true, offsetof(RaceAsked, series)},
 	[WEIGHT] = {"weight", "text", TEXTOID, true, offsetof(RaceAsked, weight)},
@@ -439,7 +439,7 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 		argument(release, i % RACE_HALVES == RACE_LOWER ? VALUE_LOWER : VALUE_UPPER),
 		argument(release, DESCRIPTION),
 		argument(release, COLUMNS),
-		argument(release, UNITS),
+		argument(release, COLUMN_UNITS),
 		{release->ledger.sketch_type, scores, scores == 0},
 		{JSONBOID, asked->domains, asked->domains == 0},
 		{TSRANGEOID, asked->during, asked->during == 0},
@@ -936,7 +936,7 @@ check_description(const Release *release)
 		{INT4OID, Int32GetDatum(race_params_columns(release->asked.params) +
 								is_given(&release->asked, VALUE)), false},
 		argument(release, NAME), argument(release, LABELS), argument(release, DESCRIPTION),
-		argument(release, COLUMNS), argument(release, UNITS)
+		argument(release, COLUMNS), argument(release, COLUMN_UNITS)
 	};
 
 	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6)",
@@ -1111,7 +1111,7 @@ look_up_domains(Release *release)
 					lengthof(parameters), parameters);
 	asked->domains = race_ledger_value(1, &isnull);
 	units = race_ledger_value(2, &isnull);
-	set_argument(asked, UNITS, units, isnull);
+	set_argument(asked, COLUMN_UNITS, units, isnull);
 	set_argument(asked, COLUMNS, race_ledger_value(3, &isnull), false);
 }
 
