@@ -131,7 +131,7 @@ test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = $(addprefix core/,cells contingency% junction_tree measure kernels sequences rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
 	domain_choice series noise_samplers noise_budget counters noisy) \
-	$(addprefix answers/,factor graphical% period_weights radial distributions solver point_masses cosine_basis moments_psd)
+	$(addprefix answers/,factor graphical% period radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:
 	@printf '%s\n' $(filter src/core/%,$(PURE_OBJS))

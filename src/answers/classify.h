@@ -10,7 +10,7 @@
 #include "fmgr.h"
 
 #include "../core/core.h"
-#include "question.h"
+#include "estimate.h"
 
 /*
  * Classes with scores: the best one, and probabilities.

@@ -8,10 +8,6 @@
 #include "../core/core.h"
 #include "factor.h"
 
-/*
- * Cholesky factors of small matrices, row by row.
- */
-
 /* In four sums, since each addition would wait for the one before */
 double
 race_dot(const double *x, const double *y, uint32_t n)
@@ -162,10 +158,6 @@ race_root_product(const double *root, uint32_t n, double *product)
 				product[(size_t) i * n + j] += row[i] * row[j];
 	}
 }
-
-/*
- * Singular vectors, and shrunken correlations.
- */
 
 /* ------------------------------------------------------------ eigenvectors */
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Cholesky factors of small matrices, row by row.
+ * Matrices are stored row by row.
  *
  * Plain C99 without PostgreSQL headers.  What takes long is interruptible
  * (race_interrupt_hook).
@@ -56,13 +56,6 @@ extern void race_root_product(const double *root, uint32_t n, double *product);
  */
 extern uint32_t race_independent(const double *r, uint32_t n, double freedom, double *work,
 								 bool *keep);
-
-/*
- * Singular vectors, and shrunken correlations, of small matrices, row by row.
- *
- * Plain C99 without PostgreSQL headers.  What takes long is interruptible
- * (race_interrupt_hook).
- */
 
 /*
  * Turn rows of w[rows][columns] in the planes of each two of them until all are at right

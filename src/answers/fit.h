@@ -48,10 +48,7 @@ extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest 
 extern bool race_fit_has_bounds(const RaceParams *params);
 extern Datum race_fit_private(Datum sketch);
 
-/*
- * A fit while it is being made: points, what a sketch answers at them, and weights.
- */
-
+/* A fit while it is being made: points, what a sketch answers at them, and weights */
 typedef struct RaceFitState
 {
 	const RaceView *view;
@@ -71,39 +68,6 @@ typedef struct RaceFitState
 	RaceRadial *radial;			/* or NULL, of a sketch that is no grid */
 	double	   *space;
 } RaceFitState;
-
-/* Begin with at most so many points, which are placed later. */
-extern void race_fit_state_start(RaceFitState *fit, const RaceView *view, RaceRecords *points,
-							uint32 capacity);
-
-/* The points of a grid sketch are a grid over the box, with so many along each axis. */
-extern void race_fit_state_use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides);
-
-/* The buckets of at most RACE_RECORDS_TOGETHER records in the first rows, [n][line] */
-extern void race_fit_state_hash(const RaceFitState *fit, const RaceRecords *records, uint32 from,
-						   uint32 n, uint32 rows, uint32 *buckets);
-
-/* All points weigh the same. */
-extern void race_fit_state_spread(const RaceFitState *fit, double *weights);
-
-/* Ask rows first ... end - 1 of the sketch at the points; and improve weights by what they answered. */
-extern void race_fit_state_ask(RaceFitState *fit, uint32 first, uint32 end);
-extern void race_fit_state_improve(const RaceFitState *fit, RaceMisfit misfit, int iterations, double *weights);
-
-#define RACE_FIT_ITERATIONS		60	/* of improving weights by the misfit of counters */
-
-/* Find the weights in the end, from some of the rows; or from each half of the rows.  One row has no halves. */
-extern void race_fit_state_solve(RaceFitState *fit, uint32 first, uint32 end, double *weights);
-extern void race_fit_state_solve_halves(RaceFitState *fit);
-
-/* Raise 54000 for a model of more than RACE_MAX_MODEL_BYTES. */
-extern void race_fit_check_size(Size size);
-
-/*
- * A model of the points that have a weight, with their texts (or NULL).  Nothing is known of
- * residuals yet.
- */
-extern RaceModel *race_fit_model(const RaceFitState *fit, char *const *texts, Size *size);
 
 /*
  * Points that move to where records are

@@ -1,6 +1,6 @@
 /*
  * modes.c
- *		race_modes, race_quantile
+ *		Search for the highest density, or the least loss: race_modes, race_loss, race_minimize
  */
 #include "postgres.h"
 
@@ -15,9 +15,22 @@
 #include "../core/core.h"
 #include "estimate.h"
 #include "evaluator.h"
+#include "factor.h"
 #include "fit.h"
-#include "modes.h"
-#include "sample.h"
+
+/* A search for a place where an answer of a sketch is highest, without derivatives */
+typedef struct Search
+{
+	/* what is to be high: the density, or a function of what this is a part of */
+	double		(*height) (struct Search *search, const double *x);
+	double		first_step;		/* of a climb, in widths, */
+	double		last_step;
+	RaceQuestion question;
+	uint32		dims;
+	const double *lower;		/* [dims]: the box that is searched */
+	const double *upper;
+	double	   *widths;			/* [dims]: of what counts as near, about a bandwidth */
+} Search;
 
 /*
  * race_modes: where the density of vectors is highest.
@@ -50,7 +63,7 @@ typedef struct Maximum
 
 typedef struct Modes
 {
-	RaceSearch	search;
+	Search	search;
 	Maximum	   *modes;
 	uint32		n;
 	RaceResultRow row;
@@ -95,7 +108,7 @@ find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 
 /* Try a step to both sides along each axis.  Return the density reached. */
 static double
-try_axes(RaceSearch *search, double *x, double density, double step)
+try_axes(Search *search, double *x, double density, double step)
 {
 	for (uint32 i = 0; i < 2 * search->dims; i++)
 	{
@@ -114,8 +127,12 @@ try_axes(RaceSearch *search, double *x, double density, double step)
 	return density;
 }
 
-double
-race_search_climb(RaceSearch *search, double *x)
+/*
+ * Climb from x: try a step to both sides along each axis, and then the whole way of such a round once
+ * more.  Where nothing is higher, halve the steps (Hooke & Jeeves 1961).  Return what is reached.
+ */
+static double
+climb(Search *search, double *x)
 {
 	double		density = search->height(search, x);
 	Size		size = search->dims * sizeof(double);
@@ -151,7 +168,7 @@ race_search_climb(RaceSearch *search, double *x)
 /* -------------------------------------------------------------------- modes */
 
 static double
-density_at(RaceSearch *search, const double *x)
+density_at(Search *search, const double *x)
 {
 	CHECK_FOR_INTERRUPTS();
 	race_ask_about_vector(&search->question, x);
@@ -160,7 +177,7 @@ density_at(RaceSearch *search, const double *x)
 
 /* Return the distance of two places in widths. */
 static double
-apart(const RaceSearch *search, const double *a, const double *b)
+apart(const Search *search, const double *a, const double *b)
 {
 	double		sum = 0;
 
@@ -191,7 +208,7 @@ compare_prominences(const void *a, const void *b)
 
 /* Sort places, and keep at most `most` of those to which no denser one is as near.  Return how many. */
 static uint32
-keep_maxima(const RaceSearch *search, Maximum *places, uint32 n, double near, uint32 most)
+keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32 most)
 {
 	Maximum	   *kept = palloc(Min(n, most) * sizeof(Maximum));
 	uint32		n_kept = 0;
@@ -213,7 +230,7 @@ keep_maxima(const RaceSearch *search, Maximum *places, uint32 n, double near, ui
 
 /* Return the least density on the line between two places. */
 static double
-saddle_between(RaceSearch *search, const Maximum *a, const Maximum *b)
+saddle_between(Search *search, const Maximum *a, const Maximum *b)
 {
 	int			steps = (int) Min(Max(ceil(apart(search, a->x, b->x) * SADDLE_STEPS), 3), MOST_SADDLE_STEPS);
 	double	   *x = palloc(search->dims * sizeof(double));
@@ -233,7 +250,7 @@ saddle_between(RaceSearch *search, const Maximum *a, const Maximum *b)
 
 /* Set the prominences of modes, the densest of which is first. */
 static void
-find_prominences(RaceSearch *search, Maximum *modes, uint32 n)
+find_prominences(Search *search, Maximum *modes, uint32 n)
 {
 	double	   *level = palloc((Size) n * n * sizeof(double));	/* the highest on which one gets there */
 
@@ -257,7 +274,7 @@ find_prominences(RaceSearch *search, Maximum *modes, uint32 n)
 static void
 find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitRequest *box, uint32 most)
 {
-	RaceSearch *search = &found->search;
+	Search *search = &found->search;
 	const RaceParams *params = view->params;
 	uint32		dims = params->dims;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
@@ -269,7 +286,7 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 	uint64		i;
 
 	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch, &search->question);
-	*search = (RaceSearch) {density_at, FIRST_STEP, LAST_STEP, search->question, dims, box->lower, box->upper,
+	*search = (Search) {density_at, FIRST_STEP, LAST_STEP, search->question, dims, box->lower, box->upper,
 		palloc(dims * sizeof(double))};
 	for (i = 0; i < dims; i++)
 	{
@@ -288,7 +305,7 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 		found->modes[i] = (Maximum) {x + i * dims, density_at(search, x + i * dims), 0};
 	found->n = keep_maxima(search, found->modes, found->n, NEAR, STARTS(most));
 	for (i = 0; i < found->n; i++)
-		found->modes[i].density = race_search_climb(search, found->modes[i].x);
+		found->modes[i].density = climb(search, found->modes[i].x);
 	found->n = keep_maxima(search, found->modes, found->n, SAME, STARTS(most));
 	find_prominences(search, found->modes, found->n);
 	qsort(found->modes, found->n, sizeof(Maximum), compare_prominences);
@@ -354,115 +371,197 @@ race_modes(PG_FUNCTION_ARGS)
 }
 
 /*
- * race_quantile: quantiles of a column of the records, from the model of a sketch.
- *
- * Of a grid in one dimension the standard error is known, whatever the model is.  Records up to a
- * node are in it and in the nodes before it, and these have none beyond the next node.  Each node
- * has noise of its own, so the number of records in the first k of K nodes has k times its variance; as
- * the number of all records is known apart, k (K - k) / K times.  So where sums of nodes are clearly less,
- * or more, than the share that is asked about, the quantile is beyond, or before.  A model may be as wrong
- * as the nodes between: where records share a value, errors are not normal.
+ * race_loss: the mean surrogate loss of the records for a model theta.
  */
 
-PG_FUNCTION_INFO_V1(race_quantile);
-
-typedef struct Quantiles
-{
-	RaceFitted	fitted;
-	RaceMarginal *marginal;
-	RaceResultRow row;
-	Datum	   *shares;			/* p */
-	bool	   *nulls;
-	int			n;
-} Quantiles;
-
-/* Two-sided, 95 %: so many standard errors on each side */
-#define MARGIN	1.96
-
-/*
- * Half of the width in which the quantile is, as a standard error.  It is beyond the last node up to which, and up to all
- * before, there are clearly fewer records than the share p; and before the first node with clearly more.
- */
-static double
-quantile_error(const RaceView *view, const RaceGrid *grid, double p, double value)
-{
-	RaceRecordCount count = race_record_count(view, NULL);
-	double		unit = (double) race_record_unit(view->params);
-	double		node_variance = view->header->noise.counter_variance / (unit * unit);
-	double		nodes = (double) grid->nodes;
-	double		all = 0;
-	double		sum = 0;
-	double		last = 0;
-	double		first = 1;
-	bool		fewer = true;
-
-	for (uint64 i = 0; i < grid->nodes; i++)
-		all += race_counters_get(view->counters, view->width, i) / unit;
-	for (uint64 i = 0; i < grid->nodes; i++)
-	{
-		double		part = (double) (i + 1) / nodes;
-		double		beyond;
-		double		deviation = sqrt(nodes * part * (1 - part) * node_variance +
-									 (part - p) * (part - p) * count.variance);
-
-		sum += race_counters_get(view->counters, view->width, i) / unit;
-		beyond = sum - part * (all - count.n) - p * count.n;
-		fewer = fewer && beyond < -MARGIN * deviation;
-		if (fewer)
-			last = (double) i;
-		if (beyond <= MARGIN * deviation)
-			first = (double) i + 2;
-	}
-	first = Min(first, nodes - 1);
-	value = (value - grid->lower[0]) / grid->width[0];
-	return Max(value - last, first - value) * grid->width[0] / MARGIN;
-}
+PG_FUNCTION_INFO_V1(race_loss);
 
 static void
-start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
+check_loss(const RaceParams *params)
 {
-	Quantiles  *quantiles = palloc0(sizeof(Quantiles));
-	RaceColumnPlace place;
+	if (!race_is_surrogate(params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only kernels least_squares and margin have a loss"),
+				 errdetail("The parameters are %s.", race_params_brief(params))));
+}
 
-	race_row_start(&quantiles->row, fcinfo);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P_COPY(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &quantiles->shares, &quantiles->nulls, &quantiles->n);
-	for (int i = 0; i < quantiles->n; i++)
+static double *
+new_lifted(const RaceParams *params)
+{
+	return palloc(race_kernel_type(params->kernel)->queries * race_hashed_width(params) *
+				  sizeof(double));
+}
+
+/* The queries of theta, [queries][race_hashed_width]; false if it is longer than query_radius */
+static bool
+lift(const RaceParams *params, const double *theta, double *lifted)
+{
+	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
+		if (!race_surrogate_query(params, theta, i, lifted + i * race_hashed_width(params)))
+			return false;
+	return true;
+}
+
+/* The mean loss of the records */
+static double
+estimate_loss(RaceQuestion *question, const double *lifted)
+{
+	const RaceParams *params = question->view.params;
+	uint32		width = race_hashed_width(params);
+	double		sum = 0;
+
+	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 	{
-		double		p = DatumGetFloat8(quantiles->shares[i]);
+		RaceColumn	query = {lifted + i * width, NULL, NULL, width};
 
-		if (!quantiles->nulls[i] && !(p >= 0 && p <= 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("percentile value %g is not between 0 and 1", p)));
+		race_ask_about_lifted(question, &query);
+		sum += race_estimate_mean(question);
 	}
-	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &quantiles->fitted);
-	place = race_find_column(quantiles->fitted.view.params, PG_GETARG_INT32(2));
-	quantiles->marginal = race_marginal_create(&quantiles->fitted, &place);
-	call->max_calls = quantiles->n;
-	call->user_fctx = quantiles;
+	return sum;
 }
 
-static Datum
-quantile_datum(void *state, uint64 i)
-{
-	Quantiles  *quantiles = (Quantiles *) state;
-	bool		known = !quantiles->nulls[i];
-	double		p = known ? DatumGetFloat8(quantiles->shares[i]) : 0;
-	double		value = race_marginal_quantile(quantiles->marginal, p);
-	RaceGrid	grid;
-
-	race_row_add_if(&quantiles->row, known, Float8GetDatum(p));
-	race_row_add_if(&quantiles->row, known, Float8GetDatum(value));
-	known = known && race_grid_of(quantiles->fitted.view.params, &grid) && grid.dims == 1;
-	race_row_add_if(&quantiles->row, known,
-					Float8GetDatum(known ? quantile_error(&quantiles->fitted.view, &grid, p, value) : 0));
-	return race_row_datum(&quantiles->row);
-}
-
-/* race_quantile(sketch, p, column) */
+/* race_loss(sketch, theta) */
 Datum
-race_quantile(PG_FUNCTION_ARGS)
+race_loss(PG_FUNCTION_ARGS)
 {
-	return race_results(fcinfo, start_quantiles, quantile_datum);
+	RaceQuestion question;
+	const RaceParams *params;
+	double	   *lifted;
+
+	race_ask_sketch(race_call_site(fcinfo, 1), PG_GETARG_DATUM(0), &question);
+	params = question.view.params;
+	check_loss(params);
+	lifted = new_lifted(params);
+	if (!lift(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1), lifted))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("theta is longer than the query_radius of the parameters allows"),
+				 errdetail("The query_radius is %g.", params->query_radius)));
+	PG_RETURN_FLOAT8(estimate_loss(&question, lifted));
+}
+
+/*
+ * race_minimize: the coefficients of the least loss, by a search without derivatives
+ * among all that query_radius allows, whatever their signs.
+ */
+
+PG_FUNCTION_INFO_V1(race_minimize_loss);
+
+#define LOSS_PART_OF_BOX	8	/* a width of the search */
+#define LOSS_LAST_STEP	(1.0 / 131072)	/* of a climb, in widths */
+#define MOST_ASKED		20000
+
+typedef struct Minimize
+{
+	Search	search;			/* must be first; its highest is our least, but for signs */
+	int			asked;
+	double	   *theta;
+	double	   *lifted;
+} Minimize;
+
+/*
+ * The margin loss falls with the length of theta, and a classifier is its direction: theta is
+ * made as long as queries may be.
+ */
+static void
+lengthen(const RaceParams *params, double *theta)
+{
+	double		length = sqrt(race_dot(theta, theta, params->dims - 1));
+
+	if (race_kernel_type(params->kernel)->queries > 1)
+		return;
+	for (uint32 i = 0; i + 1 < params->dims && length > 0; i++)
+		theta[i] *= params->query_radius / length * (1 - 1e-9);
+}
+
+static double
+ask_loss(Minimize *minimize, const double *x)
+{
+	const RaceParams *params = minimize->search.question.view.params;
+
+	memcpy(minimize->theta, x, minimize->search.dims * sizeof(double));
+	lengthen(params, minimize->theta);
+	(void) lift(params, minimize->theta, minimize->lifted);
+	return estimate_loss(&minimize->search.question, minimize->lifted);
+}
+
+/* What the search takes for the height of a place: nothing once it has asked enough */
+static double
+loss_height(Search *search, const double *x)
+{
+	Minimize   *minimize = (Minimize *) search;
+
+	CHECK_FOR_INTERRUPTS();
+	return minimize->asked++ < MOST_ASKED ? -ask_loss(minimize, x) : -INFINITY;
+}
+
+/*
+ * Tell where a minimum says little: noise in the mean of a loss that is not small beside what
+ * the loss falls from theta = 0, and rows alone, which vary more than a loss does.
+ */
+static void
+warn_of_loss(Minimize *minimize, double value)
+{
+	const RaceView *view = &minimize->search.question.view;
+	uint32		queries = race_kernel_type(view->params->kernel)->queries;
+	double	   *zero = palloc0(minimize->search.dims * sizeof(double));
+	double		noise = sqrt(queries * view->header->noise.counter_variance / view->params->rows) /
+		race_count_divisor(race_record_count(view, NULL));
+	double		fall = fabs(ask_loss(minimize, zero) - value);
+
+	if (view->model == NULL)
+		ereport(WARNING,
+				(errmsg("the rows of a sketch alone say little of the minimum of a loss"),
+				 errhint("Fit the sketch first: race_minimize(race_fit(sketch)).")));
+	else if (fall < noise)
+		ereport(WARNING,
+				(errmsg("noise may be larger than what the coefficients explain"),
+				 errdetail("The mean loss falls by %.2g from that of coefficients of 0, and its noise has a standard deviation of %.2g.",
+						   fall, noise),
+				 errhint("Use more records, or a larger epsilon.")));
+}
+
+/* race_minimize(sketch) */
+Datum
+race_minimize_loss(PG_FUNCTION_ARGS)
+{
+	Minimize   *minimize = palloc0(sizeof(Minimize));
+	Search *search = &minimize->search;
+	const RaceParams *params;
+	RaceResultRow row;
+	double	   *bounds;
+	double	   *x;
+	double		rest;
+	double		value;
+
+	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), PG_GETARG_DATUM(0),
+					&search->question);
+	params = search->question.view.params;
+	check_loss(params);
+	rest = params->query_radius * params->query_radius -
+		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
+	search->height = loss_height;
+	search->first_step = 1;
+	search->last_step = LOSS_LAST_STEP;
+	search->dims = params->dims - 1;
+	search->lower = bounds = palloc(2 * search->dims * sizeof(double));
+	search->upper = bounds + search->dims;
+	search->widths = palloc(search->dims * sizeof(double));
+	for (uint32 i = 0; i < search->dims; i++)
+	{
+		bounds[search->dims + i] = sqrt(rest / search->dims) * (1 - 1e-9);
+		bounds[i] = -search->upper[i];
+		search->widths[i] = 2 * search->upper[i] / LOSS_PART_OF_BOX;
+	}
+	minimize->theta = palloc(search->dims * sizeof(double));
+	minimize->lifted = new_lifted(params);
+	x = palloc0(search->dims * sizeof(double));
+	value = -climb(search, x);
+	lengthen(params, x);
+	warn_of_loss(minimize, value);
+	race_row_start(&row, fcinfo);
+	race_row_add_numbers(&row, x, search->dims);
+	race_row_add(&row, Float8GetDatum(value));
+	return race_row_datum(&row);
 }

@@ -1,104 +1,107 @@
 /*
  * period.c
- *		What the values of a series say of a period: weighted sums of private sketches
+ *		The weights of the values of a series in the estimate of a period: plain C
  *
- * This is post-processing.  Values have the same parameters and the same noise, which public facts alone decide, so a
- * weighted sum of their counters is a sketch of the same kind, whose noise has a known variance.
+ * Values are the nodes of trees: one of eight intervals is the sum of eight.  The best linear unbiased estimate takes
+ * both into account (Honaker, Efficient Use of Differentially Private Binary Trees, 2015): from below, a node is the mean of its own
+ * value and of the sum of its parts, by their precision; from above, what the parts miss of that is divided between them.
+ * Here the same is done for the weights of one period alone: those of the estimates of nodes go up the tree, and are
+ * divided among values on the way down.
+ *
+ * What a node is made of is left out if the period has all of the node, or nothing: so few values are read, 15 of a year of days in place
+ * of 415.  It would take 4 % off the standard deviation of a year, and 2 % off that of a month.
  */
-#include "postgres.h"
-
-#include <math.h>
-
-#include "miscadmin.h"
-#include "utils/datum.h"
-#include "utils/memutils.h"
+#include <stdbool.h>
+#include <stdlib.h>
 
 #include "../core/core.h"
 #include "period.h"
 
-#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a sum that is rounded to an integer */
-
-static int64
-rounded(double sum)
+typedef struct Node
 {
-	return (int64) rint(Min(Max(sum, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT));
-}
+	uint32_t	first;
+	uint32_t	length;
+	uint32_t	part;			/* how many nodes each of its parts has; 0: it is an interval, or its parts are left out */
+	double		variance;		/* of the estimate from below, in those of a value */
+	double		above;			/* weight of the estimate that takes all into account, */
+	double		estimate;		/* and of that from below */
+} Node;
 
-/* Add the counters of a sketch, and its count after them. */
+/* Make the trees; nodes come after their parts. */
 static void
-add_counters(const RaceView *view, double weight, double *sums)
+make_nodes(Node *nodes, uint32_t n, uint32_t levels, uint32_t first, uint32_t after)
 {
-	Size		n = RaceCounters(view->params);
-
-	for (Size i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
-		int64		counter;
+		Node	   *node = &nodes[i];
+		uint32_t	end;
+		bool		within;
 
-		race_counters_load(view->counters, view->width, i, 1, &counter);
-		sums[i] += weight * (double) counter;
+		race_series_value(i + 1, levels, &node->first, &node->length);
+		end = node->first + node->length;
+		within = node->first >= first && end <= after;
+		node->part = within || node->first >= after || end <= first ? 0 :
+			race_series_closed(node->length / RACE_SERIES_BASE, levels);
+		node->variance = 1;
+		node->above = within;
+		node->estimate = 0;
 	}
-	sums[n] += weight * (double) view->header->count;
 }
 
-/* Noise is that of one value, times the sum of squared weights. */
+/* From parts to the whole: variances, and the weights of what parts have beyond their share of the whole */
 static void
-scale_noise(RaceSketch *sketch, double squares)
+go_up(Node *nodes, uint32_t n)
 {
-	double	   *measured = (double *) race_array(sketch->params, RACE_ARRAY_MEASURED);
-	RaceNoise  *noise = &sketch->header.noise;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		Node	   *node = &nodes[i];
+		Node	   *part = node - 1;
+		double		sum = 0;
 
-	noise->counter_variance = noise->counter_variance * squares + ROUNDING_VARIANCE;
-	noise->count_variance = noise->count_variance * squares + ROUNDING_VARIANCE;
-	for (uint32 i = 0; measured != NULL && i < sketch->params->outputs; i++)
-		measured[RACE_TABLE_NUMBERS * i + 2] = measured[RACE_TABLE_NUMBERS * i + 2] * squares + ROUNDING_VARIANCE;
+		if (node->part == 0)
+			continue;
+		for (int k = 0; k < RACE_SERIES_BASE; k++, part -= node->part)
+		{
+			sum += part->variance;
+			node->above += part->above * part->variance;
+		}
+		node->above /= sum;
+		node->variance = sum / (1 + sum);
+		for (int k = 0; k < RACE_SERIES_BASE; k++)
+		{
+			part += node->part;
+			part->estimate = part->above - node->above;
+		}
+	}
 }
 
-Datum
-race_weighted_sum(int n, const Datum *sketches, const double *weights)
+double
+race_period_weights(uint32_t n, uint32_t levels, uint32_t first, uint32_t after, double *weights)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "weighted sum", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "value of a series", ALLOCSET_DEFAULT_SIZES);
-	RaceSketch *sum = NULL;
-	double	   *sums = NULL;
+	Node	   *nodes = malloc(n * sizeof(Node));
+	uint32_t	before = UINT32_MAX;
 	double		squares = 0;
 
-	for (int i = 0; i < n; i++)
+	if (nodes == NULL)
+		return -1;
+	make_nodes(nodes, n, levels, first, after);
+	go_up(nodes, n);
+	for (uint32_t i = n; i-- > 0;)
 	{
-		MemoryContext old = MemoryContextSwitchTo(each);
-		RaceView	view;
+		Node	   *node = &nodes[i];
+		Node	   *part = node - 1;
 
-		CHECK_FOR_INTERRUPTS();
-		race_sketch_view_any(sketches[i], &view);
-		if (sum == NULL)
+		/* the top of a tree, which has none of the intervals that were before it in this loop */
+		if (node->first + node->length <= before)
 		{
-			sum = race_sketch_create(view.params, view.params->rows, sizeof(int64), context);
-			sum->header.noise = view.header->noise;
-			sums = MemoryContextAllocExtended(old, (RaceCounters(view.params) + 1) * sizeof(double),
-											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+			node->estimate = node->above;
+			before = node->first;
 		}
-		else
-		{
-			if (!race_params_same(sum->params, view.params) ||
-				sum->header.noise.counter_variance != view.header->noise.counter_variance ||
-				sum->header.noise.half != view.header->noise.half)
-				ereport(ERROR,
-						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						 errmsg("the values of the series were not made in the same way"),
-						 errhint("Another version of racepriv made some of them: ask periods from before and after apart.")));
-			sum->header.noise.pair_id += view.header->noise.pair_id;
-		}
-		add_counters(&view, weights[i], sums);
+		weights[i] = node->estimate * (node->part == 0 ? 1 : node->variance);
 		squares += weights[i] * weights[i];
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(each);
+		for (int k = 0; k < RACE_SERIES_BASE && node->part > 0; k++, part -= node->part)
+			part->estimate += node->estimate - weights[i];
 	}
-	for (Size i = 0; i < RaceCounters(sum->params); i++)
-		((int64 *) sum->counters)[i] = rounded(sums[i]);
-	sum->header.count = rounded(sums[RaceCounters(sum->params)]);
-	sum->header.noise.releases = n;
-	scale_noise(sum, squares);
-	race_sketch_touch(sum);
-	pfree(sums);
-	MemoryContextDelete(each);
-	return datumCopy(RaceSketchGetDatum(sum), false, -1);
+	free(nodes);
+	return squares;
 }

@@ -15,7 +15,6 @@
 #include "estimate.h"
 #include "evaluator.h"
 #include "factor.h"
-#include "proportion.h"
 #include "solver.h"
 
 /*
@@ -193,8 +192,7 @@ estimate_records(RaceProportion *proportion, const Observations *observations, c
 		variance = 2 * observations->noise * pow(left, grid->dims);
 		for (uint32 k = 0; k < proportion->n; k++)
 			if (proportion->records[k] == 0 && mean[k] > SIGNIFICANT * sqrt(variance))
-				/* less what noise adds to its square, on average */
-				proportion->records[k] = mean[k] - variance / mean[k];
+				proportion->records[k] = mean[k];
 	}
 	pfree(mean);
 }
@@ -400,33 +398,24 @@ find_posterior(Equations *equations, double deviation, double length, double *me
 	return likelihood;
 }
 
-/*
- * Average the posterior mean over scales and lengths, by their marginal likelihoods.  The equations keep the prior
- * and the factor of the likeliest.
- */
+/* Find the posterior mean of the likeliest scale and length, of which the equations keep the prior and the factor. */
 static void
-average_posteriors(Equations *equations, double *mean)
+find_likeliest(Equations *equations, double *mean)
 {
-	uint32		n = equations->basis->n;
-	double	   *means = palloc((Size) CHOICES * n * sizeof(double));
-	double		likelihoods[CHOICES];
-	double		sum = 0;
+	double		most = -INFINITY;
 	int			best = 0;
 
 	for (int c = 0; c < CHOICES; c++)
 	{
-		likelihoods[c] = find_posterior(equations, deviations[c / LENGTHS], lengths[c % LENGTHS], means + c * n);
-		if (likelihoods[c] > likelihoods[best])
+		double		likelihood = find_posterior(equations, deviations[c / LENGTHS], lengths[c % LENGTHS], mean);
+
+		if (likelihood > most)
+		{
+			most = likelihood;
 			best = c;
+		}
 	}
 	(void) find_posterior(equations, deviations[best / LENGTHS], lengths[best % LENGTHS], mean);
-	for (int c = 0; c < CHOICES; c++)
-		sum += exp(likelihoods[c] - likelihoods[best]);
-	memset(mean, 0, n * sizeof(double));
-	for (int c = 0; c < CHOICES; c++)
-		for (uint32 i = 0; i < n; i++)
-			mean[i] += exp(likelihoods[c] - likelihoods[best]) / sum * means[c * n + i];
-	pfree(means);
 }
 
 static double
@@ -525,7 +514,7 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 			equations.gram[i] *= before / noise;
 		for (uint32 i = 0; i < n; i++)
 			equations.right[i] = race_dot(weighted + (Size) i * proportion->n, residuals, proportion->n) / noise;
-		average_posteriors(&equations, proportion->coefficients);
+		find_likeliest(&equations, proportion->coefficients);
 	}
 	set_shares(proportion, shares);
 	race_invert_lower(equations.factor, n);

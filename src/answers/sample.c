@@ -1,6 +1,6 @@
 /*
  * sample.c
- *		Synthetic records
+ *		Records drawn from the model of a sketch, and quantiles of one number: race_sample, race_quantile
  */
 #include "postgres.h"
 
@@ -62,6 +62,15 @@ race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
 
 /* --------------------------------------- the distribution of one number of the records */
 
+/*
+ * The distribution of one number of the records, from the model of a sketch.
+ *
+ * The points have values of this number.  Half of the weight of a value is spread evenly up
+ * to the middle between it and the next value above, the other half to the next below; but
+ * not farther than half a bandwidth, and at both ends as far as on the other side, within the
+ * bounds.  So the distribution function is continuous.
+ */
+
 /* The distribution function is linear between knots. */
 typedef struct Knot
 {
@@ -69,11 +78,11 @@ typedef struct Knot
 	double		share;			/* of all records, below x */
 } Knot;
 
-struct RaceMarginal
+typedef struct Marginal
 {
 	uint64		n;
 	Knot		knots[FLEXIBLE_ARRAY_MEMBER];
-};
+} Marginal;
 
 typedef struct SampleValue
 {
@@ -90,8 +99,8 @@ compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-RaceMarginal *
-race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
+static Marginal *
+create_marginal(const RaceFitted *fitted, const RaceColumnPlace *place)
 {
 	const RaceParams *part = place->params;
 	const double *factors = race_array(part, RACE_ARRAY_BANDWIDTHS);
@@ -101,7 +110,7 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 	double		reach = INFINITY;	/* as far as a value is spread at most: half a bandwidth, where there is one */
 	SampleValue *values = palloc(points * sizeof(SampleValue));
 	uint64		n = 1;
-	RaceMarginal *marginal;
+	Marginal *marginal;
 	Knot	   *knot;
 	double		passed = 0;
 
@@ -116,7 +125,7 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 			values[n - 1].weight += values[i].weight;
 		else
 			values[n++] = values[i];
-	marginal = palloc(offsetof(RaceMarginal, knots) + 3 * n * sizeof(Knot));
+	marginal = palloc(offsetof(Marginal, knots) + 3 * n * sizeof(Knot));
 	knot = marginal->knots;
 
 	for (uint64 i = 0; i < n; i++)
@@ -141,8 +150,9 @@ race_marginal_create(const RaceFitted *fitted, const RaceColumnPlace *place)
 	return marginal;
 }
 
-double
-race_marginal_quantile(const RaceMarginal *marginal, double p)
+/* Return the value below which a share p of all records lies, 0 <= p <= 1. */
+static double
+quantile_of(const Marginal *marginal, double p)
 {
 	const Knot *knots = marginal->knots;
 	uint64		from = 1;
@@ -204,7 +214,7 @@ typedef struct Draws
 {
 	const RaceFitted *fitted;
 	int64		seed;
-	RaceMarginal *line;			/* of a vector of one number by itself; else NULL, and */
+	Marginal *line;			/* of a vector of one number by itself; else NULL, and */
 	Near	   *near;			/* [points]: NULL if there are no vectors */
 	/* for kernels that are functions of a distance, else NULL */
 	RaceRadial *radial;
@@ -232,7 +242,7 @@ create_draws(const RaceFitted *fitted, int64 seed)
 	{
 		RaceColumnPlace place = race_find_column(params, 1);
 
-		draws->line = race_marginal_create(fitted, &place);
+		draws->line = create_marginal(fitted, &place);
 	}
 	else if (vectors)
 		draws->near = palloc0(fitted->view.model->points * sizeof(Near));
@@ -405,7 +415,7 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 	}
 	memcpy(drawn->vectors, draws->vectors, sizeof(drawn->vectors));
 	if (draws->line != NULL)
-		draws->vectors[0][0] = race_marginal_quantile(draws->line, place);
+		draws->vectors[0][0] = quantile_of(draws->line, place);
 	if (draws->near == NULL)
 		return;
 	near = find_near(draws, drawn->point);
@@ -795,4 +805,118 @@ Datum
 race_sample_rows(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_sample, next_sample);
+}
+
+/*
+ * race_quantile: quantiles of a column of the records, from the model of a sketch.
+ *
+ * Of a grid in one dimension the standard error is known, whatever the model is.  Records up to a
+ * node are in it and in the nodes before it, and these have none beyond the next node.  Each node
+ * has noise of its own, so the number of records in the first k of K nodes has k times its variance; as
+ * the number of all records is known apart, k (K - k) / K times.  So where sums of nodes are clearly less,
+ * or more, than the share that is asked about, the quantile is beyond, or before.  A model may be as wrong
+ * as the nodes between: where records share a value, errors are not normal.
+ */
+
+PG_FUNCTION_INFO_V1(race_quantile);
+
+typedef struct Quantiles
+{
+	RaceFitted	fitted;
+	Marginal *marginal;
+	RaceResultRow row;
+	Datum	   *shares;			/* p */
+	bool	   *nulls;
+	int			n;
+} Quantiles;
+
+/* Two-sided, 95 %: so many standard errors on each side */
+#define MARGIN	1.96
+
+/*
+ * Half of the width in which the quantile is, as a standard error.  It is beyond the last node up to which, and up to all
+ * before, there are clearly fewer records than the share p; and before the first node with clearly more.
+ */
+static double
+quantile_error(const RaceView *view, const RaceGrid *grid, double p, double value)
+{
+	RaceRecordCount count = race_record_count(view, NULL);
+	double		unit = (double) race_record_unit(view->params);
+	double		node_variance = view->header->noise.counter_variance / (unit * unit);
+	double		nodes = (double) grid->nodes;
+	double		all = 0;
+	double		sum = 0;
+	double		last = 0;
+	double		first = 1;
+	bool		fewer = true;
+
+	for (uint64 i = 0; i < grid->nodes; i++)
+		all += race_counters_get(view->counters, view->width, i) / unit;
+	for (uint64 i = 0; i < grid->nodes; i++)
+	{
+		double		part = (double) (i + 1) / nodes;
+		double		beyond;
+		double		deviation = sqrt(nodes * part * (1 - part) * node_variance +
+									 (part - p) * (part - p) * count.variance);
+
+		sum += race_counters_get(view->counters, view->width, i) / unit;
+		beyond = sum - part * (all - count.n) - p * count.n;
+		fewer = fewer && beyond < -MARGIN * deviation;
+		if (fewer)
+			last = (double) i;
+		if (beyond <= MARGIN * deviation)
+			first = (double) i + 2;
+	}
+	first = Min(first, nodes - 1);
+	value = (value - grid->lower[0]) / grid->width[0];
+	return Max(value - last, first - value) * grid->width[0] / MARGIN;
+}
+
+static void
+start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Quantiles  *quantiles = palloc0(sizeof(Quantiles));
+	RaceColumnPlace place;
+
+	race_row_start(&quantiles->row, fcinfo);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P_COPY(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &quantiles->shares, &quantiles->nulls, &quantiles->n);
+	for (int i = 0; i < quantiles->n; i++)
+	{
+		double		p = DatumGetFloat8(quantiles->shares[i]);
+
+		if (!quantiles->nulls[i] && !(p >= 0 && p <= 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("percentile value %g is not between 0 and 1", p)));
+	}
+	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &quantiles->fitted);
+	place = race_find_column(quantiles->fitted.view.params, PG_GETARG_INT32(2));
+	quantiles->marginal = create_marginal(&quantiles->fitted, &place);
+	call->max_calls = quantiles->n;
+	call->user_fctx = quantiles;
+}
+
+static Datum
+quantile_datum(void *state, uint64 i)
+{
+	Quantiles  *quantiles = (Quantiles *) state;
+	bool		known = !quantiles->nulls[i];
+	double		p = known ? DatumGetFloat8(quantiles->shares[i]) : 0;
+	double		value = quantile_of(quantiles->marginal, p);
+	RaceGrid	grid;
+
+	race_row_add_if(&quantiles->row, known, Float8GetDatum(p));
+	race_row_add_if(&quantiles->row, known, Float8GetDatum(value));
+	known = known && race_grid_of(quantiles->fitted.view.params, &grid) && grid.dims == 1;
+	race_row_add_if(&quantiles->row, known,
+					Float8GetDatum(known ? quantile_error(&quantiles->fitted.view, &grid, p, value) : 0));
+	return race_row_datum(&quantiles->row);
+}
+
+/* race_quantile(sketch, p, column) */
+Datum
+race_quantile(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_quantiles, quantile_datum);
 }

@@ -12,11 +12,9 @@
 #include "../core/core.h"
 #include "radial.h"
 
-/*
- * Discrete Fourier transforms of arrays in up to three dimensions.
- *
- * Plain C99 without PostgreSQL headers.  Sizes are powers of 2.
- */
+/* Plain C99 without PostgreSQL headers */
+
+/* Discrete Fourier transforms of arrays in up to three dimensions, whose sizes are powers of 2 */
 
 #define RACE_FOURIER_DIMS	3
 
@@ -40,13 +38,7 @@ extern void race_fourier(RaceComplex *x, const size_t *sizes, int inverse,
 						 RaceComplex *space);
 
 /*
- * The Gram matrix of points: symmetric and positive semidefinite.
- *
- * Plain C99 without PostgreSQL headers.
- */
-
-/*
- * Codes of a point take a line of so many: a multiple of RACE_GRAM_LINE, of which those
+ * The Gram matrix of points is symmetric and positive semidefinite.  Codes of a point take a line of so many: a multiple of RACE_GRAM_LINE, of which those
  * after the last row are never equal to another.
  */
 #define RACE_GRAM_LINE	64
@@ -107,9 +99,7 @@ extern void race_lattice_init(RaceLattice *lattice, const RaceRadial *radial,
 extern void race_lattice_multiply(const RaceLattice *lattice, const double *a, const double *b,
 								  double *out_a, double *out_b);
 
-/*
- * Of m points: the matrix [m][m], or without it that of a grid
- */
+/* Of m points: the matrix [m][m], or without it that of a grid */
 typedef struct RaceGram
 {
 	size_t		m;
@@ -122,8 +112,6 @@ extern void race_gram_multiply(const RaceGram *gram, const double *v, double *ou
 
 /*
  * The weights of points that explain the answers of a sketch best.
- *
- * Plain C99 without PostgreSQL headers.
  *
  * Points x_1 ... x_m with weights w >= 0 that sum to the number of records answer M w at
  * the points, where M is their Gram matrix: the kernel, as the row functions have it.  The
@@ -160,9 +148,7 @@ extern void race_solve_weights(const RaceGram *gram, const double *answers,
 							   double *weights, double *space);
 
 /*
- * Points in a box that a model of vectors may have.
- *
- * Plain C99 without PostgreSQL headers.  A model begins with a grid finer than the
+ * Points in a box that a model of vectors may have.  A model begins with a grid finer than the
  * bandwidth where that has few enough points.  Else it begins with points at random,
  * which are fitted in rounds: from one to the next the points with large weights stay, and others are
  * drawn around points, by weight, ever more closely.  The same seed gives the same points.
