@@ -46,21 +46,7 @@ sub llr {
 # LLRs of labels with nobody, and of those with a person
 sub trials {
 	my ($dataset) = @_;
-	my $all = join ',', 1 .. 2 * PERSONS;
-	sql(<<"END");
-DO \$\$
-BEGIN
-	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release_sketch('$dataset ' || i, '$dataset', $params, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}');
-	END LOOP;
-END \$\$
-END
-	return map {
-		[map { llr(decode($_)) } split /\n/, sql(<<"END")]
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
-WHERE dataset = '$dataset' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
-END
-	} '>', '<=';
+	return map { [map { llr($_) } @$_] } label_sketches($dataset, CALLS, PERSONS, "'$dataset', $params, 'ARRAY[x]', $epsilon, label => 'id'");
 }
 
 my @bounded = trials('bounded');

@@ -59,22 +59,11 @@ END
 # Releases of labels with persons, and of as many with nobody: [count, counter], RECORDS of them a trial
 sub trials {
 	my ($dataset, $release) = @_;
-	my $all = join ',', 0 .. 2 * LABELS - 1;
-	sql(<<"END");
-DO \$\$
-BEGIN
-	FOR i IN 1 .. $release->{calls} LOOP
-		CALL race_release_sketch('$release->{name} $dataset ' || i, '$dataset', $release->{params}, '$release->{record}', @{[EPSILON]}, $release->{delta}, label => 'label', labels => '{$all}');
-	END LOOP;
-END \$\$
-END
 	return map {
-		my @labels = map { [@{decode($_)}[COUNT, $release->{cell}]] } split /\n/, sql(<<"END");
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
-WHERE name LIKE '$release->{name} $dataset %' AND label::int $_ @{[LABELS]} ORDER BY released_at, part
-END
+		my @labels = map { [@$_[COUNT, $release->{cell}]] } @$_;
 		[map { [splice @labels, 0, RECORDS] } 1 .. PERSONS * $release->{calls}];
-	} '>=', '<';
+	} label_sketches("$release->{name} $dataset", $release->{calls}, LABELS,
+		"'$dataset', $release->{params}, '$release->{record}', @{[EPSILON]}, $release->{delta}, label => 'label'", 0);
 }
 
 # What is recorded: the cost, and the standard deviation of the noise of a count and of a counter

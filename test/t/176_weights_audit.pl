@@ -43,23 +43,8 @@ sub llr {
 # LLRs of labels with nobody, and of those with a person
 sub trials {
 	my ($epsilon) = @_;
-	my $all = join ',', 1 .. 2 * PERSONS;
-	my $weight_max = WEIGHT;
-	sql(<<"END");
-DO \$\$
-BEGIN
-	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release_sketch('$epsilon ' || i, 'bounded', $params, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}',
-			weight => 'x', weight_max => $weight_max);
-	END LOOP;
-END \$\$
-END
-	return map {
-		[map { llr(decode($_)) } split /\n/, sql(<<"END")]
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
-WHERE name LIKE '$epsilon %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
-END
-	} '>', '<=';
+	return map { [map { llr($_) } @$_] }
+		label_sketches($epsilon, CALLS, PERSONS, "'bounded', $params, 'ARRAY[x]', $epsilon, label => 'id', weight => 'x', weight_max => @{[WEIGHT]}");
 }
 
 my @weighted = trials(sprintf '%.17g', EPSILON);

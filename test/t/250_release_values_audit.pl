@@ -99,21 +99,7 @@ sub llr {
 
 # Releases of all labels: the sketches of those with nobody, and of those with a person
 sub trials {
-	my $all = join ',', 1 .. 2 * PERSONS;
-	sql(<<"END");
-DO \$\$
-BEGIN
-	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release_sketch('values ' || i, 'joined', $params, 'ARRAY[x]', $epsilon, label => 'id', labels => '{$all}', rows => @{[N_ROWS]}, $value);
-	END LOOP;
-END \$\$
-END
-	return map {
-		[map { decode($_) } split /\n/, sql(<<"END")]
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
-WHERE name LIKE 'values %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
-END
-	} '>', '<=';
+	return label_sketches('values', CALLS, PERSONS, "'joined', $params, 'ARRAY[x]', $epsilon, label => 'id', rows => @{[N_ROWS]}, $value");
 }
 
 # The sketches of a list in pairs: LLRs

@@ -103,21 +103,7 @@ sub person {
 # The releases of labels with nobody, and with a person
 sub trials {
 	my ($dataset, $kind) = @_;
-	my $all = join ',', 1 .. 2 * PERSONS;
-	sql(<<"END");
-DO \$\$
-BEGIN
-	FOR i IN 1 .. $calls{$kind} LOOP
-		CALL race_release_sketch('$dataset $kind ' || i, '$dataset', @{[params($kind)]}, \$x\$@{[record($kind)]}\$x\$, $epsilon{$kind}, $delta{$kind}, label => 'id', labels => '{$all}');
-	END LOOP;
-END \$\$
-END
-	return map {
-		[map { decode($_) } split /\n/, sql(<<"END")]
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
-WHERE name LIKE '$dataset $kind %' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
-END
-	} '>', '<=';
+	return label_sketches("$dataset $kind", $calls{$kind}, PERSONS, "'$dataset', @{[params($kind)]}, \$x\$@{[record($kind)]}\$x\$, $epsilon{$kind}, $delta{$kind}, label => 'id'");
 }
 
 # What is recorded of releases: the standard deviation of entries and of the count, and a cost

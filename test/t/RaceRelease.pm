@@ -13,7 +13,7 @@ use Test::More;
 use constant COUNT => 0;			# where decode() puts the record count
 use constant SHARE => 1;			# a status: ids of shares lie before the counters
 
-our @EXPORT = qw(COUNT @table protect_persons pairs make_pair decode releases make_sketch changed_cells
+our @EXPORT = qw(COUNT @table protect_persons pairs make_pair decode releases label_sketches make_sketch changed_cells
 	count_noise counter_noise with_noise bias_z);
 
 # Neighboring tables D and D' that are as far apart as they may be, with their
@@ -79,6 +79,28 @@ sub releases {
 SELECT encode(_racepriv._race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
 FROM exact, generate_series(1, $n) WHERE name = '$exact'
 END
+}
+
+# So many calls of race_release_sketch with these arguments, after a name, and of labels whose first half are persons: the
+# sketches of labels with nobody, and of those with a person
+sub label_sketches {
+	my ($name, $calls, $persons, $arguments, $first) = @_;
+	$first //= 1;
+	my $all = join ',', $first .. $first + 2 * $persons - 1;
+	sql(<<"END");
+DO \$\$
+BEGIN
+	FOR i IN 1 .. $calls LOOP
+		CALL race_release_sketch('$name ' || i, $arguments, labels => '{$all}');
+	END LOOP;
+END \$\$
+END
+	return map {
+		[map { decode($_) } split /\n/, sql(<<"END")]
+SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
+WHERE name LIKE '$name %' AND label::int $_ @{[$first + $persons]} ORDER BY released_at, part
+END
+	} '>=', '<';
 }
 
 # A sketch of records that are numbers, in the table `exact`
