@@ -1,6 +1,6 @@
 /*
  * record.h
- *		Records and batches of them; race_record
+ *		Records: from a Datum to batches; race_record
  */
 #ifndef RACE_RECORD_H
 #define RACE_RECORD_H
@@ -61,7 +61,7 @@ extern bool race_array_open(RaceArrayReader *reader, Datum value,
 
 /*
  * Does a vector or a row have the expected number of elements (or, if that is 0, between 1 and
- * RACE_MAX_DIMS)? Else as above.
+ * RACE_MAX_DIMS)?  Raises 22023, or with `soft` returns false; errors never name a value.
  */
 extern bool race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft);
 
