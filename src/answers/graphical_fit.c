@@ -41,6 +41,7 @@ typedef struct Fit
 	double	   *gradient;
 	double	   *direction;
 	double	   *trial;			/* theta before a step; then the gradient behind it */
+	double	   *best;			/* theta with the least distance of a table */
 	double	   *steps[HISTORY];
 	double	   *changes[HISTORY];
 	double		products[HISTORY];
@@ -229,8 +230,7 @@ evaluate(Fit *fit, double *gradient)
 
 	race_graph_calibrate(graph);
 	value = graph->log_partition;
-	for (uint32_t t = 0; t < graph->tables; t++)
-		race_graph_table(graph, &graph->table[t], gradient + (graph->table[t].theta - theta));
+	race_graph_tables(graph, gradient);
 	for (size_t i = 0; i < fit->n; i++)
 	{
 		value += theta[i] * (fit->ridge[i] * theta[i] / 2 - fit->target[i]);
@@ -330,7 +330,8 @@ uint32_t
 race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 {
 	Fit			fit = {.graph = graph, .n = graph->parameters};
-	double	  **arrays[] = {&fit.target, &fit.ridge, &fit.scale, &fit.gradient, &fit.direction, &fit.trial};
+	double	  **arrays[] = {&fit.target, &fit.ridge, &fit.scale, &fit.gradient, &fit.direction, &fit.trial, &fit.best};
+	double		least = INFINITY;
 	double		value;
 	uint32_t	iteration;
 
@@ -348,8 +349,13 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		double		length = 1;
 		double		slope;
 		double		next;
+		double		distance;
 
-		if (largest_distance(&fit) < TOLERANCE)
+		distance = largest_distance(&fit);
+		if (distance < least)
+			memcpy(fit.best, graph->theta, fit.n * sizeof(double));
+		least = fmin(distance, least);
+		if (distance < TOLERANCE)
 			break;
 		set_direction(&fit);
 		slope = dot(fit.direction, fit.gradient, fit.n);
@@ -368,8 +374,6 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		if (next > value)
 		{
 			/* rounding errors alone are left to gain */
-			memcpy(graph->theta, fit.trial, fit.n * sizeof(double));
-			race_graph_calibrate(graph);
 			break;
 		}
 		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
@@ -377,5 +381,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
 		value = next;
 	}
+	memcpy(graph->theta, fit.best, fit.n * sizeof(double));
+	race_graph_calibrate(graph);
 	return iteration;
 }

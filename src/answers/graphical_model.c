@@ -5,6 +5,7 @@
  * Beliefs of cliques are computed by Hugin propagation: logarithms of potentials are added, messages to parents are
  * logarithms, messages from parents are quotients.
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -109,31 +110,23 @@ static void
 inner_loop(Operation operation, size_t n, const size_t *step, double *restrict out,
 		   const double *restrict a, const double *restrict b)
 {
-	switch (operation)
-	{
-		case ADD:
-			for (size_t i = 0; step[1] == 0 && i < n; i++)
-				out[i] += *a;
-			for (size_t i = 0; step[1] != 0 && i < n; i++)
-				out[i] += a[i];
-			break;
-		case MULTIPLY:
-			for (size_t i = 0; step[1] == 0 && i < n; i++)
-				out[i] *= *a;
-			for (size_t i = 0; step[1] != 0 && i < n; i++)
-				out[i] *= a[i];
-			break;
-		case SUM:
-			if (step[0] == 0)
-				*out += race_graph_sum(a, n);
-			for (size_t i = 0; step[0] != 0 && i < n; i++)
-				out[i] += a[i];
-			break;
-		case CONTRACT:
-			for (size_t i = 0; i < n; i++)
-				out[i * step[0]] += a[i * step[1]] * b[i * step[2]];
-			break;
-	}
+	if (operation == CONTRACT)
+		for (size_t i = 0; i < n; i++)
+			out[i * step[0]] += a[i * step[1]] * b[i * step[2]];
+	else if (operation == SUM && step[0] == 0)
+		*out += race_graph_sum(a, n);
+	else if (operation == MULTIPLY && step[1] == 0)
+		for (size_t i = 0; i < n; i++)
+			out[i] *= *a;
+	else if (operation == MULTIPLY)
+		for (size_t i = 0; i < n; i++)
+			out[i] *= a[i];
+	else if (step[1] == 0)
+		for (size_t i = 0; i < n; i++)
+			out[i] += *a;
+	else
+		for (size_t i = 0; i < n; i++)
+			out[i] += a[i];
 }
 
 /* For all cells of a set of columns; a, or for sums out, may have fewer columns */
@@ -297,6 +290,70 @@ set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
 		table->cells = graph->columns->cells[columns[0]];
 }
 
+/* Move tables without a column before others, in their order; returns how many they are. */
+static uint32_t
+move_without(RaceColumnSet column, const Table **tables, uint32_t n)
+{
+	uint32_t	found = 0;
+
+	for (uint32_t t = 0; t < n; t++)
+	{
+		const Table *table = tables[t];
+
+		if (table->set & column)
+			continue;
+		memmove(tables + found + 1, tables + found, (t - found) * sizeof(*tables));
+		tables[found++] = table;
+	}
+	return found;
+}
+
+/*
+ * Plan how tables within a set are added up: those that lack the largest column first, and so on.  So a set of two
+ * columns or more is added to, and summed, three times, not once for each of its tables.
+ */
+static void
+plan_sums(RaceGraph *graph, const Table **tables, uint32_t n)
+{
+	for (uint32_t together; n > 0; tables += together, n -= together)
+	{
+		uint32_t	number = graph->sums++;
+		RaceColumnSet set = 0;
+
+		together = 0;
+		for (uint32_t k = graph->columns->columns; together == 0 && k-- > 0;)
+			if ((together = move_without(RACE_COLUMN(graph->order[k]), tables, n)) == n)
+				together = 0;
+		together = together > 0 ? together : 1;
+		for (uint32_t t = 0; t < together; t++)
+			set |= tables[t]->set;
+		graph->sum[number].set = set;
+		graph->sum[number].table = together == 1 ? tables[0] : NULL;
+		if (together > 1)
+			plan_sums(graph, tables, together);
+		graph->sum[number].next = graph->sums;
+	}
+}
+
+static void
+plan_cliques(RaceGraph *graph)
+{
+	const Table **tables = graph->allocate(graph->arg, graph->tables * sizeof(Table *));
+
+	graph->sum = graph->allocate(graph->arg, 2 * graph->tables * sizeof(Sum));
+	for (uint32_t k = 0; k < graph->cliques; k++)
+	{
+		uint32_t	n = 0;
+
+		for (uint32_t t = 0; t < graph->tables; t++)
+			if (graph->table[t].clique == k)
+				tables[n++] = &graph->table[t];
+		graph->clique[k].first_sum = graph->sums;
+		plan_sums(graph, tables, n);
+		graph->clique[k].last_sum = graph->sums;
+	}
+}
+
 static void
 create_tables(RaceGraph *graph)
 {
@@ -311,7 +368,8 @@ create_tables(RaceGraph *graph)
 		set_columns(graph, &graph->marginals[t], table);
 		table->clique = clique_with(graph, table->set);
 		graph->parameters += table->cells;
-		most = table->cells > most ? table->cells : most;
+		if (table->columns == 1)
+			most = table->size[0] > most ? table->size[0] : most;
 	}
 	theta = graph->theta = graph->allocate(graph->arg, graph->parameters * sizeof(double));
 	memset(theta, 0, graph->parameters * sizeof(double));
@@ -321,6 +379,7 @@ create_tables(RaceGraph *graph)
 		theta += graph->table[t].cells;
 	}
 	graph->work = graph->allocate(graph->arg, most * sizeof(double));
+	plan_cliques(graph);
 }
 
 RaceGraph *
@@ -369,11 +428,32 @@ race_graph_theta(RaceGraph *graph, size_t *n)
 
 /* --------------------------------------------------------------- calibration */
 
-/* exp(x) of x <= 0, in a loop that compilers vectorize; below LEAST_LOG it is exp(LEAST_LOG). Relative error 3e-13 */
 #define LEAST_LOG	-700.0
 
+/*
+ * Of factors that are multiplied: what is smaller is this, so that products do not underflow; and a clique whose products
+ * have a smaller sum is computed from sums of logarithms
+ */
+#define LEAST_LOG_OF_FACTOR	-100.0
+#define LEAST_SUM	1e-20
+
+static double
+largest(const double *x, size_t n)
+{
+	double		most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+	size_t		i;
+
+	for (i = 0; i + 4 <= n; i += 4)
+		for (int j = 0; j < 4; j++)
+			most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
+	for (; i < n; i++)
+		most[0] = x[i] > most[0] ? x[i] : most[0];
+	return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
+}
+
+/* exp(x) of x <= 0, in a loop that compilers vectorize; below `least` it is exp(least). Relative error 3e-13 */
 static void
-exponentials(double *restrict x, size_t n, double most)
+exponentials(double *restrict x, size_t n, double most, double least)
 {
 	const double magic = 0x1.8p52;
 
@@ -386,7 +466,7 @@ exponentials(double *restrict x, size_t n, double most)
 		double		power;
 		uint64_t	bits;
 
-		y = y < LEAST_LOG ? LEAST_LOG : y;
+		y = y < least ? least : y;
 		shifted = y * 1.4426950408889634 + magic;
 		r = y - (shifted - magic) * 0.693147180369123816490;
 		r -= (shifted - magic) * 1.90821492927058770002e-10;
@@ -453,25 +533,105 @@ transpose(const Table *table, const double *from, double *to, bool back)
 			}
 }
 
+/* Add the potentials of tables to a factor. */
 static void
-add_potentials(RaceGraph *graph)
+add_potentials(RaceGraph *graph, RaceColumnSet all, double *out, uint32_t from, uint32_t to)
 {
-	for (uint32_t k = 0; k < graph->cliques; k++)
-		memset(graph->clique[k].belief, 0, graph->clique[k].cells * sizeof(double));
-	for (uint32_t t = 0; t < graph->tables; t++)
+	for (uint32_t k = from; k < to; k = graph->sum[k].next)
 	{
-		const Table *table = &graph->table[t];
-		Clique	   *clique = &graph->clique[table->clique];
+		const Sum  *sum = &graph->sum[k];
+		const Table *table = sum->table;
+		size_t		used = graph->scratch_used;
+		size_t		cells = race_graph_cells(graph, sum->set);
+		double	   *factor = race_graph_scratch(graph, cells);
 
-		if (table->columns == 1)
+		if (table == NULL)
+		{
+			memset(factor, 0, cells * sizeof(double));
+			add_potentials(graph, sum->set, factor, k + 1, sum->next);
+		}
+		else if (table->columns > 1)
+			transpose(table, table->theta, factor, false);
+		else
 		{
 			calibrate_column(graph, table);
-			add_to(graph, clique->belief, clique->set, graph->group_log[table->column[0]], table->set);
-			continue;
+			factor = graph->group_log[table->column[0]];
 		}
-		transpose(table, table->theta, graph->work, false);
-		add_to(graph, clique->belief, clique->set, graph->work, table->set);
+		add_to(graph, out, all, factor, sum->set);
+		graph->scratch_used = used;
 	}
+}
+
+/* Take a factor of logarithms into a clique; where these are not to be added, its exponentials are multiplied. */
+static void
+take_factor(RaceGraph *graph, Clique *clique, double *logs, RaceColumnSet set, bool added)
+{
+	size_t		cells = race_graph_cells(graph, set);
+	double		most;
+
+	if (added)
+	{
+		add_to(graph, clique->belief, clique->set, logs, set);
+		return;
+	}
+	most = largest(logs, cells);
+	exponentials(logs, cells, most, LEAST_LOG_OF_FACTOR);
+	graph->log_partition += most;
+	multiply_by(graph, clique->belief, clique->set, logs, set);
+}
+
+static void
+take_potentials(RaceGraph *graph, Clique *clique, bool added)
+{
+	uint32_t	next;
+
+	for (size_t i = 0; i < clique->cells; i++)
+		clique->belief[i] = added ? 0 : 1;
+	for (uint32_t k = clique->first_sum; k < clique->last_sum; k = next)
+	{
+		RaceColumnSet set = graph->sum[k].set;
+		size_t		cells = race_graph_cells(graph, set);
+		double	   *logs;
+
+		graph->scratch_used = 0;
+		logs = race_graph_scratch(graph, cells);
+		memset(logs, 0, cells * sizeof(double));
+		next = graph->sum[k].next;
+		add_potentials(graph, set, logs, k, next);
+		take_factor(graph, clique, logs, set, added);
+	}
+}
+
+/* Collect beliefs and messages to parents, from the leaves of the tree; false if products became too small. */
+static bool
+collect(RaceGraph *graph, bool added)
+{
+	graph->log_partition = 0;
+	for (uint32_t k = 0; k < graph->cliques; k++)
+		take_potentials(graph, &graph->clique[k], added);
+	for (uint32_t k = graph->cliques; k-- > 0;)
+	{
+		Clique	   *clique = &graph->clique[k];
+		double		most = added ? largest(clique->belief, clique->cells) : 0;
+		double	   *logs;
+
+		if (added)
+			exponentials(clique->belief, clique->cells, most, LEAST_LOG);
+		graph->log_partition += most;
+		project(graph, clique->message, clique->separator, clique->belief, clique->set);
+		if (!added && !(race_graph_sum(clique->message, clique->separator_cells) > LEAST_SUM))
+			return false;
+		graph->scratch_used = 0;
+		logs = race_graph_scratch(graph, clique->separator_cells);
+		for (size_t i = 0; i < clique->separator_cells; i++)
+		{
+			clique->message[i] = fmax(clique->message[i], DBL_MIN);
+			logs[i] = log(clique->message[i]);
+		}
+		if (k > 0)
+			take_factor(graph, &graph->clique[clique->parent], logs, clique->separator, added);
+	}
+	return true;
 }
 
 void
@@ -479,29 +639,10 @@ race_graph_calibrate(RaceGraph *graph)
 {
 	double		sum;
 
-	add_potentials(graph);
-	graph->log_partition = 0;
-	for (uint32_t k = graph->cliques; k-- > 0;)
-	{
-		Clique	   *clique = &graph->clique[k];
-		Clique	   *parent = &graph->clique[clique->parent];
-		double		most = clique->belief[0];
-		double	   *logs;
-
-		for (size_t i = 1; i < clique->cells; i++)
-			most = clique->belief[i] > most ? clique->belief[i] : most;
-		exponentials(clique->belief, clique->cells, most);
-		graph->log_partition += most;
-		if (k == 0)
-			break;
-		project(graph, clique->message, clique->separator, clique->belief, clique->set);
-		graph->scratch_used = 0;
-		logs = race_graph_scratch(graph, clique->separator_cells);
-		for (size_t i = 0; i < clique->separator_cells; i++)
-			logs[i] = log(clique->message[i]);
-		add_to(graph, parent->belief, parent->set, logs, clique->separator);
-	}
-	sum = race_graph_sum(graph->clique[0].belief, graph->clique[0].cells);
+	if (!collect(graph, false))
+		collect(graph, true);
+	/* the separator of the first clique has no columns */
+	sum = graph->clique[0].message[0];
 	graph->log_partition += log(sum);
 	for (size_t i = 0; i < graph->clique[0].cells; i++)
 		graph->clique[0].belief[i] /= sum;
@@ -525,18 +666,36 @@ race_graph_calibrate(RaceGraph *graph)
 	graph->scratch_used = 0;
 }
 
-void
-race_graph_table(RaceGraph *graph, const Table *table, double *out)
+/* Sum a factor over the cells of tables. */
+static void
+read_tables(RaceGraph *graph, RaceColumnSet all, const double *factor, uint32_t from, uint32_t to, double *out)
 {
-	Clique	   *clique = &graph->clique[table->clique];
-	uint32_t	column = table->column[0];
+	for (uint32_t k = from; k < to; k = graph->sum[k].next)
+	{
+		const Sum  *sum = &graph->sum[k];
+		const Table *table = sum->table;
+		size_t		used = graph->scratch_used;
+		double	   *marginal = race_graph_marginal(graph, sum->set, factor, all);
+		double	   *cell = table == NULL ? NULL : out + (table->theta - graph->theta);
 
-	project(graph, graph->work, table->set, clique->belief, clique->set);
-	if (table->columns > 1)
-		transpose(table, graph->work, out, true);
-	else
-		for (size_t i = 0; i < table->cells; i++)
-			out[i] = graph->work[race_graph_group(graph, column, (uint32_t) i)] * graph->within[column][i];
+		if (table == NULL)
+			read_tables(graph, sum->set, marginal, k + 1, sum->next, out);
+		else if (table->columns > 1)
+			transpose(table, marginal, cell, true);
+		else
+			for (uint32_t i = 0; i < table->cells; i++)
+				cell[i] = marginal[race_graph_group(graph, table->column[0], i)] * graph->within[table->column[0]][i];
+		graph->scratch_used = used;
+	}
+}
+
+void
+race_graph_tables(RaceGraph *graph, double *out)
+{
+	graph->scratch_used = 0;
+	for (uint32_t k = 0; k < graph->cliques; k++)
+		read_tables(graph, graph->clique[k].set, graph->clique[k].belief, graph->clique[k].first_sum,
+					graph->clique[k].last_sum, out);
 }
 
 /* ------------------------------------------------------------------- answers */

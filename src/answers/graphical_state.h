@@ -11,6 +11,17 @@
 #include "../core/core.h"
 #include "graphical_model.h"
 
+/*
+ * A factor between a clique and its tables: potentials of tables are added up to it, and marginals come from it.  Those
+ * that it is made of follow it.
+ */
+typedef struct Sum
+{
+	RaceColumnSet set;
+	uint32_t	next;			/* the number of the first that is not below it */
+	const struct Table *table;	/* that it is, or NULL */
+} Sum;
+
 typedef struct Clique
 {
 	RaceColumnSet set;
@@ -20,6 +31,8 @@ typedef struct Clique
 	size_t		separator_cells;
 	double	   *belief;
 	double	   *message;		/* to the parent; then the separator's belief */
+	uint32_t	first_sum;		/* the sums of its tables, */
+	uint32_t	last_sum;		/* and of those behind them */
 } Clique;
 
 #define TABLE_COLUMNS	3
@@ -44,6 +57,8 @@ struct RaceGraph
 	Table	   *table;
 	uint32_t	cliques;
 	Clique	   *clique;
+	uint32_t	sums;
+	Sum		   *sum;
 	uint32_t   *order;			/* columns, fewest groups first */
 	uint32_t   *home;			/* a clique of each column */
 	double	  **within;			/* [column][cell]: probability of a cell in its group */
@@ -51,7 +66,7 @@ struct RaceGraph
 	size_t		parameters;
 	double	   *theta;
 	double		log_partition;
-	double	   *work;			/* a table of two columns, or of one */
+	double	   *work;			/* a number of each group of the largest column */
 	double	   *scratch;		/* grows */
 	size_t		scratch_size;
 	size_t		scratch_used;
@@ -101,8 +116,8 @@ extern double *race_graph_scratch(RaceGraph *graph, size_t n);
 /* The marginal of a factor over `all`, in scratch space */
 extern double *race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *factor, RaceColumnSet all);
 
-/* The probabilities of the cells of a measured table, in its layout */
-extern void race_graph_table(RaceGraph *graph, const Table *table, double *out);
+/* The probabilities of the cells of all measured tables, in the layout of theta */
+extern void race_graph_tables(RaceGraph *graph, double *out);
 
 /* The sum of numbers, and of products, in four sums each */
 extern double race_graph_sum(const double *x, size_t n);

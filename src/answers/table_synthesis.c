@@ -22,7 +22,7 @@
 PG_FUNCTION_INFO_V1(race_tables_rows);
 PG_FUNCTION_INFO_V1(race_tables_rank);
 
-#define ROWS_AT_ONCE	16384
+#define ROWS_AT_ONCE	65536	/* whose frequencies are near those of the model together */
 #define MOST_ROWS		1000000000
 
 /* How a column of the result is filled */
@@ -48,7 +48,8 @@ typedef struct Synthesis
 	uint64		draws;
 	uint64		rows;			/* that are asked for */
 	uint32		n;				/* rows that were drawn and are left */
-	uint32	   *cells;			/* [ROWS_AT_ONCE][columns] */
+	uint32		at_once;		/* rows that are drawn together */
+	uint32	   *cells;			/* [at_once][columns] */
 	uint32	   *space;
 } Synthesis;
 
@@ -212,8 +213,9 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->targets = palloc0(synthesis->desc->natts * sizeof(Target));
 	synthesis->values = palloc0(synthesis->desc->natts * sizeof(Datum));
 	synthesis->nulls = palloc0(synthesis->desc->natts * sizeof(bool));
-	synthesis->cells = palloc(ROWS_AT_ONCE * (Size) synthesis->open.columns * sizeof(uint32));
-	synthesis->space = palloc(ROWS_AT_ONCE * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
+	synthesis->at_once = (uint32) Min(n, ROWS_AT_ONCE);
+	synthesis->cells = palloc(synthesis->at_once * (Size) synthesis->open.columns * sizeof(uint32));
+	synthesis->space = palloc(synthesis->at_once * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
 		prepare_target(synthesis, i, TupleDescAttr(desc, i)->attnotnull);
@@ -237,7 +239,7 @@ next_row(void *state, uint64 number)
 
 	if (synthesis->n == 0)
 	{
-		synthesis->n = (uint32) Min(synthesis->rows - number, ROWS_AT_ONCE);
+		synthesis->n = (uint32) Min(synthesis->rows - number, synthesis->at_once);
 		race_graph_sample(synthesis->open.model->graph, uniform, synthesis, synthesis->n,
 						  synthesis->cells, synthesis->space);
 	}

@@ -35,7 +35,7 @@
 #define RACE_SELECT_SCORES	(RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
 #define RACE_SELECT_TABLES	512 /* at most so many tables of two and three columns are measured */
 
-/* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 5 s. */
+/* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 1 s. */
 #define RACE_SELECT_CLIQUES	1000000
 
 typedef struct RaceSelectTable
