@@ -2,8 +2,8 @@
  * graphical_model.c
  *		The distribution of maximum entropy over rows of categories, some tables of which were measured with noise
  *
- * Beliefs of cliques are computed by Hugin propagation: logarithms of potentials are added, messages to parents are
- * logarithms, messages from parents are quotients.
+ * Beliefs of cliques are computed by Hugin propagation.  Potentials and messages to parents are multiplied, or their
+ * logarithms added where products would be too small; messages from parents are quotients.
  */
 #include <float.h>
 #include <math.h>
