@@ -81,6 +81,7 @@ try {
     const view = await open(width, scheme);
     const over = await view.evaluate(() => [document.documentElement.scrollWidth - window.innerWidth, [...document.querySelectorAll(".card, .legend, svg[aria-label]")].filter((e) => e.getBoundingClientRect().right > window.innerWidth + 1).length]);
     ok(over.join() === "0,0", `nothing is cut off at ${width} pixels, ${scheme}`, over.join());
+    ok(await view.evaluate(() => [...document.querySelectorAll(".legend")].every((e) => e.getBoundingClientRect().height < 24)), `legends have one line at ${width} pixels, ${scheme}`);
     const text = await view.evaluate(() => getComputedStyle(document.body).color.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0) / 3);
     ok(scheme === "dark" ? text > 170 : text < 80, `its text is readable, ${scheme}`, text);
     await view.screenshot({path: join(folder, `${width}-${scheme}.png`), fullPage: true});

@@ -43,6 +43,8 @@ export const card = (id, title, subtitle, chart, answer) => element("section", n
   element("h2", title), element("h3", subtitle), element("div", null, {className: "wide"}, chart),
   element("div", null, {className: "foot"}, element("details", null, {}, element("summary", "SQL"), element("pre", answer.sql)), csv.link(answer, id)));
 
+export const unit = (c) => c.unit ? `${c.name} (${c.unit})` : c.name;
+
 // What a share is per: a day, a year, a unit
 const per = ({type, unit}) => type === "date" ? "day" : (unit ?? "unit").replace(/s$/, "");
 const shape = (width) => ({width, height: Math.min(300, 150 + width / 4), marginLeft: 56, marginRight: 16, style: "overflow: visible"});
@@ -85,7 +87,7 @@ export function bars(width, column, rows, chosen, exact) {
   const data = rows.map((d, i) => ({...d, value: d.value ?? "NULL", exact: exact?.[i]}));
   return Plot.plot({
     ...shape(width), height: 50 + 28 * data.length, marginLeft: 90, ariaLabel: `Records by ${column.name}`,
-    x: {label: null, grid: true, tickFormat: "~s", ticks: Math.max(3, Math.round(width / 90))}, y: {label: null, domain: data.map((d) => d.value)},
+    x: {label: null, grid: true, tickFormat: (v) => v < 1000 ? String(v) : `${v / 1000}k`, ticks: Math.max(3, Math.round(width / 90))}, y: {label: null, domain: data.map((d) => d.value)},
     marks: [
       Plot.barX(data, {x: "count", y: "value", fill: ACCENT, fillOpacity: (d) => chosen == null || d.value === chosen ? 0.75 : 0.3, insetTop: 2, insetBottom: 2}),
       Plot.ruleY(data, {x1: "lower", x2: "upper", y: "value", strokeWidth: 2}),
@@ -96,7 +98,7 @@ export function bars(width, column, rows, chosen, exact) {
   });
 }
 
-// The mean of a number for each value of other columns
+// The mean of a number for each value of other columns, hollow where no table of both was measured
 export function means(width, column, rows, beside) {
   const data = rows.filter((d) => d.mean != null).map((d) => ({...d, name: `${d.column}: ${d.value1 ?? "NULL"}`, exact: beside ? d.exact : null}));
   return Plot.plot({
@@ -105,7 +107,7 @@ export function means(width, column, rows, beside) {
     y: {label: null, domain: data.map((d) => d.name)},
     marks: [
       Plot.ruleY(data, {x1: "lower", x2: "upper", y: "name", stroke: ACCENT, strokeWidth: 3, strokeOpacity: 0.4}),
-      Plot.dot(data, {x: "mean", y: "name", fill: ACCENT, r: 4}),
+      Plot.dot(data, {x: "mean", y: "name", stroke: ACCENT, fill: (d) => d.source === "model" ? "var(--theme-background)" : ACCENT, r: 4}),
       beside ? Plot.dot(data, {x: "exact", y: "name", symbol: "diamond", stroke: EXACT, fill: "var(--theme-background)"}) : null,
       Plot.tip(data, Plot.pointerY({x: "mean", y: "name", title: (d) => tipOf(d.name, d, "mean")}))
     ]
@@ -125,7 +127,7 @@ export function map(width, a, b, rows, dark) {
   const [x, y] = [edges("x1", w, a), edges("x2", h, b)];
   const plot = Plot.plot({
     ...shape(width), height: Math.min(380, 180 + width / 3), ariaLabel: `Map of ${a.name} and ${b.name}`,
-    x: {label: a.name}, y: {label: b.name}, color: {scheme: dark ? "Magma" : "YlGnBu", type: "sqrt", domain: [0, Math.max(...cells.map((d) => d.share))]},
+    x: {label: unit(a)}, y: {label: unit(b)}, color: {scheme: dark ? "Magma" : "YlGnBu", type: "sqrt", domain: [0, Math.max(...cells.map((d) => d.share))]},
     marks: [
       Plot.rect(cells, {x1: x.low, x2: x.high, y1: y.low, y2: y.high, fill: "share", inset: -0.3}),
       Plot.tip(cells, Plot.pointer({x: "x1", y: "x2", title: (d) => `${a.name} ${number(x.low(d))} to ${number(x.high(d))}\n${b.name} ${number(y.low(d))} to ${number(y.high(d))}\n${share(d.share)} of the records`}))
@@ -133,5 +135,5 @@ export function map(width, a, b, rows, dark) {
   });
   const {apply, domain: [, most]} = plot.scale("color");
   const swatches = Array.from({length: 12}, (_, i) => Object.assign(element("i"), {style: `background: ${apply(most * (i / 11) ** 2)}`}));
-  return element("div", null, {}, element("div", null, {className: "legend"}, "0 %", element("span", null, {style: "line-height: 0"}, ...swatches), `${share(most)} of the records in a cell`), plot);
+  return element("div", null, {}, element("div", null, {className: "legend"}, "0 %", element("span", null, {style: "line-height: 0"}, ...swatches), share(most)), plot);
 }
