@@ -76,6 +76,10 @@ try {
   await page.selectOption("[aria-label=Release]", {label: "households"});
   await page.waitForSelector("#curve-income [aria-label=line] path");
   ok(true, "another release has its charts");
+  await page.selectOption("[aria-label=Release]", {label: "visits by day"});
+  await page.waitForSelector("#curve-visited [aria-label=line] path");
+  await page.waitForFunction(() => document.querySelector("#map") === null);
+  ok(true, "a release without pairs of numbers has no map");
 
   for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
     const view = await open(width, scheme);

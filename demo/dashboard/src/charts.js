@@ -55,26 +55,28 @@ export function curve(width, column, rows, median, exact) {
   const x = isTime(column.type) ? (d) => time(d.x, column.type) : "x";
   const points = rows.map((d, i) => ({...d, exact: exact?.[i]}));
   const clipped = [[0, 1], [rows.length - 1, rows.length - 2]].filter(([i, j]) => rows.length > 2 && rows[i].lower > rows[j].upper && rows[i].density > 2 * rows[j].density);
-  const ends = clipped.map(([i]) => ({...points[i], text: `at the bound, ${number(i === 0 ? column.lower : column.upper, column.type)}`, anchor: i === 0 ? "start" : "end"}));
+  const ends = clipped.map(([i]) => ({...points[i], text: `at the bound, ${number(i === 0 ? column.lower : column.upper, column.type)}: ${share(points[i].density)}`, anchor: i === 0 ? "start" : "end"}));
   const inner = points.filter((d) => !ends.some((e) => e.x === d.x));
   const tip = (d) => `${column.name} ${number(d.x, column.type)}\n${share(d.density)} per ${per(column)}\n95 %: ${share(d.lower)} to ${share(d.upper)}${exact ? `\nexactly ${share(d.exact)}` : ""}${ends.some((e) => e.x === d.x) ? "\nwith all that lies beyond the bound" : ""}`;
-  const top = Math.max(...inner.map((d) => d.upper), ...ends.map((d) => d.upper));
+  // wide intervals, and places that are counted with what lies beyond, do not press the curve to the floor
+  const top = 1.05 * Math.min(Math.max(...inner.map((d) => d.upper)), 3 * Math.max(...inner.map((d) => d.density)));
+  const y = (key) => (d) => Math.min(d[key], top);
   return Plot.plot({
     ...shape(width), ariaLabel: `Curve of ${column.name}`,
     x: {label: null, ticks: Math.max(3, Math.round(width / 80)), ...(isTime(column.type) ? {type: "utc"} : {})},
-    y: {label: `share of the records, per ${per(column)}`, grid: true, tickFormat: (v) => `${Number((100 * v).toPrecision(3))} %`, domain: [0, top * 1.05], ticks: 5},
+    y: {label: `share of the records, per ${per(column)}`, grid: true, tickFormat: (v) => `${Number((100 * v).toPrecision(3))} %`, domain: [0, top], ticks: 5},
     marks: [
-      Plot.areaY(inner, {x, y1: "lower", y2: "upper", fill: ACCENT, fillOpacity: 0.22}),
+      Plot.areaY(inner, {x, y1: "lower", y2: y("upper"), fill: ACCENT, fillOpacity: 0.22}),
       Plot.lineY(inner, {x, y: "density", stroke: ACCENT, strokeWidth: 2}),
       exact ? Plot.lineY(inner, {x, y: "exact", stroke: EXACT, strokeDasharray: "4,3"}) : null,
-      Plot.ruleX(ends, {x, y1: "lower", y2: "upper", stroke: ACCENT, strokeWidth: 4, strokeOpacity: 0.35}),
-      Plot.dot(ends, {x, y: "density", fill: ACCENT, r: 4}),
-      exact ? Plot.dot(ends, {x, y: "exact", symbol: "diamond", stroke: EXACT}) : null,
-      ...["start", "end"].map((anchor) => Plot.text(ends.filter((d) => d.anchor === anchor), {x, y: "density", text: "text", textAnchor: anchor, dx: anchor === "start" ? 10 : -10})),
+      Plot.ruleX(ends, {x, y1: y("lower"), y2: y("upper"), stroke: ACCENT, strokeWidth: 4, strokeOpacity: 0.35}),
+      Plot.dot(ends, {x, y: y("density"), fill: ACCENT, r: 4}),
+      exact ? Plot.dot(ends, {x, y: y("exact"), symbol: "diamond", stroke: EXACT}) : null,
+      ...["start", "end"].map((anchor) => Plot.text(ends.filter((d) => d.anchor === anchor), {x, y: y("density"), text: "text", textAnchor: anchor, dx: anchor === "start" ? 10 : -10})),
       median?.value == null ? null : Plot.ruleX([median], {x: isTime(column.type) ? time(median.value, column.type) : "value", strokeDasharray: "2,3", strokeOpacity: 0.7}),
       median?.value == null ? null : Plot.text([median], {x: isTime(column.type) ? time(median.value, column.type) : "value", frameAnchor: "top", textAnchor: "start", dx: 4, dy: 4, text: () => "median"}),
       Plot.ruleY([0]),
-      Plot.tip(points, Plot.pointerX({x, y: "density", title: tip}))
+      Plot.tip(points, Plot.pointerX({x, y: y("density"), title: tip}))
     ]
   });
 }
