@@ -197,7 +197,8 @@ race_checked_delta(double delta)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or a number from %g to below 1",
-						RACE_MIN_DELTA)));
+						RACE_MIN_DELTA),
+				 errhint("0 promises most. 1e-6 is usual, where there are fewer than a million persons.")));
 	return delta;
 }
 
@@ -211,7 +212,8 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be a number between %g and %g",
-						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON),
+				 errhint("1 is usual: less is more private.")));
 	request.fit = fit;
 	request.epsilon = epsilon;
 	request.delta = race_checked_delta(delta);
@@ -235,7 +237,8 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	if (max_contributions < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_contributions must be at least 1")));
+				 errmsg("max_contributions must be at least 1"),
+				 errhint("It is how many rows of one person count: 1, if nobody has more.")));
 	request.max_contributions = max_contributions;
 	request.neighbors = strcmp(neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE :
 		RACE_NEIGHBORS_ADD_REMOVE;

@@ -334,7 +334,8 @@ race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
 	if (expected == 0 && n > RACE_MAX_DIMS)
 		race_refuse(soft, errmsg("expected a %s of up to %d %s, found %u", what, RACE_MAX_DIMS, unit, n));
 	if (expected != 0 && n != expected)
-		race_refuse(soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n));
+		race_refuse(soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n),
+					errhint("Give as many as dims in the parameters says: ARRAY[a, b] for dims=2."));
 	return true;
 }
 

@@ -39,6 +39,7 @@
 #include "../core/server.h"
 #include "ledger.h"
 #include "lineage.h"
+#include "lookup.h"
 #include "release.h"
 #include "request.h"
 
@@ -1149,12 +1150,7 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 				 errmsg("dataset and column_name must not be NULL")));
 	dataset = race_ledger_dataset(ledger, text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_DATASET)));
 	race_act_check_owner(ledger, dataset->relation);
-	number = get_attnum(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)));
-	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)), get_rel_name(dataset->relation))));
+	number = race_column_number(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)));
 	read_schema(&column, dataset->relation, number);
 	described->column = column.name;
 	described->type = column.subject.type;
@@ -1221,7 +1217,7 @@ race_describe(PG_FUNCTION_ARGS)
 static void
 describe_by_list(const RaceLedger *ledger, char *name, Oid relation, char *column_name, Datum list)
 {
-	AttrNumber	column = get_attnum(relation, column_name);
+	AttrNumber	column = race_column_number(relation, column_name);
 	RaceParameter none = {TEXTOID, (Datum) 0, true};
 	RaceParameter categories = {TEXTARRAYOID, list, false};
 	char	   *bounds[2] = {NULL, NULL};
@@ -1230,10 +1226,6 @@ describe_by_list(const RaceLedger *ledger, char *name, Oid relation, char *colum
 	Oid			type;
 	int			n;
 
-	if (column <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", race_cut(column_name), get_rel_name(relation))));
 	type = getBaseType(get_atttype(relation, column));
 	deconstruct_array(DatumGetArrayTypeP(list), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	categories.isnull = race_type_is_number(type) && n == 2 && !nulls[0] && !nulls[1];

@@ -132,7 +132,8 @@ BEGIN
 	IF cardinality(categories) = 0 OR array_ndims(categories) <> 1
 		OR cardinality(categories) <> (SELECT count(DISTINCT c COLLATE "C") FROM unnest(categories) c)
 	THEN
-		RAISE EXCEPTION 'categories must be a list of different texts' USING ERRCODE = 'invalid_parameter_value';
+		RAISE EXCEPTION 'categories must be a list of different texts' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'For example categories => ''{north,south}''.';
 	END IF;
 	PERFORM _racepriv._race_lock_tables('_racepriv.race_descriptions'::regclass, ARRAY[d.relation::regclass], true);
 	INSERT INTO _racepriv.race_descriptions

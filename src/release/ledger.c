@@ -24,6 +24,7 @@
 #include "../core/privatize.h"
 #include "ledger.h"
 #include "lineage.h"
+#include "lookup.h"
 #include "release.h"
 
 /*
@@ -441,8 +442,7 @@ race_protect(PG_FUNCTION_ARGS)
 	if (arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_DATASET].isnull)
 	{
 		arguments[PROTECT_RELATION].isnull = false;
-		arguments[PROTECT_RELATION].value =
-			DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET))));
+		arguments[PROTECT_RELATION].value = ObjectIdGetDatum(race_table_named(PG_GETARG_TEXT_PP(PROTECT_DATASET)));
 	}
 	/* raise what a release of such units would */
 	if (!arguments[PROTECT_MOST].isnull && !arguments[PROTECT_NEIGHBORS].isnull)

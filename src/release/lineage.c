@@ -33,6 +33,7 @@
 
 #include "ledger.h"
 #include "lineage.h"
+#include "lookup.h"
 
 /*
  * Which tables a relation is made of, and whether each of its rows belongs to
@@ -506,13 +507,8 @@ check_unit(const Lineage *lineage, const char *unit_column, int unit)
 static AttrNumber
 find_unit(Oid relid, const char *unit_column)
 {
-	AttrNumber	number = get_attnum(relid, unit_column);
+	AttrNumber	number = race_column_number(relid, unit_column);
 
-	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						unit_column, get_rel_name(relid))));
 	if (!OidIsValid(lookup_type_cache(get_atttype(relid, number),
 									  TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,

@@ -4,9 +4,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
@@ -56,14 +58,14 @@ race_nearest_name(const char *name, const char *const *names, uint64 n)
 	return found;
 }
 
-/* The name of a release that the caller may see and that is most like this one; NULL if none is like it */
+/* The name that is most like this one among those that a query lists; NULL if none is like it.  An error ends the connection. */
 static const char *
-nearest_release(const char *name)
+nearest_listed(const char *name, const char *query)
 {
 	const char **names;
 
-	if (SPI_execute("SELECT DISTINCT name FROM " RACE_SCHEMA ".race_releases "
-					"WHERE pg_catalog.octet_length(name) OPERATOR(pg_catalog.<) 200 ORDER BY name", true, 0) != SPI_OK_SELECT)
+	SPI_connect();
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		return NULL;
 	names = palloc(SPI_processed * sizeof(char *));
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -74,13 +76,48 @@ nearest_release(const char *name)
 void
 race_named_refuse(const char *name)
 {
-	const char *nearest;
+	const char *nearest = nearest_listed(name, "SELECT DISTINCT name FROM " RACE_SCHEMA ".race_releases "
+										 "WHERE pg_catalog.octet_length(name) OPERATOR(pg_catalog.<) 200 ORDER BY name");
 
-	SPI_connect();
-	nearest = nearest_release(name);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no release \"%s\"", race_cut(name)),
 			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
 			 errhint("race_catalog lists the releases. " RACE_NAMED_HINT)));
+}
+
+Oid
+race_table_named(const text *name)
+{
+	Oid			table = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList((text *) name)), NoLock, true);
+	const char *nearest;
+
+	if (OidIsValid(table))
+		return table;
+	nearest = nearest_listed(text_to_cstring(name), "SELECT oid::pg_catalog.regclass FROM pg_catalog.pg_class WHERE relkind::pg_catalog.text OPERATOR(pg_catalog.~) '[rpvmf]' "
+							 "AND pg_catalog.pg_table_is_visible(oid) AND relnamespace OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.regnamespace ORDER BY 1");
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation \"%s\" does not exist", race_cut(text_to_cstring(name))),
+			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
+			 errhint("A dataset is called like its table; or give both: race_protect('a name', 'the table', ...).")));
+	return InvalidOid;			/* not reached */
+}
+
+AttrNumber
+race_column_number(Oid relation, const char *name)
+{
+	AttrNumber	number = get_attnum(relation, name);
+	const char *nearest;
+
+	if (number > 0)
+		return number;
+	nearest = nearest_listed(name, psprintf("SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) %u"
+											" AND attnum OPERATOR(pg_catalog.>) 0 AND NOT attisdropped", relation));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", race_cut(name), get_rel_name(relation)),
+			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
+			 errhint("Name a column of the table.")));
+	return 0;					/* not reached */
 }

@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "access/attnum.h"
+
 #include "../core/cache.h"
 
 typedef struct RaceNamed
@@ -24,6 +26,12 @@ extern void race_named_set(RaceNamed *named, const char *name, MemoryContext con
 
 /* The name that is most like another one; NULL if none of n is like it */
 extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
+
+/* The table that a text names; 42P01 if there is none */
+extern Oid	race_table_named(const text *name);
+
+/* The number of a column of a relation; 42703 if there is none of this name */
+extern AttrNumber race_column_number(Oid relation, const char *name);
 
 /* A query over tables of other servers may look names up there, in vain. */
 #define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."

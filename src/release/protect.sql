@@ -175,7 +175,7 @@ BEGIN
 	END IF;
 	IF NOT coalesce(epsilon_limit > 0 AND epsilon_limit <= 1e15 AND delta_limit >= 0 AND delta_limit < 1, false) THEN
 		RAISE EXCEPTION 'epsilon_limit must be above 0 and at most 1e15, delta_limit at least 0 and below 1'
-			USING ERRCODE = 'invalid_parameter_value';
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'For example epsilon_limit => 3, delta_limit => 1e-5.';
 	END IF;
 	epsilon := epsilon_limit::text::numeric;
 	delta := delta_limit::text::numeric;
@@ -302,7 +302,8 @@ BEGIN
 		(b.spent_epsilon > limits.epsilon OR b.spent_delta > limits.delta)
 	THEN
 		RAISE EXCEPTION 'a budget cannot be limited to less than what is spent' USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = format('Spent: epsilon %s, delta %s, rho %s.', b.spent_epsilon, b.spent_delta, b.spent_rho);
+			DETAIL = format('Spent: epsilon %s, delta %s, rho %s.', b.spent_epsilon, b.spent_delta, b.spent_rho),
+			HINT = 'With the limits at what is spent, nothing more is released.';
 	END IF;
 	UPDATE _racepriv.race_budgets
 	SET epsilon_limit = limits.epsilon, delta_limit = limits.delta, rho_limit = limits.rho WHERE budget = b.budget;

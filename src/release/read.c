@@ -732,7 +732,8 @@ refuse(const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("an expression of a release must not contain %s", what),
-			 errdetail("Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that.")));
+			 errdetail("Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
+			 errhint("Write an expression over the columns of one row, as in ARRAY[age, weight].")));
 }
 
 /* A position within the expression would point into the statement around it. */

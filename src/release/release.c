@@ -625,30 +625,41 @@ make_private(Release *release)
 	race_series_store_units(&release->ledger, &release->asked, checked);
 }
 
-/* Tell what charts a release will not have, by its parameters alone. */
+/* Refuse bounds and bandwidths that nobody can mean, and tell what charts a release will not have, by its parameters alone. */
 static void
-tell_limits(const Release *release)
+check_limits(const RaceAsked *asked)
 {
-	const RaceParams *params = release->asked.params;
-	const double *lower = race_array(params, RACE_ARRAY_LOWER);
-	const double *upper = race_array(params, RACE_ARRAY_UPPER);
-	const double *scales = race_array(params, RACE_ARRAY_BANDWIDTHS);
+	bool		charted = true;
 
-	if ((params->kernel != RACE_KERNEL_L2 && params->kernel != RACE_KERNEL_L1) || race_params_parts(params) > 1)
-		return;
-	if (lower == NULL || upper == NULL)
+	for (const RaceParams *part = asked->params; part != NULL; part = race_params_next(part, asked->params))
 	{
-		ereport(NOTICE,
-				(errmsg("release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds",
-						release->asked.name),
-				 errhint("A release of another name, with lower and upper, has them; it is charged, too.")));
-		return;
+		const double *lower = race_array(part, RACE_ARRAY_LOWER);
+		const double *upper = race_array(part, RACE_ARRAY_UPPER);
+		const double *scales = race_array(part, RACE_ARRAY_BANDWIDTHS);
+
+		if (part->kernel != RACE_KERNEL_L2 && part->kernel != RACE_KERNEL_L1)
+			continue;
+		if ((lower == NULL) != (upper == NULL))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the parameters of release \"%s\" have lower without upper, or the reverse", asked->name),
+					 errdetail("Nothing was read and nothing charged."),
+					 errhint("Give both, as in lower={0}, upper={120} for ages; or lower={0}, upper={Infinity}, if there is none.")));
+		/* a matrix gives numbers another scale than the bounds have */
+		for (uint32 i = 0; i < part->dims && lower != NULL && race_array(part, RACE_ARRAY_MATRIX) == NULL; i++)
+			if (part->bandwidth * (scales == NULL ? 1 : scales[i]) > upper[i] - lower[i])
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("release \"%s\" would not tell records apart: the bandwidth is wider than the bounds of number %u", asked->name, i + 1),
+						 errdetail("Nothing was read and nothing charged."),
+						 errhint("Give a bandwidth of a tenth of the bounds or less.")));
+		for (uint32 i = 0; i < part->dims; i++)
+			charted = charted && lower != NULL && isfinite(lower[i]) && isfinite(upper[i]);
 	}
-	for (uint32 i = 0; i < params->dims; i++)
-		if (params->bandwidth * (scales == NULL ? 1 : scales[i]) > upper[i] - lower[i])
-			ereport(NOTICE,
-					(errmsg("release \"%s\" will hardly tell records apart: the bandwidth is wider than the bounds of number %u",
-							release->asked.name, i + 1)));
+	if (!charted && race_params_parts(asked->params) == 1)
+		ereport(NOTICE,
+				(errmsg("release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds", asked->name),
+				 errhint("A release of another name, with lower and upper, has them; it is charged, too.")));
 }
 
 /* Tell what is left of the budget, which the ledger shows to those who release. */
@@ -724,7 +735,7 @@ charge_and_make(Release *release)
 			ereport(NOTICE,
 					(errmsg("release \"%s\" leaves out rows where %s", release->asked.name, excluded)));
 		if (release->version == 1 && release->asked.domains == 0)
-			tell_limits(release);
+			check_limits(&release->asked);
 	}
 	race_read_probe(release->checked->probes);
 	lock_relations(relations, true);

@@ -196,7 +196,7 @@ BEGIN
 					WHEN 'basic' THEN format('Asked: epsilon %s, delta %s. Left: epsilon %s, delta %s.', asked_epsilon, asked_delta,
 						b.epsilon_limit - b.spent_epsilon, b.delta_limit - b.spent_delta)
 					ELSE format('Asked: rho %s. Left: rho %s.', asked_rho, b.rho_limit - b.spent_rho) END,
-				HINT = 'Nothing was read and nothing charged.';
+				HINT = 'Ask for what is left, or its owner for more: race_budget_limit. Nothing was read and nothing charged.';
 	END IF;
 	-- New partitions, names and owners of its tables.  A charge does not wait for others: whoever enters
 	-- these now gives them to the same budget, which their lineage leads to.

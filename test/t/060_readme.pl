@@ -83,6 +83,7 @@ sub check_refused {
 		my ($begin) = $says =~ /^(\Q$message\E)/;
 		is($begin // $says, $message, $statement);
 		my $rest = substr $says, length($begin // '');
+		ok(defined $hint || $message =~ /must be (a number )?between|type json/, 'it says what to type: of a range the message does, and what no JSON is PostgreSQL says');
 		like(($hint // '') =~ tr{|}{/}r, qr/^\Q@{[ $rest =~ s{^ |\.$}{}gr ]}\E/, 'and its hint') if $rest ne '';
 	}
 	return;
