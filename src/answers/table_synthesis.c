@@ -406,12 +406,15 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	share = share_below(probabilities, of_record);
 	race_row_add_if(&row, known, Float8GetDatum(share));
 	race_row_add_if(&row, known, Float8GetDatum(probability));
-	/* the records below are a count, too, with noise as that of the record's own */
+	/*
+	 * The records below are a count, too, with noise as that of the record's own.  The model may be farther from what was
+	 * measured than noise is.
+	 */
 	noise = z * sqrt(answer.variance) / open.model->total;
-	bound = share_below(probabilities, answer.lower / open.model->total);
+	bound = share_below(probabilities, Min(answer.lower / open.model->total, of_record));
 	bound -= z * sqrt(bound * (1 - bound) / RANKED_ROWS) + noise;
 	race_row_add_if(&row, known, Float8GetDatum(Max(Min(bound, share), 0)));
-	bound = share_below(probabilities, answer.upper / open.model->total);
+	bound = share_below(probabilities, Max(answer.upper / open.model->total, of_record));
 	bound += z * (z + sqrt(bound * (1 - bound) * RANKED_ROWS)) / RANKED_ROWS + noise;
 	race_row_add_if(&row, known, Float8GetDatum(Min(Max(bound, share), 1)));
 	PG_RETURN_DATUM(race_row_datum(&row));
