@@ -15,6 +15,7 @@ CALL race_release('guests all', 'guests', '{age,town,smoker,pressure,day,rooms}'
 CALL race_release('guests short', 'guests', '{age,town,pressure}', 1e9);
 CALL race_release('guests dark', 'guests', '{age,town,smoker}', 1e-5);
 CALL race_release_sketch('front age', 'guests', 'l2(dims=1, bandwidth=5, lower={0}, upper={100})', 'ARRAY[age]', 1000);
+CALL race_release_sketch('front moments', 'guests', race_moment_params('{0,50}', '{100,250}', targets => 1), 'ARRAY[age, pressure]', 1e6, columns => '{age,pressure}');
 RESET client_min_messages;
 
 -- means: of all, by a column, by two, of some
@@ -86,6 +87,10 @@ SELECT column1, column2, abs(correlation - t.corr) < 0.03 AS near, t.corr BETWEE
 SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near, t.c BETWEEN r.lower AND r.upper AS inside, r.upper - r.lower < 100 * t.tolerance AS narrow
 FROM race_regress('guests short', 'pressure', '{age}') r JOIN (SELECT 'age' AS name, regr_slope(pressure, age) AS c, 0.03 AS tolerance FROM guests UNION ALL SELECT 'intercept', regr_intercept(pressure, age), 2 FROM guests) t ON t.name = r."column";
 SELECT "column", coefficient IS NOT NULL AS known FROM race_regress('guests all', 'pressure');
+SELECT r."column", abs(r.coefficient - t.c) < t.tolerance AS near, r.coefficient BETWEEN r.lower AND r.upper AS inside
+FROM race_regress('front moments', 'pressure', '{age}') r JOIN (SELECT 'age' AS name, regr_slope(pressure, age) AS c, 0.03 AS tolerance FROM guests UNION ALL SELECT 'intercept', regr_intercept(pressure, age), 2 FROM guests) t ON t.name = r."column";
+SELECT count(*) AS columns, bool_and(coefficient IS NOT NULL) AS known FROM race_regress('front moments', '2');
+SELECT race_regress('front age', '1');
 SET client_min_messages = warning;
 CALL race_release('guests noisy', 'guests', '{age,pressure}', 1);
 RESET client_min_messages;

@@ -278,7 +278,7 @@ CREATE FUNCTION race_regress(
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false);
 	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
@@ -296,6 +296,13 @@ DECLARE
 	c record;
 BEGIN
 	IF release IS NULL OR target IS NULL OR confidence IS NULL THEN
+		RETURN;
+	ELSIF domains IS NULL THEN
+		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
+			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) k
+			CROSS JOIN LATERAL _racepriv._race_regress(sketch, _racepriv._race_column(release, target),
+				CASE WHEN columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(columns) n) END) r;
 		RETURN;
 	ELSIF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'the release has no column "%"', left(unknown, 64) USING ERRCODE = 'undefined_column',
@@ -334,8 +341,10 @@ BEGIN
 	END LOOP;
 	FOR p IN 2 .. k LOOP
 		IF correlations[1][p] IS NULL OR NOT coalesce(rows[p][p] > 1e-6, false) THEN
-			RAISE EXCEPTION 'columns of the regression follow from each other, or do not vary, or too little is known' USING ERRCODE = 'invalid_parameter_value',
-				HINT = format('Leave out "%s".', left(names[p], 64));
+			-- noise decides it, so it is no error
+			RETURN QUERY SELECT CASE n.i WHEN 1 THEN 'intercept' ELSE n.name END, NULL::float8, NULL::float8, NULL::float8
+			FROM unnest(names) WITH ORDINALITY n (name, i);
+			RETURN;
 		END IF;
 		FOR i IN 2 .. k LOOP
 			ratio := rows[i][p] / rows[p][p];
@@ -374,7 +383,7 @@ BEGIN
 	END LOOP;
 END $$;
 COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
-	'the linear regression of a column of a release on others that have numbers, or all, from their correlations; the intercept first. Intervals NULL: others may follow from each other. Errors: 42704, 42703, 22023 for categories';
+	'the linear regression of a column of a release on others, or all, from correlations, or moments, which clip records; the intercept first. NULL: too little is known, or others may follow from each other. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
