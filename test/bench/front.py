@@ -3,7 +3,7 @@
 FOLDER has space for files, and taxis.csv and seaice.csv of https://github.com/mwaskom/seaborn-data; RACEPRIV_DATA has skin
 and adult.  Tables of numbers (skin), categories (adult), both with NULLs (taxis), dates (seaice), and of 20,000 made normal numbers.  For each
 answer: which share of 95 % intervals holds what is true, over all rows of RELEASES releases (20), and how far off the
-answers are.  Writes a report in Markdown.  QUESTIONS chooses answers by parts of their names, with commas between, EPSILON another epsilon.
+answers are.  Writes a report in Markdown.  QUESTIONS chooses answers by parts of their names, and ONLY tables by name, with semicolons between, EPSILON another epsilon.
 """
 import gzip
 import os
@@ -16,8 +16,9 @@ from server import Session
 FOLDER, REPORT = sys.argv[1:3]
 RELEASE = 'the name of a release'
 RELEASES = int(os.environ.get('RELEASES', 20))
-QUESTIONS = os.environ.get('QUESTIONS', '').split(',')
+QUESTIONS = os.environ.get('QUESTIONS', '').split(';')
 EPSILON = os.environ.get('EPSILON', '1')
+ONLY = os.environ.get('ONLY', '').split(';')
 
 
 def texts(name, *values):
@@ -50,6 +51,8 @@ TABLES = {
     'made': dict(columns=', '.join(f"{name} float8 NOT NULL CHECK ({name} BETWEEN -8 AND 8)" for name in ('east', 'north', 'height')) + f", {texts('side', 'left', 'right')}", release='east,north,height,side', number='east', other='height', group='side',
                  where='{"east": [0, 1]}', condition='east >= 0 AND east < 1', query='{"side": "left"}', edges='{-8,-2,0,1,8}', types={}, third='north'),
 }
+
+TABLES = {name: table for name, table in TABLES.items() if ONLY == [''] or name in ONLY}
 
 
 def make(path):
