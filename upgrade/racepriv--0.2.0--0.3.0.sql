@@ -986,6 +986,11 @@ CREATE FUNCTION race_regress(moments race_sketch, target int, predictors int[] D
 COMMENT ON FUNCTION race_regress(race_sketch, int, int[]) IS
 	'the linear regression of column target on predictors, or on all other columns (NULL), from moments: the intercept first, with standard errors. Errors: 22023 for other columns, 55000 for too few noise shares';
 
+CREATE FUNCTION _racepriv._race_regress(moments race_sketch, target int, predictors int[]) RETURNS SETOF _racepriv.race_regress_result
+	AS 'MODULE_PATHNAME', 'race_regress' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, int, int[]) IS 'race_regress of moments, for the one by the name of a release';
+
 CREATE FUNCTION race_predict(moments race_sketch, target int, x float8[], predictors int[] DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
@@ -1500,7 +1505,7 @@ BEGIN
 	END IF;
 	IF NOT coalesce(epsilon_limit > 0 AND epsilon_limit <= 1e15 AND delta_limit >= 0 AND delta_limit < 1, false) THEN
 		RAISE EXCEPTION 'epsilon_limit must be above 0 and at most 1e15, delta_limit at least 0 and below 1'
-			USING ERRCODE = 'invalid_parameter_value';
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'For example epsilon_limit => 3, delta_limit => 1e-5.';
 	END IF;
 	epsilon := epsilon_limit::text::numeric;
 	delta := delta_limit::text::numeric;
@@ -1625,7 +1630,8 @@ BEGIN
 		(b.spent_epsilon > limits.epsilon OR b.spent_delta > limits.delta)
 	THEN
 		RAISE EXCEPTION 'a budget cannot be limited to less than what is spent' USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = format('Spent: epsilon %s, delta %s, rho %s.', b.spent_epsilon, b.spent_delta, b.spent_rho);
+			DETAIL = format('Spent: epsilon %s, delta %s, rho %s.', b.spent_epsilon, b.spent_delta, b.spent_rho),
+			HINT = 'With the limits at what is spent, nothing more is released.';
 	END IF;
 	UPDATE _racepriv.race_budgets
 	SET epsilon_limit = limits.epsilon, delta_limit = limits.delta, rho_limit = limits.rho WHERE budget = b.budget;
@@ -1911,7 +1917,7 @@ BEGIN
 					WHEN 'basic' THEN format('Asked: epsilon %s, delta %s. Left: epsilon %s, delta %s.', asked_epsilon, asked_delta,
 						b.epsilon_limit - b.spent_epsilon, b.delta_limit - b.spent_delta)
 					ELSE format('Asked: rho %s. Left: rho %s.', asked_rho, b.rho_limit - b.spent_rho) END,
-				HINT = 'Nothing was read and nothing charged.';
+				HINT = 'Ask for what is left, or its owner for more: race_budget_limit. Nothing was read and nothing charged.';
 	END IF;
 	-- New partitions, names and owners of its tables.  A charge does not wait for others: whoever enters
 	-- these now gives them to the same budget, which their lineage leads to.
@@ -2173,7 +2179,8 @@ BEGIN
 	IF cardinality(categories) = 0 OR array_ndims(categories) <> 1
 		OR cardinality(categories) <> (SELECT count(DISTINCT c COLLATE "C") FROM unnest(categories) c)
 	THEN
-		RAISE EXCEPTION 'categories must be a list of different texts' USING ERRCODE = 'invalid_parameter_value';
+		RAISE EXCEPTION 'categories must be a list of different texts' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'For example categories => ''{north,south}''.';
 	END IF;
 	PERFORM _racepriv._race_lock_tables('_racepriv.race_descriptions'::regclass, ARRAY[d.relation::regclass], true);
 	INSERT INTO _racepriv.race_descriptions
@@ -2186,7 +2193,7 @@ BEGIN
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	IF told AND known.reason IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" has no domain so: %', column_name, known.reason USING ERRCODE = 'invalid_parameter_value',
-			HINT = coalesce(known.hint, 'Describe it otherwise.');
+			HINT = coalesce(known.hint, CASE WHEN lower > upper THEN 'The lower bound comes first.' ELSE 'Describe it otherwise.' END);
 	END IF;
 END $$;
 
@@ -2732,7 +2739,7 @@ CREATE FUNCTION race_regress(
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false);
 	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
 	names text[] := target || columns;
 	unknown CONSTANT text := (SELECT n FROM unnest(names) n WHERE n NOT IN (SELECT d->>'name' FROM jsonb_array_elements(domains) d) LIMIT 1);
@@ -2750,6 +2757,13 @@ DECLARE
 	c record;
 BEGIN
 	IF release IS NULL OR target IS NULL OR confidence IS NULL THEN
+		RETURN;
+	ELSIF domains IS NULL THEN
+		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
+			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) k
+			CROSS JOIN LATERAL _racepriv._race_regress(sketch, _racepriv._race_column(release, target),
+				CASE WHEN columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(columns) n) END) r;
 		RETURN;
 	ELSIF unknown IS NOT NULL THEN
 		RAISE EXCEPTION 'the release has no column "%"', left(unknown, 64) USING ERRCODE = 'undefined_column',
@@ -2788,8 +2802,10 @@ BEGIN
 	END LOOP;
 	FOR p IN 2 .. k LOOP
 		IF correlations[1][p] IS NULL OR NOT coalesce(rows[p][p] > 1e-6, false) THEN
-			RAISE EXCEPTION 'columns of the regression follow from each other, or do not vary, or too little is known' USING ERRCODE = 'invalid_parameter_value',
-				HINT = format('Leave out "%s".', left(names[p], 64));
+			-- noise decides it, so it is no error
+			RETURN QUERY SELECT CASE n.i WHEN 1 THEN 'intercept' ELSE n.name END, NULL::float8, NULL::float8, NULL::float8
+			FROM unnest(names) WITH ORDINALITY n (name, i);
+			RETURN;
 		END IF;
 		FOR i IN 2 .. k LOOP
 			ratio := rows[i][p] / rows[p][p];
@@ -2829,7 +2845,7 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
-	'the linear regression of a column of a release on others that have numbers, or all, from their correlations; the intercept first. Intervals NULL: others may follow from each other. Errors: 42704, 42703, 22023 for categories';
+	'the linear regression of a column of a release on others, or all, from correlations, or moments, which clip records; the intercept first. NULL: too little is known, or others may follow from each other. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1

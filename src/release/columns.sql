@@ -146,7 +146,7 @@ BEGIN
 	FROM _racepriv._race_columns_of_dataset(dataset, d.relation, ARRAY[column_name::text]) k;
 	IF told AND known.reason IS NOT NULL THEN
 		RAISE EXCEPTION 'column "%" has no domain so: %', column_name, known.reason USING ERRCODE = 'invalid_parameter_value',
-			HINT = coalesce(known.hint, 'Describe it otherwise.');
+			HINT = coalesce(known.hint, CASE WHEN lower > upper THEN 'The lower bound comes first.' ELSE 'Describe it otherwise.' END);
 	END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_describe(name, text, name, float8, float8, float8, text[], text, text, regclass, float8) FROM PUBLIC;

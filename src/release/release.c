@@ -999,14 +999,16 @@ check_given(const RaceAsked *asked, const Argument *needed, size_t n, const char
 	if (asked->name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a release needs a name")));
+				 errmsg("a release needs a name"),
+				 errhint("Analysts ask by it, as in 'visits 2026'.")));
 	/* what does not fit into the index is known before the charge */
 	race_check_text(asked->name, MAX_NAME, "the name of a release", NULL);
 	for (size_t i = 0; i < n; i++)
 		if (!is_given(asked, needed[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not be NULL", names)));
+					 errmsg("%s must not be NULL", names),
+					 errhint("Give each of them, as in epsilon => 1.")));
 }
 
 /*
