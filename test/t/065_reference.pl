@@ -31,6 +31,13 @@ my @unexplained = grep { $reference !~ /^\| [^|]*`$_`.*\|/m }
   split / /, sql(q{SELECT array_to_string(proargnames, ' ') FROM pg_proc WHERE proname = 'race_params' AND pronargs > 1});
 is("@unexplained", '', 'the parameters of race_params are explained');
 
+# the front door has one order, of at most 30 routines
+my @front = map { [/^(procedure|function|view) (\w+)/] } grep { !/^type/ } split /, /, ($reference =~ /^<!-- (procedure race_protect, .*) -->$/m)[0];
+my ($list) = slurp("$doc/../README.md") =~ /\[The front door\](.*?)\[Examples\]/s;
+is(join(' ', $list =~ /`(race_\w+)`/g), join(' ', map { $_->[1] } @front), 'the README lists the front door as the reference does');
+cmp_ok(scalar(grep { $_->[0] ne 'view' } @front), '<=', 30, 'and it has at most 30 routines');
+cmp_ok(sql(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'race\_%' AND pronamespace = 'public'::regnamespace}), '<=', 80, 'of at most 80');
+
 # longer texts stand in documents
 my $long = q{SELECT count(*) FROM pg_description d JOIN pg_depend m ON m.classid = d.classoid AND m.objid = d.objoid AND m.deptype = 'e' }
 	  . q{WHERE m.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND array_length(regexp_split_to_array(trim(d.description), '\s+'), 1) > 40};
