@@ -126,7 +126,7 @@ EXCEPTION WHEN others THEN
 END $$;
 SELECT call, refusal(call) FROM unnest(ARRAY[
 	'race_build_value(three(), ARRAY[1,1,1]::float8[], 1, 0, 2)', 'race_classify(''a''::text, p, ARRAY[1,1,1]::float8[])', 'race_conditional_mean(p, p, ARRAY[1,1,1]::float8[])',
-	'race_covariance(p, 1, 2)', 'race_difference(p, p, ARRAY[1,1,1]::float8[])', 'race_discriminant(''a''::text, p)',
+	'race_covariance(p, 1, 2)', 'race_difference(p, p, ARRAY[1,1,1]::float8[])',
 	'race_distance(p, p)', 'race_distance(s, s)', 'race_estimate(p, ARRAY[1,1,1]::float8[])', 'race_fit(p)', 'race_fit(s)',
 	'race_fit(p, points => 10)', 'race_fit(p, ARRAY[1,1,1]::float8[])',
 	'race_kde(p, ARRAY[1,1,1]::float8[])', 'race_kde(p, 1)', 'race_kde_grid(p, ''{0,0,0}'', ''{1,1,1}'', ''{2,2,2}'')', 'race_kernel_sum(p, ARRAY[1,1,1]::float8[])',

@@ -38,7 +38,6 @@ ALTER FUNCTION _race_fit_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_model(sketch race_sketch) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_score_of(sketches race_sketch[], q "any") SET SCHEMA _racepriv;
 ALTER FUNCTION _race_curve(sketch race_sketch, "column" int, steps int, lower float8, upper float8, confidence float8, smoothing float8, OUT x float8, OUT density float8, OUT low float8, OUT high float8) SET SCHEMA _racepriv;
-ALTER FUNCTION _race_discriminant_final(internal) SET SCHEMA _racepriv;
 ALTER FUNCTION _race_identity() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_refuse_change() SET SCHEMA _racepriv;
 ALTER FUNCTION _race_rho_limit(epsilon float8, delta float8) SET SCHEMA _racepriv;
@@ -453,9 +452,7 @@ DROP PROCEDURE race_protect(dataset text, relation regclass, epsilon_limit float
 DROP FUNCTION _race_check_owner(actor name, relations regclass[]);
 DROP AGGREGATE race_whiten(x "any", label "any");
 DROP AGGREGATE race_whiten(x "any");
-DROP FUNCTION _race_discriminant_final(bytea);
 DROP AGGREGATE race_discriminant(label "any", x "any");
-DROP FUNCTION _race_discriminant_step(internal, "any", "any");
 DROP FUNCTION race_typicality(sketch race_sketch, q "any");
 DROP FUNCTION race_minimize(sketch race_sketch, lower float8[], upper float8[], question regprocedure, maximize boolean, evaluations int);
 DROP FUNCTION race_loss(params race_params, theta float8[], record float8[]);
@@ -863,7 +860,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "a
 );
 
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
-	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior: uniform (default) or counts. Rows with a NULL are left out; no class gives NULL';
+	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior: uniform (default) or counts. Exact moments beside private ones of a label are of public rows';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "any") (
 	SFUNC = _racepriv._race_classify_step, STYPE = internal,
@@ -1004,21 +1001,6 @@ CREATE FUNCTION race_transform(moments race_sketch, components int DEFAULT NULL,
 
 COMMENT ON FUNCTION race_transform(race_sketch, int, boolean) IS
 	'the transform for race_params that gives columns of moments mean 0 and covariance 1; or that to their first principal components (race_pca). Private if the moments are. Errors: 22023, 55000 if no column varies';
-
-CREATE FUNCTION _racepriv._race_discriminant_step(internal, "any", race_sketch) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_discriminant_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", race_sketch) IS 'aggregate transition function';
-
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
-
-CREATE AGGREGATE race_discriminant(label "any", moments race_sketch) (
-	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
-);
-
-COMMENT ON AGGREGATE race_discriminant("any", race_sketch) IS
-	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first, of one row (label, moments) for each label. Private if the moments are. Errors: 22023, 54000, 55000';
 
 CREATE OR REPLACE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -3627,6 +3609,9 @@ DROP FUNCTION _race_suggest_kernel_step(internal, race_params, "any", "any", flo
 DROP FUNCTION _race_suggest_step(internal, "any", "any", float8, float8, bigint);
 DROP FUNCTION _race_suggest_step(internal, "any", float8, float8, bigint);
 DROP FUNCTION race_project(x float8[], matrix float8[], "offset" float8[], radius float8);
+DROP FUNCTION _race_discriminant_final(bytea);
+DROP FUNCTION _race_discriminant_final(internal);
+DROP FUNCTION _race_discriminant_step(internal, "any", "any");
 DROP FUNCTION _race_scatter_combine(bytea, bytea);
 DROP FUNCTION _race_scatter_deserialize(bytea, internal);
 DROP FUNCTION _race_scatter_serialize(internal);

@@ -60,7 +60,7 @@ typedef struct Fit
 	double	   *gradient;		/* of the log likelihood, weighted, [n] */
 	double	   *information;	/* minus its derivative, [n][n] */
 	double	   *covariance;		/* of the gradient, [n][n] */
-	double	   *work;			/* [2][n][n] */
+	double	   *work;			/* [3][n][n] */
 } Fit;
 
 static int
@@ -157,18 +157,6 @@ evaluate(Fit *fit)
 			}
 }
 
-/* y = R x, or y = R' x, for a lower triangle */
-static void
-multiply_root(const double *root, int n, bool transposed, const double *x, double *y)
-{
-	for (int i = 0; i < n; i++)
-	{
-		y[i] = 0;
-		for (int j = transposed ? i : 0; j < (transposed ? n : i + 1); j++)
-			y[i] += (transposed ? root[j * n + i] : root[i * n + j]) * x[j];
-	}
-}
-
 /*
  * A step of Newton's method, from slope and shifts with precisions before.  With S the gradient, V its covariance, F
  * the information, it is the solution of (F V^-1 F + P) step = F V^-1 S - P (now - before).  Returns -2 times
@@ -177,33 +165,35 @@ multiply_root(const double *root, int n, bool transposed, const double *x, doubl
 static double
 find_step(Fit *fit, const double *precision, const double *from_prior, double *step)
 {
-	int			n = fit->n;
-	double	   *half = fit->work;	/* R F, where R' R = V^-1 */
-	double	   *posterior = half + (size_t) n * n;
-	double	   *residual = palloc(2 * n * sizeof(double));
-	double	   *right = residual + n;
+	size_t		n = fit->n;
+	double	   *inverse = fit->work;	/* of V, then of what is solved */
+	double	   *half = inverse + n * n; /* F V^-1 */
+	double	   *posterior = half + n * n;
+	double	   *right = palloc(n * sizeof(double));
 	double		evidence = 0;
 
 	if (!race_inverse_root(fit->covariance, n))
 		elog(ERROR, "the covariance of a gradient has no inverse");
-	multiply_root(fit->covariance, n, false, fit->gradient, residual);
-	for (int i = 0; i < n; i++)		/* the information is symmetric */
-		multiply_root(fit->covariance, n, false, fit->information + (size_t) i * n, half + (size_t) i * n);
-	for (int i = 0; i < n; i++)
+	race_root_product(fit->covariance, n, inverse);
+	for (size_t i = 0; i < n * n; i++)
+		half[i] = race_dot(fit->information + i / n * n, inverse + i % n * n, n);
+	for (size_t i = 0; i < n * n; i++)
+		posterior[i] = race_dot(half + i / n * n, fit->information + i % n * n, n) + (i / n == i % n ? precision[i / n] : 0);
+	for (size_t i = 0; i < n; i++)
 	{
-		for (int j = 0; j < n; j++)
-			posterior[(size_t) i * n + j] = race_dot(half + (size_t) i * n, half + (size_t) j * n, n);
-		posterior[(size_t) i * n + i] += precision[i];
-		right[i] = race_dot(half + (size_t) i * n, residual, n) - precision[i] * from_prior[i];
-		evidence += residual[i] * residual[i] + precision[i] * from_prior[i] * from_prior[i] - log(precision[i]);
+		right[i] = race_dot(half + i * n, fit->gradient, n) - precision[i] * from_prior[i];
+		evidence += fit->gradient[i] * race_dot(inverse + i * n, fit->gradient, n) +
+			precision[i] * from_prior[i] * from_prior[i] - log(precision[i]);
 	}
 	if (!race_inverse_root(posterior, n))
 		elog(ERROR, "the information of a calibration has no inverse");
-	multiply_root(posterior, n, false, right, residual);
-	multiply_root(posterior, n, true, residual, step);
-	for (int i = 0; i < n; i++)		/* the logarithm of the determinant */
-		evidence -= 2 * log(posterior[(size_t) i * n + i]);
-	pfree(residual);
+	race_root_product(posterior, n, inverse);
+	for (size_t i = 0; i < n; i++)
+	{
+		step[i] = race_dot(inverse + i * n, right, n);
+		evidence -= 2 * log(posterior[i * n + i]);	/* the determinant */
+	}
+	pfree(right);
 	return evidence;
 }
 
@@ -366,7 +356,7 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 			read_scores(&scores[i], 2 * pair, calibration->cells, fit.lower + (size_t) pair * fit.nodes);
 			read_scores(&scores[j], 2 * pair, calibration->cells, fit.higher + (size_t) pair * fit.nodes);
 		}
-	fit.gradient = palloc((fit.n + 4 * (Size) fit.n * fit.n) * sizeof(double));
+	fit.gradient = palloc((fit.n + 5 * (Size) fit.n * fit.n) * sizeof(double));
 	fit.information = fit.gradient + fit.n;
 	fit.covariance = fit.information + (Size) fit.n * fit.n;
 	fit.work = fit.covariance + (Size) fit.n * fit.n;
@@ -487,16 +477,6 @@ race_scores_create(Oid label_type, MemoryContext context)
 	scores->capacity = 4;
 	scores->list = MemoryContextAlloc(context, scores->capacity * sizeof(RaceScore));
 	return scores;
-}
-
-RaceScores *
-race_scores_start(FunctionCallInfo fcinfo, MemoryContext context)
-{
-	Oid			label_type = race_argument_type(fcinfo->flinfo, 1);
-
-	if (!OidIsValid(label_type))
-		elog(ERROR, "could not determine the type of a label");
-	return race_scores_create(label_type, context);
 }
 
 void

@@ -184,7 +184,7 @@ race_classify_step(PG_FUNCTION_ARGS)
 	Datum		sketch;
 
 	if (scores == NULL)
-		scores = race_scores_start(fcinfo, context);
+		scores = race_scores_create(race_argument_type(fcinfo->flinfo, 1), context);
 	for (int i = 1; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_POINTER(scores);

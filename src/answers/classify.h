@@ -53,13 +53,12 @@ extern RacePrior race_read_prior(text *name);
 /* Set the prior; 22023 if scores were added with another one. */
 extern void race_scores_set_prior(RaceScores *scores, RacePrior prior);
 
-/* No scores yet, of labels of the type of argument 1; and one more, whose label is copied */
-extern RaceScores *race_scores_start(FunctionCallInfo fcinfo, MemoryContext context);
+/* No scores yet, of labels of a type; and one more, whose label is copied */
+extern RaceScores *race_scores_create(Oid label_type, MemoryContext context);
 extern void race_scores_append(RaceScores *scores, RaceScore score, Datum label,
 							   MemoryContext context);
 
-/* The same of labels of a type; no scores again; and one more, whose label stays where it is */
-extern RaceScores *race_scores_create(Oid label_type, MemoryContext context);
+/* No scores again; and one more, whose label stays where it is */
 extern void race_scores_clear(RaceScores *scores, RacePrior prior);
 extern void race_scores_add(RaceScores *scores, RaceScore score);
 

@@ -18,7 +18,7 @@ CREATE AGGREGATE race_classify(label anyelement, sketch race_sketch, VARIADIC "a
 	FINALFUNC = _racepriv._race_classify_final, FINALFUNC_EXTRA, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_classify(anyelement, race_sketch, "any") IS
-	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior: uniform (default) or counts. Rows with a NULL are left out; no class gives NULL';
+	'the label of the most likely class at q, over rows (label, sketch, q [, prior]), one for each class. prior: uniform (default) or counts. Exact moments beside private ones of a label are of public rows';
 
 CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "any") (
 	SFUNC = _racepriv._race_classify_step, STYPE = internal,

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -625,10 +626,16 @@ race_predict(PG_FUNCTION_ARGS)
 /* A model takes space in proportion to the cube of classes. */
 #define MAX_CLASSES		100
 
+typedef struct ClassRows
+{
+	struct varlena *moments;	/* a copy */
+	struct varlena *public_rows;	/* exact moments of the same label beside private ones, a copy; or NULL */
+} ClassRows;
+
 typedef struct RaceClassMoments
 {
 	uint32		n;
-	struct varlena **moments;	/* of each class, copies */
+	ClassRows  *classes;
 	uint32		capacity;
 	Size		bytes;			/* of all copies */
 	double	   *x;				/* the record, of dims numbers; NULL if there is none */
@@ -646,8 +653,14 @@ typedef struct RaceClassModel
 
 /* --------------------------------------------------------------- transition */
 
+static struct varlena *
+copy_moments(const struct varlena *moments, MemoryContext context)
+{
+	return moments == NULL ? NULL : memcpy(MemoryContextAllocHuge(context, VARSIZE(moments)), moments, VARSIZE(moments));
+}
+
 static void
-append_moments(RaceClassMoments **list, Datum value, MemoryContext context)
+append_class(RaceClassMoments **list, Datum value, MemoryContext context)
 {
 	struct varlena *moments = PG_DETOAST_DATUM(value);
 	RaceClassMoments *state = *list;
@@ -660,15 +673,46 @@ append_moments(RaceClassMoments **list, Datum value, MemoryContext context)
 				 errmsg("there can be at most %d classes with moments", MAX_CLASSES)));
 	if (state->n == state->capacity)
 	{
-		Size		size = 2 * (state->capacity + 1) * sizeof(struct varlena *);
+		Size		size = 2 * (state->capacity + 1) * sizeof(ClassRows);
 
-		state->moments = state->n == 0 ? MemoryContextAlloc(context, size) : repalloc(state->moments, size);
+		state->classes = state->n == 0 ? MemoryContextAlloc(context, size) : repalloc(state->classes, size);
 		state->capacity = 2 * (state->capacity + 1);
 	}
-	state->moments[state->n] = MemoryContextAllocHuge(context, VARSIZE(moments));
-	memcpy(state->moments[state->n], moments, VARSIZE(moments));
+	state->classes[state->n++] = (ClassRows) {copy_moments(moments, context), NULL};
 	state->bytes += VARSIZE(moments);
-	state->n++;
+}
+
+static bool
+is_exact(const struct varlena *moments)
+{
+	RaceView	view;
+
+	race_sketch_view_header_any(PointerGetDatum(moments), &view);
+	return view.header->noise.status == RACE_STATUS_EXACT;
+}
+
+/* Of private and exact moments of one label, the exact ones are of public rows: they make no class of their own. */
+static bool
+pair_with_public(FunctionCallInfo fcinfo, RaceScores *scores, Datum value, MemoryContext context)
+{
+	struct varlena *moments = PG_DETOAST_DATUM(value);
+	bool		exact = is_exact(moments);
+	Oid			collation = OidIsValid(PG_GET_COLLATION()) ? PG_GET_COLLATION() : DEFAULT_COLLATION_OID;
+
+	for (int i = 0; i < scores->n; i++)
+	{
+		ClassRows  *rows = &scores->moments->classes[i];
+
+		if (rows->public_rows != NULL || is_exact(rows->moments) == exact ||
+			DatumGetInt32(FunctionCall2Coll(race_scores_comparison(scores), collation, scores->list[i].label, PG_GETARG_DATUM(1))) != 0)
+			continue;
+		moments = copy_moments(moments, context);
+		rows->public_rows = exact ? moments : rows->moments;
+		rows->moments = exact ? rows->moments : moments;
+		scores->moments->bytes += VARSIZE(moments);
+		return true;
+	}
+	return false;
 }
 
 /* All classes are asked about one record. */
@@ -698,15 +742,46 @@ race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceVi
 {
 	RaceScore	score = {0};
 
-	append_moments(&scores->moments, moments, context);
+	if (scores->n == 0 || !pair_with_public(fcinfo, scores, moments, context))
+	{
+		append_class(&scores->moments, moments, context);
+		race_scores_append(scores, score, PG_GETARG_DATUM(1), context);
+	}
 	set_record(fcinfo, scores->moments, header->params->dims, context);
-	race_scores_append(scores, score, PG_GETARG_DATUM(1), context);
 }
 
 /* -------------------------------------------------------------------- model */
 
+/*
+ * Add the moments of public rows to the projected sums of each class.  Products of two numbers of a record vary by about
+ * norm^2 / columns.  The noise of n records has the variance other^2, as if each of them varied by other^2 / n more: by
+ * so much more counts a public record, which has no noise.  n is the mean of all classes.
+ */
 static void
-make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassModel *model)
+add_public_rows(const RaceClassMoments *state, RaceMomentSource *source, RaceSecondMoments *sums)
+{
+	double		records = 0;
+	double		noise = sums->other * sums->n / (source->moments.norm * source->moments.norm);
+
+	for (uint32 i = 0; i < state->n; i++)
+		records += fmax(sums[i].count, 0);
+	for (uint32 i = 0; i < state->n; i++)
+	{
+		RaceMomentSource rows;
+		double		factor = 1 + noise * noise * state->n / fmax(records, 1);
+
+		if (state->classes[i].public_rows == NULL)
+			continue;
+		open_raw(PointerGetDatum(state->classes[i].public_rows), &rows);
+		race_params_check_same(source->moments.params, rows.moments.params);
+		sums[i].count += rows.sums.count;
+		for (Size k = 0; k < (Size) sums->n * sums->n; k++)
+			sums[i].projected[k] += factor * rows.sums.m[k];
+	}
+}
+
+static void
+make_class_model(const RaceClassMoments *state, RaceClassModel *model)
 {
 	uint32		n = state->n;
 	RaceSecondMoments *sums = palloc(n * sizeof(RaceSecondMoments));
@@ -718,13 +793,11 @@ make_class_model(const RaceClassMoments *state, bool columns_alone, RaceClassMod
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (columns_alone)
-			open_columns(PointerGetDatum(state->moments[i]), &model->source[i]);
-		else
-			open_projected(PointerGetDatum(state->moments[i]), false, &model->source[i]);
+		open_projected(PointerGetDatum(state->classes[i].moments), false, &model->source[i]);
 		race_params_check_same(model->source[0].moments.params, model->source[i].moments.params);
 		sums[i] = model->source[i].sums;
 	}
+	add_public_rows(state, model->source, sums);
 	dims = sums[0].n - 1;
 	space = palloc_extended(RACE_CLASSES_SPACE(n, dims) * sizeof(double), MCXT_ALLOC_HUGE);
 	work = palloc_extended(RACE_CLASSES_WORK(n, dims) * sizeof(double), MCXT_ALLOC_HUGE);
@@ -748,8 +821,8 @@ race_class_model_create(int n, const Datum *moments, MemoryContext context)
 	RaceClassMoments *state = NULL;
 
 	for (int i = 0; i < n; i++)
-		append_moments(&state, moments[i], context);
-	make_class_model(state, false, model);
+		append_class(&state, moments[i], context);
+	make_class_model(state, model);
 	MemoryContextSwitchTo(old);
 	return model;
 }
@@ -999,48 +1072,6 @@ race_moments_transform(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(PG_ARGISNULL(1) ? whitening_datum(fcinfo) : components_datum(fcinfo, PG_GETARG_INT32(1)));
 }
 
-/* --------------------------------------------------------- Fisher's discriminant */
-
-PG_FUNCTION_INFO_V1(race_discriminant_step);
-PG_FUNCTION_INFO_V1(race_discriminant_final);
-
-/* Transition of race_discriminant(label, moments) */
-Datum
-race_discriminant_step(PG_FUNCTION_ARGS)
-{
-	RaceClassMoments *state = PG_ARGISNULL(0) ? NULL : (RaceClassMoments *) PG_GETARG_POINTER(0);
-	MemoryContext context = race_aggregate_context(fcinfo, "race_discriminant");
-
-	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
-		append_moments(&state, PG_GETARG_DATUM(2), context);
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(state);
-}
-
-/* The transform; NULL of no classes */
-Datum
-race_discriminant_final(PG_FUNCTION_ARGS)
-{
-	RaceClassModel model;
-	RaceMap		map;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	make_class_model((const RaceClassMoments *) PG_GETARG_POINTER(0), true, &model);
-	if (model.classes.kept == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("race_discriminant finds no direction"),
-				 errdetail("It needs two classes or more, with different means.")));
-	start_map(model.classes.dims, model.classes.kept, &map);
-	memcpy(map.matrix, model.classes.direction,
-		   (Size) map.outputs * map.dims * sizeof(double));
-	apply_slopes(&model.source[0], &map);
-	PG_RETURN_DATUM(transform_datum(fcinfo, &map,
-									mean_of_records(&model.source[0], model.classes.all)));
-}
-
 /*
  * race_classify and race_posterior of moments of classes.
  *
@@ -1056,17 +1087,10 @@ typedef struct LdaSite
 	MemoryContext context;
 } LdaSite;
 
-static LdaSite *
-lda_site(FmgrInfo *flinfo)
+static bool
+same_moments(const struct varlena *a, const struct varlena *b)
 {
-	if (flinfo->fn_extra == NULL)
-	{
-		LdaSite    *site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(LdaSite));
-
-		site->context = flinfo->fn_mcxt;
-		flinfo->fn_extra = site;
-	}
-	return (LdaSite *) flinfo->fn_extra;
+	return a == NULL || b == NULL ? a == b : VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
 }
 
 static bool
@@ -1075,8 +1099,8 @@ is_model_of(const LdaSite *site, const RaceClassMoments *state)
 	if (site->space == NULL || site->state.n != state->n || site->state.bytes != state->bytes)
 		return false;
 	for (uint32 i = 0; i < state->n; i++)
-		if (VARSIZE(site->state.moments[i]) != VARSIZE(state->moments[i]) ||
-			memcmp(site->state.moments[i], state->moments[i], VARSIZE(state->moments[i])) != 0)
+		if (!same_moments(site->state.classes[i].moments, state->classes[i].moments) ||
+			!same_moments(site->state.classes[i].public_rows, state->classes[i].public_rows))
 			return false;
 	return true;
 }
@@ -1086,12 +1110,10 @@ copy_state(const RaceClassMoments *state, RaceClassMoments *copy)
 {
 	*copy = *state;
 	copy->x = NULL;
-	copy->moments = palloc(state->n * sizeof(struct varlena *));
+	copy->classes = palloc(state->n * sizeof(ClassRows));
 	for (uint32 i = 0; i < state->n; i++)
-	{
-		copy->moments[i] = palloc_extended(VARSIZE(state->moments[i]), MCXT_ALLOC_HUGE);
-		memcpy(copy->moments[i], state->moments[i], VARSIZE(state->moments[i]));
-	}
+		copy->classes[i] = (ClassRows) {copy_moments(state->classes[i].moments, CurrentMemoryContext),
+			copy_moments(state->classes[i].public_rows, CurrentMemoryContext)};
 }
 
 static void
@@ -1106,7 +1128,7 @@ make_model(LdaSite *site, const RaceClassMoments *state)
 	space = AllocSetContextCreate(site->context, "classes with moments", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(space);
 	copy_state(state, &site->state);
-	make_class_model(&site->state, false, &site->model);
+	make_class_model(&site->state, &site->model);
 	MemoryContextSwitchTo(old);
 	site->space = space;		/* an error before leaves no model */
 }
@@ -1115,8 +1137,13 @@ void
 race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores)
 {
 	const RaceClassMoments *state = scores->moments;
-	LdaSite    *site = lda_site(flinfo);
+	LdaSite    *site = (LdaSite *) flinfo->fn_extra;
 
+	if (site == NULL)
+	{
+		flinfo->fn_extra = site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(LdaSite));
+		site->context = flinfo->fn_mcxt;
+	}
 	if (!is_model_of(site, state))
 		make_model(site, state);
 	score_record(&site->model, state->x, scores);

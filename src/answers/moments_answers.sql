@@ -63,17 +63,3 @@ CREATE FUNCTION race_transform(moments race_sketch, components int DEFAULT NULL,
 	AS 'MODULE_PATHNAME', 'race_moments_transform' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_transform(race_sketch, int, boolean) IS
 	'the transform for race_params that gives columns of moments mean 0 and covariance 1; or that to their first principal components (race_pca). Private if the moments are. Errors: 22023, 55000 if no column varies';
-
-CREATE FUNCTION _racepriv._race_discriminant_step(internal, "any", race_sketch) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_discriminant_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_discriminant_final(internal) RETURNS race_transform
-	AS 'MODULE_PATHNAME', 'race_discriminant_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_discriminant_step(internal, "any", race_sketch) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_discriminant_final(internal) IS 'aggregate final function';
-
-CREATE AGGREGATE race_discriminant(label "any", moments race_sketch) (
-	SFUNC = _racepriv._race_discriminant_step, STYPE = internal,
-	FINALFUNC = _racepriv._race_discriminant_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE race_discriminant("any", race_sketch) IS
-	'the transform to the directions in which labels differ (Fisher 1936, Rao 1948), the most important first, of one row (label, moments) for each label. Private if the moments are. Errors: 22023, 54000, 55000';

@@ -367,9 +367,8 @@ find_spread(const RaceSecondMoments *sums, RaceDiscriminants *classes, double *w
 
 /*
  * The directions in which the means of n classes lie apart, those that tell most first (Fisher 1936; Rao 1948):
- * directions[n - 1][dims], of which it returns how many there are.  The largest number of each is positive.  `root`
- * [dims][dims] makes columns white within classes, `all` is the mean of all, and weights are numbers of records.
- * `work` is space for n (dims + 1) + dims numbers.
+ * directions[n - 1][dims], of which it returns how many there are.  `root`[dims][dims] makes columns white within
+ * classes, `all` is the mean of all, and weights are numbers of records.  `work` is space for n (dims + 1) + dims numbers.
  */
 static uint32_t
 directions_apart(const double *means, const double *all, const double *weight, uint32_t n, const double *root,
@@ -394,18 +393,13 @@ directions_apart(const double *means, const double *all, const double *weight, u
 	for (; kept < most && lengths[kept] > LEAST_APART * fmax(lengths[0], sqrt(sum)); kept++)
 	{
 		double	   *direction = directions + (size_t) kept * dims;
-		double		largest = 0;
 
 		for (uint32_t j = 0; j < dims; j++)
 		{
 			direction[j] = 0;
 			for (uint32_t i = 0; i < dims; i++)
 				direction[j] += apart[(size_t) kept * dims + i] / lengths[kept] * root[(size_t) i * dims + j];
-			if (fabs(direction[j]) > fabs(largest))
-				largest = direction[j];
 		}
-		for (uint32_t j = 0; j < dims && largest < 0; j++)
-			direction[j] = -direction[j];
 	}
 	return kept;
 }
@@ -435,7 +429,6 @@ find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32
 	uint32_t	dims = classes->dims;
 	double	   *precision = classes->precision + (size_t) c * n * n;
 	double		more = 0;
-	uint32_t	k;
 
 	for (uint32_t i = 0; i < n; i++)
 		more += sqrt(2) * sums->other *
@@ -452,10 +445,7 @@ find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32
 	classes->log_root[c] = 0;
 	for (uint32_t i = 0; i < n; i++)
 		classes->log_root[c] -= log(root[i * n + i]);
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = 0; j < n; j++)
-			for (precision[i * n + j] = 0, k = i > j ? i : j; k < n; k++)
-				precision[i * n + j] += root[k * n + i] * root[k * n + j];
+	race_root_product(root, n, precision);
 	return true;
 }
 
