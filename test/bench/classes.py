@@ -1,17 +1,25 @@
-"""Classifiers of a table with labels, side by side: accuracy in %, means of releases, pure epsilon.
+"""Classifiers of a table with labels, side by side, pure epsilon.
 
 classes.py FOLDER [EPSILON ...] [--times N] [--tables NAME ...]: needs a server with racepriv (PGHOST and so on), and RACEPRIV_DATA
-for real tables.  500 rows are public, 1,000 are tests; bounds are mean ± 4 standard deviations, within the range.
+for real tables: any NAME.csv.gz there with a header, of which the last column is the label (0, 1, ...), and texts are categories.
+
+Each of N splits has 500 public rows, 2,000 tests, up to 50,000 private rows, and one release.  Bounds are mean ± 4 standard
+deviations, within the range.  Accuracy / area under the ROC curve (mean over classes against the others) / calibration error (of
+the largest probability, in 10 bins), in %; ± is the standard error of the accuracy less that of objective perturbation.
 
 - columns: race_release of all columns with label, asked by race_classify.
 - moments: race_release_sketch of calibrated moments, each category a 0/1 column with the bounds -1 and 1.
-- transform: the same with the transform of the public rows (of tables without categories).
+- public rows beside (prior): race_release_sketch of moments, asked by race_posterior beside exact moments of the public rows, prior counts.
 - objective perturbation: the best of 12 settings in hindsight, for several classes each against the others with epsilon / k.
-- public rows: logistic regression of these alone, regularized by cross-validation.
+- public rows alone: logistic regression of these, regularized by cross-validation.
 """
 import argparse
+import csv
+import gzip
+import itertools
 import json
 import os
+import re
 import sys
 import time
 
@@ -22,7 +30,7 @@ from logistic import RADII, REGULARIZATIONS, clip, private_weights
 from server import Session
 
 NUMBERS_OF_ADULT = ['age', 'fnlwgt', 'education-num', 'capital-gain', 'capital-loss', 'hours-per-week']
-PUBLIC, TESTS = 500, 1000
+PUBLIC, TESTS, PRIVATE = 500, 2000, 50000
 
 
 def clusters(random, shares, dims, apart, n=40000):
@@ -42,6 +50,14 @@ def read(name):
         is_number = np.array([column in NUMBERS_OF_ADULT for column in sizes])
         is_code = ~is_number & (np.arange(len(sizes)) < len(sizes) - 1)
         return x[:, is_number].astype(float), x[:, is_code], np.array(list(sizes.values()))[is_code], x[:, -1]
+    path = os.path.join(os.environ.get('RACEPRIV_DATA', ''), name + '.csv.gz')
+    if name not in MADE and os.path.exists(path):
+        with gzip.open(path, 'rt') as file:
+            columns = np.array(list(csv.reader(file))[1:]).T
+        is_number = np.array([re.fullmatch(r'[-+.0-9e]+', column[0]) is not None for column in columns[:-1]])
+        codes = [np.unique(column, return_inverse=True)[1] for column in columns[:-1][~is_number]]
+        return columns[:-1][is_number].T.astype(float), np.array(codes, int).reshape(len(codes), columns.shape[1]).T, \
+            np.array([code.max() + 1 for code in codes], int), np.unique(columns[-1].astype(float), return_inverse=True)[1]
     made = {'rare': (np.array([0.98, 0.02]), 8, 1), 'seven': (seven, 12, 1.2), 'seven of 40': (seven, 40, 0.6)}
     if name in made:
         x, label = clusters(random, *made[name])
@@ -60,18 +76,37 @@ def best_weights(x, label, classes, epsilon, random, radius, regularization):
                      for k in (range(classes) if classes > 2 else [1])])
 
 
-def says(x, weights, radius):
-    score = clip(x, radius) @ weights.T
-    return score.argmax(axis=1) if len(weights) > 1 else (score[:, 0] > 0).astype(int)
+def logistic(x, weights, radius):
+    """Probabilities of classes, of several in proportion to those of each against the others"""
+    p = 1 / (1 + np.exp(-np.clip(2 * clip(x, radius) @ weights.T, -500, 500)))
+    p = np.column_stack([1 - p, p]) if len(weights) == 1 else p
+    return p / p.sum(axis=1, keepdims=True)
 
 
 def public_rows(x, label, classes, tests):
     """Logistic regression without noise, regularized by five folds"""
     fold, random = np.arange(len(x)) % 5, np.random.default_rng(1)
-    right = {(radius, r): np.mean([np.mean(says(x[fold == k], best_weights(x[fold != k], label[fold != k], classes, np.inf, random, radius, r), radius) ==
-                                           label[fold == k]) for k in range(5)]) for radius in (4, 16) for r in (1e-5, 1e-4, 1e-3, 1e-2)}
-    radius, r = max(right, key=right.get)
-    return says(tests, best_weights(x, label, classes, np.inf, random, radius, r), radius)
+    settings = [(radius, r) for radius in (4, 16) for r in (1e-5, 1e-4, 1e-3, 1e-2)]
+
+    def fit(rows, radius, r, of):
+        return logistic(of, best_weights(x[rows], label[rows], classes, np.inf, random, radius, r), radius)
+    radius, r = max(settings, key=lambda setting: np.mean([np.mean(fit(fold != k, *setting, x[fold == k]).argmax(axis=1) == label[fold == k]) for k in range(5)]))
+    return fit(fold >= 0, radius, r, tests)
+
+
+def area(is_class, p):
+    """Below the ROC curve: how often a record of the class has the higher probability, equal ones half"""
+    others = np.sort(p[~is_class])
+    return np.mean(np.searchsorted(others, p[is_class]) + np.searchsorted(others, p[is_class], 'right')) / 2 / len(others)
+
+
+def scores(p, truth):
+    """Accuracy, area under the ROC curve, calibration error"""
+    best, highest = p.argmax(axis=1), p.max(axis=1)
+    areas = [area(truth == k, p[:, k]) for k in range(p.shape[1]) if 0 < np.mean(truth == k) < 1]
+    bins = np.minimum((highest * 10).astype(int), 9)
+    error = sum(abs(np.sum((best == truth)[bins == b]) - highest[bins == b].sum()) for b in range(10)) / len(p)
+    return [np.mean(best == truth), np.mean(areas), error]
 
 
 class Release:
@@ -95,63 +130,98 @@ class Release:
         self.columns = ','.join(numbers + categories)
         self.json = 'jsonb_build_object(' + ', '.join(f"'{c}', {c}" for c in numbers + categories) + ')'
         self.x = 'ARRAY[' + ', '.join(numbers + [f"({c} = '{i}')::int" for c, size in zip(categories, sizes) for i in range(size)]) + ']::float8[]'
-        self.bounds = [array([*lower, *[-1] * sum(sizes)]), array([*upper, *[1] * sum(sizes)])]
-        dims = len(lower)
-        self.transform = '' if len(sizes) else (f', transform => (SELECT race_transform(race_build(race_moment_params({", ".join(self.bounds)}, '
-                                                f'norm => {dims + 1} ^ .5, targets => 0), {self.x})) FROM public)')
+        self.params = f'race_moment_params({array([*lower, *[-1] * sum(sizes)])}, {array([*upper, *[1] * sum(sizes)])}, targets => 0)'
+
+    def probabilities(self, query):
+        p = np.full((TESTS, len(self.labels)), 1e-9)
+        for i, line in enumerate(self.run(query)[0]):
+            for name, of in json.loads(line).items():
+                if name in self.labels and of is not None:
+                    p[i, int(name)] += of
+        return p / p.sum(axis=1, keepdims=True)
 
     def by_columns(self, epsilon):
         name = f'{self.name} {time.monotonic_ns()}'
         self.run(f"CALL race_release('{name}', '{self.name}', '{{{self.columns},label}}', {epsilon}, label => 'label')")
-        return self.run(f"SELECT value FROM (SELECT id, {self.json} AS q FROM tests) t, LATERAL (SELECT value FROM race_classify('{name}', 'label', q) "
-                        "WHERE value <> 'other' LIMIT 1) c ORDER BY id")[0]
+        return self.probabilities(f"SELECT p FROM (SELECT id, {self.json} AS q FROM tests) t, LATERAL (SELECT jsonb_object_agg(value, probability) AS p "
+                                  f"FROM race_classify('{name}', 'label', q)) c ORDER BY id")
 
-    def by_moments(self, epsilon, more=''):
+    def beside_public_rows(self, epsilon):
         name = f'{self.name} {time.monotonic_ns()}'
-        params = self.run(f'SELECT race_moment_params({", ".join(self.bounds)}, targets => 0{more})')[0][0]
-        self.run(f"CALL race_release_sketch('{name}', '{self.name}', '{params}', $x${self.x}$x$, {epsilon}, label => 'label', "
+        self.run(f"CALL race_release_sketch('{name}', '{self.name}', {self.params}, $x${self.x}$x$, {epsilon}, label => 'label', labels => '{{{','.join(self.labels)}}}')")
+        self.run(f"DROP TABLE IF EXISTS moments; CREATE TABLE moments AS SELECT label, sketch FROM race_latest_releases WHERE name = '{name}' "
+                 f"UNION ALL SELECT label, race_build({self.params}, {self.x}) FROM public GROUP BY label")
+        return self.probabilities(f"SELECT (SELECT race_posterior(label, sketch, t.x, 'counts') FROM moments) FROM (SELECT id, {self.x} AS x FROM tests) t ORDER BY id")
+
+    def by_moments(self, epsilon):
+        name = f'{self.name} {time.monotonic_ns()}'
+        self.run(f"CALL race_release_sketch('{name}', '{self.name}', {self.params}, $x${self.x}$x$, {epsilon}, label => 'label', "
                  f"labels => '{{{','.join(self.labels)}}}', calibrate => 0.25)")
-        return self.run(f"SELECT race_classify('{name}', {self.x}) FROM tests ORDER BY id")[0]
+        return self.probabilities(f"SELECT race_posterior('{name}', {self.x}) FROM tests ORDER BY id")
 
 
-def measure(session, folder, name, epsilons, times):
-    x, codes, sizes, label = read(name)
-    order = np.random.default_rng(11).permutation(len(x))
-    x, codes, label = x[order], codes[order], label[order]
-    centre, spread, classes = x.mean(axis=0), x.std(axis=0), label.max() + 1
+def split(x, codes, sizes, label, seed):
+    """Shuffled, with bounds, and as standardized numbers and 0/1 columns for NumPy"""
+    order = np.random.default_rng(seed).permutation(len(x))[:PUBLIC + TESTS + PRIVATE]
+    centre, spread = x.mean(axis=0), x.std(axis=0)
     lower, upper = np.maximum(centre - 4 * spread, x.min(axis=0)), np.minimum(centre + 4 * spread, x.max(axis=0))
-    release = Release(session, folder, x, codes, sizes, label, lower, upper)
-    # by NumPy: standardized numbers, and 0/1 columns
+    x, codes, label = x[order], codes[order], label[order]
     both = np.column_stack([(np.clip(x, lower, upper) - centre) / spread, *[codes[:, [i]] == np.arange(size) for i, size in enumerate(sizes)]]).astype(float)
-    public, tests, private = np.split(both, [PUBLIC, PUBLIC + TESTS])
-    known, truth, of = np.split(label, [PUBLIC, PUBLIC + TESTS])
-    alone = np.mean(public_rows(public, known, classes, tests) == truth)
-    random = np.random.default_rng(5)
+    return x, codes, label, lower, upper, both
 
-    def accuracy(found):
-        return np.mean(np.array(found, int) == truth)
+
+def measure(session, folder, name, epsilons, times, methods):
+    table = read(name)
+    classes, sizes = table[3].max() + 1, table[2]
+    found = {}
+    for seed in range(times):
+        x, codes, label, lower, upper, both = split(*table, seed)
+        release = Release(session, folder, x, codes, sizes, label, lower, upper)
+        public, tests, private = np.split(both, [PUBLIC, PUBLIC + TESTS])
+        known, truth, of = np.split(label, [PUBLIC, PUBLIC + TESTS])
+        random = np.random.default_rng([5, seed])
+        alone = scores(public_rows(public, known, classes, tests), truth)
+        for epsilon in epsilons:
+            def add(method, p):
+                found.setdefault((epsilon, method), []).append(scores(p, truth))
+            if 'columns' in methods:
+                add('columns', release.by_columns(epsilon))
+            if 'moments' in methods:
+                add('moments', release.by_moments(epsilon))
+            if 'prior' in methods:
+                add('prior', release.beside_public_rows(epsilon))
+            for radius, r in itertools.product(RADII, REGULARIZATIONS) if 'objective' in methods else []:
+                add((radius, r), logistic(tests, best_weights(private, of, classes, epsilon / (classes if classes > 2 else 1), random, radius, r), radius))
+            found.setdefault((epsilon, 'public'), []).append(alone)
     for epsilon in epsilons:
-        rival = max(np.mean([accuracy(says(tests, best_weights(private, of, classes, epsilon / (classes if classes > 2 else 1), random, radius, r), radius))
-                             for _ in range(2)]) for radius in RADII for r in REGULARIZATIONS)
-        row = [np.mean([accuracy(release.by_columns(epsilon)) for _ in range(times)]),
-               np.mean([accuracy(release.by_moments(epsilon)) for _ in range(times)]),
-               np.mean([accuracy(release.by_moments(epsilon, release.transform)) for _ in range(times)]) if release.transform else np.nan, rival, alone]
-        print(f'| {name} | {classes} | {epsilon:g} | ' + ' | '.join('–' if np.isnan(of_all) else f'{100 * of_all:.1f}' for of_all in row) + ' |', flush=True)
+        rivals = [key for key in found if key[0] == epsilon and isinstance(key[1], tuple)]
+        best = max(rivals, key=lambda key: np.mean(found[key], axis=0)[0], default=None)
+        cells = []
+        for method in ['columns', 'moments', 'prior', best and best[1], 'public']:
+            of = np.array(found.get((epsilon, method), []))
+            if len(of) == 0:
+                cells.append('–')
+                continue
+            cells.append(' / '.join(f'{100 * value:.1f}' for value in of.mean(axis=0)))
+            if best and method != best[1] and times > 1:
+                cells[-1] += f' ±{100 * np.std(of[:, 0] - np.array(found[best])[:, 0], ddof=1) / times ** 0.5:.1f}'
+        print(f'| {name} | {classes} | {epsilon:g} | ' + ' | '.join(cells) + ' |', flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('folder')
     parser.add_argument('epsilon', nargs='*', type=float, default=[0.1, 1])
-    parser.add_argument('--times', type=int, default=4)
+    parser.add_argument('--times', type=int, default=10)
     parser.add_argument('--tables', nargs='*')
+    parser.add_argument('--methods', nargs='*', default=['columns', 'moments', 'prior', 'objective'])
     arguments = parser.parse_args()
     real = ['pulsar', 'adult'] if 'RACEPRIV_DATA' in os.environ else []
-    print('| table | classes | ε | columns | moments | transform | objective perturbation | public rows |\n|---|---|---|---|---|---|---|---|')
+    print('| table | classes | ε | columns | moments | public rows beside | objective perturbation | public rows alone |\n|---|---|---|---|---|---|---|---|')
     with Session() as session:
         session.run('SET client_min_messages = error; CREATE EXTENSION IF NOT EXISTS racepriv')
         for name in arguments.tables or real + [*MADE, 'rare', 'seven', 'seven of 40']:
-            measure(session, arguments.folder, name, arguments.epsilon, arguments.times)
+            measure(session, arguments.folder, name, arguments.epsilon, arguments.times, arguments.methods)
 
 
 if __name__ == '__main__':
