@@ -761,10 +761,13 @@ static void
 add_public_rows(const RaceClassMoments *state, RaceMomentSource *source, RaceSecondMoments *sums)
 {
 	double		records = 0;
-	double		noise = sums->other * sums->n / (source->moments.norm * source->moments.norm);
+	double		noise = 0;
 
 	for (uint32 i = 0; i < state->n; i++)
+	{
 		records += fmax(sums[i].count, 0);
+		noise = fmax(noise, sums[i].other * sums->n / (source->moments.norm * source->moments.norm));
+	}
 	for (uint32 i = 0; i < state->n; i++)
 	{
 		RaceMomentSource rows;
