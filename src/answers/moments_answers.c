@@ -673,10 +673,9 @@ append_class(RaceClassMoments **list, Datum value, MemoryContext context)
 				 errmsg("there can be at most %d classes with moments", MAX_CLASSES)));
 	if (state->n == state->capacity)
 	{
-		Size		size = 2 * (state->capacity + 1) * sizeof(ClassRows);
-
-		state->classes = state->n == 0 ? MemoryContextAlloc(context, size) : repalloc(state->classes, size);
 		state->capacity = 2 * (state->capacity + 1);
+		state->classes = state->n == 0 ? MemoryContextAlloc(context, state->capacity * sizeof(ClassRows)) :
+			repalloc(state->classes, state->capacity * sizeof(ClassRows));
 	}
 	state->classes[state->n++] = (ClassRows) {copy_moments(moments, context), NULL};
 	state->bytes += VARSIZE(moments);
