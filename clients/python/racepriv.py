@@ -76,7 +76,8 @@ def decode_parameters(data):
             part.arrays[name] = np.frombuffer(data, '<f8', int(np.prod(shape)), start).reshape(shape)
             start += part.arrays[name].nbytes
         parts.append(part)
-    if encode_parameters(parts) != data[:end] or not all(part.kernel and part.sequence for part in parts):
+    names = [parts[0].rehash] + [name for part in parts for name in (part.kernel, part.sequence)]
+    if encode_parameters(parts) != data[:end] or '' in names:
         raise ValueError('these are no parameters of version 1, or not as they are written')
     return parts, end
 
