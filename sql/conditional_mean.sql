@@ -13,7 +13,7 @@ CREATE FUNCTION truth(params race_params, q float8[]) RETURNS float8 LANGUAGE sq
 
 -- ------------------------------------------------------------- race_build_value
 -- values at the bounds, and beyond: each record is whole in one half
-CREATE TABLE sure AS SELECT race_build_value(:p, ARRAY[x], CASE WHEN x < 10 THEN 0 WHEN x < 20 THEN -1e300 WHEN x < 30 THEN 'Infinity' ELSE 1 END, 0, 1) AS r FROM t;
+CREATE TABLE sure AS SELECT race_build_value(:p, ARRAY[x], CASE WHEN x < 10 THEN 0 WHEN x < 20 THEN -1e300 WHEN x < 30 THEN 'Infinity'::float8 ELSE 1 END, 0, 1) AS r FROM t;
 CREATE TABLE bounds AS SELECT race_build(:p, ARRAY[x]) FILTER (WHERE x < 20) AS below, race_build(:p, ARRAY[x]) FILTER (WHERE x >= 20) AS above FROM t;
 SELECT bool_and(race_kernel_sum((r).lower, ARRAY[q]) = race_kernel_sum(below, ARRAY[q])) AS lower,
 	bool_and(race_kernel_sum((r).upper, ARRAY[q]) = race_kernel_sum(above, ARRAY[q])) AS upper FROM sure, bounds, generate_series(0, 39) q;
