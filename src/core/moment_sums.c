@@ -639,43 +639,63 @@ tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
 
 #include <immintrin.h>
 
+#define TARGET	__attribute__((target("avx2,fma")))
 #define LANES	16				/* records in a vector */
 #define STEPS	15				/* vectors whose products are added up in 32 bits */
-#define ENTRIES	(TILE_ROWS * TILE_COLUMNS)
 
-typedef int32_t PairSums __attribute__((vector_size(32)));
-typedef int64_t WideSums __attribute__((vector_size(64)));
+/* The sums of pairs of 32-bit lanes, in 64 bits */
+TARGET static inline __m256i
+widen(__m256i sums)
+{
+	return _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(sums)),
+							_mm256_cvtepi32_epi64(_mm256_extracti128_si256(sums, 1)));
+}
 
-#define LOAD(p)	_mm256_loadu_si256((const __m256i *) (p))
+TARGET static inline int64_t
+add_lanes(__m256i sums)
+{
+	__m128i		half = _mm_add_epi64(_mm256_castsi256_si128(sums),
+									 _mm256_extracti128_si256(sums, 1));
 
-__attribute__((target("avx2")))
-static void
+	return _mm_cvtsi128_si64(half) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(half, half));
+}
+
+TARGET static void
 tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 		  int64_t sums[TILE_ROWS][TILE_COLUMNS])
 {
-	WideSums	totals[ENTRIES] = {{0}};
+	__m256i		totals[TILE_ROWS][TILE_COLUMNS];
 
+	memset(totals, 0, sizeof(totals));
 	for (size_t from = 0; from < n; from += STEPS * LANES)
 	{
-		PairSums	s[ENTRIES] = {{0}};
+		__m256i		s[TILE_ROWS][TILE_COLUMNS];
 		size_t		end = n < from + STEPS * LANES ? n : from + STEPS * LANES;
 
+		memset(s, 0, sizeof(s));
 		for (size_t r = from; r < end; r += LANES)
-#pragma GCC unroll 8
-			for (int k = 0; k < ENTRIES; k++)
-				s[k] += (PairSums) _mm256_madd_epi16(LOAD(a[k / TILE_COLUMNS] + r), LOAD(b[k % TILE_COLUMNS] + r));
-#pragma GCC unroll 8
-		for (int k = 0; k < ENTRIES; k++)
-			totals[k] += __builtin_convertvector(s[k], WideSums);
-	}
-	for (int k = 0; k < ENTRIES; k++)
-	{
-		int64_t		sum = 0;
+		{
+			__m256i		x = _mm256_loadu_si256((const __m256i *) (a[0] + r));
+			__m256i		y = _mm256_loadu_si256((const __m256i *) (a[1] + r));
 
-		for (int lane = 0; lane < 8; lane++)
-			sum += totals[k][lane];
-		sums[k / TILE_COLUMNS][k % TILE_COLUMNS] = sum;
+#pragma GCC unroll 4
+			for (int j = 0; j < TILE_COLUMNS; j++)
+			{
+				__m256i		z = _mm256_loadu_si256((const __m256i *) (b[j] + r));
+
+				s[0][j] = _mm256_add_epi32(s[0][j], _mm256_madd_epi16(x, z));
+				s[1][j] = _mm256_add_epi32(s[1][j], _mm256_madd_epi16(y, z));
+			}
+		}
+#pragma GCC unroll 2
+		for (int i = 0; i < TILE_ROWS; i++)
+#pragma GCC unroll 4
+			for (int j = 0; j < TILE_COLUMNS; j++)
+				totals[i][j] = _mm256_add_epi64(totals[i][j], widen(s[i][j]));
 	}
+	for (int i = 0; i < TILE_ROWS; i++)
+		for (int j = 0; j < TILE_COLUMNS; j++)
+			sums[i][j] = add_lanes(totals[i][j]);
 }
 
 static Tile
