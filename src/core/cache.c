@@ -6,8 +6,6 @@
 
 #include "access/detoast.h"
 #include "access/parallel.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "storage/proc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -244,24 +242,6 @@ is_current(RaceStoredEntry *entry, Datum value, Size identity)
 	return same;
 }
 
-/* As detoast_attr(), into memory whose pages come together */
-static struct varlena *
-detoast(Datum value, const struct varatt_external *pointer)
-{
-	int32		size = race_toast_size(*pointer);
-	struct varlena *result;
-	Relation	table;
-
-	if (VARATT_EXTERNAL_IS_COMPRESSED(*pointer))
-		return detoast_attr((struct varlena *) DatumGetPointer(value));
-	result = race_alloc_large(CurrentMemoryContext, (Size) size + VARHDRSZ);
-	SET_VARSIZE(result, (Size) size + VARHDRSZ);
-	table = table_open(pointer->va_toastrelid, AccessShareLock);
-	table_relation_fetch_toast_slice(table, pointer->va_valueid, size, 0, size, result);
-	table_close(table, AccessShareLock);
-	return result;
-}
-
 static RaceStoredEntry *
 fetch(Datum value, const struct varatt_external *pointer)
 {
@@ -274,7 +254,7 @@ fetch(Datum value, const struct varatt_external *pointer)
 	entry->base.context = context;
 	entry->pointer = *pointer;
 	(void) race_snapshot_key_get(&entry->key);
-	entry->value = detoast(value, pointer);
+	entry->value = detoast_attr((struct varlena *) DatumGetPointer(value));
 	MemoryContextSwitchTo(old);
 	race_cache_add(&stored_cache, &entry->base, VARSIZE(entry->value));
 	return entry;

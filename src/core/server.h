@@ -53,13 +53,6 @@
 #define race_may_set_role(member, role)	is_member_of_role(member, role)
 #endif
 
-/* The bytes of a value in its toast table */
-#if PG_VERSION_NUM >= 140000
-#define race_toast_size(pointer)	((int32) VARATT_EXTERNAL_GET_EXTSIZE(pointer))
-#else
-#define race_toast_size(pointer)	((pointer).va_extsize)
-#endif
-
 /* The number of this backend's transaction, of those it has had (proc.h) */
 #if PG_VERSION_NUM >= 170000
 #define race_local_transaction()	(MyProc->vxid.lxid)
@@ -96,15 +89,6 @@ extern bool race_check_text(const char *text, Size most, const char *what,
 
 /* A text for a message: its beginning, and dots, if it is longer than 64 bytes */
 extern const char *race_cut(const char *text);
-
-/* ---------------------------------------------------------------- memory */
-
-/*
- * Memory for something large, not initialized, that will be written to as a whole.  Its pages
- * come from the system together: each on its own, when it is first written to, takes longer
- * than to read as many bytes of a table.
- */
-extern void *race_alloc_large(MemoryContext context, Size size);
 
 /* -------------------------------------------------------------- progress */
 
