@@ -57,21 +57,14 @@ typedef struct RaceGridLevel
 /* Pieces of equal mass that a spline is cut into along each axis, by the number of axes */
 static const int pieces_by_dims[RACE_GRID_DIMS + 1] = {0, MOST_PIECES, 16, 8};
 
-/*
- * The direction in which distances from a spline are measured.  Up to twice the step of a grid of half a bandwidth, the mean
- * of a kernel is that over all directions, within .03 % of l2 and 1.7 % of l1; along an axis or a diagonal it is 6 to 18 % off.
- */
-static const double direction[RACE_GRID_DIMS] = {1, 3, 6};
-
-/* Return the mean of a kernel over a spline at a distance, in bandwidths. */
+/* Return the mean of a kernel over a spline that lies at `place`, [dims], in bandwidths. */
 static double
-mean_over_spline(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+mean_over_spline(const RaceGrid *grid, const RaceRadial *kernel, const double *place)
 {
 	double		pieces[MOST_PIECES];	/* in cells */
 	int			n = pieces_by_dims[grid->dims];
 	int			all = 1;
 	double		variance = 0;
-	double		length = 0;		/* of the direction */
 	double		sum = 0;
 
 	for (int i = 0; i < n; i++)
@@ -84,25 +77,56 @@ mean_over_spline(const RaceGrid *grid, const RaceRadial *kernel, double distance
 	for (int i = 0; i < n; i++)
 		pieces[i] *= sqrt(1 / (6 * variance));	/* the variance of a linear B-spline is 1/6 */
 	for (uint32 axis = 0; axis < grid->dims; axis++)
-	{
 		all *= n;
-		length += kernel->euclidean ? direction[axis] * direction[axis] : direction[axis];
-	}
-	length = kernel->euclidean ? sqrt(length) : length;
 	for (int i = 0; i < all; i++)
 	{
-		double		from = 0;
+		double		distance = 0;
 		int			rest = i;
 
 		for (uint32 axis = 0; axis < grid->dims; axis++, rest /= n)
 		{
-			double		x = distance * direction[axis] / length + grid->step[axis] * pieces[rest % n];
+			double		x = place[axis] + grid->step[axis] * pieces[rest % n];
 
-			from += kernel->euclidean ? x * x : fabs(x);
+			distance += kernel->euclidean ? x * x : fabs(x);
 		}
-		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(from) : from);
+		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
 	}
 	return sum / all;
+}
+
+/*
+ * Directions that stand for all: evenly, by multiples of an irrational number for each axis (Roberts 2018).
+ * Signs do not matter.
+ */
+#define DIRECTIONS		8
+
+static const double irrational[RACE_GRID_DIMS] = {0.8191725134, 0.6710436067, 0.5497004779};
+
+/* Return the mean of a kernel over a spline at a distance, in bandwidths, in all directions. */
+static double
+mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double distance)
+{
+	int			directions = grid->dims == 1 ? 1 : DIRECTIONS;
+	double		sum = 0;
+
+	for (int i = 0; i < directions; i++)
+	{
+		double		place[RACE_GRID_DIMS];
+		double		length = 0;
+
+		for (uint32 axis = 0; axis < grid->dims; axis++)
+		{
+			double		u = 0.5 + (i + 1) * irrational[axis];
+
+			u -= floor(u);
+			place[axis] = kernel->euclidean ? race_inverse_normal(u) : -log(u);
+			length += kernel->euclidean ? place[axis] * place[axis] : place[axis];
+		}
+		for (uint32 axis = 0; axis < grid->dims; axis++)
+			place[axis] *= distance / (kernel->euclidean ? sqrt(length) : length);
+		sum += mean_over_spline(grid, kernel, place) / directions;
+	}
+	return sum;
 }
 
 /* Below so many steps means are computed, at so many distances; beyond, the variance of a spline gives them. */
@@ -120,7 +144,7 @@ convolve_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *out)
 	for (int i = 0; i <= NEAR_DISTANCES; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		near[i] = mean_over_spline(grid, kernel, reach * i / NEAR_DISTANCES);
+		near[i] = mean_over_directions(grid, kernel, reach * i / NEAR_DISTANCES);
 	}
 	*out = *kernel;
 	for (int i = 0; i < race_radial_nodes(); i++)
@@ -419,9 +443,7 @@ make_levels(RaceGridded *gridded, const RaceView *view, const Level *stored, int
 
 static const double of_difference[RACE_GRID_LEVELS + 1] = {0, 0.6, 1};
 
-#define COMPARED_PLACES	200		/* over the box, evenly: multiples of irrational numbers (Roberts 2018) */
-
-static const double irrational[COMPARED_DIMS] = {0.8191725134, 0.6710436067};
+#define COMPARED_PLACES	200		/* over the box */
 
 /* Return the same grid with nodes twice as far apart in the first level. */
 static RaceGridded *
