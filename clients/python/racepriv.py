@@ -154,7 +154,7 @@ def build(parts, records):
 # ------------------------------------------------------------------ random bits
 def philox(seed, *counter):
     """c0 + 2^32 c1 and c2 + 2^32 c3 after ten rounds, of integers or arrays. The first are the random bits."""
-    c0, c1, c2, c3 = (np.atleast_1d(np.asarray(c, np.uint64)) for c in counter)
+    c0, c1, c2, c3 = (np.atleast_1d(np.asarray(c).astype(np.uint64)) for c in counter)
     for r in range(10):
         k0, k1 = (seed + r * 0x9E3779B9) % 2**32, ((seed >> 32) + r * 0xBB67AE85) % 2**32
         p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
