@@ -346,6 +346,8 @@ my @events = (
 		$cluster->sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
 		$cluster->sql('SELECT pg_reload_conf()');
 		$cluster->wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+		# commits wait for a standby once the checkpointer has read the setting, which it does before it begins a checkpoint
+		$cluster->sql('CHECKPOINT');
 		work($releases / 4 + CURATORS, time + 5);
 		my $old = $cluster->crash;
 		rest();
