@@ -1,7 +1,7 @@
 """What each mechanism of src/answers brings: the same private values are asked with and without it.
 
 ablate.py FOLDER BUILD [NAME ...]: a folder to work in, a copy of the tree that is built and installed in ../root, and the
-ablations if not all.  test/bench/run ablate has it all (ABLATIONS: names); the results stand in doc/harm.md.  An ablation is a
+ablations if not all.  test/bench/run ablate has it all (ABLATIONS: names); the results stand in doc/ablations.md.  An ablation is a
 substitution in a file of src/answers.  Its line: a number with the mechanism, without it, and the change in %, with the standard error of the
 mean over releases.  Values are made once, so noise is the same on both sides.  Without RACEPRIV_DATA, no real data.
 """
