@@ -55,6 +55,13 @@ SELECT sum(abs(d)) FILTER (WHERE NOT asked) < sum(abs(d)) FILTER (WHERE asked) A
 -- counts, quantiles, modes, outliers
 SELECT h.low, h.high, abs(h.count - (SELECT count(*) FROM people WHERE age >= h.low AND age < h.high)) < 25 AS near, upper - lower BETWEEN 0 AND 80 AS error
 FROM race_histogram('chart age', 'age', '{0,20,35,50,80,100}') h;
+-- edges where the density is steep, and cells that are wide: their error is part of the interval
+CREATE TABLE peak AS SELECT least(greatest(50 + 4 * ln((i - 0.5) / (20000.5 - i)), 0), 100) AS x FROM generate_series(1, 20000) i;
+CALL race_protect('peak', epsilon_limit => 1e9);
+CALL race_release_sketch('chart peak', 'peak', 'l2(dims=1, bandwidth=10, sequence=grid, lower={0}, upper={100}, cells={16})', 'ARRAY[x]', 1e6);
+SELECT count(*) FILTER (WHERE t.n BETWEEN lower AND upper) >= 17 AS inside, max(upper - lower) < 800 AS narrow
+FROM race_histogram('chart peak', '1', bins => 20) h, LATERAL (SELECT count(*) AS n FROM peak WHERE x >= h.low AND x < h.high) t;
+DROP TABLE peak;
 SELECT round(sum(count)) AS all FROM race_histogram('chart rows', '1', '{-1000,50,1000}');
 SELECT label, p, abs(value - (20 + 60 * p)) < 1 AS near, value BETWEEN lower AND upper AS inside FROM race_quantiles('chart sites', p => '{0.1,0.5,NULL}') ORDER BY label, p;
 SELECT p, abs(value - (100 + 80 * p)) < 8 AS near, lower FROM race_quantiles('chart both', 'blood pressure');

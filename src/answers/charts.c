@@ -478,10 +478,12 @@ race_heatmap(PG_FUNCTION_ARGS)
 /* --------------------------------------------------------------- histograms */
 
 /*
- * Records near an edge are on either side of it, and the chart has part of each on both.  Were
- * they placed at random with density f, spread by a standard deviation s, then the variance of
- * that would be N f s times the integral of (F(t) - [t > 0])^2, F being the normal distribution
- * function, which is (sqrt(2) - 1) / sqrt(pi).  Linear splitting spreads by 1/6 of a squared cell.
+ * Two errors of the count of a range that noise does not explain.  Records near an edge are on either side of
+ * it, and the chart has part of each on both.  Were they placed at random with density f, spread by a standard
+ * deviation s, then the variance of that would be N f s times the integral of (F(t) - [t > 0])^2, F being
+ * the normal distribution function, which is (sqrt(2) - 1) / sqrt(pi).  And spreading moves s^2 / 2 times the
+ * slope of f across an edge, so the bias of a range is the difference of that at its edges.  Linear splitting
+ * spreads by 1/6 of a squared cell.  A density that is narrower than cells would show the nodes.
  */
 static void
 add_edges(Chart *chart)
@@ -489,28 +491,43 @@ add_edges(Chart *chart)
 	const RaceView *view = &chart->fitted.view;
 	Axis		edges = chart->axes[0];
 	double		spread = edges.width * edges.width;
+	double	   *density[2];
+	double	   *at = edges.at;
 	RaceGrid	grid;
-	double	   *density;
 
 	if (race_grid_of(view->params, &grid))
+	{
 		spread += pow(grid.width[edges.place.element], 2) / 6;
+		edges.width = hypot(edges.width, grid.width[edges.place.element]);
+	}
 	edges.cells = false;
 	edges.n++;
+	edges.at = palloc(edges.n * sizeof(double));
 	edges.values = palloc0(edges.n * sizeof(double));
-	density = palloc0(edges.n * sizeof(double));
-	for (uint64 i = 0; i < view->model->points; i++)
+	for (int side = 0; side < 2; side++)
 	{
-		uint32		from;
-		uint32		to;
+		density[side] = palloc0(edges.n * sizeof(double));
+		for (uint32 k = 0; k < edges.n; k++)
+			edges.at[k] = Max(Min(at[k] + (side - 0.5) * edges.width, edges.upper), edges.lower);
+		for (uint64 i = 0; i < view->model->points; i++)
+		{
+			uint32		from;
+			uint32		to;
 
-		add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
-		for (uint32 k = from; k < to; k++)
-			density[k] += edges.values[k] * race_model_weight(view->model, i) / chart->fitted.total;
-		clear_values(&edges, from, to);
+			add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
+			for (uint32 k = from; k < to; k++)
+				density[side][k] += edges.values[k] * race_model_weight(view->model, i) / chart->fitted.total;
+			clear_values(&edges, from, to);
+		}
 	}
 	for (uint32 k = 0; k < edges.n - 1; k++)
-		chart->variance[k] += (density[k] + density[k + 1]) * sqrt(spread) *
-			(sqrt(2) - 1) / sqrt(RACE_PI) / chart->records;
+	{
+		double		slopes = (density[1][k + 1] - density[0][k + 1] - density[1][k] + density[0][k]) / edges.width;
+		double		both = (density[0][k] + density[1][k] + density[0][k + 1] + density[1][k + 1]) / 2;
+
+		chart->variance[k] += both * sqrt(spread) * (sqrt(2) - 1) / sqrt(RACE_PI) / chart->records +
+			pow(spread / 2 * slopes, 2);
+	}
 }
 
 static void
