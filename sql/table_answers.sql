@@ -67,6 +67,14 @@ SELECT bool_and(abs(count - 160) < 40 AND source = 'measured') AS right, count(*
 SELECT abs(mean - 8) < 0.2 AS near, source FROM race_mean('answers sums', 'c', "where" => '{"a": 3, "b": 5}');
 SELECT abs(mean - 2) < 0.2 AS near, abs(count - 160) < 10 AS right, source FROM race_mean('answers sums', 'a', "where" => '{"b": 3, "c": 5}');
 SELECT abs(m.mean - t.mean) < 10 AS near, abs(count - 160) < 10 AS right, source FROM race_mean('answers sums', 'd', "where" => '{"a": 3, "b": 5, "c": 8}') m, (SELECT avg(d) AS mean FROM sums WHERE a = 3 AND b = 5) t;
+-- of a label, those whose columns tell it together, and not each by itself
+CREATE TABLE parities (a int NOT NULL CHECK (a BETWEEN 0 AND 15), b int NOT NULL CHECK (b BETWEEN 0 AND 15), c int NOT NULL CHECK (c BETWEEN 0 AND 15), odd boolean NOT NULL);
+INSERT INTO parities SELECT i % 16, i / 16 % 16, i / 256 % 16, (i + i / 16) % 2 = 1 FROM generate_series(1, 40960) i;
+CALL race_protect('parities', epsilon_limit => 1e6, delta_limit => 1e-3);
+CALL race_release('answers parities', 'parities', '{a,b,c,odd}', 1000, 1e-9, label => 'odd');
+CALL race_release('answers no label', 'parities', '{a,b,c,odd}', 1000, 1e-9);
+SELECT release, bool_and(abs(x.count - 160 * (odd = ((a + b) % 2 = 1))::int) < 10) AS right FROM unnest('{answers parities,answers no label}'::text[]) release, generate_series(0, 15, 5) a, generate_series(1, 15, 7) b, (VALUES (true), (false)) o (odd),
+	LATERAL race_count(release, jsonb_build_object('a', a, 'b', b, 'odd', odd)) x GROUP BY release ORDER BY release COLLATE "C";
 
 -- what cannot be asked
 SELECT race_count('nothing of the kind');

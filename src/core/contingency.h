@@ -43,7 +43,7 @@
 #define RACE_CONTINGENCY_COLUMNS	128
 #define RACE_CONTINGENCY_CELLS		1000000 /* of a column */
 #define RACE_CONTINGENCY_MEASURED	512 /* tables of several columns */
-#define RACE_WORKLOAD				64	/* tables that matter more */
+#define RACE_WORKLOAD				128	/* tables that matter more, or may be chosen */
 #define RACE_GROUP_NUMBERS			3	/* cells a group, single cells, weight */
 #define RACE_COLUMN_WEIGHT			100.0	/* of a column or a table, at most; 1 at least */
 #define RACE_LEAST_BLOCKS			32	/* of a column, whose blocks are as wide as its groups, or 2, 4, ... times as wide */

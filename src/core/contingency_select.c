@@ -83,6 +83,9 @@
  */
 #define ALL_ERROR		0.02
 
+/* If tables of a label with two columns may be chosen besides, all tables get this part of what is left. */
+#define ALL_PART		0.9
+
 /*
  * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but that of pairs would
  * be off less.  Tables of one column keep this part then (test/bench/NUMBERS.md).
@@ -325,6 +328,30 @@ triples(const RaceSelect *select)
 	return n;
 }
 
+/* Of these, those that matter more; the others may be chosen */
+static uint32_t
+asked_triples(const RaceSelect *select)
+{
+	uint32_t	n = triples(select);
+
+	while (n > 0 && select->asked[n - 1].weight == 1)
+		n--;
+	return n;
+}
+
+static bool
+are_candidates(const RaceSelect *select)
+{
+	return asked_triples(select) < triples(select);
+}
+
+/* Does any table matter more than what its columns do? */
+static bool
+is_any_asked(const RaceSelect *select)
+{
+	return asked_triples(select) > 0 || select->n_asked > triples(select);
+}
+
 uint32_t
 race_select_candidates(const RaceSelect *select)
 {
@@ -347,7 +374,7 @@ one_ways_part(const RaceSelect *select, double left)
 
 /*
  * Set the table of a score, from the columns of the one before: of two columns, then those of three.  It matters as much as its
- * columns together, times what is asked.
+ * columns together, times what is asked; one of three columns that nobody asks for, no more than others.
  */
 static void
 next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
@@ -362,6 +389,8 @@ next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table
 			table->second = ++table->first + 1;
 		table->third = table->second;
 	}
+	if (table->third != table->second && table->weight == 1)
+		return;
 	table->weight = select->weights[table->first] * select->weights[table->second];
 	if (table->third != table->second)
 		table->weight *= select->weights[table->third];
@@ -379,14 +408,14 @@ table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_
 				   (table->third != table->second ? groups[table->third] : 1));
 }
 
-/* The parts of all tables of two columns, and of those of three, before groups are joined */
+/* The parts of all tables of two columns, and of those of three that are asked for, before groups are joined */
 static double
 table_parts(const RaceSelect *select)
 {
 	double		parts = 0;
 	RaceSelectTable table;
 
-	for (uint32_t k = 0; k < pairs(select) + triples(select); k++)
+	for (uint32_t k = 0; k < pairs(select) + asked_triples(select); k++)
 	{
 		next_candidate(select, k, &table);
 		parts += table_part(select, &table, select->finest);
@@ -404,7 +433,7 @@ race_select_noise(const RaceSelect *select)
 static double
 all_parts(const RaceSelect *select, double left)
 {
-	uint32_t	tables = pairs(select) + triples(select);
+	uint32_t	tables = pairs(select) + asked_triples(select);
 	double		cells = 1;
 	double		parts;
 
@@ -469,7 +498,7 @@ add_table(RaceSelect *select, const RaceSelectTable *table)
 static double
 fix_tables(RaceSelect *select)
 {
-	bool		asked = select->fixed && select->n_asked > 0;
+	bool		asked = select->fixed && is_any_asked(select);
 	uint32_t	tables = asked ? select->n_asked : pairs(select);
 	double		parts = 0;
 	RaceSelectTable table;
@@ -479,7 +508,8 @@ fix_tables(RaceSelect *select)
 	for (uint32_t k = 0; k < tables && select->n_fixed < RACE_SELECT_TABLES; k++)
 	{
 		next_candidate(select, asked ? pairs(select) + k : k, &table);
-		if ((!select->fixed && select->weights[table.first] == 1 && select->weights[table.second] == 1) ||
+		if ((asked ? table.weight == 1 :
+			 !select->fixed && select->weights[table.first] == 1 && select->weights[table.second] == 1) ||
 			!add_table(select, &table))
 			continue;
 		select->table[select->n_fixed++] = table;
@@ -514,7 +544,7 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 		if (!select->all)
 			part = one_ways_part(select, left);
 	}
-	if (part == 1)
+	if (part == 1 && !(select->all && are_candidates(select)))
 		select->round = ROUNDS;
 	if (select->columns > 1 && !select->all && (select->fixed || 2 * least_in_group(select, left) <= select->total))
 		parts = fix_tables(select);
@@ -614,6 +644,44 @@ race_select_scores(RaceSelect *select)
 	return noise;
 }
 
+static bool
+is_measured(const RaceSelect *select, const RaceSelectTable *table)
+{
+	uint32_t	k;
+
+	for (k = 0; k < select->measured; k++)
+		if (select->table[k].first == table->first && select->table[k].second == table->second &&
+			select->table[k].third == table->third)
+			break;
+	return k < select->measured;
+}
+
+static uint32_t
+number_of_pair(const RaceSelect *select, uint32_t first, uint32_t second)
+{
+	return first * (2 * select->columns - first - 1) / 2 + second - first - 1;
+}
+
+/*
+ * How far a table is off, in records, less what noise may say.  One of three columns that nobody asks for may be off because a
+ * pair of it is, whose table has less noise: what it is off more than each of its pairs counts.
+ */
+static double
+certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t number, const RaceSelectTable *table)
+{
+	double		score = (double) scores[number];
+	double		deviations = SCORE_DEVIATIONS;
+
+	if (table->third != table->second && table->weight == 1)
+	{
+		score -= fmax((double) scores[number_of_pair(select, table->first, table->second)],
+					  fmax((double) scores[number_of_pair(select, table->first, table->third)],
+						   (double) scores[number_of_pair(select, table->second, table->third)]));
+		deviations *= sqrt(2);
+	}
+	return score / (double) select->unit - deviations * select->score_deviation;
+}
+
 /* A table that was not refused, whose distance exceeds most what it adds to the noise; or false */
 static bool
 best_table(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts, double amount,
@@ -626,14 +694,14 @@ best_table(const RaceSelect *select, const int64_t *scores, const bool *refused,
 	*most = 0;
 	for (uint32_t k = 0; k < n; k++)
 	{
-		double		distance = (double) scores[k] / (double) select->unit - SCORE_DEVIATIONS * select->score_deviation;
 		double		gain;
 
 		next_candidate(select, k, &table);
-		if (refused[k] ||
-			(table.third == table.second && (select->neighbors[table.first] & RACE_COLUMN(table.second)) != 0))
+		if (refused[k] || (table.third != table.second ? is_measured(select, &table) :
+						   (select->neighbors[table.first] & RACE_COLUMN(table.second)) != 0))
 			continue;
-		gain = distance * table.weight - (table.third != table.second ? TRIPLE_NOISE : 1) *
+		gain = certain_distance(select, scores, k, &table) * table.weight -
+			(table.third != table.second && table.weight > 1 ? TRIPLE_NOISE : 1) *
 			(sum_of_noise(select, parts + table_part(select, &table, select->groups), amount) - noise);
 		if (gain <= *most)
 			continue;
@@ -716,7 +784,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 		}
 	}
 	/* dependence is weak: the rest goes to race_select_rest() */
-	if (select->round == 0 && select->n_asked == 0 &&
+	if (select->round == 0 && !is_any_asked(select) &&
 		(!tell_dependence(select, scores) || all < SECOND_DRAW_PART * gain_of_second_draw(select, amount)))
 	{
 		to = select->measured;
@@ -732,13 +800,14 @@ race_select_all(RaceSelect *select)
 	RaceSelectTable table;
 	uint32_t	to = select->n_fixed;
 
-	for (; !select->fixed && select->all && to < pairs(select) + triples(select); to++)
+	for (; !select->fixed && select->all && to < pairs(select) + asked_triples(select); to++)
 	{
 		next_candidate(select, to, &table);
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to, (select->budget - select->allotted) * (select->round < ROUNDS ? FIRST_ROUND_PART : 1));
+	take_tables(select, to, (select->budget - select->allotted) *
+				(select->round == ROUNDS ? 1 : select->all ? ALL_PART : FIRST_ROUND_PART));
 	return select->measured > 0;
 }
 

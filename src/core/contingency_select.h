@@ -3,9 +3,9 @@
  *		Which tables of two and three columns a private release measures, and how it divides its budget
  *
  * Tables of one column come first.  Then rounds: noisy scores tell how far each table of two columns, and in the last
- * round each of three columns that is asked for, is from what the released numbers say so far, and some tables are
- * measured.  If a column matters more than others, a label, all of its pairs are the first round, without scores.  Every
- * decision follows from public and released numbers.
+ * round each of three columns that is asked for or has a label, is from what the released numbers say so far, and some
+ * tables are measured.  If a column matters more than others, a label, all of its pairs are the first round, without
+ * scores.  Every decision follows from public and released numbers.
  *
  * Costs are epsilon (discrete Laplace noise; numbers `noise` are scales in 1 / RACE_SCALE_DENOMINATOR) or rho (discrete
  * Gaussian noise; they are variances).
@@ -31,7 +31,7 @@
 
 #include "junction_tree.h"
 
-#define RACE_SELECT_ASKED	64
+#define RACE_SELECT_ASKED	128
 #define RACE_SELECT_SCORES	(RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
 #define RACE_SELECT_TABLES	512 /* at most so many tables of two and three columns are measured */
 
@@ -57,7 +57,8 @@ typedef struct RaceSelect
 	const uint32_t *width;		/* [columns]: and have so many cells */
 	const double *weights;		/* [columns], how much a column matters */
 	uint32_t	n_asked;
-	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor; those of three columns come first */
+	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor, and tables of three columns that may be
+								 * chosen, with a factor of 1; those of three columns come first, and of these the former */
 	uint32_t	parts;			/* counters of a cell, */
 	uint64_t	unit;			/* to which a record adds so much together, with the digits of weights, */
 	uint32_t	weight_bits;	/* which has the number of records, too */

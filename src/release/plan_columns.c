@@ -73,6 +73,9 @@ typedef struct ColumnsPlan
 
 #define MOST_OF_SET		3		/* columns in a set of the workload */
 
+/* Tables of the label with two other columns are counted, and may be chosen, if they have at most so many cells: 100 MB */
+#define LABEL_CELLS		4000000
+
 /* The number of a column; 42703 if there is none of this name */
 static int
 find_column(const char *what, const char *name, const RaceDomain *domains, int n)
@@ -120,46 +123,69 @@ read_set(char *set, const RaceDomain *domains, int n, int *columns)
 	return found;
 }
 
-/*
- * The sets of the workload as rows of parameters, those of three columns first; counts the tables of these, and their
- * cells
- */
-static char *
-read_workload(Datum workload, RaceCounted *counted)
+/* Add a table of so many columns to rows of parameters, unless it is there; of three columns, count its cells. */
+static void
+add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, int weight)
 {
 	const RaceDomain *domains = counted->domains;
-	StringInfoData rows[2];		/* of three columns, of two */
+	char	   *table = psprintf(",{%d,%d,", columns[0], columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]));
+
+	if (strstr(rows->data, table) != NULL)
+		return;
+	appendStringInfo(rows, "%s%d}", table, weight);
+	counted->sets++;
+	if (found == 2)
+		return;
+	counted->triples++;
+	counted->counters += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
+		RaceDomainGroups(&domains[columns[2]]);
+}
+
+/* The sets of the workload as rows of parameters, those of three columns and of two */
+static void
+read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
+{
 	Datum	   *sets;
 	bool	   *nulls;
 	int			length;
 
 	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls, &length);
-	initStringInfo(&rows[0]);
-	initStringInfo(&rows[1]);
 	for (int i = 0; i < length; i++)
 	{
 		int			columns[MOST_OF_SET + 1];
-		int			found = nulls[i] ? 0 : read_set(TextDatumGetCString(sets[i]), domains, counted->columns, columns);
-		char	   *row;
+		int			found = nulls[i] ? 0 : read_set(TextDatumGetCString(sets[i]), counted->domains, counted->columns, columns);
 
 		if (found < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a set of columns of the workload must have two or three different ones"),
 					 errhint("For example workload => '{age*income,age*town*sex}'.")));
-		row = psprintf(",{%d,%d,%d}", columns[0], columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]),
-					   LABEL_WEIGHT);
-		if (strstr(rows[found == 2].data, row) != NULL)
-			continue;
-		appendStringInfoString(&rows[found == 2], row);
-		if (found == 2)
-			continue;
-		counted->triples++;
-		counted->counters += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
-			RaceDomainGroups(&domains[columns[2]]);
+		add_set(counted, &rows[found == 2], columns, found, LABEL_WEIGHT);
 	}
-	appendStringInfoString(&rows[0], rows[1].data);
-	return length == 0 ? "" : psprintf(", workload={%s}", rows[0].data + 1);
+}
+
+/* Add the tables of a label with each two other columns, which may be chosen. */
+static void
+add_label_tables(RaceCounted *counted, int label, StringInfo rows)
+{
+	int			others = counted->columns - 1;
+	double		cells = 0;
+
+	for (int i = 0; i < counted->columns; i++)
+		for (int j = i + 1; j < counted->columns; j++)
+			if (i != label && j != label)
+				cells += (double) RaceDomainGroups(&counted->domains[i]) * RaceDomainGroups(&counted->domains[j]);
+	if (cells * RaceDomainGroups(&counted->domains[label]) > LABEL_CELLS ||
+		counted->sets + others * (others - 1) / 2 > RACE_WORKLOAD)
+		return;
+	for (int i = 0; i < counted->columns; i++)
+		for (int j = i + 1; j < counted->columns; j++)
+		{
+			int			columns[] = {Min(label, i), label < i ? i : Min(label, j), Max(label, j)};
+
+			if (i != label && j != label)
+				add_set(counted, rows, columns, MOST_OF_SET, 1);
+		}
 }
 
 /* Complete the counters, and raise 54000 unless they fit into a value. */
@@ -193,13 +219,13 @@ check_counters(RaceCounted *counted)
 }
 
 void
-race_columns_counted(Datum domains, const char *label, Datum workload, RaceCounted *counted)
+race_columns_counted(Datum domains, const char *label, Datum workload, bool chosen, RaceCounted *counted)
 {
 	StringInfoData cells;
 	StringInfoData groups;
 	StringInfoData single;
 	StringInfoData weights;
-	char	   *tables = "";
+	StringInfoData tables[2];	/* that matter more, or may be chosen: of three columns, of two */
 	int			label_column = -1;
 
 	memset(counted, 0, sizeof(RaceCounted));
@@ -207,8 +233,14 @@ race_columns_counted(Datum domains, const char *label, Datum workload, RaceCount
 	counted->columns = counted->n - counted->domains[counted->n - 1].measure;
 	if (label != NULL)
 		label_column = find_column("label", label, counted->domains, counted->columns);
+	initStringInfo(&tables[0]);
+	initStringInfo(&tables[1]);
 	if (workload != 0)
-		tables = read_workload(workload, counted);
+		read_workload(workload, counted, tables);
+	counted->asked = counted->triples;
+	if (label_column >= 0 && chosen)
+		add_label_tables(counted, label_column, &tables[0]);
+	appendStringInfoString(&tables[0], tables[1].data);
 	check_counters(counted);
 	initStringInfo(&cells);
 	initStringInfo(&groups);
@@ -226,7 +258,8 @@ race_columns_counted(Datum domains, const char *label, Datum workload, RaceCount
 		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
 	}
 	counted->params = psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)", counted->n, cells.data, groups.data,
-							   single.data, weights.data, tables);
+							   single.data, weights.data,
+							   tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1));
 }
 
 /* ------------------------------------------------------------- a simulation */
@@ -398,7 +431,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 		triples += select->table[k].third != select->table[k].second;
 	}
 	add_line(plan, "tables of two columns", (int) select->measured - triples, "tables, if all depend on each other");
-	if (counted->triples > 0)
+	if (counted->asked > 0)
 		add_line(plan, "tables of three columns", triples, "tables, if all depend on each other");
 	add_line(plan, "counters", counted->counters, "counters while data are read");
 	add_line(plan, "memory", counted->megabytes, "MB, at most");
@@ -438,7 +471,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 					lengthof(parameters), parameters);
 	old = MemoryContextSwitchTo(caller);
 	race_columns_counted(race_ledger_value(1, &isnull), label,
-						 PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), &plan->counted);
+						 PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), true, &plan->counted);
 	params = race_params_arg(race_ledger_params(&ledger, plan->counted.params));
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
@@ -462,7 +495,8 @@ prepare_simulation(ColumnsPlan *plan)
 		groups += finest;
 	}
 	plan->counts = palloc(groups * sizeof(int64));
-	for (int i = 0; i < RACE_SELECT_SCORES; i++)
+	/* of pairs, and of tables that are asked for: others of three columns are taken to follow from their pairs */
+	for (int i = 0; i < plan->counted.pairs + plan->counted.asked; i++)
 		plan->scores[i] = counts_of(plan, DEPENDENCE);
 }
 

@@ -1136,7 +1136,7 @@ use_domains(Release *release, const char *label, Datum workload)
 	RaceCounted counted;
 	StringInfoData expression;
 
-	race_columns_counted(asked->domains, label, workload, &counted);
+	race_columns_counted(asked->domains, label, workload, !is_given(asked, SERIES), &counted);
 	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
 							 asked->name, counted.columns, counted.pairs,
 							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",

@@ -71,17 +71,20 @@ typedef struct RaceCounted
 	int			n;
 	int			columns;
 	int			pairs;
-	int			triples;		/* tables of three columns */
+	int			triples;		/* tables of three columns, */
+	int			asked;			/* and those of them that the workload has */
+	int			sets;			/* tables of the workload, and of a label */
 	double		counters;		/* of all these */
 	double		megabytes;		/* the memory of a release, at most */
 	char	   *params;			/* race_params as text */
 } RaceCounted;
 
 /*
- * Look up what counts columns with these domains (jsonb), a label or NULL, and a workload (text[] or 0).  42703 if
- * these name no columns, 22023 for another workload, 54000 if the counters do not fit into a value.
+ * Look up what counts columns with these domains (jsonb), a label or NULL, and a workload (text[] or 0), of which
+ * tables are chosen, or all.  42703 if these name no columns, 22023 for another workload, 54000 if the counters do
+ * not fit into a value.
  */
-extern void race_columns_counted(Datum domains, const char *label, Datum workload, RaceCounted *counted);
+extern void race_columns_counted(Datum domains, const char *label, Datum workload, bool chosen, RaceCounted *counted);
 
 /*
  * With a delta: does a pure release with other parameters, or the same, serve better than with these, for densities

@@ -290,6 +290,42 @@ test_choice(void)
 	}
 }
 
+/* A table of a label and two columns is chosen if it is far from the reference, and none of its pairs is as far */
+static void
+test_candidates(void)
+{
+	for (int own = 0; own < 2; own++)
+	{
+		RaceSelect	select;
+		uint32_t	triples = 0;
+
+		make_request(&select, 3, 6, 2, false, 0.01);
+		for (uint32_t i = 0; i < 6; i++)
+			cells[i] = 13;
+		weights[5] = 4;
+		for (uint32_t i = 0; i < 4; i++)
+			asked[i] = (RaceSelectTable) {i, i + 1, 5, 1, 0};
+		select.asked = asked;
+		select.n_asked = 4;
+		race_select_count(&select);
+		race_select_one_ways(&select, 13000000);
+		for (uint32_t i = 0; i < 6 * 13; i++)
+			counts[i] = 1000000;
+		race_select_join(&select, counts);
+		race_select_all(&select);
+		while (race_select_scores(&select) != 0)
+		{
+			for (uint32_t k = 0; k < race_select_candidates(&select); k++)
+				scores[k] = k == 15 || (k == 0 && !own) ? 4000000 : 0;
+			race_select_choose(&select, scores);
+		}
+		for (uint32_t k = 0; k < select.measured; k++)
+			triples += select.table[k].third != select.table[k].second;
+		ok(triples == (own ? 1 : 0), own ? "a table of a label and two columns is far from the reference" :
+		   "control: not if a pair is as far");
+	}
+}
+
 /* The pairs of a column that matters more are measured, whatever scores say, if noise lets them have groups */
 static void
 test_label(void)
@@ -320,6 +356,7 @@ main(void)
 	test_costs(false);
 	test_small();
 	test_choice();
+	test_candidates();
 	test_label();
 	return done_testing();
 }
