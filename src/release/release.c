@@ -23,6 +23,9 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "replication/syncrep.h"
+#include "replication/walsender.h"
+#include "replication/walsender_private.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -226,20 +229,50 @@ act_as_maker(Release *release)
 }
 
 /*
+ * Raise an error unless the last commit is where this level of synchronous_commit wants it.  A cancel or a timeout ends the
+ * wait for a standby with a warning alone: rows would be read for a charge that a failover loses.
+ */
+static void
+check_replicated(int level)
+{
+	int			mode = level >= SYNCHRONOUS_COMMIT_REMOTE_APPLY ? SYNC_REP_WAIT_APPLY :
+		level >= SYNCHRONOUS_COMMIT_REMOTE_FLUSH ? SYNC_REP_WAIT_FLUSH : SYNC_REP_WAIT_WRITE;
+	XLogRecPtr	replicated;
+
+	if (max_wal_senders == 0 || SyncRepStandbyNames == NULL || SyncRepStandbyNames[0] == '\0')
+		return;
+	LWLockAcquire(SyncRepLock, LW_SHARED);
+	replicated = WalSndCtl->lsn[mode];
+	LWLockRelease(SyncRepLock);
+	if (replicated < XactLastCommitEnd)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("a commit of the release may not be on a standby"),
+				 errdetail("The wait for synchronous_standby_names was canceled. What was committed is on this server, and no data were read after it."),
+				 errhint("Ask for the release again, without a cancel or a timeout. What was stored is not charged again.")));
+}
+
+/*
  * Commit, and go on in a new transaction, as the caller: settings that functions of another role
- * have made are undone.  The commit is on disk before anything else is done.
+ * have made are undone.  The commit is on disk, and on standbys that commits wait for, before anything else is done.
  */
 static void
 commit(Release *release)
 {
+	XLogRecPtr	before = XactLastCommitEnd;
+	int			level;
+
 	if (release->level > 0)
 		AtEOXact_GUC(false, release->level);
 	release->level = 0;
 	SetUserIdAndSecContext(release->caller, release->context);
 	if (synchronous_commit <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		race_set_local("synchronous_commit", "on");
+	level = synchronous_commit;
 	SPI_commit();
 	SPI_start_transaction();
+	if (XactLastCommitEnd != before)
+		check_replicated(level);
 }
 
 /*

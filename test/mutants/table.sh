@@ -299,5 +299,7 @@ mutant cost-exact 'Gaussian' 'a tail of the exact account without its shift' \
 
 mutant ledger-refund 'ledger' 'the charge is committed with the release' \
 	's/(tell_left\(release\);\s*return;\s*\})\s*next_transaction\(release\);(\s*read_provenance)/$1$2/' 300_soak
+mutant ledger-standby 'ledger' 'rows are read when the wait for a standby was canceled' \
+	's/\t\tcheck_replicated\(level\);/\t\t(void) check_replicated;/' 130_release_copies
 mutant ledger-twice 'ledger' 'a refresh is not charged' \
 	's/\tenter_charge\(release\);\n(\tif \(release->asked\.series)/\tif (release->version == 1)\n\t\tenter_charge(release);\n$1/' 300_soak

@@ -149,6 +149,31 @@ is(ledger($primary, $database), $before, 'the original is as it was');
 $primary->sql("CALL race_release_sketch('original', 'staff', '$params', 'x', 0.01)", $database);
 is($primary->sql("SELECT count(*) FROM _racepriv.race_charges WHERE act = 'adopt'", $database), 0, 'and goes on, without adoption');
 
+# A cancel ends the wait for a standby, and the standby lacks the charge: no rows are read for it
+my $second = RaceCluster->standby($primary);
+$primary->sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+$primary->sql('SELECT pg_reload_conf()');
+$primary->wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+$primary->sql('CHECKPOINT');
+$primary->sql("CREATE TABLE guests AS TABLE visits; CALL race_protect('guests', epsilon_limit => 1)", $database);
+my $receiver = $second->sql('SELECT pid FROM pg_stat_wal_receiver');
+my $curator = $primary->session($database);
+my $of_curator = 'FROM pg_stat_activity WHERE pid = ' . $curator->ask('SELECT pg_backend_pid()');
+kill 'STOP', $receiver;
+$curator->start('\\set VERBOSITY verbose' . "\nCALL race_release_sketch('canceled', 'guests', '$params', 'x', 0.01);");
+$primary->wait_until("SELECT wait_event = 'SyncRep' $of_curator");
+$primary->wait_until("SELECT bool_or(state = 'idle') AND count(CASE WHEN wait_event = 'SyncRep' THEN pg_cancel_backend(pid) END) >= 0 $of_curator");
+like($curator->finish, qr/ERROR:  57014: a commit of the release may not be on a standby\nDETAIL:.*\nHINT:/, 'a cancel while a charge is not on the standby is an error');
+is($curator->ask("SELECT count(*) FROM _racepriv.race_releases WHERE name = 'canceled'"), 0, 'and nothing is released');
+is($second->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'canceled'", $database), 0, 'control: the standby has no charge');
+kill 'CONT', $receiver;
+$primary->sql("CALL race_release_sketch('canceled', 'guests', '$params', 'x', 0.01)", $database);
+is($second->sql("SELECT count(*) FROM _racepriv.race_releases WHERE name = 'canceled'", $database), 1, 'with the standby, it is');
+undef $curator;
+$second->stop('fast');
+$primary->sql('ALTER SYSTEM RESET synchronous_standby_names');
+$primary->sql('SELECT pg_reload_conf()');
+
 $before = ledger($primary, $database);
 $primary->stop('fast');
 my $upgraded = RaceCluster->new->stop('fast');
