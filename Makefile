@@ -128,7 +128,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE = $(addprefix core/,cells contingency% junction_tree measure kernels sequences rows row_params hash% table table_% \
+PURE = $(addprefix core/,cells contingency% junction_tree measure kernels rows row_params hash% table table_% \
 	summary moment_sums loss_rows \
 	domain_choice series noise_samplers noise_budget counters noisy) \
 	$(addprefix answers/,factor graphical% period radial distributions solver point_masses cosine_basis moments_psd)

@@ -9,12 +9,6 @@
 #include "contingency.h"
 #include "counters.h"
 
-bool
-race_params_are_measured(const RaceParams *params)
-{
-	return params->kernel == RACE_KERNEL_TABLES && race_array(params, RACE_ARRAY_MEASURED) != NULL;
-}
-
 void
 race_contingency_of(const RaceParams *params, RaceContingency *tables)
 {

@@ -85,7 +85,11 @@ typedef struct RaceTable
 } RaceTable;
 
 /* Are they of what was measured of tables, which is private? */
-extern bool race_params_are_measured(const RaceParams *params);
+static inline bool
+race_params_are_measured(const RaceParams *params)
+{
+	return params->kernel == RACE_KERNEL_TABLES && race_array(params, RACE_ARRAY_MEASURED) != NULL;
+}
 
 /* The arrays of parameters.  Valid ones if the parameters are. */
 extern void race_contingency_of(const RaceParams *params, RaceContingency *tables);
