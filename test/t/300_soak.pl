@@ -112,6 +112,8 @@ my %reasons;		# of them those that may lack a release
 my %charges;		# that were seen: their cost
 my %values;			# that were seen, by charge, version and part: their bits, and whether they may be gone after a crash
 my %today;			# names that were asked for
+my %done;			# on which days somebody was told of a charge
+my $now = 0;		# the day
 my %told;			# how many requests ended how
 my @strange;		# what the server said that nobody expected
 my %limits = (patients => 1e6, guests => 3);
@@ -127,6 +129,7 @@ sub enter {
 	my ($state) = ($answer // '') =~ /^ERROR:  (\w{5}):/m;
 	my $end = !defined $answer ? 'gone' : !defined $state ? 'done' : $answer =~ /The charge stands|is not refunded/ ? 'failed' : $state;
 	$today{$name} = 1;
+	$done{$name} .= " $now" if $end =~ /^(?:done|failed)$/;
 	$told{$end}++;
 	push @strange, "$request->{sql}: $answer" unless $end =~ $refused || $end =~ $broken || $end =~ /^(?:done|failed)$/;
 	return if $end =~ $refused || $request->{free};
@@ -190,7 +193,7 @@ END
 	for my $name (sort keys %{ { %most, %count } }) {
 		my ($n, $stored) = ($count{$name} // 0, scalar keys %{ $stored{$name} // {} });
 		next if $name =~ /^(?:sites|people|staff)$/;		# of the fixture
-		push @wrong, "$name: $n charges, but at least " . ($least{$name} // 0) if $n < ($least{$name} // 0);
+		push @wrong, "$name: $n charges, but at least $least{$name}, on the days$done{$name}" if $n < ($least{$name} // 0);
 		push @wrong, "$name: $n charges, but at most " . ($most{$name} // 0) if $n > ($most{$name} // 0);
 		push @wrong, "$name: $n charges, $stored releases, and " . ($reasons{$name} // 0) . ' reasons' if $n - $stored > ($reasons{$name} // 0);
 	}
@@ -406,6 +409,7 @@ my $start = time;
 my %happened;
 for my $day (0 .. $days - 1) {
 	my $end = $start + ($day + 1) * $seconds / $days;
+	$now = $day + 1;
 	$clock += 86400;
 	set_machine(0);
 	declare_series($day) if $day % 60 == 0;
