@@ -122,11 +122,12 @@ my %limits = (patients => 1e6, guests => 3);
 my $refused = qr/^(?:25001|42501|42704|53400|55000)$/;
 my $broken = qr/^(?:gone|53100|57014|57P0\d|58030|XX\d+)$/;
 
-# Enter what a curator was told of a request; undef, if the session is gone
+# Enter what a curator was told of a request; undef, if the session is gone.  A server that ends may leave a warning (57P02)
+# which psql prints in place of an answer, and then goes on.
 sub enter {
 	my ($request, $answer) = @_;
 	my $name = $request->{name};
-	my ($state) = ($answer // '') =~ /^ERROR:  (\w{5}):/m;
+	my ($state) = ($answer // '') =~ /^(?:ERROR|FATAL|WARNING(?=:  57P0)):  (\w{5}):/m;
 	my $end = !defined $answer ? 'gone' : !defined $state ? 'done' : $answer =~ /The charge stands|is not refunded/ ? 'failed' : $state;
 	$today{$name} = 1;
 	$done{$name} .= " $now" if $end =~ /^(?:done|failed)$/;
