@@ -512,7 +512,7 @@ fix_tables(RaceSelect *select)
 	for (uint32_t k = 0; k < tables && select->n_fixed < RACE_SELECT_TABLES; k++)
 	{
 		next_candidate(select, asked ? pairs(select) + k : k, &table);
-		if ((asked ? table.weight == 1 :
+		if ((asked ? table.third != table.second && table.weight == 1 :
 			 !select->fixed && select->weights[table.first] == 1 && select->weights[table.second] == 1) ||
 			!add_table(select, &table))
 			continue;
