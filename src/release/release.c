@@ -249,7 +249,7 @@ check_replicated(int level)
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("a commit of the release may not be on a standby"),
 				 errdetail("The wait for synchronous_standby_names was canceled. What was committed is on this server, and no data were read after it."),
-				 errhint("Ask for the release again, without a cancel or a timeout. What was stored is not charged again.")));
+				 errhint("Ask for the release again, without a cancel or a timeout. It is charged again unless it was stored.")));
 }
 
 /*
