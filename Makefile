@@ -128,18 +128,17 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE = $(addprefix core/,cells contingency% junction_tree measure kernels rows row_params hash% table table_% \
-	summary moment_sums loss_rows \
-	domain_choice series noise_samplers noise_budget counters noisy) \
+PURE = $(addprefix core/,contingency% measure kernels rows row_params hash% table \
+	summary moment_sums loss_rows domain_choice series noise_samplers noise_budget counters) \
 	$(addprefix answers/,factor graphical% period radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:
 	@printf '%s\n' $(filter src/core/%,$(PURE_OBJS))
 .PHONY: list-pure-core
 # Tests that have their own race_noisy(), which notes what it is given
-test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/choice_test: REPLACED = src/core/noisy.o
+test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/choice_test: REPLACED = -Wl,--wrap=race_noisy
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
-	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(filter-out $(REPLACED),$(PURE_OBJS)) -lm
+	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) $(REPLACED) -lm
 FUZZED_OBJS = src/core/counters.o
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
 	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \

@@ -8,7 +8,6 @@
 #include <limits.h>
 
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/guc.h"
 
 #include "core/cache.h"
@@ -47,16 +46,10 @@ assign_vector_code(const char *name, void *extra)
 	race_hash_force(name);
 }
 
-static void
-check_for_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
 void
 _PG_init(void)
 {
-	race_interrupt_hook = check_for_interrupts;
+	race_interrupt_hook = race_check_for_interrupts;
 	race_distributed_init();
 	race_release_can_fit = race_fit_has_bounds;
 	race_release_fit = race_fit_private;

@@ -29,7 +29,6 @@
 
 #include "../core/core.h"
 #include "../release/ledger.h"
-#include "../release/lookup.h"
 #include "classify.h"
 #include "estimate.h"
 #include "period.h"

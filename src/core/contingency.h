@@ -156,4 +156,67 @@ extern size_t race_contingency_workspace(const RaceParams *params, size_t n);
 extern void race_contingency_count(const RaceParams *params, const double *records, size_t n,
 								   int64_t weight, RaceCounterArray counters, void *workspace);
 
+/*
+ * Junction trees of graphs of columns
+ *
+ * Columns are nodes, and pairs of columns whose table is measured are edges.  Min-fill elimination
+ * makes the graph chordal; its maximal cliques are the nodes of the junction tree.
+ */
+
+/* A set of columns, one bit each */
+typedef unsigned __int128 RaceColumnSet;
+
+#define RACE_GRAPH_COLUMNS	128
+#define RACE_COLUMN(i)		((RaceColumnSet) 1 << (i))
+
+/* The parent of a clique comes before it.  The first clique, and each that shares no column with its parent, is a root. */
+typedef struct RaceJunctionTree
+{
+	uint32_t	cliques;
+	RaceColumnSet clique[RACE_GRAPH_COLUMNS];
+	RaceColumnSet separator[RACE_GRAPH_COLUMNS];	/* columns shared with the parent */
+	uint32_t	parent[RACE_GRAPH_COLUMNS]; /* of the first clique: 0 */
+} RaceJunctionTree;
+
+/*
+ * Find a junction tree, and return the number of cells of all its cliques.  neighbors[i] are the columns that
+ * share a pair with column i; sizes are at least 1.  tree may be NULL.
+ */
+extern double race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet *neighbors,
+								 RaceJunctionTree *tree);
+
+/*
+ * Cells of a number: equal intervals [edge, next edge) between two bounds
+ */
+
+/* Cells of a column, those of NULL and of other values included */
+#define RACE_COLUMN_CELLS	1000000
+
+/*
+ * Where start and width are decimals, edges are (first + i * step) / scale: integers divided by a power of
+ * ten, so that each edge is the number that its decimal stands for.
+ */
+typedef struct RaceNumberCells
+{
+	double		lower;			/* what is below or above is clipped to the bounds */
+	double		upper;
+	uint32_t	cells;
+	double		first;
+	double		step;
+	double		scale;
+} RaceNumberCells;
+
+/* Set cells that begin at start <= lower and reach beyond upper. */
+extern void race_number_cells_set(RaceNumberCells *cells, double lower, double upper,
+								  double start, double width, uint32_t n);
+
+/* Return the lower edge of cell i. */
+extern double race_cell_edge(const RaceNumberCells *cells, uint32_t i);
+
+/* Return the cell of a number; NaN is above all others, as in PostgreSQL. */
+extern uint32_t race_cell_of_number(const RaceNumberCells *cells, double x);
+
+/* Return the smallest of 1, 2, 5, 10, 20, 50, ... that is at least x: a round width. */
+extern double race_round_width(double x);
+
 #endif

@@ -29,7 +29,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "junction_tree.h"
 
 #define RACE_SELECT_ASKED	128
 #define RACE_SELECT_SCORES	(RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)

@@ -7,10 +7,8 @@
 #ifndef RACE_CORE_H
 #define RACE_CORE_H
 
-#include "cells.h"
 #include "contingency.h"
 #include "counters.h"
-#include "junction_tree.h"
 #include "loss_rows.h"
 #include "measure.h"
 #include "lsh.h"

@@ -14,7 +14,7 @@
 #include "lib/stringinfo.h"
 #include "utils/jsonb.h"
 
-#include "cells.h"
+#include "contingency.h"
 
 typedef struct RaceDomain
 {

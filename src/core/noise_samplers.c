@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "noise.h"
+#include "summary.h"
 
 /*
  * Exact discrete Laplace noise from random bytes, in integers only.
@@ -264,4 +264,17 @@ double
 race_wishart_steps(uint32_t columns)
 {
 	return (double) columns * (columns + 1) * 66 / ((uint64_t) 1 << RACE_WISHART_BITS);
+}
+
+
+int64_t
+race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
+{
+	int64_t		draw = mechanism == RACE_MECHANISM_GAUSSIAN ?
+		race_discrete_gaussian(random, noise) :
+		race_discrete_laplace(random, noise);
+
+	if (__builtin_add_overflow(value, draw, &value))
+		return draw > 0 ? INT64_MAX : -INT64_MAX;
+	return value;
 }

@@ -113,7 +113,7 @@ extern RaceParams *race_params_with_cells(const RaceParams *params, const double
 /* Those of what was measured of contingency tables, palloc'd */
 extern RaceParams *race_params_measured(const RaceParams *params, const RaceContingency *tables);
 
-/* ----------------------------------------- text and binary form: params_io.c */
+/* ----------------------------------------- text and binary form */
 
 /*
  * Text form, palloc'd: "l2(dims=3, bandwidth=5, …)", or several with * between.  It

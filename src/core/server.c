@@ -70,6 +70,12 @@ race_cut(const char *text)
 
 /* -------------------------------------------------------------- progress */
 
+void
+race_check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 bool		race_progress = false;
 
 void

@@ -92,6 +92,9 @@ extern const char *race_cut(const char *text);
 
 /* -------------------------------------------------------------- progress */
 
+/* What plain C calls where it takes long: race_interrupt_hook (lsh.h) */
+extern void race_check_for_interrupts(void);
+
 /* The setting racepriv.progress */
 extern bool race_progress;
 

@@ -227,7 +227,7 @@ extern void *race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, co
 /*
  * Return what each of two private grids must keep so that both have the same cells and levels: the finest
  * ones that can be.  False if there are none, or other parameters differ.  Noise and counts decided how
- * many cells each grid has (table_select.c).
+ * many cells each grid has (table.c).
  */
 extern bool race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2]);
 

@@ -35,7 +35,7 @@
  * 5	u8	half					72	u32 dropouts
  * 6	2 bytes reserved			76	u32 bytes of the model
  * 8	u32 max_contributions
- * 12	u32 releases				80	params (params_io.c)
+ * 12	u32 releases				80	params (params.c)
  * 16	i64 count						u64 pair_id, of a half alone
  * 24	f64 epsilon						u64 ids of shares, as many as releases
  * 32	f64 delta						rows * range counters, row by row

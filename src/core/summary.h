@@ -267,7 +267,7 @@ extern bool race_pure_serves(const RaceRequest *request, const RaceParams *param
 extern double race_usual_mass(double records);
 
 /*
- * Which cells of a grid a release keeps (table_select.c): those that are best of usual tables, or, after a noisy look,
+ * Which cells of a grid a release keeps (table.c): those that are best of usual tables, or, after a noisy look,
  * those whose error is then expected to be least.  `mass` is how many records a typical kernel sum is.
  */
 extern RaceSelection race_grid_choose(const RaceRequest *request, const RaceParams *params, double mass);

@@ -39,7 +39,6 @@
 #include "../core/server.h"
 #include "ledger.h"
 #include "lineage.h"
-#include "lookup.h"
 #include "release.h"
 #include "request.h"
 

@@ -7,10 +7,13 @@
 
 #include "postgres.h"
 
+#include "access/attnum.h"
 #include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/timestamp.h"
+
+#include "../core/cache.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.
@@ -152,5 +155,37 @@ extern RaceParameter race_ledger_role(Oid role);
 extern List *race_oids_of(ArrayType *array);
 
 extern ArrayType *race_oids_array(const List *oids);
+
+/*
+ * Names of releases, tables and columns
+ */
+
+typedef struct RaceNamed
+{
+	char	   *name;			/* or NULL, before the first one */
+	Oid			role;			/* that asked for it */
+	RaceSnapshotKey key;
+} RaceNamed;
+
+/* Would a look at this name find now what was found last? */
+extern bool race_named_is(const RaceNamed *named, const char *name);
+
+/* Remember what was found now; the name is copied. */
+extern void race_named_set(RaceNamed *named, const char *name, MemoryContext context);
+
+/* The name that is most like another one; NULL if none of n is like it */
+extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
+
+/* The table that a text names; 42P01 if there is none */
+extern Oid	race_table_named(const text *name);
+
+/* The number of a column of a relation; 42703 if there is none of this name */
+extern AttrNumber race_column_number(Oid relation, const char *name);
+
+/* A query over tables of other servers may look names up there, in vain. */
+#define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
+
+/* Raise 42704: there is no release of this name. */
+extern void race_named_refuse(const char *name);
 
 #endif

@@ -33,7 +33,6 @@
 
 #include "ledger.h"
 #include "lineage.h"
-#include "lookup.h"
 
 /*
  * Which tables a relation is made of, and whether each of its rows belongs to

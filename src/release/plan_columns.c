@@ -16,7 +16,6 @@
 
 #include "../core/core.h"
 #include "ledger.h"
-#include "lookup.h"
 #include "request.h"
 
 PG_FUNCTION_INFO_V1(race_plan);

@@ -42,11 +42,9 @@
 #include "../core/server.h"
 #include "../core/table.h"
 #include "ledger.h"
-#include "lookup.h"
 #include "read.h"
 #include "release.h"
 #include "request.h"
-#include "series.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_columns);

@@ -20,8 +20,11 @@ static struct
 	const int64_t *answers;		/* or NULL: what is answered in any case */
 } next;
 
+/* The linker calls it in place of race_noisy() (Makefile). */
+int64_t		__wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise);
+
 int64_t
-race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
+__wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
 {
 	(void) random;
 	next.mechanism = mechanism;

@@ -3,7 +3,7 @@
  *		The graphical model against sums over all rows: probabilities, events, samples, and the fit.
  */
 #include "../../src/answers/graphical_model.h"
-#include "../../src/core/junction_tree.h"
+#include "../../src/core/contingency.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -61,8 +61,11 @@ answer(int64_t value, RaceMechanism mechanism, uint64_t noise)
 	return race_clamped_sum(value, (int64_t) (3 * deviation * signed_unit(mix(++tape.random))));
 }
 
+/* The linker calls it in place of race_noisy() (Makefile). */
+int64_t		__wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise);
+
 int64_t
-race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
+__wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
 {
 	Draw	   *draw;
 
