@@ -269,7 +269,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT count((race_released_mean('mean', ARRAY[x])).mean) AS means FROM t WHERE x <> 'NaN';
-RESET max_parallel_workers_per_gather;
+RESET max_parallel_workers_per_gather; RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 -- a delta is spared where a grid with pure noise is better, and charged where rows are: narrow and wide kernels
 SET client_min_messages = error;
 \set narrow '''l2(dims=2, bandwidth=2, power=4, rows=16, range=32, lower={0,0}, upper={40,40})'''
