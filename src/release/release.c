@@ -257,7 +257,7 @@ check_replicated(int level)
 static void
 commit(Release *release)
 {
-	XLogRecPtr	before = XactLastCommitEnd;
+	bool		waits = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* other commits wait for no standby */
 	int			level;
 
 	if (release->level > 0)
@@ -269,7 +269,7 @@ commit(Release *release)
 	level = synchronous_commit;
 	SPI_commit();
 	SPI_start_transaction();
-	if (XactLastCommitEnd != before)
+	if (waits)
 		check_replicated(level);
 }
 

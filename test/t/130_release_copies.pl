@@ -9,7 +9,7 @@ use Test::More;
 
 my $database = 'hospital';
 my $params = 'l2(dims=1, rows=16, range=16)';
-my $primary = RaceCluster->new;
+my $primary = RaceCluster->new(wal_log_hints => 'on');
 $primary->run_here('createdb', $database);
 $primary->sql(<<END, $database);
 CREATE EXTENSION racepriv;
@@ -156,6 +156,12 @@ $primary->sql('SELECT pg_reload_conf()');
 $primary->wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
 $primary->sql('CHECKPOINT');
 $primary->sql("CREATE TABLE guests AS TABLE visits; CALL race_protect('guests', epsilon_limit => 1)", $database);
+
+# Reading writes WAL, too, hints here, for which no commit waits
+$primary->sql('CHECKPOINT');
+$primary->sql("CALL race_release_sketch('hints', 'guests', '$params', 'x', 0.01)", $database);
+is($primary->sql("SELECT count(*) FROM _racepriv.race_releases WHERE name = 'hints'", $database), 1, 'a commit that waits for no standby is no error');
+
 my $receiver = $second->sql('SELECT pid FROM pg_stat_wal_receiver');
 my $curator = $primary->session($database);
 my $of_curator = 'FROM pg_stat_activity WHERE pid = ' . $curator->ask('SELECT pg_backend_pid()');
