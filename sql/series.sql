@@ -115,8 +115,11 @@ CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "town", "every"
 CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "nothing", "every": "1 day", "until": "2099-01-01"}');
 CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "each": "1 day", "until": "2099-01-01"}');
 CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "every": "0 days", "until": "2099-01-01"}');
+CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "every": "1 mon -30 days", "starting": "2026-01-01", "until": "2026-03-17"}');
 CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "every": "1 minute", "until": "2099-01-01"}');
 CALL race_release('bad', 'persons', '{kind}', 1, series => '{"by": "made_on", "every": "1 hour", "until": "2099-01-01"}');
 CALL race_release('bad', 'stream', '{age}', 1, series => '[]');
+CALL race_release('short[2026-01-05,2026-01-06)', 'stream', '{age}', 1);
+CALL race_release('short (north, 2026)', 'stream', '{age}', 1);
 SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'bad';
 DROP VIEW kept, counted;

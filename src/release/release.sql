@@ -130,6 +130,9 @@ BEGIN
 	IF name ~ '^\s*$' THEN
 		RAISE EXCEPTION 'a release needs a name' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Answers are asked by it, as in race_count(''visits 2026'').';
+	ELSIF name ~ '\[[^][(),]*,[^][(),]*[])]$' THEN
+		RAISE EXCEPTION 'the name of a release must not end like a period of a series' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Readers of a series would take it for one: leave out [from,to).';
 	END IF;
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';

@@ -67,6 +67,9 @@ BEGIN
 	SELECT min(i) INTO intervals FROM generate_series(1, most_intervals) i WHERE starting + i * every >= until;
 	IF intervals IS NULL THEN
 		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
+	ELSIF EXISTS (SELECT FROM generate_series(1, intervals) i WHERE starting + i * every <= starting + (i - 1) * every) THEN
+		-- months are not equally long
+		RAISE EXCEPTION 'interval "%" of a series does not always lead forward', every USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	RETURN jsonb_strip_nulls(jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
 		'lengths', (series->>'lengths')::int, 'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals));
@@ -81,7 +84,7 @@ CREATE FUNCTION _racepriv._race_period(
 	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
 DECLARE
-	form CONSTANT text := '^(.*?) *([[(][^][(),]*,[^][(),]*[])])$';
+	form CONSTANT text := '^(.*?) *(\[[^][(),]*,[^][(),]*[])])$';
 	period tsrange := '(,)';
 	closed tsrange;
 	length interval;
