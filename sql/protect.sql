@@ -120,6 +120,7 @@ RESET client_min_messages;
 CALL race_protect('people', unit_column => 'age', epsilon_limit => 1);
 CREATE TEMP TABLE passing (id int);
 CALL race_protect('passing', epsilon_limit => 1);
+CALL race_protect('pg_class', epsilon_limit => 1);
 CREATE SEQUENCE numbers;
 CALL race_protect('numbers', epsilon_limit => 1);
 

@@ -175,6 +175,7 @@ CALL race_release_sketch('released of many', 'released many', 'l2(dims=2, rows=1
 \set VERBOSITY default
 SELECT spent_epsilon, spent_zcdp_epsilon < 1 AS within, round(spent_rho, 3) AS rho, round(rho_left, 3) AS rho_left, charges FROM race_budget_status WHERE budget = 'released many';
 SELECT race_refreshes_left('released of many 30') AS pure, race_refreshes_left('released of many 1') AS gaussian;
+CALL race_release_next(NULL);
 
 -- what has changed under a dataset is seen
 CREATE VIEW seen AS SELECT * FROM visits;

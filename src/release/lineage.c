@@ -8,6 +8,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "catalog/catalog.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
@@ -173,6 +174,8 @@ source_of_table(Lineage *lineage, Relation table, bool nullable)
 													  RelationGetRelationName(table)));
 	if (private && table->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
 		race_refuse_relation(lineage->relid, "Its definition has a temporary table: a budget lasts.");
+	if (private && IsCatalogNamespace(RelationGetNamespace(table)))
+		race_refuse_relation(lineage->relid, "Its definition has a table of pg_catalog, which is the server's own.");
 	return add_occurrence(lineage, relid, private, RelationGetNumberOfAttributes(table));
 }
 

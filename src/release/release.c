@@ -1346,6 +1346,7 @@ race_release_next(PG_FUNCTION_ARGS)
 
 	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
+	check_given(&release.asked, NULL, 0, NULL);
 	read_last(&release);
 	become_maker(&release, fcinfo->flinfo->fn_oid);
 	if (release.asked.domains != 0)
