@@ -87,6 +87,7 @@ SELECT race_count('answers all', '{"age": "x"}');
 SELECT race_count('answers all', '{"age": "NaN"}');
 SELECT race_count('answers all', '{"age": true}');
 SELECT race_count('answers all', '{"age": [1, 2, 3]}');
+SELECT race_count('answers day', '{"day": ["2026-02-01", "2026-01-01"]}');
 SELECT race_count('answers all', '{"age": {}}');
 SELECT race_count('answers pressure', '{"pressure": 100}');
 SELECT race_count('answers pressure', '{"pressure": null}');

@@ -104,9 +104,17 @@ other_label(const RaceDomain *domain)
 	return label;
 }
 
+/* Is a column of dates, or of dates with times? */
+static bool
+is_dated(const RaceDomain *domain)
+{
+	return strncmp(domain->type, "date", 4) == 0 || strncmp(domain->type, "time", 4) == 0;
+}
+
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
+	const char *quote = is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : "";	/* of JSON */
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -119,9 +127,9 @@ refuse_value(const RaceDomain *domain, const char *found)
 			 errhint("Its values are %s%s%s: write one of them, or an array of some.", list.data,
 					 domain->n > 10 ? ", ..." : "",
 					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "") :
-			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s, %s]}.",
-					 domain->name, race_domain_number_text(domain, domain->lower),
-					 race_domain_number_text(domain, domain->upper))));
+			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s%s%s, %s%s%s]}.", domain->name,
+					 quote, race_domain_number_text(domain, domain->lower), quote,
+					 quote, race_domain_number_text(domain, domain->upper), quote)));
 }
 
 /* The text of a scalar of jsonb, as types of PostgreSQL read it */
@@ -164,13 +172,6 @@ number_of(const RaceDomain *domain, const JsonbValue *value, double if_null)
 	if (value->type != jbvNumeric && value->type != jbvString)
 		refuse_value(domain, "of another type");
 	return race_tables_number(domain, scalar_text(value));
-}
-
-/* Is a column of dates, or of dates with times? */
-static bool
-is_dated(const RaceDomain *domain)
-{
-	return strncmp(domain->type, "date", 4) == 0 || strncmp(domain->type, "time", 4) == 0;
 }
 
 double

@@ -208,7 +208,7 @@ BEGIN
 				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
 				HINT = 'race_columns shows the kind of each column.';
 		END IF;
-		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
+		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
 			ELSE c.domain END);
