@@ -340,7 +340,7 @@ test_label(void)
 		for (uint32_t i = 0; i < 14; i++)
 			cells[i] = 10;
 		weights[5] = 4;
-		release(&select, 7, many ? 5e4 : 300, &findings);
+		release(&select, 7, many ? 3e4 : 300, &findings);
 		for (uint32_t k = 0; k < select.measured; k++)
 			of_label += select.table[k].first == 5 || select.table[k].second == 5;
 		ok(findings.bad_tables + findings.over_budget + findings.wasted == 0 && of_label == (many ? 13 : 0) &&
