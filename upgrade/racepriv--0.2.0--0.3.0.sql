@@ -1237,6 +1237,9 @@ BEGIN
 	SELECT min(i) INTO intervals FROM generate_series(1, most_intervals) i WHERE starting + i * every >= until;
 	IF intervals IS NULL THEN
 		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
+	ELSIF EXISTS (SELECT FROM generate_series(1, intervals) i WHERE starting + i * every <= starting + (i - 1) * every) THEN
+		-- months are not equally long
+		RAISE EXCEPTION 'interval "%" of a series does not always lead forward', every USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	RETURN jsonb_strip_nulls(jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
 		'lengths', (series->>'lengths')::int, 'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals));
@@ -1252,7 +1255,7 @@ CREATE FUNCTION _racepriv._race_period(
 	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
 DECLARE
-	form CONSTANT text := '^(.*?) *([[(][^][(),]*,[^][(),]*[])])$';
+	form CONSTANT text := '^(.*?) *(\[[^][(),]*,[^][(),]*[])])$';
 	period tsrange := '(,)';
 	closed tsrange;
 	length interval;
@@ -1834,6 +1837,9 @@ BEGIN
 	IF name ~ '^\s*$' THEN
 		RAISE EXCEPTION 'a release needs a name' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Answers are asked by it, as in race_count(''visits 2026'').';
+	ELSIF name ~ '\[[^][(),]*,[^][(),]*[])]$' THEN
+		RAISE EXCEPTION 'the name of a release must not end like a period of a series' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Readers of a series would take it for one: leave out [from,to).';
 	END IF;
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
@@ -2240,7 +2246,7 @@ BEGIN
 				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
 				HINT = 'race_columns shows the kind of each column.';
 		END IF;
-		PERFORM _racepriv._race_check_shown('a category or the name of a type', c.categories || c.type);
+		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
 			ELSE c.domain END);
