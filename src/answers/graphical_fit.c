@@ -27,6 +27,12 @@
 /* The fit ends when no table is farther from what it should be, in total variation. */
 #define TOLERANCE	3e-4
 
+/*
+ * The most that a step changes a parameter.  Where cells are empty, a longer step makes parameters of hundreds, which cancel
+ * in the distribution but not in arithmetic, and not when another tree of cliques goes on from them.
+ */
+#define LONGEST_STEP	3.0
+
 /* The sufficient decrease of Armijo's rule, and the shortest step */
 #define DECREASE	1e-4
 #define SHORTEST	1e-6
@@ -291,6 +297,17 @@ set_direction(Fit *fit)
 		d[i] *= fit->scale[i];
 }
 
+/* The length of the first step that is tried */
+static double
+first_length(const Fit *fit)
+{
+	double		most = LONGEST_STEP;
+
+	for (size_t i = 0; i < fit->n; i++)
+		most = fmax(most, fabs(fit->direction[i]));
+	return LONGEST_STEP / most;
+}
+
 /* Remember a step, in scaled parameters; `gradient` is that of the new place. */
 static void
 remember(Fit *fit, const double *gradient, double length)
@@ -346,7 +363,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 	value = evaluate(&fit, fit.gradient);
 	for (iteration = 0; iteration < most_iterations; iteration++)
 	{
-		double		length = 1;
+		double		length;
 		double		slope;
 		double		next;
 		double		distance;
@@ -359,9 +376,8 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 			break;
 		set_direction(&fit);
 		slope = dot(fit.direction, fit.gradient, fit.n);
-		for (size_t i = 0; i < fit.n; i++)
-			fit.trial[i] = graph->theta[i];
-		for (;; length /= 2)
+		memcpy(fit.trial, graph->theta, fit.n * sizeof(double));
+		for (length = first_length(&fit);; length /= 2)
 		{
 			double	   *gradient = fit.changes[fit.history % HISTORY];
 

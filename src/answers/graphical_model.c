@@ -29,6 +29,7 @@ typedef enum Operation
 	ADD,						/* out[x] += a[x] */
 	MULTIPLY,					/* out[x] *= a[x] */
 	SUM,						/* out[x] += sum of a */
+	MAXIMUM,					/* out[x] = max(out[x], most of a) */
 	CONTRACT					/* out[x] += sum of a b */
 } Operation;
 
@@ -113,6 +114,9 @@ inner_loop(Operation operation, size_t n, const size_t *step, double *restrict o
 	if (operation == CONTRACT)
 		for (size_t i = 0; i < n; i++)
 			out[i * step[0]] += a[i * step[1]] * b[i * step[2]];
+	else if (operation == MAXIMUM)
+		for (size_t i = 0; i < n; i++)
+			out[i * step[0]] = a[i] > out[i * step[0]] ? a[i] : out[i * step[0]];
 	else if (operation == SUM && step[0] == 0)
 		*out += race_graph_sum(a, n);
 	else if (operation == MULTIPLY && step[1] == 0)
@@ -129,7 +133,7 @@ inner_loop(Operation operation, size_t n, const size_t *step, double *restrict o
 			out[i] += a[i];
 }
 
-/* For all cells of a set of columns; a, or for sums out, may have fewer columns */
+/* For all cells of a set of columns; a, or for sums and maxima out, may have fewer columns */
 static void
 combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand out, Operand a, Operand b)
 {
@@ -602,6 +606,28 @@ take_potentials(RaceGraph *graph, Clique *clique, bool added)
 	}
 }
 
+/*
+ * The exponentials of a clique's logarithms, for each cell of the separator over the largest of them, whose logarithm is
+ * added to `logs`: so neither is too small, however large parameters are
+ */
+static void
+exponentials_given(RaceGraph *graph, Clique *clique, double *logs)
+{
+	double	   *most = race_graph_scratch(graph, clique->separator_cells);
+
+	for (size_t i = 0; i < clique->separator_cells; i++)
+		most[i] = -INFINITY;
+	combine(graph, MAXIMUM, clique->set, (Operand) {most, clique->separator},
+			(Operand) {clique->belief, clique->set}, (Operand) {most, clique->separator});
+	for (size_t i = 0; i < clique->separator_cells; i++)
+	{
+		logs[i] = most[i];
+		most[i] = -most[i];
+	}
+	add_to(graph, clique->belief, clique->set, most, clique->separator);
+	exponentials(clique->belief, clique->cells, 0, LEAST_LOG);
+}
+
 /* Collect beliefs and messages to parents, from the leaves of the tree; false if products became too small. */
 static bool
 collect(RaceGraph *graph, bool added)
@@ -612,24 +638,26 @@ collect(RaceGraph *graph, bool added)
 	for (uint32_t k = graph->cliques; k-- > 0;)
 	{
 		Clique	   *clique = &graph->clique[k];
-		double		most = added ? largest(clique->belief, clique->cells) : 0;
+		size_t		cells = clique->separator_cells;
 		double	   *logs;
 
-		if (added)
-			exponentials(clique->belief, clique->cells, most, LEAST_LOG);
-		graph->log_partition += most;
-		project(graph, clique->message, clique->separator, clique->belief, clique->set);
-		if (!added && !(race_graph_sum(clique->message, clique->separator_cells) > LEAST_SUM))
-			return false;
 		graph->scratch_used = 0;
-		logs = race_graph_scratch(graph, clique->separator_cells);
-		for (size_t i = 0; i < clique->separator_cells; i++)
+		logs = race_graph_scratch(graph, cells);
+		memset(logs, 0, cells * sizeof(double));
+		if (added)
+			exponentials_given(graph, clique, logs);
+		project(graph, clique->message, clique->separator, clique->belief, clique->set);
+		if (!added && !(race_graph_sum(clique->message, cells) > LEAST_SUM))
+			return false;
+		for (size_t i = 0; i < cells; i++)
 		{
 			clique->message[i] = fmax(clique->message[i], DBL_MIN);
-			logs[i] = log(clique->message[i]);
+			logs[i] += log(clique->message[i]);
 		}
 		if (k > 0)
 			take_factor(graph, &graph->clique[clique->parent], logs, clique->separator, added);
+		else
+			graph->log_partition += logs[0];
 	}
 	return true;
 }
@@ -643,7 +671,6 @@ race_graph_calibrate(RaceGraph *graph)
 		collect(graph, true);
 	/* the separator of the first clique has no columns */
 	sum = graph->clique[0].message[0];
-	graph->log_partition += log(sum);
 	for (size_t i = 0; i < graph->clique[0].cells; i++)
 		graph->clique[0].belief[i] /= sum;
 	for (uint32_t k = 1; k < graph->cliques; k++)
