@@ -110,4 +110,62 @@ FROM (SELECT label, x, race_posterior('points', x) AS p FROM points WHERE i % 7 
 CALL race_release_sketch('points in noise', 'classified points', race_moment_params('{-1,-1}', '{1,1}', targets => 0), 'x', 0.0001, label => 'label', labels => '{0,1,2,3,4,5,7}', calibrate => 0.25);
 SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
 FROM points, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('points in noise', x))) p WHERE i <= 20;
+
+-- moments of columns: domains say bounds and categories, so nobody writes a vector.  NULL has a number of its own, and values that are no category have zeros.
+CREATE TYPE shape AS ENUM ('round', 'long');
+CREATE TABLE plants AS
+SELECT i AS id, shape, width, sown, CASE WHEN i % 9 = 0 THEN NULL ELSE wet END AS wet, CASE WHEN i % 11 = 0 THEN 'clay' WHEN i % 2 = 0 THEN 'sand' ELSE 'peat' END AS soil,
+	CASE WHEN width + 3 * (shape = 'long')::int + (sown - date '2026-01-01') / 20.0 + 2 * wet::int + i % 3 > 12 THEN 'tall' ELSE 'low' END AS class
+FROM (SELECT i, (ARRAY['round', 'long'])[1 + i % 2]::shape AS shape, i * 37 % 101 / 10.0 AS width, date '2026-01-01' + i * 31 % 100 AS sown, i * 7 % 5 < 2 AS wet FROM generate_series(1, 6000) i) s;
+INSERT INTO plants VALUES (0, 'long', 'NaN', 'infinity', NULL, NULL, 'tall'), (0, NULL, -1e300, '-infinity', true, 'clay', 'low'), (0, 'round', 5, '2026-02-01', true, 'sand', NULL);
+ALTER TABLE plants ALTER width TYPE numeric, ALTER class TYPE varchar(4);
+CALL race_protect('classified plants', 'plants', 10000000,
+	columns => '{"width": [0, 10], "sown": ["2026-01-01", "2026-04-10"], "soil": ["sand", "peat"], "class": ["low", "tall"]}');
+CALL race_describe('classified plants', 'width', lower => 0, upper => 10, unit => 'cm');
+SET client_min_messages = notice;
+CALL race_release_sketch('plants', 'classified plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}', label => 'class', calibrate => 0.25);
+CALL race_release_sketch('plants', 'classified plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}', label => 'class', calibrate => 0.25);
+SET client_min_messages = warning;
+SELECT columns, units, lower, upper, labels, round(count) AS count FROM race_catalog WHERE name = 'plants';
+-- the same as by an expression
+CALL race_release_sketch('plants by hand', 'classified plants', race_moment_params('{-1,-1,-1,0,-1,9497,-1,-1,-1,-1,-1,-1,-1}', '{1,1,1,10,1,9596,1,1,1,1,1,1,1}', targets => 0),
+	$$ARRAY[coalesce((shape = 'round')::int, 0), coalesce((shape = 'long')::int, 0), (shape IS NULL)::int, CASE WHEN width IS NULL THEN 5 WHEN width = 'NaN' THEN 10 ELSE least(greatest(width, 0), 10)::float8 END, (width IS NULL)::int,
+		CASE WHEN sown IS NULL THEN 9546.5 ELSE least(greatest(sown, date '2026-01-01'), date '2026-04-10') - date '2000-01-01' END, (sown IS NULL)::int,
+		coalesce((NOT wet)::int, 0), coalesce(wet::int, 0), (wet IS NULL)::int, coalesce((soil = 'sand')::int, 0), coalesce((soil = 'peat')::int, 0), (soil IS NULL)::int]$$,
+	100000, label => 'class', labels => '{low,tall}');
+SELECT bool_and(abs(a - b) < 0.05) AS same FROM (SELECT (race_moments_matrix(r.sketch)).scaled AS c, (race_moments_matrix(h.sketch)).scaled AS d
+	FROM race_latest_releases r JOIN race_latest_releases h USING (label) WHERE r.name = 'plants' AND h.name = 'plants by hand') s, unnest(c, d) u (a, b);
+SELECT avg((race_classify('plants', to_jsonb(p)) = class)::int) > 0.9 AS right FROM plants p WHERE id % 20 = 1;
+SELECT race_classify('plants', '{"shape": "round", "width": 0.5, "sown": "2026-01-05", "wet": false, "soil": "sand"}') AS small,
+	race_classify('plants', '{"shape": "long", "width": 9, "sown": "2026-04-05", "wet": true, "soil": "other", "more": 1}') AS large,
+	race_posterior('plants', '{"shape": null, "width": null, "sown": null, "wet": null, "soil": null}') ? 'low' AS unknown;
+CALL race_release_next('plants');
+SELECT version, count(*) FROM race_versions('plants') GROUP BY 1 ORDER BY 1;
+-- without labels: a regression by names
+CALL race_release_sketch('widths', 'classified plants', epsilon => 100000, columns => '{width,shape,wet}');
+SELECT "column" FROM race_regress('widths', 'width');
+SELECT race_count('widths') IS NOT NULL AS counted, race_label('plants') #>> '{racepriv,columns,1,source}' AS source;
+-- what is refused, all before the charge
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,class}', label => 'class');
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{id,shape}', label => 'class');
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,size}', label => 'class');
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,wet}', label => 'id::text');
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, delta => 1e-6, columns => '{shape,wet}', label => 'id');
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, label => 'class');
+CALL race_release_sketch('plants 2', 'classified plants', :p, epsilon => 1, columns => '{shape,wet}', label => 'class');
+CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,wet}', label => 'class', rows => 4);
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'plants 2';
+SELECT race_classify('plants', '{"shape": "long", "width": 9, "wet": true, "soil": "peat"}');
+SELECT race_classify('plants', '{"shape": "flat", "width": 9, "sown": "2026-04-05", "wet": true, "soil": "peat"}');
+SELECT race_classify('plants', '{"shape": "long", "width": [1, 2], "sown": "2026-04-05", "wet": true, "soil": "peat"}');
+SELECT race_classify('plants', '{"shape": "long", "width": "wide", "sown": "2026-04-05", "wet": true, "soil": "peat"}');
+SELECT race_classify('plants', '[1]');
+SELECT race_classify('plants', 'long');
+SELECT race_classify('plants', 'class', '{"width": 9}');
+SELECT race_crosstab('plants', 'shape');
+CALL race_release('plants by tables', 'classified plants', '{shape,wet}', epsilon => 1);
+SELECT race_classify('plants by tables', '{"shape": null, "wet": null}');
+-- the owner's description has changed meanwhile
+CALL race_describe('classified plants', 'width', lower => 0, upper => 20);
+CALL race_release_next('plants');
 DROP SCHEMA classified CASCADE;

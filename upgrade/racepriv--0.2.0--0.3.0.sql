@@ -529,7 +529,7 @@ CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS rea
 	AS 'MODULE_PATHNAME', 'race_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 
 COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
-	'the numbers of the cells that the values of a row are in, by their domains; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';
+	'the cells of the values of a row by their domains, or the row as a vector; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';
 
 CREATE FUNCTION _racepriv._race_number(numeric) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_number' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1354,10 +1354,10 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION race_classify(text, "any") IS
-	'the label that q is most likely from, by the latest version of a release with labels. Errors: 42704 for no such release, 22023 unless it has labels, others as in race_kde';
+	'the label that q is most likely from, by the latest version of a release with labels; of columns, q is a JSON object. Errors: 42704 for no such release, 22023 unless it has labels, others as in race_kde';
 
 COMMENT ON FUNCTION race_posterior(text, "any") IS
-	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. Errors as in race_classify';
+	'the probability of each label given q, as {label: probability}, by the latest version of a release with labels. q and errors as in race_classify';
 
 CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
@@ -1947,8 +1947,8 @@ COMMENT ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) IS
 	'public facts of a release that was charged, for its label; none depends on data';
 
 CREATE PROCEDURE race_release_sketch(
-	name text, dataset text, params race_params, expression text,
-	epsilon float8, delta float8 DEFAULT 0, rows int DEFAULT NULL,
+	name text, dataset text, params race_params DEFAULT NULL, expression text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, rows int DEFAULT NULL,
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
@@ -1960,7 +1960,7 @@ CREATE PROCEDURE race_release_sketch(
 GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
 
 COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
-	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
+	'charges the budget of a dataset, then stores a private sketch of an expression over its rows; without params and expression, moments of columns. Arguments: doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 GRANT EXECUTE ON PROCEDURE race_release_next(text) TO PUBLIC;
 
@@ -2201,14 +2201,19 @@ GRANT EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatibl
 COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, delta float8, OUT domains jsonb, OUT units text[], OUT names text[])
+CREATE FUNCTION _racepriv._race_release_domains(
+	dataset text, columns text[], measure text, delta float8, vector boolean,
+	OUT domains jsonb, OUT units text[], OUT names text[], OUT params text)
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
 	most_fine CONSTANT int := 50;	-- more columns have groups of numbers that are twice as wide: a quarter of the counters
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
+	flags text[];		-- names of the numbers of a column that are 0 or 1,
+	lower float8[];		-- and bounds of all
+	upper float8[];
 BEGIN
 	IF cardinality(columns) = 0 OR array_ndims(columns) <> 1
 		OR EXISTS (SELECT FROM unnest(columns) n GROUP BY n COLLATE "C" HAVING count(*) > 1)
@@ -2249,24 +2254,38 @@ BEGIN
 		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
-			ELSE c.domain END);
-		units := units || c.unit;
+			WHEN vector THEN c.domain || '{"vector": true}' ELSE c.domain END);
+		IF NOT vector OR c.kind = 'number' THEN
+			names := names || CASE WHEN c.is_measure THEN 'mean of ' || c.name ELSE c.name END;
+			units := units || c.unit;
+			lower := lower || (c.domain->>'lower')::float8;
+			upper := upper || (c.domain->>'upper')::float8;
+		END IF;
+		IF vector THEN
+			flags := array_remove(ARRAY(SELECT c.name || ' = ' || v FROM unnest(c.categories) v)
+				|| CASE WHEN c.nulls THEN c.name || ' is null' END, NULL);
+			names := names || flags;
+			units := units || array_fill(NULL::text, ARRAY[cardinality(flags)]);
+			-- 0 and 1 from -1 to 1: a record has few numbers that are not 0, and less noise beside them
+			lower := lower || array_fill(-1::float8, ARRAY[cardinality(flags)]);
+			upper := upper || array_fill(1::float8, ARRAY[cardinality(flags)]);
+		END IF;
 	END LOOP;
+	params := format('moments(dims=%s, targets=0, lower=%s, upper=%s)', cardinality(names), lower, upper);
 	IF cardinality(columns) > most_fine THEN
 		SELECT jsonb_agg(CASE WHEN e.domain->>'kind' = 'number' AND (e.domain->>'group')::int > 1 THEN
 			e.domain || jsonb_build_object('group', 2 * (e.domain->>'group')::int) ELSE e.domain END ORDER BY e.place)
 		INTO domains FROM jsonb_array_elements(domains) WITH ORDINALITY e (domain, place);
 	END IF;
-	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
 	END IF;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8, boolean) FROM PUBLIC;
 
-COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) IS
-	'the domains and units of columns, and of a measure after them; with a delta, texts may have categories that are still to be chosen. Errors: 42703 for no such column, 22023 for a column without a domain';
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8, boolean) IS
+	'domains and units of columns, and of a measure after them, or of a vector with its parameters; with a delta, texts may have no categories yet. Errors: 42703 for no such column, 22023 for a column without a domain';
 
 CREATE FUNCTION _racepriv._race_state_categories(domains jsonb, categories text[]) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
@@ -2297,7 +2316,7 @@ BEGIN
 	-- groups follow from the other columns, too
 	WHERE CASE WHEN o.domain ? 'measure' OR (o.domain ? 'chosen' AND k.domain ? 'chosen')
 		THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
-		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
+		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - '{group,vector}'::text[] END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
@@ -2306,7 +2325,7 @@ BEGIN
 					ELSE (SELECT format('It was %s; it is %s.', left(string_agg(format('%s %s', b.key, b.value), ', ' ORDER BY b.key), 500),
 						left(string_agg(format('%s %s', b.key, coalesce(c.now->>b.key, 'false')), ', ' ORDER BY b.key), 500))
 						FROM jsonb_each_text(c.before) b
-						WHERE b.key <> ALL ('{cells,group,single,start,measure}') AND b.value IS DISTINCT FROM c.now->>b.key) END
+						WHERE b.key <> ALL ('{cells,group,single,start,measure,vector}') AND b.value IS DISTINCT FROM c.now->>b.key) END
 					|| ' Nothing was read and nothing charged.',
 				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
 	END IF;
@@ -2408,7 +2427,7 @@ CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label t
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := (SELECT r.domains FROM _racepriv.race_releases r
-		WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1);
+		WHERE r.name = (_racepriv._race_period(release)).name AND NOT r.domains->0 ? 'vector' ORDER BY r.version DESC, r.part LIMIT 1);
 BEGIN
 	IF domains IS NULL AND needed AND release IS NOT NULL THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
@@ -3354,7 +3373,7 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains,
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT r.domains->0 ? 'vector' THEN r.domains END AS domains,
 			p.first, p.after
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
 			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version

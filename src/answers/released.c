@@ -32,6 +32,7 @@
 #include "classify.h"
 #include "estimate.h"
 #include "period.h"
+#include "table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
@@ -58,6 +59,9 @@ typedef struct Released
 	int			n;
 	Part	   *parts;
 	Datum		sum;			/* of a pair, or 0 while nobody has asked for it */
+	Datum		domains;		/* of the latest version: jsonb, or 0 */
+	RaceDomain *columns;		/* [n_columns], or NULL while no record of them was asked about */
+	int			n_columns;
 	RaceClasses *classes;		/* of labels, or NULL while nobody has asked them */
 	Datum	   *sketches;		/* of labels */
 	RaceCalibration *calibration;	/* or NULL */
@@ -258,7 +262,7 @@ add_values(Released *site, int values, const double *weights)
 static void
 look_up(Released *site, Oid function, const char *name, const char *label)
 {
-	const char *query = "SELECT sketch, label, scores, value_bound FROM " RACE_SCHEMA ".race_releases "
+	const char *query = "SELECT sketch, label, scores, value_bound, domains FROM " RACE_SCHEMA ".race_releases "
 		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($3) "
 		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
 		"ORDER BY part, version";
@@ -280,6 +284,7 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 	if (SPI_processed == 0)
 		race_named_refuse(name);
 	site->n = (int) SPI_processed;
+	site->domains = copy_column(0, 5, site->context);
 	site->parts = MemoryContextAlloc(site->context, site->n * sizeof(Part));
 	for (int i = 0; i < site->n; i++)
 	{
@@ -317,6 +322,7 @@ find(FunctionCallInfo fcinfo, const char *label)
 	site->named.name = NULL;
 	MemoryContextReset(site->context);
 	site->sum = (Datum) 0;
+	site->columns = NULL;
 	site->classes = NULL;
 	site->calibration = NULL;
 	look_up(site, flinfo->fn_oid, name, label);
@@ -460,15 +466,39 @@ prepare_classes(Released *site, Oid query)
 	MemoryContextSwitchTo(old);
 }
 
+/* Replace a query that is a JSON object of the columns of the release by the record that it stands for. */
+static void
+use_columns(Released *site, Oid *type, Datum *query)
+{
+	if (site->domains == (Datum) 0 || (*type != JSONBOID && *type != UNKNOWNOID))
+		return;
+	if (site->columns == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(site->context);
+
+		site->columns = race_domains_read(DatumGetJsonbP(site->domains), &site->n_columns, false);
+		MemoryContextSwitchTo(old);
+	}
+	if (!site->columns[0].vector)
+		return;
+	if (*type == UNKNOWNOID)
+		*query = DirectFunctionCall1(jsonb_in, *query);
+	*query = race_domains_ask(site->n_columns, site->columns, DatumGetJsonbP(*query));
+	*type = FLOAT4ARRAYOID;
+}
+
 /* Ask the sketches of all labels about the query in argument 1. */
 static RaceClasses *
 ask_labels(FunctionCallInfo fcinfo)
 {
 	Released   *site = find(fcinfo, NULL);
+	Oid			type = race_argument_type(fcinfo->flinfo, 1);
+	Datum		query = PG_GETARG_DATUM(1);
 
+	use_columns(site, &type, &query);
 	if (site->classes == NULL)
-		prepare_classes(site, race_argument_type(fcinfo->flinfo, 1));
-	race_classes_ask(site->classes, PG_GETARG_DATUM(1),
+		prepare_classes(site, type);
+	race_classes_ask(site->classes, query,
 					 site->calibration != NULL ? RACE_PRIOR_COUNTS : RACE_PRIOR_UNIFORM);
 	if (site->calibration != NULL)
 		race_calibration_apply(site->calibration, site->classes->scores);

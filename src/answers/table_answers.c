@@ -114,7 +114,6 @@ is_dated(const RaceDomain *domain)
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
-	const char *quote = is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : "";	/* of JSON */
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -127,9 +126,8 @@ refuse_value(const RaceDomain *domain, const char *found)
 			 errhint("Its values are %s%s%s: write one of them, or an array of some.", list.data,
 					 domain->n > 10 ? ", ..." : "",
 					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "") :
-			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s%s%s, %s%s%s]}.", domain->name,
-					 quote, race_domain_number_text(domain, domain->lower), quote,
-					 quote, race_domain_number_text(domain, domain->upper), quote)));
+			 errhint("Its numbers are from %s to %s. A range is an array, [from, to), where null is no bound.",
+					 race_domain_number_text(domain, domain->lower), race_domain_number_text(domain, domain->upper))));
 }
 
 /* The text of a scalar of jsonb, as types of PostgreSQL read it */
@@ -145,9 +143,9 @@ scalar_text(const JsonbValue *value)
 	return pstrdup("null");
 }
 
-/* The weight 1 for the cell of a category, of NULL, or of all other values */
-static void
-choose_category(const RaceDomain *domain, const JsonbValue *value, double *weights)
+/* The cell of a category, of NULL, or of all other values, which `any` other text may stand for */
+static uint32
+cell_of_category(const RaceDomain *domain, const JsonbValue *value, bool any)
 {
 	char	   *text = scalar_text(value);
 	uint32		cell = value->type == jbvNull ? domain->n : find_category(domain, text);
@@ -156,11 +154,10 @@ choose_category(const RaceDomain *domain, const JsonbValue *value, double *weigh
 	if (cell == domain->n && value->type == jbvBool)
 		cell = find_category(domain, value->val.boolean ? "t" : "f");
 	if (cell < domain->n || (value->type == jbvNull && domain->has_null))
-		weights[cell] = 1;
-	else if (domain->has_other && value->type == jbvString && strcmp(text, other_label(domain)) == 0)
-		weights[RaceDomainCells(domain) - 1] = 1;
-	else
+		return cell;
+	if (!domain->has_other || (any ? value->type == jbvNull : value->type != jbvString || strcmp(text, other_label(domain)) != 0))
 		refuse_value(domain, value->type == jbvString ? psprintf("\"%s\"", race_cut(text)) : race_cut(text));
+	return RaceDomainCells(domain) - 1;
 }
 
 /* The number that a scalar stands for; dates are strings */
@@ -216,9 +213,9 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 	if (value->type == jbvBinary && !is_array)
 		refuse_value(domain, "an object");
 	if (domain->category && !is_array)
-		choose_category(domain, value, weights);
+		weights[cell_of_category(domain, value, false)] = 1;
 	for (uint32 i = 0; domain->category && i < n; i++)
-		choose_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i), weights);
+		weights[cell_of_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i), false)] = 1;
 	if (domain->category)
 		return weights;
 	if (value->type == jbvNull && domain->has_null)
@@ -262,6 +259,34 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 			weights[column] = choose_cells(&open->domains[column], &value);
 	}
 	return weights;
+}
+
+Datum
+race_domains_ask(int n, const RaceDomain *domains, Jsonb *object)
+{
+	float4	   *numbers;
+	Datum		record = race_domains_record(n, domains, &numbers);
+
+	for (int i = 0; i < n; i++)
+	{
+		const RaceDomain *domain = &domains[i];
+		JsonbValue	name = {.type = jbvString, .val.string = {strlen(domain->name), domain->name}};
+		JsonbValue *value = JB_ROOT_IS_OBJECT(object) ? findJsonbValueFromContainer(&object->root, JB_FOBJECT, &name) : NULL;
+
+		if (value == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the record has no column \"%s\"", domain->name),
+					 errhint("Write a JSON object with all columns of the release, as in {\"age\": 57, \"town\": \"Paris\"}.")));
+		if (value->type == jbvBinary || (value->type == jbvNull && !domain->has_null))
+			refuse_value(domain, value->type == jbvNull ? "null" : "an object or an array");
+		if (domain->category)
+			race_domain_set_cell(domain, cell_of_category(domain, value, true), numbers);
+		else
+			race_domain_set_number(domain, number_of(domain, value, 0), value->type == jbvNull, numbers);
+		numbers += RaceDomainNumbers(domain);
+	}
+	return record;
 }
 
 /* -------------------------------------------------------------- estimates */

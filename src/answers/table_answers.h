@@ -43,6 +43,9 @@ extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
  */
 extern const double **race_tables_where(const RaceOpenTables *open, Datum where);
 
+/* What a jsonb object says of all of n columns, as a record of these domains; 22023 for what they cannot have */
+extern Datum race_domains_ask(int n, const RaceDomain *domains, Jsonb *object);
+
 /* The numbers of the ordinary cells of a column, and how far those of records may be; false if it has none */
 extern bool race_tables_values(const RaceDomain *domain, double *value, double *half);
 

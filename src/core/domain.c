@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_enum.h"
@@ -346,6 +347,7 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	uint32		cells = cells_at(object, "cells");
 	JsonbValue *measure = value_of(object, "measure", jbvBool, true);
 	JsonbValue *chosen = value_of(object, "chosen", jbvBool, true);
+	JsonbValue *vector = value_of(object, "vector", jbvBool, true);
 
 	domain->name = text_of(value_of(object, "name", jbvString, false));
 	domain->type = text_of(value_of(object, "type", jbvString, false));
@@ -354,6 +356,7 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	domain->has_other = value_of(object, "other", jbvBool, false)->val.boolean;
 	domain->measure = measure != NULL && measure->val.boolean;
 	domain->chosen = chosen != NULL && chosen->val.boolean;
+	domain->vector = vector != NULL && vector->val.boolean;
 	domain->group = domain->measure ? 0 : cells_at(object, "group");
 	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))
 		refuse_domains("A measure is a number, of two parts and that of NULL.");
@@ -394,7 +397,7 @@ race_domains_read(Jsonb *domains, int *n, bool to_choose)
 }
 
 /*
- * _race_cells(domains, VARIADIC values): the cells of a row.
+ * _race_cells(domains, VARIADIC values): the cells of a row, or its numbers as a vector.
  *
  * It runs after the charge of a release: no value may raise an error.
  */
@@ -436,6 +439,7 @@ typedef struct CellState
 {
 	MemoryContext context;
 	int			n;
+	const RaceDomain *domains;
 	CellColumn *columns;
 } CellState;
 
@@ -583,6 +587,7 @@ prepare_cells(FunctionCallInfo fcinfo)
 	state = palloc0(sizeof(CellState));
 	state->context = context;
 	domains = race_domains_read(PG_GETARG_JSONB_P_COPY(0), &state->n, false);
+	state->domains = domains;
 	if (PG_NARGS() != state->n + 1 || get_fn_expr_variadic(fcinfo->flinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -633,12 +638,50 @@ cell_of(const CellColumn *column, Datum value, bool isnull)
 }
 
 Datum
+race_domains_record(int n, const RaceDomain *domains, float4 **numbers)
+{
+	ArrayType  *record;
+	int			length = 0;
+	Size		size;
+
+	for (int i = 0; i < n; i++)
+		length += RaceDomainNumbers(&domains[i]);
+	size = ARR_OVERHEAD_NONULLS(1) + length * sizeof(float4);
+	record = palloc0(size);
+	SET_VARSIZE(record, size);
+	record->ndim = 1;
+	record->elemtype = FLOAT4OID;
+	ARR_DIMS(record)[0] = length;
+	ARR_LBOUND(record)[0] = 1;
+	*numbers = (float4 *) ARR_DATA_PTR(record);
+	return PointerGetDatum(record);
+}
+
+void
+race_domain_set_cell(const RaceDomain *domain, uint32 cell, float4 *numbers)
+{
+	if (cell < RaceDomainNumbers(domain))
+		numbers[cell] = 1;
+}
+
+/* NULL is in the middle, or without a number of its own the lower bound; NaN is above all others, as in PostgreSQL */
+void
+race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float4 *numbers)
+{
+	if (isnull)
+		x = domain->has_null ? domain->lower + (domain->upper - domain->lower) / 2 : domain->lower;
+	x = x <= domain->upper ? Max(x, domain->lower) : domain->upper;
+	numbers[0] = (float4) Max(Min(x, FLT_MAX), -FLT_MAX);
+	if (isnull && RaceDomainNumbers(domain) > 1)
+		numbers[1] = 1;
+}
+
+Datum
 race_cells(PG_FUNCTION_ARGS)
 {
 	CellState  *state = fcinfo->flinfo->fn_extra;
-	ArrayType  *record;
-	Size		size;
-	float4	   *cells;
+	Datum		record;
+	float4	   *numbers;
 
 	if (state != NULL && !get_fn_expr_arg_stable(fcinfo->flinfo, 0))
 	{
@@ -648,17 +691,22 @@ race_cells(PG_FUNCTION_ARGS)
 	}
 	if (state == NULL)
 		fcinfo->flinfo->fn_extra = state = prepare_cells(fcinfo);
-	size = ARR_OVERHEAD_NONULLS(1) + state->n * sizeof(float4);
-	record = palloc0(size);
-	SET_VARSIZE(record, size);
-	record->ndim = 1;
-	record->elemtype = FLOAT4OID;
-	ARR_DIMS(record)[0] = state->n;
-	ARR_LBOUND(record)[0] = 1;
-	cells = (float4 *) ARR_DATA_PTR(record);
+	record = race_domains_record(state->n, state->domains, &numbers);
 	for (int i = 0; i < state->n; i++)
-		cells[i] = state->columns[i].domain->measure ?
-			units_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1)) :
-			(float4) cell_of(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1));
-	PG_RETURN_ARRAYTYPE_P(record);
+	{
+		const CellColumn *column = &state->columns[i];
+		Datum		value = PG_GETARG_DATUM(i + 1);
+		bool		isnull = PG_ARGISNULL(i + 1);
+
+		if (column->domain->measure)
+			*numbers = units_of(column, value, isnull);
+		else if (!column->domain->vector)
+			*numbers = (float4) cell_of(column, value, isnull);
+		else if (column->domain->category)
+			race_domain_set_cell(column->domain, cell_of(column, value, isnull), numbers);
+		else
+			race_domain_set_number(column->domain, isnull ? 0 : race_number_of(column->type, value), isnull, numbers);
+		numbers += RaceDomainNumbers(column->domain);
+	}
+	return record;
 }

@@ -30,6 +30,7 @@ typedef struct RaceDomain
 	double		start;			/* of the first cell, */
 	double		width;			/* and of each */
 	double		step;			/* that was asked for, or 0 */
+	bool		vector;			/* is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for NULL? */
 	bool		measure;		/* of a measure, whose "cells" are the parts of others (contingency.h)? */
 	uint32		n;				/* ordinary cells; 2 of a measure */
 	char	  **categories;		/* [n]; NULL while they are to be chosen */
@@ -43,6 +44,10 @@ typedef struct RaceDomain
 /* Groups of a column */
 #define RaceDomainGroups(domain) \
 	(((domain)->n + (domain)->group - 1) / (domain)->group + RaceDomainSingle(domain))
+
+/* Numbers of a column in a record: one, or those of a vector, where values that are no category are zeros */
+#define RaceDomainNumbers(domain) \
+	(!(domain)->vector ? 1 : ((domain)->category ? (domain)->n : 1) + (uint32) (domain)->has_null)
 
 /* Most columns of a release: arguments of a function, but for one */
 #define RACE_DOMAINS		(FUNC_MAX_ARGS - 1)
@@ -71,6 +76,13 @@ extern bool race_domain_number_read(const RaceDomain *domain, char *text, double
 
 /* Most categories that a release chooses for a column: as many cells go into tables of other columns */
 #define RACE_MOST_CHOSEN	1024
+
+/* A record of columns with these domains, of zeros; *numbers becomes where they are. */
+extern Datum race_domains_record(int n, const RaceDomain *domains, float4 **numbers);
+
+/* Set the numbers of a column in a vector, which are zeros: of the cell of a category, or of a number or NULL. */
+extern void race_domain_set_cell(const RaceDomain *domain, uint32 cell, float4 *numbers);
+extern void race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float4 *numbers);
 
 /* Append a domain as JSON. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);

@@ -952,7 +952,7 @@ static const RaceSummaryKind tables_of_cells = {
 
 static const RaceSummaryKind moments = {
 	.name = "moments",
-	.hint = "Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_discriminate.",
+	.hint = "Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_classify.",
 	.matrix = true, .shape = moments_shape, .problem = moments_problem,
 	.functions = race_moments_functions, .count_workspace = moments_count_workspace,
 	.count = moments_count, .unit = race_moments_unit, .largest = moments_largest,

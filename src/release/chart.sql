@@ -373,7 +373,7 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, r.domains,
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT r.domains->0 ? 'vector' THEN r.domains END AS domains,
 			p.first, p.after
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
 			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version

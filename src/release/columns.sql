@@ -163,14 +163,19 @@ COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, tex
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
 -- What a release by columns needs to know
-CREATE FUNCTION _racepriv._race_release_domains(dataset text, columns text[], measure text, delta float8, OUT domains jsonb, OUT units text[], OUT names text[])
+CREATE FUNCTION _racepriv._race_release_domains(
+	dataset text, columns text[], measure text, delta float8, vector boolean,
+	OUT domains jsonb, OUT units text[], OUT names text[], OUT params text)
 	RETURNS record LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
-	SET search_path = pg_catalog, pg_temp AS $$
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
 	most_fine CONSTANT int := 50;	-- more columns have groups of numbers that are twice as wide: a quarter of the counters
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
+	flags text[];		-- names of the numbers of a column that are 0 or 1,
+	lower float8[];		-- and bounds of all
+	upper float8[];
 BEGIN
 	IF cardinality(columns) = 0 OR array_ndims(columns) <> 1
 		OR EXISTS (SELECT FROM unnest(columns) n GROUP BY n COLLATE "C" HAVING count(*) > 1)
@@ -211,22 +216,36 @@ BEGIN
 		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
-			ELSE c.domain END);
-		units := units || c.unit;
+			WHEN vector THEN c.domain || '{"vector": true}' ELSE c.domain END);
+		IF NOT vector OR c.kind = 'number' THEN
+			names := names || CASE WHEN c.is_measure THEN 'mean of ' || c.name ELSE c.name END;
+			units := units || c.unit;
+			lower := lower || (c.domain->>'lower')::float8;
+			upper := upper || (c.domain->>'upper')::float8;
+		END IF;
+		IF vector THEN
+			flags := array_remove(ARRAY(SELECT c.name || ' = ' || v FROM unnest(c.categories) v)
+				|| CASE WHEN c.nulls THEN c.name || ' is null' END, NULL);
+			names := names || flags;
+			units := units || array_fill(NULL::text, ARRAY[cardinality(flags)]);
+			-- 0 and 1 from -1 to 1: a record has few numbers that are not 0, and less noise beside them
+			lower := lower || array_fill(-1::float8, ARRAY[cardinality(flags)]);
+			upper := upper || array_fill(1::float8, ARRAY[cardinality(flags)]);
+		END IF;
 	END LOOP;
+	params := format('moments(dims=%s, targets=0, lower=%s, upper=%s)', cardinality(names), lower, upper);
 	IF cardinality(columns) > most_fine THEN
 		SELECT jsonb_agg(CASE WHEN e.domain->>'kind' = 'number' AND (e.domain->>'group')::int > 1 THEN
 			e.domain || jsonb_build_object('group', 2 * (e.domain->>'group')::int) ELSE e.domain END ORDER BY e.place)
 		INTO domains FROM jsonb_array_elements(domains) WITH ORDINALITY e (domain, place);
 	END IF;
-	names := columns || array_remove(ARRAY['mean of ' || measure], NULL);
 	IF array_remove(units, NULL) = '{}' THEN
 		units := NULL;
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8) IS
-	'the domains and units of columns, and of a measure after them; with a delta, texts may have categories that are still to be chosen. Errors: 42703 for no such column, 22023 for a column without a domain';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_release_domains(text, text[], text, float8, boolean) IS
+	'domains and units of columns, and of a measure after them, or of a vector with its parameters; with a delta, texts may have no categories yet. Errors: 42703 for no such column, 22023 for a column without a domain';
 
 CREATE FUNCTION _racepriv._race_state_categories(domains jsonb, categories text[]) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
@@ -257,7 +276,7 @@ BEGIN
 	-- groups follow from the other columns, too
 	WHERE CASE WHEN o.domain ? 'measure' OR (o.domain ? 'chosen' AND k.domain ? 'chosen')
 		THEN (k.domain - of_cells) IS DISTINCT FROM (o.domain - 'measure'::text - of_cells)
-		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - 'group'::text END
+		ELSE k.domain - 'group'::text IS DISTINCT FROM o.domain - '{group,vector}'::text[] END
 	ORDER BY o.place LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
@@ -266,7 +285,7 @@ BEGIN
 					ELSE (SELECT format('It was %s; it is %s.', left(string_agg(format('%s %s', b.key, b.value), ', ' ORDER BY b.key), 500),
 						left(string_agg(format('%s %s', b.key, coalesce(c.now->>b.key, 'false')), ', ' ORDER BY b.key), 500))
 						FROM jsonb_each_text(c.before) b
-						WHERE b.key <> ALL ('{cells,group,single,start,measure}') AND b.value IS DISTINCT FROM c.now->>b.key) END
+						WHERE b.key <> ALL ('{cells,group,single,start,measure,vector}') AND b.value IS DISTINCT FROM c.now->>b.key) END
 					|| ' Nothing was read and nothing charged.',
 				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
 	END IF;

@@ -466,7 +466,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	plan->request.max_contributions = dataset->max_contributions;
 	plan->request.neighbors = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
 		RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
-	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, $3, $4)",
+	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, $3, $4, false)",
 					lengthof(parameters), parameters);
 	old = MemoryContextSwitchTo(caller);
 	race_columns_counted(race_ledger_value(1, &isnull), label,

@@ -1121,42 +1121,48 @@ make_unless_exists(Release *release)
 	SPI_finish();
 }
 
-/* race_release_sketch(name, dataset, params, expression, epsilon, ...) */
-Datum
-race_release(PG_FUNCTION_ARGS)
-{
-	static const Argument needed[] = {DATASET, PARAMS, EXPRESSION, EPSILON, DELTA};
-	Release		release;
-
-	race_check_duty(fcinfo, "curator");
-	begin(&release, fcinfo);
-	for (int i = DATASET; i < PG_NARGS(); i++)
-		set_argument(&release.asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	check_given(&release.asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
-	prepare_arguments(&release);
-	make_unless_exists(&release);
-	PG_RETURN_VOID();
-}
-
 /* ---------------------------------------------------------- release by columns */
 
-/* Look up the domains and units of the columns that are asked for. */
-static void
-look_up_domains(Release *release)
+/* Look up the domains and units of the columns that are asked for; return parameters of moments of them, as a vector. */
+static char *
+look_up_domains(Release *release, bool vector)
 {
 	RaceAsked  *asked = &release->asked;
 	RaceParameter parameters[] = {
-		argument(release, DATASET), argument(release, COLUMNS), argument(release, MEASURE), argument(release, DELTA)
+		argument(release, DATASET), argument(release, COLUMNS), argument(release, MEASURE), argument(release, DELTA),
+		{BOOLOID, BoolGetDatum(vector), false}
 	};
 	Datum		units;
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT domains, units, names FROM _racepriv._race_release_domains($1, $2, $3, $4)",
+	race_ledger_run(&release->ledger, "SELECT domains, units, names, params FROM _racepriv._race_release_domains($1, $2, $3, CASE WHEN $5 THEN 0 ELSE $4 END, $5)",
 					lengthof(parameters), parameters);
 	asked->domains = race_ledger_value(1, &isnull);
 	units = race_ledger_value(2, &isnull);
 	set_argument(asked, COLUMN_UNITS, units, isnull);
 	set_argument(asked, COLUMNS, race_ledger_value(3, &isnull), false);
+	return race_ledger_text(4);
+}
+
+/* Set the expression of the values of columns; note those whose categories are to be chosen. */
+static void
+use_values(RaceAsked *asked, const RaceDomain *domains, int n)
+{
+	StringInfoData expression;
+
+	initStringInfo(&expression);
+	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *column = pstrdup(quote_identifier(domains[i].name));
+
+		appendStringInfo(&expression, ", %s", column);
+		if (domains[i].chosen)
+			asked->chosen = lappend(asked->chosen, column);
+	}
+	appendStringInfoChar(&expression, ')');
+	asked->most_chosen = RACE_MOST_CHOSEN;
+	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
 }
 
 /* Set parameters and expression of what counts the cells of the columns; note how large that is, to be told before the charge. */
@@ -1165,7 +1171,6 @@ use_domains(Release *release, const char *label, Datum workload)
 {
 	RaceAsked  *asked = &release->asked;
 	RaceCounted counted;
-	StringInfoData expression;
 
 	race_columns_counted(asked->domains, label, workload, !is_given(asked, SERIES), &counted);
 	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
@@ -1173,20 +1178,68 @@ use_domains(Release *release, const char *label, Datum workload)
 							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
 							 workload == 0 ? "" : psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
 							 counted.counters, counted.megabytes);
-	initStringInfo(&expression);
-	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
-	for (int i = 0; i < counted.n; i++)
-	{
-		char	   *column = pstrdup(quote_identifier(counted.domains[i].name));
-
-		appendStringInfo(&expression, ", %s", column);
-		if (counted.domains[i].chosen)
-			asked->chosen = lappend(asked->chosen, column);
-	}
-	appendStringInfoChar(&expression, ')');
-	asked->most_chosen = RACE_MOST_CHOSEN;
-	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
+	use_values(asked, counted.domains, counted.n);
 	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, counted.params), false);
+}
+
+/*
+ * Without parameters and an expression, let the release be of moments of columns: of numbers, and of 0 or 1 for each category.
+ * Labels that are a column with categories are listed.
+ */
+static void
+use_vector(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+	RaceParameter parameters[] = {argument(release, DATASET), argument(release, LABEL)};
+	RaceDomain *domains;
+	char	   *params;
+	bool		isnull;
+	int			n;
+
+	race_request_check_rights(race_ledger_dataset(&release->ledger, asked->dataset)->relation);
+	params = look_up_domains(release, true);
+	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n, false);
+	for (int i = 0; i < n && asked->label != NULL; i++)
+		if (strcmp(domains[i].name, asked->label) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" is among the columns", race_cut(asked->label)),
+					 errhint("Columns are those that the label is told from.")));
+	race_ledger_run(&release->ledger, "SELECT k.categories FROM _racepriv._race_dataset($1) d,"
+					" _racepriv._race_columns_of_dataset($1, d.relation, ARRAY[$2]) k WHERE k.reason IS NULL", lengthof(parameters), parameters);
+	if (SPI_processed == 1 && !is_given(asked, LABELS))
+	{
+		Datum		categories = race_ledger_value(1, &isnull);
+
+		set_argument(asked, LABELS, categories, isnull);
+	}
+	if (asked->label != NULL && !is_given(asked, LABELS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" is no column with categories", race_cut(asked->label)),
+				 errhint("List them, as in labels => '{north,south}'.")));
+	use_values(asked, domains, n);
+	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, params), false);
+}
+
+/* race_release_sketch(name, dataset, params, expression, epsilon, ...) */
+Datum
+race_release(PG_FUNCTION_ARGS)
+{
+	static const Argument needed[] = {DATASET, PARAMS, EXPRESSION, EPSILON, DELTA};
+	Release		release;
+	RaceAsked  *asked = &release.asked;
+
+	race_check_duty(fcinfo, "curator");
+	begin(&release, fcinfo);
+	for (int i = DATASET; i < PG_NARGS(); i++)
+		set_argument(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	if (is_given(asked, DATASET) && is_given(asked, COLUMNS) && !is_given(asked, PARAMS) && !is_given(asked, EXPRESSION))
+		use_vector(&release);
+	check_given(asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
+	prepare_arguments(&release);
+	make_unless_exists(&release);
+	PG_RETURN_VOID();
 }
 
 /* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload, series, weight, weight_max) */
@@ -1207,7 +1260,7 @@ race_release_columns(PG_FUNCTION_ARGS)
 		set_argument(&release.asked, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
-	look_up_domains(&release);
+	(void) look_up_domains(&release, false);
 	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
 				PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
 	prepare_arguments(&release);
@@ -1313,7 +1366,7 @@ read_last(Release *release)
 	/* this version counts what the first one chose */
 	if (release->asked.choose_labels)
 		release->asked.labels = chosen;
-	if (release->asked.domains != 0)
+	if (release->asked.domains != 0 && race_summary_kind(release->asked.params)->selected)
 		use_chosen_cells(release);
 }
 

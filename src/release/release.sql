@@ -243,8 +243,8 @@ COMMENT ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) IS
 	'public facts of a release that was charged, for its label; none depends on data';
 
 CREATE PROCEDURE race_release_sketch(
-	name text, dataset text, params race_params, expression text,
-	epsilon float8, delta float8 DEFAULT 0, rows int DEFAULT NULL,
+	name text, dataset text, params race_params DEFAULT NULL, expression text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, rows int DEFAULT NULL,
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
@@ -254,7 +254,7 @@ CREATE PROCEDURE race_release_sketch(
 	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
 GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
 COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
-	'charges the budget of a dataset, then stores a private sketch of an expression over its rows under a name. Its arguments are described in doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
+	'charges the budget of a dataset, then stores a private sketch of an expression over its rows; without params and expression, moments of columns. Arguments: doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE PROCEDURE race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;

@@ -6,7 +6,7 @@ CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label t
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := (SELECT r.domains FROM _racepriv.race_releases r
-		WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1);
+		WHERE r.name = (_racepriv._race_period(release)).name AND NOT r.domains->0 ? 'vector' ORDER BY r.version DESC, r.part LIMIT 1);
 BEGIN
 	IF domains IS NULL AND needed AND release IS NOT NULL THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none

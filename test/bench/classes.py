@@ -8,7 +8,7 @@ deviations, within the range.  Accuracy / area under the ROC curve (mean over cl
 the largest probability, in 10 bins), in %; ± is the standard error of the accuracy less that of objective perturbation.
 
 - columns: race_release of all columns with label, asked by race_classify.
-- moments: race_release_sketch of calibrated moments, each category a 0/1 column with the bounds -1 and 1.
+- moments: race_release_sketch of calibrated moments of the columns.
 - public rows beside (prior): race_release_sketch of moments, asked by race_posterior beside exact moments of the public rows, prior counts.
 - objective perturbation: the best of 12 settings in hindsight, for several classes each against the others with epsilon / k.
 - public rows alone: logistic regression of these, regularized by cross-validation.
@@ -155,9 +155,8 @@ class Release:
 
     def by_moments(self, epsilon):
         name = f'{self.name} {time.monotonic_ns()}'
-        self.run(f"CALL race_release_sketch('{name}', '{self.name}', {self.params}, $x${self.x}$x$, {epsilon}, label => 'label', "
-                 f"labels => '{{{','.join(self.labels)}}}', calibrate => 0.25)")
-        return self.probabilities(f"SELECT race_posterior('{name}', {self.x}) FROM tests ORDER BY id")
+        self.run(f"CALL race_release_sketch('{name}', '{self.name}', epsilon => {epsilon}, columns => '{{{self.columns}}}', label => 'label', calibrate => 0.25)")
+        return self.probabilities(f"SELECT race_posterior('{name}', {self.json}) FROM tests ORDER BY id")
 
 
 def split(x, codes, sizes, label, seed):
