@@ -12,6 +12,7 @@ the largest probability, in 10 bins), in %; ± is the standard error of the accu
 - public rows beside (prior): race_release_sketch of moments, asked by race_posterior beside exact moments of the public rows, prior counts.
 - objective perturbation: the best of 12 settings in hindsight, for several classes each against the others with epsilon / k.
 - public rows alone: logistic regression of these, regularized by cross-validation.
+- pool: moments and public rows alone, as doc/learn/classification.md says: probabilities multiplied, with a power of each.
 """
 import argparse
 import csv
@@ -24,6 +25,8 @@ import sys
 import time
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from learn_tables import MADE, load_table
 from logistic import RADII, REGULARIZATIONS, clip, private_weights
@@ -84,14 +87,32 @@ def logistic(x, weights, radius):
 
 
 def public_rows(x, label, classes, tests):
-    """Logistic regression without noise, regularized by five folds"""
+    """Logistic regression without noise, regularized by five folds: probabilities of tests, and of each fold by the others"""
     fold, random = np.arange(len(x)) % 5, np.random.default_rng(1)
     settings = [(radius, r) for radius in (4, 16) for r in (1e-5, 1e-4, 1e-3, 1e-2)]
 
     def fit(rows, radius, r, of):
         return logistic(of, best_weights(x[rows], label[rows], classes, np.inf, random, radius, r), radius)
-    radius, r = max(settings, key=lambda setting: np.mean([np.mean(fit(fold != k, *setting, x[fold == k]).argmax(axis=1) == label[fold == k]) for k in range(5)]))
-    return fit(fold >= 0, radius, r, tests)
+
+    def of_folds(setting):
+        p = np.empty((len(x), classes))
+        for k in range(5):
+            p[fold == k] = fit(fold != k, *setting, x[fold == k])
+        return p
+    folds = [of_folds(setting) for setting in settings]
+    best = max(range(len(settings)), key=lambda i: np.mean([np.mean((folds[i].argmax(axis=1) == label)[fold == k]) for k in range(5)]))
+    return fit(fold >= 0, *settings[best], tests), folds[best]
+
+
+def pool(known, label, asked):
+    """Probabilities in proportion to products of powers of several ones, which are those of the least loss where the label is known"""
+    def join(powers, several):
+        logs = np.tensordot(powers, np.log(np.maximum(several, 1e-9)), 1)
+        return logs - logsumexp(logs, axis=1, keepdims=True)
+
+    def loss(powers):
+        return -join(powers, known)[np.arange(len(label)), label].mean()
+    return np.exp(join(minimize(loss, [0.5, 0.5], bounds=[(0, 3)] * 2).x, asked))
 
 
 def area(is_class, p):
@@ -133,8 +154,9 @@ class Release:
         self.params = f'race_moment_params({array([*lower, *[-1] * sum(sizes)])}, {array([*upper, *[1] * sum(sizes)])}, targets => 0)'
 
     def probabilities(self, query):
-        p = np.full((TESTS, len(self.labels)), 1e-9)
-        for i, line in enumerate(self.run(query)[0]):
+        lines = self.run(query)[0]
+        p = np.full((len(lines), len(self.labels)), 1e-9)
+        for i, line in enumerate(lines):
             for name, of in json.loads(line).items():
                 if name in self.labels and of is not None:
                     p[i, int(name)] += of
@@ -156,7 +178,7 @@ class Release:
     def by_moments(self, epsilon):
         name = f'{self.name} {time.monotonic_ns()}'
         self.run(f"CALL race_release_sketch('{name}', '{self.name}', epsilon => {epsilon}, columns => '{{{self.columns}}}', label => 'label', calibrate => 0.25)")
-        return self.probabilities(f"SELECT race_posterior('{name}', {self.json}) FROM tests ORDER BY id")
+        return np.split(self.probabilities(f"SELECT race_posterior('{name}', {self.json}) FROM (TABLE public UNION ALL TABLE tests) q ORDER BY id"), [PUBLIC])
 
 
 def split(x, codes, sizes, label, seed):
@@ -179,24 +201,26 @@ def measure(session, folder, name, epsilons, times, methods):
         public, tests, private = np.split(both, [PUBLIC, PUBLIC + TESTS])
         known, truth, of = np.split(label, [PUBLIC, PUBLIC + TESTS])
         random = np.random.default_rng([5, seed])
-        alone = scores(public_rows(public, known, classes, tests), truth)
+        alone, folds = public_rows(public, known, classes, tests)
         for epsilon in epsilons:
             def add(method, p):
                 found.setdefault((epsilon, method), []).append(scores(p, truth))
             if 'columns' in methods:
                 add('columns', release.by_columns(epsilon))
             if 'moments' in methods:
-                add('moments', release.by_moments(epsilon))
+                of_public, of_tests = release.by_moments(epsilon)
+                add('moments', of_tests)
+                add('pool', pool([of_public, folds], known, [of_tests, alone]))
             if 'prior' in methods:
                 add('prior', release.beside_public_rows(epsilon))
             for radius, r in itertools.product(RADII, REGULARIZATIONS) if 'objective' in methods else []:
                 add((radius, r), logistic(tests, best_weights(private, of, classes, epsilon / (classes if classes > 2 else 1), random, radius, r), radius))
-            found.setdefault((epsilon, 'public'), []).append(alone)
+            add('public', alone)
     for epsilon in epsilons:
         rivals = [key for key in found if key[0] == epsilon and isinstance(key[1], tuple)]
         best = max(rivals, key=lambda key: np.mean(found[key], axis=0)[0], default=None)
         cells = []
-        for method in ['columns', 'moments', 'prior', best and best[1], 'public']:
+        for method in ['columns', 'moments', 'prior', best and best[1], 'public', 'pool']:
             of = np.array(found.get((epsilon, method), []))
             if len(of) == 0:
                 cells.append('–')
@@ -216,7 +240,7 @@ def main():
     parser.add_argument('--methods', nargs='*', default=['columns', 'moments', 'prior', 'objective'])
     arguments = parser.parse_args()
     real = ['pulsar', 'adult'] if 'RACEPRIV_DATA' in os.environ else []
-    print('| table | classes | ε | columns | moments | public rows beside | objective perturbation | public rows alone |\n|---|---|---|---|---|---|---|---|')
+    print('| table | classes | ε | columns | moments | public rows beside | objective perturbation | public rows alone | pool |\n|---|---|---|---|---|---|---|---|---|')
     with Session() as session:
         session.run('SET client_min_messages = error; CREATE EXTENSION IF NOT EXISTS racepriv')
         for name in arguments.tables or real + [*MADE, 'rare', 'seven', 'seven of 40']:
