@@ -26,7 +26,7 @@ INSERT INTO settings VALUES
 	('rows, 1-d', 1, 'l2(dims=1, bandwidth=1, rows=16, range=64)'),
 	('rows, 3-d', 3, 'l2(dims=3, bandwidth=3, rows=16, range=64)'),
 	('grid, 1-d', 1, 'l2(dims=1, bandwidth=1, sequence=grid, lower={-4.3}, upper={12}, cells={32})'),
-	('grid, 3-d', 3, 'l2(dims=3, bandwidth=3, sequence=grid, lower={-4.3,-4.1,-4.6}, upper={12,12,12}, cells={24,24,24})');
+	('grid, 3-d', 3, 'l2(dims=3, bandwidth=3, sequence=grid, lower={-4.3,-4.1,-4.6}, upper={12,12,12}, cells={12,12,12})');
 -- the second half is shifted by a part of a bandwidth
 CREATE FUNCTION exact_halves(setting text, simulations int, shift float8) RETURNS TABLE (simulation int, a race_sketch, b race_sketch) LANGUAGE sql AS $$
 	SELECT simulation, race_build(params, x[1:dims]) FILTER (WHERE NOT second),
