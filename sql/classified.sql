@@ -168,4 +168,26 @@ SELECT race_classify('plants by tables', '{"shape": null, "wet": null}');
 -- the owner's description has changed meanwhile
 CALL race_describe('classified plants', 'width', lower => 0, upper => 20);
 CALL race_release_next('plants');
+-- a label whose name differs by case from another column, enums as labels, char(n), and numbers that are close together but far from 0
+CREATE TYPE mark AS ENUM ('it''s', 'a "b"', '\');
+CREATE DOMAIN marked AS mark;
+CREATE TABLE marks AS
+SELECT i AS id, date '2026-01-01' + i % 10 AS day, 1700000000 + i % 101 AS epoch, CASE WHEN i % 101 < 50 THEN 'a' ELSE 'b' END::char(3) AS code, 5 AS same,
+	(enum_range(NULL::mark))[1 + i % 3]::marked AS "Mark", 'x' AS mark, i % 101 AS many FROM generate_series(1, 3030) i;
+SELECT array_agg(i::text) AS many FROM generate_series(0, 1022) i \gset
+CALL race_protect('classified marks', 'marks', 10000000, columns => '{"epoch": [1700000000, 1700000100], "code": ["a", "b"], "mark": ["x"], "same": [5, 5]}');
+CALL race_describe('classified marks', 'many', categories => :'many');
+CALL race_release_sketch('marks', 'classified marks', epsilon => 100000, columns => '{epoch,code}', label => 'Mark');
+SELECT label, race_count(sketch), sqrt((race_moments_matrix(sketch)).covariances[1][1]) BETWEEN 20 AND 32 AS deviation FROM race_latest_releases WHERE name = 'marks' ORDER BY label;
+SELECT race_classify('marks', to_jsonb(m)) IS NOT NULL AS asked FROM marks m LIMIT 1;
+CALL race_release_next('marks');
+CALL race_release_sketch('marks by day', 'classified marks', epsilon => 100000, columns => '{epoch,code}', series => '{"by": "day", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-11"}');
+CALL race_release_next('marks by day');
+SELECT count(*) AS coefficients FROM race_regress('marks by day[2026-01-02,2026-01-05)', 'epoch');
+CALL race_release_sketch('marks 2', 'classified marks', epsilon => 1, columns => '{epoch,same}');
+CALL race_release_sketch('marks 2', 'classified marks', epsilon => 1, columns => '{epoch,many}');
+CALL race_release_sketch('marks 2', 'classified marks', epsilon => 1, columns => '{epoch}', label => 'many');
+CALL race_release_sketch('marks 2', 'classified marks', epsilon => 1, columns => '{epoch}', units => '{s}');
+CALL race_release_sketch('marks 2', 'classified marks', columns => '{epoch}');
+SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'marks 2';
 DROP SCHEMA classified CASCADE;

@@ -525,7 +525,7 @@ CREATE FUNCTION race_moment_params(
 COMMENT ON FUNCTION race_moment_params(float8[], float8[], float8, int, int, float8, bigint, text, text, race_transform) IS
 	'parameters of moments for race_build, race_sketch and race_release_sketch: public bounds of each column, the largest norm of a record, random features, targets, and a transform from public rows. Each is described in doc/reference.md. Error 22023';
 
-CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS real[]
+CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'race_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 
 COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
@@ -2208,6 +2208,8 @@ CREATE FUNCTION _racepriv._race_release_domains(
 	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
 DECLARE
 	most_columns CONSTANT int := 99;
+	most_numbers CONSTANT int := 1023;		-- of moments,
+	most_bound CONSTANT float8 := 1e100;	-- and their bounds
 	most_fine CONSTANT int := 50;	-- more columns have groups of numbers that are twice as wide: a quarter of the counters
 	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
 	c record;
@@ -2251,6 +2253,13 @@ BEGIN
 				DETAIL = 'A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged.',
 				HINT = 'race_columns shows the kind of each column.';
 		END IF;
+		IF vector AND c.kind = 'number' AND ((c.domain->>'lower')::float8 = (c.domain->>'upper')::float8
+			OR greatest(abs((c.domain->>'lower')::float8), abs((c.domain->>'upper')::float8)) > most_bound) THEN
+			RAISE EXCEPTION 'moments cannot have column "%" of dataset "%", which is from % to %', c.name, dataset, c.lower, c.upper
+				USING ERRCODE = 'invalid_parameter_value',
+					DETAIL = format('Its bounds must differ, and lie between -%1$s and %1$s. Nothing was read and nothing charged.', most_bound),
+					HINT = 'Leave it out, or describe it by other bounds (race_describe).';
+		END IF;
 		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
@@ -2271,6 +2280,12 @@ BEGIN
 			upper := upper || array_fill(1::float8, ARRAY[cardinality(flags)]);
 		END IF;
 	END LOOP;
+	IF vector AND cardinality(names) > most_numbers THEN
+		RAISE EXCEPTION 'moments can be of at most % numbers, and these columns have %', most_numbers, cardinality(names)
+			USING ERRCODE = 'program_limit_exceeded',
+				DETAIL = 'A column has a number for each category, and one for NULL. Nothing was read and nothing charged.',
+				HINT = 'Leave out columns of many categories, or release tables of them: CALL race_release.';
+	END IF;
 	params := format('moments(dims=%s, targets=0, lower=%s, upper=%s)', cardinality(names), lower, upper);
 	IF cardinality(columns) > most_fine THEN
 		SELECT jsonb_agg(CASE WHEN e.domain->>'kind' = 'number' AND (e.domain->>'group')::int > 1 THEN
@@ -2768,7 +2783,7 @@ BEGIN
 	ELSIF domains IS NULL THEN
 		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
 			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
-		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) k
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) k
 			CROSS JOIN LATERAL _racepriv._race_regress(sketch, _racepriv._race_column(release, target),
 				CASE WHEN columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(columns) n) END) r;
 		RETURN;

@@ -623,9 +623,6 @@ race_predict(PG_FUNCTION_ARGS)
  * Linear discriminant analysis of classes, each with its moments.
  */
 
-/* A model takes space in proportion to the cube of classes. */
-#define MAX_CLASSES		100
-
 typedef struct ClassRows
 {
 	struct varlena *moments;	/* a copy */
@@ -667,10 +664,10 @@ append_class(RaceClassMoments **list, Datum value, MemoryContext context)
 
 	if (state == NULL)
 		*list = state = MemoryContextAllocZero(context, sizeof(RaceClassMoments));
-	if (state->n == MAX_CLASSES)
+	if (state->n == RACE_MOMENTS_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there can be at most %d classes with moments", MAX_CLASSES)));
+				 errmsg("there can be at most %d classes with moments", RACE_MOMENTS_CLASSES)));
 	if (state->n == state->capacity)
 	{
 		state->capacity = 2 * (state->capacity + 1);

@@ -484,7 +484,7 @@ use_columns(Released *site, Oid *type, Datum *query)
 	if (*type == UNKNOWNOID)
 		*query = DirectFunctionCall1(jsonb_in, *query);
 	*query = race_domains_ask(site->n_columns, site->columns, DatumGetJsonbP(*query));
-	*type = FLOAT4ARRAYOID;
+	*type = FLOAT8ARRAYOID;
 }
 
 /* Ask the sketches of all labels about the query in argument 1. */

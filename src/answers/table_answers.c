@@ -123,11 +123,13 @@ refuse_value(const RaceDomain *domain, const char *found)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of the release cannot be %s", domain->name, found),
 			 domain->category ?
-			 errhint("Its values are %s%s%s: write one of them, or an array of some.", list.data,
+			 errhint("Its values are %s%s%s%s.", list.data,
 					 domain->n > 10 ? ", ..." : "",
-					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "") :
-			 errhint("Its numbers are from %s to %s. A range is an array, [from, to), where null is no bound.",
-					 race_domain_number_text(domain, domain->lower), race_domain_number_text(domain, domain->upper))));
+					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "",
+					 domain->vector ? "" : ": write one of them, or an array of some") :
+			 errhint("Its numbers are from %s to %s.%s",
+					 race_domain_number_text(domain, domain->lower), race_domain_number_text(domain, domain->upper),
+					 domain->vector ? "" : " A range is an array, [from, to), where null is no bound.")));
 }
 
 /* The text of a scalar of jsonb, as types of PostgreSQL read it */
@@ -148,9 +150,13 @@ static uint32
 cell_of_category(const RaceDomain *domain, const JsonbValue *value, bool any)
 {
 	char	   *text = scalar_text(value);
-	uint32		cell = value->type == jbvNull ? domain->n : find_category(domain, text);
+	uint32		cell;
 
 	CHECK_FOR_INTERRUPTS();
+	/* to_jsonb keeps the blanks of char(n) */
+	if (strcmp(domain->type, "character") == 0)
+		text[bpchartruelen(text, strlen(text))] = '\0';
+	cell = value->type == jbvNull ? domain->n : find_category(domain, text);
 	if (cell == domain->n && value->type == jbvBool)
 		cell = find_category(domain, value->val.boolean ? "t" : "f");
 	if (cell < domain->n || (value->type == jbvNull && domain->has_null))
@@ -264,7 +270,7 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 Datum
 race_domains_ask(int n, const RaceDomain *domains, Jsonb *object)
 {
-	float4	   *numbers;
+	float8	   *numbers;
 	Datum		record = race_domains_record(n, domains, &numbers);
 
 	for (int i = 0; i < n; i++)

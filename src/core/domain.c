@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_enum.h"
@@ -600,7 +599,7 @@ prepare_cells(FunctionCallInfo fcinfo)
 }
 
 /* A measure in units above its lower bound; NULL is beyond the upper one. */
-static inline float4
+static inline float8
 units_of(const CellColumn *column, Datum value, bool isnull)
 {
 	const RaceDomain *domain = column->domain;
@@ -612,7 +611,7 @@ units_of(const CellColumn *column, Datum value, bool isnull)
 	/* NaN is above all others, as in PostgreSQL */
 	if (!(x < domain->upper))
 		return span > 0 ? RACE_MEASURE_UNIT : 0;
-	return x > domain->lower ? (float4) rint((x - domain->lower) / span * RACE_MEASURE_UNIT) : 0;
+	return x > domain->lower ? rint((x - domain->lower) / span * RACE_MEASURE_UNIT) : 0;
 }
 
 /*
@@ -638,7 +637,7 @@ cell_of(const CellColumn *column, Datum value, bool isnull)
 }
 
 Datum
-race_domains_record(int n, const RaceDomain *domains, float4 **numbers)
+race_domains_record(int n, const RaceDomain *domains, float8 **numbers)
 {
 	ArrayType  *record;
 	int			length = 0;
@@ -646,19 +645,19 @@ race_domains_record(int n, const RaceDomain *domains, float4 **numbers)
 
 	for (int i = 0; i < n; i++)
 		length += RaceDomainNumbers(&domains[i]);
-	size = ARR_OVERHEAD_NONULLS(1) + length * sizeof(float4);
+	size = ARR_OVERHEAD_NONULLS(1) + length * sizeof(float8);
 	record = palloc0(size);
 	SET_VARSIZE(record, size);
 	record->ndim = 1;
-	record->elemtype = FLOAT4OID;
+	record->elemtype = FLOAT8OID;
 	ARR_DIMS(record)[0] = length;
 	ARR_LBOUND(record)[0] = 1;
-	*numbers = (float4 *) ARR_DATA_PTR(record);
+	*numbers = (float8 *) ARR_DATA_PTR(record);
 	return PointerGetDatum(record);
 }
 
 void
-race_domain_set_cell(const RaceDomain *domain, uint32 cell, float4 *numbers)
+race_domain_set_cell(const RaceDomain *domain, uint32 cell, float8 *numbers)
 {
 	if (cell < RaceDomainNumbers(domain))
 		numbers[cell] = 1;
@@ -666,12 +665,11 @@ race_domain_set_cell(const RaceDomain *domain, uint32 cell, float4 *numbers)
 
 /* NULL is in the middle, or without a number of its own the lower bound; NaN is above all others, as in PostgreSQL */
 void
-race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float4 *numbers)
+race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float8 *numbers)
 {
 	if (isnull)
 		x = domain->has_null ? domain->lower + (domain->upper - domain->lower) / 2 : domain->lower;
-	x = x <= domain->upper ? Max(x, domain->lower) : domain->upper;
-	numbers[0] = (float4) Max(Min(x, FLT_MAX), -FLT_MAX);
+	numbers[0] = x <= domain->upper ? Max(x, domain->lower) : domain->upper;
 	if (isnull && RaceDomainNumbers(domain) > 1)
 		numbers[1] = 1;
 }
@@ -681,7 +679,7 @@ race_cells(PG_FUNCTION_ARGS)
 {
 	CellState  *state = fcinfo->flinfo->fn_extra;
 	Datum		record;
-	float4	   *numbers;
+	float8	   *numbers;
 
 	if (state != NULL && !get_fn_expr_arg_stable(fcinfo->flinfo, 0))
 	{
@@ -701,7 +699,7 @@ race_cells(PG_FUNCTION_ARGS)
 		if (column->domain->measure)
 			*numbers = units_of(column, value, isnull);
 		else if (!column->domain->vector)
-			*numbers = (float4) cell_of(column, value, isnull);
+			*numbers = cell_of(column, value, isnull);
 		else if (column->domain->category)
 			race_domain_set_cell(column->domain, cell_of(column, value, isnull), numbers);
 		else

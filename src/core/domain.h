@@ -78,11 +78,11 @@ extern bool race_domain_number_read(const RaceDomain *domain, char *text, double
 #define RACE_MOST_CHOSEN	1024
 
 /* A record of columns with these domains, of zeros; *numbers becomes where they are. */
-extern Datum race_domains_record(int n, const RaceDomain *domains, float4 **numbers);
+extern Datum race_domains_record(int n, const RaceDomain *domains, float8 **numbers);
 
 /* Set the numbers of a column in a vector, which are zeros: of the cell of a category, or of a number or NULL. */
-extern void race_domain_set_cell(const RaceDomain *domain, uint32 cell, float4 *numbers);
-extern void race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float4 *numbers);
+extern void race_domain_set_cell(const RaceDomain *domain, uint32 cell, float8 *numbers);
+extern void race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float8 *numbers);
 
 /* Append a domain as JSON. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);

@@ -1,7 +1,7 @@
 -- ------------------------------------------------------------------------
 -- From the values of a row to cells of public domains
 
-CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS real[]
+CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'race_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
 	'the cells of the values of a row by their domains, or the row as a vector; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';

@@ -33,6 +33,7 @@
 #define RACE_MOMENTS_SMALL_ONE	3072	/* 1 where there are targets, the largest of which is ONE */
 #define RACE_TARGET_WEIGHT		((double) RACE_MOMENTS_ONE / RACE_MOMENTS_SMALL_ONE)
 #define RACE_MOMENTS_COLUMNS	1024	/* of v, the 1 among them */
+#define RACE_MOMENTS_CLASSES	100	/* that a record is told from: a model takes space in proportion to their cube */
 #define RACE_MOMENTS_TOGETHER	480 /* records that are counted together */
 
 /*

@@ -1183,19 +1183,57 @@ use_domains(Release *release, const char *label, Datum workload)
 }
 
 /*
+ * Where the label is a column, let it be that column whatever its name is, and list its categories.  A cast of an enum to
+ * text is not IMMUTABLE, as its values may be renamed, so these are compared.
+ */
+static void
+use_column_as_label(Release *release)
+{
+	RaceAsked  *asked = &release->asked;
+	RaceParameter parameters[] = {argument(release, DATASET), argument(release, LABEL)};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT CASE WHEN (SELECT t.typtype = 'e' FROM pg_type t WHERE t.oid = to_regtype(k.type))"
+					" THEN format('CASE %I::%s %s END', k.column_name, k.type, (SELECT string_agg(format('WHEN %L THEN %L', c, c), ' ') FROM unnest(k.categories) c))"
+					" ELSE quote_ident(k.column_name) END, CASE WHEN k.reason IS NULL THEN k.categories END"
+					" FROM _racepriv._race_dataset($1) d, _racepriv._race_columns_of_dataset($1, d.relation, ARRAY[$2]) k", lengthof(parameters), parameters);
+	if (SPI_processed == 1 && !is_given(asked, LABELS))
+	{
+		Datum		categories = race_ledger_value(2, &isnull);
+
+		set_argument(asked, LABELS, categories, isnull);
+	}
+	if (asked->label != NULL && !is_given(asked, LABELS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" is no column with categories", race_cut(asked->label)),
+				 errhint("List them, as in labels => '{north,south}'.")));
+	if (SPI_processed == 1)
+		asked->label = race_ledger_text(1);
+	if (asked->label != NULL && ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels))) > RACE_MOMENTS_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there can be at most %d classes with moments", RACE_MOMENTS_CLASSES),
+				 errdetail("Nothing was read and nothing charged."),
+				 errhint("List fewer labels, or release tables of the columns: CALL race_release.")));
+}
+
+/*
  * Without parameters and an expression, let the release be of moments of columns: of numbers, and of 0 or 1 for each category.
- * Labels that are a column with categories are listed.
  */
 static void
 use_vector(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
-	RaceParameter parameters[] = {argument(release, DATASET), argument(release, LABEL)};
 	RaceDomain *domains;
 	char	   *params;
-	bool		isnull;
 	int			n;
 
+	if (is_given(asked, COLUMN_UNITS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("units of columns are those that race_columns shows"),
+				 errhint("Their owner says them: CALL race_describe(%s, column, unit => ...).", quote_literal_cstr(asked->dataset))));
 	race_request_check_rights(race_ledger_dataset(&release->ledger, asked->dataset)->relation);
 	params = look_up_domains(release, true);
 	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n, false);
@@ -1205,19 +1243,7 @@ use_vector(Release *release)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" is among the columns", race_cut(asked->label)),
 					 errhint("Columns are those that the label is told from.")));
-	race_ledger_run(&release->ledger, "SELECT k.categories FROM _racepriv._race_dataset($1) d,"
-					" _racepriv._race_columns_of_dataset($1, d.relation, ARRAY[$2]) k WHERE k.reason IS NULL", lengthof(parameters), parameters);
-	if (SPI_processed == 1 && !is_given(asked, LABELS))
-	{
-		Datum		categories = race_ledger_value(1, &isnull);
-
-		set_argument(asked, LABELS, categories, isnull);
-	}
-	if (asked->label != NULL && !is_given(asked, LABELS))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" is no column with categories", race_cut(asked->label)),
-				 errhint("List them, as in labels => '{north,south}'.")));
+	use_column_as_label(release);
 	use_values(asked, domains, n);
 	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, params), false);
 }
@@ -1236,7 +1262,7 @@ race_release(PG_FUNCTION_ARGS)
 		set_argument(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	if (is_given(asked, DATASET) && is_given(asked, COLUMNS) && !is_given(asked, PARAMS) && !is_given(asked, EXPRESSION))
 		use_vector(&release);
-	check_given(asked, needed, lengthof(needed), "dataset, params, expression, epsilon and delta");
+	check_given(asked, needed, lengthof(needed), asked->domains != 0 ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
 	prepare_arguments(&release);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();

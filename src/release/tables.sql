@@ -300,7 +300,7 @@ BEGIN
 	ELSIF domains IS NULL THEN
 		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
 			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
-		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = release ORDER BY r.version DESC LIMIT 1) k
+		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) k
 			CROSS JOIN LATERAL _racepriv._race_regress(sketch, _racepriv._race_column(release, target),
 				CASE WHEN columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(columns) n) END) r;
 		RETURN;
