@@ -1184,14 +1184,15 @@ use_domains(Release *release, const char *label, Datum workload)
 
 /*
  * Where the label is a column, let it be that column whatever its name is, and list its categories.  A cast of an enum to
- * text is not IMMUTABLE, as its values may be renamed, so these are compared.
+ * text is not IMMUTABLE, as its values may be renamed, so these are compared.  Return how many labels there are, or 1 for none.
  */
-static void
+static int
 use_column_as_label(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
 	RaceParameter parameters[] = {argument(release, DATASET), argument(release, LABEL)};
 	bool		isnull;
+	int			n = 1;
 
 	race_ledger_run(&release->ledger, "SELECT CASE WHEN (SELECT t.typtype = 'e' FROM pg_type t WHERE t.oid = to_regtype(k.type))"
 					" THEN format('CASE %I::%s %s END', k.column_name, k.type, (SELECT string_agg(format('WHEN %L THEN %L', c, c), ' ') FROM unnest(k.categories) c))"
@@ -1210,12 +1211,15 @@ use_column_as_label(Release *release)
 				 errhint("List them, as in labels => '{north,south}'.")));
 	if (SPI_processed == 1)
 		asked->label = race_ledger_text(1);
-	if (asked->label != NULL && ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels))) > RACE_MOMENTS_CLASSES)
+	if (asked->label != NULL)
+		n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
+	if (n > RACE_MOMENTS_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("there can be at most %d classes with moments", RACE_MOMENTS_CLASSES),
 				 errdetail("Nothing was read and nothing charged."),
 				 errhint("List fewer labels, or release tables of the columns: CALL race_release.")));
+	return n;
 }
 
 /*
@@ -1227,6 +1231,8 @@ use_vector(Release *release)
 	RaceAsked  *asked = &release->asked;
 	RaceDomain *domains;
 	char	   *params;
+	double		counters;
+	int			labels;
 	int			n;
 
 	if (is_given(asked, COLUMN_UNITS))
@@ -1243,9 +1249,13 @@ use_vector(Release *release)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" is among the columns", race_cut(asked->label)),
 					 errhint("Columns are those that the label is told from.")));
-	use_column_as_label(release);
+	labels = use_column_as_label(release);
 	use_values(asked, domains, n);
 	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, params), false);
+	counters = (double) labels * RaceCounters(race_params_arg(asked->params_datum));
+	release->told = psprintf("release \"%s\" measures columns: %d, numbers of a record: %u, %scounters: %.0f (at most %.0f MB)", asked->name,
+							 n, race_params_arg(asked->params_datum)->dims, labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
+							 ceil(counters * sizeof(int64) / 1e6));
 }
 
 /* race_release_sketch(name, dataset, params, expression, epsilon, ...) */
@@ -1260,7 +1270,7 @@ race_release(PG_FUNCTION_ARGS)
 	begin(&release, fcinfo);
 	for (int i = DATASET; i < PG_NARGS(); i++)
 		set_argument(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	if (is_given(asked, DATASET) && is_given(asked, COLUMNS) && !is_given(asked, PARAMS) && !is_given(asked, EXPRESSION))
+	if (asked->name != NULL && is_given(asked, DATASET) && is_given(asked, COLUMNS) && !is_given(asked, PARAMS) && !is_given(asked, EXPRESSION))
 		use_vector(&release);
 	check_given(asked, needed, lengthof(needed), asked->domains != 0 ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
 	prepare_arguments(&release);
