@@ -163,6 +163,7 @@ SELECT race_classify('plants', '[1]');
 SELECT race_classify('plants', 'long');
 SELECT race_classify('plants', 'class', '{"width": 9}');
 SELECT race_crosstab('plants', 'shape');
+SELECT race_crosstab('widths', 'shape');
 CALL race_release('plants by tables', 'classified plants', '{shape,wet}', epsilon => 1);
 SELECT race_classify('plants by tables', '{"shape": null, "wet": null}');
 -- the owner's description has changed meanwhile

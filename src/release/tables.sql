@@ -10,7 +10,7 @@ DECLARE
 BEGIN
 	IF domains IS NULL AND needed AND release IS NOT NULL THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
-		RAISE EXCEPTION 'release "%" was not made by columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'release "%" has no tables of columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
 	ELSIF domains IS NOT NULL AND label IS NOT NULL THEN
 		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
