@@ -11,7 +11,7 @@ the largest probability, in 10 bins), in %; ± is the standard error of the accu
 - moments: race_release_sketch of calibrated moments of the columns.
 - public rows beside (prior): race_release_sketch of moments, asked by race_posterior beside exact moments of the public rows, prior counts.
 - objective perturbation: the best of 12 settings in hindsight, for several classes each against the others with epsilon / k.
-- public rows alone: logistic regression of these, regularized by cross-validation.
+- public rows alone: scikit-learn's logistic regression of these, regularized by cross-validation.
 - pool: moments and public rows alone, as doc/learn/classification.md says: probabilities multiplied, with a power of each.
 """
 import argparse
@@ -27,6 +27,7 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
 
 from learn_tables import MADE, load_table
 from logistic import RADII, REGULARIZATIONS, clip, private_weights
@@ -87,21 +88,20 @@ def logistic(x, weights, radius):
 
 
 def public_rows(x, label, classes, tests):
-    """Logistic regression without noise, regularized by five folds: probabilities of tests, and of each fold by the others"""
-    fold, random = np.arange(len(x)) % 5, np.random.default_rng(1)
-    settings = [(radius, r) for radius in (4, 16) for r in (1e-5, 1e-4, 1e-3, 1e-2)]
+    """scikit-learn's logistic regression, regularized by five folds: probabilities of tests, and of each fold by the others"""
+    fold = np.arange(len(x)) % 5
 
-    def fit(rows, radius, r, of):
-        return logistic(of, best_weights(x[rows], label[rows], classes, np.inf, random, radius, r), radius)
-
-    def of_folds(setting):
-        p = np.empty((len(x), classes))
-        for k in range(5):
-            p[fold == k] = fit(fold != k, *setting, x[fold == k])
+    def fit(rows, strength, of):
+        p, model = np.zeros((len(of), classes)), LogisticRegression(C=strength, max_iter=1000).fit(x[rows], label[rows])
+        p[:, model.classes_] = model.predict_proba(of)
         return p
-    folds = [of_folds(setting) for setting in settings]
-    best = max(range(len(settings)), key=lambda i: np.mean([np.mean((folds[i].argmax(axis=1) == label)[fold == k]) for k in range(5)]))
-    return fit(fold >= 0, *settings[best], tests), folds[best]
+
+    def of_folds(strength):
+        return np.concatenate([fit(fold != k, strength, x[fold == k]) for k in range(5)])[np.argsort(np.argsort(fold, kind='stable'))]
+    strengths = np.logspace(-2, 2, 5)
+    folds = [of_folds(strength) for strength in strengths]
+    best = max(range(len(strengths)), key=lambda i: np.log(np.maximum(folds[i][np.arange(len(x)), label], 1e-9)).mean())
+    return fit(fold >= 0, strengths[best], tests), folds[best]
 
 
 def pool(known, label, asked):
