@@ -140,7 +140,7 @@ SELECT count(*), count(day) FROM race_synthesize(NULL::other_types, 'answers day
 CREATE TYPE narrow AS (age smallint, pressure real, day text, nothing int);
 SELECT count(*), count(nothing), min(length(day)) FROM race_synthesize(NULL::narrow, 'answers day', 10);
 CREATE TYPE too_narrow AS (pressure real, day smallint);
-CREATE TYPE no_day AS (age date);
+CREATE TYPE no_day AS (town date);
 \set VERBOSITY sqlstate
 SELECT race_synthesize(NULL::too_narrow, 'answers day', 10);
 SELECT race_synthesize(NULL::no_day, 'answers all', 10);

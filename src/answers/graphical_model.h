@@ -84,7 +84,7 @@ extern double race_graph_event(RaceGraph *graph, const double *const *weights, u
  * clique are nearer to their expectation than those of independent rows.  uniform returns numbers in [0, 1).
  * `space` has n (columns + RACE_GRAPH_SAMPLE) numbers.
  */
-#define RACE_GRAPH_SAMPLE	3
+#define RACE_GRAPH_SAMPLE	4
 
 extern void race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows,
 							  uint32_t *space);

@@ -10,8 +10,9 @@
  * Columns are drawn one after the other, given the columns of a clique that were drawn before.  Rows are sorted by
  * these, and then by the column drawn last, and the one before, and so on.  Row k in that order takes number k of van
  * der Corput's sequence in base 2, with random nested digits (Owen 1995) by a hash (Laine & Karras 2011): each number is
- * uniform, numbers of rows side by side are evenly spread, and the variance of any frequency is at most e times that of
- * independent rows.  Without random digits, columns that repeat at regular distances would come out dependent.
+ * uniform, and numbers of rows side by side are evenly spread.  The order of a column's groups is rotated by a hash of the
+ * columns before it.  Else a column that repeats at regular distances would take the same numbers at each of its groups,
+ * and come out dependent.
  */
 static double
 scrambled(uint32_t k, uint32_t seed)
@@ -36,9 +37,10 @@ typedef struct Sample
 	uint32_t   *order;			/* of rows */
 	uint32_t   *sorted;
 	uint32_t   *codes;			/* of rows */
+	uint32_t   *keys;			/* that rows are sorted by */
 } Sample;
 
-/* Sort rows by codes below `limit`, keeping the order of those that are equal. */
+/* Sort rows by keys below `limit`, keeping the order of those that are equal. */
 static void
 sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 {
@@ -49,7 +51,7 @@ sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 
 	memset(starts, 0, (limit + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < sample->n; i++)
-		starts[sample->codes[i]]++;
+		starts[sample->keys[i]]++;
 	for (size_t i = 0; i < limit; i++)
 	{
 		uint32_t	count = starts[i];
@@ -58,7 +60,7 @@ sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 		at += count;
 	}
 	for (uint32_t i = 0; i < sample->n; i++)
-		sample->sorted[starts[sample->codes[order[i]]]++] = order[i];
+		sample->sorted[starts[sample->keys[order[i]]]++] = order[i];
 	sample->order = sample->sorted;
 	sample->sorted = order;
 	graph->scratch_used = used;
@@ -121,6 +123,37 @@ search(const double *cumulative, uint32_t n, double x)
 	return low;
 }
 
+/* The cell of each row in a factor of the columns given, and its key, in which their groups are rotated */
+static void
+set_codes(const RaceGraph *graph, RaceColumnSet given, uint32_t seed, Sample *sample)
+{
+	uint32_t	columns = graph->columns->columns;
+
+	for (uint32_t row = 0; row < sample->n; row++)
+	{
+		uint32_t	code = 0;
+		uint32_t	key = 0;
+		uint32_t	hash = seed;
+
+		for (uint32_t k = 0; k < columns; k++)
+		{
+			uint32_t	column = graph->order[k];
+			uint32_t	groups = graph->columns->groups[column];
+			uint32_t	group = sample->groups[(size_t) row * columns + column];
+
+			if (!(given & RACE_COLUMN(column)))
+				continue;
+			code = code * groups + group;
+			key = key * groups + (group + (uint32_t) ((uint64_t) hash * groups >> 32)) % groups;
+			hash = (hash ^ (group + 1)) * UINT32_C(0x9E3779B1);
+			hash = (hash ^ hash >> 15) * UINT32_C(0x85EBCA77);
+			hash ^= hash >> 13;
+		}
+		sample->codes[row] = code;
+		sample->keys[row] = key;
+	}
+}
+
 /* Draw a column of all rows, given columns of the same clique that were drawn before. */
 static void
 sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint32_t column,
@@ -132,38 +165,17 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 	double	   *factor;
 	double	   *cumulative;
 	Within		within;
-	size_t		steps[RACE_GRAPH_COLUMNS];
-	size_t		step = 1;
-	size_t		own_step = 0;
+	size_t		own_step = 1;
 	uint32_t	last = UINT32_MAX;
 
 	graph->scratch_used = 0;
 	factor = race_graph_marginal(graph, given | RACE_COLUMN(column), clique->belief, clique->set);
 	cumulative = race_graph_scratch(graph, groups);
 	prepare_within(graph, column, &within);
-	/* rows by the columns given; where these are in the factor is another number */
-	for (uint32_t k = columns; k-- > 0;)
-	{
-		uint32_t	i = graph->order[k];
-
-		steps[i] = 0;
-		if (i == column)
-			own_step = step;
-		else if (given & RACE_COLUMN(i))
-			steps[i] = step;
-		else
-			continue;
-		step *= graph->columns->groups[i];
-	}
-	memset(sample->codes, 0, sample->n * sizeof(uint32_t));
-	for (uint32_t i = 0; i < columns; i++)
-		if (steps[i] > 0)
-			for (uint32_t k = 0; k < sample->n; k++)
-				sample->codes[k] += sample->groups[(size_t) k * columns + i] * (uint32_t) steps[i];
-	/* the column itself has code 0: leave it out */
-	for (uint32_t k = 0; k < sample->n; k++)
-		sample->codes[k] = (uint32_t) (sample->codes[k] / (own_step * groups) * own_step +
-									   sample->codes[k] % own_step);
+	for (uint32_t k = columns; graph->order[--k] != column;)
+		if (given & RACE_COLUMN(graph->order[k]))
+			own_step *= graph->columns->groups[graph->order[k]];
+	set_codes(graph, given, seed, sample);
 	sort_rows(graph, sample, limit);
 	for (uint32_t k = 0; k < sample->n; k++)
 	{
@@ -191,7 +203,7 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 			within.cell[first + search(within.cumulative + first, within.start[*group + 1] - first, u)];
 	}
 	for (uint32_t k = 0; k < sample->n; k++)
-		sample->codes[k] = sample->rows[(size_t) k * columns + column];
+		sample->keys[k] = sample->rows[(size_t) k * columns + column];
 	sort_rows(graph, sample, graph->columns->cells[column]);
 	race_look_for_interrupts();
 }
@@ -227,6 +239,7 @@ race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint3
 	sample.order = space + (size_t) n * columns;
 	sample.sorted = sample.order + n;
 	sample.codes = sample.sorted + n;
+	sample.keys = sample.codes + n;
 	memset(sample.groups, 0, (size_t) n * columns * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 		sample.order[i] = i;

@@ -445,6 +445,41 @@ test_stratified(void)
 	ok(worst < 2, "frequencies of a sample are near those of the model");
 }
 
+/* Uniform columns of four cells in one clique: each repeats at regular distances in rows that are sorted by others. */
+static void
+test_regular(void)
+{
+	static const uint32_t cells[] = {4, 4, 4, 4};
+	static const uint32_t *const group_of[4];
+	const RaceGraphColumns columns = {4, cells, cells, group_of, NULL};
+	RaceMarginal tables[10];
+	uint32_t	n = 0;
+	RaceGraph  *graph;
+	double		worst = 0;
+
+	for (uint32_t i = 0; i < 4; i++)
+		tables[n++] = (RaceMarginal) {i, i, i, 1, NULL, 0};
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t j = i + 1; j < 4; j++)
+			tables[n++] = (RaceMarginal) {i, j, j, 1, NULL, 0};
+	graph = race_graph_create(&columns, n, tables, allocate, NULL);
+	for (uint64_t seed = 1; seed <= 20; seed++)
+	{
+		uint32_t	rows[64 * 4];
+		uint32_t	space[64 * (4 + RACE_GRAPH_SAMPLE)];
+		double		counts[16] = {0};
+		uint64_t	counter = seed << 32;
+
+		race_graph_sample(graph, uniform, &counter, 64, rows, space);
+		for (int k = 0; k < 64; k++)
+			counts[rows[4 * k + 2] * 4 + rows[4 * k + 3]]++;
+		for (int i = 0; i < 16; i++)
+			worst = fmax(worst, fabs(counts[i] - 4));
+	}
+	printf("# of 64 rows, at most %g more or less than 4 are in a cell of 16\n", worst);
+	ok(worst < 9, "columns that repeat at regular distances are independent (fixed seeds)");
+}
+
 /* Fit the exact tables of a distribution over rows, with little noise */
 static uint32_t
 fit_exactly(Model *model, const double *probability, double total)
@@ -597,6 +632,7 @@ main(void)
 	test_large_parameters();
 	test_samples();
 	test_stratified();
+	test_regular();
 	test_fit();
 	test_entropy();
 	test_noise();
