@@ -387,11 +387,9 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 			if (next <= value + DECREASE * length * slope || length < SHORTEST)
 				break;
 		}
-		if (next > value)
-		{
-			/* rounding errors alone are left to gain */
+		/* rounding errors alone are left to gain, or it is no number */
+		if (!(next <= value))
 			break;
-		}
 		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
 		remember(&fit, fit.trial, length);
 		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
