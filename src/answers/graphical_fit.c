@@ -387,7 +387,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 			if (next <= value + DECREASE * length * slope || length < SHORTEST)
 				break;
 		}
-		/* rounding errors alone are left to gain, or it is no number */
+		/* only rounding errors are left to gain, or the value is not a number */
 		if (!(next <= value))
 			break;
 		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));

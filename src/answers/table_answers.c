@@ -114,6 +114,7 @@ is_dated(const RaceDomain *domain)
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
+	const char *quote = is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : "";	/* of JSON */
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -127,9 +128,12 @@ refuse_value(const RaceDomain *domain, const char *found)
 					 domain->n > 10 ? ", ..." : "",
 					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "",
 					 domain->vector ? "" : ": write one of them, or an array of some") :
-			 errhint("Its numbers are from %s to %s.%s",
-					 race_domain_number_text(domain, domain->lower), race_domain_number_text(domain, domain->upper),
-					 domain->vector ? "" : " A range is an array, [from, to), where null is no bound.")));
+			 domain->vector ?
+			 errhint("Its numbers are from %s to %s.", race_domain_number_text(domain, domain->lower),
+					 race_domain_number_text(domain, domain->upper)) :
+			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s%s%s, %s%s%s]}.", domain->name,
+					 quote, race_domain_number_text(domain, domain->lower), quote,
+					 quote, race_domain_number_text(domain, domain->upper), quote)));
 }
 
 /* The text of a scalar of jsonb, as types of PostgreSQL read it */
