@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include <math.h>
-#include <stddef.h>
 
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -38,9 +37,7 @@
 
 #include "../core/moment_sums.h"
 #include "../core/params.h"
-#include "../core/series.h"
 #include "../core/server.h"
-#include "../core/table.h"
 #include "ledger.h"
 #include "read.h"
 #include "release.h"
@@ -72,118 +69,10 @@ typedef struct Release
 	Datum		provenance;		/* jsonb, public facts for race_label */
 } Release;
 
-/* -------------------------------------------------------------- arguments */
-
-/* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
-typedef enum Argument
-{
-	NAME, DATASET, PARAMS, EXPRESSION, EPSILON, DELTA, ROWS, LABEL, LABELS, GRID, FIT,
-	VALUE, VALUE_LOWER, VALUE_UPPER, DESCRIPTION, COLUMNS, COLUMN_UNITS, CALIBRATE, SERIES, WEIGHT, WEIGHT_MAX, MEASURE, ARGUMENTS
-} Argument;
-
-/*
- * Their names, types (race_params has another OID in each database), and fields of RaceAsked.
- * What is kept is the request: the ledger stores it, and race_release_next reads it again.
- */
-static const struct
-{
-	const char *name;
-	const char *type_name;
-	Oid			type;
-	bool		kept;
-	size_t		field;
-}			arguments[ARGUMENTS] =
-{
-	[NAME] = {"name", "text", TEXTOID, false, offsetof(RaceAsked, name)},
-	[DATASET] = {"dataset", "text", TEXTOID, true, offsetof(RaceAsked, dataset)},
-	[PARAMS] = {"params", "text", InvalidOid, true, offsetof(RaceAsked, params_datum)},
-	[EXPRESSION] = {"expression", "text", TEXTOID, true, offsetof(RaceAsked, expression)},
-	[EPSILON] = {"epsilon", "float8", FLOAT8OID, true, offsetof(RaceAsked, epsilon)},
-	[DELTA] = {"delta", "float8", FLOAT8OID, true, offsetof(RaceAsked, delta)},
-	[ROWS] = {"rows", "int", INT4OID, true, offsetof(RaceAsked, rows)},
-	[LABEL] = {"label", "text", TEXTOID, true, offsetof(RaceAsked, label)},
-	[LABELS] = {"labels", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, labels)},
-	[GRID] = {"grid", "boolean", BOOLOID, false, offsetof(RaceAsked, grid)},
-	[FIT] = {"fit", "boolean", BOOLOID, true, offsetof(RaceAsked, fit)},
-	[VALUE] = {"value", "text", TEXTOID, true, offsetof(RaceAsked, value)},
-	[VALUE_LOWER] = {"value_lower", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_LOWER])},
-	[VALUE_UPPER] = {"value_upper", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_UPPER])},
-	[DESCRIPTION] = {"description", "text", TEXTOID, true, offsetof(RaceAsked, description)},
-	[COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, columns)},
-	[COLUMN_UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
-	[CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)},
-	[SERIES] = {"series", "jsonb", JSONBOID, true, offsetof(RaceAsked, series)},
-	[WEIGHT] = {"weight", "text", TEXTOID, true, offsetof(RaceAsked, weight)},
-	[WEIGHT_MAX] = {"weight_max", "int", INT4OID, true, offsetof(RaceAsked, weight_max)},
-	[MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceAsked, measure)}
-};
-
-static bool
-is_given(const RaceAsked *asked, Argument i)
-{
-	return (asked->given >> i & 1) != 0;
-}
-
-/* Set an argument; one that is NULL stays 0.  What is stored elsewhere is fetched now. */
-static void
-set_argument(RaceAsked *asked, Argument i, Datum value, bool isnull)
-{
-	char	   *field = (char *) asked + arguments[i].field;
-
-	if (isnull)
-		return;
-	asked->given |= (uint32) 1 << i;
-	switch (arguments[i].type)
-	{
-		case TEXTOID:
-			*(char **) field = TextDatumGetCString(value);
-			break;
-		case FLOAT8OID:
-			*(double *) field = DatumGetFloat8(value);
-			break;
-		case INT4OID:
-			*(int *) field = DatumGetInt32(value);
-			break;
-		case BOOLOID:
-			*(bool *) field = DatumGetBool(value);
-			break;
-		default:
-			*(Datum *) field = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-			break;
-	}
-}
-
-/* Return an argument as a parameter of a statement. */
 static RaceParameter
-argument(const Release *release, Argument i)
+argument(const Release *release, RaceArgument i)
 {
-	const char *field = (const char *) &release->asked + arguments[i].field;
-	RaceParameter parameter = {arguments[i].type, (Datum) 0, !is_given(&release->asked, i)};
-
-	if (parameter.isnull)
-		return parameter;
-	switch (arguments[i].type)
-	{
-		case TEXTOID:
-			parameter.value = CStringGetTextDatum(*(char *const *) field);
-			break;
-		case FLOAT8OID:
-			parameter.value = Float8GetDatum(*(const double *) field);
-			break;
-		case INT4OID:
-			parameter.value = Int32GetDatum(*(const int *) field);
-			break;
-		case BOOLOID:
-			parameter.value = BoolGetDatum(*(const bool *) field);
-			break;
-		case InvalidOid:
-			parameter.type = release->ledger.params_type;
-			/* FALLTHROUGH */
-		default:
-			parameter.value = *(const Datum *) field;
-			break;
-	}
-	return parameter;
+	return race_argument(&release->ledger, &release->asked, i);
 }
 
 /* ------------------------------------------------------------ transactions */
@@ -328,7 +217,7 @@ static void
 write_request(Release *release)
 {
 	Release		written = *release;
-	RaceParameter parameters[ARGUMENTS];
+	RaceParameter parameters[RACE_ARGUMENTS];
 	StringInfoData text;
 	bool		isnull;
 	int			n = 0;
@@ -341,13 +230,13 @@ write_request(Release *release)
 	written.asked.value = release->checked->value;
 	written.asked.weight = release->checked->weight;
 	initStringInfo(&text);
-	for (int i = 0; i < ARGUMENTS; i++)
+	for (int i = 0; i < RACE_ARGUMENTS; i++)
 	{
-		if (!arguments[i].kept)
+		if (!race_arguments[i].kept)
 			continue;
 		parameters[n++] = argument(&written, i);
-		appendStringInfo(&text, "%s'%s', $%d%s", n == 1 ? "" : ", ", arguments[i].name, n,
-						 i == PARAMS ? "::text" : "");
+		appendStringInfo(&text, "%s'%s', $%d%s", n == 1 ? "" : ", ", race_arguments[i].name, n,
+						 i == RACE_ARG_PARAMS ? "::text" : "");
 	}
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT jsonb_strip_nulls(jsonb_build_object(%s))", text.data),
@@ -372,7 +261,7 @@ static bool
 exists(const Release *release)
 {
 	RaceParameter parameters[] = {
-		argument(release, NAME), {JSONBOID, release->request, false},
+		argument(release, RACE_ARG_NAME), {JSONBOID, release->request, false},
 		{JSONBOID, release->asked.domains, release->asked.domains == 0}
 	};
 	bool		isnull;
@@ -420,8 +309,8 @@ enter_charge(Release *release)
 	const RaceChecked *checked = release->checked;
 	double		rho = race_checked_rho(&release->asked, checked);
 	RaceParameter parameters[] = {
-		argument(release, DATASET),
-		argument(release, NAME),
+		argument(release, RACE_ARG_DATASET),
+		argument(release, RACE_ARG_NAME),
 		{INT4OID, Int32GetDatum(release->version), false},
 		{JSONBOID, release->request, false},
 		{FLOAT8OID, Float8GetDatum(rho), false},
@@ -459,18 +348,18 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 {
 	const RaceAsked *asked = &release->asked;
 	RaceParameter parameters[] = {
-		argument(release, NAME),
+		argument(release, RACE_ARG_NAME),
 		{INT4OID, Int32GetDatum(release->version), false},
 		{INT4OID, Int32GetDatum(i + 1), false},
 		{TEXTOID, label, label == 0},
 		{release->ledger.sketch_type, sketch, false},
-		argument(release, DATASET),
+		argument(release, RACE_ARG_DATASET),
 		{UUIDOID, release->charge.id, false},
 		{TIMESTAMPTZOID, TimestampTzGetDatum(release->charge.at), false},
-		argument(release, i % RACE_HALVES == RACE_LOWER ? VALUE_LOWER : VALUE_UPPER),
-		argument(release, DESCRIPTION),
-		argument(release, COLUMNS),
-		argument(release, COLUMN_UNITS),
+		argument(release, i % RACE_HALVES == RACE_LOWER ? RACE_ARG_VALUE_LOWER : RACE_ARG_VALUE_UPPER),
+		argument(release, RACE_ARG_DESCRIPTION),
+		argument(release, RACE_ARG_COLUMNS),
+		argument(release, RACE_ARG_COLUMN_UNITS),
 		{release->ledger.sketch_type, scores, scores == 0},
 		{JSONBOID, asked->domains, asked->domains == 0},
 		{TSRANGEOID, asked->during, asked->during == 0},
@@ -612,6 +501,77 @@ describe_bounds(Release *release, RaceChecked *checked)
 									race_typed_text(described->type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
 }
 
+/*
+ * Series: releases of intervals of time for one charge.
+ *
+ * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).  Those of one length have no
+ * row in common: like labels, they cost together what one of them costs, if a unit has no more records in all of them
+ * than in one.  Without a unit column that is the owner's promise.  With one, the ledger counts the records of each unit in
+ * the values of each length, in the transaction that stores the value, and the next one takes only what is left.  So the
+ * bound holds whatever is inserted, changed or deleted meanwhile.
+ */
+
+/* Return the number of the next value, which nobody else makes until the transaction ends. */
+static int
+next_value(const Release *release)
+{
+	RaceParameter parameter = {UUIDOID, release->charge.id, false};
+	bool		isnull;
+
+	race_ledger_run(&release->ledger, "SELECT b.identity = _racepriv._race_identity() FROM _racepriv.race_charges c"
+					" JOIN _racepriv.race_budgets b ON b.budget = c.budget WHERE c.charge = $1 FOR UPDATE OF c",
+					1, &parameter);
+	if (SPI_processed != 1 || !DatumGetBool(race_ledger_value(1, &isnull)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budget of the series was last spent in another copy of this database"),
+				 errhint("If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).")));
+	/* a new statement sees what was stored while this session waited */
+	race_ledger_run(&release->ledger, "SELECT coalesce(max(r.version), 0) + 1 FROM _racepriv.race_releases r WHERE r.charge = $1",
+					1, &parameter);
+	return DatumGetInt32(race_ledger_value(1, &isnull));
+}
+
+/* Set, in the query of a value, which units earlier values of as many intervals have, and with how many records each. */
+static void
+load_units(const Release *release, const RaceChecked *checked)
+{
+	RaceParameter parameters[] = {
+		RaceText(release->asked.name), {INT4OID, Int32GetDatum(release->asked.length), false}
+	};
+
+	if (checked->series_units == NULL)
+		return;
+	race_ledger_run(&release->ledger, "SELECT array_agg(s.unit), array_agg(s.records) FROM _racepriv.race_series_units s"
+					" WHERE s.name = $1 AND s.length = $2",
+					lengthof(parameters), parameters);
+	checked->series_units->constvalue = race_ledger_value(1, &checked->series_units->constisnull);
+	checked->series_records->constvalue = race_ledger_value(2, &checked->series_records->constisnull);
+}
+
+/* Add the records of this value.  Nothing is logged or counted while exact numbers are parameters. */
+static void
+store_units(const Release *release, const RaceChecked *checked)
+{
+	ListCell   *cell;
+	int			level = NewGUCNestLevel();
+
+	race_read_set_quiet();
+	foreach(cell, checked->units)
+	{
+		RaceParameter parameters[] = {
+			RaceText(release->asked.name), {INT4OID, Int32GetDatum(release->asked.length), false},
+			{TEXTARRAYOID, PointerGetDatum(lfirst(cell)), false}
+		};
+
+		race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"
+						" SELECT $1, $2, u, count(*) FROM unnest($3) u GROUP BY u"
+						" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + excluded.records",
+						lengthof(parameters), parameters);
+	}
+	AtEOXact_GUC(false, level);
+}
+
 /* Read, draw noise, and store. */
 static void
 make_private(Release *release)
@@ -635,7 +595,7 @@ make_private(Release *release)
 	if (release->asked.labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
 						  TYPALIGN_INT, &labels, NULL, &n);
-	race_series_load_units(&release->ledger, &release->asked, checked);
+	load_units(release, checked);
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
 	check_current(release, checked);
@@ -653,7 +613,7 @@ make_private(Release *release)
 	for (int i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
-	race_series_store_units(&release->ledger, &release->asked, checked);
+	store_units(release, checked);
 }
 
 /* Refuse bounds and bandwidths that nobody can mean, and tell what charts a release will not have, by its parameters alone. */
@@ -735,7 +695,7 @@ make_values(Release *release)
 		lock_relations(relations, true);
 		next_transaction(release);
 		/* else another session has made it */
-		if (race_series_next(&release->ledger, release->charge.id) == release->version)
+		if (next_value(release) == release->version)
 		{
 			read_provenance(release);
 			make_private(release);
@@ -805,227 +765,14 @@ begin(Release *release, FunctionCallInfo fcinfo)
 	race_ledger_open(&release->ledger, fcinfo);
 	GetUserIdAndSecContext(&release->caller, &release->context);
 	release->role = release->caller;
-	set_argument(&release->asked, NAME, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
+	release->version = 1;
+	race_argument_set(&release->asked, RACE_ARG_NAME, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
 	release->asked.run_path = pstrdup(namespace_search_path);
-}
-
-/* All private sketches of a release are in memory at once. */
-#define MOST_BYTES		INT64CONST(1000000000)
-
-/* Put the labels into the order of the parts; raises what is wrong with them. */
-static void
-order_labels(Release *release)
-{
-	RaceAsked  *asked = &release->asked;
-	int64		bytes = (int64) (RaceCounters(asked->params) * sizeof(int64)) * RaceHalvesOf(asked);
-	RaceParameter parameters[] = {
-		argument(release, LABEL), argument(release, LABELS),
-		{INT8OID, Int64GetDatum(bytes), false}, argument(release, DELTA)
-	};
-	bool		isnull;
-
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
-					lengthof(parameters), parameters);
-	asked->labels = race_ledger_value(1, &isnull);
-	if (!asked->choose_labels)
-		return;
-	asked->chosen = list_make1(asked->label);
-	asked->most_chosen = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
-}
-
-/* As many parts are fitted by default: a fit takes up to some seconds. */
-#define USUAL_FITS		32
-
-bool
-race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
-					const RaceParams *params, const RaceParams *pure_params, bool densities)
-{
-	RaceRequest request;
-	RacePlan	asked_plan;
-
-	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
-		return false;
-	request = race_make_request(params, levels > 0 ? race_series_epsilon(epsilon, delta, levels) : epsilon, delta, NULL,
-								dataset->max_contributions, dataset->neighbors, true);
-	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
-	return race_pure_serves(&request, params, levels > 0 ? race_series_epsilon(epsilon, 0, levels) : epsilon, pure_params, densities);
-}
-
-/* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
-static bool
-pure_is_better(const Release *release, const RaceParams *params, const RaceParams *pure_params)
-{
-	const RaceAsked *asked = &release->asked;
-	RaceDataset *dataset = race_ledger_dataset(&release->ledger, asked->dataset);
-
-	if (asked->weight != NULL)
-		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * asked->weight_max, INT32_MAX);
-	/* to choose labels takes a delta; of a series it is told when its lengths are */
-	return asked->choose_rows && (asked->series == 0) == (asked->levels == 0) && !asked->choose_labels && asked->chosen == NIL &&
-		race_pure_is_better(&release->ledger, dataset, asked->epsilon, asked->delta, asked->levels, params, pure_params,
-							asked->value == NULL);
-}
-
-/*
- * Make a grid of the kernel where that is asked for, or usual: where its errors are smaller, unless the request states
- * rows, for pure privacy, and where it may spare the delta.  In three dimensions it depends on the table whether fitted
- * rows or a grid is better.
- */
-static void
-choose_grid(Release *release)
-{
-	RaceAsked  *asked = &release->asked;
-	bool		wanted = asked->grid;
-	bool		usual = asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
-											   asked->params->dims <= 2 || !race_summary_kind(asked->params)->hashed);
-	RaceParams *grid = wanted || (!is_given(asked, GRID) && usual) ? race_params_as_grid(asked->params) : NULL;
-	bool		pure;
-
-	if (wanted && grid == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
-						RACE_GRID_DIMS),
-				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
-	if (grid == NULL)
-		return;
-	if (asked->value != NULL && race_summary_kind(asked->params)->hashed)
-		race_grid_round_for_halves(grid);
-	pure = pure_is_better(release, wanted ? grid : asked->params, grid);
-	if (wanted || pure || asked->delta == 0)
-	{
-		RaceParamsDatum *datum = race_params_datum(grid);
-
-		asked->params_datum = PointerGetDatum(datum);
-		asked->params = &datum->params;
-	}
-	if (pure)
-		asked->delta = 0;
-}
-
-/*
- * Decide whether models are fitted.  By default a model is fitted where the parameters have bounds.  But of
- * a pair of grids, the nodes give better means than two models, which err each by itself.
- */
-static void
-choose_fit(RaceAsked *asked)
-{
-	bool		possible = race_release_can_fit(asked->params);
-	int			labels = asked->chosen != NIL ? asked->most_chosen + 1 : asked->labels == 0 ? 1 :
-		ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
-	bool		usual = possible && labels * RaceHalvesOf(asked) <= USUAL_FITS && asked->series == 0 &&
-		(race_summary_kind(asked->params)->hashed || asked->value == NULL);
-
-	if (!is_given(asked, FIT))
-		set_argument(asked, FIT, BoolGetDatum(usual), false);
-	if (asked->fit && !possible)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only a kernel of vectors by itself, with finite bounds, can be fitted"),
-				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
-}
-
-static void
-check_value(const RaceAsked *asked)
-{
-	if (is_given(asked, VALUE) != is_given(asked, VALUE_LOWER) ||
-		is_given(asked, VALUE) != is_given(asked, VALUE_UPPER))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("value, value_lower and value_upper go together"),
-				 errhint("The bounds are declared, because the least and the largest value are private.")));
-	if (asked->value != NULL)
-		race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
-}
-
-static void
-check_weight(const RaceAsked *asked)
-{
-	if (is_given(asked, WEIGHT) != is_given(asked, WEIGHT_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight and weight_max go together"),
-				 errdetail("Noise hides the largest weight, which is declared, because that of the data is private."),
-				 errhint("Write weight => 'w', weight_max => 20, for example.")));
-	if (is_given(asked, WEIGHT_MAX) && asked->weight_max < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight_max must be at least 1"),
-				 errhint("Multiply weights that are all smaller by a public number.")));
-}
-
-static void
-check_calibrate(const RaceAsked *asked)
-{
-	if (!is_given(asked, CALIBRATE))
-		return;
-	if (!(asked->calibrate > 0 && asked->calibrate < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
-	if (asked->labels == 0 || asked->value != NULL ||
-		!(race_summary_kind(asked->params)->densities || race_summary_kind(asked->params)->matrix))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only sketches or moments of labels, without a value, can be calibrated")));
-}
-
-/* Raise what is wrong with texts that readers are shown. */
-static void
-check_description(const Release *release)
-{
-	RaceParameter parameters[] = {
-		{INT4OID, Int32GetDatum(race_params_columns(release->asked.params) +
-								is_given(&release->asked, VALUE)), false},
-		argument(release, NAME), argument(release, LABELS), argument(release, DESCRIPTION),
-		argument(release, COLUMNS), argument(release, COLUMN_UNITS)
-	};
-
-	race_ledger_run(&release->ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6)",
-					lengthof(parameters), parameters);
-}
-
-/*
- * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  With too
- * many columns for a Wishart matrix, pure noise is Laplace noise: then sums of absolute values are
- * clipped, unless the parameters say how.
- */
-static void
-prepare_moments(Release *release)
-{
-	RaceAsked  *asked = &release->asked;
-
-	if (!race_summary_kind(asked->params)->matrix)
-		return;
-	race_params_check_exact(asked->params);
-	if (is_given(asked, ROWS) || is_given(asked, GRID) || is_given(asked, FIT) || is_given(asked, VALUE))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows, grid, fit and value are for releases of sketches"),
-				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
-	if (pure_is_better(release, asked->params, asked->params))
-		asked->delta = 0;
-	else if (asked->params->clip == 0 && asked->delta == 0 &&
-			 race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
-	{
-		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
-	}
-}
-
-/* Derive what follows from the arguments.  The expressions are written for a search_path. */
-static void
-use_arguments(Release *release, char *path)
-{
-	release->asked.params = race_params_arg(release->asked.params_datum);
-	release->asked.choose_rows = !is_given(&release->asked, ROWS);
-	release->asked.choose_labels = is_given(&release->asked, LABEL) && !is_given(&release->asked, LABELS);
-	release->asked.path = path;
 }
 
 /* Raise what is wrong with the name, and 22004 for arguments that are NULL. */
 static void
-check_given(const RaceAsked *asked, const Argument *needed, size_t n, const char *names)
+check_given(const RaceAsked *asked, const RaceArgument *needed, size_t n, const char *names)
 {
 	if (asked->name == NULL)
 		ereport(ERROR,
@@ -1035,76 +782,11 @@ check_given(const RaceAsked *asked, const Argument *needed, size_t n, const char
 	/* what does not fit into the index is known before the charge */
 	race_check_text(asked->name, MAX_NAME, "the name of a release", NULL);
 	for (size_t i = 0; i < n; i++)
-		if (!is_given(asked, needed[i]))
+		if (!race_is_given(asked, needed[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("%s must not be NULL", names),
 					 errhint("Give each of them, as in epsilon => 1.")));
-}
-
-/*
- * Values of a series are added up, so public facts alone say what they keep: the cells that the parameters state, or the rows
- * that are asked for.  Sums are fitted when they are asked.
- */
-static void
-prepare_series(Release *release)
-{
-	RaceAsked  *asked = &release->asked;
-	Datum		declared;
-	char	   *closes;
-
-	if (asked->series == 0)
-		return;
-	if (asked->fit || is_given(asked, CALIBRATE))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a series can be neither fitted nor calibrated")));
-	if (asked->choose_labels || asked->chosen != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a series cannot choose labels or categories"),
-				 errhint("State labels, or CALL race_describe(%s, column, categories => ...).", quote_literal_cstr(asked->dataset))));
-	if (asked->choose_rows && race_summary_kind(asked->params)->hashed && asked->delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a series of sketches without a delta needs rows"),
-				 errdetail("Its values are added up, so they must have the same rows, which noisy counts must not choose."),
-				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
-	declared = asked->series;
-	race_series_check(&release->ledger, asked);
-	(void) race_series_use(&release->ledger, asked, 1, &closes);
-	if (!race_summary_kind(asked->params)->hashed && pure_is_better(release, asked->params, asked->params))
-	{
-		/* fewer lengths may be better, too */
-		asked->delta = 0;
-		asked->series = declared;
-		race_series_check(&release->ledger, asked);
-		(void) race_series_use(&release->ledger, asked, 1, &closes);
-	}
-	if (asked->choose_rows && race_summary_kind(asked->params)->densities)
-		set_argument(asked, ROWS, Int32GetDatum(asked->params->rows), false);
-	asked->choose_rows = !is_given(asked, ROWS);
-}
-
-/* Derive the rest of the arguments, and raise what is wrong with them. */
-static void
-prepare_arguments(Release *release)
-{
-	RaceAsked  *asked = &release->asked;
-
-	use_arguments(release, asked->run_path);
-	check_weight(asked);
-	prepare_moments(release);
-	if (race_summary_kind(asked->params)->selected && pure_is_better(release, asked->params, asked->params))
-		asked->delta = 0;
-	check_value(asked);
-	choose_grid(release);
-	order_labels(release);
-	check_calibrate(asked);
-	choose_fit(asked);
-	check_description(release);
-	prepare_series(release);
-	release->version = 1;
 }
 
 static void
@@ -1129,8 +811,8 @@ look_up_domains(Release *release, bool vector)
 {
 	RaceAsked  *asked = &release->asked;
 	RaceParameter parameters[] = {
-		argument(release, DATASET), argument(release, COLUMNS), argument(release, MEASURE), argument(release, DELTA),
-		{BOOLOID, BoolGetDatum(vector), false}
+		argument(release, RACE_ARG_DATASET), argument(release, RACE_ARG_COLUMNS), argument(release, RACE_ARG_MEASURE),
+		argument(release, RACE_ARG_DELTA), {BOOLOID, BoolGetDatum(vector), false}
 	};
 	Datum		units;
 	bool		isnull;
@@ -1139,8 +821,8 @@ look_up_domains(Release *release, bool vector)
 					lengthof(parameters), parameters);
 	asked->domains = race_ledger_value(1, &isnull);
 	units = race_ledger_value(2, &isnull);
-	set_argument(asked, COLUMN_UNITS, units, isnull);
-	set_argument(asked, COLUMNS, race_ledger_value(3, &isnull), false);
+	race_argument_set(asked, RACE_ARG_COLUMN_UNITS, units, isnull);
+	race_argument_set(asked, RACE_ARG_COLUMNS, race_ledger_value(3, &isnull), false);
 	return race_ledger_text(4);
 }
 
@@ -1162,7 +844,7 @@ use_values(RaceAsked *asked, const RaceDomain *domains, int n)
 	}
 	appendStringInfoChar(&expression, ')');
 	asked->most_chosen = RACE_MOST_CHOSEN;
-	set_argument(asked, EXPRESSION, CStringGetTextDatum(expression.data), false);
+	race_argument_set(asked, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data), false);
 }
 
 /* Set parameters and expression of what counts the cells of the columns; note how large that is, to be told before the charge. */
@@ -1172,14 +854,14 @@ use_domains(Release *release, const char *label, Datum workload)
 	RaceAsked  *asked = &release->asked;
 	RaceCounted counted;
 
-	race_columns_counted(asked->domains, label, workload, !is_given(asked, SERIES), &counted);
+	race_columns_counted(asked->domains, label, workload, !race_is_given(asked, RACE_ARG_SERIES), &counted);
 	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
 							 asked->name, counted.columns, counted.pairs,
 							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
 							 workload == 0 ? "" : psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
 							 counted.counters, counted.megabytes);
 	use_values(asked, counted.domains, counted.n);
-	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, counted.params), false);
+	race_argument_set(asked, RACE_ARG_PARAMS, race_ledger_params(&release->ledger, counted.params), false);
 }
 
 /*
@@ -1190,7 +872,7 @@ static int
 use_column_as_label(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
-	RaceParameter parameters[] = {argument(release, DATASET), argument(release, LABEL)};
+	RaceParameter parameters[] = {argument(release, RACE_ARG_DATASET), argument(release, RACE_ARG_LABEL)};
 	bool		isnull;
 	int			n = 1;
 
@@ -1198,13 +880,13 @@ use_column_as_label(Release *release)
 					" THEN format('CASE %I::%s %s END', k.column_name, k.type, (SELECT string_agg(format('WHEN %L THEN %L', c, c), ' ') FROM unnest(k.categories) c))"
 					" ELSE quote_ident(k.column_name) END, CASE WHEN k.reason IS NULL THEN k.categories END"
 					" FROM _racepriv._race_dataset($1) d, _racepriv._race_columns_of_dataset($1, d.relation, ARRAY[$2]) k", lengthof(parameters), parameters);
-	if (SPI_processed == 1 && !is_given(asked, LABELS))
+	if (SPI_processed == 1 && !race_is_given(asked, RACE_ARG_LABELS))
 	{
 		Datum		categories = race_ledger_value(2, &isnull);
 
-		set_argument(asked, LABELS, categories, isnull);
+		race_argument_set(asked, RACE_ARG_LABELS, categories, isnull);
 	}
-	if (asked->label != NULL && !is_given(asked, LABELS))
+	if (asked->label != NULL && !race_is_given(asked, RACE_ARG_LABELS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" is no column with categories", race_cut(asked->label)),
@@ -1235,7 +917,7 @@ use_vector(Release *release)
 	int			labels;
 	int			n;
 
-	if (is_given(asked, COLUMN_UNITS))
+	if (race_is_given(asked, RACE_ARG_COLUMN_UNITS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("units of columns are those that race_columns shows"),
@@ -1251,7 +933,7 @@ use_vector(Release *release)
 					 errhint("Columns are those that the label is told from.")));
 	labels = use_column_as_label(release);
 	use_values(asked, domains, n);
-	set_argument(asked, PARAMS, race_ledger_params(&release->ledger, params), false);
+	race_argument_set(asked, RACE_ARG_PARAMS, race_ledger_params(&release->ledger, params), false);
 	counters = (double) labels * RaceCounters(race_params_arg(asked->params_datum));
 	release->told = psprintf("release \"%s\" measures columns: %d, numbers of a record: %u, %scounters: %.0f (at most %.0f MB)", asked->name,
 							 n, race_params_arg(asked->params_datum)->dims, labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
@@ -1262,18 +944,19 @@ use_vector(Release *release)
 Datum
 race_release(PG_FUNCTION_ARGS)
 {
-	static const Argument needed[] = {DATASET, PARAMS, EXPRESSION, EPSILON, DELTA};
+	static const RaceArgument needed[] = {RACE_ARG_DATASET, RACE_ARG_PARAMS, RACE_ARG_EXPRESSION, RACE_ARG_EPSILON, RACE_ARG_DELTA};
 	Release		release;
 	RaceAsked  *asked = &release.asked;
 
 	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
-	for (int i = DATASET; i < PG_NARGS(); i++)
-		set_argument(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	if (asked->name != NULL && is_given(asked, DATASET) && is_given(asked, COLUMNS) && !is_given(asked, PARAMS) && !is_given(asked, EXPRESSION))
+	for (int i = RACE_ARG_DATASET; i < PG_NARGS(); i++)
+		race_argument_set(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	if (asked->name != NULL && race_is_given(asked, RACE_ARG_DATASET) && race_is_given(asked, RACE_ARG_COLUMNS) &&
+		!race_is_given(asked, RACE_ARG_PARAMS) && !race_is_given(asked, RACE_ARG_EXPRESSION))
 		use_vector(&release);
 	check_given(asked, needed, lengthof(needed), asked->domains != 0 ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
-	prepare_arguments(&release);
+	race_request_prepare(&release.ledger, &release.asked);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();
 }
@@ -1282,24 +965,25 @@ race_release(PG_FUNCTION_ARGS)
 Datum
 race_release_columns(PG_FUNCTION_ARGS)
 {
-	static const Argument signature[] = {NAME, DATASET, COLUMNS, EPSILON, DELTA, DESCRIPTION, MEASURE};
+	static const RaceArgument signature[] = {RACE_ARG_NAME, RACE_ARG_DATASET, RACE_ARG_COLUMNS, RACE_ARG_EPSILON, RACE_ARG_DELTA,
+	RACE_ARG_DESCRIPTION, RACE_ARG_MEASURE};
 	const int	label = lengthof(signature);
 	const int	workload = lengthof(signature) + 1;
-	static const Argument others[] = {SERIES, WEIGHT, WEIGHT_MAX};	/* after these two */
+	static const RaceArgument others[] = {RACE_ARG_SERIES, RACE_ARG_WEIGHT, RACE_ARG_WEIGHT_MAX};	/* after these two */
 	Release		release;
 
 	race_check_duty(fcinfo, "curator");
 	begin(&release, fcinfo);
 	for (int i = 1; i < (int) lengthof(signature); i++)
-		set_argument(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+		race_argument_set(&release.asked, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	for (int i = workload + 1; i < PG_NARGS(); i++)
-		set_argument(&release.asked, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+		race_argument_set(&release.asked, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
 	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
 	(void) look_up_domains(&release, false);
 	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
 				PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
-	prepare_arguments(&release);
+	race_request_prepare(&release.ledger, &release.asked);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();
 }
@@ -1322,13 +1006,12 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	prepare(fcinfo, &release.ledger, &described);
 	release.described = &described;
 	release.asked.dataset = release.asked.name;
-	release.asked.given |= (uint32) 1 << DATASET;
+	release.asked.given |= (uint32) 1 << RACE_ARG_DATASET;
 	release.asked.described = pstrdup(quote_identifier(described.column));
 	release.asked.epsilon = described.epsilon;
 	release.asked.path = release.asked.run_path;
 	release.asked.name = psprintf("bounds of column \"%s\"", described.column);
-	release.version = 1;
-	request[0] = argument(&release, DATASET);
+	request[0] = argument(&release, RACE_ARG_DATASET);
 	request[1] = (RaceParameter) RaceText(described.column);
 	request[2] = (RaceParameter) {FLOAT8OID, Float8GetDatum(described.epsilon), false};
 	race_ledger_run(&release.ledger, "SELECT (SELECT d.epsilon FROM _racepriv.race_descriptions d WHERE d.dataset = $1 AND d.column_name = $2"
@@ -1359,16 +1042,16 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 static void
 read_last(Release *release)
 {
-	RaceParameter name = argument(release, NAME);
+	RaceParameter name = argument(release, RACE_ARG_NAME);
 	StringInfoData columns;
 	Datum		chosen;
 	bool		isnull;
 	int			column = 6;
 
 	initStringInfo(&columns);
-	for (int i = 0; i < ARGUMENTS; i++)
-		if (arguments[i].kept)
-			appendStringInfo(&columns, "%s%s %s", columns.len == 0 ? "" : ", ", arguments[i].name, arguments[i].type_name);
+	for (int i = 0; i < RACE_ARGUMENTS; i++)
+		if (race_arguments[i].kept)
+			appendStringInfo(&columns, "%s%s %s", columns.len == 0 ? "" : ", ", race_arguments[i].name, race_arguments[i].type_name);
 
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
@@ -1388,17 +1071,17 @@ read_last(Release *release)
 	/* that of the CALL, which tells nothing of how long reading takes */
 	release->charge.at = GetCurrentStatementStartTimestamp();
 	chosen = race_ledger_value(5, &isnull);
-	for (int i = 0; i < ARGUMENTS; i++)
+	for (int i = 0; i < RACE_ARGUMENTS; i++)
 	{
 		Datum		value;
 
-		if (!arguments[i].kept)
+		if (!race_arguments[i].kept)
 			continue;
 		value = race_ledger_value(column++, &isnull);
-		set_argument(&release->asked, i,
-					 i == PARAMS ? race_ledger_params(&release->ledger, TextDatumGetCString(value)) : value, isnull);
+		race_argument_set(&release->asked, i,
+					 i == RACE_ARG_PARAMS ? race_ledger_params(&release->ledger, TextDatumGetCString(value)) : value, isnull);
 	}
-	use_arguments(release, RACE_SAFE_PATH);
+	race_request_use(&release->asked, RACE_SAFE_PATH);
 	/* this version counts what the first one chose */
 	if (release->asked.choose_labels)
 		release->asked.labels = chosen;
@@ -1441,7 +1124,7 @@ race_release_next(PG_FUNCTION_ARGS)
 	if (release.asked.domains != 0)
 	{
 		RaceParameter parameters[] = {
-			argument(&release, NAME), argument(&release, DATASET), {JSONBOID, release.asked.domains, false}
+			argument(&release, RACE_ARG_NAME), argument(&release, RACE_ARG_DATASET), {JSONBOID, release.asked.domains, false}
 		};
 
 		race_ledger_run(&release.ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)", lengthof(parameters), parameters);

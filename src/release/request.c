@@ -1,10 +1,11 @@
 /*
  * request.c
- *		The request of a release
+ *		The request of a release: its arguments, and the query that they stand for
  */
 #include "postgres.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -26,7 +27,9 @@
 #include "utils/regproc.h"
 
 #include "../core/domain.h"
+#include "../core/moment_sums.h"
 #include "../core/noise.h"
+#include "../core/params.h"
 #include "../core/privatize.h"
 #include "../core/record.h"
 #include "../core/series.h"
@@ -797,18 +800,97 @@ race_rho_limit(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(race_rho_allowed(epsilon, delta));
 }
 
-/*
- * Series: releases of intervals of time for one charge.
- *
- * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).  Those of one length have no
- * row in common: like labels, they cost together what one of them costs, if a unit has no more records in all of them
- * than in one.  Without a unit column that is the owner's promise.  With one, the ledger counts the records of each unit in
- * the values of each length, in the transaction that stores the value, and the next one takes only what is left.  So the
- * bound holds whatever is inserted, changed or deleted meanwhile.
- */
+/* -------------------------------------------------------------- arguments */
+
+const struct RaceArgumentFacts race_arguments[RACE_ARGUMENTS] =
+{
+	[RACE_ARG_NAME] = {"name", "text", TEXTOID, false, offsetof(RaceAsked, name)},
+	[RACE_ARG_DATASET] = {"dataset", "text", TEXTOID, true, offsetof(RaceAsked, dataset)},
+	[RACE_ARG_PARAMS] = {"params", "text", InvalidOid, true, offsetof(RaceAsked, params_datum)},
+	[RACE_ARG_EXPRESSION] = {"expression", "text", TEXTOID, true, offsetof(RaceAsked, expression)},
+	[RACE_ARG_EPSILON] = {"epsilon", "float8", FLOAT8OID, true, offsetof(RaceAsked, epsilon)},
+	[RACE_ARG_DELTA] = {"delta", "float8", FLOAT8OID, true, offsetof(RaceAsked, delta)},
+	[RACE_ARG_ROWS] = {"rows", "int", INT4OID, true, offsetof(RaceAsked, rows)},
+	[RACE_ARG_LABEL] = {"label", "text", TEXTOID, true, offsetof(RaceAsked, label)},
+	[RACE_ARG_LABELS] = {"labels", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, labels)},
+	[RACE_ARG_GRID] = {"grid", "boolean", BOOLOID, false, offsetof(RaceAsked, grid)},
+	[RACE_ARG_FIT] = {"fit", "boolean", BOOLOID, true, offsetof(RaceAsked, fit)},
+	[RACE_ARG_VALUE] = {"value", "text", TEXTOID, true, offsetof(RaceAsked, value)},
+	[RACE_ARG_VALUE_LOWER] = {"value_lower", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_LOWER])},
+	[RACE_ARG_VALUE_UPPER] = {"value_upper", "float8", FLOAT8OID, true, offsetof(RaceAsked, bounds[RACE_UPPER])},
+	[RACE_ARG_DESCRIPTION] = {"description", "text", TEXTOID, true, offsetof(RaceAsked, description)},
+	[RACE_ARG_COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, columns)},
+	[RACE_ARG_COLUMN_UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceAsked, units)},
+	[RACE_ARG_CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceAsked, calibrate)},
+	[RACE_ARG_SERIES] = {"series", "jsonb", JSONBOID, true, offsetof(RaceAsked, series)},
+	[RACE_ARG_WEIGHT] = {"weight", "text", TEXTOID, true, offsetof(RaceAsked, weight)},
+	[RACE_ARG_WEIGHT_MAX] = {"weight_max", "int", INT4OID, true, offsetof(RaceAsked, weight_max)},
+	[RACE_ARG_MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceAsked, measure)}
+};
 
 void
-race_series_check(const RaceLedger *ledger, RaceAsked *asked)
+race_argument_set(RaceAsked *asked, RaceArgument i, Datum value, bool isnull)
+{
+	char	   *field = (char *) asked + race_arguments[i].field;
+
+	if (isnull)
+		return;
+	asked->given |= (uint32) 1 << i;
+	switch (race_arguments[i].type)
+	{
+		case TEXTOID:
+			*(char **) field = TextDatumGetCString(value);
+			break;
+		case FLOAT8OID:
+			*(double *) field = DatumGetFloat8(value);
+			break;
+		case INT4OID:
+			*(int *) field = DatumGetInt32(value);
+			break;
+		case BOOLOID:
+			*(bool *) field = DatumGetBool(value);
+			break;
+		default:
+			*(Datum *) field = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+			break;
+	}
+}
+
+RaceParameter
+race_argument(const RaceLedger *ledger, const RaceAsked *asked, RaceArgument i)
+{
+	const char *field = (const char *) asked + race_arguments[i].field;
+	RaceParameter parameter = {race_arguments[i].type, (Datum) 0, !race_is_given(asked, i)};
+
+	if (parameter.isnull)
+		return parameter;
+	switch (race_arguments[i].type)
+	{
+		case TEXTOID:
+			parameter.value = CStringGetTextDatum(*(char *const *) field);
+			break;
+		case FLOAT8OID:
+			parameter.value = Float8GetDatum(*(const double *) field);
+			break;
+		case INT4OID:
+			parameter.value = Int32GetDatum(*(const int *) field);
+			break;
+		case BOOLOID:
+			parameter.value = BoolGetDatum(*(const bool *) field);
+			break;
+		case InvalidOid:
+			parameter.type = ledger->params_type;
+			/* FALLTHROUGH */
+		default:
+			parameter.value = *(const Datum *) field;
+			break;
+	}
+	return parameter;
+}
+
+/* Check what is asked of a series, and complete it. */
+static void
+check_series(const RaceLedger *ledger, RaceAsked *asked)
 {
 	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
 	RaceParameter parameters[] = {
@@ -864,61 +946,272 @@ race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **
 	return DatumGetBool(race_ledger_value(3, &isnull));
 }
 
-int
-race_series_next(const RaceLedger *ledger, Datum charge)
+/* All private sketches of a release are in memory at once. */
+#define MOST_BYTES		INT64CONST(1000000000)
+
+/* Put the labels into the order of the parts; raises what is wrong with them. */
+static void
+order_labels(const RaceLedger *ledger, RaceAsked *asked)
 {
-	RaceParameter parameter = {UUIDOID, charge, false};
+	int64		bytes = (int64) (RaceCounters(asked->params) * sizeof(int64)) * RaceHalvesOf(asked);
+	RaceParameter parameters[] = {
+		race_argument(ledger, asked, RACE_ARG_LABEL), race_argument(ledger, asked, RACE_ARG_LABELS),
+		{INT8OID, Int64GetDatum(bytes), false}, race_argument(ledger, asked, RACE_ARG_DELTA)
+	};
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT b.identity = _racepriv._race_identity() FROM _racepriv.race_charges c"
-					" JOIN _racepriv.race_budgets b ON b.budget = c.budget WHERE c.charge = $1 FOR UPDATE OF c",
-					1, &parameter);
-	if (SPI_processed != 1 || !DatumGetBool(race_ledger_value(1, &isnull)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the budget of the series was last spent in another copy of this database"),
-				 errhint("If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).")));
-	/* a new statement sees what was stored while this session waited */
-	race_ledger_run(ledger, "SELECT coalesce(max(r.version), 0) + 1 FROM _racepriv.race_releases r WHERE r.charge = $1",
-					1, &parameter);
-	return DatumGetInt32(race_ledger_value(1, &isnull));
+	race_ledger_run(ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
+					lengthof(parameters), parameters);
+	asked->labels = race_ledger_value(1, &isnull);
+	if (!asked->choose_labels)
+		return;
+	asked->chosen = list_make1(asked->label);
+	asked->most_chosen = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
 }
 
-void
-race_series_load_units(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+/* As many parts are fitted by default: a fit takes up to some seconds. */
+#define USUAL_FITS		32
+
+bool
+race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
+					const RaceParams *params, const RaceParams *pure_params, bool densities)
+{
+	RaceRequest request;
+	RacePlan	asked_plan;
+
+	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
+		return false;
+	request = race_make_request(params, levels > 0 ? race_series_epsilon(epsilon, delta, levels) : epsilon, delta, NULL,
+								dataset->max_contributions, dataset->neighbors, true);
+	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
+	return race_pure_serves(&request, params, levels > 0 ? race_series_epsilon(epsilon, 0, levels) : epsilon, pure_params, densities);
+}
+
+/* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
+static bool
+pure_is_better(const RaceLedger *ledger, const RaceAsked *asked, const RaceParams *params, const RaceParams *pure_params)
+{
+	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
+
+	if (asked->weight != NULL)
+		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * asked->weight_max, INT32_MAX);
+	/* to choose labels takes a delta; of a series it is told when its lengths are */
+	return asked->choose_rows && (asked->series == 0) == (asked->levels == 0) && !asked->choose_labels && asked->chosen == NIL &&
+		race_pure_is_better(ledger, dataset, asked->epsilon, asked->delta, asked->levels, params, pure_params,
+							asked->value == NULL);
+}
+
+/*
+ * Make a grid of the kernel where that is asked for, or usual: where its errors are smaller, unless the request states
+ * rows, for pure privacy, and where it may spare the delta.  In three dimensions it depends on the table whether fitted
+ * rows or a grid is better.
+ */
+static void
+choose_grid(const RaceLedger *ledger, RaceAsked *asked)
+{
+	bool		wanted = asked->grid;
+	bool		usual = asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
+											   asked->params->dims <= 2 || !race_summary_kind(asked->params)->hashed);
+	RaceParams *grid = wanted || (!race_is_given(asked, RACE_ARG_GRID) && usual) ? race_params_as_grid(asked->params) : NULL;
+	bool		pure;
+
+	if (wanted && grid == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
+						RACE_GRID_DIMS),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+	if (grid == NULL)
+		return;
+	if (asked->value != NULL && race_summary_kind(asked->params)->hashed)
+		race_grid_round_for_halves(grid);
+	pure = pure_is_better(ledger, asked, wanted ? grid : asked->params, grid);
+	if (wanted || pure || asked->delta == 0)
+	{
+		RaceParamsDatum *datum = race_params_datum(grid);
+
+		asked->params_datum = PointerGetDatum(datum);
+		asked->params = &datum->params;
+	}
+	if (pure)
+		asked->delta = 0;
+}
+
+/*
+ * Decide whether models are fitted.  By default a model is fitted where the parameters have bounds.  But of
+ * a pair of grids, the nodes give better means than two models, which err each by itself.
+ */
+static void
+choose_fit(RaceAsked *asked)
+{
+	bool		possible = race_release_can_fit(asked->params);
+	int			labels = asked->chosen != NIL ? asked->most_chosen + 1 : asked->labels == 0 ? 1 :
+		ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
+	bool		usual = possible && labels * RaceHalvesOf(asked) <= USUAL_FITS && asked->series == 0 &&
+		(race_summary_kind(asked->params)->hashed || asked->value == NULL);
+
+	if (!race_is_given(asked, RACE_ARG_FIT))
+		race_argument_set(asked, RACE_ARG_FIT, BoolGetDatum(usual), false);
+	if (asked->fit && !possible)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only a kernel of vectors by itself, with finite bounds, can be fitted"),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+}
+
+static void
+check_value(const RaceAsked *asked)
+{
+	if (race_is_given(asked, RACE_ARG_VALUE) != race_is_given(asked, RACE_ARG_VALUE_LOWER) ||
+		race_is_given(asked, RACE_ARG_VALUE) != race_is_given(asked, RACE_ARG_VALUE_UPPER))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value, value_lower and value_upper go together"),
+				 errhint("The bounds are declared, because the least and the largest value are private.")));
+	if (asked->value != NULL)
+		race_check_value_bounds(asked->bounds[RACE_LOWER], asked->bounds[RACE_UPPER]);
+}
+
+static void
+check_weight(const RaceAsked *asked)
+{
+	if (race_is_given(asked, RACE_ARG_WEIGHT) != race_is_given(asked, RACE_ARG_WEIGHT_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight and weight_max go together"),
+				 errdetail("Noise hides the largest weight, which is declared, because that of the data is private."),
+				 errhint("Write weight => 'w', weight_max => 20, for example.")));
+	if (race_is_given(asked, RACE_ARG_WEIGHT_MAX) && asked->weight_max < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight_max must be at least 1"),
+				 errhint("Multiply weights that are all smaller by a public number.")));
+}
+
+static void
+check_calibrate(const RaceAsked *asked)
+{
+	if (!race_is_given(asked, RACE_ARG_CALIBRATE))
+		return;
+	if (!(asked->calibrate > 0 && asked->calibrate < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
+	if (asked->labels == 0 || asked->value != NULL ||
+		!(race_summary_kind(asked->params)->densities || race_summary_kind(asked->params)->matrix))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only sketches or moments of labels, without a value, can be calibrated")));
+}
+
+/* Raise what is wrong with texts that readers are shown. */
+static void
+check_description(const RaceLedger *ledger, const RaceAsked *asked)
 {
 	RaceParameter parameters[] = {
-		RaceText(asked->name), {INT4OID, Int32GetDatum(asked->length), false}
+		{INT4OID, Int32GetDatum(race_params_columns(asked->params) +
+								race_is_given(asked, RACE_ARG_VALUE)), false},
+		race_argument(ledger, asked, RACE_ARG_NAME), race_argument(ledger, asked, RACE_ARG_LABELS),
+		race_argument(ledger, asked, RACE_ARG_DESCRIPTION),
+		race_argument(ledger, asked, RACE_ARG_COLUMNS), race_argument(ledger, asked, RACE_ARG_COLUMN_UNITS)
 	};
 
-	if (checked->series_units == NULL)
-		return;
-	race_ledger_run(ledger, "SELECT array_agg(s.unit), array_agg(s.records) FROM _racepriv.race_series_units s"
-					" WHERE s.name = $1 AND s.length = $2",
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6)",
 					lengthof(parameters), parameters);
-	checked->series_units->constvalue = race_ledger_value(1, &checked->series_units->constisnull);
-	checked->series_records->constvalue = race_ledger_value(2, &checked->series_records->constisnull);
 }
 
-/* Nothing is logged or counted while exact numbers are parameters. */
-void
-race_series_store_units(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+/*
+ * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  With too
+ * many columns for a Wishart matrix, pure noise is Laplace noise: then sums of absolute values are
+ * clipped, unless the parameters say how.
+ */
+static void
+prepare_moments(const RaceLedger *ledger, RaceAsked *asked)
 {
-	ListCell   *cell;
-	int			level = NewGUCNestLevel();
-
-	race_read_set_quiet();
-	foreach(cell, checked->units)
+	if (!race_summary_kind(asked->params)->matrix)
+		return;
+	race_params_check_exact(asked->params);
+	if (race_is_given(asked, RACE_ARG_ROWS) || race_is_given(asked, RACE_ARG_GRID) ||
+		race_is_given(asked, RACE_ARG_FIT) || race_is_given(asked, RACE_ARG_VALUE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows, grid, fit and value are for releases of sketches"),
+				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
+	if (pure_is_better(ledger, asked, asked->params, asked->params))
+		asked->delta = 0;
+	else if (asked->params->clip == 0 && asked->delta == 0 &&
+			 race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
 	{
-		RaceParameter parameters[] = {
-			RaceText(asked->name), {INT4OID, Int32GetDatum(asked->length), false},
-			{TEXTARRAYOID, PointerGetDatum(lfirst(cell)), false}
-		};
-
-		race_ledger_run(ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"
-						" SELECT $1, $2, u, count(*) FROM unnest($3) u GROUP BY u"
-						" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + excluded.records",
-						lengthof(parameters), parameters);
+		/* params_datum is our own copy */
+		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
 	}
-	AtEOXact_GUC(false, level);
+}
+
+void
+race_request_use(RaceAsked *asked, char *path)
+{
+	asked->params = race_params_arg(asked->params_datum);
+	asked->choose_rows = !race_is_given(asked, RACE_ARG_ROWS);
+	asked->choose_labels = race_is_given(asked, RACE_ARG_LABEL) && !race_is_given(asked, RACE_ARG_LABELS);
+	asked->path = path;
+}
+
+/*
+ * Values of a series are added up, so public facts alone say what they keep: the cells that the parameters state, or the rows
+ * that are asked for.  Sums are fitted when they are asked.
+ */
+static void
+prepare_series(const RaceLedger *ledger, RaceAsked *asked)
+{
+	Datum		declared;
+	char	   *closes;
+
+	if (asked->series == 0)
+		return;
+	if (asked->fit || race_is_given(asked, RACE_ARG_CALIBRATE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series can be neither fitted nor calibrated")));
+	if (asked->choose_labels || asked->chosen != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series cannot choose labels or categories"),
+				 errhint("State labels, or CALL race_describe(%s, column, categories => ...).", quote_literal_cstr(asked->dataset))));
+	if (asked->choose_rows && race_summary_kind(asked->params)->hashed && asked->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a series of sketches without a delta needs rows"),
+				 errdetail("Its values are added up, so they must have the same rows, which noisy counts must not choose."),
+				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
+	declared = asked->series;
+	check_series(ledger, asked);
+	(void) race_series_use(ledger, asked, 1, &closes);
+	if (!race_summary_kind(asked->params)->hashed && pure_is_better(ledger, asked, asked->params, asked->params))
+	{
+		/* fewer lengths may be better, too */
+		asked->delta = 0;
+		asked->series = declared;
+		check_series(ledger, asked);
+		(void) race_series_use(ledger, asked, 1, &closes);
+	}
+	if (asked->choose_rows && race_summary_kind(asked->params)->densities)
+		race_argument_set(asked, RACE_ARG_ROWS, Int32GetDatum(asked->params->rows), false);
+	asked->choose_rows = !race_is_given(asked, RACE_ARG_ROWS);
+}
+
+void
+race_request_prepare(const RaceLedger *ledger, RaceAsked *asked)
+{
+	race_request_use(asked, asked->run_path);
+	check_weight(asked);
+	prepare_moments(ledger, asked);
+	if (race_summary_kind(asked->params)->selected && pure_is_better(ledger, asked, asked->params, asked->params))
+		asked->delta = 0;
+	check_value(asked);
+	choose_grid(ledger, asked);
+	order_labels(ledger, asked);
+	check_calibrate(asked);
+	choose_fit(asked);
+	check_description(ledger, asked);
+	prepare_series(ledger, asked);
 }

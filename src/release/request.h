@@ -16,7 +16,16 @@
 #include "ledger.h"
 #include "lineage.h"
 
-/* The arguments of race_release_sketch (a table in release.c lists them), each 0 where it is NULL */
+/* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
+typedef enum RaceArgument
+{
+	RACE_ARG_NAME, RACE_ARG_DATASET, RACE_ARG_PARAMS, RACE_ARG_EXPRESSION, RACE_ARG_EPSILON, RACE_ARG_DELTA, RACE_ARG_ROWS,
+	RACE_ARG_LABEL, RACE_ARG_LABELS, RACE_ARG_GRID, RACE_ARG_FIT, RACE_ARG_VALUE, RACE_ARG_VALUE_LOWER, RACE_ARG_VALUE_UPPER,
+	RACE_ARG_DESCRIPTION, RACE_ARG_COLUMNS, RACE_ARG_COLUMN_UNITS, RACE_ARG_CALIBRATE, RACE_ARG_SERIES, RACE_ARG_WEIGHT,
+	RACE_ARG_WEIGHT_MAX, RACE_ARG_MEASURE, RACE_ARGUMENTS
+} RaceArgument;
+
+/* Each of them, 0 where it is NULL, and what follows from them */
 typedef struct RaceAsked
 {
 	uint32		given;			/* a bit for each that is not NULL */
@@ -56,6 +65,37 @@ typedef struct RaceAsked
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
+
+/*
+ * Their names, types (race_params has another OID in each database), and fields of RaceAsked.
+ * What is kept is the request: the ledger stores it, and race_release_next reads it again.
+ */
+extern const struct RaceArgumentFacts
+{
+	const char *name;
+	const char *type_name;
+	Oid			type;
+	bool		kept;
+	size_t		field;
+}			race_arguments[RACE_ARGUMENTS];
+
+static inline bool
+race_is_given(const RaceAsked *asked, RaceArgument i)
+{
+	return (asked->given >> i & 1) != 0;
+}
+
+/* Set an argument; one that is NULL stays 0.  What is stored elsewhere is fetched now. */
+extern void race_argument_set(RaceAsked *asked, RaceArgument i, Datum value, bool isnull);
+
+/* Return an argument as a parameter of a statement. */
+extern RaceParameter race_argument(const RaceLedger *ledger, const RaceAsked *asked, RaceArgument i);
+
+/* Derive what follows from the arguments.  The expressions are written for a search_path. */
+extern void race_request_use(RaceAsked *asked, char *path);
+
+/* The same of a new request: derive the rest of its arguments, and raise what is wrong with them. */
+extern void race_request_prepare(const RaceLedger *ledger, RaceAsked *asked);
 
 /* The label of all rows whose label was not chosen */
 #define RACE_OTHER				"other"
@@ -184,26 +224,9 @@ extern bool (*race_release_can_fit) (const RaceParams *params);
 extern Datum (*race_release_fit) (Datum sketch);
 
 /*
- * Series: releases of intervals of time for one charge
- */
-
-/* Check what is asked of a series, and complete it. */
-extern void race_series_check(const RaceLedger *ledger, RaceAsked *asked);
-
-/*
  * Set which rows a value of a series has, whose number is its version.  Is it over?  If not, *closes is when it will be,
  * NULL if there is no such value.
  */
 extern bool race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **closes);
-
-/* The number of the next value, which nobody else makes until the transaction ends */
-extern int	race_series_next(const RaceLedger *ledger, Datum charge);
-
-/*
- * The records of each unit in values of as many intervals: set what earlier values have in the query of a checked request,
- * and add what this one has.  Both are in the transaction that stores the value.
- */
-extern void race_series_load_units(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked);
-extern void race_series_store_units(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked);
 
 #endif

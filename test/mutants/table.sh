@@ -199,7 +199,7 @@ mutant series-selected 'series' 'noisy counts choose what is measured' \
 mutant series-not-divided 'series' 'releases do not know that they are values' \
 	's/asked->levels > 0 \? race_series_epsilon\(asked->epsilon, asked->delta, asked->levels\) ://' series 178_series_audit
 mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
-	's/\n\trace_series_store_units\(&release->ledger, &release->asked, checked\);//' series
+	's/\n\tstore_units\(release, checked\);//' series
 mutant series-units-again 'series, units' 'each value takes as many records of a unit as the whole series may' \
 	's/counted \? " - coalesce\(used\.records, 0\)" : ""/""/' series
 mutant series-lock 'series' 'two sessions make a value at once' \
