@@ -128,8 +128,8 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE = $(addprefix core/,contingency% measure kernels rows row_params hash% table \
-	summary moment_sums loss_rows domain_choice series noise_samplers noise_budget counters) \
+PURE = $(addprefix core/,contingency% measure kernels rows hash% table \
+	summary moment_sums loss_rows domain_choice series noise counters) \
 	$(addprefix answers/,factor graphical% period radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:

@@ -10,13 +10,12 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "core/cache.h"
 #include "answers/fit.h"
 #include "answers/table_model.h"
 #include "core/lsh.h"
+#include "core/server.h"
 #include "release/remote.h"
 #include "release/request.h"
-#include "core/server.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");

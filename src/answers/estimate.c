@@ -425,7 +425,7 @@ race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 	int			sequence = race_params_sequence(params);
 
 	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
-		sequence == RACE_SEQUENCE_GRID ||
+		!race_summary_kind(params)->hashed ||
 		params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;

@@ -18,13 +18,12 @@
 #include "table.h"
 
 #ifdef POSTGRES_H
-#include "cache.h"
+#include "server.h"
 #include "domain.h"
 #include "moments.h"
 #include "params.h"
 #include "privatize.h"
 #include "record.h"
-#include "server.h"
 #include "sketch.h"
 #include "sketch_format.h"
 #endif

@@ -333,7 +333,7 @@ typedef enum RaceFieldType
  * The table of fields drives the text form, the constructor, the wire format, the limits of
  * each field, and the order of race_params.  To add a parameter: add the field to RaceParams
  * (in place of reserved bytes, or in the union of what only some kernels have), a line to the
- * table (row_params.c), and an argument to the constructor (params.sql).
+ * table (kernels.c), and an argument to the constructor (params.sql).
  */
 typedef struct RaceField
 {

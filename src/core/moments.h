@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "cache.h"
+#include "server.h"
 #include "moment_sums.h"
 #include "sketch.h"
 

@@ -263,7 +263,7 @@ extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
 
 /*
  * With a smaller variance, a sum of discrete Gaussians is too different from one
- * (noise_budget.c).
+ * (noise.c).
  */
 #define RACE_MIN_SHARE_VARIANCE	4
 

@@ -2,7 +2,7 @@
  * noise_state.h
  *		The record of the noise in a sketch, and the rules by which it changes.
  *
- * Every sketch carries a RaceNoise.  noise_budget.c decides what it may say, what the sum of
+ * Every sketch carries a RaceNoise.  noise.c decides what it may say, what the sum of
  * two values costs, and when a sum of noise shares may be asked.  Plain C99 without
  * PostgreSQL headers: where something is not allowed, functions say so by their result.
  */
@@ -80,7 +80,7 @@ typedef struct RaceNoise
 extern const char *race_neighbors_name(int neighbors);
 extern const char *race_mechanism_name(int mechanism);
 
-/* What is wrong with a RaceNoise that comes from outside, or NULL (noise_budget.c) */
+/* What is wrong with a RaceNoise that comes from outside, or NULL (noise.c) */
 extern const char *race_noise_problem(const RaceNoise *noise);
 
 /* ------------------------------------------------------------- sensitivity */
@@ -94,7 +94,7 @@ extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
 										RaceNeighbors neighbors,
 										uint64_t squared, uint64_t counters);
 
-/* ------------------------------------------------- composition: noise_budget.c */
+/* ------------------------------------------------- composition: noise.c */
 
 /* Do both mean the same by one person? If not, their sum protects neither unit. */
 extern bool race_noise_same_unit(const RaceNoise *a, const RaceNoise *b);
@@ -132,12 +132,12 @@ extern void race_total_add(RaceTotal *total, double epsilon, double delta,
  * upper bounds. INFINITY where an account has no bound. Basic composition: epsilons
  * and deltas add up (Dwork & Roth 2014, theorem 3.16). Zero-concentrated privacy:
  * rhos add up (Bun & Steinke 2016, lemma 2.3), and the sum implies an epsilon at a
- * delta (noise_budget.c).
+ * delta (noise.c).
  */
 extern double race_total_basic(const RaceTotal *total, double delta);
 extern double race_total_zcdp(const RaceTotal *total, double delta);
 
-/* ---------------------------------------------------- noise shares: noise_budget.c */
+/* ---------------------------------------------------- noise shares: noise.c */
 
 /* The variance of each of n shares, of which this is the sum; 0 if there is none */
 extern uint64_t race_share_variance(double sum, uint32_t n);
@@ -153,8 +153,18 @@ extern bool race_is_share_variance(uint64_t variance, uint32_t parties);
  * The number of shares that a sum needs before it may be asked; and whether it has
  * as many. Values that are not sums of shares need none.
  */
-extern uint32_t race_shares_needed(const RaceNoise *noise);
-extern bool race_has_enough_noise(const RaceNoise *noise);
+static inline uint32_t
+race_shares_needed(const RaceNoise *noise)
+{
+	return noise->parties - noise->dropouts;
+}
+
+static inline bool
+race_has_enough_noise(const RaceNoise *noise)
+{
+	return noise->status != RACE_STATUS_SHARE ||
+		noise->releases >= race_shares_needed(noise);
+}
 
 /* Were the shares of both made for the same sum? */
 extern bool race_shares_match(const RaceNoise *a, const RaceNoise *b);

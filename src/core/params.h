@@ -3,7 +3,7 @@
  *		The type race_params: values, checks, construction, text and binary form
  *
  * A value of the type holds a RaceParams (lsh.h): one kernel, or several that are multiplied.
- * row_params.c has the table of their fields.
+ * kernels.c has the table of their fields.
  */
 #ifndef RACE_PARAMS_H
 #define RACE_PARAMS_H

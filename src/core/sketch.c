@@ -11,10 +11,9 @@
 #include "port/pg_crc32c.h"
 #include "utils/memutils.h"
 
-#include "cache.h"
+#include "server.h"
 #include "contingency.h"
 #include "moment_sums.h"
-#include "server.h"
 #include "sketch.h"
 #include "sketch_format.h"
 #include "summary.h"

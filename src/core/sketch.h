@@ -11,7 +11,7 @@
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 
-#include "cache.h"
+#include "server.h"
 #include "record.h"
 #include "sketch_format.h"
 #include "summary.h"
@@ -62,7 +62,7 @@ extern void race_sketch_view(Datum value, RaceView *view);
 extern void race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint,
 									RaceView *view);
 
-/* View a value that answers about densities; a stored sketch is detoasted (cache.h) once for many calls. */
+/* View a value that answers about densities; a stored sketch is detoasted (server.h) once for many calls. */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* View the header and the width of a value: no more of a stored one is read. */

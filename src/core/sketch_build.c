@@ -24,9 +24,8 @@
 #include "nodes/supportnodes.h"
 #endif
 
-#include "cache.h"
-#include "record.h"
 #include "server.h"
+#include "record.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
 PG_FUNCTION_INFO_V1(race_add);
@@ -261,7 +260,7 @@ race_update_support(PG_FUNCTION_ARGS)
  * A merge adds counters.  Private sketches add their noise as well, and their
  * privacy costs by basic composition, or by the larger one when no person is
  * in both; the rows or cells that only one of them kept are dropped.  Noise shares add up to
- * the noise of one release (noise_budget.c).
+ * the noise of one release (noise.c).
  */
 
 PG_FUNCTION_INFO_V1(race_plus);

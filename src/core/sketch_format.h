@@ -105,7 +105,7 @@ typedef struct RaceSketchDatum
 	RaceHeader	header;
 	/*
 	 * CRC-32C of all fields before and after it. Readers use it to see whether a stored
-	 * value is the one that they have in memory (cache.h, sketch.h).
+	 * value is the one that they have in memory (server.h, sketch.h).
 	 */
 	uint32		content_hash;
 	uint32		model_size;		/* bytes; 0 = not fitted */

@@ -213,7 +213,7 @@ extern const RaceSummaryKind *race_summary_kind(const RaceParams *params);
 extern uint64_t race_record_unit(const RaceParams *params);
 extern uint64_t race_record_squared(const RaceParams *params);
 
-/* Who adds up noise shares (noise_budget.c) */
+/* Who adds up noise shares (noise.c) */
 typedef struct RaceFederation
 {
 	uint32_t	parties;
