@@ -68,7 +68,7 @@ sub index_of_names
 	return join '', "| name | kind | since |\n|---|---|---|\n", map { "| `$_->[1]` | $_->[0] | $_->[2] |\n" } sort { $a->[1] cmp $b->[1] || $a->[0] cmp $b->[0] } @rows;
 }
 
-# Lines are short enough to be read, but for tables, code and markers, which must be one line.
+# Lines are short enough to be read, but for tables and code, which must be one line.
 use constant WIDTH => 160;
 my $in_code = 0;
 
@@ -76,7 +76,7 @@ sub wrapped
 {
 	my ($line) = @_;
 	$in_code = !$in_code if $line =~ /^```/;
-	return $line if $in_code || $line =~ /^(?:\||<!--)/ || length $line <= WIDTH + 1;
+	return $line if $in_code || $line =~ /^\|/ || length $line <= WIDTH + 1;
 	my ($indent) = $line =~ /^(\s*(?:- )?)/;
 	my $at = rindex $line, ' ', WIDTH;
 	return $line if $at <= length $indent;
@@ -85,8 +85,8 @@ sub wrapped
 
 open my $file, '<', "$FindBin::Bin/reference.md" or die "reference.md: $!";
 my $text = read_all($file);
-$text =~ s{^(<!-- (\w+ \S+(?:, \w+ \S+)*) -->\n).*?^(<!-- end -->)}
-	{"$1\n" . join("\n", map { entry($_) } split(/, /, $2)) . "\n\n$3"}emsg;
+$text =~ s{^(<!-- (\w+\s\S+(?:,\s\w+\s\S+)*)\s-->\n).*?^(<!-- end -->)}
+	{"$1\n" . join("\n", map { entry($_) } split(/, /, $2 =~ tr/\n/ /r)) . "\n\n$3"}emsg;
 $text =~ s{^(<!-- index -->\n).*?^(<!-- end -->)}{"$1\n" . index_of_names() . "\n$2"}emsg or die "reference.md has no index\n";
 my @missing = grep { !$seen{$_} } sort keys %entries;
 die "without a place in reference.md: @missing\n" if @missing;

@@ -3,6 +3,7 @@
 # doc/paper.md no less than all pieces of the paper.
 use strict;
 use warnings;
+use Encode qw(decode_utf8);
 use FindBin;
 use lib $FindBin::Bin;
 use RaceServer;
@@ -25,6 +26,7 @@ sub generated {
 
 my $reference = slurp("$doc/reference.md") =~ s/\n\z//r;
 ok(generated() eq $reference, 'reference.md is what doc/make_reference makes') or diag 'run doc/make_reference';
+is(join("\n", grep { length > 160 } split /\n/, decode_utf8($reference)), '', 'its lines have at most 160 characters');
 
 # arguments of race_params have a row of a table each
 my @unexplained = grep { $reference !~ /^\| [^|]*`$_`.*\|/m }
@@ -32,7 +34,7 @@ my @unexplained = grep { $reference !~ /^\| [^|]*`$_`.*\|/m }
 is("@unexplained", '', 'the parameters of race_params are explained');
 
 # the front door has one order, of at most 30 routines
-my @front = map { [/^(procedure|function|view) (\w+)/] } grep { !/^type/ } split /, /, ($reference =~ /^<!-- (procedure race_protect, .*) -->$/m)[0];
+my @front = map { [/^(procedure|function|view)\s(\w+)/] } grep { !/^type/ } split /,\s/, ($reference =~ /^<!-- (procedure race_protect, .*?)\s-->$/ms)[0];
 my ($list) = slurp("$doc/../README.md") =~ /\[The front door\](.*?)\[Examples\]/s;
 is(join(' ', $list =~ /`(race_\w+)`/g), join(' ', map { $_->[1] } @front), 'the README lists the front door as the reference does');
 cmp_ok(scalar(grep { $_->[0] ne 'view' } @front), '<=', 30, 'and it has at most 30 routines');
