@@ -62,7 +62,7 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C, in this order.
 CORE_SQL = params domain sketch privatize moments
-ANSWERS_SQL = fit tables estimate classify models moments_answers
+ANSWERS_SQL = fit table_answers estimate classify models moments_answers
 RELEASE_SQL = ledger series released classified protect release columns catalog tables chart label rights
 SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
 	$(RELEASE_SQL:%=src/release/%.sql)

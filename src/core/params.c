@@ -77,8 +77,9 @@ race_params_arg(Datum value)
 	return &datum->params;
 }
 
-bool
-race_params_check(const RaceParams *params, Node *escontext)
+/* Raise 22023 (softly, where there is a context) unless params are good. */
+static bool
+check(const RaceParams *params, Node *escontext)
 {
 	char		message[256];
 
@@ -230,11 +231,28 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 }
 
 /*
- * Parameters while they are put together.
+ * A part of the kernel while it is put together: its fields, and its arrays by field number.
+ * A sequence or rehash of 0 is "auto".
  */
+typedef struct RaceDraft
+{
+	RaceParams	part;
+	const double *arrays[RACE_KEYS];
+	uint32		rows[RACE_KEYS];	/* of an array, 1 of a vector, */
+	uint32		columns[RACE_KEYS]; /* and the numbers in each */
+} RaceDraft;
+
+/* Set an array, or remove it with NULL. */
+static void
+draft_set_array(RaceDraft *draft, int key, const double *numbers, uint32 rows, uint32 columns)
+{
+	draft->arrays[key] = numbers;
+	draft->rows[key] = rows;
+	draft->columns[key] = columns;
+}
 
 static void
-race_draft_of(RaceDraft *draft, const RaceParams *part)
+draft_of(RaceDraft *draft, const RaceParams *part)
 {
 	memset(draft, 0, sizeof(RaceDraft));
 	draft->part = *part;
@@ -243,21 +261,14 @@ race_draft_of(RaceDraft *draft, const RaceParams *part)
 		RaceArray	array = race_fields[key].array;
 
 		if (race_field_applies(&race_fields[key], part->kernel))
-			race_draft_set_array(draft, key, race_array(part, array),
-								 race_array_rows(part, array), race_array_columns(part, array));
+			draft_set_array(draft, key, race_array(part, array),
+							race_array_rows(part, array), race_array_columns(part, array));
 	}
 }
 
-void
-race_draft_set_array(RaceDraft *draft, int key, const double *numbers, uint32 rows, uint32 columns)
-{
-	draft->arrays[key] = numbers;
-	draft->rows[key] = rows;
-	draft->columns[key] = columns;
-}
-
-bool
-race_draft_check_field(const RaceDraft *draft, int key, Node *escontext)
+/* Raise 22023 if another kernel has the field and this one something else; false after a soft error. */
+static bool
+draft_check_field(const RaceDraft *draft, int key, Node *escontext)
 {
 	if (race_fields[key].own && !race_field_applies(&race_fields[key], draft->part.kernel))
 		ereturn(escontext, false,
@@ -267,8 +278,9 @@ race_draft_check_field(const RaceDraft *draft, int key, Node *escontext)
 	return true;
 }
 
-bool
-race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
+/* Set a field from a value from outside; false after a soft error. */
+static bool
+draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
 {
 	const RaceField *field = &race_fields[key];
 
@@ -285,8 +297,8 @@ race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
 	return true;
 }
 
-bool
-race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext)
+static bool
+draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext)
 {
 	const RaceField *field = &race_fields[key];
 	int			value = 0;
@@ -307,8 +319,8 @@ race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext
 	return true;
 }
 
-void
-race_draft_set_real(RaceDraft *draft, int key, double value)
+static void
+draft_set_real(RaceDraft *draft, int key, double value)
 {
 	uint64		bits;
 
@@ -378,8 +390,13 @@ write_part(char *next, const RaceDraft *draft)
 	return next + race_arrays_size(part);
 }
 
-RaceParams *
-race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
+/*
+ * Parameters from drafts of all their parts, palloc'd and checked; "auto" is replaced by
+ * what it stands for.  The first draft states what all share.  NULL after a soft
+ * error.
+ */
+static RaceParams *
+assemble(RaceDraft *drafts, int n, Node *escontext)
 {
 	RaceParams *params;
 	uint64		more = 0;
@@ -424,7 +441,7 @@ race_params_assemble(RaceDraft *drafts, int n, Node *escontext)
 	params->more = (uint32) more;
 	if (params->rehash == 0)
 		params->rehash = race_default_rehash(params);
-	return race_params_check(params, escontext) ? params : NULL;
+	return check(params, escontext) ? params : NULL;
 }
 
 RaceParams *
@@ -432,10 +449,10 @@ race_params_measured(const RaceParams *params, const RaceContingency *tables)
 {
 	RaceDraft	draft;
 
-	race_draft_of(&draft, params);
-	race_draft_set_array(&draft, RACE_KEY_JOINED, tables->joined, 1, tables->n_joined);
-	race_draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured, RACE_TABLE_NUMBERS);
-	return race_params_assemble(&draft, 1, NULL);
+	draft_of(&draft, params);
+	draft_set_array(&draft, RACE_KEY_JOINED, tables->joined, 1, tables->n_joined);
+	draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured, RACE_TABLE_NUMBERS);
+	return assemble(&draft, 1, NULL);
 }
 
 RaceParams *
@@ -443,10 +460,10 @@ race_params_with_cells(const RaceParams *params, const double *cells, const doub
 {
 	RaceDraft	draft;
 
-	race_draft_of(&draft, params);
-	race_draft_set_array(&draft, RACE_KEY_CELLS, cells, 1, params->dims);
-	race_draft_set_array(&draft, RACE_KEY_GROUPS, groups, RACE_GROUP_NUMBERS, params->dims);
-	return race_params_assemble(&draft, 1, NULL);
+	draft_of(&draft, params);
+	draft_set_array(&draft, RACE_KEY_CELLS, cells, 1, params->dims);
+	draft_set_array(&draft, RACE_KEY_GROUPS, groups, RACE_GROUP_NUMBERS, params->dims);
+	return assemble(&draft, 1, NULL);
 }
 
 RaceParams *
@@ -466,10 +483,10 @@ race_params_as_grid(const RaceParams *params)
 		if (!isfinite(lower[i]) || !isfinite(upper[i]) || !(lower[i] < upper[i]) ||
 			!isfinite(upper[i] - lower[i]))
 			return NULL;
-	race_draft_of(&draft, params);
+	draft_of(&draft, params);
 	draft.part.sequence = RACE_SEQUENCE_GRID;
 	draft.part.rehash = 0;		/* "auto" */
-	return race_params_assemble(&draft, 1, NULL);
+	return assemble(&draft, 1, NULL);
 }
 
 /*
@@ -535,7 +552,7 @@ set_array(RaceDraft *draft, int key, Datum value, int ndim)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: %s must be %s without nulls", race_fields[key].name,
 						ndim == 1 ? "an array of numbers" : "an array of arrays of numbers")));
-	race_draft_set_array(draft, key, (const double *) ARR_DATA_PTR(array),
+	draft_set_array(draft, key, (const double *) ARR_DATA_PTR(array),
 						 ndim == 1 ? 1 : ARR_DIMS(array)[0], ARR_DIMS(array)[ndim - 1]);
 }
 
@@ -543,20 +560,20 @@ set_array(RaceDraft *draft, int key, Datum value, int ndim)
 static void
 set_field(RaceDraft *draft, int key, Datum value)
 {
-	race_draft_check_field(draft, key, NULL);
+	draft_check_field(draft, key, NULL);
 	switch (race_fields[key].type)
 	{
 		case RACE_FIELD_CHOICE:
-			race_draft_set_name(draft, key, TextDatumGetCString(value), NULL);
+			draft_set_name(draft, key, TextDatumGetCString(value), NULL);
 			break;
 		case RACE_FIELD_COUNT:
-			race_draft_set_integer(draft, key, DatumGetInt32(value), NULL);
+			draft_set_integer(draft, key, DatumGetInt32(value), NULL);
 			break;
 		case RACE_FIELD_INTEGER:
-			race_draft_set_integer(draft, key, DatumGetInt64(value), NULL);
+			draft_set_integer(draft, key, DatumGetInt64(value), NULL);
 			break;
 		case RACE_FIELD_REAL:
-			race_draft_set_real(draft, key, DatumGetFloat8(value));
+			draft_set_real(draft, key, DatumGetFloat8(value));
 			break;
 		case RACE_FIELD_VECTOR:
 			set_array(draft, key, value, 1);
@@ -606,7 +623,7 @@ race_params_new(PG_FUNCTION_ARGS)
 		else
 			set_field(&draft, key, PG_GETARG_DATUM(arg));
 	}
-	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
+	PG_RETURN_POINTER(race_params_datum(assemble(&draft, 1, NULL)));
 }
 
 /* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip, transform): of moments (moment_sums.h) */
@@ -630,13 +647,13 @@ race_moment_params(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
-	race_draft_set_integer(&draft, RACE_KEY_DIMS, draft.columns[RACE_KEY_LOWER], NULL);
+	draft_set_integer(&draft, RACE_KEY_DIMS, draft.columns[RACE_KEY_LOWER], NULL);
 	if (PG_NARGS() > (int) lengthof(keys) && !PG_ARGISNULL(lengthof(keys)))
 	{
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(lengthof(keys)));
 		draft.part.targets = 0;	/* all columns have the same unit */
 	}
-	PG_RETURN_POINTER(race_params_datum(race_params_assemble(&draft, 1, NULL)));
+	PG_RETURN_POINTER(race_params_datum(assemble(&draft, 1, NULL)));
 }
 
 /* Append the parts of params to n drafts; returns the new number of drafts. */
@@ -649,7 +666,7 @@ append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a product can have up to %d kernels", RACE_MAX_PARTS)));
-		race_draft_of(&drafts[n++], part);
+		draft_of(&drafts[n++], part);
 	}
 	return n;
 }
@@ -678,7 +695,7 @@ race_params_multiply(PG_FUNCTION_ARGS)
 	for (; n < all; n++)
 		if (drafts[n].part.sequence == RACE_SEQUENCE_SOBOL)
 			drafts[n].part.sequence = 0;
-	PG_RETURN_POINTER(race_params_datum(race_params_assemble(drafts, all, NULL)));
+	PG_RETURN_POINTER(race_params_datum(assemble(drafts, all, NULL)));
 }
 
 /* ---------------------------------------------------------------- order */
@@ -871,7 +888,7 @@ parse_array(const char **text, int key, RaceDraft *draft, Node *escontext)
 	} while (is_matrix && next_is(text, ','));
 	if (is_matrix && !next_is(text, '}'))
 		MALFORMED("Expected \",\" or \"}\" in a matrix.");
-	race_draft_set_array(draft, key, (const double *) numbers.data, rows, columns);
+	draft_set_array(draft, key, (const double *) numbers.data, rows, columns);
 	return true;
 }
 
@@ -885,7 +902,7 @@ parse_value(const char **text, int key, RaceDraft *draft, Node *escontext)
 	double		x;
 	int64		number;
 
-	if (!race_draft_check_field(draft, key, escontext))
+	if (!draft_check_field(draft, key, escontext))
 		return false;
 	if (field->array != 0)
 		return parse_array(text, key, draft, escontext);
@@ -893,14 +910,14 @@ parse_value(const char **text, int key, RaceDraft *draft, Node *escontext)
 	if (value == NULL)
 		MALFORMED("Expected a list of parameters such as dims=3, bandwidth=5.");
 	if (field->type == RACE_FIELD_CHOICE)
-		return race_draft_set_name(draft, key, value, escontext);
+		return draft_set_name(draft, key, value, escontext);
 	if (field->type == RACE_FIELD_REAL && parse_double(value, &x))
 	{
-		race_draft_set_real(draft, key, x);
+		draft_set_real(draft, key, x);
 		return true;
 	}
 	if (field->type != RACE_FIELD_REAL && parse_int64(value, &number))
-		return race_draft_set_integer(draft, key, number, escontext);
+		return draft_set_integer(draft, key, number, escontext);
 	MALFORMED("\"%s\" is not a value for %s.", race_cut(value), field->name);
 }
 
@@ -946,7 +963,7 @@ parse_part(const char **text, bool first, RaceDraft *draft, Node *escontext)
 	draft->part = race_params_default;
 	if (kernel == NULL)
 		MALFORMED("Expected the name of a kernel, as in l2(dims=3, bandwidth=5).");
-	return race_draft_set_name(draft, RACE_KEY_KERNEL, kernel, escontext) &&
+	return draft_set_name(draft, RACE_KEY_KERNEL, kernel, escontext) &&
 		(!next_is(text, '(') || parse_list(text, first, draft, escontext));
 }
 
@@ -976,7 +993,7 @@ race_params_parse(const char *text, Node *escontext)
 	if (!race_check_text(text, RACE_MAX_TEXT, "race_params", escontext) ||
 		!parse_parts(text, drafts, &n, escontext))
 		return NULL;
-	return race_params_assemble(drafts, n, escontext);
+	return assemble(drafts, n, escontext);
 }
 
 /*
@@ -1252,7 +1269,7 @@ race_params_read(const char *bytes, Size size, Node *escontext)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary representation of type race_params"),
 				 errdetail("Its parts do not fit its size, or reserved bytes are not zero.")));
-	if (!race_params_check(&datum->params, escontext))
+	if (!check(&datum->params, escontext))
 		return NULL;
 	return datum;
 }

@@ -37,9 +37,6 @@ extern RaceParams *race_params_copy(const RaceParams *params,
 /* The parameters in a datum; valid as long as the datum, detoasted, is. */
 extern const RaceParams *race_params_arg(Datum datum);
 
-/* Raise 22023 (softly, where there is a context) unless params are good. */
-extern bool race_params_check(const RaceParams *params, Node *escontext);
-
 /* Raise 22023 unless the parameters are good enough to make a sketch. */
 extern void race_params_check_complete(const RaceParams *params);
 
@@ -68,38 +65,7 @@ extern bool race_params_same_kernel(const RaceParams *a, const RaceParams *b);
 /* Raise 22023, naming both, unless they are the same. */
 extern void race_params_check_same(const RaceParams *a, const RaceParams *b);
 
-/* ---------------------------------------------------- construction: params.c */
-
-/*
- * A part of the kernel while it is put together: its fields, and its arrays by field number.
- * A sequence or rehash of 0 is "auto".
- */
-typedef struct RaceDraft
-{
-	RaceParams	part;
-	const double *arrays[RACE_KEYS];
-	uint32		rows[RACE_KEYS];	/* of an array, 1 of a vector, */
-	uint32		columns[RACE_KEYS]; /* and the numbers in each */
-} RaceDraft;
-
-/* Set an array, or remove it with NULL. */
-extern void race_draft_set_array(RaceDraft *draft, int key, const double *numbers,
-								 uint32 rows, uint32 columns);
-
-/* Raise 22023 if another kernel has the field and this one something else; false after a soft error. */
-extern bool race_draft_check_field(const RaceDraft *draft, int key, Node *escontext);
-
-/* Set a field from a value from outside; false after a soft error. */
-extern bool race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext);
-extern bool race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext);
-extern void race_draft_set_real(RaceDraft *draft, int key, double value);
-
-/*
- * Parameters from drafts of all their parts, palloc'd and checked; "auto" is replaced by
- * what it stands for.  The first draft states what all share.  NULL after a soft
- * error.
- */
-extern RaceParams *race_params_assemble(RaceDraft *drafts, int n, Node *escontext);
+/* ------------------------------------------------------------ construction */
 
 /*
  * The same kernel as a grid (table.h), palloc'd; NULL if there cannot be one, because of

@@ -1,7 +1,6 @@
 /*
  * release.h
- *		Settings of a release
- * gave, or until the transaction ends.
+ *		Settings that a release changes, until a level of settings or the transaction ends
  */
 #ifndef RACE_RELEASE_H
 #define RACE_RELEASE_H
