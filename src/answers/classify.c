@@ -58,7 +58,7 @@ flatness_of(const RaceQuestion *question)
 
 /*
  * The count of a class with few records may be far too low by noise, and then its density would be
- * high everywhere.  So the divisor of a density has so many variances of the noise of a count added to its square.
+ * high everywhere.  So this number of variances of the noise of a count is added to the square of the divisor of a density.
  */
 #define COUNT_VARIANCES		4
 

@@ -141,7 +141,7 @@ typedef struct Terms
 	RaceRecordCount count;
 } Terms;
 
-/* A residual whose square exceeds its variance so many times is not noise: 3 standard errors. */
+/* A residual whose square exceeds its variance by this factor is not noise: 3 standard errors. */
 #define SIGNIFICANT_SQUARE	9.0
 
 static Terms
@@ -254,7 +254,7 @@ least_variance(const RaceQuestion *question, const Terms *terms)
 #define UNSHOWN_IN_PLANE	0.25
 #define ROWS_FOR_PLANE		512
 
-/* A query that leaves out a part sums about so many answers to whole records. */
+/* A query that leaves out a part sums about this number of answers to whole records. */
 #define WHOLE_ANSWERS		4
 
 /*

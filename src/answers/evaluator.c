@@ -129,7 +129,7 @@ mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double dist
 	return sum;
 }
 
-/* Below so many steps means are computed, at so many distances; beyond, the variance of a spline gives them. */
+/* Steps below which means are computed, and the number of distances; beyond, the variance of a spline gives them. */
 #define NEAR_STEPS		6
 #define NEAR_DISTANCES	256
 
@@ -351,7 +351,7 @@ project_line(double *line, Size stride, Size n)
 	line[(n - 1) * stride] /= 1 - pole;
 }
 
-/* Return the nodes of a grid that goes on with 0: so many cells below and above along each axis. */
+/* Return the nodes of a grid that is extended by cells of 0 below and above along each axis. */
 static double *
 extend_grid(RaceGrid *grid, uint32 below, const uint32 *above, const double *nodes, MemoryContext context)
 {
@@ -608,7 +608,7 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 
 /*
  * The noise of a release is alike within a bandwidth, so that of 20 releases of test/bench/gaussian.py the worst
- * held the truth in 82 % of its intervals.  With so many times the variance it holds 93 %.
+ * held the truth in 82 % of its intervals.  With the variance times this factor it holds 93 %.
  */
 #define WORST_VARIANCE	2.0
 

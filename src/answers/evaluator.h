@@ -116,7 +116,7 @@ extern bool race_rows_hide_errors(const RaceParams *params);
 extern double race_estimator_mean(const RaceView *view, const RaceEvaluator *fitted,
 								const uint32 *buckets, uint32 from, uint32 to);
 
-/* In how many blocks so many rows are compared to learn the variance of their mean */
+/* The number of blocks into which rows are divided to estimate the variance of their mean */
 extern uint32 race_estimator_blocks(const RaceParams *params, uint32 rows);
 
 /*

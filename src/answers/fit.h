@@ -21,7 +21,7 @@
  */
 
 #define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points, */
-#define RACE_MAX_DENSE_POINTS	4096	/* where their Gram matrix is needed, so many */
+#define RACE_MAX_DENSE_POINTS	4096	/* the largest number of points whose Gram matrix is computed */
 
 typedef struct RaceFitRequest
 {

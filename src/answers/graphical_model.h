@@ -23,7 +23,7 @@ typedef struct RaceGraphColumns
 	const uint32_t *cells;		/* [columns] */
 	const uint32_t *groups;		/* [columns], 1 <= groups <= cells */
 	const uint32_t *const *group_of;	/* [columns][cells]; NULL for a column: cell c is group c */
-	const uint32_t *ordered;	/* [columns] or NULL: the first so many cells are alike if they are neighbors */
+	const uint32_t *ordered;	/* [columns] or NULL: the number of first cells that are alike if they are neighbors */
 } RaceGraphColumns;
 
 /*
@@ -37,7 +37,7 @@ typedef struct RaceMarginal
 	uint32_t	third;
 	double		variance;		/* of the noise of a count, above 0 */
 	const double *counts;		/* only race_graph_fit() reads them */
-	uint32_t	block;			/* of one column: so many neighbouring cells were counted together (contingency.h); 0 is 1 */
+	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together (contingency.h); 0 is 1 */
 } RaceMarginal;
 
 /* Memory that is never freed before the graph is; never NULL */

@@ -131,7 +131,7 @@ typedef struct Squares
 	double		pooled;
 } Squares;
 
-/* Add nodes, which are one of so many parts. */
+/* Add nodes, which are one of several parts. */
 static void
 add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *products,
 			 Squares *squares)
@@ -166,7 +166,7 @@ pooled(const Pair *pair, const Products *products)
 		(1 - share) * (1 - share) * products->bb;
 }
 
-/* Set the moments from sums over so many parts like these nodes: what noise adds is subtracted. */
+/* Set the moments from sums over the parts of these nodes, less the expectation of noise. */
 static void
 find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *squares,
 			 Products *products)

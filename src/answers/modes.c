@@ -486,7 +486,7 @@ ask_loss(Minimize *minimize, const double *x)
 	return estimate_loss(&minimize->search.question, minimize->lifted);
 }
 
-/* What the search takes for the height of a place: nothing once it has asked enough */
+/* Return the height of a place for the search, or 0 once it has asked the maximal number of places. */
 static double
 loss_height(Search *search, const double *x)
 {

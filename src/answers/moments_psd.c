@@ -20,7 +20,7 @@
  */
 #define MOVED				0.85
 
-/* Below so many standard deviations a series is used, which is more exact there. */
+/* Standard deviations below which a series is used, which is more exact there */
 #define FAR_BELOW			-20
 
 /* Eigenvalues below this share of the largest one are those of rounding errors. */
@@ -250,7 +250,7 @@ find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, c
 	return risk;
 }
 
-/* Fit with so many records of the prior, first with none; false if the projected sums have no inverse. */
+/* Fit with several numbers of records of the prior, first with none; false if the projected sums have no inverse. */
 static bool
 fit_with_prior(RaceSecondMoments *sums, double count, RaceRidge *ridge, double *work, double *risk)
 {

@@ -74,7 +74,7 @@ typedef struct RaceRidge
 	double		residual;		/* mean square of what is left */
 } RaceRidge;
 
-/* Of n predictors, of so many columns */
+/* Of n predictors, among `columns` columns */
 #define RACE_RIDGE_WORK(n, columns)		((3 * (size_t) (n) + 1) * (n) + 2 * (size_t) (columns))
 
 /*

@@ -20,7 +20,7 @@
 #define SQUARES_OF_WEIGHTS \
 	(2.0 + 2 * TIMES_AROUND * TIMES_AROUND + 4 * (TIMES_AROUND - 1) * (TIMES_AROUND - 1))
 
-/* A pair is a point mass only if its excess is the largest among so many pairs to both sides. */
+/* A pair is a point mass only if its excess is the largest among this number of pairs to both sides. */
 #define NEIGHBORS		2
 
 static double

@@ -17,11 +17,11 @@
  */
 #define RACE_RADIAL_CLOSE	0.5625	/* its root times ROOTS is a whole number */
 #define RACE_RADIAL_ROOTS	4096
-#define RACE_RADIAL_NEAR	8	/* bandwidths, up to which there are so many steps each, */
+#define RACE_RADIAL_NEAR	8	/* bandwidths, up to which there is this number of steps each, */
 #define RACE_RADIAL_STEPS	512
-#define RACE_RADIAL_MIDDLE	64	/* and from there up to which so many; */
+#define RACE_RADIAL_MIDDLE	64	/* and from there up to which this number; */
 #define RACE_RADIAL_WIDE	32
-#define RACE_RADIAL_FAR		256 /* beyond, so many between its reciprocal and 0 */
+#define RACE_RADIAL_FAR		256 /* beyond, the number of steps between its reciprocal and 0 */
 
 typedef struct RaceRadial
 {

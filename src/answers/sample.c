@@ -475,7 +475,7 @@ vector_text(const double *x, uint32 n, bool whole)
 	return text.data;
 }
 
-/* A row type of so many texts */
+/* A row type of n texts */
 static TupleDesc
 texts_of_parts(int n)
 {
@@ -830,7 +830,7 @@ typedef struct Quantiles
 	int			n;
 } Quantiles;
 
-/* Two-sided, 95 %: so many standard errors on each side */
+/* Standard errors on each side of a two-sided interval of 95 % */
 #define MARGIN	1.96
 
 /*

@@ -154,7 +154,7 @@ typedef struct Sums
 	double		within;			/* squares of what values within groups may differ from what is supposed, as a sum */
 } Sums;
 
-/* In an event, the mean of a group differs from what is supposed by so many standard deviations of its values. */
+/* Standard deviations of its values by which, in an event, the mean of a group differs from what is supposed */
 #define WITHIN		0.25
 
 /*
@@ -292,7 +292,7 @@ divide_sums(const Sums *sums, double off, double least, double most, double z, M
 	mean->upper = Max(Min((b + root) / a + off, most), mean->estimate);
 }
 
-/* The mean of the first so many records of the column, in the order of its values, or of the last */
+/* The mean of the first `records` records of the column in the order of its values, or of the last */
 static double
 mean_of_first(const Means *means, double records, bool last)
 {
@@ -568,7 +568,7 @@ typedef struct Histogram
 	RaceResultRow row;
 } Histogram;
 
-#define RANGES			20		/* at most about so many if nothing is asked for */
+#define RANGES			20		/* about the largest number of them if nothing is asked for */
 
 static void
 refuse_edges(const char *problem)
@@ -653,7 +653,7 @@ has_others(const Histogram *histogram)
 	return false;
 }
 
-/* Ranges as they are asked for: between edges, or of numbers so many bins, or at most so many as they are measured */
+/* Ranges as they are asked for: between edges, or a number of bins, or at most that number of measured cells */
 static uint32
 choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 {

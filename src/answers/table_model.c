@@ -14,7 +14,7 @@
 
 #define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (test/bench/TABLES.md) */
 #define LEAST_VARIANCE			1.0		/* in a fit: less would make it converge slowly, and for nothing */
-#define FEWER_CELLS				10		/* a fit begins where one ended whose cliques have so many times fewer cells */
+#define FEWER_CELLS				10		/* a fit begins where one ended whose cliques have fewer cells by this factor */
 
 /* Sets of columns are aligned to more than what palloc aligns to. */
 #define ALIGNMENT	sizeof(RaceColumnSet)

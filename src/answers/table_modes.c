@@ -48,7 +48,7 @@ typedef struct ColumnModes
 } ColumnModes;
 
 /*
- * The straight part of the string that begins before a cell, with so many records before it; returns the next cell.
+ * The straight part of the string that begins before a cell, at a height of records before it; returns the next cell.
  * The string bends where it touches the bound that lets it go no further.
  */
 static uint32

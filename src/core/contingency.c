@@ -647,7 +647,7 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
  * Cells of a number
  */
 
-#define DECIMALS	15			/* a double has so many decimal digits */
+#define DECIMALS	15			/* decimal digits of a double */
 
 /* Is x an integer divided by a power of ten, and the double nearest to it? */
 static bool

@@ -80,8 +80,8 @@ typedef struct RaceTable
 	size_t		cells;			/* with as many counters as there are parts of each */
 	uint32_t	width;			/* groups of the second column, */
 	uint32_t	depth;			/* and of the third; 1 without */
-	uint32_t	block;			/* of one column: so many neighbouring cells were counted together, */
-	uint32_t	ordinary;		/* of the first so many cells */
+	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together, */
+	uint32_t	ordinary;		/* among the first cells; this is their number */
 } RaceTable;
 
 /* Are they of what was measured of tables, which is private? */

@@ -18,7 +18,7 @@
  * records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3 and 1.  Half or twice of most changed
  * errors by less than a tenth.
  */
-#define COUNT_TABLES	2.0		/* the number of records gets what one of so many tables a column would, */
+#define COUNT_TABLES	2.0		/* the number of records gets the share of one of this number of tables a column, */
 #define COUNT_LEAST		0.02
 #define COUNT_MOST		0.05
 #define SCORES_PART		0.1		/* scores, of what is left in a round */
@@ -37,7 +37,7 @@
 /* This part of what tables of one column get is divided equally. */
 #define EQUAL_PART		0.33
 
-/* Groups have so many times the expected deviation of a counter of a pair, or are joined. */
+/* Groups whose count is less than this multiple of the expected deviation of a counter of a pair are joined. */
 #define GROUP_DEVIATIONS	7
 
 /*
@@ -67,7 +67,7 @@
  */
 #define SECOND_DRAW_PART	0.35
 
-/* A table is chosen if its score is so many standard deviations above what it costs. */
+/* A table is chosen if its score exceeds its cost by this number of standard deviations. */
 #define SCORE_DEVIATIONS	1
 
 /* The noise of a table of two columns counts so much, since the fit takes some of it (test/bench/TABLES.md, Three constants). */
@@ -407,7 +407,7 @@ next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table
 			table->weight *= select->asked[i].weight;
 }
 
-/* The part of a table, of columns with so many groups */
+/* The part of a table, by the numbers of groups of its columns */
 static double
 table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_t *groups)
 {
@@ -735,7 +735,7 @@ gain_of_second_draw(const RaceSelect *select, double amount)
 	return gain * (select->columns - 1);
 }
 
-/* Is the largest score above what noise alone is expected to reach among so many? Else they tell of no dependence. */
+/* Is the largest of n scores above the expected maximum of noise alone? Else they show no dependence. */
 static bool
 tell_dependence(const RaceSelect *select, const int64_t *scores)
 {

@@ -32,7 +32,7 @@
 
 #define RACE_SELECT_ASKED	128
 #define RACE_SELECT_SCORES	(RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
-#define RACE_SELECT_TABLES	512 /* at most so many tables of two and three columns are measured */
+#define RACE_SELECT_TABLES	512 /* the most tables of two and three columns that are measured */
 
 /* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 1 s. */
 #define RACE_SELECT_CLIQUES	1000000
@@ -52,8 +52,8 @@ typedef struct RaceSelect
 	uint32_t	columns;
 	const uint32_t *cells;		/* [columns]: of tables of one column */
 	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
-	const uint32_t *ordered;	/* [columns]: of these, the first so many are alike if they are neighbors, */
-	const uint32_t *width;		/* [columns]: and have so many cells */
+	const uint32_t *ordered;	/* [columns]: the number of first groups that are alike if they are neighbors, */
+	const uint32_t *width;		/* [columns]: and the number of their cells */
 	const double *weights;		/* [columns], how much a column matters */
 	uint32_t	n_asked;
 	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor, and tables of three columns that may be

@@ -28,7 +28,7 @@ typedef struct RaceThreshold
 /* False when the noise would be too large; epsilon and delta as in noise.h, categories from 1 to 2^32 */
 extern bool race_threshold_plan(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold);
 
-/* Does a category of so many persons, at least one, pass?  Draws noise; *noisy gets the number with it. */
+/* Does a category of `persons` persons, at least one, pass?  Draws noise; *noisy gets the number with it. */
 extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy);
 
 /*
@@ -60,7 +60,7 @@ typedef struct RaceBounds
 	double		beyond_error;	/* and how far it may be off, with 95 % confidence */
 } RaceBounds;
 
-/* Begin a search that costs epsilon, where a person changes so many numbers.  False when the noise would be too large */
+/* Begin a search that costs epsilon, where a person changes `numbers` of the numbers.  False when the noise would be too large */
 extern bool race_bounds_start(RaceBounds *bounds, double epsilon, uint64_t numbers);
 
 /* Which counter of a reading a number is in; -1 for none */

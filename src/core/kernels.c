@@ -1037,7 +1037,7 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the sequence of a part, of which so many Sobol' dimensions are taken */
+/* What is wrong with the sequence of a part, where `taken` Sobol' dimensions are taken; or NULL */
 static const char *
 sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t length)
 {

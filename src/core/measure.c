@@ -234,7 +234,7 @@ load_table(const Work *work, const RaceTable *from, int64_t *counters)
 			}
 }
 
-/* Add noise to so many exact counters. */
+/* Add noise to n exact counters. */
 static void
 add_noise(Work *work, int64_t *counters, size_t n, uint64_t noise)
 {
@@ -571,7 +571,7 @@ draw_scores(Work *work, RaceTable table)
 		reference->end(state);
 }
 
-/* Measure the tables that were chosen after the first so many. */
+/* Measure the tables that were chosen after those that are measured. */
 static void
 measure_chosen(Work *work, RaceTable first, uint32_t from)
 {

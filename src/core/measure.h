@@ -61,7 +61,7 @@ extern double race_measure_noise(const RaceRequest *request, const RaceParams *p
 /* The bytes of the workspace, which is aligned to 8 and holds the result */
 extern size_t race_measure_workspace(const RaceParams *params);
 
-/* Measure exact tables with so many records, which is a private number, where race_measure_count() is not 0. */
+/* Measure exact tables, with their number of records, which is private, where race_measure_count() is not 0. */
 extern const RaceMeasuring *race_measure(RaceRandom *random, const RaceExact *exact,
 										 const RaceRequest *request, double records, void *workspace);
 

@@ -256,7 +256,7 @@ typedef struct RaceSensitivity
 } RaceSensitivity;
 
 /*
- * The number of honest shares in the sum if so many collude or drop out; may be 0
+ * The number of honest shares in the sum, without those that collude or drop out; may be 0
  */
 extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
 								   uint32_t dropouts);

@@ -541,7 +541,7 @@ race_params_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
-/* Set an array of so many dimensions; its numbers may be infinite. */
+/* Set an array of ndim dimensions; its numbers may be infinite. */
 static void
 set_array(RaceDraft *draft, int key, Datum value, int ndim)
 {

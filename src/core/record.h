@@ -111,7 +111,7 @@ typedef struct RaceRecords
 extern RaceRecords *race_records_create(const RaceParams *params,
 										MemoryContext context);
 
-/* Make space for so many records, but not for the elements of sets. */
+/* Make space for `capacity` records, but not for the elements of sets. */
 extern void race_records_reserve(RaceRecords *records, uint32 capacity);
 
 /*

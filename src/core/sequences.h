@@ -162,7 +162,7 @@ race_is_structured(const RaceParams *part)
 /* D, also the number of rows of a group, which share a transform; 0 for other sequences */
 extern uint32_t race_structured_length(const RaceParams *part);
 
-/* How many words of signs a transform has; and those of all, in so many rows */
+/* The number of words of signs of a transform; and of those of `rows` rows */
 static inline size_t
 race_structured_words(const RaceParams *part)
 {

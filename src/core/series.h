@@ -26,19 +26,19 @@
  */
 #define RACE_SERIES_LEAST		4
 
-/* How many lengths have so many values, at least one, in a series of so many intervals */
+/* The number of lengths that have at least `least` values in a series of these intervals, and at least one */
 extern uint32_t race_series_levels(uint32_t intervals, uint32_t least);
 
-/* How many values of so many lengths are closed after so many intervals */
+/* The number of values, of `levels` lengths, that are closed after these intervals */
 extern uint32_t race_series_closed(uint32_t intervals, uint32_t levels);
 
 /* The intervals of a value, whose number is from 1 on: the first, from 0 on, and how many */
 extern void race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length);
 
-/* The epsilon of each of so many releases that cost (epsilon, delta) together */
+/* The epsilon of each of several releases that cost (epsilon, delta) together */
 extern double race_series_epsilon(double epsilon, double delta, uint32_t levels);
 
-/* Make the cost of one value that of so many. */
+/* Make the cost of one value that of `levels` values. */
 extern void race_series_cost(RaceNoise *noise, uint32_t levels);
 
 #endif

@@ -261,7 +261,7 @@ typedef struct RaceCallSite
 	RaceParams *params;			/* the parameters of these rows */
 	RaceRecords *next;			/* the record that is being read */
 	RaceRecords *last;			/* the record that was hashed before, */
-	uint32		rows_hashed;	/* in so many rows, */
+	uint32		rows_hashed;	/* the number of rows, */
 	uint32	   *buckets;		/* and its buckets, in whole blocks */
 	RaceStoredEntry *stored;	/* or NULL */
 	RaceHeld   *held;

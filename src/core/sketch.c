@@ -355,7 +355,7 @@ race_bounded_sum(int64 a, int64 b, bool exact)
 #define MAX_LONG_SIZE	((Size) 1024 * 1024)
 #define MAX_WIDE_SIZE	((Size) 4 * 1024 * 1024)
 #define WIDE			((Size) 512 * 1024)	/* counters of a block of rows, bytes */
-#define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* about so many multiplications */
+#define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* multiplications, about */
 #define MAX_SET_WORK	((Size) 256 * 1024 * 1024)	/* elements times functions */
 
 static bool

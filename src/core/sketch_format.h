@@ -58,7 +58,7 @@ typedef struct RaceModel
 #define RACE_UNTESTED			1e6
 #define RACE_MAX_THETA			1e6		/* of the model of contingency tables, which has the logarithms of shares */
 
-/* The size of a model of n points, whose sets have so many elements all together */
+/* The size of a model of n points, whose sets have `elements` elements all together */
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 							  uint64 text_size);
 

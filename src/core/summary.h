@@ -98,7 +98,7 @@ race_weighted_variance(double variance, uint32_t bits)
 typedef struct RaceExact
 {
 	const RaceParams *params;
-	const void *counters;		/* of so many bytes each */
+	const void *counters;		/* of `width` bytes each */
 	int			width;
 	bool		is_half;
 	int64_t		count;

@@ -669,7 +669,7 @@ static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
  */
 static const uint32_t most_detail[RACE_GRID_DIMS + 1] = {0, 61, 72, 89};
 
-/* A node is one unit in the other norm, which counts so many times: enough to tell it apart. */
+/* The factor by which the other norm counts, in which a node is one unit: enough to tell it apart */
 static const uint32_t times_spread[RACE_GRID_DIMS + 1] = {0, 0, 0, 30};
 
 /* Nodes and products beyond count as these, so that sums stay within 64 bits, of roots, and 128. */

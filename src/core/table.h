@@ -72,7 +72,7 @@ extern void race_grid_choose_cells(const RaceParams *part, const double *bandwid
  */
 extern void race_grid_round_for_halves(RaceParams *params);
 
-/* The number of nodes of so many levels with these cells; 0 if cells are not valid */
+/* The number of nodes of `levels` levels with these cells; 0 if cells are not valid */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 
 /* Is the kernel one of vectors by themselves, and a function of their distance, of which a table can be made (radial.h)? */

@@ -72,7 +72,7 @@ typedef struct ColumnsPlan
 
 #define MOST_OF_SET		3		/* columns in a set of the workload */
 
-/* Tables of the label with two other columns are counted, and may be chosen, if they have at most so many cells: 100 MB */
+/* Tables of the label with two other columns are counted, and may be chosen, if they have at most this number of cells: 100 MB */
 #define LABEL_CELLS		4000000
 
 /* The number of a column; 42703 if there is none of this name */
@@ -122,7 +122,7 @@ read_set(char *set, const RaceDomain *domains, int n, int *columns)
 	return found;
 }
 
-/* Add a table of so many columns to rows of parameters, unless it is there; of three columns, count its cells. */
+/* Add a table of several columns to rows of parameters, unless it is there; of three columns, count its cells. */
 static void
 add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, int weight)
 {

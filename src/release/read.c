@@ -160,7 +160,7 @@ end_rows(DestReceiver *self)
 	(void) self;
 }
 
-/* What no record was found for is an empty sketch, to get noise like any other. */
+/* A label without records gets an empty sketch, with noise like any other. */
 static void
 fill_parts(Parts *parts)
 {

@@ -754,7 +754,7 @@ charge_and_make(Release *release)
 
 /* ----------------------------------------------------------------- procedures */
 
-/* What memory keeps across transactions is in the memory context of this connection. */
+/* Begin a release.  Its memory, which lasts across transactions, is in the context of this connection. */
 static void
 begin(Release *release, FunctionCallInfo fcinfo)
 {

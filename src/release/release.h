@@ -34,7 +34,7 @@ race_set_path(const char *path)
 	race_set("search_path", path);
 }
 
-/* What the text of an expression depends on, so that every session writes it alike */
+/* Fix the settings that the text of an expression depends on, so that every session writes it alike. */
 static inline void
 race_set_plain(void)
 {
