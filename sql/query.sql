@@ -13,6 +13,11 @@ FROM s, (SELECT q, avg(race_kernel('l2(bandwidth=2)', x, q)) k FROM t, (VALUES (
      LATERAL (SELECT race_estimate(s, q) e) w ORDER BY q;
 SELECT race_kde(s, ARRAY[5]) = race_kde(s, '{5}') AS a, race_kde(s, ARRAY[5::real]) = race_kde(s, ARRAY[5::numeric]) AS b FROM s;
 
+-- where densities are large a release has few independent errors, and intervals reach further: 2.13 standard errors of 16 blocks at 0
+SELECT q[1] AS q, round(kernel_density::numeric, 2) AS density, round(((e.upper - e.lower) / 2 / e.standard_error)::numeric, 2) AS reach,
+       round(((difference - d.lower) / d.standard_error)::numeric, 2) AS of_difference
+FROM s, (VALUES ('{5}'::float8[]), ('{20}'), ('{400}')) v(q), race_estimate(s, q) e, race_difference(s, race_sketch(race_params(s)), q) d;
+
 -- rehashed codes: collisions are corrected, so that far away the sum is near 0
 SELECT rehash, range, abs(race_kernel_sum(b, '{50000}')) < 5 AS corrected, abs(race_kernel_sum(b, '{5}') - 1000 * k) < 25 AS near
 FROM unnest('{2,3,8,100}'::int[]) range, unnest('{multilinear}'::text[]) rehash,

@@ -388,13 +388,28 @@ race_check_confidence(double confidence)
 /* The variance of a grid is known: degrees of freedom with which Student's distribution is the normal one */
 #define KNOWN	1000000
 
+/* Fewer degrees of freedom reach further than the one error that all answers of a release may share: 1.645 times 1.96. */
+#define LEAST_DEGREES	3.0
+
+/*
+ * In one release, answers by rows err alike: places share an error as far as they share buckets, which is their kernel.
+ * The count's error is shared by all.  So an answer shares its error with a part of the records that is about its
+ * density, and a release has about 1 / density independent errors.  With k of them, 90 % of the answers of 19 in 20
+ * releases are within 1.645 sqrt(x / k) standard errors, where x is the .95 quantile of chi square with k degrees of
+ * freedom: 2.12, 2.23 and 2.45 for k = 15, 10 and 5.  Student's distribution with k degrees reaches 2.13, 2.23 and
+ * 2.57.  The blocks of rows have degrees of their own: relative variances add, as Satterthwaite has it.
+ */
 double
-race_estimate_reach(const RaceView *view, double confidence)
+race_estimate_reach(const RaceView *view, double confidence, double density)
 {
 	const RaceParams *params = view->params;
-	uint32		blocks = race_summary_kind(params)->hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
+	bool		hashed = race_summary_kind(params)->hashed;
+	uint32		blocks = hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
+	double		degrees = blocks - 1.0;
 
-	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, blocks - 1);
+	if (hashed && density > 0)
+		degrees = Max(1 / (1 / degrees + density), Min(degrees, LEAST_DEGREES));
+	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, degrees);
 }
 
 bool
@@ -543,6 +558,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	double		confidence = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
 	double		lower = -INFINITY;
 	double		upper = INFINITY;
+	double		reach;
 	RaceQuestion question;
 	RaceDensity estimate;
 	RaceResultRow row;
@@ -561,7 +577,8 @@ race_estimate(PG_FUNCTION_ARGS)
 		race_estimate_warn(&question, &estimate);
 	}
 	ratio = (RaceRatio) {estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance, 0};
-	if (race_ratio_bounds(&ratio, race_estimate_reach(&question.view, confidence), &lower, &upper) && !gaussian)
+	reach = race_estimate_reach(&question.view, confidence, gaussian ? 0 : estimate.density);
+	if (race_ratio_bounds(&ratio, reach, &lower, &upper) && !gaussian)
 	{
 		/* 1 unless the count is too small to divide by */
 		double		whole = estimate.records / estimate.n;
@@ -626,8 +643,8 @@ race_difference(PG_FUNCTION_ARGS)
 					(densities[i].least_variance - densities[i].rows_variance);
 		variance += Max(-2 * covariance / densities[0].n / densities[1].n, least);
 	}
-	t = Max(race_estimate_reach(&questions[0].view, confidence),
-			race_estimate_reach(&questions[1].view, confidence));
+	t = Max(race_estimate_reach(&questions[0].view, confidence, densities[0].density),
+			race_estimate_reach(&questions[1].view, confidence, densities[1].density));
 	reach = t * sqrt(Max(variance, 0));
 	/* a density says nothing if the number of records is within its noise of zero */
 	for (int i = 0; i < 2; i++)

@@ -105,8 +105,11 @@ extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity res
 /* Raise 22023 unless it is between 0 and 1. */
 extern void race_check_confidence(double confidence);
 
-/* How many standard errors an interval of this confidence reaches; INFINITY if unknown */
-extern double race_estimate_reach(const RaceView *view, double confidence);
+/*
+ * How many standard errors the interval of a density reaches; INFINITY if unknown.  With a density of 0, that
+ * of an answer which does not share its error with others.
+ */
+extern double race_estimate_reach(const RaceView *view, double confidence, double density);
 
 /* Warn, once for a call site, where a sketch has too few rows to know its own variance. */
 extern void race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate);

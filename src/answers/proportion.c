@@ -760,7 +760,7 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 	{
 		race_estimate_warn(&questions[i], &densities[i]);
 		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
-		t = Max(t, race_estimate_reach(&questions[i].view, confidence));
+		t = Max(t, race_estimate_reach(&questions[i].view, confidence, 0));
 		noise[i] = hashed || proportion == NULL ? densities[i].sum_variance :
 			race_evaluator_grid(race_evaluator_at(questions[i].site, &questions[i].view))->noise_variance;
 	}
