@@ -30,13 +30,14 @@
  *
  *		slope s + shift[j] - shift[i] + deviation[pair][node]
  *
- * (Platt 1999; with a slope and shifts for all pairs).  The other classes keep their scores, to the power of the slope.  The derivative of the log likelihood is linear in
- * the numbers of records: so noise gives it no bias, and its variance is known.  Slope and shifts are normal around 1
- * and 0 before, and so are deviations around 0.  The spreads of both are those for which what was found is likeliest
- * (empirical Bayes): where noise hides what calibration would change, the scores stay as they are.
+ * (Platt 1999; with a slope and shifts for all pairs).  The other classes keep their scores, to the power of the slope.
+ * The derivative of the log likelihood is linear in the numbers of records: so noise gives it no bias, and its variance is
+ * known.  Slope and shifts are normal around 1 and 0 before, and so are deviations around 0.  Their spreads are those for
+ * which what was found is likeliest (empirical Bayes): where noise hides what calibration would change, the scores stay as
+ * they are.
  */
 
-/* Spreads that are tried, of shifts and deviations; that of the slope is half as large */
+/* Spreads that are tried, of the slope, of shifts and of deviations */
 static const double spreads[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 
 #define UNIT_MARGIN		2.0		/* a margin that is half way from the middle to an end of the histogram */
@@ -57,6 +58,7 @@ typedef struct Fit
 	double	   *lower;
 	double	   *higher;
 	double		variance;		/* of each number */
+	double	   *weight;			/* of the gradients of nodes, [pairs][nodes] */
 	double	   *gradient;		/* of the log likelihood, weighted, [n] */
 	double	   *information;	/* minus its derivative, [n][n] */
 	double	   *covariance;		/* of the gradient, [n][n] */
@@ -111,6 +113,37 @@ evaluate_node(const Fit *fit, size_t place, double log_odds, double *gradient, d
 	*variance = *information + fit->variance * (p * p + (1 - p) * (1 - p));
 }
 
+/*
+ * Weigh the gradients of nodes by their information over their variance, as the scores say it: nodes without records have
+ * as much noise as others.  How many records a node has is told by the other nodes of its pair, nearer ones more.  Their
+ * noise is independent of its own, so weights give no bias.
+ */
+static void
+find_weights(Fit *fit)
+{
+	size_t		places = (size_t) pairs_of(fit->calibration->classes) * fit->nodes;
+
+	for (size_t place = 0; place < places; place++)
+	{
+		int			node = place % fit->nodes;
+		double		p = logistic(margin_of_node(fit->calibration, node));
+		double		records = 0;
+		double		sum = 0;
+		double		information;
+
+		for (int other = 0; other < (int) fit->nodes; other++)
+			if (other != node)
+			{
+				size_t		there = place - node + other;
+
+				records += (fit->lower[there] + fit->higher[there]) / abs(other - node);
+				sum += 1.0 / abs(other - node);
+			}
+		information = fmax(records / sum, 0) * p * (1 - p);
+		fit->weight[place] = information / (information + fit->variance * (p * p + (1 - p) * (1 - p)));
+	}
+}
+
 static void
 add_product(double *matrix, int n, const int *index, const double *x, double factor)
 {
@@ -119,10 +152,7 @@ add_product(double *matrix, int n, const int *index, const double *x, double fac
 			matrix[index[a] * n + index[b]] += factor * x[a] * x[b];
 }
 
-/*
- * Evaluate the gradient of slope and shifts.  A node has the weight 1 / cosh(s / 2): far from the middle there is
- * hardly any information, and as much noise.  Weights that do not depend on noisy numbers give no bias.
- */
+/* Evaluate the gradient of slope and shifts. */
 static void
 evaluate(Fit *fit)
 {
@@ -142,13 +172,12 @@ evaluate(Fit *fit)
 			{
 				const int	index[3] = {0, 1 + pair.lower, 1 + pair.higher};
 				double		x[3] = {0, -1, 1};
-				double		weight;
+				double		weight = fit->weight[place];
 				double		gradient;
 				double		information;
 				double		variance;
 
 				x[0] = pair.margin = margin_of_node(calibration, node);
-				weight = 1 / cosh(pair.margin / 2);
 				evaluate_node(fit, place, line_at(calibration, &pair), &gradient, &information, &variance);
 				for (int a = 0; a < 3; a++)
 					fit->gradient[index[a]] += weight * gradient * x[a];
@@ -197,9 +226,9 @@ find_step(Fit *fit, const double *precision, const double *from_prior, double *s
 	return evidence;
 }
 
-/* Find the likeliest slope and shifts for a spread; returns as find_step. */
+/* Find the likeliest slope and shifts for their spreads, beginning with those that are there; returns as find_step. */
 static double
-fit_line(Fit *fit, double spread)
+fit_line(Fit *fit, double slope_spread, double shift_spread)
 {
 	RaceCalibration *calibration = fit->calibration;
 	int			n = fit->n;
@@ -211,8 +240,8 @@ fit_line(Fit *fit, double spread)
 
 	for (int i = 0; i < n; i++)
 	{
-		precision[i] = (i == 0 ? 4 : 1) / (spread * spread);
-		from_prior[i] = 0;
+		precision[i] = pow(i == 0 ? slope_spread : shift_spread, -2);
+		from_prior[i] = i == 0 ? calibration->slope - 1 : calibration->shift[i - 1];
 	}
 	for (int steps = 0; steps < MOST_STEPS && largest > LEAST_STEP; steps++)
 	{
@@ -276,24 +305,37 @@ fit_nodes(Fit *fit, double spread)
 	return evidence;
 }
 
-/* Do a fit with the spread that has the most evidence. */
+/* Fit the line, and then deviations from it, with the spreads that have the most evidence. */
 static void
-fit_best(Fit *fit, double (*fit_with) (Fit *fit, double spread))
+fit_best(Fit *fit)
 {
+	const size_t n = lengthof(spreads);
 	double		least = INFINITY;
-	double		best = spreads[0];
+	size_t		best = 0;
 
-	for (int i = 0; i < (int) lengthof(spreads); i++)
+	for (size_t i = 0; i < n * n; i++)
 	{
-		double		evidence = fit_with(fit, spreads[i]);
+		double		evidence = fit_line(fit, spreads[i / n], spreads[i % n]);
 
 		if (evidence < least)
 		{
 			least = evidence;
-			best = spreads[i];
+			best = i;
 		}
 	}
-	(void) fit_with(fit, best);
+	(void) fit_line(fit, spreads[best / n], spreads[best % n]);
+	least = INFINITY;
+	for (size_t i = 0; i < n; i++)
+	{
+		double		evidence = fit_nodes(fit, spreads[i]);
+
+		if (evidence < least)
+		{
+			least = evidence;
+			best = i;
+		}
+	}
+	(void) fit_nodes(fit, spreads[best]);
 }
 
 /* How many cells a margin has in a sketch of scores: a grid from 0 to 2 pairs - 1 */
@@ -334,13 +376,15 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 
 	calibration->classes = classes;
 	calibration->cells = cells_of(classes, scores[0].params);
-	calibration->totals = palloc(2 * classes * sizeof(double));
+	calibration->slope = 1;
+	calibration->totals = palloc0(2 * classes * sizeof(double));
 	calibration->shift = calibration->totals + classes;
 	fit.nodes = calibration->cells + 1;
 	places = (size_t) pairs_of(classes) * fit.nodes;
 	calibration->deviation = palloc_extended(places * sizeof(double), MCXT_ALLOC_HUGE);
-	fit.lower = palloc_extended(2 * places * sizeof(double), MCXT_ALLOC_HUGE);
+	fit.lower = palloc_extended(3 * places * sizeof(double), MCXT_ALLOC_HUGE);
 	fit.higher = fit.lower + places;
+	fit.weight = fit.higher + places;
 	for (int i = 0; i < classes; i++)
 	{
 		race_params_check_same(scores[0].params, scores[i].params);
@@ -360,8 +404,8 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 	fit.information = fit.gradient + fit.n;
 	fit.covariance = fit.information + (Size) fit.n * fit.n;
 	fit.work = fit.covariance + (Size) fit.n * fit.n;
-	fit_best(&fit, fit_line);
-	fit_best(&fit, fit_nodes);
+	find_weights(&fit);
+	fit_best(&fit);
 	pfree(fit.lower);
 	pfree(fit.gradient);
 	MemoryContextSwitchTo(old);

@@ -749,7 +749,7 @@ race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceVi
 /* -------------------------------------------------------------------- model */
 
 /*
- * Add the moments of public rows to the projected sums of each class.  Products of two numbers of a record vary by about
+ * Add the moments of public rows to the sums of each class.  Products of two numbers of a record vary by about
  * norm^2 / columns.  The noise of n records has the variance other^2, as if each of them varied by other^2 / n more: by
  * so much more counts a public record, which has no noise.  n is the mean of all classes.
  */
@@ -775,7 +775,10 @@ add_public_rows(const RaceClassMoments *state, RaceMomentSource *source, RaceSec
 		race_params_check_same(source->moments.params, rows.moments.params);
 		sums[i].count += rows.sums.count;
 		for (Size k = 0; k < (Size) sums->n * sums->n; k++)
+		{
+			sums[i].m[k] += factor * rows.sums.m[k];
 			sums[i].projected[k] += factor * rows.sums.m[k];
+		}
 	}
 }
 

@@ -404,26 +404,49 @@ directions_apart(const double *means, const double *all, const double *weight, u
 	return kept;
 }
 
-/* The variance of two directions within a class, times the weight of its records */
+/* The variance of two directions within a class by its projected sums or by m, times the weight of its records */
 static double
-product_within(const RaceSecondMoments *sums, const double *mean, double weight, const double *a,
+product_within(const RaceSecondMoments *sums, const double *m, const double *mean, double weight, const double *a,
 			   const double *b)
 {
 	uint32_t	dims = sums->n - 1;
 	double		sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
 
 	for (uint32_t i = 0; i < dims; i++)
-		sum += a[i] * race_dot(sums->projected + (size_t) (i + 1) * sums->n + 1, b, dims);
+		sum += a[i] * race_dot(m + (size_t) (i + 1) * sums->n + 1, b, dims);
 	return sum;
 }
 
 /*
- * The covariance of class c in the directions, as its inverse.  Noise has the standard deviation
+ * How wide classes are in a direction beside what the projected sums say, at most 1.  Classes of projected sums are too
+ * wide, since noise spreads eigenvalues, and those of the noisy ones too narrow, since noise chose the direction.  Take
+ * the geometric mean of both variances.
+ */
+static double
+width_within(const RaceSecondMoments *sums, const RaceDiscriminants *classes, const double *weight, uint32_t direction)
+{
+	const double *a = classes->direction + (size_t) direction * classes->dims;
+	double		length = race_dot(a, a, classes->dims);
+	double		sum = 0;
+	double		all = 0;
+	double		noise = 0;
+
+	for (uint32_t c = 0; c < classes->n; c++)
+	{
+		sum += product_within(&sums[c], sums[c].m, classes->mean + (size_t) c * classes->dims, weight[c], a, a);
+		all += weight[c];
+		noise += 2 * pow(sums[c].other * length, 2);
+	}
+	return pow(fmin(positive_mean(sum / all, sqrt(noise) / all), 1), 0.25);
+}
+
+/*
+ * The covariance of class c in the directions, which are so wide, as its inverse.  Noise has the standard deviation
  * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added for each direction.
  */
 static bool
 find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32_t c, double weight,
-			   double *root)
+			   const double *width, double *root)
 {
 	uint32_t	n = classes->kept;
 	uint32_t	dims = classes->dims;
@@ -436,10 +459,10 @@ find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32
 	more = fmax(more, 1e-6 * weight);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
-			root[i * n + j] = (product_within(sums, classes->mean + (size_t) c * dims, weight,
-											  classes->direction + (size_t) i * dims,
-											  classes->direction + (size_t) j * dims) +
-							   (i == j ? more : 0)) / (weight + more);
+			root[i * n + j] = width[i] * width[j] *
+				(product_within(sums, sums->projected, classes->mean + (size_t) c * dims, weight,
+								classes->direction + (size_t) i * dims, classes->direction + (size_t) j * dims) +
+				 (i == j ? more : 0)) / (weight + more);
 	if (!race_inverse_root(root, n))
 		return false;
 	classes->log_root[c] = 0;
@@ -456,6 +479,7 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 	uint32_t	dims = sums[0].n - 1;
 	double	   *w = take(&work, (size_t) dims * dims);
 	double	   *weight = take(&work, n);
+	double	   *width = take(&work, n);
 
 	classes->n = n;
 	classes->dims = dims;
@@ -464,6 +488,8 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 	if (!race_inverse_root(w, dims))
 		return false;
 	classes->kept = directions_apart(classes->mean, classes->all, weight, n, w, dims, work, classes->direction);
+	for (uint32_t k = 0; k < classes->kept; k++)
+		width[k] = width_within(sums, classes, weight, k);
 	for (uint32_t c = 0; c < n; c++)
 	{
 		race_look_for_interrupts();
@@ -471,7 +497,7 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 			classes->center[(size_t) c * classes->kept + k] =
 				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
 				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
-		if (!find_precision(&sums[c], classes, c, weight[c], work))
+		if (!find_precision(&sums[c], classes, c, weight[c], width, work))
 			return false;
 	}
 	return true;

@@ -306,6 +306,7 @@ test_classes(double other)
 	double		density[2];
 	uint64_t	seed = 7;
 	int			right = 0;
+	double		square = 0;
 
 	for (int c = 0; c < 2; c++)
 	{
@@ -328,9 +329,12 @@ test_classes(double other)
 		v[4] += 0.4 * (r % 2);
 		race_classes_densities(&classes, v + 1, z, density);
 		right += (density[1] > density[0]) == r % 2;
+		square += pow(z[0] - classes.center[r % 2], 2) * classes.precision[r % 2];
 	}
 	/* 4 standard deviations of the errors apart: 97.7 % are on the right side of the middle */
 	ok(right > (other < 10 ? 1930 : 1700), "... and %d of 2000 are found", right);
+	/* by the projected sums alone .87 with noise 5, and .20 with 60 */
+	ok(square > 2000 * (other < 10 ? 0.89 : 0.23) && square < 2200, "... classes are %.2f times as wide as the model says", square / 2000);
 }
 
 static void
