@@ -31,7 +31,7 @@ from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from learn_tables import MADE, load_table
-from logistic import RADII, REGULARIZATIONS, clip, private_weights
+from logistic import RADII, REGULARIZATIONS, calibration_error, clip, private_weights
 from server import Session
 
 NUMBERS_OF_ADULT = ['age', 'fnlwgt', 'education-num', 'capital-gain', 'capital-loss', 'hours-per-week']
@@ -120,11 +120,6 @@ def area(is_class, p):
     """Below the ROC curve: how often a record of the class has the higher probability, equal ones half"""
     others = np.sort(p[~is_class])
     return np.mean(np.searchsorted(others, p[is_class]) + np.searchsorted(others, p[is_class], 'right')) / 2 / len(others)
-
-
-def calibration_error(highest, right):
-    bins = np.minimum((highest * 10).astype(int), 9)
-    return sum(abs(right[bins == b].sum() - highest[bins == b].sum()) for b in range(10)) / len(highest)
 
 
 def scores(p, truth):

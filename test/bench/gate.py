@@ -23,7 +23,7 @@ import learn_others as others
 import mixed_tables
 from fit_mixtures import MIXTURES
 from learn_tables import load_table
-from logistic import best_objective_perturbation
+from logistic import best_objective_perturbation, calibration_error
 from server import Session, cpu_time, load
 
 RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gate.txt')
@@ -270,8 +270,8 @@ def split(gate, name, seed):
 
 
 def classify(gate, name, epsilon=1, reps=3):
-    """Errors in % of calibrated releases of moments and of kernel densities, and of race_classify of moments"""
-    found = {'release of moments': [], 'release of densities': [], 'lda': [], 'rival': []}
+    """Errors in % of calibrated releases of moments and of kernel densities, and of race_classify of moments; calibration errors"""
+    found = {'release of moments': [], 'release of densities': [], 'lda': [], 'calibration': [], 'rival': []}
     for seed in range(gate.reps(reps)):
         public, private, (tests, truth) = split(gate, name, 0)
         classes = int(truth.max()) + 1
@@ -289,7 +289,11 @@ def classify(gate, name, epsilon=1, reps=3):
             release = f'{name} {time.monotonic_ns()}'
             run(f"DO $$ BEGIN CALL race_protect('{release}', 'private_rows', 1e6); CALL race_release_sketch('{release}', '{release}', {params}, 'x', "
                 f"{epsilon}, label => 'label', labels => '{{{','.join(map(str, range(classes)))}}}', {more}); END $$")
-            found[how].append(wrong(gate.column(f"SELECT race_classify('{release}', x) FROM test_rows ORDER BY id")))
+            says = gate.column(f"SELECT race_classify('{release}', x) FROM test_rows ORDER BY id")
+            found[how].append(wrong(says))
+            if how == 'release of moments':
+                highest = gate.column(f"SELECT (SELECT max(value::float8) FROM jsonb_each_text(race_posterior('{release}', x))) FROM test_rows ORDER BY id")
+                found['calibration'].append(100 * calibration_error(highest, says.astype(int) == truth))
         run(f'DROP TABLE IF EXISTS c; CREATE TABLE c AS SELECT label, race_privatize(race_build({moments}, x), {epsilon}) AS m FROM private_rows GROUP BY label')
         found['lda'].append(wrong(gate.column("SELECT (SELECT race_classify(label, m, x, 'counts') FROM c) FROM test_rows ORDER BY id")))
         if classes == 2 and seed < 3:
@@ -487,6 +491,7 @@ LONG = {
     'distance of rows': lambda g: distance(g, 'sobol'),
     'linear classes': lambda g: classify(g, 'linear'),
     'clustered classes': lambda g: classify(g, 'clustered'),
+    'clustered classes, low': lambda g: classify(g, 'clustered', 0.1, reps=6),
     'losses': minimize}
 REAL = {
     'salaries': lambda g: density(g, 'salaries', 1, 'grid', reps=20, real=True),

@@ -46,3 +46,9 @@ def best_objective_perturbation(x, is_class, test_x, test_is_class, epsilon, see
     return [np.mean((clip(test_x, radius) @ private_weights(
         clip(x, radius), np.where(is_class, 1, -1), epsilon, regularization, random) > 0)
         == test_is_class) for radius in RADII for regularization in REGULARIZATIONS]
+
+
+def calibration_error(highest, right):
+    """How far the largest probabilities are from how often they are right, in 10 bins"""
+    bins = np.minimum((highest * 10).astype(int), 9)
+    return sum(abs(right[bins == b].sum() - highest[bins == b].sum()) for b in range(10)) / len(highest)
