@@ -26,6 +26,7 @@ typedef struct RaceGridded
 	double		noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
 	double		node_variance;	/* of the noise of a node, in records */
 	double		squared_bias;	/* what cells change a kernel sum, as a part of it, squared */
+	RaceGrid	second;			/* the coarse level that the sketch has, wider, or no nodes */
 	struct RaceGridded *coarser;	/* in two dimensions, with nodes twice as far apart; or NULL */
 	double		part;			/* of the difference between both, that cells may change */
 	int			n_levels;

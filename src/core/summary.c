@@ -315,7 +315,7 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 	/* a typical kernel sum: the root mean square of the kernel, where nodes are finest */
 	race_grid_of(grid, &nodes);
 	mass = COMPARED_RECORDS / pure->epsilon *
-		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit) / nodes.nodes);
+		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit, INFINITY) / nodes.nodes);
 	selection = race_grid_choose(pure, grid, mass);
 
 	/* all rows are kept, and a fit then leaves as little in more dimensions */
@@ -714,7 +714,7 @@ static double
 grid_noise(const RaceParams *params, const RacePlan *plan)
 {
 	return race_grid_noise_variance(params, plan->selection.grid, RACE_GRID_ANYWHERE,
-									plan->noise.counter_variance);
+									plan->noise.counter_variance, plan->noise.count_variance);
 }
 
 /* The exact counters of the levels of a grid that are kept, one after the other; their number */

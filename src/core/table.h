@@ -18,9 +18,9 @@
  *
  * A grid has cells that can be halved in number several times, exactly: the linear weights
  * of a coarse node are 1/2, 1, 1/2 of those of its fine ones.  So the noise decides how
- * fine a private sketch is.  It may have two levels: the fine nodes, for what is near, and
- * nodes four times as far apart, for what is far, where a sum over many fine nodes would
- * sum up much noise.
+ * fine a private sketch is.  It may have two levels: the fine nodes, and
+ * nodes four times as far apart, with noise of their own.  Least squares combine them (evaluator.c): what
+ * many fine nodes say together, coarse ones say with less noise.
  *
  * Units are the same before and after: weights at the finest cells are multiples of a power
  * of two.  The number of halvings that are left follows from the number of cells.
@@ -135,8 +135,8 @@ typedef struct RaceGridChoice
 } RaceGridChoice;
 
 extern bool race_grid_allows(const RaceParams *params, RaceGridChoice choice);
-extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
-									   RaceGridPlace place, double counter_variance);
+extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGridPlace place,
+									   double counter_variance, double count_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 

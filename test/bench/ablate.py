@@ -147,7 +147,7 @@ ABLATIONS = {
                                    'convolve_kernel(grid, kernel, level->kernel);', '*level->kernel = *kernel;'], ['smooth', 'heavy', 'ring', 'line']),
     'blurred-kernels': ('evaluator.c', ['if (at < NEAR_DISTANCES)', 'if (at < 0)', 'race_radial_value(kernel, distance - move)',
                                         'race_radial_value(kernel, fabs(distance - move))'], ['smooth', 'heavy', 'ring']),
-    'levels-for-speed': ('evaluator.c', ['while (most-- > 0 &&', 'while (most < 0 &&'], ['fine', 'clusters']),
+    'levels-for-speed': ('evaluator.c', ['while (gridded->n_levels < RACE_MOST_LEVELS &&', 'while (gridded->n_levels < 0 &&'], ['fine', 'clusters']),
     'table-by-squares': ('evaluator.c', ['if (!level->kernel->euclidean ||', 'if (level->kernel != NULL ||'], ['ring', 'clusters']),
     'count-from-nodes': ('evaluator.c', ['if (count.variance > 0 && node_variance > 0)', 'if (count.variance < 0)'], ['smooth', 'ring']),
     'cells-compared': ('evaluator.c', ['if (view->params->dims == COMPARED_DIMS)', 'if (view->params->dims > RACE_GRID_DIMS)'], ['line', 'ring']),

@@ -171,14 +171,14 @@ test_choices(void)
 	   !race_grid_allows(params, never), "what a grid allows");
 	ok(race_grid_allows(large, fine) && race_grid_allows(large, half) && !race_grid_allows(large, all),
 	   "two levels must not have too many nodes");
-	ok(race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1) >
-	   race_grid_noise_variance(params, coarse, RACE_GRID_ANYWHERE, 1) &&
+	ok(race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1, INFINITY) >
+	   race_grid_noise_variance(params, coarse, RACE_GRID_ANYWHERE, 1, INFINITY) &&
 	   race_grid_bias(params, fine) < race_grid_bias(params, coarse),
 	   "finer cells have more noise, and change less");
-	ok(race_grid_noise_variance(params, fine, RACE_GRID_MIDDLE, 1) >
-	   race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1), "in the middle is most noise");
+	ok(race_grid_noise_variance(params, fine, RACE_GRID_MIDDLE, 1, INFINITY) >
+	   race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1, INFINITY), "in the middle is most noise");
 	/* a sum takes a part of a node where cells are wider than the kernel */
-	ok(race_grid_noise_variance(params, wide, RACE_GRID_MIDDLE, pow((double) race_record_unit(params), 2)) < 1,
+	ok(race_grid_noise_variance(params, wide, RACE_GRID_MIDDLE, pow((double) race_record_unit(params), 2), INFINITY) < 1,
 	   "of wide cells a sum has less noise than a node");
 	race_grid_apply(params, both);
 	ok(cells[0] == 16 && params->range == 17 * 17 + 5 * 5 && race_grid_levels(params) == 2,
