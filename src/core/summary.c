@@ -710,11 +710,11 @@ grid_count(const RaceParams *params, const RaceBatch *batch)
 					   batch->upper);
 }
 
+/* Without what the count tells: a choice that knows it takes coarser cells, of which it underestimates what they lose. */
 static double
 grid_noise(const RaceParams *params, const RacePlan *plan)
 {
-	return race_grid_noise_variance(params, plan->selection.grid, RACE_GRID_ANYWHERE,
-									plan->noise.counter_variance, plan->noise.count_variance);
+	return race_grid_noise_variance(params, plan->selection.grid, RACE_GRID_ANYWHERE, plan->noise.counter_variance, INFINITY);
 }
 
 /* The exact counters of the levels of a grid that are kept, one after the other; their number */

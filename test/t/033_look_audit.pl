@@ -65,7 +65,7 @@ my @pairs = (
 		less => '4,0', more => '2,2'},
 	# spread 196 and 221; detail 392 and 391
 	{name => 'spread in three dimensions', kept => 'range', epsilon => 300, change => 26, most => 119, share => 20,
-		params => grid(3, 16, 8.5), both => [copies(7, '4,8,8'), copies(2, '0,8,8')], less => '0,16,12', more => '0,8,8'});
+		params => grid(3, 16, 3.9), both => [copies(7, '4,8,8'), copies(2, '0,8,8')], less => '0,16,12', more => '0,8,8'});
 
 # What releases of D or D' keep, as numbers
 sub choices {
