@@ -442,7 +442,9 @@ is($agrees, 'ledger 5 0', 'the second accountant agrees with all budgets');
 
 # ---------------------------------------------------------------------- control
 
-my $some = "(SELECT charge FROM _racepriv.race_charges WHERE act = 'release' AND budget = 'patients' AND request->>'name' LIKE 'rows%' ORDER BY charge LIMIT 1)";
+# Of a name whose charges are all known: one more of a request that ended without an answer may be its own.
+my $known = join ',', map { "'$_'" } grep { /^rows/ && ($least{$_} // 0) == $most{$_} && !$reasons{$_} } keys %most;
+my $some = "(SELECT charge FROM _racepriv.race_charges WHERE act = 'release' AND budget = 'patients' AND request->>'name' IN ($known) ORDER BY charge LIMIT 1)";
 my $refund = "UPDATE _racepriv.race_budgets SET spent_epsilon = spent_epsilon - c.epsilon, spent_delta = spent_delta - c.delta, spent_rho = spent_rho - c.rho"
 	. " FROM _racepriv.race_charges c WHERE c.charge = $some AND race_budgets.budget = c.budget";
 my %tampered = (
