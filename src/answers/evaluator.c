@@ -538,8 +538,8 @@ make_levels(RaceGridded *gridded, const RaceView *view, const Level *nodes, Memo
  * What cells change a kernel sum.
  *
  * Nodes twice as far apart follow from those of a release.  In two dimensions, cells are taken to change a sum by a part
- * of its difference between both: at a question, and over the box.  The part is larger with two levels, which are
- * chosen where many records share a few places.  What neither shows is race_grid_most_bias.
+ * of its difference between both: at a question, and over the box.  The part is larger with two levels, beside whose
+ * smaller noise cells change more.  What neither shows is race_grid_most_bias.
  */
 #define COMPARED_DIMS	2
 

@@ -441,7 +441,7 @@ width_within(const RaceSecondMoments *sums, const RaceDiscriminants *classes, co
 }
 
 /*
- * The covariance of class c in the directions, which are so wide, as its inverse.  Noise has the standard deviation
+ * The covariance of class c in the directions, scaled by their widths, as its inverse.  Noise has the standard deviation
  * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added for each direction.
  */
 static bool
