@@ -4,7 +4,6 @@
 # make demo             see it work, on a throw-away cluster
 # make dashboard        see it in a browser; the same, until you stop it
 # make check            all tests, on a throw-away cluster
-# make upgrade-script   the script of the update from the last version, after SQL has changed
 # make dist             the archive for PGXN, of what is committed
 # make sbom             racepriv-VERSION.spdx.json: a software bill of materials (SPDX 2.3)
 # make extension-image  the layout of an image volume for CloudNativePG, in the folder IMAGE
@@ -15,7 +14,6 @@
 
 EXTENSION = racepriv
 EXTVERSION = 0.3.0
-LAST_VERSION = 0.2.0
 
 PG_CONFIG ?= pg_config
 
@@ -68,7 +66,6 @@ SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/an
 	$(RELEASE_SQL:%=src/release/%.sql)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
-DATA = $(call files_of,upgrade/$(EXTENSION)--*--*.sql)
 EXTRA_CLEAN = *.spdx.json image test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
 
 FUZZERS = test/fuzz/mutate test/fuzz/structure
@@ -161,23 +158,16 @@ $(EXTENSION_SQL): $(SQL_PARTS) Makefile
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
 	  cat $(filter %.sql,$^); } > $@
 
-# The step from the last version to this one, which is kept in the repository
-UPGRADE = $(LAST_VERSION)--$(EXTVERSION).sql
-upgrade-script: $(EXTENSION_SQL)
-	gzip -dc $(SOURCE)/test/upgrade/$(EXTENSION)--$(LAST_VERSION).sql.gz > last.tmp
-	$(SOURCE)/upgrade/make_upgrade last.tmp $< \
-		$(addprefix $(SOURCE)/,$(call files_of,upgrade/by-hand--$(UPGRADE))) > upgrade.tmp
-	mv upgrade.tmp $(SOURCE)/upgrade/$(EXTENSION)--$(UPGRADE)
-	rm last.tmp
-
-# Versions before this one, for tests of upgrades
-install-last-versions:
+# A made-up older version, and the step from it to this one, for the test of upgrades
+OLDER = 0.0.1
+install-older: $(EXTENSION_SQL)
 	$(MKDIR_P) '$(DESTDIR)$(datadir)/extension'
-	for script in $(patsubst test/upgrade/%.gz,%,$(call files_of,test/upgrade/$(EXTENSION)--*.sql.gz)); do \
-		gzip -dc $(SOURCE)/test/upgrade/$$script.gz > last.tmp && \
-		$(INSTALL_DATA) last.tmp '$(DESTDIR)$(datadir)/extension/'$$script && rm last.tmp || exit 1; \
-	done
-.PHONY: upgrade-script install-last-versions
+	$(SOURCE)/test/upgrade/make_older < $< > older.tmp
+	$(SOURCE)/packaging/make_upgrade older.tmp $< > upgrade.tmp
+	$(INSTALL_DATA) older.tmp '$(DESTDIR)$(datadir)/extension/$(EXTENSION)--$(OLDER).sql'
+	$(INSTALL_DATA) upgrade.tmp '$(DESTDIR)$(datadir)/extension/$(EXTENSION)--$(OLDER)--$(EXTVERSION).sql'
+	rm older.tmp upgrade.tmp
+.PHONY: install-older
 
 sbom: $(EXTENSION)-$(EXTVERSION).spdx.json
 $(EXTENSION)-$(EXTVERSION).spdx.json: $(EXTENSION_SQL) $(SOURCE)/packaging/make_sbom
@@ -190,7 +180,7 @@ IMAGE ?= image
 extension-image: all
 	$(MKDIR_P) '$(IMAGE)/lib' '$(IMAGE)/share/extension' '$(IMAGE)/licenses'
 	$(INSTALL_SHLIB) $(EXTENSION)$(DLSUFFIX) '$(IMAGE)/lib/'
-	$(INSTALL_DATA) $(SOURCE)/$(EXTENSION).control $(EXTENSION_SQL) $(addprefix $(SOURCE)/,$(DATA)) '$(IMAGE)/share/extension/'
+	$(INSTALL_DATA) $(SOURCE)/$(EXTENSION).control $(EXTENSION_SQL) '$(IMAGE)/share/extension/'
 	$(INSTALL_DATA) $(SOURCE)/LICENSE '$(IMAGE)/licenses/'
 .PHONY: sbom extension-image
 

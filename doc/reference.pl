@@ -35,15 +35,6 @@ while (my $line = <$psql>)
 }
 close $psql or die "psql failed\n";
 
-# The names that the last version had; what is not among them is marked with the version that brings it.
-my ($control) = read_all(do { open my $in, '<', "$FindBin::Bin/../racepriv.control" or die "racepriv.control: $!"; $in });
-my ($version) = $control =~ /^default_version = '(.*)'$/m;
-my ($last) = glob "$FindBin::Bin/../test/upgrade/racepriv--*.sql.gz";
-my ($before) = $last =~ /--(.*)\.sql/;
-open my $unzipped, '-|', 'gzip', '-dc', $last or die "gzip: $!";
-my %older = map { $_ => 1 } read_all($unzipped) =~ /^CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|PROCEDURE|TYPE|TABLE|VIEW) (?:\@extschema\@\.)?(\w+)/gm;
-close $unzipped or die "gzip failed\n";
-
 my %seen;
 
 sub entry
@@ -51,21 +42,13 @@ sub entry
 	my ($name) = @_;
 	die "there is no $name\n" unless exists $entries{$name};
 	die "$name has two places\n" if $seen{$name}++;
-	return $entries{$name} if since($name) ne $version;
-	return $entries{$name} =~ s/^(  \w+):/$1 (since $version):/gmr;
-}
-
-# The version that brought a name; of operators and settings the last one is not looked at
-sub since
-{
-	my ($kind, $object) = split / /, $_[0];
-	return $older{$object} || $kind =~ /^(?:operator|setting)$/ ? $before : $version;
+	return $entries{$name};
 }
 
 sub index_of_names
 {
-	my @rows = map { [ split(/ /, $_), since($_) ] } grep { !/^(?:operator|type race_\w+_result$)/ } keys %entries;
-	return join '', "| name | kind | since |\n|---|---|---|\n", map { "| `$_->[1]` | $_->[0] | $_->[2] |\n" } sort { $a->[1] cmp $b->[1] || $a->[0] cmp $b->[0] } @rows;
+	my @rows = map { [split / /] } grep { !/^(?:operator|type race_\w+_result$)/ } keys %entries;
+	return join '', "| name | kind |\n|---|---|\n", map { "| `$_->[1]` | $_->[0] |\n" } sort { $a->[1] cmp $b->[1] || $a->[0] cmp $b->[0] } @rows;
 }
 
 # Lines are short enough to be read, but for tables and code, which must be one line.

@@ -43,7 +43,7 @@ FROM parts o, generate_series(0, 9) i GROUP BY part, s::text ORDER BY part;
 SELECT race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50) IS NOT NULL AS fits,
        race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50), '{30,3}')::numeric(6,3) = race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50)::text::race_sketch, '{30,3}')::numeric(6,3) AS with_model FROM whole;
 
--- sketches with packed counters, as 0.2.0 wrote exact ones, are refused
+-- sketches of an unknown version are refused
 SELECT 'AgEAAAAAAAAAAAAAAAAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAQIBAgAAAAEAAAAEAAAAQAAAAAAAAAABAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAGAAAARBRFa0h/CIxguKM='::race_sketch;
 
 DROP TABLE parts, whole;

@@ -57,7 +57,7 @@ install_copy() {
 		tar -C "$path" --exclude=./bitcode --exclude=./pgxs -chf - . |
 			tar -C "$WORK/root$path" -xf -
 	done
-	make_build env "$@" install install-last-versions DESTDIR=../root \
+	make_build env "$@" install install-older DESTDIR=../root \
 		>"$WORK/install.log" 2>&1 ||
 		{ cat "$WORK/install.log" >&2; die "the installation failed"; }
 	PATH="$WORK/root$("$PG_CONFIG" --bindir):$PATH"

@@ -350,7 +350,7 @@ cells_of(int classes, const RaceParams *params)
 		return (uint32) grid.cells[0] / length;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the scores of this release are of an earlier version"),
+			 errmsg("the scores of this release cannot be read"),
 			 errdetail("Scores of %d classes have the parameters %s.", classes, race_params_brief(params)),
 			 errhint("Make the release again; race_kde answers about its sketches.")));
 	return 0;					/* not reached */

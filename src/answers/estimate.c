@@ -474,7 +474,7 @@ race_count(PG_FUNCTION_ARGS)
 Datum
 race_kernel_sum(PG_FUNCTION_ARGS)
 {
-	int			groups = PG_NARGS() > 2 ? PG_GETARG_INT32(2) : 1;	/* 0.2.0 had no groups */
+	int			groups = PG_GETARG_INT32(2);
 	RaceQuestion question;
 	const RaceView *view = &question.view;
 	uint64		rows;
@@ -550,11 +550,11 @@ estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *r
 	result->standard_error = sqrt(result->mean_variance + pow(result->density, 2) * count.variance) / result->n;
 }
 
-/* race_estimate(sketch, q, confidence, bandwidth); 0.2.0 had no bandwidth */
+/* race_estimate(sketch, q, confidence, bandwidth) */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
 {
-	bool		gaussian = PG_NARGS() > 3 && !PG_ARGISNULL(3);
+	bool		gaussian = !PG_ARGISNULL(3);
 	double		confidence = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
 	double		lower = -INFINITY;
 	double		upper = INFINITY;

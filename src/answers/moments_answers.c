@@ -257,7 +257,7 @@ race_covariance(PG_FUNCTION_ARGS)
 	check_no_transform(&source);
 	i = place_of(&source, PG_GETARG_INT32(1));
 	j = place_of(&source, PG_GETARG_INT32(2));
-	if (PG_NARGS() > 4 && PG_GETARG_BOOL(4))
+	if (PG_GETARG_BOOL(4))
 		PG_RETURN_DATUM(estimate_datum(fcinfo, race_estimate_correlation(&source.sums, i, j), 1, 1));
 	PG_RETURN_DATUM(estimate_datum(fcinfo, race_estimate_covariance(&source.sums, i, j),
 								   1 / slope_at(&source, i) / slope_at(&source, j),

@@ -648,7 +648,7 @@ race_moment_params(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
 	draft_set_integer(&draft, RACE_KEY_DIMS, draft.columns[RACE_KEY_LOWER], NULL);
-	if (PG_NARGS() > (int) lengthof(keys) && !PG_ARGISNULL(lengthof(keys)))
+	if (!PG_ARGISNULL(lengthof(keys)))
 	{
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(lengthof(keys)));
 		draft.part.targets = 0;	/* all columns have the same unit */

@@ -43,7 +43,7 @@ member(Oid class, Oid object, Oid extension)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the objects of extension racepriv in this database are not those of its library"),
 				 errdetail("They are of another version, or they were moved or renamed."),
-				 errhint("ALTER EXTENSION racepriv UPDATE brings an earlier version up to date.")));
+				 errhint("ALTER EXTENSION racepriv UPDATE updates the objects of an older version.")));
 	return object;
 }
 
@@ -455,7 +455,7 @@ race_protect(PG_FUNCTION_ARGS)
 	arguments[i] = known ? private_tables(&ledger, arguments) :
 		(RaceParameter) {get_array_type(REGCLASSOID), (Datum) 0, true};
 	race_ledger_run(&ledger, statement_for("race_protect", lengthof(parameters)), lengthof(parameters), parameters);
-	if (PG_NARGS() > PROTECT_COLUMNS && !PG_ARGISNULL(PROTECT_COLUMNS))
+	if (!PG_ARGISNULL(PROTECT_COLUMNS))
 		race_describe_columns(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET)),
 							  DatumGetObjectId(arguments[PROTECT_RELATION].value), PG_GETARG_DATUM(PROTECT_COLUMNS));
 	SPI_finish();

@@ -168,7 +168,7 @@ COMMENT ON COLUMN _racepriv.race_releases.units IS 'what the columns are measure
 COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches or moments of all labels give the records of this label; NULL in others';
 COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
 COMMENT ON COLUMN _racepriv.race_releases.during IS 'of a value of a series, the time of its records, in UTC; NULL in other releases';
-COMMENT ON COLUMN _racepriv.race_releases.provenance IS 'in part 1, public facts when it was charged, for race_label: the library that drew the noise, the unit, where domains came from, the cost, and what the budget had spent; NULL before version 0.3.0';
+COMMENT ON COLUMN _racepriv.race_releases.provenance IS 'in part 1, public facts when it was charged, for race_label: the library that drew the noise, the unit, where domains came from, the cost, and what the budget had spent';
 
 CREATE FUNCTION _racepriv._race_refuse_change() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

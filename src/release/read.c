@@ -817,13 +817,13 @@ static Node *
 cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 {
 	bool		label = use == RACE_AS_LABEL;
-	Node	   *result = NULL;
+	Node	   *result;
 
-	/* the cast of numeric fails on a number that a double has no room for; catalogs before 0.3.0 have no other function */
+	/* the cast of numeric to float8 fails on a number that a double has no room for */
 	if (!label && getBaseType(exprType(expression)) == NUMERICOID)
 		result = ParseFuncOrColumn(pstate, list_make2(makeString(RACE_SCHEMA), makeString("_race_number")),
 								   list_make1(expression), NULL, NULL, false, -1);
-	if (result == NULL)
+	else
 		result = coerce_to_target_type(pstate, expression, exprType(expression), label ? TEXTOID : FLOAT8OID, -1,
 									   label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT, COERCE_EXPLICIT_CAST, -1);
 	if (result != NULL)

@@ -1,4 +1,4 @@
-# Stored values that were damaged on disk, or are of older versions: errors and nothing worse.
+# Stored values that were damaged on disk, or have an unknown version: errors and nothing worse.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -31,7 +31,7 @@ like(sql_fails(<<'END'), qr/\AERROR:  22P03: .*Noise of Wishart matrices is for 
 SELECT overlay(race_privatize(s, 1)::raw::text PLACING '04' FROM 3 + 2 * 5)::raw::race_sketch::text::race_sketch FROM now;
 END
 
-# Packed counters, of which 0.2.0 made version 2, are refused
+# Values of an unknown version are refused
 like(sql_fails(q{SELECT overlay(s::raw::text PLACING '02' FROM 3)::raw::race_sketch::text FROM now}),
 	qr/\AERROR:  XX001: race_sketch value of unknown format/, 'stored values of version 2 are refused');
 

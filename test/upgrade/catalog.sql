@@ -14,9 +14,11 @@ CREATE TEMP TABLE fact (line text);
 INSERT INTO fact
 SELECT concat_ws(' ', 'object', i.type, i.identity, 'comment', obj_description(m.objid, m.classid::regclass::name),
 	'initially', (SELECT string_agg(p.objsubid || ' ' || pg_temp.rights(p.initprivs), ' ' ORDER BY p.objsubid) FROM pg_init_privs p WHERE p.classoid = m.classid AND p.objoid = m.objid
-		-- a relation whose owner alone has rights may have none written down
+		-- default rights may have none written down
 		AND NOT EXISTS (SELECT FROM pg_class c WHERE m.classid = 'pg_class'::regclass AND c.oid = m.objid
-			AND pg_temp.rights(p.initprivs) = pg_temp.rights(acldefault('r', c.relowner)))))
+			AND pg_temp.rights(p.initprivs) = pg_temp.rights(acldefault('r', c.relowner)))
+		AND NOT EXISTS (SELECT FROM pg_proc f WHERE m.classid = 'pg_proc'::regclass AND f.oid = m.objid
+			AND pg_temp.rights(p.initprivs) = pg_temp.rights(acldefault('f', f.proowner)))))
 FROM member m, pg_identify_object(m.classid, m.objid, 0) i;
 INSERT INTO fact
 SELECT concat_ws(' ', 'routine', p.oid::regprocedure, 'owner', p.proowner::regrole, 'rights', pg_temp.rights(coalesce(p.proacl, acldefault('f', p.proowner))), p.procost, p.prorows, p.prosupport, p.provolatile, p.proparallel,
