@@ -2,7 +2,7 @@
 -- Public domains of columns: from the schema, and from what their owner says
 
 CREATE TABLE _racepriv.race_descriptions (
-	dataset text NOT NULL REFERENCES _racepriv.race_datasets,
+	dataset text NOT NULL,
 	column_name name NOT NULL,
 	revision int NOT NULL CHECK (revision >= 1),
 	type text,

@@ -42,7 +42,7 @@ BEGIN
 	IF d.relation IS NULL AND found_name IS NULL THEN
 		RAISE EXCEPTION 'relation "%" of dataset "%" does not exist', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',
-				HINT = 'If it was renamed before a restore, protect it under another name with the same limits, and adopt that.';
+				HINT = 'If it was renamed before a restore, give it its name back.';
 	ELSIF d.relation IS NULL THEN
 		RAISE EXCEPTION 'relation "%" is not that of dataset "%"', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',

@@ -571,7 +571,8 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of dataset \"%s\" are not those of its budget any more", asked->dataset),
-				 errhint("Protect its relation under another name: what has a budget keeps it.")));
+				 errhint("If a table was renamed here after a restore, give it its name back, and CALL race_budget_adopt(%s). Else define the relation as it was when it was protected.",
+						 quote_literal_cstr(asked->dataset))));
 }
 
 #define MOST_CLASSES	100		/* that are calibrated */
