@@ -327,7 +327,7 @@ BEGIN
 		WHERE v.made <> v.stored
 	) f (what) ORDER BY 1 LIMIT 1;
 	IF problem IS NOT NULL THEN
-		RAISE EXCEPTION 'the ledger cannot be used: rows of it are missing' USING ERRCODE = 'object_not_in_prerequisite_state',
+		RAISE EXCEPTION 'the ledger cannot be used: its tables contradict each other' USING ERRCODE = 'object_not_in_prerequisite_state',
 			DETAIL = problem,
 			HINT = format('A superuser restores what a restore has left out: pg_restore --data-only --schema=_racepriv --dbname=%L DUMP. Tables that have their rows refuse them, with errors, and stay as they are.', current_database());
 	END IF;

@@ -235,7 +235,7 @@ BEGIN
 	IF octet_length(dataset) > 1000 THEN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	PERFORM _racepriv._race_check_shown('the name of a dataset', ARRAY[dataset]);
+	PERFORM _racepriv._race_check_shown('the name of a dataset', ARRAY[dataset], true);
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
 	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);

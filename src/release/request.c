@@ -364,7 +364,7 @@ choice_text(const RaceDataset *dataset, const RaceAsked *asked)
 	return psprintf("SELECT kept.label, count(*) FROM %s GROUP BY kept.label",
 					kept_text(dataset, asked, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
 							  "good.label <> '" RACE_OTHER "' AND octet_length(good.label) <= " MOST_BYTES_OF_VALUE
-							  " AND " RACE_SCHEMA "._race_is_shown(good.label)"));
+							  " AND " RACE_SCHEMA "._race_is_shown(good.label, false)"));
 }
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
