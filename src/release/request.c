@@ -453,7 +453,7 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 
 	checked->rows = innermost(query);
 	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
-		elog(ERROR, "the relation was renamed");
+		race_refuse_dropped("a relation");
 	return query;
 }
 
