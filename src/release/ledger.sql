@@ -344,8 +344,8 @@ COMMENT ON FUNCTION _racepriv._race_rho_limit(float8, float8) IS
 CREATE VIEW race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
-	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
-	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
+	CASE b.accounting WHEN 'basic'::text THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
+	CASE b.accounting WHEN 'basic'::text THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
 	b.rho_limit - b.spent_rho AS rho_left, b.rho_limit, c.charges, b.accounting, b.spent_epsilon, b.spent_delta, b.spent_rho,
 	CASE WHEN b.delta_limit > c.chosen_delta THEN (
 		SELECT (race_compose(VARIADIC ARRAY[0, 0, s.rho, s.delta]::float8[])).zcdp_epsilon
@@ -353,9 +353,9 @@ SELECT b.budget,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
-	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta')::numeric), 0.0) AS chosen_delta,
+	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta'::text)::numeric), 0.0) AS chosen_delta,
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
-	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
+	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release'::text) c ON true;
 COMMENT ON VIEW race_budget_status IS
 	'each budget: what it protects, what is left by its accounting, its limits, what was spent by basic composition and by zCDP, and who charged it last';
 COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';

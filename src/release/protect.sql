@@ -409,6 +409,7 @@ DECLARE
 	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status,race_columns}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges,race_descriptions}';
+	place CONSTANT regnamespace := (SELECT extnamespace FROM pg_extension WHERE extname = 'racepriv');
 	f regprocedure;
 	t regclass;
 BEGIN
@@ -431,6 +432,10 @@ BEGIN
 	LOOP
 		EXECUTE format('GRANT SELECT ON %s TO %s', t, grantee);
 	END LOOP;
+	-- that of the extension, which may be one of its own
+	IF NOT has_schema_privilege(grantee, place, 'USAGE') THEN
+		EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', place, grantee);
+	END IF;
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_grant(regrole, text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_grant(regrole, text) IS
