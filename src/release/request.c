@@ -562,16 +562,20 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 		{type, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
 		{type, PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
 	};
+	bool		shares;
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1 AND NOT EXISTS ("
+	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
 					"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))",
 					lengthof(parameters), parameters);
-	if (!DatumGetBool(race_ledger_value(1, &isnull)))
+	shares = DatumGetBool(race_ledger_value(1, &isnull));
+	if (!shares || !DatumGetBool(race_ledger_value(2, &isnull)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of dataset \"%s\" are not those of its budget any more", asked->dataset),
-				 errhint("If a table was renamed here after a restore, give it its name back, and CALL race_budget_adopt(%s). Else define the relation as it was when it was protected.",
+				 /* with a table of the budget, it shares that under any name */
+				 shares ? errhint("Protect its relation under another name: it shares the budget, with the tables that are new.") :
+				 errhint("Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
 						 quote_literal_cstr(asked->dataset))));
 }
 
