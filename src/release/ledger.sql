@@ -240,9 +240,7 @@ BEGIN
 		WHERE p.pronamespace = place AND a.grantee NOT IN (0, p.proowner) AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 		UNION ALL
 		SELECT format('Trigger %s is on table %s.', t.tgname, t.tgrelid::regclass)
-		FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
-		WHERE t.tgrelid = ANY (ledger) AND CASE WHEN t.tgisinternal THEN k.conrelid <> ALL (ledger)
-			ELSE t.tgfoid <> '_racepriv._race_refuse_change()'::regprocedure END
+		FROM pg_trigger t WHERE t.tgrelid = ANY (ledger) AND t.tgfoid <> '_racepriv._race_refuse_change()'::regprocedure
 		UNION ALL
 		SELECT format('Rule %s is on table %s.', r.rulename, r.ev_class::regclass)
 		FROM pg_rewrite r WHERE r.ev_class = ANY (ledger)
