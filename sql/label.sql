@@ -71,7 +71,7 @@ SELECT count(*) FROM _racepriv.race_charges;
 RESET ROLE;
 -- a release that was made before 0.3.0, or was copied without its provenance
 CREATE TABLE copied_releases AS SELECT * FROM _racepriv.race_releases WHERE name = 'second label';
-INSERT INTO _racepriv.race_releases SELECT 'third label', version, part, label, sketch, dataset, gen_random_uuid(), released_at, value_bound, description, columns, units, scores, domains
+INSERT INTO _racepriv.race_releases SELECT 'third label', version, part, label, sketch, 'another_dataset', gen_random_uuid(), released_at, value_bound, description, columns, units, scores, domains
 FROM copied_releases;
 \t
 SELECT regexp_replace(label_text('third label'), 'rho [0-9.]+', 'rho R');

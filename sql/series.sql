@@ -84,7 +84,7 @@ INSERT INTO persons SELECT p, date '2026-01-01' + d, 1 FROM generate_series(1, 2
 INSERT INTO persons VALUES (99, '2026-01-07', 0);
 CREATE VIEW kept AS SELECT extract(day FROM upper(during) - lower(during)) AS days, count(*), round(sum(race_count(sketch))) AS records
 FROM _racepriv.race_releases WHERE name = 'persons' GROUP BY 1;
-CREATE VIEW counted AS SELECT length, min(records), max(records), count(*), sum(records) FROM _racepriv.race_series_units GROUP BY 1;
+CREATE VIEW counted AS SELECT length, min(records), max(records), count(*), sum(records) FROM _racepriv.race_series_units WHERE length > 0 GROUP BY 1;
 CALL race_protect('persons', 'persons', 1e9, unit_column => 'person', max_contributions => 5);
 CALL race_release_sketch('persons', 'persons', 'l2(dims=1, lower={0}, upper={2}, bandwidth=1)', 'ARRAY[1 / v]', 1e5,
 	series => '{"by": "made_on", "every": "1 day", "lengths": 2, "starting": "2026-01-01", "until": "2026-01-17"}');

@@ -9,7 +9,7 @@ SELECT f.name, f.version, p.labels, f.description,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
 	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during,
-	f.provenance->>'weight' AS weight, (f.provenance->>'weight_max')::int AS weight_max
+	f.provenance->>'weight'::text AS weight, (f.provenance->>'weight_max'::text)::int AS weight_max
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),

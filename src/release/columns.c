@@ -479,7 +479,7 @@ add_domains(Column *column, Oid type, int32 typmod)
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "a type was dropped");
+			race_refuse_dropped("a type");
 		column->facts.not_null |= ((Form_pg_type) GETSTRUCT(tuple))->typnotnull;
 		add_constraints(column, &value, true, type);
 		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
@@ -536,7 +536,7 @@ add_table(Column *column)
 	subject.column = column->number;
 	while (get_rel_relkind(relation) == RELKIND_VIEW)
 	{
-		Relation	view = relation_open(relation, AccessShareLock);
+		Relation	view = race_relation_open(relation);
 		bool		found;
 
 		/* views that were replaced may read each other */

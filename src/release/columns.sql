@@ -2,7 +2,7 @@
 -- Public domains of columns: from the schema, and from what their owner says
 
 CREATE TABLE _racepriv.race_descriptions (
-	dataset text NOT NULL REFERENCES _racepriv.race_datasets,
+	dataset text NOT NULL,
 	column_name name NOT NULL,
 	revision int NOT NULL CHECK (revision >= 1),
 	type text,
@@ -127,8 +127,9 @@ BEGIN
 	IF octet_length(description) > most_description THEN
 		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	PERFORM _racepriv._race_check_shown('a unit or a category', unit || categories);
-	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')]);
+	PERFORM _racepriv._race_check_shown('a unit', ARRAY[unit], true);
+	PERFORM _racepriv._race_check_shown('a category', categories, false);
+	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')], false);
 	IF cardinality(categories) = 0 OR array_ndims(categories) <> 1
 		OR cardinality(categories) <> (SELECT count(DISTINCT c COLLATE "C") FROM unnest(categories) c)
 	THEN
@@ -222,7 +223,7 @@ BEGIN
 					DETAIL = format('Its bounds must differ, and lie between -%1$s and %1$s. Nothing was read and nothing charged.', most_bound),
 					HINT = 'Leave it out, or describe it by other bounds (race_describe).';
 		END IF;
-		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type);
+		PERFORM _racepriv._race_check_shown(format('a category or the type of column "%s"', c.name), c.categories || c.type, false);
 		domains := domains || jsonb_build_array(CASE WHEN c.is_measure THEN
 			c.domain || jsonb_build_object('measure', true, 'group', 0, 'single', 0, 'cells', 2 + c.nulls::int)	-- parts of cells (contingency.h)
 			WHEN vector THEN c.domain || '{"vector": true}' ELSE c.domain END);

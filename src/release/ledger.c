@@ -61,7 +61,7 @@ race_owner_of(Oid relation)
 	Oid			owner;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relation);
+		race_refuse_dropped("a relation");
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;
@@ -93,7 +93,7 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 		ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
 		ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
 	}
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger()", 0, NULL);
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger(), _racepriv._race_check_invariants()", 0, NULL);
 }
 
 void

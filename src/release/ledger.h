@@ -72,7 +72,7 @@ extern Oid	race_schema_of(Oid function);
 
 /*
  * Open the ledger of the extension that the called function belongs to.  Raise 55000 if
- * another role than the owner of the ledger may change it.
+ * another role than the owner of the ledger may change it, or if its tables contradict each other.
  */
 extern void race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo);
 

@@ -1,11 +1,16 @@
 -- ------------------------------------------------------------------------
 -- The ledger: what may be spent, what was, and what for.  Rows are added by the
--- procedures below alone.  No foreign key leads from a release to its charge:
--- releases are copied to databases of analysts, charges are not.
+-- procedures below alone.
+--
+-- No foreign key is between its tables.  pg_restore loads each of them by itself, with several jobs
+-- in any order, and a foreign key would refuse the rows that come before those that they refer to.
+-- Releases are copied to databases of analysts, charges are not.  So _race_check_invariants() checks what
+-- foreign keys would, and more, before each act on the ledger.
 --
 -- While this script runs, the schema that the extension is created in is in search_path.  It may
 -- belong to someone who makes functions and operators there.  So what is called here without a
 -- schema is called with arguments of exactly the declared types: nothing else can be preferred then.
+-- A literal beside an operator has a type, as one without a type would take that of the other operand.
 
 CREATE TYPE _racepriv.race_identity AS (system_identifier bigint, database oid, timeline int, ledger oid);
 COMMENT ON TYPE _racepriv.race_identity IS
@@ -62,7 +67,7 @@ CREATE TABLE _racepriv.race_datasets (
 	max_contributions int NOT NULL CHECK (max_contributions >= 1),
 	neighbors text NOT NULL,
 	public_tables text[] NOT NULL,
-	budget text NOT NULL REFERENCES _racepriv.race_budgets,
+	budget text NOT NULL,
 	owner_id oid
 );
 COMMENT ON TABLE _racepriv.race_datasets IS
@@ -82,7 +87,7 @@ CREATE TABLE _racepriv.race_budget_tables (
 	table_name text NOT NULL,
 	relation oid NOT NULL,
 	owner name NOT NULL,
-	budget text NOT NULL REFERENCES _racepriv.race_budgets,
+	budget text NOT NULL,
 	identity _racepriv.race_identity NOT NULL,
 	owner_id oid,
 	schema_id oid,
@@ -101,7 +106,7 @@ COMMENT ON COLUMN _racepriv.race_budget_tables.schema_id IS 'the OID of its sche
 
 CREATE TABLE _racepriv.race_charges (
 	charge uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	budget text NOT NULL REFERENCES _racepriv.race_budgets,
+	budget text NOT NULL,
 	dataset text NOT NULL,
 	act text NOT NULL CHECK (act IN ('protect', 'limit', 'adopt', 'release')),
 	request jsonb NOT NULL,
@@ -113,8 +118,10 @@ CREATE TABLE _racepriv.race_charges (
 	identity _racepriv.race_identity NOT NULL,
 	charged_by_id oid
 );
-CREATE INDEX race_charges_budget ON _racepriv.race_charges (budget);
-CREATE INDEX race_charges_dataset ON _racepriv.race_charges (dataset);
+-- what _race_check_invariants() reads, without requests
+CREATE INDEX race_charges_budget ON _racepriv.race_charges (budget) INCLUDE (epsilon, delta, rho);
+CREATE INDEX race_charges_dataset ON _racepriv.race_charges (dataset, act) INCLUDE (budget, charge);
+CREATE INDEX race_charges_series ON _racepriv.race_charges ((request->>'name'::text)) WHERE request ? 'series'::text;
 COMMENT ON TABLE _racepriv.race_charges IS
 	'the ledger, append-only: every charge with its request and cost, and every other act on a budget; who, when, and in which copy of the database. A charge of a release is spent whether or not the release was stored';
 COMMENT ON COLUMN _racepriv.race_charges.charge IS 'its identifier';
@@ -151,6 +158,7 @@ CREATE TABLE _racepriv.race_releases (
 );
 -- one charge pays for one version, or for all values of a series
 CREATE UNIQUE INDEX race_releases_charge ON _racepriv.race_releases (charge, part) WHERE during IS NULL;
+CREATE INDEX race_releases_dataset ON _racepriv.race_releases (dataset, charge);
 COMMENT ON TABLE _racepriv.race_releases IS
 	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
 COMMENT ON COLUMN _racepriv.race_releases.name IS 'the name of the release';
@@ -232,9 +240,7 @@ BEGIN
 		WHERE p.pronamespace = place AND a.grantee NOT IN (0, p.proowner) AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 		UNION ALL
 		SELECT format('Trigger %s is on table %s.', t.tgname, t.tgrelid::regclass)
-		FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
-		WHERE t.tgrelid = ANY (ledger) AND CASE WHEN t.tgisinternal THEN k.conrelid <> ALL (ledger)
-			ELSE t.tgfoid <> '_racepriv._race_refuse_change()'::regprocedure END
+		FROM pg_trigger t WHERE t.tgrelid = ANY (ledger) AND t.tgfoid <> '_racepriv._race_refuse_change()'::regprocedure
 		UNION ALL
 		SELECT format('Rule %s is on table %s.', r.rulename, r.ev_class::regclass)
 		FROM pg_rewrite r WHERE r.ev_class = ANY (ledger)
@@ -255,6 +261,79 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_ledger() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_check_ledger() IS
 	'raises 55000 if another role than its owner may write to the ledger, or if triggers or rules of others are on it';
 
+-- One statement, so that all of it is seen at one time: a charge of another session is in both, the sum of its budget
+-- and the charges, or in none of them.  A database of analysts has releases alone.
+CREATE FUNCTION _racepriv._race_check_invariants() RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	problem text;
+BEGIN
+	WITH RECURSIVE sums AS MATERIALIZED (
+		SELECT budget, sum(epsilon) AS epsilon, sum(delta) AS delta, sum(rho) AS rho FROM _racepriv.race_charges GROUP BY budget),
+	protections AS MATERIALIZED (
+		SELECT c.budget, c.dataset, c.request FROM _racepriv.race_charges c WHERE c.act = 'protect'),
+	counted (name) AS (
+		SELECT min(u.name) FROM _racepriv.race_series_units u
+		UNION ALL
+		SELECT (SELECT min(u.name) FROM _racepriv.race_series_units u WHERE u.name > n.name) FROM counted n WHERE n.name IS NOT NULL),
+	series (name) AS (
+		SELECT c.request->>'name' FROM _racepriv.race_charges c WHERE c.request ? 'series')
+	SELECT f.what INTO problem FROM (
+		SELECT format('Budget "%s" has spent epsilon %s, delta %s, rho %s; its charges add up to %s, %s, %s.', b.budget,
+			b.spent_epsilon, b.spent_delta, b.spent_rho, coalesce(s.epsilon, 0), coalesce(s.delta, 0), coalesce(s.rho, 0))
+		FROM _racepriv.race_budgets b LEFT JOIN sums s USING (budget)
+		WHERE b.spent_epsilon <> coalesce(s.epsilon, 0) OR b.spent_delta <> coalesce(s.delta, 0) OR b.spent_rho <> coalesce(s.rho, 0)
+		UNION ALL
+		SELECT format('There are charges of budget "%s", which is not in race_budgets.', s.budget)
+		FROM sums s WHERE NOT EXISTS (SELECT FROM _racepriv.race_budgets b WHERE b.budget = s.budget)
+		UNION ALL
+		SELECT format('Budget "%s" has no row in %s.', b.budget, m.missing)
+		FROM _racepriv.race_budgets b CROSS JOIN LATERAL (
+			SELECT 'race_charges of act protect' WHERE NOT EXISTS (SELECT FROM protections p WHERE p.budget = b.budget)
+			UNION ALL SELECT 'race_datasets' WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.budget = b.budget)
+			UNION ALL SELECT 'race_budget_tables' WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget)) m (missing)
+		UNION ALL
+		SELECT format('Dataset "%s" has no budget, or no charge of act protect.', d.dataset)
+		FROM _racepriv.race_datasets d
+		WHERE NOT EXISTS (SELECT FROM protections p JOIN _racepriv.race_budgets b USING (budget) WHERE p.dataset = d.dataset AND p.budget = d.budget)
+		UNION ALL
+		SELECT format('Dataset "%s" was protected, and is not in race_datasets.', p.dataset)
+		FROM protections p WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.dataset = p.dataset AND d.budget = p.budget)
+		UNION ALL
+		SELECT format('Table %s of dataset "%s" is not in race_budget_tables.', e.table_name, p.dataset)
+		FROM protections p CROSS JOIN LATERAL jsonb_array_elements_text(p.request->'tables') e (table_name)
+		WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables t WHERE t.table_name = e.table_name AND t.budget = p.budget)
+		UNION ALL
+		SELECT format('Table %s belongs to budget "%s", which is not in race_budgets.', t.table_name, t.budget)
+		FROM _racepriv.race_budget_tables t WHERE NOT EXISTS (SELECT FROM _racepriv.race_budgets b WHERE b.budget = t.budget)
+		UNION ALL
+		SELECT format('A release of dataset "%s" has charge %s, which is not in race_charges.', r.dataset, r.charge)
+		FROM _racepriv.race_releases r JOIN _racepriv.race_datasets d USING (dataset)
+		WHERE NOT EXISTS (SELECT FROM _racepriv.race_charges c WHERE c.charge = r.charge AND c.dataset = r.dataset AND c.act = 'release')
+		UNION ALL
+		SELECT format('Columns of dataset "%s" are described, which is not in race_datasets.', c.dataset)
+		FROM _racepriv.race_descriptions c WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.dataset = c.dataset)
+		UNION ALL
+		SELECT format('Units of series "%s" are counted, whose charge is not in race_charges.', n.name)
+		FROM counted n WHERE n.name IS NOT NULL AND NOT EXISTS (SELECT FROM series s WHERE s.name = n.name)
+		UNION ALL
+		SELECT format('Of series "%s" %s values were made: in race_releases there are %s.', s.name, v.made, v.stored)
+		FROM series s CROSS JOIN LATERAL (
+			SELECT coalesce((SELECT u.records FROM _racepriv.race_series_units u WHERE u.name = s.name AND u.length = 0 AND u.unit = ''), 0),
+				coalesce((SELECT max(r.version) FROM _racepriv.race_releases r WHERE r.name = s.name), 0)) v (made, stored)
+		WHERE v.made <> v.stored
+	) f (what) ORDER BY 1 LIMIT 1;
+	IF problem IS NOT NULL THEN
+		RAISE EXCEPTION 'the ledger cannot be used: its tables contradict each other' USING ERRCODE = 'object_not_in_prerequisite_state',
+			DETAIL = problem,
+			HINT = format('A superuser restores what a restore has left out: pg_restore --data-only --schema=_racepriv --dbname=%L DUMP. Tables that have their rows refuse them, with errors, and stay as they are.', current_database());
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_invariants() FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_invariants() IS
+	'raises 55000 if the tables of the ledger contradict each other: a budget has spent the sum of its charges, each dataset has its budget and tables, each release its charge, each series its values';
+
 CREATE FUNCTION _racepriv._race_rho_limit(epsilon float8, delta float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_rho_limit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION _racepriv._race_rho_limit(float8, float8) IS
@@ -263,8 +342,8 @@ COMMENT ON FUNCTION _racepriv._race_rho_limit(float8, float8) IS
 CREATE VIEW race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
-	CASE b.accounting WHEN 'basic' THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
-	CASE b.accounting WHEN 'basic' THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
+	CASE b.accounting WHEN 'basic'::text THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
+	CASE b.accounting WHEN 'basic'::text THEN b.delta_limit - b.spent_delta END AS delta_left, b.delta_limit,
 	b.rho_limit - b.spent_rho AS rho_left, b.rho_limit, c.charges, b.accounting, b.spent_epsilon, b.spent_delta, b.spent_rho,
 	CASE WHEN b.delta_limit > c.chosen_delta THEN (
 		SELECT (race_compose(VARIADIC ARRAY[0, 0, s.rho, s.delta]::float8[])).zcdp_epsilon
@@ -272,9 +351,9 @@ SELECT b.budget,
 	(SELECT pg_catalog.array_agg(DISTINCT t.table_name ORDER BY t.table_name) FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget) AS tables,
 	c.charged_by AS last_charged_by, c.charged_at AS last_charged_at
 FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
-	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta')::numeric), 0.0) AS chosen_delta,
+	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta'::text)::numeric), 0.0) AS chosen_delta,
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
-	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release') c ON true;
+	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release'::text) c ON true;
 COMMENT ON VIEW race_budget_status IS
 	'each budget: what it protects, what is left by its accounting, its limits, what was spent by basic composition and by zCDP, and who charged it last';
 COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';

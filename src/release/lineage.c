@@ -182,7 +182,7 @@ source_of_table(Lineage *lineage, Relation table, bool nullable)
 static Source *
 source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 {
-	Relation	relation = relation_open(relid, AccessShareLock);
+	Relation	relation = race_relation_open(relid);
 	Source	   *source = NULL;
 
 	check_stack_depth();
@@ -644,7 +644,7 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 		return;
 	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
 	if (!HeapTupleIsValid(function))
-		elog(ERROR, "a function was dropped");
+		race_refuse_dropped("a function");
 #if PG_VERSION_NUM >= 140000
 	arguments = expand_function_arguments(call->args, false, call->funcresulttype, function);
 #else
@@ -706,7 +706,7 @@ add_checks(RaceCalls *calls, Oid type)
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "a type was dropped");
+			race_refuse_dropped("a type");
 		add_checks_of(calls, type, constraints);
 		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
 		ReleaseSysCache(tuple);
@@ -870,6 +870,25 @@ race_refuse_relation(Oid relid, const char *why)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
 			 errdetail("%s", why)));
+}
+
+void
+race_refuse_dropped(const char *kind)
+{
+	ereport(ERROR,
+			(errcode(strcmp(kind, "a relation") == 0 ? ERRCODE_UNDEFINED_TABLE : ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s was dropped by another session", kind),
+			 errhint("Try again when nobody changes definitions.")));
+}
+
+Relation
+race_relation_open(Oid relid)
+{
+	Relation	relation = try_relation_open(relid, AccessShareLock);
+
+	if (relation == NULL)
+		race_refuse_dropped("a relation");
+	return relation;
 }
 
 Query *

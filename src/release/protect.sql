@@ -186,6 +186,30 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_check_limits(float8, float8, text) IS
 	'limits of a budget as the shortest decimals that stand for them, so that ten times 0.1 is 1, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
 
+-- Where the whole ledger was lost but for releases, a new one would have a new budget for the same table.
+CREATE FUNCTION _racepriv._race_check_unreleased(dataset text, relations regclass[]) RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	released text;
+BEGIN
+	SELECT min(r.dataset) INTO released FROM _racepriv.race_releases r
+	WHERE (r.dataset = _race_check_unreleased.dataset OR r.dataset IN (
+			SELECT n.name FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace CROSS JOIN LATERAL unnest(ARRAY[
+				c.relname::text, quote_ident(c.relname), s.nspname || '.' || c.relname, format('%I.%I', s.nspname, c.relname)]) n (name)
+			WHERE c.oid = ANY (relations)))
+		AND NOT EXISTS (SELECT FROM _racepriv.race_charges c WHERE c.charge = r.charge);
+	IF released IS NOT NULL THEN
+		RAISE EXCEPTION 'there are releases of dataset "%", whose charges are not in this ledger', released
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = 'They were copied from another database, or a restore has left the charges out.',
+				HINT = format('If they were made of this table, a superuser restores its ledger: pg_restore --data-only --schema=_racepriv --dbname=%L DUMP. Releases of other databases belong in a database of analysts.', current_database());
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_unreleased(text, regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_unreleased(text, regclass[]) IS
+	'raises 55000 if a release without a charge is of a dataset of this name, or of the name of one of these relations';
+
 CREATE FUNCTION _racepriv._race_protect(
 	actor name,
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
@@ -211,16 +235,17 @@ BEGIN
 	IF octet_length(dataset) > 1000 THEN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	PERFORM _racepriv._race_check_shown('the name of a dataset', ARRAY[dataset]);
+	PERFORM _racepriv._race_check_shown('the name of a dataset', ARRAY[dataset], true);
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
 	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);
 	IF EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
-			HINT = 'race_budget_limit changes the limits of its budget.';
+			HINT = 'race_describe changes which values its columns have, race_budget_limit the limits of its budget.';
 	END IF;
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
+	PERFORM _racepriv._race_check_unreleased(dataset, parts || relation);
 	IF shared IS NULL THEN
 		-- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
 		-- the database a table goes by its name, and one that was renamed there looks new.
@@ -232,7 +257,7 @@ BEGIN
 			RAISE EXCEPTION 'the ledger names table % already', taken.name
 				USING ERRCODE = 'object_not_in_prerequisite_state',
 					DETAIL = format('A table of this name and of role "%s" belongs to budget "%s", whose epsilon_limit is %s.', taken.owner, taken.budget, taken.epsilon_limit),
-					HINT = format('If it is the same table, restored or made anew for another owner, a superuser can CALL race_budget_adopt(%L). If it is another one, rename it.', taken.budget);
+					HINT = format('A superuser can CALL race_budget_adopt(%L), and the table is charged to that budget.', taken.budget);
 		END IF;
 		SELECT t.table_name, t.budget INTO missing
 		FROM _racepriv.race_budget_tables t JOIN _racepriv.race_budgets s USING (budget)
@@ -266,7 +291,7 @@ BEGIN
 		ARRAY(SELECT t::text FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
 	FROM pg_class c WHERE c.oid = relation;
 	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
-		'relation', relation::text, 'unit_column', unit_column, 'max_contributions', max_contributions,
+		'relation', relation::text, 'tables', ARRAY(SELECT t::text FROM unnest(tables) t ORDER BY 1), 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
 END $$;
@@ -384,6 +409,7 @@ DECLARE
 	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status,race_columns}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges,race_descriptions}';
+	place CONSTANT regnamespace := (SELECT extnamespace FROM pg_extension WHERE extname = 'racepriv');
 	f regprocedure;
 	t regclass;
 BEGIN
@@ -406,6 +432,10 @@ BEGIN
 	LOOP
 		EXECUTE format('GRANT SELECT ON %s TO %s', t, grantee);
 	END LOOP;
+	-- that of the extension, which may be one of its own
+	IF NOT has_schema_privilege(grantee, place, 'USAGE') THEN
+		EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', place, grantee);
+	END IF;
 END $$;
 REVOKE EXECUTE ON PROCEDURE race_grant(regrole, text) FROM PUBLIC;
 COMMENT ON PROCEDURE race_grant(regrole, text) IS

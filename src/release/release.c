@@ -572,6 +572,17 @@ store_units(const Release *release, const RaceChecked *checked)
 	AtEOXact_GUC(false, level);
 }
 
+/* Count a value of a series: without its units, or after it was lost, no further one is made (_race_check_invariants). */
+static void
+count_value(const Release *release)
+{
+	RaceParameter name = RaceText(release->asked.name);
+
+	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records) VALUES ($1, 0, '', 1)"
+					" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + 1",
+					1, &name);
+}
+
 /* Read, draw noise, and store. */
 static void
 make_private(Release *release)
@@ -699,6 +710,7 @@ make_values(Release *release)
 		{
 			read_provenance(release);
 			make_private(release);
+			count_value(release);
 			made++;
 		}
 		next_transaction(release);

@@ -42,7 +42,7 @@ BEGIN
 	IF d.relation IS NULL AND found_name IS NULL THEN
 		RAISE EXCEPTION 'relation "%" of dataset "%" does not exist', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',
-				HINT = 'If it was renamed before a restore, protect it under another name with the same limits, and adopt that.';
+				HINT = 'If it was renamed before a restore, give it its name back.';
 	ELSIF d.relation IS NULL THEN
 		RAISE EXCEPTION 'relation "%" is not that of dataset "%"', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',
@@ -98,26 +98,25 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint, float8) IS
 	'the declared labels, whose sketches have so many bytes, as parts are ordered; NULL if they are to be chosen; errors: 22023 or 22004 unless they are different labels, or without them and a delta; 54000 for too many';
 
--- What is said of a release is public, and is shown by tools that others wrote: in terminals, which
--- obey control characters and turn text around, and in pages, which obey markup.
-CREATE FUNCTION _racepriv._race_is_shown(shown text) RETURNS boolean
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10 AS $$
-	SELECT shown OPERATOR(pg_catalog.!~) '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]|<[A-Za-z/!?]'
-$$;
-COMMENT ON FUNCTION _racepriv._race_is_shown(text) IS
-	'is a text without control characters, characters that change the direction of text, and the beginning of an HTML tag?';
+CREATE FUNCTION _racepriv._race_is_shown(shown text, name boolean) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'race_is_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _racepriv._race_is_shown(text, boolean) IS
+	'is a text without control characters, characters that are not seen or change the direction of text, and the beginning of an HTML tag; and a name without blanks at its ends, and blanks other than spaces?';
 
-CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[]) RETURNS void
+CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[], names boolean) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t)) THEN
-		RAISE EXCEPTION '% must not contain control characters or markup', what USING ERRCODE = 'invalid_parameter_value',
+	IF EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t, false)) THEN
+		RAISE EXCEPTION '% must not contain invisible or control characters or markup', what USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'After "<" there must be no letter and none of "/", "!" and "?". A description may have several lines.';
+	ELSIF names AND EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t, true)) THEN
+		RAISE EXCEPTION '% must not begin or end with a blank, or contain a blank that is no space', what USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Type it anew: names that look alike would be different ones.';
 	END IF;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[]) IS
-	'raises 22023 for control characters, characters that change the direction of text, and the beginning of an HTML tag';
+COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[], boolean) IS
+	'raises 22023 for texts, or names, that are not shown as they are';
 
 CREATE FUNCTION _racepriv._race_check_description(
 	n int, name text, labels text[], description text, columns text[], units text[]) RETURNS void
@@ -149,8 +148,9 @@ BEGIN
 	IF EXISTS (SELECT FROM unnest(columns || units) t WHERE octet_length(t) > most_bytes) THEN
 		RAISE EXCEPTION 'the name or the unit of a column can have at most % bytes', most_bytes USING ERRCODE = 'program_limit_exceeded';
 	END IF;
-	PERFORM _racepriv._race_check_shown('a name, a label, a column or a unit', name || labels || columns || units);
-	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')]);
+	PERFORM _racepriv._race_check_shown('a name or a unit', name || units, true);
+	PERFORM _racepriv._race_check_shown('a label or a column', labels || columns, false);
+	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')], false);
 	IF EXISTS (SELECT FROM unnest(columns) t WHERE t IS NULL OR t ~ '^ *-?[0-9]* *$')
 		OR cardinality(columns) <> (SELECT count(DISTINCT t COLLATE "C") FROM unnest(columns) t)
 	THEN

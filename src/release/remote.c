@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "lineage.h"
 #include "remote.h"
 
 /*
@@ -45,8 +46,8 @@
 static bool
 same_columns(Oid a, Oid b)
 {
-	Relation	x = relation_open(a, AccessShareLock);
-	Relation	y = relation_open(b, AccessShareLock);
+	Relation	x = race_relation_open(a);
+	Relation	y = race_relation_open(b);
 	bool		same = RelationGetNumberOfAttributes(x) == RelationGetNumberOfAttributes(y);
 
 	for (int i = 0; same && i < RelationGetNumberOfAttributes(x); i++)
@@ -127,7 +128,7 @@ static Query *
 select_from(Oid relid, Oid user, List *columns)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	Relation	relation = relation_open(relid, AccessShareLock);
+	Relation	relation = race_relation_open(relid);
 	Query	   *query = makeNode(Query);
 	RangeTblRef *reference = makeNode(RangeTblRef);
 	ListCell   *cell;

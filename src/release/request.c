@@ -364,7 +364,7 @@ choice_text(const RaceDataset *dataset, const RaceAsked *asked)
 	return psprintf("SELECT kept.label, count(*) FROM %s GROUP BY kept.label",
 					kept_text(dataset, asked, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
 							  "good.label <> '" RACE_OTHER "' AND octet_length(good.label) <= " MOST_BYTES_OF_VALUE
-							  " AND " RACE_SCHEMA "._race_is_shown(good.label)"));
+							  " AND " RACE_SCHEMA "._race_is_shown(good.label, false)"));
 }
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
@@ -453,7 +453,7 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 
 	checked->rows = innermost(query);
 	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
-		elog(ERROR, "the relation was renamed");
+		race_refuse_dropped("a relation");
 	return query;
 }
 
@@ -562,16 +562,21 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 		{type, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
 		{type, PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
 	};
+	bool		shares;
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1 AND NOT EXISTS ("
+	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
 					"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))",
 					lengthof(parameters), parameters);
-	if (!DatumGetBool(race_ledger_value(1, &isnull)))
+	shares = DatumGetBool(race_ledger_value(1, &isnull));
+	if (!shares || !DatumGetBool(race_ledger_value(2, &isnull)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of dataset \"%s\" are not those of its budget any more", asked->dataset),
-				 errhint("Protect its relation under another name: what has a budget keeps it.")));
+				 /* with a table of the budget, it shares that under any name */
+				 shares ? errhint("Protect its relation under another name: it shares the budget, with the tables that are new.") :
+				 errhint("Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
+						 quote_literal_cstr(asked->dataset))));
 }
 
 #define MOST_CLASSES	100		/* that are calibrated */

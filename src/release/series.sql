@@ -4,17 +4,17 @@
 
 CREATE TABLE _racepriv.race_series_units (
 	name text NOT NULL,
-	length int NOT NULL,
+	length int NOT NULL CHECK (length >= 0),
 	unit text NOT NULL,
 	records bigint NOT NULL CHECK (records >= 1),
 	PRIMARY KEY (name, length, unit)
 );
 COMMENT ON TABLE _racepriv.race_series_units IS
-	'private: how many records of each unit are in the values of a series that have so many intervals. No role is given it; no value of these lengths may have more of them than the series allows';
+	'private: how many records of each unit are in the values of a series that have so many intervals. No role is given it; no value of these lengths may have more of them than the series allows. Length 0: how many values were made';
 COMMENT ON COLUMN _racepriv.race_series_units.name IS 'the name of the series';
-COMMENT ON COLUMN _racepriv.race_series_units.length IS 'how many intervals the values have';
-COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'the unit, as text';
-COMMENT ON COLUMN _racepriv.race_series_units.records IS 'how many of its records they have together';
+COMMENT ON COLUMN _racepriv.race_series_units.length IS 'how many intervals the values have; 0 in the one row that counts values, of any length';
+COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'the unit, as text; empty with length 0';
+COMMENT ON COLUMN _racepriv.race_series_units.records IS 'how many of its records they have together; with length 0 how many values there are';
 CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON _racepriv.race_series_units
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
 CREATE TRIGGER race_no_refund BEFORE UPDATE ON _racepriv.race_series_units

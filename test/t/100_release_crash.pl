@@ -171,7 +171,7 @@ CREATE TABLE days AS SELECT p AS person, date '2026-01-01' + d AS on_day, ARRAY[
 CALL race_protect('days', 'days', 1e9, unit_column => 'person', max_contributions => 4);
 CREATE VIEW made AS SELECT name, count(DISTINCT version), max(version), round(sum(race_count(sketch)) FILTER (WHERE upper(during) - lower(during) = '1 day')) AS of_days,
 	round(sum(race_count(sketch)) FILTER (WHERE upper(during) - lower(during) > '1 day')) AS longer FROM _racepriv.race_releases WHERE during IS NOT NULL GROUP BY name;
-CREATE VIEW counted AS SELECT name, length, min(records), max(records), count(*) FROM _racepriv.race_series_units GROUP BY 1, 2 ORDER BY 2;
+CREATE VIEW counted AS SELECT name, length, min(records), max(records), count(*) FROM _racepriv.race_series_units WHERE length > 0 GROUP BY 1, 2 ORDER BY 2;
 END
 
 sub declare {

@@ -126,25 +126,43 @@ as('dba', 'CREATE SCHEMA _racepriv; CREATE FUNCTION _racepriv._race_identity() R
 like($cluster->sql_fails('CREATE EXTENSION racepriv', 'schema'), qr/ERROR:  42P06/, 'a schema of this name that was there before is refused');
 
 # Operators and functions that fit better than those of pg_catalog and of the extension; each
-# of them says so when it is called.
+# of them says so when it is called.  Their names are all that the install script has of pg_catalog, their arguments
+# have all types of its columns, and there is a type that these become by themselves.
 my $cry = q(LANGUAGE plpgsql AS $f$BEGIN RAISE EXCEPTION ''hijacked by %%'', %L; END$f$);
+my ($version) = $cluster->sql("SELECT default_version FROM pg_available_extensions WHERE name = 'racepriv'");
+my $script = do {
+	open my $file, '<', RaceCluster::command('pg_config', '--sharedir') . "/extension/racepriv--$version.sql" or die "install script: $!";
+	local $/ = undef;
+	my $text = readline $file;
+	$text =~ s/^\s*--.*$//mgr =~ s/^COMMENT ON.*?';$//msgr;
+};
+my $functions = join ',', sort keys %{{ map { $_ => 1 } $script =~ /\b([a-z_0-9]+) ?\(/g }};
+my $signs = join ' ', sort keys %{{ map { $_ => 1 } '=', '~~', '!~~', $script =~ m{(?<![-+*/<>=~!@#%^&|`?])([-+*/<>=~!@#%^&|`?]{1,3})(?![-+*/<>=~!@#%^&|`?])}g }};
 my $operators = <<"END";
 SET search_path = pg_catalog;
+CREATE TYPE public.drawn AS (t text);
 DO \$\$
 DECLARE
-	types CONSTANT text[] := '{numeric,int4,int8,float8,oid,regclass,regnamespace,text,name,jsonb,boolean,timestamptz,"text[]","oid[]","name[]","regclass[]"}';
+	types CONSTANT text[] := '{numeric,int2,int4,int8,float8,oid,regclass,regtype,regprocedure,regnamespace,text,name,"\\"char\\"",jsonb,boolean,timestamptz,timestamp,interval,uuid,tsrange,"text[]","oid[]","name[]","regclass[]","float8[]","aclitem[]",anyelement,anyarray,public.drawn}';
+	second CONSTANT text[] := '{int4,text,jsonb,"text[]",anyelement}';
 	a text;
 	b text;
 	o text;
 BEGIN
+	FOREACH a IN ARRAY '{text,name,jsonb,int4,int8,numeric,oid,regclass}'::text[] LOOP
+		EXECUTE format('CREATE FUNCTION public.draw(%s) RETURNS public.drawn $cry', a, 'a cast');
+		EXECUTE format('CREATE CAST (%s AS public.drawn) WITH FUNCTION public.draw(%s) AS IMPLICIT', a, a);
+	END LOOP;
 	FOREACH a IN ARRAY types LOOP
-		FOREACH o IN ARRAY '{max,min,count,sum,array_agg,format,left,current_setting,set_config,pg_extension_config_dump,to_regclass,unnest,cardinality,jsonb_agg,to_jsonb}'::text[] LOOP
+		FOR o IN SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind IN ('f', 'a') AND proname::text = ANY (string_to_array('$functions', ',')) LOOP
 			EXECUTE format('CREATE FUNCTION public.%I(%s) RETURNS boolean $cry', o, a, o);
-			EXECUTE format('CREATE FUNCTION public.%I(%s, text) RETURNS boolean $cry', o, a, o);
+			FOREACH b IN ARRAY second LOOP
+				EXECUTE format('CREATE FUNCTION public.%I(%s, %s) RETURNS boolean $cry', o, a, b, o);
+			END LOOP;
 		END LOOP;
 		FOREACH b IN ARRAY types LOOP
 			EXECUTE format('CREATE FUNCTION public.compare(%s, %s) RETURNS boolean $cry', a, b, 'an operator');
-			FOREACH o IN ARRAY '{=,<>,<,>,<=,>=,+,-,||,&&,~}'::text[] LOOP
+			FOR o IN SELECT DISTINCT oprname FROM pg_operator WHERE oprname::text = ANY (string_to_array(\$s\$$signs\$s\$, ' ')) LOOP
 				IF NOT EXISTS (SELECT FROM pg_operator WHERE oprname = o AND oprleft = a::regtype AND oprright = b::regtype) THEN
 					EXECUTE format('CREATE OPERATOR public.%s (FUNCTION = public.compare, LEFTARG = %s, RIGHTARG = %s)', o, a, b);
 				END IF;
@@ -153,16 +171,28 @@ BEGIN
 	END LOOP;
 END \$\$;
 END
+# All that is made, and what it depends on, as text
+my $catalog = <<'END';
+SET search_path = pg_catalog;
+WITH members AS (
+	SELECT classid, objid, pg_describe_object(classid, objid, 0) AS name FROM pg_depend
+	WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))
+SELECT name, 'on', pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid) FROM members m JOIN pg_depend d USING (classid, objid)
+UNION ALL SELECT name, 'view', pg_get_viewdef(objid) FROM members WHERE classid = 'pg_class'::regclass AND (SELECT relkind = 'v' FROM pg_class WHERE oid = objid)
+UNION ALL SELECT name, 'index', pg_get_indexdef(i.indexrelid) FROM members JOIN pg_index i ON i.indrelid = objid WHERE classid = 'pg_class'::regclass
+UNION ALL SELECT name, 'check', pg_get_constraintdef(c.oid) FROM members JOIN pg_constraint c ON c.conrelid = objid WHERE classid = 'pg_class'::regclass
+UNION ALL SELECT name, 'trigger', pg_get_triggerdef(t.oid) FROM members JOIN pg_trigger t ON t.tgrelid = objid WHERE classid = 'pg_class'::regclass AND NOT tgisinternal
+UNION ALL SELECT name, 'default', pg_get_expr(a.adbin, a.adrelid) FROM members JOIN pg_attrdef a ON a.adrelid = objid WHERE classid = 'pg_class'::regclass
+UNION ALL SELECT name, 'function', pg_get_functiondef(objid) FROM members JOIN pg_proc p ON p.oid = objid WHERE classid = 'pg_proc'::regclass AND prokind <> 'a'
+ORDER BY 1, 2, 3
+END
+cmp_ok($cluster->sql("SELECT count(*) FROM pg_operator WHERE oprname::text = ANY (string_to_array(\$s\$$signs\$s\$, ' '))"), '>', 100, 'control: there are operators in the script');
 as('dba', $operators, 'hostile');
+cmp_ok(as('dba', "SET search_path = pg_catalog; SELECT count(*) FROM pg_operator WHERE oprnamespace = 'public'::regnamespace AND oprname = '->>'", 'hostile'), '>', 100, 'control: he makes operators of JSON');
+cmp_ok(as('dba', "SET search_path = pg_catalog; SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace", 'hostile'), '>', 10_000, 'control: he makes functions');
 like(do { local $ENV{PGUSER} = 'dba'; $cluster->sql_fails('SELECT 1::numeric > 0', 'hostile') }, qr/hijacked by an operator/, 'control: PostgreSQL prefers what he has made');
 $cluster->sql('CREATE EXTENSION racepriv', 'hostile');
-my $dependent = <<'END';
-SET search_path = pg_catalog;
-SELECT pg_describe_object(d.classid, d.objid, d.objsubid), pg_describe_object(d.refclassid, d.refobjid, 0) FROM pg_depend d
-WHERE d.classid <> 'pg_operator'::regclass AND (d.refclassid = 'pg_operator'::regclass AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprowner = 'dba'::regrole)
-	OR d.refclassid = 'pg_proc'::regclass AND d.refobjid IN (SELECT oid FROM pg_proc WHERE proowner = 'dba'::regrole));
-END
-is(as('dba', $dependent, 'hostile'), '', 'nothing of the extension depends on what was there before');
+is($cluster->sql($catalog, 'hostile'), $cluster->sql($catalog, 'clinic') =~ s/\bhid\b/public/gr, 'the extension is the same as without them');
 
 # One argument of another type, or fewer arguments.  Those that a release calls with the rights
 # of its caller are refused (above), and are left out.
@@ -227,5 +257,18 @@ sub release {
 is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM _racepriv.race_releases', 'hostile'), 7, 'and the releases are there');
 like($cluster->sql_fails("SET search_path = pg_catalog, public; SELECT race_refreshes_left('people'::name)", 'hostile'), qr/hijacked by race_refreshes_left/,
 	'control: a call with another type goes to his');
+
+# ------------------------------------------------------- a schema of its own
+
+# Who is given a duty may use the schema of the extension.
+$cluster->run_here('createdb', 'extended');
+$cluster->sql('CREATE SCHEMA "of its own"; CREATE EXTENSION racepriv SCHEMA "of its own"; REVOKE ALL ON SCHEMA "of its own" FROM PUBLIC; CREATE TABLE public.t (x int NOT NULL CHECK (x BETWEEN 0 AND 9));'
+	. ' ALTER TABLE public.t OWNER TO dba; GRANT SELECT ON public.t TO helper', 'extended');
+$cluster->sql('SET search_path = "of its own", public; ' . "CALL race_grant('dba', 'owner'); CALL race_grant('helper', 'curator'); CALL race_grant('analyst', 'analyst')", 'extended');
+my $path = 'SET search_path = "of its own", public;';
+as('dba', "$path CALL race_protect('t', epsilon_limit => 1)", 'extended');
+as('helper', "$path CALL race_release('r', 't', '{x}', 1)", 'extended');
+is(as('analyst', "$path SELECT name FROM race_catalog WHERE race_count(race_released('r')) IS NOT NULL", 'extended'), 'r', 'in a schema of its own, each duty can be done');
+like(fails('stranger', "$path CALL race_release('r', 't', '{x}', 1)", 'extended'), qr/ERROR:  42883/, 'and who has none does not see it');
 
 done_testing();

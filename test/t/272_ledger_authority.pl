@@ -268,8 +268,47 @@ for my $texts ("E'a\\x01'", "E'two\\nlines'", "'<script>alert(1)</script>'", "U&
 	like(fails('maria', "CALL race_release_sketch('shown', 'visits', '$params', 'x', 0.1, label => 'id', labels => ARRAY[$texts])"), qr/ERROR:  22023/, "as a label: $texts") ;
 	like(fails('maria', "CALL race_protect($texts, 'visits', 90)"), qr/ERROR:  22023/, "as a dataset: $texts");
 }
+$cluster->sql("CREATE TABLE public.words (word text); CALL race_protect('words', 'public.words', 1)");
+# names that look like others; categories and labels are values of a table, and may have blanks at their ends
+for my $text (map({ "U&'vis\\+$_" . "its'" } qw(00200b 00061c 00feff 0000ad 0e0041 002060 00034f 003164 000085)), map({ "U&'vis\\+$_" . "its'" } qw(0000a0 003000 00200d 00fe0f)), "' visits'", "'visits '") {
+	my $name = $text =~ /\+(?:0000a0|003000|00200d|00fe0f)|^' | '$/;
+	like($cluster->sql_fails($_), qr/ERROR:  22023: .*(?:invisible or control characters|blank)/, "refused: $_")
+		for "CALL race_protect($text, 'visits', 90)", "CALL race_release_sketch($text, 'visits', '$params', 'x', 0.1)", "CALL race_describe('visits', 'id', 0, 9, unit => $text)",
+		$name ? () : ("CALL race_describe('words', 'word', categories => ARRAY[$text])", "CALL race_describe('visits', 'id', 0, 9, description => 'about ' || $text || '.')");
+}
+$cluster->sql("CALL race_describe('words', 'word', categories => '{\"M \",F,Stra\xc3\x9fe}', unit => '\xe2\x82\xac'); CALL race_release('of words', 'words', '{word}', 1)");
+is($cluster->sql("SELECT domains->0->'categories' FROM race_catalog WHERE name = 'of words'"), qq(["M ", "F", "Stra\xc3\x9fe"]), 'categories keep their blanks');
+is($cluster->sql("SELECT bool_and(_racepriv._race_is_shown(t, true)) FROM unnest(ARRAY['visits 2026', '\xe8\xa8\xaa\xe5\x95\x8f', '\xf0\x9f\x98\x80', U&'\\0645\\06CC\\200C\\062E', 'Stra\xc3\x9fe', 'a < b', 'x<', '5%']) t"), 't', 'names of other scripts');
+# bytes that have no encoding, or another one
+for my $encoding (qw(SQL_ASCII WIN1252 LATIN1)) {
+	$cluster->run_here('createdb', '-E', $encoding, '-T', 'template0', 'encoded');
+	my $bytes = $encoding eq 'SQL_ASCII' ? "E'Stra\\xc3\\x9fe'" : "E'Stra\\xdfe'";
+	$cluster->sql("SET client_encoding = $encoding; CREATE EXTENSION racepriv; CREATE TABLE t (x int); CALL race_protect($bytes, 't', 1)", 'encoded');
+	like($cluster->sql_fails("CALL race_protect(E'a\\x1bb', 't', 1)", 'encoded'), qr/ERROR:  22023: .*control/, "$encoding: control characters");
+	$cluster->run_here('dropdb', 'encoded');
+}
 like(fails('maria', "CALL race_release_sketch('shown', 'visits', '$params', 'x', 0.1, description => $_)"), qr/ERROR:  22023/, "description => $_") for "'<img src=x>'", "E'\\x02'";
 as('maria', "CALL race_release_sketch('shown, 3 < 4', 'visits', '$params', 'x', 0.1, description => E'two lines:\\n1 < 2, a <- b')");
+
+# What another session drops while this one waits for it is no internal error.
+$cluster->sql('CREATE TABLE public.seen_once (id int, x int NOT NULL CHECK (x BETWEEN 0 AND 9)); CREATE TABLE public.coded_once (c text PRIMARY KEY);'
+	. "INSERT INTO public.coded_once VALUES ('a'); ALTER TABLE public.seen_once ADD c text REFERENCES public.coded_once; CREATE VIEW public.seen_twice AS TABLE public.seen_once");
+for my $act ("CALL race_protect('seen_once', epsilon_limit => 1)", "CALL race_protect('seen_twice', epsilon_limit => 1)", "CALL race_release('once', 'dropped', '{x}', 1)", "CALL race_release_next('before')",
+	"CALL race_describe('dropped', 'x', bounds => 'private', epsilon => 1)", "CALL race_describe('dropped', 'c', public_table => 'coded_once')", "SELECT * FROM race_plan('dropped', '{x}', 1)", "SELECT count(*) FROM race_columns WHERE dataset = 'dropped'")
+{
+	$cluster->sql("CREATE DATABASE dropping TEMPLATE postgres");
+	$cluster->sql("CALL race_protect('dropped', " . ($act =~ /public_table/ ? "'seen_once'" : "'seen_twice'") . ", 9, public_tables => '{coded_once}'); CALL race_release('before', 'dropped', '{x}', 1)", 'dropping') if $act !~ /race_protect/;
+	my ($dropper, $waiter) = map { $cluster->session('dropping') } 1, 2;
+	$dropper->ask('BEGIN; DROP TABLE public.seen_once, public.coded_once CASCADE');
+	my $pid = $waiter->ask('SELECT pg_backend_pid()');
+	$waiter->start("\\set VERBOSITY verbose\n$act;");
+	$cluster->wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND (query ~ 'pg_backend_pid' OR state = 'active' AND wait_event_type IS DISTINCT FROM 'Lock'))");
+	$dropper->ask('COMMIT');
+	unlike($waiter->finish, qr/XX000/, "dropped meanwhile: $act");
+	undef $_ for $dropper, $waiter;
+	$cluster->wait_until("SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'dropping'");
+	$cluster->run_here('dropdb', 'dropping');
+}
 
 my $prepared = RaceCluster->new;
 $prepared->run_here('psql', '-Xqc', 'ALTER SYSTEM SET max_prepared_transactions = 2');

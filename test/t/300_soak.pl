@@ -159,7 +159,7 @@ SELECT 'a charge for two versions: ' || charge FROM _racepriv.race_releases WHER
 UNION ALL
 SELECT 'a value that was made twice: ' || name FROM _racepriv.race_releases WHERE during IS NOT NULL GROUP BY name, part, label, during HAVING count(*) > 1
 UNION ALL
-SELECT 'a person with too many records in ' || name FROM _racepriv.race_series_units WHERE records > 2
+SELECT 'a person with too many records in ' || name FROM _racepriv.race_series_units WHERE length > 0 AND records > 2
 UNION ALL
 SELECT 'a release that is not private: ' || name FROM _racepriv.race_releases WHERE (race_info(sketch)).status <> 'private'
 UNION ALL

@@ -1,0 +1,126 @@
+/*
+ * shown.c
+ *		Texts that are shown to all: which characters names, labels, categories, units and descriptions may have
+ *
+ * What is said of a release is public, and is shown by tools that others wrote: in terminals, which obey control
+ * characters and turn text around, and in pages, which obey markup.  Characters that are not seen make two names look
+ * alike.  Names have no other blanks than spaces, and none at their ends; categories and labels are values of a table,
+ * which may have them.
+ *
+ * No text raises an error: values of private rows are looked at, too.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+PG_FUNCTION_INFO_V1(race_is_shown);
+
+typedef struct Range
+{
+	pg_wchar	first;
+	pg_wchar	last;
+} Range;
+
+/* Control characters, marks of direction, ends of lines, and what has no width or is blank without being white space */
+static const Range hidden[] = {
+	{0x0001, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160},
+	{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+	{0x2800, 0x2800}, {0x3164, 0x3164}, {0xd800, 0xdfff}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
+	{0xe0000, 0xe0fff}
+};
+
+/* White space that looks like a space, or nearly */
+static const Range blanks[] = {
+	{0x00a0, 0x00a0}, {0x1680, 0x1680}, {0x2000, 0x200a}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}
+};
+
+/* Joiners and selectors of variants, which change letters of some scripts and emoji: beside ASCII they are not seen */
+static const Range modifiers[] = {
+	{0x200c, 0x200d}, {0xfe00, 0xfe0f}
+};
+
+static bool
+in_ranges(pg_wchar c, const Range *ranges, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+#define IN(c, ranges)	in_ranges(c, ranges, lengthof(ranges))
+
+/* Are the bytes of a character continued as UTF-8 has it? */
+static bool
+is_continued(const unsigned char *s, int length, int left)
+{
+	if (length > left)
+		return false;
+	for (int i = 1; i < length; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return false;
+	return true;
+}
+
+/*
+ * Return the next character, as Unicode, and its length.  Where bytes have no encoding, those are characters of UTF-8 that
+ * can be; other bytes, and what is not ASCII in other encodings, is shown: their blanks and marks differ.  Control characters
+ * above ASCII are those of ISO 8859.
+ */
+static pg_wchar
+next_character(const unsigned char *s, int left, int encoding, int *length)
+{
+	const pg_wchar visible = 0xfffd;
+	bool		iso = (encoding >= PG_LATIN1 && encoding <= PG_LATIN10) || (encoding >= PG_ISO_8859_5 && encoding <= PG_ISO_8859_8);
+
+	*length = 1;
+	if (s[0] < 0x80 || (iso && s[0] < 0xa0))
+		return s[0];
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
+	{
+		*length = pg_utf_mblen(s);
+		if (*length > 1 && is_continued(s, *length, left))
+			return utf8_to_unicode(s);
+		*length = 1;
+	}
+	else
+		*length = Min(pg_mblen((const char *) s), left);
+	return visible;
+}
+
+/* Does markup of a page begin here? */
+static bool
+begins_tag(const unsigned char *s, int left)
+{
+	return left >= 2 && s[0] == '<' && (strchr("/!?", s[1]) != NULL || (s[1] >= 'A' && s[1] <= 'Z') || (s[1] >= 'a' && s[1] <= 'z'));
+}
+
+/* race_is_shown(text, name): is each character of a text, or of a name, seen, and none of them obeyed? */
+Datum
+race_is_shown(PG_FUNCTION_ARGS)
+{
+	text	   *shown = PG_GETARG_TEXT_PP(0);
+	bool		name = PG_GETARG_BOOL(1);
+	const unsigned char *s = (const unsigned char *) VARDATA_ANY(shown);
+	int			left = VARSIZE_ANY_EXHDR(shown);
+	int			encoding = GetDatabaseEncoding();
+	pg_wchar	before = ' ';
+	int			length;
+
+	if (name && left > 0 && (s[0] == ' ' || s[left - 1] == ' '))
+		PG_RETURN_BOOL(false);
+	for (; left > 0; s += length, left -= length)
+	{
+		pg_wchar	c = next_character(s, left, encoding, &length);
+
+		CHECK_FOR_INTERRUPTS();
+		if (IN(c, hidden) || begins_tag(s, left))
+			PG_RETURN_BOOL(false);
+		if (name && (IN(c, blanks) || (IN(c, modifiers) && before < 0x80)))
+			PG_RETURN_BOOL(false);
+		before = c;
+	}
+	PG_RETURN_BOOL(true);
+}
