@@ -10,6 +10,9 @@
 #define ROUNDING		(1 - 1e-12)
 #define STEP			(1 - 1e-9)
 
+/* Of an interval of epsilon: what is left is below the precision of doubles */
+#define BISECTIONS		64
+
 uint32_t
 race_series_levels(uint32_t intervals, uint32_t least)
 {
@@ -44,22 +47,41 @@ race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *l
 	*first = n - *length;
 }
 
+/* Does epsilon cost no more than this in both accounts? */
+static bool
+fits(double epsilon, double delta, double allowed, double rho)
+{
+	return race_gaussian_allowed(epsilon, delta) <= allowed && race_rho_allowed(epsilon, delta) <= rho;
+}
+
 double
 race_series_epsilon(double epsilon, double delta, uint32_t levels)
 {
 	double		allowed;
 	double		rho;
-	double		each;
+	double		low = RACE_MIN_EPSILON;
+	double		high;
 
 	if (delta == 0)
-		return epsilon / levels * ROUNDING;
+		return epsilon / levels * ROUNDING >= low ? epsilon / levels * ROUNDING : 0;
 	allowed = race_gaussian_allowed(epsilon, delta) / levels * STEP;
 	rho = race_rho_allowed(epsilon, delta) / levels * STEP;
-	each = fmin(race_gaussian_epsilon(allowed, delta), race_epsilon_of_rho(rho, delta));
+	/* delta alone allows some noise: what is left of that for a length may suffice for no epsilon */
+	if (!fits(low, delta, allowed, rho))
+		return 0;
+	high = fmin(race_gaussian_epsilon(allowed, delta), race_epsilon_of_rho(rho, delta));
+	if (fits(high, delta, allowed, rho))
+		return high;
+	for (int i = 0; i < BISECTIONS && low < high; i++)
+	{
+		double		middle = low + (high - low) / 2;
 
-	while (race_gaussian_allowed(each, delta) > allowed || race_rho_allowed(each, delta) > rho)
-		each *= STEP;
-	return each;
+		if (fits(middle, delta, allowed, rho))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 void
