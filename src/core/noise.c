@@ -366,23 +366,26 @@ race_noise_problem(const RaceNoise *noise)
 
 /*
  * ceil(dividend / (divisor * x)), exactly; 0 when that is above `limit`, which is
- * below 2^63.  x is positive and below 2^53, dividend below 2^110.
+ * below 2^63, or x is not positive and below 2^53.  dividend is below 2^110.
  */
 static uint64_t
 divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit)
 {
 	int			exponent;
-	uint64_t	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
-	unsigned __int128 denominator = (unsigned __int128) mantissa * divisor;
-	unsigned __int128 quotient = dividend / denominator;
-	unsigned __int128 rest = dividend % denominator;
+	uint64_t	mantissa;
+	unsigned __int128 denominator;
+	unsigned __int128 quotient;
+	unsigned __int128 rest;
 
-	/* x is mantissa / 2^shift, and below 2^53 */
-	int			shift = 53 - exponent;
-
-	for (; shift > 0; shift--)
+	if (!(x > 0 && x < 0x1p53))
+		return 0;
+	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
+	denominator = (unsigned __int128) mantissa * divisor;
+	quotient = dividend / denominator;
+	rest = dividend % denominator;
+	/* x is mantissa / 2^(53 - exponent): long division, a binary digit at a time */
+	for (int shift = 53 - exponent; shift > 0; shift--)
 	{
-		/* long division, a binary digit at a time */
 		rest <<= 1;
 		quotient <<= 1;
 		if (rest >= denominator)
@@ -684,6 +687,9 @@ race_gaussian_epsilon(double allowed, double delta)
 	double		low = 0;
 	double		high = race_epsilon_of_rho(allowed, delta) + ROUNDING_COST;
 
+	/* zCDP may state more than the exact account can */
+	if (high > MOST_EXACT_EPSILON && gaussian_delta(allowed, MOST_EXACT_EPSILON) <= delta)
+		high = MOST_EXACT_EPSILON;
 	for (int i = 0; i < 100 && high <= MOST_EXACT_EPSILON; i++)
 	{
 		double		middle = low + (high - low) / 2;
