@@ -51,6 +51,7 @@ race_random_below(RaceRandom *random, uint64_t n)
 	/*
 	 * keep only the bits that are needed, and draw again if the number is too large
 	 */
+	/* bound: more than half of all draws are below n */
 	do
 	{
 		value = next_bytes(random, (bits + 7) / 8);
@@ -72,6 +73,7 @@ bernoulli(RaceRandom *random, uint128 u, uint128 n)
 	if (n <= UINT64_MAX)
 		return race_random_below(random, (uint64_t) n) < u;
 	highest = (uint64_t) ((n - 1) >> 64);
+	/* bound: more than half of all draws are below n */
 	do
 	{
 		value = (uint128) race_random_below(random, highest + 1) << 64;
@@ -89,6 +91,7 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 	 * Go on while Bernoulli(u / (t k)) is true. It is drawn as Bernoulli(1 / k) and
 	 * Bernoulli(u / t), so that t k cannot overflow.
 	 */
+	/* bound: it goes on k times with a probability of 1 / k! */
 	do
 		k++;
 	while ((k == 1 || race_random_below(random, k) == 0) &&
@@ -100,6 +103,7 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 int64_t
 race_discrete_laplace(RaceRandom *random, uint64_t scale)
 {
+	/* bound: more than a quarter of all draws are kept */
 	for (;;)
 	{
 		uint64_t	u = race_random_below(random, scale);
@@ -109,6 +113,7 @@ race_discrete_laplace(RaceRandom *random, uint64_t scale)
 
 		if (!race_bernoulli_exp(random, u, scale))
 			continue;
+		/* bound: it goes on with a probability of 1 / e */
 		while (race_bernoulli_exp(random, 1, 1))
 			v++;
 
@@ -145,8 +150,10 @@ integer_sqrt(uint64_t n)
 {
 	uint64_t	root = (uint64_t) sqrt((double) n);
 
+	/* bound: the error of sqrt(), some units; n is at most 2^56 */
 	while (root * root > n)
 		root--;
+	/* bound: the error of sqrt(), some units; n is at most 2^56 */
 	while ((root + 1) * (root + 1) <= n)
 		root++;
 	return root;
@@ -168,6 +175,7 @@ race_discrete_gaussian(RaceRandom *random, uint64_t variance)
 {
 	uint64_t	t = integer_sqrt(variance) + 1;
 
+	/* bound: more than a fifth of all draws are kept */
 	for (;;)
 	{
 		int64_t		y = race_discrete_laplace(random, t * RACE_SCALE_DENOMINATOR);
@@ -209,6 +217,7 @@ typedef __int128 int128;
 static int64_t
 draw_normal(RaceRandom *random)
 {
+	/* bound: more than a fifth of all draws are kept */
 	for (;;)
 	{
 		int64_t		high = race_discrete_gaussian(random, COARSE_VARIANCE);
@@ -898,6 +907,7 @@ share_variance(double rho, unsigned __int128 squared, uint64_t cells,
 	/* more variance costs less; keep the last variance that was seen to suffice */
 	if (!(race_rho_of_sum(squared, cells, high, shares) <= rho))
 		return 0;
+	/* bound: half of the interval is left each time */
 	while (low < high)
 	{
 		uint64_t	middle = low + (high - low) / 2;
@@ -1041,6 +1051,7 @@ race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
 	uint32_t	i = 0;
 	uint32_t	j = 0;
 
+	/* bound: the ids of both, one each time */
 	while (i < a->releases || j < b->releases)
 	{
 		if (i < a->releases && j < b->releases && a_ids[i] == b_ids[j])

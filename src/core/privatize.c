@@ -305,6 +305,7 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 		return race_rho_of_pure(request->epsilon);
 	/* rounding is not the same for each number of levels */
 	rho = plan.noise.rho;
+	/* bound: RACE_GRID_LEVELS */
 	while (--selection.grid.levels > 0)
 	{
 		race_check_plan(request, params, selection, &plan);

@@ -18,6 +18,7 @@ race_series_levels(uint32_t intervals, uint32_t least)
 {
 	uint32_t	levels = 1;
 
+	/* bound: an eighth is left each time */
 	for (intervals /= RACE_SERIES_BASE; intervals > 0 && intervals >= least; intervals /= RACE_SERIES_BASE)
 		levels++;
 	return levels;

@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
@@ -693,6 +694,7 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 {
 	Histogram  *histogram = palloc(sizeof(Histogram));
 
+	/* bound: RACE_BOUNDS_STAGES */
 	do
 	{
 		*histogram = (Histogram) {
@@ -955,6 +957,7 @@ expression_at(const Excluded *excluded, int place)
 static Node *
 strip_array_casts(Node *node)
 {
+	/* bound: the depth of the expression */
 	for (;;)
 	{
 		if (IsA(node, RelabelType))
@@ -975,6 +978,7 @@ static Node *
 strip_casts(Node *node)
 {
 	node = strip_array_casts(node);
+	/* bound: the depth of the expression */
 	while (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL)
 		node = strip_array_casts(linitial(((FuncExpr *) node)->args));
 	return node;
@@ -1003,6 +1007,7 @@ may_be_null(const Excluded *excluded, Node *node)
 {
 	ListCell   *cell;
 
+	check_stack_depth();
 	node = strip_casts(node);
 	switch (nodeTag(node))
 	{

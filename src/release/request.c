@@ -395,6 +395,7 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked
 static Query *
 innermost(Query *query)
 {
+	/* bound: the depth of the template */
 	while (linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_SUBQUERY)
 		query = linitial_node(RangeTblEntry, query->rtable)->subquery;
 	return query;
