@@ -35,6 +35,7 @@ race_contingency_set(RaceContingency *tables)
 	tables->parts = measure ? (uint32_t) fmin(fmax(tables->cells[last], 1), RACE_MEASURE_PARTS) : 1;
 	tables->unit = measure ? RACE_MEASURE_UNIT : 1;
 	tables->triples = 0;
+	/* bound: the sets of the workload */
 	while (tables->workload != NULL && tables->triples < tables->n_workload &&
 		   tables->workload[RACE_TABLE_NUMBERS * tables->triples + 1] >= RACE_CONTINGENCY_COLUMNS)
 		tables->triples++;
@@ -348,6 +349,7 @@ race_contingency_counters(const RaceContingency *tables)
 	if (!are_columns(tables) || !is_workload(tables) || !are_joined(tables) || !are_measured(tables))
 		return 0;
 	race_contingency_first(tables, &table);
+	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
 	do
 		sum += (double) table.cells * tables->parts;
 	while (sum <= limit && race_contingency_next(tables, &table));
@@ -464,6 +466,7 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 	for (size_t i = 0; i < n; i++)
 		divide_record(&tables, records + i * tables.dims, parts + i * RACE_MEASURE_PARTS);
 	race_contingency_first(&tables, &table);
+	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
 	do
 	{
 		const uint32_t *first = groups + table.first * n;
@@ -608,6 +611,7 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 		left |= RACE_COLUMN(i);
 	changed = left;
 	race_look_for_interrupts();
+	/* bound: one column less each time */
 	while (left != 0)
 	{
 		uint32_t	column;
@@ -700,8 +704,10 @@ race_cell_of_number(const RaceNumberCells *cells, double x)
 		x = cells->upper;
 	place = (x * cells->scale - cells->first) / cells->step;
 	i = !(place > 0) ? 0 : place < cells->cells ? (uint32_t) place : cells->cells - 1;
+	/* bound: the cells, of which rounding passes one or two */
 	while (i > 0 && x < race_cell_edge(cells, i))
 		i--;
+	/* bound: the cells, of which rounding passes one or two */
 	while (i + 1 < cells->cells && x >= race_cell_edge(cells, i + 1))
 		i++;
 	return i;
@@ -712,7 +718,8 @@ race_round_width(double x)
 {
 	double		ten = 1;
 
-	while (10 * ten <= x)
+	/* bound: the powers of ten that are doubles */
+	while (10 * ten <= x && ten < 1e308)
 		ten *= 10;
 	return x <= ten ? ten : x <= 2 * ten ? 2 * ten : x <= 5 * ten ? 5 * ten : 10 * ten;
 }

@@ -254,6 +254,7 @@ best_block(const RaceSelect *select, uint32_t column, double amount)
 	if (select->fixed || select->parts > 1 || !are_few_numbers(select) || (select->columns > 1 && !select->all) ||
 		best < block / 2.0)
 		return 1;
+	/* bound: twice as many each time, up to the cells of a column */
 	while (1.5 * block <= best && 2 * RACE_LEAST_BLOCKS * block <= select->cells[column])
 		block *= 2;
 	return (uint32_t) block;
@@ -330,6 +331,7 @@ triples(const RaceSelect *select)
 {
 	uint32_t	n = 0;
 
+	/* bound: the sets of the workload */
 	while (n < select->n_asked && select->asked[n].third != select->asked[n].second)
 		n++;
 	return n;
@@ -341,6 +343,7 @@ asked_triples(const RaceSelect *select)
 {
 	uint32_t	n = triples(select);
 
+	/* bound: the sets of the workload */
 	while (n > 0 && select->asked[n - 1].weight == 1)
 		n--;
 	return n;
@@ -471,6 +474,7 @@ are_connected(const RaceSelect *select, const RaceSelectTable *pair)
 	RaceColumnSet reached = RACE_COLUMN(pair->first);
 	RaceColumnSet before;
 
+	/* bound: a column more each time, or the end */
 	do
 	{
 		before = reached;
@@ -779,6 +783,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 	double		gain;
 	double		all = 0;
 
+	/* bound: each table once, since it is refused then */
 	while (to < RACE_SELECT_TABLES && best_table(select, scores, refused, parts, amount, &table, &number, &gain))
 	{
 		race_look_for_interrupts();

@@ -126,6 +126,7 @@ time_text(const char *before, int64 microseconds, const char *after)
 	if (fraction == 0)
 		return psprintf("%s%s", text, after);
 	text = psprintf("%s.%06d", text, (int) fraction);
+	/* bound: the text, which has a digit that is not 0, since the fraction is not */
 	for (char *end = text + strlen(text) - 1; *end == '0'; end--)
 		*end = '\0';
 	return psprintf("%s%s", text, after);
@@ -310,6 +311,7 @@ read_categories(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) != domain->n)
 		refuse_domains("The categories must be as many as there are cells for them.");
 	domain->categories = palloc(domain->n * sizeof(char *));
+	/* bound: the list, in memory */
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token != WJB_ELEM)
@@ -489,6 +491,7 @@ find_slot(const CellColumn *column, const Key *key)
 {
 	uint32		slot = hash_bytes((const unsigned char *) key->bytes, key->length) & column->mask;
 
+	/* bound: the slots, half of which are free */
 	for (;; slot = (slot + 1) & column->mask)
 	{
 		const Key  *other;
@@ -536,6 +539,7 @@ prepare_categories(CellColumn *column)
 	const RaceDomain *domain = column->domain;
 	uint32		size = 4;
 
+	/* bound: twice as many each time; there are at most RACE_COLUMN_CELLS categories */
 	while (size < 2 * domain->n)
 		size *= 2;
 	column->mask = size - 1;

@@ -88,6 +88,7 @@ race_threshold_plan(double epsilon, double delta, uint64_t categories, RaceThres
 bool
 race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy)
 {
+	/* bound: two thirds of all draws are kept */
 	do
 		*noisy = race_noisy(random, persons, threshold->mechanism, threshold->noise);
 	while (threshold->reach > 0 && (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
@@ -210,8 +211,10 @@ conclude(RaceBounds *bounds, const int64_t *counters, double threshold)
 		}
 	if (last < 0)
 		return;
+	/* bound: the octaves */
 	while (first > 0 && (double) counters[first - 1] >= beside)
 		first--;
+	/* bound: the octaves */
 	while (last < RACE_BOUNDS_OCTAVES - 1 && (double) counters[last + 1] >= beside)
 		last++;
 	for (int k = 0; k < RACE_BOUNDS_OCTAVES; k++)

@@ -531,6 +531,7 @@ transform(double *z, size_t length, const uint64_t *signs)
 		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
 			vector_store(z + i + k * VECTOR_LANES, v[k]);
 	}
+	/* bound: longer each time, up to the length */
 	for (distance = first; distance * TRANSFORM_VECTORS <= length;
 		 distance *= TRANSFORM_VECTORS)
 		pass(z, length, distance, TRANSFORM_VECTORS);

@@ -19,8 +19,10 @@ race_integer_root(unsigned __int128 x)
 {
 	uint64_t	root = (uint64_t) sqrt((double) x);
 
+	/* bound: the error of sqrt(), some units */
 	while ((unsigned __int128) root * root > x)
 		root--;
+	/* bound: the error of sqrt(), some units */
 	while ((unsigned __int128) (root + 1) * (root + 1) <= x)
 		root++;
 	return root;
@@ -32,8 +34,10 @@ race_integer_cube_root(unsigned __int128 x)
 {
 	uint64_t	root = (uint64_t) cbrt((double) x);
 
+	/* bound: the error of cbrt(), some units */
 	while ((unsigned __int128) root * root * root > x)
 		root--;
+	/* bound: the error of cbrt(), some units */
 	while ((unsigned __int128) (root + 1) * (root + 1) * (root + 1) <= x)
 		root++;
 	return root;

@@ -257,6 +257,7 @@ jaccard_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 	size_t		all = 0;
 
 	(void) part;
+	/* bound: the elements of both sets, one or two of them each time */
 	while (i < x->starts[1] || j < y->starts[1])
 	{
 		bool		has_x = j == y->starts[1] ||
@@ -1067,6 +1068,7 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 	uint64_t	left = params->more;
 	uint32_t	sobol = 0;
 
+	/* bound: RACE_MAX_PARTS */
 	for (int parts = 1;; parts++)
 	{
 		bool		first = part == params;

@@ -73,6 +73,7 @@ largest_table(const RaceContingency *tables)
 	size_t		largest = 0;
 
 	race_contingency_first(tables, &table);
+	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
 	do
 		largest = table.cells > largest ? table.cells : largest;
 	while (race_contingency_next(tables, &table));
@@ -406,6 +407,7 @@ measure_columns(Work *work, RaceTable *table)
 	bool		more;
 
 	race_contingency_first(&work->exact_tables, table);
+	/* bound: the columns */
 	do
 	{
 		choose_block(work, table);
@@ -439,6 +441,7 @@ sum_groups(Work *work)
 
 	finest.joined = NULL;
 	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
+	/* bound: the columns */
 	for (uint32_t j = 0; j < finest.columns; sums += work->arrays.finest[j++])
 		for (uint32_t i = 0; i < work->arrays.cells[j]; i++, counter += finest.parts)
 		{
@@ -580,6 +583,7 @@ measure_chosen(Work *work, RaceTable first, uint32_t from)
 		const RaceSelectTable *chosen = &work->select.table[i];
 		RaceTable	table = first;
 
+		/* bound: the tables, one of which is chosen */
 		while (table.first != chosen->first || table.second != chosen->second || table.third != chosen->third)
 			race_contingency_next(&work->exact_tables, &table);
 		measure_table(work, &table, chosen->noise);
@@ -611,6 +615,7 @@ make_work(const RaceExact *exact, RaceRandom *random, const RaceRequest *request
 	work->marginal = work->shares + largest_table(tables);
 	work->result.counters = (int64_t *) (work->marginal + most_groups(tables)) + n;
 	groups = (uint32_t *) (work->result.counters - n);
+	/* bound: the columns */
 	for (uint32_t j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
 		work->select.group_of[j] = groups;
 	work->result.tables = *tables;
@@ -626,6 +631,7 @@ measure_again(Work *work, const uint64_t *noise)
 	RaceTable	table;
 
 	race_contingency_first(&work->exact_tables, &table);
+	/* bound: the columns */
 	do
 	{
 		double	   *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
@@ -679,6 +685,7 @@ race_measure(RaceRandom *random, const RaceExact *exact, const RaceRequest *requ
 		join_groups(work);
 		if (race_select_all(&work->select))
 			measure_chosen(work, pair, 0);
+		/* bound: ROUNDS of contingency_select.c */
 		while ((work->score_noise = race_select_scores(&work->select)) > 0)
 		{
 			uint32_t	before = work->select.measured;

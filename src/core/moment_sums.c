@@ -185,8 +185,10 @@ most_absolute(const RaceParams *params)
 	uint64_t	square = race_moments_squared(params) * race_moments_columns(params);
 	uint64_t	root = (uint64_t) sqrt((double) square);
 
+	/* bound: the error of sqrt(), some units; squares are below 2^60 */
 	while (root * root > square)
 		root--;
+	/* bound: the error of sqrt(), some units; squares are below 2^60 */
 	while ((root + 1) * (root + 1) <= square)
 		root++;
 	return root;
@@ -245,6 +247,7 @@ race_moments_least_coarse(const RaceParams *params)
 {
 	int			coarser = 0;
 
+	/* bound: the bits of a norm, half of it is left each time */
 	while (frobenius(params, coarser) > UINT32_MAX / 2)
 		coarser++;
 	return coarser;
@@ -536,6 +539,7 @@ enforce_limit(const RaceParams *params, Batch *batch, size_t n)
 	double		limit = (double) race_moments_squared(params);
 
 	for (size_t r = 0; r < n; r++)
+		/* bound: RACE_MOMENTS_ONE, since each number that is not 0 loses 1 each time */
 		while (square_of_norm(params, batch->squares[r], batch->absolute[r]) > limit)
 		{
 			double		squares = 0;

@@ -51,6 +51,7 @@ race_random_below(RaceRandom *random, uint64_t n)
 	/*
 	 * keep only the bits that are needed, and draw again if the number is too large
 	 */
+	/* bound: more than half of all draws are below n */
 	do
 	{
 		value = next_bytes(random, (bits + 7) / 8);
@@ -72,6 +73,7 @@ bernoulli(RaceRandom *random, uint128 u, uint128 n)
 	if (n <= UINT64_MAX)
 		return race_random_below(random, (uint64_t) n) < u;
 	highest = (uint64_t) ((n - 1) >> 64);
+	/* bound: more than half of all draws are below n */
 	do
 	{
 		value = (uint128) race_random_below(random, highest + 1) << 64;
@@ -89,6 +91,7 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 	 * Go on while Bernoulli(u / (t k)) is true. It is drawn as Bernoulli(1 / k) and
 	 * Bernoulli(u / t), so that t k cannot overflow.
 	 */
+	/* bound: it goes on k times with a probability of 1 / k! */
 	do
 		k++;
 	while ((k == 1 || race_random_below(random, k) == 0) &&
@@ -100,6 +103,7 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 int64_t
 race_discrete_laplace(RaceRandom *random, uint64_t scale)
 {
+	/* bound: more than a quarter of all draws are kept */
 	for (;;)
 	{
 		uint64_t	u = race_random_below(random, scale);
@@ -109,6 +113,7 @@ race_discrete_laplace(RaceRandom *random, uint64_t scale)
 
 		if (!race_bernoulli_exp(random, u, scale))
 			continue;
+		/* bound: it goes on with a probability of 1 / e */
 		while (race_bernoulli_exp(random, 1, 1))
 			v++;
 
@@ -145,8 +150,10 @@ integer_sqrt(uint64_t n)
 {
 	uint64_t	root = (uint64_t) sqrt((double) n);
 
+	/* bound: the error of sqrt(), some units; n is at most 2^56 */
 	while (root * root > n)
 		root--;
+	/* bound: the error of sqrt(), some units; n is at most 2^56 */
 	while ((root + 1) * (root + 1) <= n)
 		root++;
 	return root;
@@ -168,6 +175,7 @@ race_discrete_gaussian(RaceRandom *random, uint64_t variance)
 {
 	uint64_t	t = integer_sqrt(variance) + 1;
 
+	/* bound: more than a fifth of all draws are kept */
 	for (;;)
 	{
 		int64_t		y = race_discrete_laplace(random, t * RACE_SCALE_DENOMINATOR);
@@ -209,6 +217,7 @@ typedef __int128 int128;
 static int64_t
 draw_normal(RaceRandom *random)
 {
+	/* bound: more than a fifth of all draws are kept */
 	for (;;)
 	{
 		int64_t		high = race_discrete_gaussian(random, COARSE_VARIANCE);
@@ -366,23 +375,26 @@ race_noise_problem(const RaceNoise *noise)
 
 /*
  * ceil(dividend / (divisor * x)), exactly; 0 when that is above `limit`, which is
- * below 2^63.  x is positive and below 2^53, dividend below 2^110.
+ * below 2^63, or x is not positive and below 2^53.  dividend is below 2^110.
  */
 static uint64_t
 divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit)
 {
 	int			exponent;
-	uint64_t	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
-	unsigned __int128 denominator = (unsigned __int128) mantissa * divisor;
-	unsigned __int128 quotient = dividend / denominator;
-	unsigned __int128 rest = dividend % denominator;
+	uint64_t	mantissa;
+	unsigned __int128 denominator;
+	unsigned __int128 quotient;
+	unsigned __int128 rest;
 
-	/* x is mantissa / 2^shift, and below 2^53 */
-	int			shift = 53 - exponent;
-
-	for (; shift > 0; shift--)
+	if (!(x > 0 && x < 0x1p53))
+		return 0;
+	mantissa = (uint64_t) ldexp(frexp(x, &exponent), 53);
+	denominator = (unsigned __int128) mantissa * divisor;
+	quotient = dividend / denominator;
+	rest = dividend % denominator;
+	/* x is mantissa / 2^(53 - exponent): long division, a binary digit at a time */
+	for (int shift = 53 - exponent; shift > 0; shift--)
 	{
-		/* long division, a binary digit at a time */
 		rest <<= 1;
 		quotient <<= 1;
 		if (rest >= denominator)
@@ -684,6 +696,9 @@ race_gaussian_epsilon(double allowed, double delta)
 	double		low = 0;
 	double		high = race_epsilon_of_rho(allowed, delta) + ROUNDING_COST;
 
+	/* zCDP may state more than the exact account can */
+	if (high > MOST_EXACT_EPSILON && gaussian_delta(allowed, MOST_EXACT_EPSILON) <= delta)
+		high = MOST_EXACT_EPSILON;
 	for (int i = 0; i < 100 && high <= MOST_EXACT_EPSILON; i++)
 	{
 		double		middle = low + (high - low) / 2;
@@ -892,6 +907,7 @@ share_variance(double rho, unsigned __int128 squared, uint64_t cells,
 	/* more variance costs less; keep the last variance that was seen to suffice */
 	if (!(race_rho_of_sum(squared, cells, high, shares) <= rho))
 		return 0;
+	/* bound: half of the interval is left each time */
 	while (low < high)
 	{
 		uint64_t	middle = low + (high - low) / 2;
@@ -1035,6 +1051,7 @@ race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
 	uint32_t	i = 0;
 	uint32_t	j = 0;
 
+	/* bound: the ids of both, one each time */
 	while (i < a->releases || j < b->releases)
 	{
 		if (i < a->releases && j < b->releases && a_ids[i] == b_ids[j])

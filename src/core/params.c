@@ -99,6 +99,7 @@ race_params_check_complete(const RaceParams *params)
 	if (race_params_complete(params))
 		return;
 	/* in a product: the first part without dims */
+	/* bound: the parts, one of which lacks dims */
 	while (part->dims != 0 || race_record_kind(part) == RACE_RECORD_SET)
 		part = race_params_next(part, params);
 	ereport(ERROR,
@@ -159,6 +160,7 @@ halvings_between(const RaceParams *fine, const RaceParams *coarse)
 	double		ratio = race_array(fine, RACE_ARRAY_CELLS)[0] / race_array(coarse, RACE_ARRAY_CELLS)[0];
 	int			halvings = 0;
 
+	/* bound: the exponent of a double; numbers of cells are finite */
 	for (; ratio > 1; ratio /= 2)
 		halvings++;
 	return ratio == 1 ? halvings : 0;
@@ -794,9 +796,11 @@ next_word(const char **text)
 {
 	const char *start;
 
+	/* bound: the text */
 	while (isspace((unsigned char) **text))
 		(*text)++;
 	start = *text;
+	/* bound: the text */
 	while (isalnum((unsigned char) **text) ||
 		   (**text != '\0' && strchr("+-._", **text) != NULL))
 		(*text)++;
@@ -807,6 +811,7 @@ next_word(const char **text)
 static bool
 next_is(const char **text, char c)
 {
+	/* bound: the text */
 	while (isspace((unsigned char) **text))
 		(*text)++;
 	if (**text != c)
@@ -844,6 +849,7 @@ parse_double(const char *text, double *out)
 static bool
 parse_numbers(const char **text, StringInfo numbers, Node *escontext)
 {
+	/* bound: RACE_MAX_MORE */
 	do
 	{
 		char	   *word = next_word(text);
@@ -873,6 +879,7 @@ parse_array(const char **text, int key, RaceDraft *draft, Node *escontext)
 	initStringInfo(&numbers);
 	if (!next_is(text, '{'))
 		MALFORMED("Expected an array in braces.");
+	/* bound: the text, a brace each time */
 	do
 	{
 		if (next_is(text, '{') != is_matrix)
@@ -929,6 +936,7 @@ parse_list(const char **text, bool first, RaceDraft *draft, Node *escontext)
 
 	if (next_is(text, ')'))
 		return true;
+	/* bound: RACE_KEYS, since no parameter is given twice */
 	do
 	{
 		char	   *name = next_word(text);
@@ -936,6 +944,7 @@ parse_list(const char **text, bool first, RaceDraft *draft, Node *escontext)
 
 		if (name == NULL || !next_is(text, '='))
 			MALFORMED("Expected a list of parameters such as dims=3, bandwidth=5.");
+		/* bound: RACE_KEYS */
 		while (key < RACE_KEYS && strcmp(race_fields[key].name, name) != 0)
 			key++;
 		if (key == RACE_KEYS)
@@ -971,6 +980,7 @@ static bool
 parse_parts(const char *text, RaceDraft *drafts, int *n, Node *escontext)
 {
 	*n = 0;
+	/* bound: RACE_MAX_PARTS */
 	do
 	{
 		if (*n == RACE_MAX_PARTS)
@@ -1226,6 +1236,7 @@ take_parts(const unsigned char *bytes, Size left, RaceParams *params)
 {
 	char	   *next = (char *) params;
 
+	/* bound: a part of the bytes less each time */
 	while (left >= RACE_PART_WIRE_SIZE)
 	{
 		RaceParams *part = (RaceParams *) next;

@@ -189,8 +189,7 @@ race_share(PG_FUNCTION_ARGS)
  * Requests from the arguments of functions; plans, or an error where there is none.
  */
 
-/* Returns a valid delta; raises 22023 for others. */
-static double
+double
 race_checked_delta(double delta)
 {
 	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
@@ -202,20 +201,26 @@ race_checked_delta(double delta)
 	return delta;
 }
 
-RaceRequest
-race_make_request(const RaceParams *params, double epsilon, double delta,
-				  const int *rows, int max_contributions, const char *neighbors, bool fit)
+double
+race_checked_epsilon(double epsilon)
 {
-	RaceRequest request;
-
 	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be a number between %g and %g",
 						RACE_MIN_EPSILON, RACE_MAX_EPSILON),
 				 errhint("1 is usual: less is more private.")));
+	return epsilon;
+}
+
+RaceRequest
+race_make_request(const RaceParams *params, double epsilon, double delta,
+				  const int *rows, int max_contributions, const char *neighbors, bool fit)
+{
+	RaceRequest request;
+
 	request.fit = fit;
-	request.epsilon = epsilon;
+	request.epsilon = race_checked_epsilon(epsilon);
 	request.delta = race_checked_delta(delta);
 	request.rows = 0;
 	request.levels = request.weight_max = request.weight_bits = 0;
@@ -300,6 +305,7 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 		return race_rho_of_pure(request->epsilon);
 	/* rounding is not the same for each number of levels */
 	rho = plan.noise.rho;
+	/* bound: RACE_GRID_LEVELS */
 	while (--selection.grid.levels > 0)
 	{
 		race_check_plan(request, params, selection, &plan);

@@ -14,6 +14,10 @@
 #include "sketch.h"
 #include "summary.h"
 
+/* Return a valid epsilon, or delta; raise 22023 for others. */
+extern double race_checked_epsilon(double epsilon);
+extern double race_checked_delta(double delta);
+
 /* Make a request.  rows NULL: they are to be chosen.  Raises 22023 for what is outside its limits. */
 extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
 									 double delta, const int *rows,

@@ -148,6 +148,7 @@ race_structured_length(const RaceParams *part)
 
 	if (!race_is_structured(part))
 		return 0;
+	/* bound: twice as long each time, up to dims */
 	while (length < part->dims)
 		length *= 2;
 	return length;
@@ -323,6 +324,7 @@ part_of(const RaceRows *rows, uint32_t j)
 {
 	const RaceRowsPart *part = &rows->part[rows->parts - 1];
 
+	/* bound: the parts, of which the first has function 0 */
 	while (part->function > j)
 		part--;
 	return part;
@@ -654,6 +656,7 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 	size_t		blocks = 0;
 
 	chain(seed, state, size);
+	/* bound: the bytes */
 	while (next < end)
 	{
 		uint64_t	block = 0;

@@ -35,7 +35,10 @@ extern uint32_t race_series_closed(uint32_t intervals, uint32_t levels);
 /* The intervals of a value, whose number is from 1 on: the first, from 0 on, and how many */
 extern void race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length);
 
-/* The epsilon of each of several releases that cost (epsilon, delta) together */
+/*
+ * Return the epsilon, at least RACE_MIN_EPSILON, of each of several releases that cost (epsilon, delta) together; 0 if there is
+ * none, as where epsilon is not above delta or so.
+ */
 extern double race_series_epsilon(double epsilon, double delta, uint32_t levels);
 
 /* Make the cost of one value that of `levels` values. */

@@ -261,6 +261,7 @@ race_cache_release(RaceCacheEntry *entry)
 	if (dlist_is_empty(&cache->entries))
 		return;
 	/* delete idle entries, from the end of the list, until the rest is in bounds */
+	/* bound: the entries: those without users have all of the idle size */
 	for (dlist_node *node = dlist_tail_node(&cache->entries);
 		 cache->idle_size > (Size) race_cache_size * 1024; node = before)
 	{
@@ -498,6 +499,7 @@ release_all(void *arg)
 	release_rows(site);
 	if (site->stored != NULL)
 		race_cache_release(&site->stored->base);
+	/* bound: the list, which holds each kind once */
 	for (RaceHeld *held = site->held; held != NULL; held = held->next)
 		if (held->entry != NULL)
 			race_cache_release(held->entry);
@@ -651,6 +653,7 @@ race_call_site_held(RaceCallSite *site, const void *kind)
 {
 	RaceHeld   *held = site->held;
 
+	/* bound: the list, which holds each kind once */
 	while (held != NULL && held->kind != kind)
 		held = held->next;
 	if (held == NULL)

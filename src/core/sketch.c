@@ -459,6 +459,7 @@ make_headroom(RaceSketch *sketch, int64 n)
 		sketch->headroom = race_counters_limit(sketch->width) - Max(-min, max);
 		sketch->counted = 0;
 	}
+	/* bound: the widths, 1 to 8 bytes */
 	while (sketch->headroom < n)
 	{
 		int64		limit = race_counters_limit(sketch->width);
@@ -619,6 +620,7 @@ flush_batch(RaceSketch *sketch)
 
 	if (batch == NULL || batch->n == 0)
 		return;
+	/* bound: the records of the batch, one at least each time */
 	while (batch->n > 0)
 	{
 		uint32		n = batch->n;
@@ -627,6 +629,7 @@ flush_batch(RaceSketch *sketch)
 			n = Min(n, Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1));
 		if (sketch->width == 1)
 			n = Min(n, RACE_RECORDS_TOGETHER);	/* as many as the narrowest counters can hold */
+		/* bound: half of the records are left each time */
 		while (n > 1 && has_large_sets(sketch, batch->n - n, n))
 			n = (n + 1) / 2;
 		count_records(sketch, batch->n - n, n, 1);

@@ -179,6 +179,7 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 	sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
 								   race_summary_kind(params)->squared(params, plan->selection),
 								   (uint64_t) selection.rows * params->range);
+	/* bound: RACE_MOMENTS_COARSEST */
 	while (!race_share_budget(request->epsilon, request->delta, &sensitivity, honest,
 							  gaussian_count_share(params), &budget) ||
 		   !race_is_share_variance(budget.counter_variance, federation->parties) ||
@@ -200,6 +201,7 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSele
 				  RacePlan *plan)
 {
 	start_plan(request, params, selection, RACE_STATUS_PRIVATE, plan);
+	/* bound: RACE_MOMENTS_COARSEST */
 	while (!race_summary_kind(params)->plan(request, params, plan))
 		if (!make_coarser(params, plan))
 			return false;
@@ -238,9 +240,11 @@ race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t we
 	if (!race_plan_release(request, params, all, &plan))
 		return false;
 	most = plan.noise.counter_variance * MORE_NOISE + race_weighted_variance(0, 1);
+	/* bound: twice the weight each time, up to WEIGHT_PLACES */
 	while (race_largest_weight(request) < WEIGHT_PLACES && (largest * race_largest_weight(request)) << 1 <= LARGEST_IN_COUNTER &&
 		   (uint64_t) request->max_contributions << (request->weight_bits + 1) <= INT32_MAX)
 		request->weight_bits++;
+	/* bound: one bit less each time */
 	while (request->weight_bits > 0 &&
 		   (!race_plan_release(request, params, all, &plan) || plan.noise.counter_variance > most))
 		request->weight_bits--;
@@ -480,6 +484,7 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 
 	if (request->delta > 0)
 		return best;
+	/* bound: twice the rows each time, up to all */
 	for (;;)
 	{
 		double		variance = race_selection_noise(request, params, selection) +

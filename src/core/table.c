@@ -143,6 +143,7 @@ race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 		(double) RACE_GRID_NODES : (double) RACE_GRID_L1_NODES;
 	double		nodes;
 
+	/* bound: the step is 1.1 times as wide each time, while it is a double: some thousands */
 	do
 	{
 		nodes = 1;
@@ -269,6 +270,7 @@ race_grid_split_halvings(const RaceGrid *grid)
 	int			most = by_dims[grid->dims].bits;
 	int			steps = RACE_GRID_STEPS;
 
+	/* bound: a part of the steps is left each time, as grid->dims is 1 at least */
 	for (; steps > 1; steps >>= grid->dims)
 		most--;
 	return most < (int) grid->halvings ? most : (int) grid->halvings;
@@ -281,6 +283,7 @@ race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t
 	int64_t		step = (int64_t) 1 << race_grid_split_halvings(grid) * grid->dims;
 	int64_t		steps = 0;		/* before this weight */
 
+	/* bound: n */
 	for (int i = 0; i < n; steps += weights[i++] / step)
 		up[i] = (race_dither_round(portion, steps + weights[i] / step) -
 				 race_dither_round(portion, steps)) * step;
@@ -858,6 +861,7 @@ list_cells(const RaceRequest *request, const RaceParams *params, double mass, Ce
 	cells->usual = selection;
 	for (; selection.grid.levels <= RACE_GRID_LEVELS; selection.grid.levels++)
 	{
+		/* bound: MOST_CELLS */
 		for (selection.grid.halvings = 0; race_grid_allows(params, selection.grid) &&
 			 cells->n < MOST_CELLS; selection.grid.halvings++)
 		{
@@ -1074,6 +1078,7 @@ race_grid_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRe
 	 * on.  In one dimension, where numbers are often round, it is better to see what the usual cells lose.
 	 */
 	halvings = params->dims > 1 ? cells.halvings + 1 : cells.halvings > 1 ? cells.halvings : 1;
+	/* bound: one halving less each time */
 	while (halvings > 0 && !race_grid_looks_at(params, halvings))
 		halvings--;
 	best = cells.usual;

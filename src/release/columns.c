@@ -92,6 +92,8 @@ is_widening(Oid from, Oid to)
 static Node *
 strip_casts(Node *node)
 {
+	check_stack_depth();
+	/* bound: the depth of the expression */
 	for (;;)
 	{
 		if (IsA(node, RelabelType))
@@ -474,6 +476,7 @@ add_domains(Column *column, Oid type, int32 typmod)
 	if (base == NUMERICOID && typmod >= (int32) VARHDRSZ)
 		value.whole = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 <= 0;
 	column->subject = value;
+	/* bound: domains over domains: a type is older than those over it */
 	while (get_typtype(type) == TYPTYPE_DOMAIN)
 	{
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
@@ -493,6 +496,8 @@ trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 {
 	Node	   *node = (Node *) get_tle_by_resno(query->targetList, number)->expr;
 
+	check_stack_depth();
+	/* bound: the depth of the query */
 	while (query->setOperations == NULL)
 	{
 		RangeTblEntry *entry;
@@ -534,6 +539,7 @@ add_table(Column *column)
 	ListCell   *cell;
 
 	subject.column = column->number;
+	/* bound: the views, each once */
 	while (get_rel_relkind(relation) == RELKIND_VIEW)
 	{
 		Relation	view = race_relation_open(relation);
@@ -698,7 +704,8 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 
 		/* the upper bound is the end of the last cell, or in it */
 		race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
-		while (race_cell_edge(&cells, domain->n) < domain->upper)
+		/* bound: RACE_COLUMN_CELLS; rounding loses one or two */
+		while (domain->n <= RACE_COLUMN_CELLS && race_cell_edge(&cells, domain->n) < domain->upper)
 			domain->n++;
 	}
 	if (domain->n <= SINGLE_NUMBERS)
@@ -893,6 +900,7 @@ race_domain(PG_FUNCTION_ARGS)
 	{
 		/* a release may choose its categories */
 		race_row_add_if(&row, domain.chosen, domain.chosen ? DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)) : (Datum) 0);
+		/* bound: the columns of the result */
 		while (row.n < 9)
 			race_row_add_null(&row);
 		race_row_add_text(&row, reason.why);

@@ -147,6 +147,8 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 		race_rethrow_without_context(caller);
 	}
 	PG_END_TRY();
+	/* SPI leaves its own, which lasts until SPI_finish() */
+	MemoryContextSwitchTo(caller);
 	AtEOXact_GUC(true, level);
 	SetUserIdAndSecContext(user, context);
 }

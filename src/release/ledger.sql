@@ -320,7 +320,7 @@ BEGIN
 		UNION ALL
 		SELECT format('Of series "%s" %s values were made: in race_releases there are %s.', s.name, v.made, v.stored)
 		FROM series s CROSS JOIN LATERAL (
-			SELECT coalesce((SELECT u.records FROM _racepriv.race_series_units u WHERE u.name = s.name AND u.length = 0 AND u.unit = ''), 0),
+			SELECT coalesce((SELECT u.records FROM _racepriv.race_series_units u WHERE u.name = s.name AND u.length = 0), 0),
 				coalesce((SELECT max(r.version) FROM _racepriv.race_releases r WHERE r.name = s.name), 0)) v (made, stored)
 		WHERE v.made <> v.stored
 	) f (what) ORDER BY 1 LIMIT 1;

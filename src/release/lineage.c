@@ -100,6 +100,7 @@ new_columns(Lineage *lineage, int n)
 {
 	int			first = lineage->columns;
 
+	/* bound: twice the capacity each time */
 	while (lineage->columns + n > lineage->capacity)
 	{
 		lineage->capacity *= 2;
@@ -117,6 +118,7 @@ new_columns(Lineage *lineage, int n)
 static int
 class_of(const Lineage *lineage, int column)
 {
+	/* bound: the columns: a class is joined to another one that has no way back */
 	while (lineage->same_as[column] != column)
 		column = lineage->same_as[column];
 	return column;
@@ -260,6 +262,7 @@ source_of_entry(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullabl
 static Node *
 strip_labels(Node *node)
 {
+	/* bound: the depth of the expression */
 	while (node != NULL && IsA(node, RelabelType))
 	{
 		Node	   *inner = (Node *) ((RelabelType *) node)->arg;
@@ -280,6 +283,7 @@ column_of(Level *level, Node *node)
 	RangeTblEntry *rte;
 	Source	   *source;
 
+	check_stack_depth();
 	node = strip_labels(node);
 	if (node == NULL || !IsA(node, Var))
 		return NO_COLUMN;
@@ -304,6 +308,7 @@ learn_equalities(Lineage *lineage, Level *level, Node *condition)
 	int			a;
 	int			b;
 
+	check_stack_depth();
 	if (condition == NULL)
 		return;
 	if (IsA(condition, List) || is_andclause(condition))
@@ -701,6 +706,7 @@ add_checks(RaceCalls *calls, Oid type)
 {
 	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
 
+	/* bound: domains over domains: a type is older than those over it */
 	while (get_typtype(type) == TYPTYPE_DOMAIN)
 	{
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));

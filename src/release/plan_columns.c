@@ -103,11 +103,13 @@ read_set(char *set, const RaceDomain *domains, int n, int *columns)
 	int			found = 0;
 	char	   *name;
 
+	/* bound: MOST_OF_SET, then it returns */
 	while ((name = strsep(&set, "*")) != NULL)
 	{
 		int			column;
 		int			i;
 
+		/* bound: the text */
 		while (*name == ' ')
 			name++;
 		for (i = (int) strlen(name); i > 0 && name[i - 1] == ' '; i--)
@@ -300,6 +302,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 	}
 	race_select_join(select, plan->counts);
 	race_select_all(select);
+	/* bound: ROUNDS of contingency_select.c */
 	while (select->columns > 1 && race_select_scores(select) > 0)
 		race_select_choose(select, plan->scores);
 	if (race_select_rest(select, again))
@@ -339,6 +342,7 @@ find_epsilon(ColumnsPlan *plan, double error)
 	double		low = log(LEAST_EPSILON);
 	double		high = log(MOST_EPSILON);
 
+	/* bound: half of the interval is left each time */
 	while (high - low > 1e-3)
 	{
 		double		middle = (low + high) / 2;

@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
@@ -73,7 +74,6 @@ typedef struct Parts
 	int			halves;			/* of each: 1, or 2 with a value */
 	Datum	   *labels;			/* or NULL */
 	Datum	   *sketches;		/* [n][halves], private, or 0 while none has arrived */
-	List	   *units;			/* of a series with a unit column: text[] of units of records */
 	MemoryContext context;		/* of the private sketches */
 } Parts;
 
@@ -115,7 +115,7 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
 }
 
-/* A row (label, exact sketch or pair, units) of the query */
+/* A row (label, exact sketch or pair, ...) of the query */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -136,13 +136,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 			race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
 	}
 	take_sketches(parts, slot->tts_isnull[0] ? 0 : find_part(parts, slot->tts_values[0]), exact);
-	if (slot->tts_tupleDescriptor->natts > 2 && !slot->tts_isnull[2])
-	{
-		MemoryContext old = MemoryContextSwitchTo(parts->context);
-
-		parts->units = lappend(parts->units, PG_DETOAST_DATUM_COPY(slot->tts_values[2]));
-		MemoryContextSwitchTo(old);
-	}
 	return true;
 }
 
@@ -255,13 +248,13 @@ plan_query(Query *query, bool of_partitions)
 }
 
 static QueryDesc *
-start_query(Query *query, bool of_partitions, DestReceiver *receiver, int flags)
+start_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestReceiver *receiver, int flags)
 {
 	QueryDesc  *run;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run = CreateQueryDesc(plan_query(query, of_partitions), QUERY_NAME, GetActiveSnapshot(),
-						  InvalidSnapshot, receiver, NULL, NULL, 0);
+						  InvalidSnapshot, receiver, NULL, environment, 0);
 	ExecutorStart(run, flags);
 	return run;
 }
@@ -276,9 +269,9 @@ end_query(QueryDesc *run)
 
 /* Run a query; returns its plan. */
 static PlannedStmt *
-run_query(Query *query, bool of_partitions, DestReceiver *receiver)
+run_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestReceiver *receiver)
 {
-	QueryDesc  *run = start_query(query, of_partitions, receiver, 0);
+	QueryDesc  *run = start_query(query, of_partitions, environment, receiver, 0);
 	PlannedStmt *plan = run->plannedstmt;
 
 #if PG_VERSION_NUM >= 180000
@@ -445,7 +438,7 @@ race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 	ListCell   *cell;
 
 	set_uncounted();
-	run = start_query(query, of_partitions, None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
+	run = start_query(query, of_partitions, race_units_environment(checked->units), None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
 	/* with partitions, and the tables that inherit from them */
 	checked->parts = NIL;
 	foreach(cell, checked->lineage->relations)
@@ -507,7 +500,7 @@ race_read_probe(const List *probes)
 			ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
 
 			error_context_stack = &callback;
-			(void) run_query(probe->query, true, None_Receiver);
+			(void) run_query(probe->query, true, NULL, None_Receiver);
 			error_context_stack = callback.previous;
 		}
 	}
@@ -543,9 +536,9 @@ hide_error(int level, MemoryContext context)
 			 errhint("See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
 }
 
-/* Run the query, and make what it gives private; *tables gets the tables that it reads.  Parts may be NULL. */
+/* Run the query, and make what it gives private; checked->tables gets the tables that it reads.  Parts may be NULL. */
 static void
-read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partitions, const char *path, List **tables)
+read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partitions, const char *path, RaceChecked *checked)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
@@ -557,8 +550,8 @@ read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partiti
 		race_set_path(path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		*tables = list_concat_unique_oid(*tables, tables_of(run_query(query, of_partitions,
-																	  receiver)));
+		checked->tables = list_concat_unique_oid(checked->tables, tables_of(
+			run_query(query, of_partitions, race_units_environment(checked->units), receiver)));
 		if (parts != NULL)
 			fill_parts(parts);
 		whereToSendOutput = client;
@@ -581,8 +574,7 @@ race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *la
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
 	read_quietly(&parts.receiver, &parts, apart ? checked->parts_query : checked->query,
-				 checked->of_partitions, asked->run_path, &checked->tables);
-	checked->units = parts.units;
+				 checked->of_partitions, asked->run_path, checked);
 	return parts.sketches;
 }
 
@@ -598,7 +590,7 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	checked->scored_by->constisnull = false;
 	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
 				labels);
-	read_quietly(&parts.receiver, &parts, checked->scores_query, false, asked->run_path, &checked->tables);
+	read_quietly(&parts.receiver, &parts, checked->scores_query, false, asked->run_path, checked);
 	return parts.sketches;
 }
 
@@ -665,7 +657,7 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i)
 
 	choice.values = palloc(choice.space * sizeof(Chosen));
 	read_quietly(&choice.receiver, NULL, list_nth_node(Query, checked->choices, i), false, asked->run_path,
-				 &checked->tables);
+				 checked);
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_persons);
 	choice.n = Min(choice.n, asked->most_chosen);
 	values = palloc(choice.n * sizeof(Datum));
@@ -702,6 +694,7 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 {
 	Histogram  *histogram = palloc(sizeof(Histogram));
 
+	/* bound: RACE_BOUNDS_STAGES */
 	do
 	{
 		*histogram = (Histogram) {
@@ -709,7 +702,7 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 			.bounds = &checked->bounds,
 			.type = type
 		};
-		read_quietly(&histogram->receiver, NULL, checked->query, false, asked->run_path, &checked->tables);
+		read_quietly(&histogram->receiver, NULL, checked->query, false, asked->run_path, checked);
 	} while (race_bounds_read(race_strong_random(), &checked->bounds, histogram->counters));
 	pfree(histogram);
 }
@@ -964,6 +957,7 @@ expression_at(const Excluded *excluded, int place)
 static Node *
 strip_array_casts(Node *node)
 {
+	/* bound: the depth of the expression */
 	for (;;)
 	{
 		if (IsA(node, RelabelType))
@@ -984,6 +978,7 @@ static Node *
 strip_casts(Node *node)
 {
 	node = strip_array_casts(node);
+	/* bound: the depth of the expression */
 	while (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL)
 		node = strip_array_casts(linitial(((FuncExpr *) node)->args));
 	return node;
@@ -1012,6 +1007,7 @@ may_be_null(const Excluded *excluded, Node *node)
 {
 	ListCell   *cell;
 
+	check_stack_depth();
 	node = strip_casts(node);
 	switch (nodeTag(node))
 	{
@@ -1216,6 +1212,18 @@ exclude_values(Excluded *excluded)
 	add_values(excluded, "the value", may_be_null(excluded, value), may_be_nan(value), "NaN");
 }
 
+/* The unit of a row, of which a series has a hash of its text */
+static Node *
+unit_of_row(const Excluded *excluded, const RaceAsked *asked)
+{
+	Node	   *unit = expression_at(excluded, UNIT);
+
+	if (asked->series == 0 || !IsA(unit, FuncExpr))
+		return unit;
+	unit = llast(((FuncExpr *) unit)->args);
+	return IsA(unit, CoerceViaIO) ? (Node *) ((CoerceViaIO *) unit)->arg : unit;
+}
+
 /* A, B, or C: conditions have "or" in them, too */
 static char *
 join(const List *conditions)
@@ -1246,7 +1254,7 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 		exclude_labels(&excluded, asked->labels);
 	if (asked->value != NULL)
 		exclude_values(&excluded);
-	if (checked->dataset->unit_column != NULL && may_be_null(&excluded, expression_at(&excluded, UNIT)))
+	if (checked->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, asked)))
 		add(&excluded, "unit column \"%s\" is NULL", checked->dataset->unit_column);
 	if (asked->series != 0)
 		add(&excluded, "column \"%s\" is NULL or not in the time of the series", asked->by);

@@ -42,6 +42,7 @@
 #include "read.h"
 #include "release.h"
 #include "request.h"
+#include "series_units.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_columns);
@@ -532,45 +533,8 @@ next_value(const Release *release)
 	return DatumGetInt32(race_ledger_value(1, &isnull));
 }
 
-/* Set, in the query of a value, which units earlier values of as many intervals have, and with how many records each. */
-static void
-load_units(const Release *release, const RaceChecked *checked)
-{
-	RaceParameter parameters[] = {
-		RaceText(release->asked.name), {INT4OID, Int32GetDatum(release->asked.length), false}
-	};
-
-	if (checked->series_units == NULL)
-		return;
-	race_ledger_run(&release->ledger, "SELECT array_agg(s.unit), array_agg(s.records) FROM _racepriv.race_series_units s"
-					" WHERE s.name = $1 AND s.length = $2",
-					lengthof(parameters), parameters);
-	checked->series_units->constvalue = race_ledger_value(1, &checked->series_units->constisnull);
-	checked->series_records->constvalue = race_ledger_value(2, &checked->series_records->constisnull);
-}
-
-/* Add the records of this value.  Nothing is logged or counted while exact numbers are parameters. */
-static void
-store_units(const Release *release, const RaceChecked *checked)
-{
-	ListCell   *cell;
-	int			level = NewGUCNestLevel();
-
-	race_read_set_quiet();
-	foreach(cell, checked->units)
-	{
-		RaceParameter parameters[] = {
-			RaceText(release->asked.name), {INT4OID, Int32GetDatum(release->asked.length), false},
-			{TEXTARRAYOID, PointerGetDatum(lfirst(cell)), false}
-		};
-
-		race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"
-						" SELECT $1, $2, u, count(*) FROM unnest($3) u GROUP BY u"
-						" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + excluded.records",
-						lengthof(parameters), parameters);
-	}
-	AtEOXact_GUC(false, level);
-}
+/* The row of race_series_units that counts the values of a series has this length and unit. */
+#define VALUES_MADE		"0, '00000000-0000-0000-0000-000000000000'::uuid"
 
 /* Count a value of a series: without its units, or after it was lost, no further one is made (_race_check_invariants). */
 static void
@@ -578,7 +542,7 @@ count_value(const Release *release)
 {
 	RaceParameter name = RaceText(release->asked.name);
 
-	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records) VALUES ($1, 0, '', 1)"
+	race_ledger_run(&release->ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records) VALUES ($1, " VALUES_MADE ", 1)"
 					" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + 1",
 					1, &name);
 }
@@ -606,7 +570,8 @@ make_private(Release *release)
 	if (release->asked.labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(release->asked.labels), TEXTOID, -1, false,
 						  TYPALIGN_INT, &labels, NULL, &n);
-	load_units(release, checked);
+	if (checked->units != NULL)
+		race_units_load(checked->units, &release->ledger, release->asked.name, release->asked.length);
 	race_tell("release \"%s\": charged; reading, and drawing noise", release->asked.name);
 	sketches = race_read_private(&release->asked, checked, n, labels);
 	check_current(release, checked);
@@ -624,7 +589,8 @@ make_private(Release *release)
 	for (int i = 0; i < n * halves; i++)
 		store_part(release, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
-	store_units(release, checked);
+	if (checked->units != NULL)
+		race_units_store(checked->units, &release->ledger, release->asked.name, release->asked.length);
 }
 
 /* Refuse bounds and bandwidths that nobody can mean, and tell what charts a release will not have, by its parameters alone. */
@@ -682,42 +648,57 @@ tell_left(const Release *release)
 						release->checked->dataset->budget, race_ledger_text(1))));
 }
 
+/* Make the next value of a series, in transactions of its own.  Is it made here, and not by another session? */
+static bool
+make_value(Release *release)
+{
+	List	   *relations;
+	bool		made;
+
+	release->checked = check(release);
+	relations = release->checked->lineage->relations;
+	race_read_probe(release->checked->probes);
+	lock_relations(relations, true);
+	next_transaction(release);
+	made = next_value(release) == release->version;
+	if (made)
+	{
+		read_provenance(release);
+		make_private(release);
+		count_value(release);
+	}
+	next_transaction(release);
+	lock_relations(relations, false);
+	return made;
+}
+
 /*
  * Make all values of a series that are over, each in a transaction of its own: what was stored before an error or a crash is
- * not made again.  The series has paid for them.
+ * not made again.  The series has paid for them.  Each value has a connection to SPI of its own, whose end frees all that was
+ * allocated for it, results of statements included.
  */
 static void
 make_values(Release *release)
 {
 	MemoryContext outer = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(outer, "value of a series", ALLOCSET_DEFAULT_SIZES);
 	char	   *closes;
+	bool		over;
 	int			made = 0;
 
-	for (; race_series_use(&release->ledger, &release->asked, release->version, &closes); release->version++)
+	release->asked.unit_key = release->charge.id;
+	do							/* bound: the values of a series, which are at most 9 times 65,536 */
 	{
-		List	   *relations;
-
 		CHECK_FOR_INTERRUPTS();
-		MemoryContextSwitchTo(context);
-		release->checked = check(release);
-		relations = release->checked->lineage->relations;
-		race_read_probe(release->checked->probes);
-		lock_relations(relations, true);
-		next_transaction(release);
-		/* else another session has made it */
-		if (next_value(release) == release->version)
-		{
-			read_provenance(release);
-			make_private(release);
-			count_value(release);
-			made++;
-		}
-		next_transaction(release);
-		lock_relations(relations, false);
-		MemoryContextSwitchTo(outer);
-		MemoryContextReset(context);
-	}
+		if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+			elog(ERROR, "SPI_connect_ext failed");
+		over = race_series_use(&release->ledger, &release->asked, release->version, &closes);
+		if (over)
+			made += make_value(release);
+		else if (closes != NULL)
+			closes = MemoryContextStrdup(outer, closes);
+		SPI_finish();
+		release->version++;
+	} while (over);
 	commit(release);
 	ereport(NOTICE,
 			closes != NULL ? errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC", release->asked.name, made, closes) :

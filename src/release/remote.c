@@ -266,6 +266,7 @@ add_scans(PlanState *plan, void *context)
 		List	  **probes = (List **) context;
 		int			index = -1;
 
+		/* bound: the relations of the scan */
 		while ((index = bms_next_member(scan->fs_relids, index)) >= 0)
 		{
 			const RangeTblEntry *entry = exec_rt_fetch(index, plan->state);

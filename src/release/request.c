@@ -25,6 +25,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/uuid.h"
 
 #include "../core/domain.h"
 #include "../core/moment_sums.h"
@@ -62,7 +63,7 @@ Datum		(*race_release_fit) (Datum sketch);
 enum
 {
 	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
-	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_SERIES_UNITS, GIVE_SERIES_RECORDS,
+	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_UNIT_KEY,
 	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS
 };
 
@@ -156,7 +157,7 @@ give_params(const RaceLedger *ledger, Datum params)
 }
 
 /*
- * Give an array that is put in its place later: private sketches when there are any, units when the series is locked.
+ * Give an array that is put in its place later: private sketches, when there are any.
  * Analysis may copy the node, as it does from PostgreSQL 18 on where rows are grouped.  So the location, which no text
  * has, tells it apart in the query.
  */
@@ -171,7 +172,7 @@ give_later(int parameter, Oid type, Oid collation)
 	return (Node *) later;
 }
 
-/* Find the arrays in a query that are put in their places later. */
+/* Find the array in a query that is put in its place later. */
 static bool
 find_later(Node *node, void *checked_arg)
 {
@@ -181,18 +182,19 @@ find_later(Node *node, void *checked_arg)
 		return false;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, find_later, checked_arg, 0);
-	if (IsA(node, Const))
-	{
-		Const	   *later = (Const *) node;
-
-		if (later->location == LATER_LOCATION(GIVE_SCORED_BY))
-			checked->scored_by = later;
-		else if (later->location == LATER_LOCATION(GIVE_SERIES_UNITS))
-			checked->series_units = later;
-		else if (later->location == LATER_LOCATION(GIVE_SERIES_RECORDS))
-			checked->series_records = later;
-	}
+	if (IsA(node, Const) && ((Const *) node)->location == LATER_LOCATION(GIVE_SCORED_BY))
+		checked->scored_by = (Const *) node;
 	return expression_tree_walker(node, find_later, checked_arg);
+}
+
+/* Give what units of a series are hashed with: its charge, or before there is one another uuid. */
+static Node *
+give_unit_key(const RaceAsked *asked)
+{
+	static pg_uuid_t none;
+
+	return (Node *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN,
+							  asked->unit_key == 0 ? UUIDPGetDatum(&none) : asked->unit_key, false, false);
 }
 
 /* ----------------------------------------------------------- the template */
@@ -240,11 +242,8 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_SCORED_BY:
 			node = give_later(GIVE_SCORED_BY, get_array_type(template->ledger->sketch_type), InvalidOid);
 			break;
-		case GIVE_SERIES_UNITS:
-			node = give_later(GIVE_SERIES_UNITS, TEXTARRAYOID, C_COLLATION_OID);
-			break;
-		case GIVE_SERIES_RECORDS:
-			node = give_later(GIVE_SERIES_RECORDS, get_array_type(INT8OID), InvalidOid);
+		case GIVE_UNIT_KEY:
+			node = give_unit_key(asked);
 			break;
 		case GIVE_WEIGHT:
 			node = give_weight(template, pstate);
@@ -275,11 +274,11 @@ typedef struct ValueText
 
 static const ValueText without_value[] = {
 	{false, "race_build($1, kept.x)", "race_build_records", "NULL", "true"},
-	{true, "_race_build_weighted($1, kept.x, kept.weight, $13, $14)", NULL, "NULL", "true"}
+	{true, "_race_build_weighted($1, kept.x, kept.weight, $12, $13)", NULL, "NULL", "true"}
 };
 static const ValueText with_value[] = {
 	{false, "race_build_value($1, kept.x, kept.value, $6, $7)", NULL, "$5", "good.value <> 'NaN'"},
-	{true, "_race_build_value_weighted($1, kept.x, kept.value, $6, $7, kept.weight, $13, $14)", NULL, "$5", "good.value <> 'NaN'"}
+	{true, "_race_build_value_weighted($1, kept.x, kept.value, $6, $7, kept.weight, $12, $13)", NULL, "$5", "good.value <> 'NaN'"}
 };
 
 static const ValueText *
@@ -326,10 +325,10 @@ kept_text(const RaceDataset *dataset, const RaceAsked *asked, const char *column
 					" WHERE kept.nth <= %d%s",
 					columns,
 					counted ? SERIES_ORDER : by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
-					by_unit ? distinct : "", counted ? psprintf("%s::text COLLATE \"C\"", unit) : unit, values,
+					by_unit ? distinct : "", counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit, values,
 					counted ? psprintf(", %s AS at", quote_identifier(asked->by)) : "",
 					name_of(dataset->relation), condition_of(asked), by_unit ? "good.unit IS NOT NULL" : "true", condition,
-					counted ? " LEFT JOIN unnest($10, $11) used (unit, records) ON used.unit = kept.unit" : "",
+					counted ? " LEFT JOIN " RACE_EARLIER_UNITS " used ON used.unit = kept.unit" : "",
 					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "");
 }
 
@@ -344,10 +343,10 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAs
 	/* cells of columns are a record of every row; without labels nothing is to be grouped, or sorted for that */
 	return psprintf("SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text",
 					value->ours ? RACE_SCHEMA : schema, value->build,
-					dataset->unit_column != NULL && asked->series != 0 ? ", array_agg(kept.unit)" : "",
+					dataset->unit_column != NULL && asked->series != 0 ? ", " RACE_SCHEMA "._race_series_take(kept.unit)" : "",
 					kept_text(dataset, asked, psprintf("good.x, %s AS label, good.value, good.weight", label), "",
 							  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight", value->column,
-									   asked->weight == NULL ? "NULL" : "$12"),
+									   asked->weight == NULL ? "NULL" : "$11"),
 							  psprintf("%s AND %s AND %s",
 									   asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
 									   value->condition, declared)),
@@ -396,6 +395,7 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked
 static Query *
 innermost(Query *query)
 {
+	/* bound: the depth of the template */
 	while (linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_SUBQUERY)
 		query = linitial_node(RangeTblEntry, query->rtable)->subquery;
 	return query;
@@ -434,6 +434,7 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 	pstate->p_sourcetext = text;
 	pstate->p_paramref_hook = give_node;
 	pstate->p_ref_hook_state = &template;
+	pstate->p_queryEnv = race_units_environment(checked->units);
 	race_set_path(RACE_SAFE_PATH);
 	query = transformTopLevelStmt(pstate, linitial_node(RawStmt, race_parse(text)));
 	free_parsestate(pstate);
@@ -493,7 +494,7 @@ analyze_scores(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 	RaceChecked again = *checked;	/* the expressions call the same functions again */
 	ValueText	scores[] = {
 		{false, "race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])", NULL, "NULL", "true"},
-		{true, "_race_build_weighted($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)], kept.weight, $13, $15)", NULL, "NULL", "true"}
+		{true, "_race_build_weighted($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)], kept.weight, $12, $14)", NULL, "NULL", "true"}
 	};
 	ArrayType  *labels = DatumGetArrayTypeP(asked->labels);
 	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
@@ -615,6 +616,25 @@ use_weights(const RaceAsked *asked, const RaceParams *params, RaceRequest *reque
 }
 
 /*
+ * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023 where no value can be private at
+ * so little: delta alone allows some noise, and a part of that may suffice for no epsilon.
+ */
+static double
+part_of_series(double epsilon, double delta, uint32 levels)
+{
+	double		part = levels == 0 ? epsilon : race_series_epsilon(race_checked_epsilon(epsilon), race_checked_delta(delta), levels);
+
+	if (part == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon is too small for the values of a series"),
+				 errdetail("Epsilon is %g, delta %g, and values have %u lengths. Nothing was read and nothing charged.", epsilon, delta, levels),
+				 delta > 0 ? errhint("Use a larger epsilon, or a delta that is far below epsilon. Were epsilon and delta swapped?") :
+				 errhint("Use a larger epsilon.")));
+	return part;
+}
+
+/*
  * The noise of the sketches and of the scores, which cost together no more than what was
  * asked: the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
  */
@@ -625,8 +645,8 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 	int			choices = list_length(asked->chosen);
 	double		scores = asked->epsilon * asked->calibrate;
 	int			all = 1;		/* the row of a grid, with all of its cells */
-	double		left = asked->levels > 0 ? race_series_epsilon(asked->epsilon, asked->delta, asked->levels) :
-		asked->calibrate == 0 ? asked->epsilon : nextafter(asked->epsilon - scores, 0);
+	double		left = asked->calibrate == 0 ? part_of_series(asked->epsilon, asked->delta, asked->levels) :
+		nextafter(asked->epsilon - scores, 0);
 
 	if (choices > 0)
 		left = race_choice_part(asked->epsilon, choices, true);
@@ -733,6 +753,8 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
+	if (asked->series != 0 && dataset->unit_column != NULL)
+		checked->units = race_units_create();
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
 	if (asked->described != NULL)
@@ -986,10 +1008,10 @@ race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double
 
 	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
 		return false;
-	request = race_make_request(params, levels > 0 ? race_series_epsilon(epsilon, delta, levels) : epsilon, delta, NULL,
+	request = race_make_request(params, part_of_series(epsilon, delta, levels), delta, NULL,
 								dataset->max_contributions, dataset->neighbors, true);
 	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
-	return race_pure_serves(&request, params, levels > 0 ? race_series_epsilon(epsilon, 0, levels) : epsilon, pure_params, densities);
+	return race_pure_serves(&request, params, part_of_series(epsilon, 0, levels), pure_params, densities);
 }
 
 /* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
@@ -1204,10 +1226,22 @@ prepare_series(const RaceLedger *ledger, RaceAsked *asked)
 	asked->choose_rows = !race_is_given(asked, RACE_ARG_ROWS);
 }
 
+/* Tell where epsilon and delta look swapped: legal, since delta alone allows some noise, but seldom meant. */
+static void
+check_order_of_costs(const RaceAsked *asked)
+{
+	if (asked->delta >= asked->epsilon)
+		ereport(NOTICE,
+				(errmsg("epsilon %g is not above delta %g", asked->epsilon, asked->delta),
+				 errdetail("Delta is the probability that epsilon does not hold."),
+				 errhint("They may be swapped: a usual epsilon is 1, a usual delta 1e-6.")));
+}
+
 void
 race_request_prepare(const RaceLedger *ledger, RaceAsked *asked)
 {
 	race_request_use(asked, asked->run_path);
+	check_order_of_costs(asked);
 	check_weight(asked);
 	prepare_moments(ledger, asked);
 	if (race_summary_kind(asked->params)->selected && pure_is_better(ledger, asked, asked->params, asked->params))

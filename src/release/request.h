@@ -15,6 +15,7 @@
 #include "../core/privatize.h"
 #include "ledger.h"
 #include "lineage.h"
+#include "series_units.h"
 
 /* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum RaceArgument
@@ -62,6 +63,7 @@ typedef struct RaceAsked
 	Datum		during;			/* their time, a tsrange, */
 	char	   *condition;		/* which rows are in it, */
 	char	   *by;				/* by this column */
+	Datum		unit_key;		/* of a series that is charged: a uuid that its units are hashed with; else 0 */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;
@@ -158,9 +160,7 @@ typedef struct RaceChecked
 	Datum		scores_params;	/* race_params of their sketches, */
 	Query	   *scores_query;	/* which gives (label, exact sketch of scores), or NULL, */
 	Const	   *scored_by;		/* and in it the race_sketch[] that scores, NULL so far */
-	Const	   *series_units;	/* of a series with a unit column: which units are in earlier values, or NULL, */
-	Const	   *series_records; /* and with how many records each */
-	List	   *units;			/* text[] of the units of the records that this value has, with repetitions */
+	RaceUnits  *units;			/* of a series with a unit column (series_units.h), or NULL */
 	RaceCalls	calls;			/* what the expressions call */
 	List	   *parts;			/* OIDs of the relations of the lineage, with their partitions */
 	List	   *probes;			/* of what is read on other servers (remote.h) */

@@ -5,7 +5,7 @@
 CREATE TABLE _racepriv.race_series_units (
 	name text NOT NULL,
 	length int NOT NULL CHECK (length >= 0),
-	unit text NOT NULL,
+	unit uuid NOT NULL,
 	records bigint NOT NULL CHECK (records >= 1),
 	PRIMARY KEY (name, length, unit)
 );
@@ -13,7 +13,7 @@ COMMENT ON TABLE _racepriv.race_series_units IS
 	'private: how many records of each unit are in the values of a series that have so many intervals. No role is given it; no value of these lengths may have more of them than the series allows. Length 0: how many values were made';
 COMMENT ON COLUMN _racepriv.race_series_units.name IS 'the name of the series';
 COMMENT ON COLUMN _racepriv.race_series_units.length IS 'how many intervals the values have; 0 in the one row that counts values, of any length';
-COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'the unit, as text; empty with length 0';
+COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'a hash of the series and the unit (_race_series_unit); zeros with length 0';
 COMMENT ON COLUMN _racepriv.race_series_units.records IS 'how many of its records they have together; with length 0 how many values there are';
 CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON _racepriv.race_series_units
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
@@ -21,6 +21,19 @@ CREATE TRIGGER race_no_refund BEFORE UPDATE ON _racepriv.race_series_units
 	FOR EACH ROW WHEN (new.name <> old.name OR new.length <> old.length OR new.unit <> old.unit OR new.records < old.records)
 	EXECUTE FUNCTION _racepriv._race_refuse_change();
 SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_series_units', '');
+
+CREATE FUNCTION _racepriv._race_series_unit(series uuid, unit text) RETURNS uuid
+	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'race_series_unit';
+COMMENT ON FUNCTION _racepriv._race_series_unit(uuid, text) IS
+	'a hash of a unit of a series, which its charge identifies: 16 bytes, however long the text is';
+CREATE FUNCTION _racepriv._race_series_take_state(state boolean, unit uuid) RETURNS boolean
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'race_series_take';
+COMMENT ON FUNCTION _racepriv._race_series_take_state(boolean, uuid) IS
+	'the transition function of _race_series_take';
+CREATE AGGREGATE _racepriv._race_series_take(unit uuid) (
+	SFUNC = _racepriv._race_series_take_state, STYPE = boolean, INITCOND = 'true', PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE _racepriv._race_series_take(uuid) IS
+	'takes the units of the records of a value of a series, to be stored with it. Errors: 55000 in other queries';
 
 CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series jsonb) RETURNS jsonb
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000

@@ -1,0 +1,482 @@
+/*
+ * costs_test.c
+ *		Every function of costs on a grid of all arguments: each ends, and no recorded cost is above what was asked.
+ *
+ * Arguments include numbers outside of the limits that callers check: there a function may give any answer that costs no more,
+ * but must end.  A call that takes more than LIMIT seconds of processor time, thousands of times what it needs, fails the test.
+ * test/t/009_bounds.pl looks that no function is missing.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "../../src/core/contingency.h"
+#include "../../src/core/domain_choice.h"
+#include "../../src/core/series.h"
+#include "../../src/core/summary.h"
+#include "helpers.h"
+#include "tap.h"
+
+#define LIMIT	10				/* seconds; found out after at most twice as many */
+#define N(array)	((int) (sizeof(array) / sizeof((array)[0])))
+
+static const double epsilons[] = {
+	-1, 0, 5e-324, 1e-310, 1e-300, 1e-15, RACE_MIN_EPSILON, 1e-6, 0.001, 0.1, 1, 10, 500, 501, 1e6, RACE_MAX_EPSILON, 1e17, 1e300,
+	INFINITY, NAN
+};
+static const double deltas[] = {
+	0, -1, 5e-324, RACE_MIN_DELTA, 1e-100, 1e-15, 1e-6, 0.01, 0.3, 0.5, 0.999999, 1, 2, NAN
+};
+static const double rhos[] = {0, 5e-324, 1e-300, 1e-20, 1e-6, 1, 1e6, 1e30};
+
+/* ------------------------------------------------------ the limit of time */
+
+static volatile sig_atomic_t calls = 0;
+static const char *volatile asked = "";
+static volatile double asked_epsilon;
+static volatile double asked_delta;
+
+/* Fail if the call that ran at the last tick still runs. */
+static void
+tick(int number)
+{
+	static sig_atomic_t before = -1;
+	char		line[200];
+
+	(void) number;
+	if (calls == before)
+	{
+		int			n = snprintf(line, sizeof(line), "not ok - %s does not end at epsilon %g, delta %g\n", asked, asked_epsilon, asked_delta);
+
+		if (write(1, line, (size_t) n) < 0)
+			_exit(2);
+		_exit(1);
+	}
+	before = calls;
+}
+
+static void
+start_limit(void)
+{
+	struct itimerval every = {{LIMIT, 0}, {LIMIT, 0}};
+
+	signal(SIGVTALRM, tick);
+	if (setitimer(ITIMER_VIRTUAL, &every, NULL) != 0)
+		abort();
+}
+
+/* Call a function, with a note of it */
+#define ASK(function, ...)	(calls++, asked = #function, function(__VA_ARGS__))
+
+/* ------------------------------------------------------------ what is wrong */
+
+static int	wrong = 0;
+static int	good = 0;
+
+static void
+check(bool right, const char *what)
+{
+	if (right)
+		good++;
+	else if (wrong++ < 20)
+		printf("# %s: %s, epsilon %g, delta %g\n", asked, what, asked_epsilon, asked_delta);
+}
+
+/* What was found since the last time: nothing wrong, and at least so many answers */
+static void
+found(int least, const char *what)
+{
+	ok(wrong == 0 && good >= least, "%s: %d answers, %d wrong", what, good, wrong);
+	wrong = good = 0;
+}
+
+static bool
+is_epsilon(double epsilon)
+{
+	return epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON;
+}
+
+static bool
+is_delta(double delta)
+{
+	return delta >= RACE_MIN_DELTA && delta < 1;
+}
+
+/* Is a recorded cost a number that is not above what was asked? */
+static bool
+costs(double recorded, double most)
+{
+	return isfinite(recorded) && recorded >= 0 && recorded <= most;
+}
+
+typedef void Try(double epsilon, double delta);
+
+static void
+on_grid(Try *try)
+{
+	for (int i = 0; i < N(epsilons); i++)
+		for (int j = 0; j < N(deltas); j++)
+		{
+			asked_epsilon = epsilons[i];
+			asked_delta = deltas[j];
+			try(epsilons[i], deltas[j]);
+		}
+}
+
+/* ----------------------------------------------------------------- accounts */
+
+static void
+try_accounts(double epsilon, double delta)
+{
+	double		rho = ASK(race_rho_allowed, epsilon, delta);
+	double		allowed = ASK(race_gaussian_allowed, epsilon, delta);
+	double		squares[] = {1, 1e-300, 1e30};
+	bool		valid = is_epsilon(epsilon) && is_delta(delta);
+
+	if (valid)
+	{
+		check(isfinite(rho) && rho >= 0, "rho");
+		check(isfinite(allowed) && allowed >= rho, "more than zCDP");
+		check(ASK(race_epsilon_of_rho, rho, delta) <= epsilon * (1 + 1e-9) + 1e-9, "there and back in zCDP");
+		check(ASK(race_gaussian_epsilon, allowed, delta) <= epsilon * (1 + 1e-9) + 1e-9, "there and back");
+	}
+	for (int i = 0; i < 2 * N(squares); i++)
+	{
+		RaceGaussianAccount account = ASK(race_gaussian_account, epsilon, delta, i % 2 == 1, squares[i / 2]);
+
+		check(!valid || (isfinite(account.allowed) && account.allowed <= allowed), "account");
+	}
+	check(!is_epsilon(epsilon) || ASK(race_rho_of_pure, epsilon) >= epsilon * epsilon / 2, "rho of pure epsilon");
+	for (int i = 0; i < N(rhos); i++)
+	{
+		RaceTotal	total = {0, 0, 0, 0};
+		double		in_zcdp = ASK(race_epsilon_of_rho, rhos[i], delta);
+		double		exact = ASK(race_gaussian_epsilon, rhos[i], delta);
+
+		ASK(race_total_add, &total, epsilon, delta, rhos[i]);
+		check(!is_delta(delta) || costs(in_zcdp, 1e31), "epsilon of rho");
+		check(!is_delta(delta) || (exact >= 0 && exact <= in_zcdp * (1 + 1e-9) + 1e-9), "exact epsilon");
+		check(ASK(race_total_zcdp, &total, delta) >= 0, "total in zCDP");
+		check(!is_epsilon(epsilon) || !(delta >= 0) || ASK(race_total_basic, &total, delta) >= epsilon, "total");
+	}
+}
+
+/* ------------------------------------------------------------------ budgets */
+
+static const uint64_t sensitivities[] = {1, 3, 1000, (uint64_t) 1 << 31, RACE_MAX_SENSITIVITY};
+
+static bool
+is_scale(uint64_t scale)
+{
+	return scale >= 1 && scale <= RACE_MAX_SCALE && ASK(race_discrete_laplace_variance, scale) >= 0;
+}
+
+static void
+try_pure(double epsilon, double delta)
+{
+	static const uint32_t shares[] = {1, 2, RACE_CELLS_SHARE, RACE_CHOICE_SHARE};
+
+	(void) delta;
+	for (int i = 0; i < N(sensitivities); i++)
+	{
+		for (int j = 0; j < N(sensitivities); j++)
+		{
+			RaceLaplaceBudget budget;
+
+			if (ASK(race_laplace_budget, epsilon, sensitivities[i], sensitivities[j], &budget))
+				check(costs(budget.epsilon, epsilon) && is_scale(budget.counter_scale) && is_scale(budget.count_scale), "budget");
+			else
+				check(!(i < 4 && j < 4 && epsilon >= 1 && epsilon <= RACE_MAX_EPSILON), "refused");
+		}
+		for (int j = 0; j < N(shares); j++)
+		{
+			RaceChoiceBudget choice;
+
+			if (ASK(race_choice_budget, epsilon, shares[j], sensitivities[i], &choice))
+				check(costs(choice.cost, race_up(epsilon / shares[j])) && is_scale(choice.scale) &&
+					  (shares[j] == 1 || costs(choice.rest, epsilon)) && choice.cost + choice.rest <= epsilon * (1 + 1e-15), "choice");
+		}
+		{
+			RaceBounds	bounds;
+
+			if (ASK(race_bounds_start, &bounds, epsilon, sensitivities[i]))
+				for (int k = 0; k < RACE_BOUNDS_STAGES; k++)
+					check(is_scale(bounds.scale[k]), "bounds");
+		}
+	}
+}
+
+static void
+try_wishart(double epsilon, double delta)
+{
+	static const uint32_t columns[] = {1, 2, 33, RACE_WISHART_COLUMNS, RACE_WISHART_COLUMNS + 1};
+	static const uint64_t traces[] = {1, 1000, (uint64_t) 1 << 19};
+
+	(void) delta;
+	for (int i = 0; i < N(columns); i++)
+		for (int j = 0; j < N(traces); j++)
+			for (uint64_t records = 1; records <= (uint64_t) 1 << 31; records <<= 10)
+			{
+				RaceWishartBudget budget;
+
+				if (ASK(race_wishart_budget, epsilon, columns[i], records, traces[j], &budget))
+					check(costs(budget.epsilon, epsilon) && is_scale(budget.entry_scale) && is_scale(budget.count_scale) &&
+						  isfinite(budget.variance), "budget");
+				check(isfinite(ASK(race_wishart_steps, columns[i])), "steps");
+			}
+}
+
+static void
+try_gaussian(double epsilon, double delta)
+{
+	static const int logs[] = {0, 3, 31, 62, 99};
+	static const uint32_t shares[] = {2, RACE_COUNT_SHARE_ROWS, RACE_COUNT_SHARE, 100};
+
+	for (int i = 0; i < N(logs); i++)
+		for (int j = 0; j < 2 * N(shares); j++)
+		{
+			unsigned __int128 squared = (unsigned __int128) 1 << logs[i];
+			RaceGaussianBudget budget;
+
+			if (ASK(race_gaussian_budget, epsilon, delta, j % 2 == 1, squared, (squared >> 4) + 1, shares[j / 2], &budget))
+			{
+				check(costs(budget.epsilon, epsilon) && budget.rho >= 0 && isfinite(budget.rho), "budget");
+				check(budget.rho <= ASK(race_gaussian_allowed, epsilon, delta), "allowance");
+			}
+			else
+				check(!(logs[i] <= 3 && epsilon >= 0.001 && is_epsilon(epsilon) && is_delta(delta)), "refused");
+		}
+}
+
+static void
+try_shares(double epsilon, double delta)
+{
+	static const uint32_t parties[] = {0, 1, 2, 3, RACE_MAX_PARTIES};
+
+	for (int i = 0; i < N(parties); i++)
+		for (int j = 0; j < N(sensitivities); j++)
+		{
+			unsigned __int128 one = sensitivities[j];
+			RaceSensitivity sensitivity = {one * one, one, sensitivities[j]};
+			uint32_t	honest = ASK(race_honest_shares, parties[i], i % 2, 0);
+			RaceGaussianBudget budget;
+
+			if (!ASK(race_share_budget, epsilon, delta, &sensitivity, honest, RACE_COUNT_SHARE, &budget))
+				continue;
+			check(costs(budget.epsilon, epsilon) && costs(budget.rho, ASK(race_rho_allowed, epsilon, delta)), "budget");
+			check(costs(ASK(race_share_rho, &sensitivity, &budget, honest), budget.rho), "rho");
+			check(!isnan(ASK(race_rho_of_sum, one, 7, budget.counter_variance, honest)), "rho of a sum");
+		}
+}
+
+static void
+try_variances(double rho, double delta)
+{
+	(void) delta;
+	for (int i = 0; i < 110; i += 7)
+	{
+		uint64_t	variance = ASK(race_variance_for_rho, rho, (unsigned __int128) 1 << i);
+
+		check(variance == 0 || ldexp(1, i) / (2 * (double) variance) <= rho * (1 + 1e-12), "variance");
+	}
+}
+
+static void
+try_threshold(double epsilon, double delta)
+{
+	static const uint64_t categories[] = {1, 30, 1000000, (uint64_t) 1 << 32};
+
+	for (int i = 0; i < N(categories); i++)
+	{
+		RaceThreshold threshold;
+
+		if (ASK(race_threshold_plan, epsilon, delta, categories[i], &threshold))
+			check(threshold.noise >= 1 && threshold.least >= 1 && threshold.reach >= 0 &&
+				  (!is_epsilon(epsilon) || !is_delta(delta) || isfinite(threshold.rho)), "threshold");
+	}
+}
+
+/* ------------------------------------------------------------------- series */
+
+static const uint32_t levels[] = {1, 2, 3, 6, 17};
+
+/* The cost of all values together, if each has what a length may cost in one of the accounts */
+static void
+check_together(double each, double rho, double epsilon, double delta, uint32_t lengths)
+{
+	RaceNoise	noise = {.epsilon = each, .delta = delta, .rho = rho};
+
+	ASK(race_series_cost, &noise, lengths);
+	check(costs(noise.epsilon, epsilon), "all values cost more");
+	check(isfinite(noise.rho) && (delta == 0 || noise.rho <= race_gaussian_allowed(epsilon, delta)), "all values cost more rho");
+}
+
+static void
+try_series(double epsilon, double delta)
+{
+	for (int i = 0; i < N(levels); i++)
+	{
+		double		each = ASK(race_series_epsilon, epsilon, delta, levels[i]);
+
+		if (!is_epsilon(epsilon) || (delta != 0 && !is_delta(delta)))
+			continue;
+		check(each == 0 || (is_epsilon(each) && each <= epsilon), "epsilon of each");
+		check(each > 0 || epsilon < 1e-8 || (delta > 0 && epsilon < 1000 * delta), "refused");
+		if (each == 0)
+			continue;
+		check_together(each, delta > 0 ? race_gaussian_allowed(each, delta) : race_rho_of_pure(each), epsilon, delta, levels[i]);
+		if (delta > 0)
+			check_together(each, race_rho_allowed(each, delta), epsilon, delta, levels[i]);
+	}
+}
+
+static void
+try_intervals(void)
+{
+	static const uint32_t intervals[] = {0, 1, 7, 8, 365, 65536, UINT32_MAX};
+	static const uint32_t numbers[] = {1, 2, 9, 1000, 74896, INT32_MAX, UINT32_MAX};
+
+	for (int i = 0; i < N(intervals); i++)
+		for (uint32_t least = 0; least < 9; least++)
+		{
+			uint32_t	lengths = ASK(race_series_levels, intervals[i], least);
+
+			check(lengths >= 1 && lengths <= 11, "lengths");
+			check(ASK(race_series_closed, intervals[i], lengths) >= intervals[i] || intervals[i] > INT32_MAX, "closed values");
+		}
+	for (int i = 0; i < N(numbers); i++)
+		for (int k = 0; k < N(levels); k++)
+		{
+			uint32_t	first;
+			uint32_t	length;
+
+			ASK(race_series_value, numbers[i], levels[k], &first, &length);
+			check(length >= 1 && (uint64_t) first + length <= numbers[i], "intervals of a value");
+		}
+}
+
+/* -------------------------------------------------------------------- plans */
+
+static const uint32_t contributions[] = {1, 7, INT32_MAX};
+static const uint32_t weights[] = {0, 1, 1000, 1 << 20};
+
+#define LENGTHS		3		/* of the values of a series */
+
+/* The parameters of each kind of summary */
+static const RaceParams *
+params_of(int kind)
+{
+	static RaceParams rows;
+	static RaceParams *made[3];
+	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1};
+	RaceContingency tables;
+
+	if (made[0] == NULL)
+	{
+		rows = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 2, 1, 16, 16);
+		made[0] = grid_params(RACE_KERNEL_L2, 1, 20, 1);
+		made[1] = moments_params(3, 1, RACE_CLIP_NORM);
+		made[2] = calloc(1, sizeof(RaceParams) + sizeof(numbers));
+		made[2]->kernel = RACE_KERNEL_TABLES;
+		made[2]->sequence = RACE_SEQUENCE_INDEPENDENT;
+		made[2]->rehash = RACE_REHASH_FOLD;
+		made[2]->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
+		made[2]->dims = 2;
+		made[2]->bandwidth = made[2]->power = made[2]->rows = 1;
+		made[2]->more = sizeof(numbers);
+		memcpy(made[2] + 1, numbers, sizeof(numbers));
+		race_contingency_of(made[2], &tables);
+		made[2]->range = race_contingency_counters(&tables);
+	}
+	return kind == 0 ? &rows : made[kind - 1];
+}
+
+static void
+check_plan(const RacePlan *plan, double epsilon, double delta)
+{
+	const char *problem = race_noise_problem(&plan->noise);
+
+	check(problem == NULL, problem);
+	check(costs(plan->noise.epsilon, epsilon), "a plan costs more");
+	check(plan->noise.delta <= delta && isfinite(plan->noise.rho), "delta or rho of a plan");
+}
+
+static void
+try_plan(const RaceParams *params, RaceRequest request, double epsilon, double delta)
+{
+	RaceFederation federation = {3, 1, 0};
+	RacePlan	plan;
+	RaceSelection all = ASK(race_largest_selection, &request, params);
+
+	if (ASK(race_plan_release, &request, params, all, &plan))
+		check_plan(&plan, epsilon, delta);
+	check(ASK(race_selection_noise, &request, params, all) >= 0, "noise");
+	if (request.weight_max == 0 && ASK(race_plan_share, &request, params, &federation, &plan))
+		check_plan(&plan, request.epsilon, delta);
+	all = ASK(race_choose_selection, &request, params, ASK(race_usual_mass, 1e4));
+	if (ASK(race_plan_release, &request, params, all, &plan))
+		check_plan(&plan, epsilon, delta);
+	if (params->sequence == RACE_SEQUENCE_GRID)
+	{
+		all = ASK(race_grid_choose, &request, params, 1e3);
+		check(all.grid.levels >= 0, "grid");
+	}
+	if (delta > 0 && !race_summary_kind(params)->selected)
+		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
+	(void) ASK(race_look_weight, &request, params);
+	(void) ASK(race_request_exact, &request);
+}
+
+static void
+try_plans(double epsilon, double delta)
+{
+	double		part;
+
+	/* callers check these limits */
+	if (!is_epsilon(epsilon) || (delta != 0 && !is_delta(delta)))
+		return;
+	part = race_series_epsilon(epsilon, delta, LENGTHS);
+	for (int kind = 0; kind < 4; kind++)
+		for (int i = 0; i < N(contributions) * N(weights) * 4; i++)
+		{
+			RaceRequest request = {
+				.delta = delta, .max_contributions = contributions[i % N(contributions)],
+				.neighbors = i / (N(contributions) * N(weights)) % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE,
+				.levels = i / (N(contributions) * N(weights)) / 2 * LENGTHS, .zcdp = i % 5 == 0
+			};
+			uint32_t	weight = weights[i / N(contributions) % N(weights)];
+
+			request.epsilon = request.levels == 0 ? epsilon : part;
+			if (request.epsilon > 0 && (weight == 0 || ASK(race_request_weights, &request, params_of(kind), weight)))
+				try_plan(params_of(kind), request, epsilon, delta);
+		}
+}
+
+int
+main(void)
+{
+	start_limit();
+	on_grid(try_accounts);
+	found(1000, "accounts of rho, epsilon and delta");
+	on_grid(try_pure);
+	found(1000, "budgets of Laplace noise");
+	on_grid(try_wishart);
+	found(1000, "budgets of Wishart noise");
+	on_grid(try_gaussian);
+	found(1000, "budgets of Gaussian noise");
+	on_grid(try_shares);
+	found(100, "budgets of noise shares");
+	on_grid(try_variances);
+	found(1000, "variances of rho");
+	on_grid(try_threshold);
+	found(100, "thresholds of categories");
+	on_grid(try_series);
+	try_intervals();
+	found(1000, "series");
+	on_grid(try_plans);
+	found(1000, "plans of releases");
+	check(costs(1.1, 1), "control");
+	ok(wrong == 1, "control: a cost above what was asked is wrong");
+	return done_testing();
+}
