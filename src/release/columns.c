@@ -1384,7 +1384,7 @@ categories_of(RaceParameter categories, Oid type)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("a category must not be NULL"),
-					 errhint("NULL has a cell of its own unless the column is NOT NULL.")));
+					 errhint("NULL has a cell of its own unless the schema excludes it.")));
 		values[i] = category_as_written(type, values[i]);
 	}
 	categories.value = PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));

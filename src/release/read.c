@@ -1214,7 +1214,7 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 {
 	Excluded	excluded = {.rows = checked->rows};
 
-	/* in a release by columns every row is a record */
+	/* in a release by columns every row is a record, but for what the schema excludes */
 	if (asked->domains == 0)
 		exclude_records(&excluded, asked->params);
 	if (asked->choose_labels && may_be_null(&excluded, expression_at(&excluded, LABEL)))
