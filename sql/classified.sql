@@ -111,7 +111,7 @@ CALL race_release_sketch('points in noise', 'classified points', race_moment_par
 SELECT bool_and(sum BETWEEN 1 - 1e-9 AND 1 + 1e-9 AND least BETWEEN 0 AND 1) AS probabilities
 FROM points, LATERAL (SELECT sum(value::float8), min(value::float8) AS least FROM jsonb_each_text(race_posterior('points in noise', x))) p WHERE i <= 20;
 
--- moments of columns: domains say bounds and categories, so nobody writes a vector.  NULL has a number of its own, and values that are no category have zeros.
+-- moments of columns: domains say bounds and categories, so nobody writes a vector.  NULL and NaN have a number of their own, and values that are no category have zeros.
 CREATE TYPE shape AS ENUM ('round', 'long');
 CREATE TABLE plants AS
 SELECT i AS id, shape, width, sown, CASE WHEN i % 9 = 0 THEN NULL ELSE wet END AS wet, CASE WHEN i % 11 = 0 THEN 'clay' WHEN i % 2 = 0 THEN 'sand' ELSE 'peat' END AS soil,
@@ -129,7 +129,7 @@ SET client_min_messages = warning;
 SELECT columns, units, lower, upper, labels, round(count) AS count FROM race_catalog WHERE name = 'plants';
 -- the same as by an expression
 CALL race_release_sketch('plants by hand', 'classified plants', race_moment_params('{-1,-1,-1,0,-1,9497,-1,-1,-1,-1,-1,-1,-1}', '{1,1,1,10,1,9596,1,1,1,1,1,1,1}', targets => 0),
-	$$ARRAY[coalesce((shape = 'round')::int, 0), coalesce((shape = 'long')::int, 0), (shape IS NULL)::int, CASE WHEN width IS NULL THEN 5 WHEN width = 'NaN' THEN 10 ELSE least(greatest(width, 0), 10)::float8 END, (width IS NULL)::int,
+	$$ARRAY[coalesce((shape = 'round')::int, 0), coalesce((shape = 'long')::int, 0), (shape IS NULL)::int, CASE WHEN width IS NULL OR width = 'NaN' THEN 5 ELSE least(greatest(width, 0), 10)::float8 END, (width IS NULL OR width = 'NaN')::int,
 		CASE WHEN sown IS NULL THEN 9546.5 ELSE least(greatest(sown, date '2026-01-01'), date '2026-04-10') - date '2000-01-01' END, (sown IS NULL)::int,
 		coalesce((NOT wet)::int, 0), coalesce(wet::int, 0), (wet IS NULL)::int, coalesce((soil = 'sand')::int, 0), coalesce((soil = 'peat')::int, 0), (soil IS NULL)::int]$$,
 	100000, label => 'class', labels => '{low,tall}');

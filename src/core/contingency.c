@@ -700,7 +700,7 @@ race_cell_of_number(const RaceNumberCells *cells, double x)
 
 	if (x < cells->lower)
 		x = cells->lower;
-	else if (!(x <= cells->upper))
+	else if (x > cells->upper)
 		x = cells->upper;
 	place = (x * cells->scale - cells->first) / cells->step;
 	i = !(place > 0) ? 0 : place < cells->cells ? (uint32_t) place : cells->cells - 1;

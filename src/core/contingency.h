@@ -213,7 +213,7 @@ extern void race_number_cells_set(RaceNumberCells *cells, double lower, double u
 /* Return the lower edge of cell i. */
 extern double race_cell_edge(const RaceNumberCells *cells, uint32_t i);
 
-/* Return the cell of a number; NaN is above all others, as in PostgreSQL. */
+/* Return the cell of a number, which is no NaN. */
 extern uint32_t race_cell_of_number(const RaceNumberCells *cells, double x);
 
 /* Return the smallest of 1, 2, 5, 10, 20, 50, ... that is at least x: a round width. */

@@ -54,6 +54,12 @@ race_type_is_whole(Oid type)
 }
 
 bool
+race_type_has_nan(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+bool
 race_type_is_category(Oid type)
 {
 	switch (type)
@@ -107,8 +113,9 @@ race_number_of(Oid type, Datum value)
 			if (INTERVAL_NOT_FINITE(interval))
 				return INTERVAL_IS_NOEND(interval) ? INFINITY : -INFINITY;
 #endif
-			return ((double) interval->month * DAYS_PER_MONTH + interval->day) * SECS_PER_DAY +
-				(double) interval->time / USECS_PER_SEC;
+			/* as one integer: intervals that are equal have one number, however they are divided into months and days */
+			return (double) (((__int128) interval->month * DAYS_PER_MONTH + interval->day) * USECS_PER_DAY + interval->time) /
+				USECS_PER_SEC;
 		default:
 			elog(ERROR, "type %u has no numbers", type);
 	}
@@ -398,7 +405,7 @@ race_domains_read(Jsonb *domains, int *n, bool to_choose)
 }
 
 /*
- * _race_cells(domains, VARIADIC values): the cells of a row, or its numbers as a vector.
+ * _race_cells(domains, VARIADIC values): the cells of a row, or its numbers as a vector; NULL if a value has none.
  *
  * It runs after the charge of a release: no value may raise an error.
  */
@@ -602,42 +609,71 @@ prepare_cells(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* A measure in units above its lower bound; NULL is beyond the upper one. */
+/* Return a measure in units above its lower bound; what is missing is beyond the upper one. */
 static inline float8
-units_of(const CellColumn *column, Datum value, bool isnull)
+units_of(const RaceDomain *domain, double x, bool missing)
 {
-	const RaceDomain *domain = column->domain;
-	double		x = isnull ? domain->lower : race_number_of(column->type, value);
 	double		span = domain->upper - domain->lower;
 
-	if (isnull && domain->has_null)
+	if (missing)
 		return 2 * RACE_MEASURE_UNIT;
-	/* NaN is above all others, as in PostgreSQL */
-	if (!(x < domain->upper))
+	if (x >= domain->upper)
 		return span > 0 ? RACE_MEASURE_UNIT : 0;
 	return x > domain->lower ? rint((x - domain->lower) / span * RACE_MEASURE_UNIT) : 0;
 }
 
+/* A value has no cell: the schema excludes it */
+#define NO_CELL		UINT32_MAX
+
 /*
- * Where NULL has no cell it is clipped to the first one, as NOT NULL and constraints do not hold
- * everywhere, and other values to the last one.
+ * Return the cell of a category.  What the schema excludes may be there nevertheless, as constraints do not hold everywhere: it
+ * counts where readers see that it is none of the categories, or not at all.
  */
 static inline uint32
-cell_of(const CellColumn *column, Datum value, bool isnull)
+cell_of_category(const CellColumn *column, Datum value, bool isnull)
 {
 	const RaceDomain *domain = column->domain;
 	Key			key;
 	uint32		found;
 
-	if (isnull)
-		return domain->has_null ? domain->n : 0;
-	if (!domain->category)
-		return race_cell_of_number(&column->number, race_number_of(column->type, value));
-	set_key(&key, column->type, value);
-	found = column->slots[find_slot(column, &key)];
-	if (found > 0)
-		return found - 1;
-	return domain->has_other ? domain->n + (uint32) domain->has_null : domain->n - 1;
+	if (!isnull)
+	{
+		set_key(&key, column->type, value);
+		found = column->slots[find_slot(column, &key)];
+		if (found > 0)
+			return found - 1;
+	}
+	if (domain->has_null && (isnull || !domain->has_other))
+		return domain->n;
+	return domain->has_other ? domain->n + (uint32) domain->has_null : NO_CELL;
+}
+
+/* Set the numbers of a value in a record; false if it has no cell.  NaN is missing, as NULL is. */
+static inline bool
+set_numbers(const CellColumn *column, Datum value, bool isnull, float8 *numbers)
+{
+	const RaceDomain *domain = column->domain;
+	uint32		cell;
+	double		x;
+
+	if (domain->category)
+	{
+		cell = cell_of_category(column, value, isnull);
+		if (domain->vector)
+			race_domain_set_cell(domain, cell, numbers);
+		else
+			*numbers = cell;
+		return cell != NO_CELL;
+	}
+	x = isnull ? NAN : race_number_of(column->type, value);
+	isnull = isnan(x);
+	if (domain->measure)
+		*numbers = units_of(domain, x, isnull);
+	else if (domain->vector)
+		race_domain_set_number(domain, x, isnull, numbers);
+	else
+		*numbers = isnull ? domain->n : race_cell_of_number(&column->number, x);
+	return domain->has_null || !isnull;
 }
 
 Datum
@@ -667,14 +703,14 @@ race_domain_set_cell(const RaceDomain *domain, uint32 cell, float8 *numbers)
 		numbers[cell] = 1;
 }
 
-/* NULL is in the middle, or without a number of its own the lower bound; NaN is above all others, as in PostgreSQL */
+/* What is missing is in the middle, and has a number of its own. */
 void
-race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float8 *numbers)
+race_domain_set_number(const RaceDomain *domain, double x, bool missing, float8 *numbers)
 {
-	if (isnull)
-		x = domain->has_null ? domain->lower + (domain->upper - domain->lower) / 2 : domain->lower;
-	numbers[0] = x <= domain->upper ? Max(x, domain->lower) : domain->upper;
-	if (isnull && RaceDomainNumbers(domain) > 1)
+	if (missing)
+		x = domain->lower + (domain->upper - domain->lower) / 2;
+	numbers[0] = Min(Max(x, domain->lower), domain->upper);
+	if (missing && RaceDomainNumbers(domain) > 1)
 		numbers[1] = 1;
 }
 
@@ -696,19 +732,10 @@ race_cells(PG_FUNCTION_ARGS)
 	record = race_domains_record(state->n, state->domains, &numbers);
 	for (int i = 0; i < state->n; i++)
 	{
-		const CellColumn *column = &state->columns[i];
-		Datum		value = PG_GETARG_DATUM(i + 1);
-		bool		isnull = PG_ARGISNULL(i + 1);
-
-		if (column->domain->measure)
-			*numbers = units_of(column, value, isnull);
-		else if (!column->domain->vector)
-			*numbers = cell_of(column, value, isnull);
-		else if (column->domain->category)
-			race_domain_set_cell(column->domain, cell_of(column, value, isnull), numbers);
-		else
-			race_domain_set_number(column->domain, isnull ? 0 : race_number_of(column->type, value), isnull, numbers);
-		numbers += RaceDomainNumbers(column->domain);
+		/* a record with a value that has no cell is left out */
+		if (!set_numbers(&state->columns[i], PG_GETARG_DATUM(i + 1), PG_ARGISNULL(i + 1), numbers))
+			PG_RETURN_NULL();
+		numbers += RaceDomainNumbers(&state->domains[i]);
 	}
 	return record;
 }

@@ -3,7 +3,8 @@
  *		Public domains of columns, and the cells of their values
  *
  * A domain says which values a column is counted by: equal cells between two bounds, or categories.
- * The ordinary cells come first, then those of NULL and of all other values, where there are such.
+ * The ordinary cells come first, then those of what is missing and of all other values, where there are such.
+ * What is missing is NULL, and of numbers NaN.
  * As jsonb, domains are stored with a release, and are an argument of _race_cells().
  */
 #ifndef RACE_DOMAIN_H
@@ -22,7 +23,7 @@ typedef struct RaceDomain
 	char	   *type;			/* name of its type, without SQL domains */
 	bool		category;		/* categories, else a number */
 	bool		whole;			/* of a number: has it no fractions? */
-	bool		has_null;		/* has NULL a cell? */
+	bool		has_null;		/* has what is missing a cell: NULL, and of numbers NaN? */
 	bool		has_other;		/* have values that are no category a cell? */
 	bool		chosen;			/* are its categories chosen by the release?  Then those it may have are not listed. */
 	double		lower;			/* of a number */
@@ -30,7 +31,7 @@ typedef struct RaceDomain
 	double		start;			/* of the first cell, */
 	double		width;			/* and of each */
 	double		step;			/* that was asked for, or 0 */
-	bool		vector;			/* is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for NULL? */
+	bool		vector;			/* is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for what is missing? */
 	bool		measure;		/* of a measure, whose "cells" are the parts of others (contingency.h)? */
 	uint32		n;				/* ordinary cells; 2 of a measure */
 	char	  **categories;		/* [n]; NULL while they are to be chosen */
@@ -56,8 +57,9 @@ typedef struct RaceDomain
 extern bool race_type_is_number(Oid type);
 extern bool race_type_is_category(Oid type);
 
-/* Are its numbers whole? */
+/* Are its numbers whole?  Is NaN among them? */
 extern bool race_type_is_whole(Oid type);
+extern bool race_type_has_nan(Oid type);
 
 /*
  * Return the number of a value: dates are days and timestamps seconds since 2000-01-01, in UTC;
@@ -80,9 +82,9 @@ extern bool race_domain_number_read(const RaceDomain *domain, char *text, double
 /* A record of columns with these domains, of zeros; *numbers becomes where they are. */
 extern Datum race_domains_record(int n, const RaceDomain *domains, float8 **numbers);
 
-/* Set the numbers of a column in a vector, which are zeros: of the cell of a category, or of a number or NULL. */
+/* Set the numbers of a column in a vector, which are zeros: of the cell of a category, or of a number or what is missing. */
 extern void race_domain_set_cell(const RaceDomain *domain, uint32 cell, float8 *numbers);
-extern void race_domain_set_number(const RaceDomain *domain, double x, bool isnull, float8 *numbers);
+extern void race_domain_set_number(const RaceDomain *domain, double x, bool missing, float8 *numbers);
 
 /* Append a domain as JSON. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);

@@ -47,17 +47,22 @@
  *
  * Conditions of CHECK constraints belong to owners of tables and types.  They are read and never
  * evaluated: only constants in them count, compared by operators of PostgreSQL's own.
+ *
+ * A fact is an upper bound of what can be in the column.  A value that it excludes by mistake would have no cell that is true
+ * of it, so what is not read exactly is no fact.
  */
 
 typedef struct Facts
 {
 	bool		not_null;
+	bool		not_nan;
 	bool		has_lower;
 	bool		has_upper;
 	bool		has_categories;
 	double		lower;			/* included, as upper */
 	double		upper;
 	List	   *categories;		/* of char * */
+	const char *unread;			/* why a list of values is no fact, or NULL */
 } Facts;
 
 /* What conditions are about: a column, or a value of a SQL domain */
@@ -70,7 +75,51 @@ typedef struct Subject
 
 static Facts facts_of(const Subject *subject, Node *condition);
 
-/* Does a cast from one type to another keep values in order? */
+/* Types of which operators compare values as those of one type: by the order and equality of their numbers, or by their bytes */
+typedef enum Family
+{
+	NO_FAMILY, NUMBERS, DAYS, INSTANTS, INTERVALS, TEXTS, PADDED_TEXTS, BOOLEANS, UUIDS, ENUMS
+} Family;
+
+static Family
+family_of(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return NUMBERS;
+		case DATEOID:
+		case TIMESTAMPOID:
+			return DAYS;
+		case TIMESTAMPTZOID:
+			return INSTANTS;
+		case INTERVALOID:
+			return INTERVALS;
+		case TEXTOID:
+		case VARCHAROID:
+			return TEXTS;
+		case BPCHAROID:
+			return PADDED_TEXTS;
+		case BOOLOID:
+			return BOOLEANS;
+		case UUIDOID:
+			return UUIDS;
+		case ANYENUMOID:
+			return ENUMS;
+		default:
+			return get_typtype(type) == TYPTYPE_ENUM ? ENUMS : NO_FAMILY;
+	}
+}
+
+/*
+ * Does a cast from one type to another keep values in order, as race_number_of() gives them?  A cast to real rounds, but of
+ * smallint.
+ */
 static bool
 is_widening(Oid from, Oid to)
 {
@@ -84,11 +133,11 @@ is_widening(Oid from, Oid to)
 		if (ladder[i] == to)
 			place[1] = (int) i;
 	}
-	return (place[0] >= 0 && (place[0] < place[1] || to == FLOAT4OID)) ||
+	return (place[0] >= 0 && place[0] < place[1]) || (from == INT2OID && to == FLOAT4OID) ||
 		(from == FLOAT4OID && to == FLOAT8OID) || (from == DATEOID && to == TIMESTAMPOID);
 }
 
-/* Return an expression without casts that keep values as they are. */
+/* Return an expression without casts that keep values as they are, but perhaps not which of them are equal. */
 static Node *
 strip_casts(Node *node)
 {
@@ -121,52 +170,181 @@ is_subject(const Subject *subject, Node *node)
 	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno == subject->column;
 }
 
-/* The number of a constant, as values of the subject have it; false if it has none */
-static bool
-number_of(const Subject *subject, Oid type, Datum value, double *number)
+/* A comparison that keeps the equality and order of the subject's values */
+typedef struct Comparison
 {
-	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
+	const char *operator;		/* its name */
+	bool		in_floats;		/* are both sides compared as floats, of which several integers may be one? */
+} Comparison;
 
-	if (!race_type_is_number(type) || !race_type_is_number(subject->type))
+/* Set how an operator of PostgreSQL's own compares values of the subject; false if it does not as their type does. */
+static bool
+read_operator(const Subject *subject, Oid operator, Oid collation, Comparison *comparison)
+{
+	Oid			left;
+	Oid			right;
+
+	/* some collations call different texts equal */
+	if (operator >= FirstGenbkiObjectId || (OidIsValid(collation) && !get_collation_isdeterministic(collation)))
 		return false;
-	*number = race_number_of(type, value);
-	if (subject->type == TIMESTAMPOID && type == DATEOID)
-		*number *= SECS_PER_DAY;
-	else if (subject->type == DATEOID && type == TIMESTAMPOID)
-		*number /= SECS_PER_DAY;
-	else if (type != subject->type &&
-			 (dated || subject->type == DATEOID || subject->type == TIMESTAMPOID ||
-			  subject->type == TIMESTAMPTZOID || subject->type == INTERVALOID))
-		return false;
-	return isfinite(*number);
+	op_input_types(operator, &left, &right);
+	comparison->operator = get_opname(operator);
+	comparison->in_floats = left == FLOAT4OID || left == FLOAT8OID;
+	return family_of(subject->type) != NO_FAMILY && family_of(left) == family_of(subject->type) &&
+		family_of(right) == family_of(subject->type);
 }
 
-/* The text of a constant that is a category of the subject; NULL if it is none */
-static char *
-category_of(const Subject *subject, Oid type, Datum value)
+typedef struct Constant
 {
-	bool		textual = type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-	double		number;
+	Oid			type;
+	Datum		value;
+	bool		isnull;
+} Constant;
 
-	switch (subject->type)
+/* Return a cast of a number to real, which rounds; NULL if an expression is none. */
+static FuncExpr *
+cast_to_real(Node *node)
+{
+	FuncExpr   *cast = (FuncExpr *) node;
+
+	return IsA(node, FuncExpr) && cast->funcid < FirstGenbkiObjectId && cast->funcresulttype == FLOAT4OID &&
+		cast->funcformat != COERCE_EXPLICIT_CALL && list_length(cast->args) == 1 &&
+		family_of(exprType(linitial(cast->args))) == NUMBERS ? cast : NULL;
+}
+
+/* Set the constant that an expression is, but for casts; false if it is none. */
+static bool
+read_constant(Node *node, Constant *constant)
+{
+	FuncExpr   *cast;
+
+	node = strip_casts(node);
+	if (IsA(node, Const))
 	{
-		case TEXTOID:
-		case VARCHAROID:
-			return textual ? TextDatumGetCString(value) : NULL;
-		case BPCHAROID:
-			return textual ? TextDatumGetCString(DirectFunctionCall1(rtrim1, value)) : NULL;
-		case BOOLOID:
-			return type != BOOLOID ? NULL : DatumGetBool(value) ? "true" : "false";
+		*constant = (Constant) {((Const *) node)->consttype, ((Const *) node)->constvalue, ((Const *) node)->constisnull};
+		return true;
+	}
+	cast = cast_to_real(node);
+	if (cast == NULL || !read_constant(linitial(cast->args), constant))
+		return false;
+	if (constant->isnull || family_of(constant->type) != NUMBERS)
+		return constant->isnull;
+	constant->value = Float4GetDatum(constant->type != NUMERICOID ? (float4) race_number_of(constant->type, constant->value) :
+									 strtof(DatumGetCString(DirectFunctionCall1(numeric_out, constant->value)), NULL));
+	constant->type = FLOAT4OID;
+	return true;
+}
+
+/* Turn a constant into one of a type that values of the subject are compared with. */
+static void
+use_constant(const Subject *subject, bool in_floats, Constant *constant)
+{
+	Timestamp	time;
+	double		days;
+
+	if (constant->isnull)
+		return;
+	if (in_floats && family_of(constant->type) == NUMBERS && constant->type != FLOAT4OID)
+		*constant = (Constant) {FLOAT8OID, Float8GetDatum(race_number_of(constant->type, constant->value)), false};
+	else if (subject->type == TIMESTAMPOID && constant->type == DATEOID)
+	{
+		/* there are dates after all timestamps */
+		days = race_number_of(DATEOID, constant->value);
+		if (fabs(days) < (double) (END_TIMESTAMP / USECS_PER_DAY))
+			time = (Timestamp) days * USECS_PER_DAY;
+		else if (days > 0)
+			TIMESTAMP_NOEND(time);
+		else
+			TIMESTAMP_NOBEGIN(time);
+		*constant = (Constant) {TIMESTAMPOID, TimestampGetDatum(time), false};
+	}
+}
+
+/* What is known of a constant in a list */
+typedef enum Reading
+{
+	READ, NEVER_EQUAL, UNREAD
+} Reading;
+
+#define EXACT_INTEGERS	0x1p53	/* below this, each integer is a double of its own */
+
+/* Read a constant that integers are compared with. */
+static Reading
+read_integer(const Constant *constant, int64 *integer)
+{
+	double		x;
+	char	   *text;
+	char	   *end;
+
+	switch (constant->type)
+	{
 		case INT2OID:
+			*integer = DatumGetInt16(constant->value);
+			return READ;
 		case INT4OID:
+			*integer = DatumGetInt32(constant->value);
+			return READ;
 		case INT8OID:
-			return number_of(subject, type, value, &number) && number == rint(number) && fabs(number) < 0x1p53 ?
-				psprintf(INT64_FORMAT, (int64) number) : NULL;
-		case UUIDOID:
-			return type == UUIDOID ? DatumGetCString(DirectFunctionCall1(uuid_out, value)) : NULL;
+			*integer = DatumGetInt64(constant->value);
+			return READ;
+		case NUMERICOID:
+			text = DatumGetCString(DirectFunctionCall1(numeric_out, constant->value));
+			errno = 0;
+			*integer = strtoll(text, &end, 10);
+			end += *end == '.' ? 1 + strspn(end + 1, "0") : 0;
+			return end == text || *end != '\0' || errno != 0 ? NEVER_EQUAL : READ;
+		case FLOAT4OID:
+		case FLOAT8OID:
+			x = race_number_of(constant->type, constant->value);
+			if (x != rint(x) || isinf(x))
+				return NEVER_EQUAL;
+			*integer = fabs(x) < EXACT_INTEGERS ? (int64) x : 0;
+			return fabs(x) < EXACT_INTEGERS ? READ : UNREAD;
 		default:
-			return type == subject->type && get_typtype(type) == TYPTYPE_ENUM ?
-				OidOutputFunctionCall(F_ENUM_OUT, value) : NULL;
+			return UNREAD;
+	}
+}
+
+/* Read a constant as a category of the subject. */
+static Reading
+read_category(const Subject *subject, const Constant *constant, char **category)
+{
+	Family		family = family_of(constant->type);
+	Reading		reading;
+	int64		integer;
+
+	switch (family_of(subject->type))
+	{
+		case NUMBERS:
+			reading = read_integer(constant, &integer);
+			if (reading == READ)
+				*category = psprintf(INT64_FORMAT, integer);
+			return reading;
+		case TEXTS:
+			if (family != TEXTS)
+				return UNREAD;
+			*category = TextDatumGetCString(constant->value);
+			return READ;
+		case PADDED_TEXTS:
+			if (family != TEXTS && family != PADDED_TEXTS)
+				return UNREAD;
+			*category = TextDatumGetCString(DirectFunctionCall1(rtrim1, constant->value));
+			return READ;
+		case BOOLEANS:
+			*category = DatumGetBool(constant->value) ? "true" : "false";
+			return family == BOOLEANS ? READ : UNREAD;
+		case UUIDS:
+			if (family != UUIDS)
+				return UNREAD;
+			*category = DatumGetCString(DirectFunctionCall1(uuid_out, constant->value));
+			return READ;
+		case ENUMS:
+			if (constant->type != subject->type)
+				return UNREAD;
+			*category = OidOutputFunctionCall(F_ENUM_OUT, constant->value);
+			return READ;
+		default:
+			return UNREAD;
 	}
 }
 
@@ -194,14 +372,12 @@ common_categories(const List *list, const List *other)
 	return common;
 }
 
-/* The values are at least, or at most, x.  Of whole numbers, an open bound is the next one. */
+/* The values are at least, or at most, x. */
 static void
-set_bound(const Subject *subject, Facts *facts, bool upper, double x, bool open)
+set_bound(const Subject *subject, Facts *facts, bool upper, double x)
 {
-	if (subject->whole && upper)
-		x = open ? ceil(x) - 1 : floor(x);
-	else if (subject->whole)
-		x = open ? floor(x) + 1 : ceil(x);
+	if (subject->whole)
+		x = upper ? floor(x) : ceil(x);
 	if (upper)
 	{
 		facts->has_upper = true;
@@ -214,76 +390,145 @@ set_bound(const Subject *subject, Facts *facts, bool upper, double x, bool open)
 	}
 }
 
-/* The values are some constants. */
-static void
-set_values(const Subject *subject, Facts *facts, Oid type, Datum *values, bool *nulls, int n)
+/* Return the largest whole number that is not above a constant, as values of the subject have it.  Is it the constant? */
+static double
+floor_of(const Subject *subject, const Constant *constant, bool *is_whole)
 {
-	for (int i = 0; i < n; i++)
-	{
-		double		x;
-		char	   *category;
+	double		x = race_number_of(constant->type, constant->value);
+	Datum		whole;
+	Timestamp	time;
 
-		if (nulls[i])
-			continue;
-		category = category_of(subject, type, values[i]);
-		if (category != NULL)
-			facts->categories = lappend(facts->categories, category);
-		facts->has_categories |= category != NULL;
-		if (race_type_is_category(subject->type) || !number_of(subject, type, values[i], &x))
-			continue;
-		set_bound(subject, facts, false, facts->has_lower ? Min(facts->lower, x) : x, false);
-		set_bound(subject, facts, true, facts->has_upper ? Max(facts->upper, x) : x, false);
+	if (constant->type == NUMERICOID)
+	{
+		whole = DirectFunctionCall1(numeric_floor, constant->value);
+		*is_whole = DatumGetBool(DirectFunctionCall2(numeric_eq, whole, constant->value));
+		return race_number_of(NUMERICOID, whole);
 	}
+	if (subject->type == DATEOID && constant->type == TIMESTAMPOID)
+	{
+		time = DatumGetTimestamp(constant->value);
+		*is_whole = time % USECS_PER_DAY == 0;
+		return (double) (time / USECS_PER_DAY - (time % USECS_PER_DAY < 0));
+	}
+	*is_whole = x == floor(x);
+	return floor(x);
 }
 
 /*
- * The name of an operator of PostgreSQL's own, under a collation that calls no different texts equal; else an
- * empty text
+ * The values are at least, or at most, a constant, or with an open bound above or below it; of whole numbers that is the next
+ * one.  What is below anything else than NaN is not NaN, which is above all numbers.
  */
-static const char *
-own_operator(Oid operator, Oid collation)
+static void
+set_bound_of_constant(const Subject *subject, Facts *facts, bool upper, const Constant *constant, bool open)
 {
-	return operator < FirstGenbkiObjectId && (!OidIsValid(collation) || get_collation_isdeterministic(collation)) ?
-		get_opname(operator) : "";
-}
-
-/* x < 5, 5 > x, x = 5 */
-static Facts
-facts_of_comparison(const Subject *subject, OpExpr *comparison)
-{
-	const char *operator = own_operator(comparison->opno, comparison->inputcollid);
-	Facts		facts = {0};
-	bool		turned;
-	Const	   *constant;
+	bool		is_whole;
 	double		x;
 
-	if (list_length(comparison->args) != 2)
+	if (!race_type_is_number(constant->type) || family_of(constant->type) != family_of(subject->type))
+		return;
+	x = race_number_of(constant->type, constant->value);
+	facts->not_nan |= upper && (open || !isnan(x));
+	if (!isfinite(x))
+		return;
+	if (subject->whole)
+	{
+		x = floor_of(subject, constant, &is_whole);
+		/* a whole number that is no double was rounded */
+		if (fabs(x) >= EXACT_INTEGERS)
+			x = nextafter(x, upper ? INFINITY : -INFINITY);
+		else if (upper ? open && is_whole : open || !is_whole)
+			x += upper ? -1 : 1;
+	}
+	set_bound(subject, facts, upper, x);
+}
+
+/* Add a value that the subject may have; false if it cannot be read exactly. */
+static bool
+add_value(const Subject *subject, Facts *facts, const Constant *constant)
+{
+	Facts		one = {0};
+	char	   *category;
+	Reading		reading;
+
+	if (race_type_is_category(subject->type))
+	{
+		reading = read_category(subject, constant, &category);
+		if (reading == READ)
+			facts->categories = lappend(facts->categories, category);
+		return reading != UNREAD;
+	}
+	set_bound_of_constant(subject, &one, false, constant, false);
+	set_bound_of_constant(subject, &one, true, constant, false);
+	if (!one.has_lower || !one.has_upper)
+		return false;
+	facts->lower = facts->has_lower ? Min(facts->lower, one.lower) : one.lower;
+	facts->upper = facts->has_upper ? Max(facts->upper, one.upper) : one.upper;
+	facts->has_lower = facts->has_upper = facts->not_nan = true;
+	return true;
+}
+
+/* The values are some constants: all of them, or nothing is known. */
+static void
+set_values(const Subject *subject, Facts *facts, bool in_floats, Constant *constants, int n)
+{
+	Facts		values = {.has_categories = n > 0 && race_type_is_category(subject->type)};
+
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		use_constant(subject, in_floats, &constants[i]);
+		if (constants[i].isnull)
+			values.unread = "a CHECK constraint compares it with NULL, which allows every value";
+		else if (!add_value(subject, &values, &constants[i]))
+			values.unread = "a CHECK constraint compares it with a value that is not read exactly";
+		if (values.unread != NULL)
+		{
+			facts->unread = values.unread;
+			return;
+		}
+	}
+	*facts = values;
+}
+
+/* x < 5, 5 > x, x = 5, x <> 'NaN' */
+static Facts
+facts_of_comparison(const Subject *subject, OpExpr *expression)
+{
+	Facts		facts = {0};
+	Comparison	comparison;
+	Constant	constant;
+	const char *operator;
+	bool		turned;
+
+	if (list_length(expression->args) != 2 ||
+		!read_operator(subject, expression->opno, expression->inputcollid, &comparison))
 		return facts;
-	turned = is_subject(subject, lsecond(comparison->args));
-	if (!turned && !is_subject(subject, linitial(comparison->args)))
+	turned = is_subject(subject, lsecond(expression->args));
+	if (!turned && !is_subject(subject, linitial(expression->args)))
 		return facts;
-	constant = (Const *) strip_casts(turned ? linitial(comparison->args) : lsecond(comparison->args));
-	if (!IsA(constant, Const) || constant->constisnull)
+	if (!read_constant(turned ? linitial(expression->args) : lsecond(expression->args), &constant))
 		return facts;
+	operator = comparison.operator;
+	use_constant(subject, comparison.in_floats, &constant);
 	if (strcmp(operator, "=") == 0)
-		set_values(subject, &facts, constant->consttype, &constant->constvalue, &constant->constisnull, 1);
-	else if ((operator[0] == '<' || operator[0] == '>') && (operator[1] == '\0' || strcmp(operator + 1, "=") == 0) &&
-			 number_of(subject, constant->consttype, constant->constvalue, &x))
-		set_bound(subject, &facts, (operator[0] == '<') != turned, x, operator[1] == '\0');
+		set_values(subject, &facts, comparison.in_floats, &constant, 1);
+	else if (constant.isnull)
+		facts.unread = "a CHECK constraint compares it with NULL, which allows every value";
+	else if (strcmp(operator, "<>") == 0)
+		facts.not_nan = race_type_is_number(constant.type) && isnan(race_number_of(constant.type, constant.value));
+	else if ((operator[0] == '<' || operator[0] == '>') && (operator[1] == '\0' || strcmp(operator + 1, "=") == 0))
+		set_bound_of_constant(subject, &facts, (operator[0] == '<') != turned, &constant, operator[1] == '\0');
 	return facts;
 }
 
-/* x IN (...), x = ANY (ARRAY[...]) */
-static Facts
-facts_of_list(const Subject *subject, ScalarArrayOpExpr *comparison)
+/* Return the constants of an array, *n of them; NULL if it has anything else. */
+static Constant *
+constants_of(Node *list, int *n)
 {
-	Facts		facts = {0};
-	Node	   *list = strip_casts(lsecond(comparison->args));
+	Constant   *constants;
 	ListCell   *cell;
 
-	if (!comparison->useOr || strcmp(own_operator(comparison->opno, comparison->inputcollid), "=") != 0 ||
-		!is_subject(subject, linitial(comparison->args)))
-		return facts;
+	*n = 0;
 	if (IsA(list, Const) && !((Const *) list)->constisnull)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
@@ -292,21 +537,38 @@ facts_of_list(const Subject *subject, ScalarArrayOpExpr *comparison)
 		char		align;
 		Datum	   *values;
 		bool	   *nulls;
-		int			n;
 
 		get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values, &nulls, &n);
-		set_values(subject, &facts, ARR_ELEMTYPE(array), values, nulls, n);
+		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values, &nulls, n);
+		constants = palloc((*n + 1) * sizeof(Constant));
+		for (int i = 0; i < *n; i++)
+			constants[i] = (Constant) {ARR_ELEMTYPE(array), values[i], nulls[i]};
+		return constants;
 	}
-	else if (IsA(list, ArrayExpr))
-		foreach(cell, ((ArrayExpr *) list)->elements)
-		{
-			Const	   *constant = (Const *) strip_casts(lfirst(cell));
+	if (!IsA(list, ArrayExpr))
+		return NULL;
+	constants = palloc((list_length(((ArrayExpr *) list)->elements) + 1) * sizeof(Constant));
+	foreach(cell, ((ArrayExpr *) list)->elements)
+		if (!read_constant(lfirst(cell), &constants[(*n)++]))
+			return NULL;
+	return constants;
+}
 
-			if (!IsA(constant, Const))
-				return (Facts) {0};
-			set_values(subject, &facts, constant->consttype, &constant->constvalue, &constant->constisnull, 1);
-		}
+/* x IN (...), x = ANY (ARRAY[...]) */
+static Facts
+facts_of_list(const Subject *subject, ScalarArrayOpExpr *expression)
+{
+	Facts		facts = {0};
+	Comparison	comparison;
+	Constant   *constants;
+	int			n;
+
+	if (!expression->useOr || !read_operator(subject, expression->opno, expression->inputcollid, &comparison) ||
+		strcmp(comparison.operator, "=") != 0 || !is_subject(subject, linitial(expression->args)))
+		return facts;
+	constants = constants_of(strip_casts(lsecond(expression->args)), &n);
+	if (constants != NULL)
+		set_values(subject, &facts, comparison.in_floats, constants, n);
 	return facts;
 }
 
@@ -315,6 +577,9 @@ static void
 add_facts(Facts *facts, const Facts *more)
 {
 	facts->not_null |= more->not_null;
+	facts->not_nan |= more->not_nan;
+	if (facts->unread == NULL)
+		facts->unread = more->unread;
 	if (more->has_lower && !(facts->has_lower && facts->lower >= more->lower))
 	{
 		facts->has_lower = true;
@@ -339,6 +604,9 @@ static void
 join_facts(Facts *facts, const Facts *other)
 {
 	facts->not_null &= other->not_null;
+	facts->not_nan &= other->not_nan;
+	if (facts->unread == NULL)
+		facts->unread = other->unread;
 	facts->has_lower &= other->has_lower;
 	facts->lower = Min(facts->lower, other->lower);
 	facts->has_upper &= other->has_upper;
@@ -427,7 +695,8 @@ typedef struct Column
 
 /*
  * Add what validated CHECK constraints say, of a relation or of a SQL domain.  Those that are not
- * inherited say nothing of rows of children.
+ * inherited say nothing of rows of children.  A value of a domain may be NULL in spite of its constraints: an outer join or a
+ * subquery that returns no row is not checked.
  */
 static void
 add_constraints(Column *column, const Subject *subject, bool domain, Oid object)
@@ -457,6 +726,7 @@ add_constraints(Column *column, const Subject *subject, bool domain, Oid object)
 			continue;
 #endif
 		facts = facts_of(subject, stringToNode(TextDatumGetCString(condition)));
+		facts.not_null &= !domain;
 		add_facts(&column->facts, &facts);
 		if (facts.has_lower || facts.has_upper || facts.has_categories)
 			column->source = domain ? "domain" : "check";
@@ -483,11 +753,66 @@ add_domains(Column *column, Oid type, int32 typmod)
 
 		if (!HeapTupleIsValid(tuple))
 			race_refuse_dropped("a type");
-		column->facts.not_null |= ((Form_pg_type) GETSTRUCT(tuple))->typnotnull;
 		add_constraints(column, &value, true, type);
 		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
 		ReleaseSysCache(tuple);
 	}
+}
+
+/* Does a constraint hold that one column of a relation is NOT NULL?  From PostgreSQL 18 on it may be NOT VALID. */
+static bool
+is_not_null(Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+#if PG_VERSION_NUM >= 180000
+	if (result && (tuple = findNotNullConstraintAttnum(relation, number)) != NULL)
+	{
+		result = ((Form_pg_constraint) GETSTRUCT(tuple))->convalidated;
+		heap_freetuple(tuple);
+	}
+#endif
+	return result;
+}
+
+/*
+ * Does this server hold the constraints of all rows that are read with a relation?  Not of rows on other servers, nor of
+ * columns that are computed when they are read.
+ */
+static bool
+is_enforced(Oid relation, AttrNumber number)
+{
+	ListCell   *cell;
+
+#if PG_VERSION_NUM >= 180000
+	if (get_attgenerated(relation, number) == ATTRIBUTE_GENERATED_VIRTUAL)
+		return false;
+#endif
+	(void) number;
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return false;
+	return true;
+}
+
+bool
+race_column_is_not_null(Oid relation, AttrNumber number)
+{
+	char	   *name = get_attname(relation, number, true);
+	ListCell   *cell;
+
+	if (name == NULL || !is_enforced(relation, number))
+		return false;
+	/* a child may have dropped it, or never have had it */
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+		if (!is_not_null(lfirst_oid(cell), get_attnum(lfirst_oid(cell), name)))
+			return false;
+	return true;
 }
 
 /* Which column of a relation is a column of a query?  False if it is none. */
@@ -535,8 +860,6 @@ add_table(Column *column)
 	Subject		subject = column->subject;
 	List	   *views = NIL;
 	bool		nulls = false;
-	HeapTuple	tuple;
-	ListCell   *cell;
 
 	subject.column = column->number;
 	/* bound: the views, each once */
@@ -554,20 +877,14 @@ add_table(Column *column)
 		if (!found)
 			return;
 	}
-	tuple = SearchSysCacheAttNum(relation, subject.column);
-	if (!HeapTupleIsValid(tuple))
-		return;
 	/* another type has other bounds: those of a cast */
-	if (getBaseType(((Form_pg_attribute) GETSTRUCT(tuple))->atttypid) == subject.type)
+	if (getBaseType(get_atttype(relation, subject.column)) == subject.type)
 	{
-		/* rows on other servers are held to no constraints of ours */
-		foreach(cell, find_all_inheritors(relation, NoLock, NULL))
-			column->enforced &= get_rel_relkind(lfirst_oid(cell)) != RELKIND_FOREIGN_TABLE;
-		column->facts.not_null |= ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+		column->enforced = is_enforced(relation, subject.column);
+		column->facts.not_null |= race_column_is_not_null(relation, subject.column);
 		add_constraints(column, &subject, false, relation);
 	}
 	column->facts.not_null &= !nulls && column->enforced;
-	ReleaseSysCache(tuple);
 }
 
 /* Return the labels of an enum in their order, those that are among the facts' categories. */
@@ -758,7 +1075,7 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 	memset(reason, 0, sizeof(Reason));
 	domain->name = column->name;
 	domain->type = format_type_be(column->subject.type);
-	domain->has_null = !facts->not_null;
+	domain->has_null = !facts->not_null || (race_type_has_nan(column->subject.type) && !facts->not_nan);
 	if (!number && !race_type_is_category(column->subject.type))
 		reason->why = "a column of this type cannot be counted";
 	else if (facts->has_categories && facts->categories == NIL)
@@ -811,6 +1128,8 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
 		domain->step = step;
 		set_cells_of_number(domain, column->subject.type != DATEOID, reason);
 	}
+	if (facts->unread != NULL && reason->arguments != NULL)
+		reason->why = psprintf("%s, as %s", reason->why, facts->unread);
 	if (reason->why == NULL && RaceDomainCells(domain) > RACE_COLUMN_CELLS)
 	{
 		reason->why = psprintf("it would have more than %d cells", RACE_COLUMN_CELLS);
@@ -841,8 +1160,8 @@ add_described(Column *column, FunctionCallInfo fcinfo, Reason *reason)
 	else if (!PG_ARGISNULL(3))
 	{
 		facts->has_categories = false;
-		set_bound(&column->subject, facts, false, PG_GETARG_FLOAT8(3), false);
-		set_bound(&column->subject, facts, true, PG_GETARG_FLOAT8(4), false);
+		set_bound(&column->subject, facts, false, PG_GETARG_FLOAT8(3));
+		set_bound(&column->subject, facts, true, PG_GETARG_FLOAT8(4));
 		column->source = "described";
 	}
 	else if (!PG_ARGISNULL(6))
@@ -971,6 +1290,16 @@ argument_text(FunctionCallInfo fcinfo, int i)
 	return text;
 }
 
+/* What may be done with a column of a type that has neither numbers nor categories */
+#define NOT_COUNTED		"Values of this type cannot be counted. Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
+
+static void
+refuse_bounds(Oid type)
+{
+	race_refuse_arguments(psprintf("a column of type %s has no bounds", format_type_be(type)),
+						  race_type_is_category(type) ? "Give its categories." : NOT_COUNTED);
+}
+
 /* Return a bound of a column of a type. */
 static RaceParameter
 bound_of(char *text, Oid type)
@@ -983,8 +1312,7 @@ bound_of(char *text, Oid type)
 	if (bound.isnull)
 		return bound;
 	if (!race_type_is_number(type))
-		race_refuse_arguments(psprintf("a column of type %s has no bounds", format_type_be(type)),
-							  "Give its categories.");
+		refuse_bounds(type);
 	getTypeInputInfo(type, &input, &parameter);
 	x = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
 	if (!isfinite(x))
@@ -1056,7 +1384,7 @@ categories_of(RaceParameter categories, Oid type)
 		return categories;
 	if (!race_type_is_category(type) || type == BOOLOID)
 		race_refuse_arguments(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
-							  "Numbers have bounds; a boolean needs no description.");
+							  race_type_is_number(type) ? "Give its bounds." : type == BOOLOID ? "A boolean needs no description." : NOT_COUNTED);
 	deconstruct_array(DatumGetArrayTypeP(categories.value), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 	{
@@ -1064,7 +1392,7 @@ categories_of(RaceParameter categories, Oid type)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("a category must not be NULL"),
-					 errhint("NULL has a cell of its own unless the column is NOT NULL.")));
+					 errhint("NULL has a cell of its own unless the schema excludes it.")));
 		values[i] = category_as_written(type, values[i]);
 	}
 	categories.value = PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));
@@ -1167,8 +1495,7 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 		race_refuse_arguments("bounds, categories and public_table exclude each other",
 							  "A number has bounds; a text has categories, or a public table that lists them.");
 	if (is_private && !race_type_is_number(described->type))
-		race_refuse_arguments(psprintf("a column of type %s has no bounds", format_type_be(described->type)),
-							  "Give its categories.");
+		refuse_bounds(described->type);
 	if (!is_private && !PG_ARGISNULL(DESCRIBED_EPSILON))
 		race_refuse_arguments("epsilon is for bounds by noisy counts", "Write bounds => 'private', too.");
 	described->epsilon = is_private ? PG_GETARG_FLOAT8(DESCRIBED_EPSILON) : 0;
@@ -1179,9 +1506,12 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 							   described->type);
 	if (!PG_ARGISNULL(DESCRIBED_TABLE))
 	{
-		read_public_table(ledger, dataset, number, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
 		if (!race_type_is_category(described->type))
-			race_refuse_arguments(psprintf("a column of type %s has no categories", format_type_be(described->type)), "Give its bounds.");
+			race_refuse_arguments(psprintf("a column of type %s has no categories", format_type_be(described->type)),
+								  race_type_is_number(described->type) ? "Give its bounds." : NOT_COUNTED);
+		read_public_table(ledger, dataset, number, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
+		/* a key may be of another type than the column */
+		categories = categories_of(categories, described->type);
 	}
 	described->statement = "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 	described->parameters = parameter = palloc(FUNC_MAX_ARGS * sizeof(RaceParameter));

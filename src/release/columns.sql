@@ -99,7 +99,7 @@ COMMENT ON COLUMN race_columns.lower IS 'the least number; smaller ones are coun
 COMMENT ON COLUMN race_columns.upper IS 'the greatest number; larger ones are counted as this one';
 COMMENT ON COLUMN race_columns.step IS 'the width of the cells that numbers are counted in';
 COMMENT ON COLUMN race_columns.categories IS 'the categories';
-COMMENT ON COLUMN race_columns.nulls IS 'whether NULL is counted for itself: unless the column is NOT NULL';
+COMMENT ON COLUMN race_columns.nulls IS 'whether missing values, NULL and NaN, are counted for themselves: unless the schema excludes both';
 COMMENT ON COLUMN race_columns.others IS 'whether values that are no category are counted, together: where the schema does not exclude them';
 COMMENT ON COLUMN race_columns.cells IS 'how many counters a table of this column has';
 COMMENT ON COLUMN race_columns.unit IS 'what the values are measured in';

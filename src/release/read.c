@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -973,33 +973,16 @@ strip_array_casts(Node *node)
 	}
 }
 
-/* The same of any cast: it is NULL, or NaN, where its result is */
+/* The same of any cast of PostgreSQL's own: it is NULL, or NaN, where its result is */
 static Node *
 strip_casts(Node *node)
 {
 	node = strip_array_casts(node);
 	/* bound: the depth of the expression */
-	while (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL)
+	while (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
+		   ((FuncExpr *) node)->funcid < FirstGenbkiObjectId)
 		node = strip_array_casts(linitial(((FuncExpr *) node)->args));
 	return node;
-}
-
-/* Is a column of a table declared NOT NULL?  Of a foreign table that is not enforced. */
-static bool
-is_not_null(const Excluded *excluded, const Var *column)
-{
-	RangeTblEntry *entry = rt_fetch(column->varno, excluded->rows->rtable);
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(entry->relid),
-										Int16GetDatum(column->varattno));
-	bool		result = false;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull &&
-			entry->relkind != RELKIND_FOREIGN_TABLE;
-		ReleaseSysCache(tuple);
-	}
-	return result;
 }
 
 static bool
@@ -1017,7 +1000,7 @@ may_be_null(const Excluded *excluded, Node *node)
 		case T_RowExpr:
 			return false;
 		case T_Var:
-			return !is_not_null(excluded, (Var *) node);
+			return !race_column_is_not_null(rt_fetch(((Var *) node)->varno, excluded->rows->rtable)->relid, ((Var *) node)->varattno);
 		case T_CoalesceExpr:
 			foreach(cell, ((CoalesceExpr *) node)->args)
 				if (!may_be_null(excluded, lfirst(cell)))
@@ -1029,16 +1012,10 @@ may_be_null(const Excluded *excluded, Node *node)
 }
 
 static bool
-is_inexact(Oid type)
-{
-	return type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-}
-
-static bool
 may_be_nan(Node *node)
 {
 	node = strip_casts(node);
-	return !IsA(node, Const) && is_inexact(getBaseType(exprType(node)));
+	return !IsA(node, Const) && race_type_has_nan(getBaseType(exprType(node)));
 }
 
 /* ---------------------------------------------------------------- records */
@@ -1117,7 +1094,7 @@ exclude_type(Excluded *excluded, const RaceParams *part, const RaceArrayReader *
 	bool		array = reader->layout == RACE_LAYOUT_ARRAY;
 	int32		typmod = exprTypmod(value);
 
-	add_elements(excluded, part, array, array && is_inexact(reader->element));
+	add_elements(excluded, part, array, array && race_type_has_nan(reader->element));
 	(void) getBaseTypeAndTypmod(exprType(value), &typmod);
 	if (!array && typmod > 0)
 		check_length(part, typmod);
@@ -1245,7 +1222,7 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 {
 	Excluded	excluded = {.rows = checked->rows};
 
-	/* in a release by columns every row is a record */
+	/* in a release by columns every row is a record, but for what the schema excludes */
 	if (asked->domains == 0)
 		exclude_records(&excluded, asked->params);
 	if (asked->choose_labels && may_be_null(&excluded, expression_at(&excluded, LABEL)))

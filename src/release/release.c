@@ -1001,6 +1001,7 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	release.asked.dataset = release.asked.name;
 	release.asked.given |= (uint32) 1 << RACE_ARG_DATASET;
 	release.asked.described = pstrdup(quote_identifier(described.column));
+	release.asked.described_nan = race_type_has_nan(described.type);
 	release.asked.epsilon = described.epsilon;
 	release.asked.path = release.asked.run_path;
 	release.asked.name = psprintf("bounds of column \"%s\"", described.column);

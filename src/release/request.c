@@ -348,7 +348,7 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAs
 							  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight", value->column,
 									   asked->weight == NULL ? "NULL" : "$11"),
 							  psprintf("%s AND %s AND %s",
-									   asked->domains != 0 ? "true" : psprintf("%s.race_is_record($1, good.x)", schema),
+									   asked->domains != 0 ? "good.x IS NOT NULL" : psprintf("%s.race_is_record($1, good.x)", schema),
 									   value->condition, declared)),
 					labels ? " GROUP BY kept.label" : "");
 }
@@ -444,12 +444,21 @@ analyze_template(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *
 	return query;
 }
 
+/* The values of a column whose bounds are wanted, but for missing ones */
+static char *
+bounds_text(const RaceDataset *dataset, const RaceAsked *asked)
+{
+	return psprintf("SELECT kept.value FROM %s",
+					kept_text(dataset, asked, "good.value", "", "$5 AS value",
+							  asked->described_nan ? "good.value <> 'NaN'" : "good.value IS NOT NULL"));
+}
+
 /* Analyze the query of the release, or of the values of a column whose bounds are wanted. */
 static Query *
 analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	char	   *text = asked->described == NULL ? template_text(ledger, checked->dataset, asked, value_text(asked)) :
-		psprintf("SELECT kept.value FROM %s", kept_text(checked->dataset, asked, "good.value", "", "$5 AS value", "good.value IS NOT NULL"));
+		bounds_text(checked->dataset, asked);
 	Query	   *query = analyze_template(ledger, asked, checked, text);
 
 	checked->rows = innermost(query);

@@ -49,6 +49,7 @@ typedef struct RaceAsked
 	char	   *weight;			/* an expression, or NULL: how many records a row stands for, */
 	int			weight_max;		/* at most; else 0 */
 	char	   *described;		/* a column whose bounds are wanted, in place of a release; or NULL */
+	bool		described_nan;	/* can it be NaN? */
 	char	   *measure;		/* of a release by columns: whose means are wanted, or NULL */
 	double		calibrate;		/* the share of epsilon that scores get, or 0 */
 	char	   *value;			/* an expression, or NULL */
@@ -176,6 +177,11 @@ extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked
 
 /* Raise 42501 unless the current user may read something of a relation. */
 extern void race_request_check_rights(Oid relation);
+
+/*
+ * Is a column NOT NULL in a relation, and in all whose rows are read with it?  Of views and foreign tables nothing is known.
+ */
+extern bool race_column_is_not_null(Oid relation, AttrNumber number);
 
 /* A description of a column that waits for its bounds */
 #define RACE_DESCRIBED_LOWER	3	/* where they are among the parameters */

@@ -70,7 +70,7 @@ main(void)
 {
 	RaceNumberCells ages;
 	RaceNumberCells one;
-	double		above[] = {INFINITY, NAN, 1e308, 121};
+	double		above[] = {INFINITY, 1e308, 121};
 	double		below[] = {-INFINITY, -1e308, -1};
 
 	ok(edges_hold(0, "%de-1", 0, 1, 1000, 0.1, 100), "tenths");
@@ -81,7 +81,7 @@ main(void)
 	race_number_cells_set(&ages, 0, 120, 0, 5, 25);
 	ok(race_cell_of_number(&ages, 4) == 0 && race_cell_of_number(&ages, 5) == 1 &&
 	   race_cell_of_number(&ages, 119) == 23 && race_cell_of_number(&ages, 120) == 24, "ages by fives");
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 		ok(race_cell_of_number(&ages, above[i]) == 24, "%g is in the last cell", above[i]);
 	for (int i = 0; i < 3; i++)
 		ok(race_cell_of_number(&ages, below[i]) == 0, "%g is in the first cell", below[i]);
