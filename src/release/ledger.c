@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "../core/authority.h"
 #include "../core/privatize.h"
 #include "../core/server.h"
 #include "ledger.h"
@@ -120,9 +121,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	Oid			types[FUNC_MAX_ARGS];
 	Datum		values[FUNC_MAX_ARGS];
 	char		nulls[FUNC_MAX_ARGS];
-	Oid			user;
-	int			context;
-	int			level = NewGUCNestLevel();
+	RaceAuthority before;
 
 	Assert(n <= FUNC_MAX_ARGS);
 	(void) member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true), ledger->extension);
@@ -132,9 +131,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 		values[i] = parameters[i].value;
 		nulls[i] = parameters[i].isnull ? 'n' : ' ';
 	}
-	/* an error ends the transaction, and that restores user and settings */
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(ledger->owner, context | SECURITY_LOCAL_USERID_CHANGE);
+	race_authority_begin_own(&before, ledger->owner);
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
 	PG_TRY();
@@ -147,8 +144,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 		race_rethrow_without_context(caller);
 	}
 	PG_END_TRY();
-	AtEOXact_GUC(true, level);
-	SetUserIdAndSecContext(user, context);
+	race_authority_end(&before);
 }
 
 Datum

@@ -182,9 +182,11 @@ source_of_table(Lineage *lineage, Relation table, bool nullable)
 static Source *
 source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 {
-	Relation	relation = relation_open(relid, AccessShareLock);
+	Relation	relation = try_relation_open(relid, AccessShareLock);
 	Source	   *source = NULL;
 
+	if (relation == NULL)
+		race_refuse_dropped(relid);
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	lineage->result->relations = list_append_unique_oid(lineage->result->relations, relid);
@@ -870,6 +872,15 @@ race_refuse_relation(Oid relid, const char *why)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
 			 errdetail("%s", why)));
+}
+
+void
+race_refuse_dropped(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u was dropped meanwhile", relid),
+			 errdetail("Another session has dropped it, or a view that it was part of was replaced.")));
 }
 
 Query *

@@ -77,6 +77,9 @@ extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);
  * What the definition of a view may have in it.
  */
 
+/* Raise 42P01: a relation was dropped by another session. */
+extern void race_refuse_dropped(Oid relid) pg_attribute_noreturn();
+
 /* Raise 22023: this relation cannot be protected, and why. */
 extern void race_refuse_relation(Oid relid, const char *why);
 

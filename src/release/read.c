@@ -35,6 +35,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "../core/authority.h"
 #include "../core/domain.h"
 #include "../core/privatize.h"
 #include "../core/record.h"
@@ -484,11 +485,13 @@ add_place(void *place)
 }
 
 void
-race_read_probe(const List *probes)
+race_read_probe(const RaceChecked *checked)
 {
-	int			level = NewGUCNestLevel();
 	static bool hooked = false;
+	RaceAuthority before;
 	ListCell   *cell;
+
+	race_authority_begin(&before, checked->role);
 
 	set_uncounted();
 	/* it stays: another library may chain its own hook to it meanwhile */
@@ -501,7 +504,7 @@ race_read_probe(const List *probes)
 	probing = true;
 	PG_TRY();
 	{
-		foreach(cell, probes)
+		foreach(cell, checked->probes)
 		{
 			const RaceProbe *probe = lfirst(cell);
 			ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
@@ -516,7 +519,7 @@ race_read_probe(const List *probes)
 		probing = false;
 	}
 	PG_END_TRY();
-	AtEOXact_GUC(true, level);
+	race_authority_end(&before);
 }
 
 /* ------------------------------------------------------------- the records */
@@ -543,22 +546,23 @@ hide_error(int level, MemoryContext context)
 			 errhint("See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
 }
 
-/* Run the query, and make what it gives private; *tables gets the tables that it reads.  Parts may be NULL. */
+/* Run a query of a request, and make what it gives private.  Parts may be NULL. */
 static void
-read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partitions, const char *path, List **tables)
+read_quietly(DestReceiver *receiver, Parts *parts, RaceChecked *checked, Query *query, bool of_partitions, const char *path)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
 	int			level = NewGUCNestLevel();
+	RaceAuthority before;
 
+	race_authority_begin(&before, checked->role);
 	PG_TRY();
 	{
 		race_read_set_quiet();
 		race_set_path(path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		*tables = list_concat_unique_oid(*tables, tables_of(run_query(query, of_partitions,
-																	  receiver)));
+		checked->tables = list_concat_unique_oid(checked->tables, tables_of(run_query(query, of_partitions, receiver)));
 		if (parts != NULL)
 			fill_parts(parts);
 		whereToSendOutput = client;
@@ -566,10 +570,12 @@ read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partiti
 	PG_CATCH();
 	{
 		whereToSendOutput = client;
+		race_authority_end(&before);
 		hide_error(level, context);
 	}
 	PG_END_TRY();
-	/* not committed: what functions have set while rows were read is undone, too */
+	/* what functions have set while rows were read is undone, too */
+	race_authority_end(&before);
 	AtEOXact_GUC(false, level);
 }
 
@@ -580,8 +586,8 @@ race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *la
 	Parts		parts;
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
-	read_quietly(&parts.receiver, &parts, apart ? checked->parts_query : checked->query,
-				 checked->of_partitions, asked->run_path, &checked->tables);
+	read_quietly(&parts.receiver, &parts, checked, apart ? checked->parts_query : checked->query,
+				 checked->of_partitions, asked->run_path);
 	checked->units = parts.units;
 	return parts.sketches;
 }
@@ -598,7 +604,7 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	checked->scored_by->constisnull = false;
 	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
 				labels);
-	read_quietly(&parts.receiver, &parts, checked->scores_query, false, asked->run_path, &checked->tables);
+	read_quietly(&parts.receiver, &parts, checked, checked->scores_query, false, asked->run_path);
 	return parts.sketches;
 }
 
@@ -664,8 +670,7 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i)
 	Datum	   *values;
 
 	choice.values = palloc(choice.space * sizeof(Chosen));
-	read_quietly(&choice.receiver, NULL, list_nth_node(Query, checked->choices, i), false, asked->run_path,
-				 &checked->tables);
+	read_quietly(&choice.receiver, NULL, checked, list_nth_node(Query, checked->choices, i), false, asked->run_path);
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_persons);
 	choice.n = Min(choice.n, asked->most_chosen);
 	values = palloc(choice.n * sizeof(Datum));
@@ -709,7 +714,7 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 			.bounds = &checked->bounds,
 			.type = type
 		};
-		read_quietly(&histogram->receiver, NULL, checked->query, false, asked->run_path, &checked->tables);
+		read_quietly(&histogram->receiver, NULL, checked, checked->query, false, asked->run_path);
 	} while (race_bounds_read(race_strong_random(), &checked->bounds, histogram->counters));
 	pfree(histogram);
 }
@@ -1236,7 +1241,10 @@ char *
 race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 {
 	Excluded	excluded = {.rows = checked->rows};
+	RaceAuthority before;
 
+	/* to compute constants, functions are called */
+	race_authority_begin(&before, checked->role);
 	/* in a release by columns every row is a record */
 	if (asked->domains == 0)
 		exclude_records(&excluded, asked->params);
@@ -1250,5 +1258,6 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 		add(&excluded, "unit column \"%s\" is NULL", checked->dataset->unit_column);
 	if (asked->series != 0)
 		add(&excluded, "column \"%s\" is NULL or not in the time of the series", asked->by);
+	race_authority_end(&before);
 	return join(excluded.where);
 }

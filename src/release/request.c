@@ -20,12 +20,15 @@
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_node.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 
+#include "../core/authority.h"
 #include "../core/domain.h"
 #include "../core/moment_sums.h"
 #include "../core/noise.h"
@@ -453,7 +456,11 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 
 	checked->rows = innermost(query);
 	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
-		elog(ERROR, "the relation was renamed");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was renamed meanwhile", get_rel_name(checked->dataset->relation)),
+				 errdetail("Nothing was read."),
+				 errhint("CALL it again when nobody changes definitions.")));
 	return query;
 }
 
@@ -540,10 +547,10 @@ analyze_choices(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *c
 
 /* Who may read nothing of a relation learns nothing of it here. */
 void
-race_request_check_rights(Oid relation)
+race_request_check_rights(Oid relation, Oid role)
 {
-	if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT,
+	if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relation, role, ACL_SELECT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)),
 					   get_rel_name(relation));
@@ -708,14 +715,27 @@ plan_bounds(const RaceAsked *asked, RaceChecked *checked)
 				 errhint("Write epsilon => 0.05, for example.")));
 }
 
+/* Let a relation stay as it is until the transaction ends; raise 42P01 if it was dropped meanwhile. */
+static void
+lock_relation(Oid relation)
+{
+	LockRelationOid(relation, AccessShareLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
+		race_refuse_dropped(relation);
+}
+
 RaceChecked *
-race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
+race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 {
 	RaceChecked *checked = palloc0(sizeof(RaceChecked));
 	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
+	RaceAuthority before;
 
 	checked->dataset = dataset;
-	race_request_check_rights(dataset->relation);
+	lock_relation(dataset->relation);
+	race_request_check_rights(dataset->relation, reader);
+	/* whoever may act for the owner of the relation must not run functions of hers with rights of her own */
+	checked->role = race_authority_of(reader, race_owner_of(dataset->relation));
 	if (asked->described != NULL)
 		plan_bounds(asked, checked);
 	else
@@ -725,17 +745,20 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 			plan_threshold(ledger, asked, checked);
 		plan_noise(ledger, asked, checked);
 	}
+	race_authority_begin(&before, checked->role);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
-	if (asked->described != NULL)
-		return checked;
-	analyze_parts(ledger, asked, checked);
-	analyze_choices(ledger, asked, checked);
-	if (asked->calibrate > 0)
-		analyze_scores(ledger, asked, checked);
+	if (asked->described == NULL)
+	{
+		analyze_parts(ledger, asked, checked);
+		analyze_choices(ledger, asked, checked);
+		if (asked->calibrate > 0)
+			analyze_scores(ledger, asked, checked);
+	}
+	race_authority_end(&before);
 	return checked;
 }
 
@@ -758,7 +781,7 @@ race_checked_rho(const RaceAsked *asked, const RaceChecked *checked)
 bool
 race_request_same_objects(const RaceChecked *a, const RaceChecked *b)
 {
-	return a->dataset->relation == b->dataset->relation &&
+	return a->dataset->relation == b->dataset->relation && a->role == b->role &&
 		race_lineage_same(a->lineage, b->lineage) &&
 		race_calls_same(&a->calls, &b->calls);
 }
