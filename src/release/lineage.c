@@ -822,6 +822,17 @@ race_calls_within(const RaceCalls *a, const RaceCalls *b)
 	return true;
 }
 
+List *
+race_calls_list(const RaceCalls *calls)
+{
+	List	   *functions = NIL;
+	ListCell   *cell;
+
+	foreach(cell, calls->functions)
+		functions = list_append_unique_oid(functions, ((RaceFunction *) lfirst(cell))->id);
+	return functions;
+}
+
 bool
 race_calls_current(const RaceCalls *calls)
 {

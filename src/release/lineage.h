@@ -37,6 +37,9 @@ extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
 /* Are all functions of the first among those of the second? */
 extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
 
+/* Return the OIDs of the functions, each once. */
+extern List *race_calls_list(const RaceCalls *calls);
+
 /* Has none of the functions been defined again since they were added? */
 extern bool race_calls_current(const RaceCalls *calls);
 

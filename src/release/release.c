@@ -243,7 +243,7 @@ exists(const Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) = $2, false)"
+	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) #- '{series,basis}' = $2 #- '{series,basis}', false)"
 					" AND " DECLARED("r.domains") " IS NOT DISTINCT FROM " DECLARED("$3")
 					" FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
 					" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",

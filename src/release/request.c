@@ -24,6 +24,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
@@ -37,6 +38,7 @@
 #include "../core/record.h"
 #include "../core/series.h"
 #include "../core/sketch_format.h"
+#include "column_source.h"
 #include "ledger.h"
 #include "read.h"
 #include "release.h"
@@ -545,6 +547,8 @@ analyze_choices(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *c
 
 /* ------------------------------------------------------------- the checks */
 
+static void check_series_again(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset);
+
 /* Who may read nothing of a relation learns nothing of it here. */
 void
 race_request_check_rights(Oid relation, Oid role)
@@ -749,6 +753,8 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
+	if (asked->series != 0)
+		check_series_again(ledger, asked, dataset);
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
 	if (asked->described == NULL)
@@ -911,6 +917,52 @@ race_argument(const RaceLedger *ledger, const RaceAsked *asked, RaceArgument i)
 	return parameter;
 }
 
+/*
+ * Return what the bound of a series depends on, as jsonb: how many records of a unit it counts, and how the column is computed
+ * that says the unit, or without one, the time.
+ */
+static Datum
+basis_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum series)
+{
+	RaceParameter parameters[] = {
+		{JSONBOID, series, false}, RaceText(dataset->unit_column), {JSONBOID, (Datum) 0, false},
+		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors)
+	};
+	char	   *column = dataset->unit_column;
+	bool		isnull;
+
+	if (column == NULL)
+	{
+		parameters[1].isnull = true;
+		race_ledger_run(ledger, "SELECT $1->>'by'", 1, parameters);
+		column = race_ledger_text(1);
+	}
+	parameters[2].value = DirectFunctionCall1(jsonb_in, CStringGetDatum(race_column_source(dataset->relation,
+																						   race_column_number(dataset->relation, column))));
+	race_ledger_run(ledger, "SELECT _racepriv._race_series_basis($3, coalesce($2, $1->>'by'), $2 IS NOT NULL, $4, $5)",
+					lengthof(parameters), parameters);
+	return race_ledger_value(1, &isnull);
+}
+
+/*
+ * Raise 55000 if what a series was made for has changed since, so that units would be counted again, and whatever its creation
+ * would raise now.
+ */
+static void
+check_series_again(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset)
+{
+	RaceParameter parameters[] = {
+		RaceText(asked->name),
+		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
+		{NAMEOID, dataset->unit_column == NULL ? (Datum) 0 :
+		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
+		{JSONBOID, asked->series, false},
+		{JSONBOID, basis_of_series(ledger, dataset, asked->series), false}
+	};
+
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_series($1, $2, $3, $4, $5)", lengthof(parameters), parameters);
+}
+
 /* Check what is asked of a series, and complete it. */
 static void
 check_series(const RaceLedger *ledger, RaceAsked *asked)
@@ -922,7 +974,7 @@ check_series(const RaceLedger *ledger, RaceAsked *asked)
 		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
 		{JSONBOID, asked->series, false}
 	};
-	RaceParameter complete[] = {{JSONBOID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}};
+	RaceParameter complete[] = {{JSONBOID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}, {JSONBOID, (Datum) 0, false}};
 	uint32		intervals;
 	uint32		lengths;
 	bool		isnull;
@@ -935,7 +987,8 @@ check_series(const RaceLedger *ledger, RaceAsked *asked)
 	lengths = isnull ? race_series_levels(intervals, asked->delta > 0 ? 1 : RACE_SERIES_LEAST) :
 		Min(lengths, race_series_levels(intervals, 1));
 	complete[1].value = Int32GetDatum(lengths);
-	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $2)", lengthof(complete), complete);
+	complete[2].value = basis_of_series(ledger, dataset, complete[0].value);
+	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $2, 'basis', $3)", lengthof(complete), complete);
 	asked->series = race_ledger_value(1, &isnull);
 }
 
