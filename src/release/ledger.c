@@ -632,6 +632,21 @@ nearest_listed(const char *name, const char *query)
 	return race_nearest_name(name, names, SPI_processed);
 }
 
+/* Are two names the same, apart from blanks and characters beyond ASCII? */
+static bool
+looks_alike(const char *a, const char *b)
+{
+	for (;; a++, b++)
+	{
+		while (*a != '\0' && (*a == ' ' || IS_HIGHBIT_SET(*a)))
+			a++;
+		while (*b != '\0' && (*b == ' ' || IS_HIGHBIT_SET(*b)))
+			b++;
+		if (*a != *b || *a == '\0')
+			return *a == *b;
+	}
+}
+
 void
 race_named_refuse(const char *name)
 {
@@ -641,8 +656,11 @@ race_named_refuse(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no release \"%s\"", race_cut(name)),
+			 nearest != NULL && looks_alike(name, nearest) ?
+			 errdetail("It differs from the name of a release in blanks, or in characters that may not be shown.") : 0,
 			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
-			 errhint("race_catalog lists the releases. " RACE_NAMED_HINT)));
+			 SPI_processed > 0 ? errhint("race_catalog lists the releases.") :
+			 errhint("There is none that you may see in this database. " RACE_NAMED_HINT)));
 }
 
 Oid

@@ -635,6 +635,15 @@ add_type(RaceCalls *calls, Oid type)
 	ReleaseSysCache(tuple);
 }
 
+static void
+refuse_dropped(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a %s was dropped meanwhile", what),
+			 errhint("CALL it again when nobody changes definitions.")));
+}
+
 /* The planner adds the defaults of arguments that a call leaves out. */
 static void
 add_defaults(RaceCalls *calls, FuncExpr *call)
@@ -646,7 +655,7 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 		return;
 	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
 	if (!HeapTupleIsValid(function))
-		elog(ERROR, "a function was dropped");
+		refuse_dropped("function");
 #if PG_VERSION_NUM >= 140000
 	arguments = expand_function_arguments(call->args, false, call->funcresulttype, function);
 #else
@@ -667,8 +676,8 @@ add_negator(RaceCalls *calls, Oid operator)
 	if (!OidIsValid(function))
 		return;
 	(void) add_function(function, calls);
-	if (func_volatile(function) != PROVOLATILE_IMMUTABLE)
-		calls->mutable = true;
+	if (calls->mutable.name == NULL)
+		calls->mutable = race_mutable_function(function);
 }
 
 /* What the CHECK constraints of one domain call */
@@ -708,7 +717,7 @@ add_checks(RaceCalls *calls, Oid type)
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "a type was dropped");
+			refuse_dropped("type");
 		add_checks_of(calls, type, constraints);
 		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
 		ReleaseSysCache(tuple);
@@ -757,7 +766,8 @@ collect(Node *node, void *context)
 		case T_JsonExpr:
 #endif
 			/* they convert values by functions and types that the node does not show */
-			calls->mutable = true;
+			if (calls->mutable.name == NULL)
+				calls->mutable = (RaceMutable) {"a function of XML or JSON", "Write it by functions that depend on their arguments alone."};
 			break;
 		case T_Const:
 		case T_RelabelType:
@@ -776,8 +786,8 @@ collect(Node *node, void *context)
 void
 race_calls_add(RaceCalls *calls, Node *node)
 {
-	if (contain_mutable_functions(node))
-		calls->mutable = true;
+	if (calls->mutable.name == NULL)
+		calls->mutable = race_mutable_in(node);
 	(void) collect(node, calls);
 }
 
@@ -941,8 +951,13 @@ race_check_view_query(Oid relid, Query *query, RaceCalls *calls)
 		race_refuse_relation(relid, psprintf("Its definition has %s: each of its rows must depend on one person, and on public tables, only.",
 											 what));
 	race_calls_add(calls, (Node *) query);
-	if (calls->mutable)
-		race_refuse_relation(relid, "Its definition calls a function that is not IMMUTABLE: such a function may look at other rows, or answer differently each time.");
+	if (calls->mutable.name != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
+				 errdetail("Its definition calls a function that is not IMMUTABLE, %s: such a function may look at other rows, or answer differently each time.",
+						   calls->mutable.name),
+				 errhint("%s", calls->mutable.instead)));
 	if (calls->system_column)
 		race_refuse_relation(relid, "Its definition has a system column: where and when a row was written depends on other rows.");
 	if (calls->temporary)

@@ -12,6 +12,8 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
+#include "mutable.h"
+
 /*
  * Which functions an expression or a query calls, seen or unseen.
  */
@@ -20,7 +22,7 @@
 typedef struct RaceCalls
 {
 	List	   *functions;		/* of RaceFunction, in the order of the expressions */
-	bool		mutable;		/* is there one that is not IMMUTABLE? */
+	RaceMutable mutable;		/* the first that is not IMMUTABLE */
 	bool		temporary;		/* is there a temporary function or type? */
 	bool		system_column;	/* is there a system column? */
 } RaceCalls;

@@ -732,13 +732,13 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 #define MAX_EXPRESSION	((Size) 256 * 1024)
 
 static void
-refuse(const char *what)
+refuse(const char *what, const char *instead)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("an expression of a release must not contain %s", what),
 			 errdetail("Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
-			 errhint("Write an expression over the columns of one row, as in ARRAY[age, weight].")));
+			 errhint("%s", instead)));
 }
 
 /* A position within the expression would point into the statement around it. */
@@ -800,21 +800,23 @@ parse_alone(const char *text)
 static void
 check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *calls)
 {
+	const char *over_columns = "Write an expression over the columns of one row, as in ARRAY[age, weight].";
+
 	if (pstate->p_hasSubLinks)
-		refuse("a subquery");
+		refuse("a subquery", over_columns);
 	if (pstate->p_hasAggs)
-		refuse("an aggregate function");
+		refuse("an aggregate function", over_columns);
 	if (pstate->p_hasWindowFuncs)
-		refuse("a window function");
+		refuse("a window function", over_columns);
 	if (expression_returns_set(expression))
-		refuse("a set-returning function");
+		refuse("a set-returning function", over_columns);
 	/* where a row lies depends on all others */
 	if (calls->system_column)
-		refuse("a system column");
-	if (calls->mutable)
-		refuse("a function that is not IMMUTABLE");
+		refuse("a system column", over_columns);
+	if (calls->mutable.name != NULL)
+		refuse(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name), calls->mutable.instead);
 	if (calls->temporary)
-		refuse("a temporary function or type");
+		refuse("a temporary function or type", over_columns);
 }
 
 /* The expression as a label or a value: any type has a text, and numbers are values. */

@@ -1010,6 +1010,22 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 
 /* -------------------------------------------------------------------- refresh */
 
+/* Raise 55000 for a release that was copied here without its charge, as to a database of analysts; 42704 if there is none. */
+static void
+refuse_uncharged(const Release *release)
+{
+	RaceParameter name = argument(release, RACE_ARG_NAME);
+
+	race_ledger_run(&release->ledger, "SELECT FROM _racepriv.race_releases r WHERE r.name = $1 LIMIT 1", 1, &name);
+	if (SPI_processed == 0)
+		race_named_refuse(release->asked.name);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the charge of release \"%s\" is not in this database", race_cut(release->asked.name)),
+			 errdetail("Releases can be copied without the ledger. Their next versions are charged where it is."),
+			 errhint("CALL race_release_next where the release was made.")));
+}
+
 /*
  * Read the latest version of a release, the role that made it (in another copy of the database
  * by its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
@@ -1039,7 +1055,7 @@ read_last(Release *release)
 							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", columns.data),
 					1, &name);
 	if (SPI_processed == 0)
-		race_named_refuse(release->asked.name);
+		refuse_uncharged(release);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
 	release->asked.domains = race_ledger_value(3, &isnull);
