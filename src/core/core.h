@@ -18,6 +18,7 @@
 #include "table.h"
 
 #ifdef POSTGRES_H
+#include "authority.h"
 #include "server.h"
 #include "domain.h"
 #include "moments.h"

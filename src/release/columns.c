@@ -35,6 +35,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "../core/authority.h"
 #include "../core/domain.h"
 #include "../core/server.h"
 #include "ledger.h"
@@ -1414,9 +1415,7 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 		{OIDOID, ObjectIdGetDatum(table), false}
 	};
 	char	   *key;
-	Oid			caller;
-	int			context;
-	int			level;
+	RaceAuthority before;
 	bool		isnull;
 
 	if (!list_member_oid(dataset->public_tables, table))
@@ -1429,10 +1428,7 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 	if (SPI_processed == 0)
 		race_refuse_arguments("the column has no foreign key to this table", "Give its categories.");
 	key = race_ledger_text(1);
-	GetUserIdAndSecContext(&caller, &context);
-	SetUserIdAndSecContext(race_owner_of(dataset->relation),
-						   context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	level = NewGUCNestLevel();
+	race_authority_begin(&before, race_authority_of(GetUserId(), race_owner_of(dataset->relation)));
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
 	if (SPI_execute(psprintf("SELECT array_agg(k ORDER BY k COLLATE \"C\")"
@@ -1440,8 +1436,7 @@ read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumb
 							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table))),
 					true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the public table could not be read");
-	AtEOXact_GUC(false, level);
-	SetUserIdAndSecContext(caller, context);
+	race_authority_end(&before);
 	categories->value = race_ledger_value(1, &isnull);
 	if (isnull)
 		race_refuse_arguments("the public table has no rows", "Fill it first, or give the categories.");

@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "../core/authority.h"
 #include "../core/privatize.h"
 #include "../core/server.h"
 #include "ledger.h"
@@ -120,9 +121,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	Oid			types[FUNC_MAX_ARGS];
 	Datum		values[FUNC_MAX_ARGS];
 	char		nulls[FUNC_MAX_ARGS];
-	Oid			user;
-	int			context;
-	int			level = NewGUCNestLevel();
+	RaceAuthority before;
 
 	Assert(n <= FUNC_MAX_ARGS);
 	(void) member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true), ledger->extension);
@@ -132,9 +131,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 		values[i] = parameters[i].value;
 		nulls[i] = parameters[i].isnull ? 'n' : ' ';
 	}
-	/* an error ends the transaction, and that restores user and settings */
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(ledger->owner, context | SECURITY_LOCAL_USERID_CHANGE);
+	race_authority_begin_own(&before, ledger->owner);
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
 	PG_TRY();
@@ -149,8 +146,7 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 	PG_END_TRY();
 	/* SPI leaves its own, which lasts until SPI_finish() */
 	MemoryContextSwitchTo(caller);
-	AtEOXact_GUC(true, level);
-	SetUserIdAndSecContext(user, context);
+	race_authority_end(&before);
 }
 
 Datum
@@ -638,6 +634,21 @@ nearest_listed(const char *name, const char *query)
 	return race_nearest_name(name, names, SPI_processed);
 }
 
+/* Are two names the same, apart from blanks and characters beyond ASCII? */
+static bool
+looks_alike(const char *a, const char *b)
+{
+	for (;; a++, b++)
+	{
+		while (*a != '\0' && (*a == ' ' || IS_HIGHBIT_SET(*a)))
+			a++;
+		while (*b != '\0' && (*b == ' ' || IS_HIGHBIT_SET(*b)))
+			b++;
+		if (*a != *b || *a == '\0')
+			return *a == *b;
+	}
+}
+
 void
 race_named_refuse(const char *name)
 {
@@ -647,8 +658,11 @@ race_named_refuse(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("there is no release \"%s\"", race_cut(name)),
+			 nearest != NULL && looks_alike(name, nearest) ?
+			 errdetail("It differs from the name of a release in blanks, or in characters that may not be shown.") : 0,
 			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
-			 errhint("race_catalog lists the releases. " RACE_NAMED_HINT)));
+			 SPI_processed > 0 ? errhint("race_catalog lists the releases.") :
+			 errhint("There is none that you may see in this database. " RACE_NAMED_HINT)));
 }
 
 Oid

@@ -670,8 +670,8 @@ add_negator(RaceCalls *calls, Oid operator)
 	if (!OidIsValid(function))
 		return;
 	(void) add_function(function, calls);
-	if (func_volatile(function) != PROVOLATILE_IMMUTABLE)
-		calls->mutable = true;
+	if (calls->mutable.name == NULL)
+		calls->mutable = race_mutable_function(function);
 }
 
 /* What the CHECK constraints of one domain call */
@@ -761,7 +761,8 @@ collect(Node *node, void *context)
 		case T_JsonExpr:
 #endif
 			/* they convert values by functions and types that the node does not show */
-			calls->mutable = true;
+			if (calls->mutable.name == NULL)
+				calls->mutable = (RaceMutable) {"a function of XML or JSON", "Write it by functions that depend on their arguments alone."};
 			break;
 		case T_Const:
 		case T_RelabelType:
@@ -780,8 +781,8 @@ collect(Node *node, void *context)
 void
 race_calls_add(RaceCalls *calls, Node *node)
 {
-	if (contain_mutable_functions(node))
-		calls->mutable = true;
+	if (calls->mutable.name == NULL)
+		calls->mutable = race_mutable_in(node);
 	(void) collect(node, calls);
 }
 
@@ -824,6 +825,17 @@ race_calls_within(const RaceCalls *a, const RaceCalls *b)
 		if (!calls(b, ((RaceFunction *) lfirst(cell))->id))
 			return false;
 	return true;
+}
+
+List *
+race_calls_list(const RaceCalls *calls)
+{
+	List	   *functions = NIL;
+	ListCell   *cell;
+
+	foreach(cell, calls->functions)
+		functions = list_append_unique_oid(functions, ((RaceFunction *) lfirst(cell))->id);
+	return functions;
 }
 
 bool
@@ -944,8 +956,13 @@ race_check_view_query(Oid relid, Query *query, RaceCalls *calls)
 		race_refuse_relation(relid, psprintf("Its definition has %s: each of its rows must depend on one person, and on public tables, only.",
 											 what));
 	race_calls_add(calls, (Node *) query);
-	if (calls->mutable)
-		race_refuse_relation(relid, "Its definition calls a function that is not IMMUTABLE: such a function may look at other rows, or answer differently each time.");
+	if (calls->mutable.name != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
+				 errdetail("Its definition calls a function that is not IMMUTABLE, %s: such a function may look at other rows, or answer differently each time.",
+						   calls->mutable.name),
+				 errhint("%s", calls->mutable.instead)));
 	if (calls->system_column)
 		race_refuse_relation(relid, "Its definition has a system column: where and when a row was written depends on other rows.");
 	if (calls->temporary)

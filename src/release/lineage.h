@@ -12,6 +12,8 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
+#include "mutable.h"
+
 /*
  * Which functions an expression or a query calls, seen or unseen.
  */
@@ -20,7 +22,7 @@
 typedef struct RaceCalls
 {
 	List	   *functions;		/* of RaceFunction, in the order of the expressions */
-	bool		mutable;		/* is there one that is not IMMUTABLE? */
+	RaceMutable mutable;		/* the first that is not IMMUTABLE */
 	bool		temporary;		/* is there a temporary function or type? */
 	bool		system_column;	/* is there a system column? */
 } RaceCalls;
@@ -36,6 +38,9 @@ extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
 
 /* Are all functions of the first among those of the second? */
 extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
+
+/* Return the OIDs of the functions, each once. */
+extern List *race_calls_list(const RaceCalls *calls);
 
 /* Has none of the functions been defined again since they were added? */
 extern bool race_calls_current(const RaceCalls *calls);
@@ -81,7 +86,7 @@ extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);
 extern void race_refuse_relation(Oid relid, const char *why);
 
 /* Raise 42P01 or 42704: an object of this kind was dropped by another session. */
-extern void race_refuse_dropped(const char *kind);
+extern void race_refuse_dropped(const char *kind) pg_attribute_noreturn();
 
 /* Open and lock a relation, which another session may have dropped: 42P01. */
 extern Relation race_relation_open(Oid relid);

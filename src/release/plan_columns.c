@@ -463,7 +463,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 
 	race_act_begin(&ledger, fcinfo, false);
 	dataset = race_ledger_dataset(&ledger, name);
-	race_request_check_rights(dataset->relation);
+	race_request_check_rights(dataset->relation, GetUserId());
 	plan->max_contributions = dataset->max_contributions;
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
 		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);

@@ -36,6 +36,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "../core/authority.h"
 #include "../core/domain.h"
 #include "../core/privatize.h"
 #include "../core/record.h"
@@ -477,11 +478,13 @@ add_place(void *place)
 }
 
 void
-race_read_probe(const List *probes)
+race_read_probe(const RaceChecked *checked)
 {
-	int			level = NewGUCNestLevel();
 	static bool hooked = false;
+	RaceAuthority before;
 	ListCell   *cell;
+
+	race_authority_begin(&before, checked->role);
 
 	set_uncounted();
 	/* it stays: another library may chain its own hook to it meanwhile */
@@ -494,7 +497,7 @@ race_read_probe(const List *probes)
 	probing = true;
 	PG_TRY();
 	{
-		foreach(cell, probes)
+		foreach(cell, checked->probes)
 		{
 			const RaceProbe *probe = lfirst(cell);
 			ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
@@ -509,7 +512,7 @@ race_read_probe(const List *probes)
 		probing = false;
 	}
 	PG_END_TRY();
-	AtEOXact_GUC(true, level);
+	race_authority_end(&before);
 }
 
 /* ------------------------------------------------------------- the records */
@@ -536,14 +539,16 @@ hide_error(int level, MemoryContext context)
 			 errhint("See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
 }
 
-/* Run the query, and make what it gives private; checked->tables gets the tables that it reads.  Parts may be NULL. */
+/* Run a query of a request, and make what it gives private.  Parts may be NULL. */
 static void
-read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partitions, const char *path, RaceChecked *checked)
+read_quietly(DestReceiver *receiver, Parts *parts, RaceChecked *checked, Query *query, bool of_partitions, const char *path)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
 	int			level = NewGUCNestLevel();
+	RaceAuthority before;
 
+	race_authority_begin(&before, checked->role);
 	PG_TRY();
 	{
 		race_read_set_quiet();
@@ -559,10 +564,12 @@ read_quietly(DestReceiver *receiver, Parts *parts, Query *query, bool of_partiti
 	PG_CATCH();
 	{
 		whereToSendOutput = client;
+		race_authority_end(&before);
 		hide_error(level, context);
 	}
 	PG_END_TRY();
-	/* not committed: what functions have set while rows were read is undone, too */
+	/* what functions have set while rows were read is undone, too */
+	race_authority_end(&before);
 	AtEOXact_GUC(false, level);
 }
 
@@ -573,8 +580,8 @@ race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *la
 	Parts		parts;
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
-	read_quietly(&parts.receiver, &parts, apart ? checked->parts_query : checked->query,
-				 checked->of_partitions, asked->run_path, checked);
+	read_quietly(&parts.receiver, &parts, checked, apart ? checked->parts_query : checked->query,
+				 checked->of_partitions, asked->run_path);
 	return parts.sketches;
 }
 
@@ -590,7 +597,7 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	checked->scored_by->constisnull = false;
 	start_parts(&parts, &checked->scores_noise, race_params_arg(checked->scores_params), n, 1,
 				labels);
-	read_quietly(&parts.receiver, &parts, checked->scores_query, false, asked->run_path, checked);
+	read_quietly(&parts.receiver, &parts, checked, checked->scores_query, false, asked->run_path);
 	return parts.sketches;
 }
 
@@ -656,8 +663,7 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i)
 	Datum	   *values;
 
 	choice.values = palloc(choice.space * sizeof(Chosen));
-	read_quietly(&choice.receiver, NULL, list_nth_node(Query, checked->choices, i), false, asked->run_path,
-				 checked);
+	read_quietly(&choice.receiver, NULL, checked, list_nth_node(Query, checked->choices, i), false, asked->run_path);
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_persons);
 	choice.n = Min(choice.n, asked->most_chosen);
 	values = palloc(choice.n * sizeof(Datum));
@@ -702,7 +708,7 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 			.bounds = &checked->bounds,
 			.type = type
 		};
-		read_quietly(&histogram->receiver, NULL, checked->query, false, asked->run_path, checked);
+		read_quietly(&histogram->receiver, NULL, checked, checked->query, false, asked->run_path);
 	} while (race_bounds_read(race_strong_random(), &checked->bounds, histogram->counters));
 	pfree(histogram);
 }
@@ -720,13 +726,13 @@ race_read_bounds(const RaceAsked *asked, RaceChecked *checked, Oid type)
 #define MAX_EXPRESSION	((Size) 256 * 1024)
 
 static void
-refuse(const char *what)
+refuse(const char *what, const char *instead)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("an expression of a release must not contain %s", what),
 			 errdetail("Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
-			 errhint("Write an expression over the columns of one row, as in ARRAY[age, weight].")));
+			 errhint("%s", instead)));
 }
 
 /* A position within the expression would point into the statement around it. */
@@ -788,21 +794,23 @@ parse_alone(const char *text)
 static void
 check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *calls)
 {
+	const char *over_columns = "Write an expression over the columns of one row, as in ARRAY[age, weight].";
+
 	if (pstate->p_hasSubLinks)
-		refuse("a subquery");
+		refuse("a subquery", over_columns);
 	if (pstate->p_hasAggs)
-		refuse("an aggregate function");
+		refuse("an aggregate function", over_columns);
 	if (pstate->p_hasWindowFuncs)
-		refuse("a window function");
+		refuse("a window function", over_columns);
 	if (expression_returns_set(expression))
-		refuse("a set-returning function");
+		refuse("a set-returning function", over_columns);
 	/* where a row lies depends on all others */
 	if (calls->system_column)
-		refuse("a system column");
-	if (calls->mutable)
-		refuse("a function that is not IMMUTABLE");
+		refuse("a system column", over_columns);
+	if (calls->mutable.name != NULL)
+		refuse(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name), calls->mutable.instead);
 	if (calls->temporary)
-		refuse("a temporary function or type");
+		refuse("a temporary function or type", over_columns);
 }
 
 /* The expression as a label or a value: any type has a text, and numbers are values. */
@@ -1221,7 +1229,10 @@ char *
 race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 {
 	Excluded	excluded = {.rows = checked->rows};
+	RaceAuthority before;
 
+	/* to compute constants, functions are called */
+	race_authority_begin(&before, checked->role);
 	/* in a release by columns every row is a record, but for what the schema excludes */
 	if (asked->domains == 0)
 		exclude_records(&excluded, asked->params);
@@ -1235,5 +1246,6 @@ race_excluded(const RaceAsked *asked, const RaceChecked *checked)
 		add(&excluded, "unit column \"%s\" is NULL", checked->dataset->unit_column);
 	if (asked->series != 0)
 		add(&excluded, "column \"%s\" is NULL or not in the time of the series", asked->by);
+	race_authority_end(&before);
 	return join(excluded.where);
 }

@@ -54,7 +54,7 @@ extern Node *race_analyze_expression(ParseState *pstate, Oid relation, const cha
 extern void race_read_check(RaceChecked *checked, Query *query, bool of_partitions);
 
 /* Raise what a server says that does not answer, or that lacks a table or a right to it. */
-extern void race_read_probe(const List *probes);
+extern void race_read_probe(const RaceChecked *checked);
 
 /*
  * Run the query of a request, and draw noise: private sketches for each of n labels (one, if

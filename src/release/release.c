@@ -54,10 +54,8 @@ PG_FUNCTION_INFO_V1(race_release_next);
 typedef struct Release
 {
 	RaceLedger	ledger;
-	Oid			caller;			/* who called the procedure, */
-	int			context;		/* and its security context */
-	int			level;			/* of settings, while it acts as another role */
-	Oid			role;			/* whose release it is, and with whose rights it is made */
+	Oid			caller;			/* who called the procedure */
+	Oid			role;			/* whose release it is, and whose right to read counts */
 	RaceAsked	asked;
 	int			version;
 	RaceChecked *checked;
@@ -102,21 +100,6 @@ check_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Act as the role whose release it is.  A role that refreshes the release of another must not run
- * functions of hers with its own rights: views, domains, operators, casts and indexes can call
- * them while an expression is parsed, planned or executed.
- */
-static void
-act_as_maker(Release *release)
-{
-	if (release->role == release->caller)
-		return;
-	SetUserIdAndSecContext(release->role, release->context |
-						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	release->level = NewGUCNestLevel();
-}
-
-/*
  * Raise an error unless the last commit is where this level of synchronous_commit wants it.  A cancel or a timeout ends the
  * wait for a standby with a warning alone: rows would be read for a charge that a failover loses.
  */
@@ -141,19 +124,14 @@ check_replicated(int level)
 }
 
 /*
- * Commit, and go on in a new transaction, as the caller: settings that functions of another role
- * have made are undone.  The commit is on disk, and on standbys that commits wait for, before anything else is done.
+ * Commit, and go on in a new transaction.  The commit is on disk, and on standbys that commits wait for, before anything else is done.
  */
 static void
-commit(Release *release)
+commit(void)
 {
 	bool		waits = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* other commits wait for no standby */
 	int			level;
 
-	if (release->level > 0)
-		AtEOXact_GUC(false, release->level);
-	release->level = 0;
-	SetUserIdAndSecContext(release->caller, release->context);
 	if (synchronous_commit <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		race_set_local("synchronous_commit", "on");
 	level = synchronous_commit;
@@ -168,9 +146,9 @@ commit(Release *release)
  * wait for the budget would fail instead, and others would lose what they were charged.
  */
 static void
-next_transaction(Release *release)
+next_transaction(const Release *release)
 {
-	commit(release);
+	commit();
 	race_set_local("transaction_isolation", "read committed");
 	/* a client that does not listen must not keep a budget locked */
 	race_set_local("client_min_messages", "error");
@@ -180,7 +158,6 @@ next_transaction(Release *release)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the role has changed during a release"),
 				 errhint("SET ROLE for the session, not for the transaction.")));
-	act_as_maker(release);
 }
 
 /* Keep the definitions of relations as they are, across commits, until it is done. */
@@ -208,7 +185,7 @@ check(const Release *release)
 	RaceChecked *checked;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	checked = race_request_check(&release->ledger, &release->asked);
+	checked = race_request_check(&release->ledger, &release->asked, release->role);
 	PopActiveSnapshot();
 	return checked;
 }
@@ -267,7 +244,7 @@ exists(const Release *release)
 	};
 	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) = $2, false)"
+	race_ledger_run(&release->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) #- '{series,basis}' = $2 #- '{series,basis}', false)"
 					" AND " DECLARED("r.domains") " IS NOT DISTINCT FROM " DECLARED("$3")
 					" FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
 					" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
@@ -657,7 +634,7 @@ make_value(Release *release)
 
 	release->checked = check(release);
 	relations = release->checked->lineage->relations;
-	race_read_probe(release->checked->probes);
+	race_read_probe(release->checked);
 	lock_relations(relations, true);
 	next_transaction(release);
 	made = next_value(release) == release->version;
@@ -699,7 +676,7 @@ make_values(Release *release)
 		SPI_finish();
 		release->version++;
 	} while (over);
-	commit(release);
+	commit();
 	ereport(NOTICE,
 			closes != NULL ? errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC", release->asked.name, made, closes) :
 			errmsg("series \"%s\": new values: %d; all intervals are closed", release->asked.name, made));
@@ -721,13 +698,13 @@ charge_and_make(Release *release)
 		if (release->version == 1 && release->asked.domains == 0)
 			check_limits(&release->asked);
 	}
-	race_read_probe(release->checked->probes);
+	race_read_probe(release->checked);
 	lock_relations(relations, true);
 	next_transaction(release);
 	enter_charge(release);
 	if (release->asked.series != 0)
 	{
-		commit(release);
+		commit();
 		lock_relations(relations, false);
 		tell_left(release);
 		return;
@@ -735,7 +712,7 @@ charge_and_make(Release *release)
 	next_transaction(release);
 	read_provenance(release);
 	make_private(release);
-	commit(release);
+	commit();
 	lock_relations(relations, false);
 	if (release->described == NULL)
 		race_tell("release \"%s\": version %d is stored", release->asked.name, release->version);
@@ -756,8 +733,7 @@ begin(Release *release, FunctionCallInfo fcinfo)
 		elog(ERROR, "SPI_connect_ext failed");
 	memset(release, 0, sizeof(Release));
 	race_ledger_open(&release->ledger, fcinfo);
-	GetUserIdAndSecContext(&release->caller, &release->context);
-	release->role = release->caller;
+	release->role = release->caller = GetUserId();
 	release->version = 1;
 	race_argument_set(&release->asked, RACE_ARG_NAME, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
 	release->asked.run_path = pstrdup(namespace_search_path);
@@ -915,7 +891,7 @@ use_vector(Release *release)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("units of columns are those that race_columns shows"),
 				 errhint("Their owner says them: CALL race_describe(%s, column, unit => ...).", quote_literal_cstr(asked->dataset))));
-	race_request_check_rights(race_ledger_dataset(&release->ledger, asked->dataset)->relation);
+	race_request_check_rights(race_ledger_dataset(&release->ledger, asked->dataset)->relation, release->role);
 	params = look_up_domains(release, true);
 	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n, false);
 	for (int i = 0; i < n && asked->label != NULL; i++)
@@ -972,7 +948,7 @@ race_release_columns(PG_FUNCTION_ARGS)
 	for (int i = workload + 1; i < PG_NARGS(); i++)
 		race_argument_set(&release.asked, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
-	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation);
+	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation, release.role);
 	(void) look_up_domains(&release, false);
 	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
 				PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
@@ -1028,6 +1004,22 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 
 /* -------------------------------------------------------------------- refresh */
 
+/* Raise 55000 for a release that was copied here without its charge, as to a database of analysts; 42704 if there is none. */
+static void
+refuse_uncharged(const Release *release)
+{
+	RaceParameter name = argument(release, RACE_ARG_NAME);
+
+	race_ledger_run(&release->ledger, "SELECT FROM _racepriv.race_releases r WHERE r.name = $1 LIMIT 1", 1, &name);
+	if (SPI_processed == 0)
+		race_named_refuse(release->asked.name);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the charge of release \"%s\" is not in this database", race_cut(release->asked.name)),
+			 errdetail("Releases can be copied without the ledger. Their next versions are charged where it is."),
+			 errhint("CALL race_release_next where the release was made.")));
+}
+
 /*
  * Read the latest version of a release, the role that made it (in another copy of the database
  * by its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
@@ -1057,7 +1049,7 @@ read_last(Release *release)
 							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", columns.data),
 					1, &name);
 	if (SPI_processed == 0)
-		race_named_refuse(release->asked.name);
+		refuse_uncharged(release);
 	release->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	release->role = DatumGetObjectId(race_ledger_value(2, &isnull));
 	release->asked.domains = race_ledger_value(3, &isnull);
@@ -1084,27 +1076,34 @@ read_last(Release *release)
 }
 
 /*
- * Go on as the role that made the last version, if the caller may act for it, and it may still
- * make releases.
+ * Go on as the role that made the last version, if the caller may act for it, and it may still make releases.  A release
+ * belongs to its dataset: the owner of the relation, and whoever may act for her, can take it over.
  */
 static void
 become_maker(Release *release, Oid procedure)
 {
 	char	   *maker = GetUserNameFromId(release->role, true);
+	Oid			owner;
 
-	if (maker == NULL || !race_may_set_role(release->caller, release->role))
+	if (maker != NULL && race_may_set_role(release->caller, release->role))
+	{
+		if (!race_has_duty(procedure, release->role))
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_PROCEDURE, get_func_name(procedure));
+		return;
+	}
+	owner = race_owner_of(race_ledger_dataset(&release->ledger, release->asked.dataset)->relation);
+	if (!race_may_set_role(release->caller, owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to refresh release \"%s\"", race_cut(release->asked.name)),
-				 maker == NULL ? errdetail("The role that made its last version is not known in this database.") :
+				 maker == NULL ? errdetail("The role that made its last version does not exist in this database.") :
 				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
-				 errhint("A job that refreshes it must belong to that role, to a member of it, or to a superuser; another role makes a release of its own.")));
-	act_as_maker(release);
-	if (!race_has_duty(procedure, release->role))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_PROCEDURE, get_func_name(procedure));
+				 errhint("Role %s, the owner of its relation, or a superuser can CALL race_release_next(%s); another role makes a release of its own.",
+						 quote_identifier(GetUserNameFromId(owner, false)), quote_literal_cstr(race_cut(release->asked.name)))));
+	release->role = owner;
 }
 
-/* race_release_next(name): with the rights of the role that made the release */
+/* race_release_next(name): for the role that made the release, or the owner of the relation */
 Datum
 race_release_next(PG_FUNCTION_ARGS)
 {

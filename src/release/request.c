@@ -20,13 +20,17 @@
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_node.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 #include "utils/uuid.h"
 
+#include "../core/authority.h"
 #include "../core/domain.h"
 #include "../core/moment_sums.h"
 #include "../core/noise.h"
@@ -35,6 +39,7 @@
 #include "../core/record.h"
 #include "../core/series.h"
 #include "../core/sketch_format.h"
+#include "column_source.h"
 #include "ledger.h"
 #include "read.h"
 #include "release.h"
@@ -463,7 +468,11 @@ analyze_whole(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *che
 
 	checked->rows = innermost(query);
 	if (linitial_node(RangeTblEntry, checked->rows->rtable)->relid != checked->dataset->relation)
-		race_refuse_dropped("a relation");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was renamed meanwhile", get_rel_name(checked->dataset->relation)),
+				 errdetail("Nothing was read."),
+				 errhint("CALL it again when nobody changes definitions.")));
 	return query;
 }
 
@@ -548,12 +557,14 @@ analyze_choices(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *c
 
 /* ------------------------------------------------------------- the checks */
 
+static void check_series_again(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset);
+
 /* Who may read nothing of a relation learns nothing of it here. */
 void
-race_request_check_rights(Oid relation)
+race_request_check_rights(Oid relation, Oid role)
 {
-	if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck_all(relation, GetUserId(), ACL_SELECT,
+	if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relation, role, ACL_SELECT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)),
 					   get_rel_name(relation));
@@ -742,14 +753,27 @@ plan_bounds(const RaceAsked *asked, RaceChecked *checked)
 				 errhint("Write epsilon => 0.05, for example.")));
 }
 
+/* Let a relation stay as it is until the transaction ends; raise 42P01 if it was dropped meanwhile. */
+static void
+lock_relation(Oid relation)
+{
+	LockRelationOid(relation, AccessShareLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
+		race_refuse_dropped("a relation");
+}
+
 RaceChecked *
-race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
+race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 {
 	RaceChecked *checked = palloc0(sizeof(RaceChecked));
 	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
+	RaceAuthority before;
 
 	checked->dataset = dataset;
-	race_request_check_rights(dataset->relation);
+	lock_relation(dataset->relation);
+	race_request_check_rights(dataset->relation, reader);
+	/* whoever may act for the owner of the relation must not run functions of hers with rights of her own */
+	checked->role = race_authority_of(reader, race_owner_of(dataset->relation));
 	if (asked->described != NULL)
 		plan_bounds(asked, checked);
 	else
@@ -759,19 +783,24 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked)
 			plan_threshold(ledger, asked, checked);
 		plan_noise(ledger, asked, checked);
 	}
+	race_authority_begin(&before, checked->role);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
 	check_budget(ledger, asked, checked);
+	if (asked->series != 0)
+		check_series_again(ledger, asked, dataset);
 	if (asked->series != 0 && dataset->unit_column != NULL)
 		checked->units = race_units_create();
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
-	if (asked->described != NULL)
-		return checked;
-	analyze_parts(ledger, asked, checked);
-	analyze_choices(ledger, asked, checked);
-	if (asked->calibrate > 0)
-		analyze_scores(ledger, asked, checked);
+	if (asked->described == NULL)
+	{
+		analyze_parts(ledger, asked, checked);
+		analyze_choices(ledger, asked, checked);
+		if (asked->calibrate > 0)
+			analyze_scores(ledger, asked, checked);
+	}
+	race_authority_end(&before);
 	return checked;
 }
 
@@ -794,7 +823,7 @@ race_checked_rho(const RaceAsked *asked, const RaceChecked *checked)
 bool
 race_request_same_objects(const RaceChecked *a, const RaceChecked *b)
 {
-	return a->dataset->relation == b->dataset->relation &&
+	return a->dataset->relation == b->dataset->relation && a->role == b->role &&
 		race_lineage_same(a->lineage, b->lineage) &&
 		race_calls_same(&a->calls, &b->calls);
 }
@@ -924,6 +953,52 @@ race_argument(const RaceLedger *ledger, const RaceAsked *asked, RaceArgument i)
 	return parameter;
 }
 
+/*
+ * Return what the bound of a series depends on, as jsonb: how many records of a unit it counts, and how the column is computed
+ * that says the unit, or without one, the time.
+ */
+static Datum
+basis_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum series)
+{
+	RaceParameter parameters[] = {
+		{JSONBOID, series, false}, RaceText(dataset->unit_column), {JSONBOID, (Datum) 0, false},
+		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors)
+	};
+	char	   *column = dataset->unit_column;
+	bool		isnull;
+
+	if (column == NULL)
+	{
+		parameters[1].isnull = true;
+		race_ledger_run(ledger, "SELECT $1->>'by'", 1, parameters);
+		column = race_ledger_text(1);
+	}
+	parameters[2].value = DirectFunctionCall1(jsonb_in, CStringGetDatum(race_column_source(dataset->relation,
+																						   race_column_number(dataset->relation, column))));
+	race_ledger_run(ledger, "SELECT _racepriv._race_series_basis($3, coalesce($2, $1->>'by'), $2 IS NOT NULL, $4, $5)",
+					lengthof(parameters), parameters);
+	return race_ledger_value(1, &isnull);
+}
+
+/*
+ * Raise 55000 if what a series was made for has changed since, so that units would be counted again, and whatever its creation
+ * would raise now.
+ */
+static void
+check_series_again(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset)
+{
+	RaceParameter parameters[] = {
+		RaceText(asked->name),
+		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
+		{NAMEOID, dataset->unit_column == NULL ? (Datum) 0 :
+		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
+		{JSONBOID, asked->series, false},
+		{JSONBOID, basis_of_series(ledger, dataset, asked->series), false}
+	};
+
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_series($1, $2, $3, $4, $5)", lengthof(parameters), parameters);
+}
+
 /* Check what is asked of a series, and complete it. */
 static void
 check_series(const RaceLedger *ledger, RaceAsked *asked)
@@ -935,7 +1010,7 @@ check_series(const RaceLedger *ledger, RaceAsked *asked)
 		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
 		{JSONBOID, asked->series, false}
 	};
-	RaceParameter complete[] = {{JSONBOID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}};
+	RaceParameter complete[] = {{JSONBOID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}, {JSONBOID, (Datum) 0, false}};
 	uint32		intervals;
 	uint32		lengths;
 	bool		isnull;
@@ -948,7 +1023,8 @@ check_series(const RaceLedger *ledger, RaceAsked *asked)
 	lengths = isnull ? race_series_levels(intervals, asked->delta > 0 ? 1 : RACE_SERIES_LEAST) :
 		Min(lengths, race_series_levels(intervals, 1));
 	complete[1].value = Int32GetDatum(lengths);
-	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $2)", lengthof(complete), complete);
+	complete[2].value = basis_of_series(ledger, dataset, complete[0].value);
+	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $2, 'basis', $3)", lengthof(complete), complete);
 	asked->series = race_ledger_value(1, &isnull);
 }
 

@@ -153,6 +153,7 @@ typedef struct RaceChecked
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
 	char	   *weight;			/* the same, or NULL */
+	Oid			role;			/* with whose rights the queries are analyzed, planned and run */
 	Query	   *query;			/* gives (label, exact sketch), or of values a pair of them */
 	Query	   *rows;			/* in it: gives (unit, record, label, value) of each row */
 	Query	   *parts_query;	/* the same, built where the rows are (remote.h); or NULL */
@@ -169,14 +170,14 @@ typedef struct RaceChecked
 } RaceChecked;
 
 /*
- * Check a request as far as can be without reading data: arguments, the rights of the
- * current user, the lineage of the dataset, the expressions, and that the query can be
+ * Check a request as far as can be without reading data: arguments, the rights of the role
+ * whose release it is, the lineage of the dataset, the expressions, and that the query can be
  * run.  Relations stay locked until the transaction ends.
  */
-extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked);
+extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader);
 
-/* Raise 42501 unless the current user may read something of a relation. */
-extern void race_request_check_rights(Oid relation);
+/* Raise 42501 unless a role may read something of a relation. */
+extern void race_request_check_rights(Oid relation, Oid role);
 
 /*
  * Is a column NOT NULL in a relation, and in all whose rows are read with it?  Of views and foreign tables nothing is known.

@@ -91,6 +91,90 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_series(oid, name, jsonb) IS
 	'what is asked of a series, with all that follows from it, in UTC. Errors: 22023, 42703, 42804, 54000';
 
+-- What is counted once must not be counted again as another unit: the bound of all values together holds as long as the unit
+-- of a row is computed alike.  Without a unit column, a row must stay in its interval.
+CREATE FUNCTION _racepriv._race_series_basis(source jsonb, "column" text, unit boolean, max_contributions int, neighbors text) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+	SELECT (source - 'calls'::text) || jsonb_build_object('column', "column", 'unit', unit, 'max_contributions', max_contributions, 'neighbors', neighbors,
+		'copy', (SELECT format('%s %s %s', i.system_identifier, i.database, i.ledger) FROM _racepriv._race_identity() i),
+		'of', (SELECT coalesce(jsonb_agg(CASE WHEN a.attfdwoptions IS NULL THEN o.origin ELSE o.origin || jsonb_build_object('options', a.attfdwoptions) END ORDER BY o.n), '[]')
+			FROM jsonb_array_elements(source->'of') WITH ORDINALITY o (origin, n)
+				LEFT JOIN pg_attribute a ON a.attrelid = (o.origin->>'relation')::oid AND a.attnum = (o.origin->>'number')::smallint),
+		'functions', (SELECT coalesce(jsonb_object_agg(p.oid::regprocedure::text, md5(concat_ws(' ', l.lanname, p.provolatile, p.proisstrict, p.probin, p.proconfig, p.prosrc,
+				CASE WHEN p.prosrc = '' THEN pg_get_functiondef(p.oid) END))), '{}')	-- a body of SQL that is no text
+			FROM jsonb_array_elements_text(source->'calls') f (id) JOIN pg_proc p ON p.oid = f.id::oid JOIN pg_language l ON l.oid = p.prolang))
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series_basis(jsonb, text, boolean, int, text) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_series_basis(jsonb, text, boolean, int, text) IS
+	'what the bound of a series depends on: the records of a unit, and how the column is computed (column_source.h), with definitions of functions';
+
+-- The same column: in this copy of the database by its OIDs, where a name may have passed to another one; else by its names.
+CREATE FUNCTION _racepriv._race_series_change(before jsonb, after jsonb) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	names CONSTANT text[] := '{relation,number,table,column}';
+	change text;
+BEGIN
+	SELECT format('%s of column "%s" was %s, and is %s now.', upper(left(k.what, 1)) || substr(k.what, 2), before->>'column', before->>k.key, coalesce(after->>k.key, 'none')) INTO change
+	FROM (VALUES (1, 'type', 'the type'), (2, 'collation', 'the collation'), (3, 'expression', 'the expression')) k (n, key, what)
+	WHERE before->k.key IS DISTINCT FROM after->k.key ORDER BY k.n LIMIT 1;
+	IF change IS NOT NULL THEN
+		RETURN change;
+	END IF;
+	SELECT CASE WHEN s.same_column THEN format('Column "%s" of %s was %s, and is %s now.', b.origin->>'column', b.origin->>'table', b.origin - names, a.origin - names)
+		ELSE format('It was computed from %s, and is from %s now.', s.was, CASE WHEN s.was = s.is_now THEN 'another column of this name' ELSE s.is_now END) END INTO change
+	FROM jsonb_array_elements(before->'of') WITH ORDINALITY b (origin, n)
+		FULL JOIN jsonb_array_elements(after->'of') WITH ORDINALITY a (origin, n) USING (n)
+		CROSS JOIN LATERAL (SELECT CASE
+				WHEN before->'copy' = after->'copy' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = (b.origin->>'relation')::oid)
+					THEN b.origin->'relation' = a.origin->'relation' AND b.origin->'number' = a.origin->'number'
+				ELSE (b.origin->'table', b.origin->'column') IS NOT DISTINCT FROM (a.origin->'table', a.origin->'column') END,
+			format('%s.%s', b.origin->>'table', b.origin->>'column'), format('%s.%s', a.origin->>'table', a.origin->>'column')) s (same_column, was, is_now)
+	WHERE NOT coalesce(s.same_column, false) OR b.origin - names IS DISTINCT FROM a.origin - names
+	ORDER BY n LIMIT 1;
+	IF change IS NOT NULL THEN
+		RETURN change;
+	END IF;
+	SELECT format('Function %s was defined anew.', coalesce(b.key, a.key)) INTO change
+	FROM jsonb_each(before->'functions') b FULL JOIN jsonb_each(after->'functions') a USING (key)
+	WHERE b.value IS DISTINCT FROM a.value ORDER BY key LIMIT 1;
+	IF change IS NOT NULL THEN
+		RETURN change;
+	END IF;
+	SELECT format('%s was %s, and is %s now.', k.key, before->>k.key, after->>k.key) INTO change
+	FROM unnest('{unit,max_contributions,neighbors}'::text[]) k (key)
+	WHERE before->k.key IS DISTINCT FROM after->k.key LIMIT 1;
+	RETURN change;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series_change(jsonb, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_series_change(jsonb, jsonb) IS
+	'what differs between two results of _race_series_basis, as a sentence; NULL if nothing does';
+
+CREATE FUNCTION _racepriv._race_check_series(name text, relation oid, unit_column name, series jsonb, basis jsonb) RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	follows CONSTANT text[] := '{type,intervals,basis}';	-- from the rest
+	change text := _racepriv._race_series_change(series->'basis', basis);
+	now jsonb;
+BEGIN
+	IF change IS NULL THEN
+		now := _racepriv._race_series(relation, unit_column, series - follows);
+		SELECT format('%s was %s, and is %s now.', k.key, k.value, coalesce(now->>k.key, 'none')) INTO change
+		FROM jsonb_each_text(series - 'basis'::text) k WHERE now->>k.key IS DISTINCT FROM k.value ORDER BY k.key LIMIT 1;
+	END IF;
+	IF change IS NOT NULL THEN
+		RAISE EXCEPTION 'what series "%" counts by has changed', left(name, 64) USING ERRCODE = 'object_not_in_prerequisite_state',
+			DETAIL = change || ' Records that were counted could be counted again. Nothing was read.',
+			HINT = 'Put it back as it was, or make a series of another name.';
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_series(text, oid, name, jsonb, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_series(text, oid, name, jsonb, jsonb) IS
+	'asks all conditions of the creation of a series again. Errors: 55000 if what it counts by has changed, and those of _race_series';
+
 -- A name that ends with a range of time stands for this period of a series.
 CREATE FUNCTION _racepriv._race_period(
 	release text, OUT name text, OUT "values" int, OUT levels int, OUT first int, OUT after int)
