@@ -9,7 +9,7 @@ COMMENT ON FUNCTION _racepriv._race_handler() IS 'the handler of language racepr
 -- Without a validator: pg_dump --binary-upgrade names functions of pg_catalog in no CREATE LANGUAGE.
 CREATE LANGUAGE racepriv HANDLER _racepriv._race_handler;
 COMMENT ON LANGUAGE racepriv IS
-	'PL/pgSQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
+	'PL/pgSQL, for answers by the name of a release: in settings that are always the same, and an error is shown without the statements and lines that led to it';
 
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
