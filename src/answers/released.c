@@ -470,6 +470,8 @@ prepare_classes(Released *site, Oid query)
 static void
 use_columns(Released *site, Oid *type, Datum *query)
 {
+	int			level;
+
 	if (site->domains == (Datum) 0 || (*type != JSONBOID && *type != UNKNOWNOID))
 		return;
 	if (site->columns == NULL)
@@ -483,7 +485,9 @@ use_columns(Released *site, Oid *type, Datum *query)
 		return;
 	if (*type == UNKNOWNOID)
 		*query = DirectFunctionCall1(jsonb_in, *query);
+	level = race_settings_fix();
 	*query = race_domains_ask(site->n_columns, site->columns, DatumGetJsonbP(*query));
+	race_settings_restore(level);
 	*type = FLOAT8ARRAYOID;
 }
 
@@ -538,9 +542,19 @@ plpgsql_handler(void)
 	return handler.fn_addr;
 }
 
+static Datum
+call_in_fixed_settings(PGFunction handler, FunctionCallInfo fcinfo)
+{
+	int			level = race_settings_fix();
+	Datum		result = handler(fcinfo);
+
+	race_settings_restore(level);
+	return result;
+}
+
 /*
- * The handler of language racepriv: PL/pgSQL, but an error is shown without the statements and
- * lines that led to it.
+ * The handler of language racepriv: PL/pgSQL, but no setting of the session changes a text, and an error is shown
+ * without the statements and lines that led to it.
  */
 Datum
 race_handler(PG_FUNCTION_ARGS)
@@ -555,7 +569,7 @@ race_handler(PG_FUNCTION_ARGS)
 	PG_TRY();
 	{
 		error_context_stack = NULL;
-		result = handler(fcinfo);
+		result = call_in_fixed_settings(handler, fcinfo);
 		error_context_stack = callbacks;
 	}
 	PG_CATCH();

@@ -77,10 +77,18 @@ race_tables_edge(const RaceDomain *domain, uint32 cell)
 	RaceNumberCells cells;
 
 	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
-	return race_cell_edge(&cells, cell);
+	return Min(Max(race_cell_edge(&cells, cell), domain->lower), domain->upper + domain->whole);
+}
+
+double
+race_tables_middle(double low, double high)
+{
+	return low + (high - low) / 2;
 }
 
 /* ------------------------------------------------------------------- where */
+
+#define CELL_OF			"cell of"
 
 /* The cell of a category; n if there is none of this text */
 static uint32
@@ -192,6 +200,12 @@ race_tables_number(const RaceDomain *domain, char *text)
 	return number;
 }
 
+/*
+ * The last cell of a number with fractions has the upper bound, too.  How many of its records have this value was not
+ * counted: none or all.  So little of the cell makes an estimate of 0, with all of the cell in the interval.
+ */
+#define OF_UPPER_BOUND	1e-12
+
 void
 race_tables_range(const RaceDomain *domain, double from, double to, double *weights)
 {
@@ -205,11 +219,31 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 	{
 		double		low = race_tables_edge(domain, i);
 		double		high = race_tables_edge(domain, i + 1);
-		double		a = i == 0 && from <= domain->lower ? low : Max(from, low);
-		double		b = i + 1 == domain->n && to > domain->upper ? high : Min(to, high);
+		double		a = Max(from, low);
+		double		b = Min(to, high);
+		double		part = a < b ? (b - a) / (high - low) : 0;
 
-		weights[i] = Max(weights[i], a < b ? (b - a) / (high - low) : 0);
+		if (low == high)
+			part = from <= low && low < to;
+		else if (i + 1 == domain->n && !domain->whole && from == high && high < to)
+			part = OF_UPPER_BOUND;
+		weights[i] = Max(weights[i], part);
 	}
+}
+
+/* Weigh the cell of a number with fractions that _race_query wrote as {"cell of": number}; false if it did not. */
+static bool
+cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights)
+{
+	JsonbValue	key = {.type = jbvString, .val.string = {strlen(CELL_OF), CELL_OF}};
+	JsonbValue *value = findJsonbValueFromContainer(object, JB_FOBJECT, &key);
+	RaceNumberCells cells;
+
+	if (value == NULL || value->type == jbvBinary || value->type == jbvNull || domain->category)
+		return false;
+	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
+	return true;
 }
 
 /* Weights of the cells of a column by what a key of "where" says */
@@ -220,8 +254,10 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 	bool		is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
 	uint32		n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
 
-	if (value->type == jbvBinary && !is_array)
+	if (value->type == jbvBinary && !is_array && !cell_of_number(domain, value->val.binary.data, weights))
 		refuse_value(domain, "an object");
+	if (value->type == jbvBinary && !is_array)
+		return weights;
 	if (domain->category && !is_array)
 		weights[cell_of_category(domain, value, false)] = 1;
 	for (uint32 i = 0; domain->category && i < n; i++)
@@ -240,7 +276,13 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 		race_tables_range(domain, from, to, weights);
 	}
 	else if (!is_array && value->type != jbvNull && domain->whole)
-		race_tables_range(domain, number_of(domain, value, 0), number_of(domain, value, 0) + 1, weights);
+	{
+		double		number = number_of(domain, value, 0);
+
+		/* what has a fraction is none of the values */
+		if (number == floor(number))
+			race_tables_range(domain, number, Max(number + 1, nextafter(number, INFINITY)), weights);
+	}
 	else
 		refuse_value(domain, is_array ? "such an array" : "a single value");
 	return weights;
@@ -266,7 +308,15 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 		if (token == WJB_KEY)
 			column = race_tables_column(open, pnstrdup(value.val.string.val, value.val.string.len));
 		else if (token == WJB_VALUE)
-			weights[column] = choose_cells(&open->domains[column], &value);
+		{
+			const double *before = weights[column];
+			double	   *chosen = choose_cells(&open->domains[column], &value);
+
+			/* a column may be named twice, by its name and its number: then both hold */
+			for (uint32 i = 0; before != NULL && i < RaceDomainCells(&open->domains[column]); i++)
+				chosen[i] *= before[i];
+			weights[column] = chosen;
+		}
 	}
 	return weights;
 }
@@ -484,7 +534,7 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 	double		within = 0;
 
 	answer->lower = 0;
-	answer->upper = model->total + z * sqrt(model->total_variance);
+	answer->upper = Max(model->records, 0) + z * sqrt(model->total_variance);
 	for (uint32 i = 0; i < model->n; i++)
 	{
 		bool		several = model->table[i].first != model->table[i].second;
@@ -497,11 +547,11 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 			continue;
 		ask_table(open, &model->table[i], weights, WITHIN, &part);
 		if (!several)
-			outside += Max(model->total - part.count + z * sqrt(part.variance + model->total_variance), 0);
+			outside += Max(model->records - part.count + z * sqrt(part.variance + model->total_variance), 0);
 		if (several || constrained == 1)
 			within = Max(within, part.count - z * sqrt(part.variance));
 	}
-	answer->lower = Min(Max(model->total - outside, within), answer->upper);
+	answer->lower = Min(Max(Max(model->records - outside, within), 0), answer->upper);
 	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
 }
 
@@ -554,7 +604,7 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 		sum_table(open, table, of_table, answer);
 	else if (constrained == 0)
 	{
-		answer->count = model->total;
+		answer->count = model->records;
 		answer->variance = model->total_variance;
 		found = true;
 	}
@@ -565,7 +615,7 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 		return;
 	}
 	if (!found)
-		answer->count = model->total * race_graph_event(model->graph, weights, 0, NULL);
+		answer->count = Max(model->records, 0) * race_graph_event(model->graph, weights, 0, NULL);
 	bound_by_tables(open, weights, constrained, z, answer);
 }
 
@@ -593,6 +643,10 @@ race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 
 PG_FUNCTION_INFO_V1(race_tables_count);
 PG_FUNCTION_INFO_V1(race_tables_crosstab);
+PG_FUNCTION_INFO_V1(race_records);
+PG_FUNCTION_INFO_V1(race_quotient);
+PG_FUNCTION_INFO_V1(race_product);
+PG_FUNCTION_INFO_V1(race_density);
 PG_FUNCTION_INFO_V1(race_number_text);
 
 /* _race_tables_count(sketch, domains, where, confidence) */
@@ -682,7 +736,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 void
 race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, double high)
 {
-	if (domain->whole && high - low == 1)
+	if (low == high || (domain->whole && high - low == 1))
 		race_row_add_text(row, race_domain_number_text(domain, low));
 	else
 		race_row_add_text(row, psprintf("[%s,%s)", race_domain_number_text(domain, low),
@@ -722,13 +776,13 @@ ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableL
 	answer->measured = false;
 	answer->upper = Max(Min(first->count + z * sqrt(first->variance),
 							second->count + z * sqrt(second->variance)), 0);
-	answer->lower = first->count + second->count - model->total -
+	answer->lower = first->count + second->count - model->records -
 		z * sqrt(first->variance + second->variance + model->total_variance);
 	answer->lower = Min(Max(answer->lower, 0), answer->upper);
 	for (uint32 i = first->first; i <= first->last; i++)
 		for (uint32 j = second->first; j <= second->last; j++)
 			share += crosstab->shares[i * cells + j];
-	answer->count = Min(Max(model->total * share, answer->lower), answer->upper);
+	answer->count = Min(Max(model->records * share, answer->lower), answer->upper);
 }
 
 double *
@@ -855,4 +909,64 @@ race_number_text(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(2) && !is_dated(&domain) && strcmp(domain.type, "interval") != 0)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(race_domain_number_text(&domain, PG_GETARG_FLOAT8(1))));
+}
+
+/*
+ * _race_records(sketch): records of a sketch, and the standard error.  Of tables, each column's table counts all records, too.
+ */
+Datum
+race_records(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+	RaceResultRow row;
+	double		records;
+	double		variance;
+
+	race_row_start(&row, fcinfo);
+	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
+	records = (double) view.header->count;
+	variance = view.header->noise.count_variance;
+	if (view.params->kernel == RACE_KERNEL_TABLES && view.header->noise.status == RACE_STATUS_PRIVATE)
+	{
+		race_sketch_view_any(PG_GETARG_DATUM(0), &view);
+		records = race_tables_records(&view, &variance);
+	}
+	race_row_add(&row, Float8GetDatum(records));
+	race_row_add(&row, Float8GetDatum(sqrt(variance)));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * Arithmetic of SQL raises errors for what is too large or too small for a double.  Bounds of columns may be as far apart as
+ * doubles are, and shares of a model as small, so that charts compute with these: _race_quotient(x, y), _race_product(x, y),
+ * _race_density(count, records, low, high, low2, high2).
+ */
+static Datum
+finite_or_null(FunctionCallInfo fcinfo, double result)
+{
+	if (!isfinite(result))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(result);
+}
+
+Datum
+race_quotient(PG_FUNCTION_ARGS)
+{
+	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1));
+}
+
+Datum
+race_product(PG_FUNCTION_ARGS)
+{
+	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) * PG_GETARG_FLOAT8(1));
+}
+
+Datum
+race_density(PG_FUNCTION_ARGS)
+{
+	double		width = PG_GETARG_FLOAT8(3) - PG_GETARG_FLOAT8(2);
+	double		width2 = PG_GETARG_FLOAT8(5) - PG_GETARG_FLOAT8(4);
+
+	/* one after the other, since the area of a cell need not be a double */
+	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2);
 }

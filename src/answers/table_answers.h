@@ -34,8 +34,14 @@ extern int	race_tables_column(const RaceOpenTables *open, const char *name);
 /* The same; -1 if there is none */
 extern int	race_tables_column_or_none(const RaceOpenTables *open, const char *name);
 
-/* The lower edge of an ordinary cell of a number, which may be beyond its bounds */
+/*
+ * The lower edge of an ordinary cell of a number, or the end of the last one: no cell has values beyond the bounds.  Where
+ * both bounds of a number with fractions are equal, the cell is this one value, and both edges are.
+ */
 extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
+
+/* The middle of a range; the sum of its ends may be too large for a double. */
+extern double race_tables_middle(double low, double high);
 
 /*
  * Weights of cells, from 0 to 1, for each column that a jsonb object has as a key, else NULL.  22023 for
@@ -46,8 +52,11 @@ extern const double **race_tables_where(const RaceOpenTables *open, Datum where)
 /* What a jsonb object says of all of n columns, as a record of these domains; 22023 for what they cannot have */
 extern Datum race_domains_ask(int n, const RaceDomain *domains, Jsonb *object);
 
-/* The numbers of the ordinary cells of a column, and how far those of records may be; false if it has none */
-extern bool race_tables_values(const RaceDomain *domain, double *value, double *half);
+/*
+ * The numbers of the ordinary cells of a column, and how far those of records may be, divided by 2^exponent so that none is
+ * above 1: their squares are doubles.  False if the column has no numbers
+ */
+extern bool race_tables_values(const RaceDomain *domain, double *value, double *half, int *exponent);
 
 /* Raise to 1 in weights, or to the part, what lies in [from, to).  Values beyond the bounds are in the last cells. */
 extern void race_tables_range(const RaceDomain *domain, double from, double to, double *weights);

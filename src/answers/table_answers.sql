@@ -35,6 +35,26 @@ CREATE FUNCTION _racepriv._race_tables_histogram(
 COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
 	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
+CREATE FUNCTION _racepriv._race_records(sketch race_sketch, OUT count float8, OUT standard_error float8)
+	RETURNS record AS 'MODULE_PATHNAME', 'race_records' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _racepriv._race_records(race_sketch) IS
+	'the records of a sketch, which noise may bring below 0: of tables by the count and the sums of all columns, weighed by precision';
+
+CREATE FUNCTION _racepriv._race_quotient(x float8, y float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_quotient' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION _racepriv._race_quotient(float8, float8) IS
+	'x / y; NULL if y is 0 or the quotient is no double, 0 if it is too small for one';
+
+CREATE FUNCTION _racepriv._race_density(count float8, records float8, low float8, high float8, low2 float8 DEFAULT 0, high2 float8 DEFAULT 1) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_density' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION _racepriv._race_density(float8, float8, float8, float8, float8, float8) IS
+	'the probability density of a range, or of a cell of two columns; NULL where it has no width, or no double is so large';
+
+CREATE FUNCTION _racepriv._race_product(x float8, y float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'race_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION _racepriv._race_product(float8, float8) IS
+	'x * y; NULL if the product is no double, 0 if it is too small for one';
+
 CREATE FUNCTION _racepriv._race_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
 	AS 'MODULE_PATHNAME', 'race_number_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_text(text, float8, boolean) IS

@@ -24,7 +24,8 @@ typedef struct Column
 	double		between;		/* standard deviations: of the means of groups, */
 	double		all;			/* and of records; */
 	double		error;			/* the relative standard error of that, by the noise of the column's table; */
-	double		mean;			/* and their mean */
+	double		mean;			/* and their mean; */
+	int			exponent;		/* but for the relative one, these are divided by 2 to its power */
 } Column;
 
 typedef struct Correlations
@@ -53,7 +54,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	double		fourth = 0;
 	double		half;
 
-	if (!race_tables_values(domain, value, &half))
+	if (!race_tables_values(domain, value, &half, &column->exponent))
 		return false;
 	for (uint32 i = 0; i < open->domains[other].n; i++)
 		ordinary[i] = 1;
@@ -192,10 +193,10 @@ next_correlation(void *context, uint64 call)
 	race_row_add_if(&state->row, known, Float8GetDatum(Max(r - off, -1)));
 	race_row_add_if(&state->row, known, Float8GetDatum(Min(r + off, 1)));
 	race_row_add_text(&state->row, variance > 0 ? "measured" : "model");
-	race_row_add(&state->row, Float8GetDatum(first.mean));
-	race_row_add(&state->row, Float8GetDatum(first.all));
-	race_row_add(&state->row, Float8GetDatum(second.mean));
-	race_row_add(&state->row, Float8GetDatum(second.all));
+	race_row_add(&state->row, Float8GetDatum(ldexp(first.mean, first.exponent)));
+	race_row_add(&state->row, Float8GetDatum(ldexp(first.all, first.exponent)));
+	race_row_add(&state->row, Float8GetDatum(ldexp(second.mean, second.exponent)));
+	race_row_add(&state->row, Float8GetDatum(ldexp(second.all, second.exponent)));
 	return race_row_datum(&state->row);
 }
 

@@ -80,7 +80,8 @@ typedef struct Means
 	double	   *value;			/* [cells] of the column; */
 	uint32	   *order;			/* [ordinary cells], by value; */
 	double	   *share;			/* and of its records */
-	double		half;			/* the most that the value of a record is off */
+	double		half;			/* the most that the value of a record is off; */
+	int			exponent;		/* both are divided by 2 to its power */
 	double		confidence;
 	RaceResultRow row;
 } Means;
@@ -95,8 +96,10 @@ compare_values(const void *a, const void *b, void *values)
 }
 
 bool
-race_tables_values(const RaceDomain *domain, double *value, double *half)
+race_tables_values(const RaceDomain *domain, double *value, double *half, int *exponent)
 {
+	double		largest = 0;
+
 	*half = 0;
 	for (uint32 i = 0; i < domain->n; i++)
 		if (strcmp(domain->type, "boolean") == 0)
@@ -115,8 +118,14 @@ race_tables_values(const RaceDomain *domain, double *value, double *half)
 			double		high = race_tables_edge(domain, i + 1) - domain->whole;
 
 			*half = Max(*half, (high - low) / 2);
-			value[i] = Min(Max((low + high) / 2, domain->lower), domain->upper);
+			value[i] = race_tables_middle(low, high);
 		}
+	for (uint32 i = 0; i < domain->n; i++)
+		largest = Max(largest, fabs(value[i]) + *half);
+	(void) frexp(largest, exponent);
+	for (uint32 i = 0; i < domain->n; i++)
+		value[i] = ldexp(value[i], -*exponent);
+	*half = ldexp(*half, -*exponent);
 	return true;
 }
 
@@ -131,7 +140,7 @@ set_values(Means *means)
 	means->value = palloc0(cells * sizeof(double));
 	means->share = palloc0(cells * sizeof(double));
 	means->order = palloc(cells * sizeof(uint32));
-	if (!race_tables_values(domain, means->value, &means->half))
+	if (!race_tables_values(domain, means->value, &means->half, &means->exponent))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
@@ -258,6 +267,15 @@ typedef struct Mean
 	double		upper;
 } Mean;
 
+/* Multiply by a power of 2. */
+static void
+scale_mean(Mean *mean, int exponent)
+{
+	mean->estimate = ldexp(mean->estimate, exponent);
+	mean->lower = ldexp(mean->lower, exponent);
+	mean->upper = ldexp(mean->upper, exponent);
+}
+
 /* The range of the values that weights allow */
 static void
 bound_values(const Means *means, double *lower, double *upper)
@@ -272,6 +290,11 @@ bound_values(const Means *means, double *lower, double *upper)
 			*lower = Min(*lower, means->value[i] - means->half);
 			*upper = Max(*upper, means->value[i] + means->half);
 		}
+	if (!means->domain->category)
+	{
+		*lower = Max(*lower, ldexp(means->domain->lower, -means->exponent));
+		*upper = Min(*upper, ldexp(means->domain->upper, -means->exponent));
+	}
 }
 
 /* The ratio of two noisy sums, by Fieller's theorem; not known if the count is within its noise of 0 */
@@ -401,6 +424,7 @@ ask_measure(const Means *means, double z, Mean *mean)
 	RaceCounterArray counters = {unconstify(void *, open->view.counters), open->view.width};
 	double		low = open->measure->lower;
 	double		high = open->measure->upper;
+	int			exponent;
 	Sums		sums = {0};
 	double		squares = 0;
 	double		variance;
@@ -421,6 +445,9 @@ ask_measure(const Means *means, double z, Mean *mean)
 		table = race_tables_covering(open, means->weights, of_table);
 	if (table == NULL)
 		return false;
+	(void) frexp(Max(fabs(low), fabs(high)), &exponent);
+	low = ldexp(low, -exponent);
+	high = ldexp(high, -exponent);
 	for (Size k = 0; k < table->cells; k++)
 	{
 		double		weight = race_tables_weight(table, of_table, k);
@@ -438,6 +465,7 @@ ask_measure(const Means *means, double z, Mean *mean)
 	sums.covariance = (low + high) * variance;
 	sums.sum_variance = (low * low + high * high) * variance;
 	divide_sums(&sums, (high - low) / (2 * RACE_MEASURE_UNIT), low, high, z, mean);
+	scale_mean(mean, exponent);
 	return true;
 }
 
@@ -499,9 +527,9 @@ add_group(Means *means, const RaceTableLine *const *line)
 		else
 			race_row_add_null(&means->row);
 	if (means->by_n > 0 && !domain->category && line[0]->first < domain->n)
-		race_row_add(&means->row, Float8GetDatum((race_tables_edge(domain, line[0]->first) +
-												  race_tables_edge(domain, line[0]->last + 1) -
-												  domain->whole) / 2));
+		race_row_add(&means->row, Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
+																	race_tables_edge(domain, line[0]->last + 1) -
+																	domain->whole)));
 	else
 		race_row_add_null(&means->row);
 }
@@ -530,10 +558,14 @@ next_mean(void *state, uint64 number)
 		multiply_weights(means->weights, means->by[i], cells, inside);
 	}
 	race_tables_ask(&means->open, means->weights, means->confidence, &answer);
-	measured = (means->is_measure && ask_measure(means, z, &mean)) ||
-		(means->column >= 0 && ask_measured(means, z, &mean));
+	measured = means->is_measure && ask_measure(means, z, &mean);
 	if (!measured && means->column >= 0)
-		ask_model(means, z, &mean);
+	{
+		measured = ask_measured(means, z, &mean);
+		if (!measured)
+			ask_model(means, z, &mean);
+		scale_mean(&mean, means->exponent);
+	}
 	add_group(means, line);
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.estimate));
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.lower));
@@ -595,10 +627,23 @@ read_edges(Histogram *histogram, ArrayType *array)
 		if (nulls[i])
 			refuse_edges("an edge must not be NULL");
 		histogram->edges[i] = race_tables_number(histogram->domain, TextDatumGetCString(texts[i]));
+		if (!isfinite(histogram->edges[i]))
+			refuse_edges("edges must be finite");
 		if (i > 0 && !(histogram->edges[i] > histogram->edges[i - 1]))
 			refuse_edges("edges must ascend");
 	}
 	return n - 1;
+}
+
+/* The smallest of 1, 2, 5, 10, ... that is at least x; of a number with fractions also .5, .2, .1, ...; 0 for 0 */
+static double
+round_width(double x, bool whole)
+{
+	double		ten = whole || x >= 1 || !(x > 0) ? 1 : pow(10, floor(log10(x)));
+
+	if (!(x > 0) || !(ten > 0))
+		return 0;
+	return ten < 1 ? race_round_width(x / ten) / rint(1 / ten) : race_round_width(x);
 }
 
 /* Edges of ranges of this width, from a number that is no more than the lower bound */
@@ -607,11 +652,16 @@ space_edges(Histogram *histogram, double from, double width)
 {
 	const RaceDomain *domain = histogram->domain;
 	double		end = domain->upper + domain->whole;
-	uint32		n = (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES);
+	/* bounds that are equal, or nearly, leave no width */
+	uint32		n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
+	RaceNumberCells cells;
 
+	race_number_cells_set(&cells, domain->lower, end, from, width, n);
 	histogram->edges = palloc((n + 1) * sizeof(double));
-	for (uint32 i = 0; i <= n; i++)
-		histogram->edges[i] = Min(Max(from + i * width, domain->lower), end);
+	histogram->edges[0] = domain->lower;
+	for (uint32 i = 1; i < n; i++)
+		histogram->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
+	histogram->edges[n] = end;
 	histogram->to_the_end = true;
 	return n;
 }
@@ -687,10 +737,10 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
 	if (as_measured || (bins == 0 && has_others(histogram)))
 		return edges_of_lines(histogram, has_others(histogram), bins > 0 ? bins : MOST_RANGES);
-	width = bins > 0 ? range / bins : Max(race_round_width(range / RANGES), domain->width);
+	width = bins > 0 ? range / bins : Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
 	if (domain->whole)
 		width = ceil(width);
-	return space_edges(histogram, bins > 0 ? domain->lower : floor(domain->lower / width) * width, width);
+	return space_edges(histogram, bins > 0 || !(width > 0) ? domain->lower : floor(domain->lower / width + 1e-9) * width, width);
 }
 
 static void

@@ -163,7 +163,7 @@ race_table_records(const RaceView *view, const RaceTableModel *model, const Race
 	double		records;
 
 	race_contingency_records(&model->tables, table, counters, cell, 1, &records);
-	return records + (model->total - model->sums[table->number]) / (double) table->cells;
+	return records + (model->records - model->sums[table->number]) / (double) table->cells;
 }
 
 /* The sums of tables; the number of records, of the noisy count and the tables of columns */
@@ -190,8 +190,22 @@ estimate_total(RaceTableModel *model, const RaceView *view)
 		sum += weight * model->sums[j];
 		precision += weight;
 	}
-	model->total = Max(sum / precision, 1);
+	model->records = sum / precision;
+	model->total = Max(model->records, 1);
 	model->total_variance = 1 / precision;
+}
+
+double
+race_tables_records(const RaceView *view, double *variance)
+{
+	RaceTableModel model = {0};
+
+	race_contingency_of(view->params, &model.tables);
+	model.table = list_tables(&model.tables, view->header->noise.counter_variance, &model.n);
+	model.n = model.tables.columns;		/* their tables come first */
+	estimate_total(&model, view);
+	*variance = model.total_variance;
+	return model.records;
 }
 
 static void *

@@ -19,7 +19,8 @@ typedef struct RaceTableModel
 	RaceTable  *table;			/* [n]; variances are never 0 */
 	double	   *sums;			/* [n] of noisy records */
 	RaceGraph  *graph;			/* calibrated */
-	double		total;			/* records: the count and the sums of tables, weighed by precision */
+	double		records;		/* the count and the sums of tables, weighed by precision; noise may bring it below 0 */
+	double		total;			/* the same, at least 1, to divide by */
 	double		total_variance;
 } RaceTableModel;
 
@@ -28,6 +29,12 @@ typedef struct RaceTableModel
  * fitted, which takes seconds.  Raises 55000 for exact tables, and for too few noise shares.
  */
 extern RaceTableModel *race_table_model_acquire(const RaceView *view);
+
+/*
+ * Return the number of records of private tables, by the noisy count and the tables of columns, and its variance.  This
+ * fits no model.
+ */
+extern double race_tables_records(const RaceView *view, double *variance);
 
 /*
  * The number of records in a cell of a table.  All records are known better than by this table: each cell has an

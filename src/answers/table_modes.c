@@ -174,7 +174,7 @@ add_modes(ColumnModes *modes, uint32 column)
 	/* the largest distance of a sample, and of a sum of noise, has the same distribution (Kolmogorov) */
 	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 * (Max(records, 0) + domain->n * table->variance));
 	n = pull_string(counts, domain->n, radius, pieces);
-	n = n == 1 ? 0 : keep_modes(pieces, n);
+	n = n == 1 || records <= 0 ? 0 : keep_modes(pieces, n);
 	for (uint32 i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
 	{
 		ColumnMode	   *mode = palloc(sizeof(ColumnMode));
@@ -216,16 +216,17 @@ next_mode(void *state, uint64 i)
 	ColumnModes	   *modes = state;
 	const ColumnMode *mode = list_nth(modes->modes, (int) i);
 	const RaceDomain *domain = mode->domain;
-	double		low = Max(race_tables_edge(domain, mode->piece.first), domain->lower);
-	double		high = Min(race_tables_edge(domain, mode->piece.last + 1) - domain->whole, domain->upper);
-	double		x = domain->whole ? floor((low + high) / 2) : (low + high) / 2;
-	double		scale = mode->records * domain->width;
+	double		low = race_tables_edge(domain, mode->piece.first);
+	double		high = race_tables_edge(domain, mode->piece.last + 1) - domain->whole;
+	double		x = race_tables_middle(low, high);
 
+	if (domain->whole)
+		x = floor(x);
 	race_row_add(&modes->row, Int32GetDatum(mode->number));
 	race_row_add_text(&modes->row, domain->name);
 	race_row_add_if(&modes->row, mode->known, Float8GetDatum(x));
-	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.count / scale));
-	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.prominence / scale));
+	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.count / mode->records / domain->width));
+	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.prominence / mode->records / domain->width));
 	race_row_add(&modes->row, Float8GetDatum(low));
 	race_row_add(&modes->row, Float8GetDatum(high));
 	if (mode->known)

@@ -33,18 +33,41 @@
  * Types.
  */
 
-static const Oid number_types[] = {
-	INT2OID, INT4OID, INT8OID, NUMERICOID, FLOAT4OID, FLOAT8OID,
-	DATEOID, TIMESTAMPOID, TIMESTAMPTZOID, INTERVALOID
+/* Their names, as format_type writes them when quote_all_identifiers is off */
+static const struct
+{
+	Oid			type;
+	const char *name;
+}			number_types[] =
+{
+	{INT2OID, "smallint"},
+	{INT4OID, "integer"},
+	{INT8OID, "bigint"},
+	{NUMERICOID, "numeric"},
+	{FLOAT4OID, "real"},
+	{FLOAT8OID, "double precision"},
+	{DATEOID, "date"},
+	{TIMESTAMPOID, "timestamp without time zone"},
+	{TIMESTAMPTZOID, "timestamp with time zone"},
+	{INTERVALOID, "interval"},
 };
 
 bool
 race_type_is_number(Oid type)
 {
 	for (size_t i = 0; i < lengthof(number_types); i++)
-		if (number_types[i] == type)
+		if (number_types[i].type == type)
 			return true;
 	return false;
+}
+
+Oid
+race_domain_number_type(const RaceDomain *domain)
+{
+	for (size_t i = 0; i < lengthof(number_types); i++)
+		if (strcmp(domain->type, number_types[i].name) == 0)
+			return number_types[i].type;
+	return FLOAT8OID;
 }
 
 bool
@@ -147,6 +170,10 @@ race_typed_text(Oid type, double number)
 	double		unit = type == DATEOID ? 1 : SECS_PER_DAY;
 	double		days = floor(number / unit);
 	int64		rest = (int64) rint((number - days * unit) * USECS_PER_SEC);
+	double		first = type == DATEOID ? DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE : (double) MIN_TIMESTAMP / USECS_PER_DAY;
+	double		end = type == DATEOID ? DATE_END_JULIAN - POSTGRES_EPOCH_JDATE : (double) END_TIMESTAMP / USECS_PER_DAY;
+	double		months = 0;
+	bool		before_christ;
 	struct pg_tm date = {0};
 
 	/* rounding up reaches midnight */
@@ -155,19 +182,29 @@ race_typed_text(Oid type, double number)
 		days++;
 		rest = 0;
 	}
-	if (dated && days >= DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE && days < DATE_END_JULIAN - POSTGRES_EPOCH_JDATE)
+	if (dated && days >= first && days < end)
 	{
 		j2date((int) days + POSTGRES_EPOCH_JDATE, &date.tm_year, &date.tm_mon, &date.tm_mday);
-		if (type == DATEOID || date.tm_year <= 0)
+		if (type == DATEOID)
+		{
 			EncodeDateOnly(&date, USE_ISO_DATES, buffer);
-		else
-			snprintf(buffer, sizeof(buffer), "%04d-%02d-%02d ", date.tm_year, date.tm_mon, date.tm_mday);
-		if (type == DATEOID || date.tm_year <= 0)
 			return pstrdup(buffer);
-		return time_text(buffer, rest, type == TIMESTAMPTZOID ? "+00" : "");
+		}
+		before_christ = date.tm_year <= 0;
+		snprintf(buffer, sizeof(buffer), "%04d-%02d-%02d ", before_christ ? 1 - date.tm_year : date.tm_year, date.tm_mon, date.tm_mday);
+		return time_text(buffer, rest, psprintf("%s%s", type == TIMESTAMPTZOID ? "+00" : "", before_christ ? " BC" : ""));
 	}
-	if (type == INTERVALOID && fabs(days) < PG_INT32_MAX)
-		return time_text(psprintf("%d days ", (int) days), rest, "");
+	if (dated)
+		return pstrdup(days < 0 ? "-infinity" : "infinity");
+	if (type == INTERVALOID)
+	{
+		/* what is no number of days that an integer can be has months of 30 days */
+		if (fabs(days) >= PG_INT32_MAX)
+			months = Min(Max(trunc(days / DAYS_PER_MONTH), -PG_INT32_MAX), PG_INT32_MAX);
+		days = Min(Max(days - months * DAYS_PER_MONTH, -PG_INT32_MAX), PG_INT32_MAX);
+		return time_text(psprintf("%s%d days %s", months == 0 ? "" : psprintf("%d mons ", (int) months),
+								  (int) days, days < 0 ? "+" : ""), rest, "");
+	}
 	double_to_shortest_decimal_buf(number, buffer);
 	return pstrdup(buffer);
 }
@@ -175,22 +212,16 @@ race_typed_text(Oid type, double number)
 char *
 race_domain_number_text(const RaceDomain *domain, double number)
 {
-	for (size_t i = 0; i < lengthof(number_types); i++)
-		if (strcmp(domain->type, format_type_be(number_types[i])) == 0)
-			return race_typed_text(number_types[i], number);
-	return race_typed_text(FLOAT8OID, number);
+	return race_typed_text(race_domain_number_type(domain), number);
 }
 
 bool
 race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 {
-	Oid			type = FLOAT8OID;
+	Oid			type = race_domain_number_type(domain);
 	Oid			input;
 	Oid			parameter;
 
-	for (size_t i = 0; i < lengthof(number_types); i++)
-		if (strcmp(domain->type, format_type_be(number_types[i])) == 0)
-			type = number_types[i];
 	/* an integer may be compared with a number that has fractions */
 	if (type != DATEOID && race_type_is_whole(type))
 		type = NUMERICOID;

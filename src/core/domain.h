@@ -67,7 +67,13 @@ extern bool race_type_has_nan(Oid type);
  */
 extern double race_number_of(Oid type, Datum value);
 
-/* Return a number as a text of its type, whatever the session's settings are. */
+/* Return the type of the numbers of a domain, which is stored by its name; double precision if it is none of these. */
+extern Oid	race_domain_number_type(const RaceDomain *domain);
+
+/*
+ * Return a number as a text of its type, whatever the session's settings are.  What is beyond the dates and times that
+ * there are is written as infinite.
+ */
 extern char *race_typed_text(Oid type, double number);
 
 /* The same of a domain that was read, whose type goes by its name */

@@ -92,6 +92,13 @@ extern MemoryContext race_aggregate_context(FunctionCallInfo fcinfo, const char 
 extern bool race_check_text(const char *text, Size most, const char *what,
 							Node *escontext);
 
+/*
+ * Set all settings that the texts of values, or how texts and statements are read, depend on, so that an answer is the same
+ * in every session: dates are ISO 8601, times in UTC.  Return the level to restore them from; an error restores them, too.
+ */
+extern int	race_settings_fix(void);
+extern void race_settings_restore(int level);
+
 /* A text for a message: its beginning, and dots, if it is longer than 64 bytes */
 extern const char *race_cut(const char *text);
 

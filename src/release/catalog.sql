@@ -18,10 +18,11 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(r.label ORDER BY r.part) FILTER (WHERE r.label IS NOT NULL AND r.value_bound IS NOT DISTINCT FROM f.value_bound),
 		pg_catalog.min(r.value_bound), pg_catalog.max(r.value_bound),
-		pg_catalog.sum(race_count(r.sketch)),
+		pg_catalog.round(GREATEST(pg_catalog.sum(n.count), 0::float8))::numeric,
 		pg_catalog.max(i.epsilon + coalesce(s.epsilon, 0)), pg_catalog.max(i.delta)
 	FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
 		CROSS JOIN LATERAL race_info(r.scores) s
+		CROSS JOIN LATERAL _racepriv._race_records(r.sketch) n
 	WHERE r.name = f.name AND r.version = f.version) p (labels, value_lower, value_upper, count, epsilon, delta)
 WHERE f.part = 1 AND f.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = f.name);
 COMMENT ON VIEW race_catalog IS
@@ -34,7 +35,7 @@ COMMENT ON COLUMN race_catalog.columns IS 'the names of the columns of a record,
 COMMENT ON COLUMN race_catalog.units IS 'what the columns are measured in, NULL for what has no unit; NULL if the publisher did not say';
 COMMENT ON COLUMN race_catalog.lower IS 'the lower bounds of the columns, NULL where there is none; of a value value_lower';
 COMMENT ON COLUMN race_catalog.upper IS 'the upper bounds, in the same way';
-COMMENT ON COLUMN race_catalog.count IS 'the noisy number of records, of all labels together';
+COMMENT ON COLUMN race_catalog.count IS 'the noisy number of records, of all labels together: that of race_count, rounded';
 COMMENT ON COLUMN race_catalog.epsilon IS 'the true epsilon of this version';
 COMMENT ON COLUMN race_catalog.delta IS 'its delta';
 COMMENT ON COLUMN race_catalog.released_at IS 'when it was charged, before its data were read';

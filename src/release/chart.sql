@@ -33,7 +33,7 @@ CREATE TYPE _racepriv.race_curve_result AS (
 	x float8, density float8, lower float8, upper float8, count_per_unit float8, label text, "text" text);
 COMMENT ON TYPE _racepriv.race_curve_result IS 'a row of the result of race_curve';
 COMMENT ON COLUMN _racepriv.race_curve_result.x IS 'a place of the column, from the lower bound to the upper one; dates are days and timestamps seconds since 2000-01-01, intervals seconds';
-COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one; NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_curve_result.density IS 'the probability density there, per unit of the column: from bound to bound it integrates to one; NULL where too little is known, or both bounds are equal';
 COMMENT ON COLUMN _racepriv.race_curve_result.lower IS 'the lower end of the confidence interval; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_curve_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_curve_result.count_per_unit IS 'how many records there are per unit of the column: the density times the noisy number of records';
@@ -50,14 +50,14 @@ CREATE FUNCTION race_curve(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
-	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND NOT d ? 'measure');
+	type CONSTANT text := _racepriv._race_domain_named(domains, "column")->>'type';
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x, h.count / n.count / (h.high - h.low), h.lower / n.count / (h.high - h.low), h.upper / n.count / (h.high - h.low),
-			h.count / (h.high - h.low), NULL::text, _racepriv._race_text(type, m.x)
+		RETURN QUERY SELECT m.x, _racepriv._race_density(h.count, n.count, h.low, h.high), _racepriv._race_density(h.lower, n.count, h.low, h.high),
+			_racepriv._race_density(h.upper, n.count, h.low, h.high), _racepriv._race_density(h.count, 1, h.low, h.high), NULL::text, _racepriv._race_text(type, m.x)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
-			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN (h.low + h.high) / 2 ELSE h.low END) m (x)
+			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN h.low + (h.high - h.low) / 2 ELSE h.low END) m (x)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
 		WHERE m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
@@ -94,19 +94,20 @@ CREATE FUNCTION race_heatmap(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
-	type1 CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = column1 AND NOT d ? 'measure');
-	type2 CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = column2 AND NOT d ? 'measure');
+	domain1 CONSTANT jsonb := _racepriv._race_domain_named(domains, column1);
+	domain2 CONSTANT jsonb := _racepriv._race_domain_named(domains, column2);
 	confidence CONSTANT float8 := 0.95;
 	z CONSTANT float8 := _racepriv._race_z(confidence);
 BEGIN
 	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
 		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
-	ELSIF domains IS NOT NULL AND column1 = column2 THEN
+	ELSIF domain1 = domain2 THEN
 		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_curve and race_histogram are of one column.';
 	ELSIF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x1, m.x2, c.count / a.area, NULL::text, c.lower / a.area, c.upper / a.area,
-			_racepriv._race_text(type1, m.x1), _racepriv._race_text(type2, m.x2)
+		RETURN QUERY SELECT m.x1, m.x2, _racepriv._race_density(c.count, n.count, c.low1, c.high1, c.low2, c.high2), NULL::text,
+			_racepriv._race_density(c.lower, n.count, c.low1, c.high1, c.low2, c.high2), _racepriv._race_density(c.upper, n.count, c.low1, c.high1, c.low2, c.high2),
+			_racepriv._race_text(domain1->>'type', m.x1), _racepriv._race_text(domain2->>'type', m.x2)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
@@ -122,8 +123,7 @@ BEGIN
 						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
 						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
 				GROUP BY t.i / t.width1, t.j / t.width2) c
-			CROSS JOIN LATERAL (SELECT n.count * (c.high1 - c.low1) * (c.high2 - c.low2)) a (area)
-			CROSS JOIN LATERAL (SELECT (c.low1 + c.high1) / 2, (c.low2 + c.high2) / 2) m (x1, x2)
+			CROSS JOIN LATERAL (SELECT c.low1 + (c.high1 - c.low1) / 2, c.low2 + (c.high2 - c.low2) / 2) m (x1, x2)
 		WHERE m.x1 >= coalesce(race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(race_heatmap.upper[1], 'infinity')
 			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
 		ORDER BY 1, 2;
@@ -158,22 +158,22 @@ CREATE FUNCTION race_histogram(
 	label text DEFAULT NULL, smoothing float8 DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_bins_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
-	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
+	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	list CONSTANT text := edges::text;
 	number CONSTANT boolean := list ~ '^ *[0-9]{1,5} *$';
-	bin_edges CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
+	bin_edges CONSTANT text[] := CASE WHEN list ~ '^([[][-0-9:]*[]]=)?[{].*[}]$' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
 	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
 	domains jsonb;
 	present jsonb := "where";
 BEGIN
 	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	IF NOT jsonb_path_exists(domains, '$[*] ? (@.name == $name).categories', jsonb_build_object('name', "column")) THEN
+	IF NOT _racepriv._race_domain_named(domains, "column") ? 'categories' THEN
 		present := _racepriv._race_some(domains, "column", "where");
 	END IF;
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-			h.count / n.count / coalesce(h.high - h.low, 1), h.source, NULL::text
+			_racepriv._race_density(h.count, n.count, coalesce(h.low, 0::float8), coalesce(h.high, 1::float8)), h.source, NULL::text
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
@@ -213,9 +213,11 @@ CREATE FUNCTION race_quantiles(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
-	domain CONSTANT jsonb := (SELECT d FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND NOT d ? 'measure');
+	domain CONSTANT jsonb := _racepriv._race_domain_named(domains, "column");
 	whole CONSTANT boolean := domain->>'whole';
 	type CONSTANT text := domain->>'type';
+	least_one CONSTANT float8 := domain->>'lower';
+	greatest_one CONSTANT float8 := domain->>'upper';
 BEGIN
 	IF domains IS NULL THEN
 		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
@@ -241,15 +243,17 @@ BEGIN
 	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_text(type, v.v), NULL::text,
 		_racepriv._race_text(type, i.lower, true), _racepriv._race_text(type, i.upper, true)
 	FROM unnest(race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
+	-- the first range in which counts rise, up to the share: where they do not, there is nothing to divide
 	LEFT JOIN LATERAL (
-		SELECT r.low, r.high, r.count, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before, r.i FROM ranges r ORDER BY r.i
-	) r ON r.count >= q.p * t.count AND r.before < greatest(q.p * t.count, 1e-9) AND t.lower > 0::float8
-	LEFT JOIN LATERAL (
-		SELECT r.low + (r.high - r.low) * (greatest(q.p * t.count, 1e-9) - r.before) / (r.count - r.before) AS x) x ON true
-	LEFT JOIN LATERAL (SELECT CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END AS v) v ON true
-	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= q.p * t.lower ORDER BY r.i LIMIT 1) a ON true
+		SELECT r.low, r.high, _racepriv._race_quotient(_racepriv._race_product(q.p, t.count) - r.before, r.count - r.before) AS part
+		FROM (SELECT r.*, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before FROM ranges r) r
+		WHERE r.count > r.before AND r.count >= _racepriv._race_product(q.p, t.count) AND t.lower > 0::float8 ORDER BY r.i LIMIT 1) r ON true
+	LEFT JOIN LATERAL (SELECT r.low + (r.high - r.low) * least(greatest(r.part, 0::float8), 1::float8) AS x) x ON true
+	LEFT JOIN LATERAL (SELECT CASE WHEN x.x IS NOT NULL THEN
+		least(greatest(CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END, least_one), greatest_one) END AS v) v ON true
+	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= _racepriv._race_product(q.p, t.lower) ORDER BY r.i LIMIT 1) a ON true
 	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
-		WHERE r.lower >= q.p * t.upper OR r.high >= (domain->>'upper')::float8 ORDER BY r.i LIMIT 1) b ON true
+		WHERE r.lower >= _racepriv._race_product(q.p, t.upper) OR r.high >= greatest_one ORDER BY r.i LIMIT 1) b ON true
 	CROSS JOIN LATERAL (SELECT least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v)) i (lower, upper)
 	ORDER BY q.place;
 END $$;
@@ -383,7 +387,7 @@ BEGIN
 			-- of a series, single intervals
 			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
 				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
-	SELECT v.released_at, v.version, i.count::float8, i.epsilon, d.distance, d.squared, d.standard_error, d.p_value, v.label
+	SELECT v.released_at, v.version, greatest((_racepriv._race_records(v.sketch)).count, 0::float8), i.epsilon, d.distance, d.squared, d.standard_error, d.p_value, v.label
 	FROM versions v CROSS JOIN LATERAL _racepriv._race_info(v.sketch) i LEFT JOIN versions before
 		ON before.place = v.place - 1 AND before.label IS NOT DISTINCT FROM v.label
 		LEFT JOIN LATERAL (

@@ -34,8 +34,8 @@ BEGIN
 	facts := coalesce(r.provenance, '{}');
 	SELECT string_agg(DISTINCT i.mechanism, ', ' ORDER BY i.mechanism) AS mechanisms, max(i.epsilon + coalesce(s.epsilon, 0)) AS epsilon,
 		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) / coalesce((facts->>'weight_max')::int, 1) AS contributions, max(i.neighbors) AS neighbors,
-		round(sum(i.count)) AS records, count(DISTINCT p.label) AS labels INTO parts
-	FROM _racepriv.race_releases p CROSS JOIN LATERAL _racepriv._race_info(p.sketch) i LEFT JOIN LATERAL _racepriv._race_info(p.scores) s ON true
+		round(greatest(sum(n.count), 0::float8))::numeric AS records, count(DISTINCT p.label) AS labels INTO parts
+	FROM _racepriv.race_releases p CROSS JOIN LATERAL _racepriv._race_info(p.sketch) i CROSS JOIN LATERAL _racepriv._race_records(p.sketch) n LEFT JOIN LATERAL _racepriv._race_info(p.scores) s ON true
 	WHERE p.name = r.name AND p.version = r.version;
 
 	-- where bounds and categories come from

@@ -5,6 +5,10 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
+#if PG_VERSION_NUM >= 150000
+#include "access/xlogrecovery.h"
+#endif
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -699,4 +703,26 @@ race_column_number(Oid relation, const char *name)
 			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
 			 errhint("Name a column of the table.")));
 	return 0;					/* not reached */
+}
+
+/*
+ * _race_timeline(): the timeline that this server writes, or during recovery replays
+ */
+
+PG_FUNCTION_INFO_V1(race_timeline);
+
+Datum
+race_timeline(PG_FUNCTION_ARGS)
+{
+	TimeLineID	timeline;
+
+	if (RecoveryInProgress())
+		(void) GetXLogReplayRecPtr(&timeline);
+	else
+#if PG_VERSION_NUM >= 150000
+		timeline = GetWALInsertionTimeLine();
+#else
+		timeline = ThisTimeLineID;
+#endif
+	PG_RETURN_INT32((int32) timeline);
 }

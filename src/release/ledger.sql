@@ -20,17 +20,23 @@ COMMENT ON COLUMN _racepriv.race_identity.database IS 'the OID of the database';
 COMMENT ON COLUMN _racepriv.race_identity.timeline IS 'a promotion makes a new one';
 COMMENT ON COLUMN _racepriv.race_identity.ledger IS 'the OID of race_charges; a restore makes a new one';
 
+CREATE FUNCTION _racepriv._race_timeline() RETURNS int
+	AS 'MODULE_PATHNAME', 'race_timeline' LANGUAGE C STABLE PARALLEL RESTRICTED;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_timeline() FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_timeline() IS
+	'the timeline that the server writes, or during recovery follows';
+
 CREATE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
 	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT ROW(c.system_identifier, d.oid,
-		('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int,
+		_racepriv._race_timeline(),
 		to_regclass('_racepriv.race_charges')::oid)::_racepriv.race_identity
 	FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
 $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_identity() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_identity() IS
-	'which copy of the database this is; error 55000 during recovery';
+	'which copy of the database this is; a standby is the copy that it follows';
 
 CREATE TABLE _racepriv.race_budgets (
 	budget text PRIMARY KEY,

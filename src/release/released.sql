@@ -9,7 +9,7 @@ COMMENT ON FUNCTION _racepriv._race_handler() IS 'the handler of language racepr
 -- Without a validator: pg_dump --binary-upgrade names functions of pg_catalog in no CREATE LANGUAGE.
 CREATE LANGUAGE racepriv HANDLER _racepriv._race_handler;
 COMMENT ON LANGUAGE racepriv IS
-	'PL/pgSQL, for answers by the name of a release: an error is shown without the statements and lines that led to it';
+	'PL/pgSQL, for answers by the name of a release: in settings that are always the same, and an error is shown without the statements and lines that led to it';
 
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
@@ -25,8 +25,8 @@ COMMENT ON FUNCTION race_released_mean(text, "any", text, float8) IS
 
 CREATE VIEW race_latest_releases AS
 SELECT r.name, r.version, r.label, r.value_bound, r.sketch, r.dataset,
-	race_count(r.sketch) AS count, i.epsilon, i.delta, r.released_at, r.scores
-FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i
+	pg_catalog.round(GREATEST(n.count, 0::float8))::bigint AS count, i.epsilon, i.delta, r.released_at, r.scores
+FROM _racepriv.race_releases r CROSS JOIN LATERAL race_info(r.sketch) i CROSS JOIN LATERAL _racepriv._race_records(r.sketch) n
 WHERE r.version = (SELECT pg_catalog.max(n.version) FROM _racepriv.race_releases n WHERE n.name = r.name);
 COMMENT ON VIEW race_latest_releases IS
 	'the latest version of each release: a row for each label, or one row; of a release with a value twice as many. count is the noisy number of records, epsilon and delta are the true cost of this sketch';
@@ -37,7 +37,7 @@ COMMENT ON COLUMN race_latest_releases.value_bound IS 'of a release with a value
 COMMENT ON COLUMN race_latest_releases.sketch IS 'the private sketch: a large value, so name the columns that you want to see';
 COMMENT ON COLUMN race_latest_releases.scores IS 'of a release that is calibrated, the private sketch of the scores of this label, which costs epsilon of its own; NULL in others';
 COMMENT ON COLUMN race_latest_releases.dataset IS 'the dataset that it was made of';
-COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records, as race_count';
+COMMENT ON COLUMN race_latest_releases.count IS 'the noisy number of records of this row, as race_count, rounded';
 COMMENT ON COLUMN race_latest_releases.epsilon IS 'the true epsilon of the sketch';
 COMMENT ON COLUMN race_latest_releases.delta IS 'its delta';
 COMMENT ON COLUMN race_latest_releases.released_at IS 'when it was charged, before its data were read';

@@ -181,7 +181,7 @@ CREATE FUNCTION _racepriv._race_period(
 	RETURNS record LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' AS $$
 DECLARE
-	form CONSTANT text := '^(.*?) *(\[[^][(),]*,[^][(),]*[])])$';
+	form CONSTANT text := '^(.*?) *([[][^][(),]*,[^][(),]*[])])$';	-- without backslashes, which standard_conforming_strings changes
 	period tsrange := '(,)';
 	closed tsrange;
 	length interval;

@@ -24,6 +24,16 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_domains_of(text, boolean, text, float8) IS
 	'the domains of the columns of the latest version of a release; NULL if it was not made by columns. Errors: 42704, 22023 if they are needed; 22023 for a label or smoothing of a release by columns';
 
+CREATE FUNCTION _racepriv._race_domain_named(domains jsonb, "column" text) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT d.domain FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
+	WHERE NOT d.domain ? 'measure' AND (d.domain->>'name' = "column" OR "column" ~ '^[0-9]{1,2}$' AND d.place = "column"::int)
+	ORDER BY d.domain->>'name' = "column" DESC LIMIT 1
+$$;
+COMMENT ON FUNCTION _racepriv._race_domain_named(jsonb, text) IS
+	'the domain of a column that is given by its name, or else its number; NULL if there is none';
+
 CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -57,10 +67,10 @@ BEGIN
 	IF domains IS NOT NULL THEN
 		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), domains, "where", confidence) c;
 	ELSE
-		SELECT n.count, greatest(n.count - z.z * n.error, 0::float8), n.count + z.z * n.error, 'measured' INTO result
+		SELECT greatest(n.count, 0::float8), greatest(n.count - z.z * n.error, 0::float8), greatest(n.count, 0::float8) + z.z * n.error, 'measured' INTO result
 		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
-			SELECT sum(i.count::float8) AS count, sqrt(sum(coalesce(i.count_noise_stddev, 0::float8) ^ 2::float8)) AS error
-			FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i) n;
+			SELECT sum(r.count) AS count, sqrt(sum(r.standard_error ^ 2::float8)) AS error
+			FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_records(_racepriv._race_released(release, l.label)) r) n;
 	END IF;
 	RETURN result;
 END $$;
@@ -124,7 +134,7 @@ DECLARE
 	list CONSTANT text := by::text;
 	columns CONSTANT text[] := CASE WHEN list LIKE '{%}' THEN list::text[] WHEN list IS NOT NULL THEN ARRAY[list] END;
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
-	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" LIMIT 1);
+	type CONSTANT text := coalesce(_racepriv._race_domain_named(domains, "column"), domains->-1)->>'type';		-- a measure is the last one
 BEGIN
 	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source,
 		_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
@@ -137,7 +147,7 @@ CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	IF EXISTS (SELECT FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" AND d->'categories' IS NOT NULL) THEN
+	IF _racepriv._race_domain_named(domains, "column") ? 'categories' THEN
 		RAISE EXCEPTION 'column "%" of the release has categories, no numbers', left("column", 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_crosstab counts its values, race_mean has means by them.';
 	END IF;
@@ -167,7 +177,7 @@ CREATE FUNCTION race_trend(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
-	type CONSTANT text := (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = "column" LIMIT 1);
+	type CONSTANT text := coalesce(_racepriv._race_domain_named(domains, "column"), domains->-1)->>'type';		-- a measure is the last one
 BEGIN
 	IF by IS DISTINCT FROM 'during' THEN
 		PERFORM _racepriv._race_some(domains, by, '{}');
@@ -197,19 +207,16 @@ COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
 -- ------------------------------------------------------------------------
 -- Classes and correlations
 
--- Of a number with fractions, a narrow range stands for a single one.
+-- Of a number with fractions, its cell stands for a single one.
 CREATE FUNCTION _racepriv._race_query(domains jsonb, query jsonb) RETURNS jsonb
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT CASE WHEN jsonb_typeof(query) <> 'object' THEN query ELSE (
 		SELECT coalesce(jsonb_object_agg(q.key, CASE
-			WHEN d.domain->>'whole' = 'false' AND jsonb_typeof(q.value) = 'number' THEN (
-				SELECT jsonb_build_array(v.v, v.v + b.width) FROM (SELECT (d.domain->>'width')::float8 / 1000, (d.domain->>'upper')::float8,
-						(d.domain->>'lower')::float8) b (width, upper, lower),
-					LATERAL (SELECT least(greatest((q.value)::text::float8, b.lower), b.upper - b.width)) v (v))
+			WHEN _racepriv._race_domain_named(domains, q.key)->>'whole' = 'false' AND jsonb_typeof(q.value) IN ('number', 'string')
+				THEN jsonb_build_object('cell of', q.value)
 			ELSE q.value END), '{}')
-		FROM jsonb_each(query) q LEFT JOIN LATERAL (
-			SELECT d AS domain FROM jsonb_array_elements(domains) d WHERE d->>'name' = q.key) d ON true) END
+		FROM jsonb_each(query) q) END
 $$;
 COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
 	'a condition that may have single numbers of columns with fractions';
@@ -239,10 +246,10 @@ BEGIN
 	), edges AS (
 		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
 	)
-	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN g.count / nullif(sum(g.count) OVER all_values, 0::float8) END,
-		coalesce(g.lower / nullif(g.lower + sum(g.upper) OVER all_values - g.upper, 0::float8), 0::float8),
-		coalesce(g.upper / nullif(g.upper + sum(g.lower) OVER all_values - g.lower, 0::float8), 1::float8),
-		CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN p.count / sum(p.count) OVER all_values END
+	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(g.count, sum(g.count) OVER all_values) END,
+		coalesce(_racepriv._race_quotient(g.lower, g.lower + greatest(sum(g.upper) OVER all_values - g.upper, 0::float8)), 0::float8),
+		coalesce(_racepriv._race_quotient(g.upper, g.upper + greatest(sum(g.lower) OVER all_values - g.lower, 0::float8)), 1::float8),
+		CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(p.count, sum(p.count) OVER all_values) END
 	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, domains, label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
@@ -291,7 +298,10 @@ DECLARE
 	betas float8[];
 	slopes float8[];			-- [k][k]: what the right sides of the equations add to each coefficient
 	squares float8[];			-- of the radii of intervals
+	ratios float8[];			-- means in standard deviations
 	ratio float8;
+	scale float8;				-- a coefficient is this times that of columns whose standard deviation is 1
+	standard float8;
 	solvable boolean;
 	c record;
 BEGIN
@@ -333,6 +343,7 @@ BEGIN
 		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_correlation shows which columns have numbers.';
 	END IF;
+	ratios := ARRAY(SELECT coalesce(_racepriv._race_quotient(means[i], deviations[i]), 0::float8) FROM generate_series(1, k) i ORDER BY i);
 	FOR i IN 2 .. k LOOP
 		FOR j IN 2 .. k LOOP
 			rows[i][j] := correlations[i][j];
@@ -359,25 +370,26 @@ BEGIN
 		FROM generate_series(2, k) i, generate_series(2, k) j GROUP BY i ORDER BY i);
 	FOR i IN 2 .. k LOOP
 		FOR j IN 2 .. k LOOP
-			slopes[i][j] := rows[i][k + j] / rows[i][i] * deviations[1] / deviations[i];
-			slopes[1][j] := slopes[1][j] - means[i] * slopes[i][j];
+			slopes[i][j] := rows[i][k + j] / rows[i][i];
+			slopes[1][j] := slopes[1][j] - ratios[i] * slopes[i][j];
 		END LOOP;
 	END LOOP;
 	-- The first derivatives of coefficients, times how far off each correlation may be, and for the intercept each mean.
 	-- Correlations between columns so far off may be a matrix that has no inverse: then there is no interval.
 	squares := ARRAY(SELECT sum(((slopes[i][p] * betas[q] + slopes[i][q] * betas[p]) * errors[p][q]) ^ 2)
 		FROM generate_series(1, k) i, generate_series(1, k) p, generate_series(p + 1, k) q GROUP BY i ORDER BY i);
-	squares[1] := squares[1] + (SELECT sum((betas[i] * deviations[1] / deviations[i] * (m.upper - m.lower) / 2) ^ 2)
+	squares[1] := squares[1] + (SELECT sum((betas[i] * _racepriv._race_quotient(m.upper - m.lower, deviations[i]) / 2) ^ 2)
 		FROM generate_series(1, k) i CROSS JOIN LATERAL _racepriv._race_tables_mean(sketch, domains, names[i], NULL, '{}', confidence) m);
 	solvable := (SELECT max(s.sum) < 1 FROM (SELECT sum(abs(rows[i][k + p] / rows[i][i]) * errors[p][q])
 		FROM generate_series(2, k) i, generate_series(2, k) p, generate_series(2, k) q GROUP BY i) s (sum));
 	FOR i IN 1 .. k LOOP
 		"column" := CASE i WHEN 1 THEN 'intercept' ELSE names[i] END;
-		coefficient := CASE i WHEN 1 THEN means[1] - (SELECT sum(betas[j] * deviations[1] / deviations[j] * means[j]) FROM generate_series(2, k) j)
-			ELSE betas[i] * deviations[1] / deviations[i] END;
+		scale := CASE i WHEN 1 THEN deviations[1] ELSE _racepriv._race_quotient(deviations[1], deviations[i]) END;
+		standard := CASE i WHEN 1 THEN ratios[1] - (SELECT sum(betas[j] * ratios[j]) FROM generate_series(2, k) j) ELSE betas[i] END;
+		coefficient := _racepriv._race_product(scale, standard);
 		IF solvable THEN
-			lower := coefficient - sqrt(squares[i]);
-			upper := coefficient + sqrt(squares[i]);
+			lower := _racepriv._race_product(scale, standard - sqrt(squares[i]));
+			upper := _racepriv._race_product(scale, standard + sqrt(squares[i]));
 		END IF;
 		RETURN NEXT;
 	END LOOP;
@@ -388,12 +400,19 @@ COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
 CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
 	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	info _racepriv.race_info_result;
+	sketch _racepriv.race_releases.sketch%TYPE;
 BEGIN
-	RETURN QUERY SELECT i.* FROM _racepriv._race_labels(release, NULL) l
-		CROSS JOIN LATERAL _racepriv._race_info(_racepriv._race_released(release, l.label)) i;
+	FOR sketch IN SELECT _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l LOOP
+		info := _racepriv._race_info(sketch);
+		-- the number that race_count has
+		SELECT round(greatest(r.count, 0::float8)), r.standard_error INTO info.count, info.count_noise_stddev FROM _racepriv._race_records(sketch) r;
+		RETURN NEXT info;
+	END LOOP;
 END $$;
 COMMENT ON FUNCTION race_info(text) IS
-	'race_info of the latest version of a release, of each of its labels. Error 42704';
+	'race_info of the latest version of a release, of each of its labels; the count is that of race_count, rounded. Error 42704';
 
 CREATE TYPE _racepriv.race_export_result AS (
 	number int, column1 text, value1 text, low1 float8, high1 float8, column2 text, value2 text, low2 float8, high2 float8,
