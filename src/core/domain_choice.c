@@ -40,6 +40,58 @@ plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *t
 	return true;
 }
 
+/* The probability that a normal number is z or more */
+static double
+normal_tail(double z)
+{
+	return erfc(z / sqrt(2)) / 2;
+}
+
+/*
+ * Of sums of discrete Gaussian numbers: how far the probabilities are from those of one such number, at most, as a part, with
+ * what rounding does to them.  A sum of two is one but for a theta function, 1 within 2.1 e^(-2 pi^2 v), v = a b / (a + b), of variances
+ * a and b (Poisson's summation), which is at least half of the smaller one.
+ */
+#define SUM_PART		1e-11
+
+/*
+ * An upper bound of the delta of discrete Gaussian noise of this variance in so many numbers that each differ by 1.  The loss
+ * follows from the sum of the noise alone, and passes epsilon where that is above t - n, or t, by turns with the person and
+ * without, t = epsilon variance + n / 2.  From a deviation on the density is convex: sums of its values are between
+ * integrals.  Fewer numbers, or some with another sign, say no more.
+ */
+static double
+delta_of_numbers(double epsilon, double variance, double n)
+{
+	double		deviation = sqrt(n * variance);
+	double		first = floor(epsilon * variance - n / 2) + 1;
+	double		other = first + n;
+	double		density = exp(-other * other / (2 * n * variance)) / (deviation * sqrt(2 * RACE_PI));
+
+	if (2.1 * n * exp(-RACE_PI * RACE_PI * variance) > SUM_PART / 2 || first - 1 < deviation)
+		return 1;
+	return normal_tail((first - 0.5) / deviation) * (1 + SUM_PART) -
+		exp(epsilon) * (normal_tail(other / deviation) + density / 2) * (1 - SUM_PART);
+}
+
+/* The least variance that costs at most epsilon and delta, as far as that bound tells and below a given one */
+static uint64_t
+variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
+{
+	uint64_t	low = 0;
+
+	while (low + 1 < enough)
+	{
+		uint64_t	middle = low + (enough - low) / 2;
+
+		if (delta_of_numbers(epsilon, (double) middle, (double) n) <= delta * (1 - RACE_MARGIN))
+			enough = middle;
+		else
+			low = middle;
+	}
+	return enough;
+}
+
 /*
  * Half of delta is for the noise, half for categories of one person.  Discrete Gaussian noise is k or more with at most the
  * probability that a normal number is k - 1/2 or more, if that is a deviation or more: the density is convex there, so each
@@ -56,14 +108,16 @@ plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, Rac
 	double		high = 37;		/* erfc is above 0 there */
 
 	threshold->noise = account.allowed > 0 ? race_variance_for_rho(account.allowed, categories) : 0;
-	if (threshold->noise == 0 || threshold->noise > RACE_MAX_VARIANCE - account.added || erfc(high / sqrt(2)) / 2 > tail)
+	if (threshold->noise == 0 || threshold->noise > RACE_MAX_VARIANCE - account.added || normal_tail(high) > tail)
 		return false;
 	threshold->noise += account.added;
+	if (exact)
+		threshold->noise = variance_of_numbers(epsilon, delta / 2, categories, threshold->noise);
 	for (int i = 0; i < 100; i++)
 	{
 		double		middle = (low + high) / 2;
 
-		if (erfc(middle / sqrt(2)) / 2 > tail)
+		if (normal_tail(middle) > tail)
 			low = middle;
 		else
 			high = middle;
@@ -72,7 +126,7 @@ plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, Rac
 	threshold->mechanism = RACE_MECHANISM_GAUSSIAN;
 	threshold->reach = 0;
 	threshold->least = 1 + (int64_t) ceil(high * (1 + RACE_MARGIN) * deviation + 0.5);
-	threshold->rho = fmin(account.allowed, race_rho_of_sum(categories, 1, threshold->noise, 1));
+	threshold->rho = race_rho_of_sum(categories, 1, threshold->noise, 1);
 	return true;
 }
 

@@ -248,7 +248,9 @@ mutant choice-delta 'choice of categories' 'delta for one category' \
 mutant choice-gaussian-delta 'choice of categories, Gaussian' 'delta for one category' \
 	's/tail = delta \/ 2 \/ \(double\) categories \*/tail = delta \/ 2 */' choice_test
 mutant choice-gaussian-twice 'choice of categories, Gaussian' 'all of delta for the noise' \
-	's/race_gaussian_account\(epsilon, delta \/ 2, exact, \(double\) categories\);/race_gaussian_account(epsilon, delta, exact, (double) categories);/' choice_test
+	's/variance_of_numbers\(epsilon, delta \/ 2, categories,/variance_of_numbers(epsilon, delta, categories,/' choice_test
+mutant choice-gaussian-loss 'choice of categories, Gaussian' 'the loss of one number' \
+	's/first = floor\(epsilon \* variance - n \/ 2\) \+ 1;/first = floor(epsilon * variance - 0.5) + 1;/' choice_test
 mutant choice-person 'choice of categories' 'one category a person' \
 	's/return \(uint64\) max_contributions \*/return (uint64)/' 174_choice_audit
 mutant choice-rows 'choice of categories' 'rows for persons' \
