@@ -44,24 +44,63 @@ CALL race_release_next('chosen columns');
 CALL race_release_next('chosen labels');
 SELECT value1, round(count::numeric, -2) AS count FROM race_crosstab('chosen columns', 'town');
 SELECT label, round(race_count(sketch)::numeric, -2) AS count FROM race_latest_releases WHERE name = 'chosen labels' ORDER BY label;
-SELECT request->'name' AS name, request->'version' AS version, request->'chosen_delta' AS chosen_delta, epsilon, delta, rho > 1e8 AS of_choices
+SELECT request->'name' AS name, request->'version' AS version, round((request->>'chosen_delta')::numeric, 6) AS chosen_delta, epsilon, delta, rho > 1e8 AS of_choices
 FROM _racepriv.race_charges WHERE dataset = 'chosen' AND act = 'release' ORDER BY charged_at;
 SELECT spent_epsilon, spent_delta FROM race_budget_status WHERE budget = 'chosen';
 CALL race_describe('chosen', 'town', categories => '{Paris}');
 CALL race_release_next('chosen columns');
 
--- where nothing passes, there is still a domain; of too many the most frequent ones are kept
+-- where nothing passes there is no category, and all is counted together; of too many the most frequent ones are kept
 CREATE TABLE many AS SELECT i AS person, 'c' || i / 2 AS town FROM generate_series(2, 2101) i UNION ALL SELECT 3000 + i, 'often ' || i / 40 FROM generate_series(0, 79) i;
 CALL race_protect('chosen many', 'many', 1e9, 0.9, 'person');
 CALL race_release('chosen many', 'chosen many', '{town}', 1e6, 0.1);
 SELECT jsonb_array_length(domains->0->'categories') AS categories, domains->0->'categories' @> '["often 0", "often 1"]' AS often, domains->0->'group' AS group FROM race_catalog WHERE name = 'chosen many';
 DELETE FROM many WHERE person >= 2;
 CALL race_release('chosen none', 'chosen many', '{town}', 1, 1e-6);
-SELECT domains->0->'categories' AS categories FROM race_catalog WHERE name = 'chosen none';
--- choices had a fifth of epsilon and half of delta: later versions have all for their tables
+SELECT domains->0->'categories' AS categories, domains->0->'persons' AS persons FROM race_catalog WHERE name = 'chosen none';
+SELECT value1, count < 3000 AS few FROM race_crosstab('chosen none', 'town') ORDER BY 1;
+SELECT count < 3000 AS few FROM race_count('chosen none', '{"town": "often 0"}');
+SELECT count(*) AS synthetic, count(s.town) AS towns FROM race_synthesize(NULL::many, 'chosen none', 10) s;
+-- choices had 31 of 32 parts of epsilon and delta: later versions have all for their tables
 CALL race_release_next('chosen none');
-SELECT version, epsilon BETWEEN 0.79 AND 0.8 AS first, epsilon BETWEEN 0.99 AND 1 AS later, delta FROM _racepriv.race_releases, race_info(sketch) WHERE name = 'chosen none' ORDER BY 1;
-SELECT question, expected FROM race_plan('chosen many', '{town}', 1, 1e-6) WHERE unit = 'persons';
+SELECT version, epsilon BETWEEN 0.03 AND 0.0313 AS first, epsilon BETWEEN 0.99 AND 1 AS later, delta FROM _racepriv.race_releases, race_info(sketch) WHERE name = 'chosen none' ORDER BY 1;
+SELECT question, expected FROM race_plan('chosen many', '{town}', 1, 1e-6) WHERE unit = 'persons' OR question LIKE 'count of one value%';
+
+-- the noisy numbers of a choice are published, and are measurements where persons are as many as records: a unique index says so
+CREATE TABLE words (author int, word text, PRIMARY KEY (author, word));
+INSERT INTO words SELECT i % 1000, 'w' || i / 1000 FROM generate_series(0, 4999) i;
+INSERT INTO words SELECT i, 'some' FROM generate_series(1, 300) i;
+CREATE TABLE loose AS TABLE words;
+CREATE TABLE parent (LIKE words INCLUDING ALL);
+CREATE TABLE child (LIKE words) INHERITS (parent);
+CREATE TABLE partial (LIKE words);
+CREATE UNIQUE INDEX ON partial (author, word) WHERE author > 5;
+CREATE TABLE other_index (LIKE words, x int);
+CREATE UNIQUE INDEX ON other_index (author, word, x);
+CREATE TABLE upper_index (LIKE words);
+CREATE UNIQUE INDEX ON upper_index (author, upper(word));
+CREATE TABLE including (LIKE words, x int);
+CREATE UNIQUE INDEX ON including (word, author) INCLUDE (x);
+CREATE TABLE alone (LIKE words);
+CREATE UNIQUE INDEX ON alone (author);
+DO $$
+DECLARE t text;
+BEGIN
+	FOREACH t IN ARRAY '{words,loose,parent,partial,other_index,upper_index,including,alone}'::text[] LOOP
+		CALL race_protect('chosen ' || t, t, epsilon_limit => 1000, delta_limit => 0.5, unit_column => 'author', max_contributions => 10);
+	END LOOP;
+END $$;
+SELECT t AS table, expected < 25 AS measured FROM unnest('{words,loose,parent,partial,other_index,upper_index,including,alone}'::text[]) t,
+	LATERAL (SELECT expected FROM race_plan('chosen ' || t, '{word}', 3, 1e-5) WHERE question LIKE 'count of one value%') p;
+CALL race_release('chosen words', 'chosen words', '{word}', 3, 1e-5);
+CALL race_release('chosen loose', 'chosen loose', '{word}', 3, 1e-5);
+SELECT name, domains->0->'categories' AS categories, abs((domains->0->'persons'->>1)::int - 1000) < 100 AS persons,
+	(domains->0->>'persons_error')::float8 BETWEEN 4 AND 8 AS error, (domains->0->>'persons_least')::int BETWEEN 20 AND 40 AS passes
+FROM race_catalog WHERE name IN ('chosen words', 'chosen loose') ORDER BY 1 DESC;
+-- 16 standard errors
+SELECT value1, upper - lower < 30 AS narrow, abs(count - CASE value1 WHEN 'some' THEN 300 ELSE 1000 END) < 100 AS near
+FROM race_crosstab('chosen words', 'word') WHERE value1 <> 'other' ORDER BY 1;
+SELECT value1, upper - lower < 30 AS narrow FROM race_crosstab('chosen loose', 'word') WHERE value1 = 'some' ORDER BY 1;
 
 -- ------------------------------------------------------------ bounds by noisy counts
 CREATE TABLE sizes AS SELECT i AS person, 1e6 + i % 7 AS far, (i % 40 - 10) AS n, i % 11 * 10.0 AS above, date '2020-01-01' + i % 20 AS day,

@@ -54,19 +54,26 @@ typedef struct Fit
 	uint32_t	history;
 } Fit;
 
-/* The sums of a measured table over groups of one of its columns, and how many cells are in each */
+/* The variance of the noise of a cell */
+static double
+cell_variance(const RaceMarginal *marginal, size_t cell)
+{
+	return marginal->variance * (cell >= marginal->ordinary && marginal->single > 0 ? marginal->single : 1);
+}
+
+/* The sums of a measured table over groups of one of its columns, and the variances of their noise */
 static void
-table_margin(const RaceGraph *graph, const Table *table, const double *target, uint32_t place, double *margin,
-			 double *cells)
+table_margin(const RaceGraph *graph, const Table *table, const RaceMarginal *marginal, const double *target, uint32_t place,
+			 double *margin, double *variance)
 {
 	memset(margin, 0, table->size[place] * sizeof(double));
-	memset(cells, 0, table->size[place] * sizeof(double));
+	memset(variance, 0, table->size[place] * sizeof(double));
 	for (size_t i = 0; i < table->cells; i++)
 	{
 		size_t		group = race_graph_group_in(graph, table, place, i);
 
 		margin[group] += target[i];
-		cells[group]++;
+		variance[group] += cell_variance(marginal, i);
 	}
 }
 
@@ -82,13 +89,13 @@ make_consistent(Fit *fit, uint32_t column)
 	double	   *mean;
 	double	   *precision;
 	double	   *margin;
-	double	   *cells;
+	double	   *variance;
 
 	graph->scratch_used = 0;
 	mean = race_graph_scratch(graph, 4 * (size_t) groups);
 	precision = mean + groups;
 	margin = precision + groups;
-	cells = margin + groups;
+	variance = margin + groups;
 	memset(mean, 0, 2 * groups * sizeof(double));
 	for (int adjust = 0; adjust < 2; adjust++)
 	{
@@ -97,22 +104,23 @@ make_consistent(Fit *fit, uint32_t column)
 		for (uint32_t t = 0; t < graph->tables; t++)
 		{
 			const Table *table = &graph->table[t];
+			const RaceMarginal *marginal = &graph->marginals[t];
 			double	   *target = fit->target + (table->theta - graph->theta);
 			uint32_t	place = race_graph_place(table, column);
 
 			if (place == TABLE_COLUMNS)
 				continue;
-			table_margin(graph, table, target, place, margin, cells);
+			table_margin(graph, table, marginal, target, place, margin, variance);
 			for (uint32_t g = 0; g < groups; g++)
 				if (adjust == 0)
 				{
-					mean[g] += margin[g] / (cells[g] * graph->marginals[t].variance);
-					precision[g] += 1 / (cells[g] * graph->marginals[t].variance);
+					mean[g] += margin[g] / variance[g];
+					precision[g] += 1 / variance[g];
 				}
 				else
-					margin[g] = (mean[g] - margin[g]) / cells[g];
+					margin[g] = (mean[g] - margin[g]) / variance[g];
 			for (size_t i = 0; adjust != 0 && i < table->cells; i++)
-				target[i] += margin[race_graph_group_in(graph, table, place, i)];
+				target[i] += margin[race_graph_group_in(graph, table, place, i)] * cell_variance(marginal, i);
 		}
 		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
 			sum += mean[g] /= precision[g];
@@ -201,10 +209,14 @@ set_targets(Fit *fit, double total)
 	{
 		const RaceMarginal *marginal = &graph->marginals[t];
 		size_t		cells = graph->table[t].cells;
-		double		shift = (1 - race_graph_sum(marginal->counts, cells) / total) / (double) cells;
+		double		all = 0;
+		double		shift;
 
+		for (size_t i = 0; i < cells; i++)
+			all += cell_variance(marginal, i);
+		shift = (1 - race_graph_sum(marginal->counts, cells) / total) / all;
 		for (size_t i = 0; i < cells; i++, at++)
-			fit->target[at] = marginal->counts[i] / total + shift;
+			fit->target[at] = marginal->counts[i] / total + shift * cell_variance(marginal, i);
 		together[t] = smooth_targets(fit, marginal, fit->target + at - cells, total);
 	}
 	for (uint32_t i = 0; i < graph->columns->columns; i++)
@@ -214,10 +226,9 @@ set_targets(Fit *fit, double total)
 	{
 		const RaceMarginal *marginal = &graph->marginals[t];
 		/* cells that are together have the same error */
-		double		sigma = sqrt(marginal->variance / together[t]) / total;
-
 		for (size_t i = 0; i < graph->table[t].cells; i++, at++)
 		{
+			double		sigma = sqrt(cell_variance(marginal, i) / together[t]) / total;
 			double		share = fmax(fit->target[at], sigma);
 
 			fit->ridge[at] = sigma * sigma / (DEVIATION_OF_THETA * DEVIATION_OF_THETA * share);

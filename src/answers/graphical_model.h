@@ -38,6 +38,8 @@ typedef struct RaceMarginal
 	double		variance;		/* of the noise of a count, above 0 */
 	const double *counts;		/* only race_graph_fit() reads them */
 	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together (contingency.h); 0 is 1 */
+	uint32_t	ordinary;		/* of one column whose last cells have noise of another variance: the number of the others, */
+	double		single;			/* and that variance, as a multiple; 0 is 1 */
 } RaceMarginal;
 
 /* Memory that is never freed before the graph is; never NULL */

@@ -134,7 +134,7 @@ refuse_value(const RaceDomain *domain, const char *found)
 			 domain->category ?
 			 errhint("Its values are %s%s%s%s.", list.data,
 					 domain->n > 10 ? ", ..." : "",
-					 domain->has_other ? psprintf(", \"%s\"", other_label(domain)) : "",
+					 domain->has_other ? psprintf("%s\"%s\"", domain->n > 0 ? ", " : "", other_label(domain)) : "",
 					 domain->vector ? "" : ": write one of them, or an array of some") :
 			 domain->vector ?
 			 errhint("Its numbers are from %s to %s.", race_domain_number_text(domain, domain->lower),
@@ -364,15 +364,15 @@ race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
 }
 
 /*
- * The variance of a sum of cells of a table, by the sum of their weights, and of weights squared times variances.  All records
+ * The variance of a sum of cells of a table, by the sums of their weights, and of weights squared, times variances.  All records
  * are known better than by this table: its noise is that which is left if its cells add up to them.
  */
 static double
-variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weights, double squares)
+variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weighted, double squares)
 {
-	double		part = weights / (double) table->cells;
+	double		part = weighted / race_contingency_table_variance(table);
 
-	return Max(squares - table->variance * weights * part, 0) + part * part * model->total_variance;
+	return Max(squares - weighted * part, 0) + part * part * model->total_variance;
 }
 
 /* Sum of the cells of a table with these weights of its columns, or NULL, and its variance */
@@ -380,7 +380,7 @@ static void
 sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *weights, RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double		all = 0;
+	double		weighted = 0;
 	double		sum = 0;
 	double		squares = 0;
 
@@ -391,11 +391,11 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 		if (weight == 0)
 			continue;
 		sum += weight * race_table_records(&open->view, model, table, i);
-		all += weight;
+		weighted += weight * race_contingency_cell_variance(table, i);
 		squares += weight * weight * race_contingency_cell_variance(table, i);
 	}
 	answer->count = sum;
-	answer->variance = variance_of_sum(model, table, all, squares);
+	answer->variance = variance_of_sum(model, table, weighted, squares);
 }
 
 /* Which weights a table is asked with: as they are, or those of the groups that lie within, or of those that are met */
@@ -726,7 +726,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 			line->count += race_table_records(&open->view, open->model, table, k);
 			line->variance += race_contingency_cell_variance(table, k);
 		}
-		line->variance = variance_of_sum(open->model, table, line->last - line->first + 1, line->variance);
+		line->variance = variance_of_sum(open->model, table, line->variance, line->variance);
 	}
 	if (groups)
 		set_groups(&open->model->tables, column, lines, *n);

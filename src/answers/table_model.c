@@ -69,6 +69,8 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 		description->marginals[i].third = table[i].third;
 		description->marginals[i].variance = Max(table[i].variance, LEAST_VARIANCE);
 		description->marginals[i].block = table[i].block;
+		description->marginals[i].ordinary = table[i].ordinary;
+		description->marginals[i].single = table[i].single;
 	}
 	return description;
 }
@@ -163,7 +165,8 @@ race_table_records(const RaceView *view, const RaceTableModel *model, const Race
 	double		records;
 
 	race_contingency_records(&model->tables, table, counters, cell, 1, &records);
-	return records + (model->records - model->sums[table->number]) / (double) table->cells;
+	return records + (model->records - model->sums[table->number]) * race_contingency_cell_variance(table, cell) /
+		race_contingency_table_variance(table);
 }
 
 /* The sums of tables; the number of records, of the noisy count and the tables of columns */
@@ -178,7 +181,7 @@ estimate_total(RaceTableModel *model, const RaceView *view)
 	for (uint32 j = 0; j < model->n; j++)
 	{
 		const RaceTable *table = &model->table[j];
-		double		weight = 1 / (table->variance * (double) table->cells);
+		double		weight = 1 / race_contingency_table_variance(table);
 		double	   *records = palloc_extended(table->cells * sizeof(double), MCXT_ALLOC_HUGE);
 
 		race_contingency_records(&model->tables, table, counters, 0, table->cells, records);

@@ -184,7 +184,10 @@ set_measured(const RaceContingency *tables, RaceTable *table)
 	if (table->number >= tables->columns)
 		race_contingency_columns(row, table);
 	else
+	{
 		table->block = 1 + (uint32_t) row[1] / RACE_CONTINGENCY_COLUMNS;
+		table->single = 1 + floor(row[0] / RACE_CONTINGENCY_COLUMNS) / RACE_SINGLE_STEPS;
+	}
 }
 
 void
@@ -194,6 +197,7 @@ race_contingency_first(const RaceContingency *tables, RaceTable *table)
 	table->at = 0;
 	table->variance = 0;
 	table->block = 1;
+	table->single = 1;
 	if (tables->measured != NULL)
 		set_measured(tables, table);
 	set_size(tables, table);
@@ -206,6 +210,7 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	if (++table->number == race_contingency_tables(tables))
 		return false;
 	table->block = 1;
+	table->single = 1;
 	if (table->number < tables->columns)
 		table->first = table->second = table->third = table->number;
 	if (tables->measured != NULL)
@@ -223,6 +228,37 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	}
 	set_size(tables, table);
 	return true;
+}
+
+#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a mean that is rounded to an integer */
+
+void
+race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers)
+{
+	double	   *measured = (double *) race_array(params, RACE_ARRAY_MEASURED) + RACE_TABLE_NUMBERS * numbers->column;
+	double		variance = numbers->variance;
+	double		weight = measured[2] / (measured[2] + variance);
+	double		combined = measured[2] * (1 - weight) + ROUNDING_VARIANCE;
+	RaceContingency tables;
+	RaceTable	table;
+
+	race_contingency_of(params, &tables);
+	race_contingency_first(&tables, &table);
+	while (table.number < numbers->column)
+		race_contingency_next(&tables, &table);
+	if (combined >= measured[2] || table.ordinary != numbers->n)
+		return;
+	for (uint32_t i = 0; i < table.ordinary; i++)
+	{
+		double		counter = (double) counters[table.at + i];
+		double		mean = floor(counter + ((double) numbers->numbers[i] - counter) * weight + 0.5);
+
+		counters[table.at + i] = (int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
+	}
+	/* single cells have their variance still, but for steps, rounded up */
+	measured[0] = numbers->column + RACE_CONTINGENCY_COLUMNS *
+		fmin(ceil((measured[2] / combined - 1) * RACE_SINGLE_STEPS), RACE_SINGLE_MOST);
+	measured[2] = fmax(combined, measured[2] / (1 + RACE_SINGLE_MOST / RACE_SINGLE_STEPS));
 }
 
 /* ------------------------------------------------------------------ limits */
@@ -312,13 +348,13 @@ is_workload(const RaceContingency *tables)
 	return tables->n_workload <= RACE_WORKLOAD;
 }
 
-/* Is it the table of column i, in blocks that it has cells for? */
+/* Is it the table of column i, in blocks that it has cells for, with a variance of single cells that can be told? */
 static bool
 is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
 {
 	double		blocks = (row[1] - i) / RACE_CONTINGENCY_COLUMNS;
 
-	return row[0] == i && is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
+	return is_integer((row[0] - i) / RACE_CONTINGENCY_COLUMNS, 0, RACE_SINGLE_MOST) && is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
 }
 
 /* One table of each column, then different ones of several; all with noise */

@@ -24,7 +24,8 @@
  * and the second plus RACE_CONTINGENCY_COLUMNS times the third.  In a private table of one column, neighbouring ordinary cells
  * may have been counted together, in blocks of so many: then the second number is the column plus RACE_CONTINGENCY_COLUMNS
  * times (block - 1), the counters of a block add up to what was measured, and the variance is that of a block, divided by
- * its cells.
+ * its cells.  Of a table of one column whose ordinary cells are known better than the last ones, those by themselves, the
+ * first number is the column plus RACE_CONTINGENCY_COLUMNS times n: the last ones have 1 + n / RACE_SINGLE_STEPS times the variance.
  *
  * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ..., then those of three
  * columns in the order of workload.
@@ -50,6 +51,8 @@
 #define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
 #define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
 #define RACE_TABLE_NUMBERS			3	/* two for the columns, and a variance or weight */
+#define RACE_SINGLE_STEPS			16	/* how finely the variance of single cells is told, as a multiple of that of others, */
+#define RACE_SINGLE_MOST			0x1p30	/* up to so many steps */
 
 /* The arrays of parameters, or of those that are to be made */
 typedef struct RaceContingency
@@ -82,6 +85,7 @@ typedef struct RaceTable
 	uint32_t	depth;			/* and of the third; 1 without */
 	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together, */
 	uint32_t	ordinary;		/* among the first cells; this is their number */
+	double		single;			/* of one column: the variance of the other cells, as a multiple of that of an ordinary one's block */
 } RaceTable;
 
 /* Are they of what was measured of tables, which is private? */
@@ -130,7 +134,16 @@ race_contingency_block(const RaceTable *table, uint32_t cell)
 static inline double
 race_contingency_cell_variance(const RaceTable *table, size_t cell)
 {
-	return table->variance * (cell < table->ordinary ? 1 : table->block);
+	return table->variance * (cell < table->ordinary ? 1 : table->block * table->single);
+}
+
+/* The sum of these */
+static inline double
+race_contingency_table_variance(const RaceTable *table)
+{
+	double		ordinary = table->ordinary < table->cells ? table->ordinary : (double) table->cells;
+
+	return table->variance * (ordinary + ((double) table->cells - ordinary) * table->block * table->single);
 }
 
 /* The variance of a cell's number of records, and of a counter */
@@ -146,6 +159,21 @@ extern void race_contingency_records(const RaceContingency *tables, const RaceTa
 extern uint32_t race_contingency_tables(const RaceContingency *tables);
 extern void race_contingency_first(const RaceContingency *tables, RaceTable *table);
 extern bool race_contingency_next(const RaceContingency *tables, RaceTable *table);
+
+/* Other noisy numbers of records in the ordinary cells of a column, with the variance of their noise */
+typedef struct RaceColumnNumbers
+{
+	uint32_t	column;
+	uint32_t	n;
+	int64_t    *numbers;
+	double		variance;
+} RaceColumnNumbers;
+
+/*
+ * Replace the ordinary cells of the table of a column, which was measured without blocks and parts, by means of both numbers, weighed
+ * by precision.  The arrays of the parameters change, and counters of 8 bytes.
+ */
+extern void race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers);
 
 /*
  * Count n records of d numbers, `weight` times.  Numbers are rounded down and clipped to the cells

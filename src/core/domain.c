@@ -399,10 +399,11 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	domain->group = domain->measure ? 0 : cells_at(object, "group");
 	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))
 		refuse_domains("A measure is a number, of two parts and that of NULL.");
-	if ((!domain->category && strcmp(kind, "number") != 0) || cells <= RaceDomainSingle(domain))
+	/* a release may have chosen no category */
+	if ((!domain->category && strcmp(kind, "number") != 0) || cells + (domain->category && domain->chosen) <= RaceDomainSingle(domain))
 		refuse_domains("A domain is of kind number or category, and has ordinary cells.");
 	domain->n = cells - RaceDomainSingle(domain);
-	if (domain->group > domain->n)
+	if (domain->group > Max(domain->n, 1))
 		refuse_domains("A group has no more cells than there are.");
 	if (domain->category)
 		read_categories(domain, object, to_choose);

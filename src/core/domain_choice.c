@@ -40,27 +40,84 @@ plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *t
 	return true;
 }
 
+/* The probability that a normal number is z or more */
+static double
+normal_tail(double z)
+{
+	return erfc(z / sqrt(2)) / 2;
+}
+
 /*
- * Half of delta is for the noise, half for categories of one person: discrete Gaussian noise is m or more with at most
- * the probability that a normal number is m - 1 or more (Canonne, Kamath & Steinke 2020, proposition 25).
+ * Of sums of discrete Gaussian numbers: how far the probabilities are from those of one such number, at most, as a part, with
+ * what rounding does to them.  A sum of two is one but for a theta function, 1 within 2.1 e^(-2 pi^2 v), v = a b / (a + b), of variances
+ * a and b (Poisson's summation), which is at least half of the smaller one.
+ */
+#define SUM_PART		1e-11
+
+/*
+ * An upper bound of the delta of discrete Gaussian noise of this variance in so many numbers that each differ by 1.  The loss
+ * follows from the sum of the noise alone, and passes epsilon where that is above t - n, or t, by turns with the person and
+ * without, t = epsilon variance + n / 2.  From a deviation on the density is convex: sums of its values are between
+ * integrals.  Fewer numbers, or some with another sign, say no more.
+ */
+static double
+delta_of_numbers(double epsilon, double variance, double n)
+{
+	double		deviation = sqrt(n * variance);
+	double		first = floor(epsilon * variance - n / 2) + 1;
+	double		other = first + n;
+	double		density = exp(-other * other / (2 * n * variance)) / (deviation * sqrt(2 * RACE_PI));
+
+	if (2.1 * n * exp(-RACE_PI * RACE_PI * variance) > SUM_PART / 2 || first - 1 < deviation)
+		return 1;
+	return normal_tail((first - 0.5) / deviation) * (1 + SUM_PART) -
+		exp(epsilon) * (normal_tail(other / deviation) + density / 2) * (1 - SUM_PART);
+}
+
+/* The least variance that costs at most epsilon and delta, as far as that bound tells and below a given one */
+static uint64_t
+variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
+{
+	uint64_t	low = 0;
+
+	while (low + 1 < enough)
+	{
+		uint64_t	middle = low + (enough - low) / 2;
+
+		if (delta_of_numbers(epsilon, (double) middle, (double) n) <= delta * (1 - RACE_MARGIN))
+			enough = middle;
+		else
+			low = middle;
+	}
+	return enough;
+}
+
+/*
+ * Half of delta is for the noise, half for categories of one person.  Discrete Gaussian noise is k or more with at most the
+ * probability that a normal number is k - 1/2 or more, if that is a deviation or more: the density is convex there, so each
+ * term is at most the integral around it, and the sum of all terms is at least that of the density (Canonne, Kamath &
+ * Steinke 2020, fact 18).
  */
 static bool
-plan_gaussian(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
+plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
 {
 	double		tail = delta / 2 / (double) categories * (1 - RACE_MARGIN);
+	RaceGaussianAccount account = race_gaussian_account(epsilon, delta / 2, exact, (double) categories);
 	double		deviation;
-	double		low = 0;
+	double		low = 1;
 	double		high = 37;		/* erfc is above 0 there */
 
-	threshold->rho = race_rho_allowed(epsilon, delta / 2);
-	threshold->noise = threshold->rho > 0 ? race_variance_for_rho(threshold->rho, categories) : 0;
-	if (threshold->noise == 0 || erfc(high / sqrt(2)) / 2 > tail)
+	threshold->noise = account.allowed > 0 ? race_variance_for_rho(account.allowed, categories) : 0;
+	if (threshold->noise == 0 || threshold->noise > RACE_MAX_VARIANCE - account.added || normal_tail(high) > tail)
 		return false;
+	threshold->noise += account.added;
+	if (exact)
+		threshold->noise = variance_of_numbers(epsilon, delta / 2, categories, threshold->noise);
 	for (int i = 0; i < 100; i++)
 	{
 		double		middle = (low + high) / 2;
 
-		if (erfc(middle / sqrt(2)) / 2 > tail)
+		if (normal_tail(middle) > tail)
 			low = middle;
 		else
 			high = middle;
@@ -68,21 +125,98 @@ plan_gaussian(double epsilon, double delta, uint64_t categories, RaceThreshold *
 	deviation = race_up(sqrt((double) threshold->noise));
 	threshold->mechanism = RACE_MECHANISM_GAUSSIAN;
 	threshold->reach = 0;
-	threshold->least = 2 + (int64_t) ceil(high * (1 + RACE_MARGIN) * deviation);
+	threshold->least = 1 + (int64_t) ceil(high * (1 + RACE_MARGIN) * deviation + 0.5);
+	threshold->rho = race_rho_of_sum(categories, 1, threshold->noise, 1);
 	return true;
 }
 
+double
+race_threshold_variance(const RaceThreshold *threshold)
+{
+	/* Laplace noise that is cut has less */
+	return threshold->mechanism == RACE_MECHANISM_GAUSSIAN ? (double) threshold->noise :
+		race_discrete_laplace_variance(threshold->noise);
+}
+
+/* The expected squared error of a category: of the persons that it needs, and of their number where it passes */
+static double
+threshold_error(const RaceThreshold *threshold)
+{
+	return (double) threshold->least * (double) threshold->least + race_threshold_variance(threshold);
+}
+
 bool
-race_threshold_plan(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
+race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
 {
 	RaceThreshold gaussian;
 	bool		laplace = plan_laplace(epsilon, delta, categories, threshold);
 
-	if (plan_gaussian(epsilon, delta, categories, &gaussian) && (!laplace || gaussian.least < threshold->least))
+	if (plan_gaussian(epsilon, delta, categories, exact, &gaussian) &&
+		(!laplace || threshold_error(&gaussian) < threshold_error(threshold)))
 		*threshold = gaussian;
 	else if (!laplace)
 		return false;
 	return true;
+}
+
+/*
+ * Shares of the budget that are tried: the least is left for the number of records, and for what is counted together.
+ */
+#define SHARES		32
+
+/* The variance of a cell's number of records, in one of so many tables of one column that share a budget evenly */
+static double
+table_variance(const RaceChoiceRequest *request, double epsilon, double delta)
+{
+	double		m = (double) request->records;
+	double		n = request->substitute ? 2 : 1;
+	double		scale = n * m * request->columns / epsilon;
+	double		squared = n * m * m * request->columns;
+
+	if (delta == 0)
+		return 2 * scale * scale;
+	return squared / (2 * race_gaussian_account(epsilon, delta, !request->substitute, squared).allowed);
+}
+
+/* Plan with a share of the budget for all choices; returns the expected squared error, infinite if noise would be too large. */
+static double
+plan_share(const RaceChoiceRequest *request, int share, bool pure, RaceChoicePlan *plan)
+{
+	double		choices = request->choices;
+	double		of_category;
+	double		of_cell;
+
+	plan->epsilon = race_down(race_down(request->epsilon * share) / SHARES / choices);
+	plan->delta = pure ? race_down(request->delta / choices) : race_down(race_down(request->delta * share) / SHARES / choices);
+	plan->rest_epsilon = race_down(race_down(request->epsilon * (SHARES - share)) / SHARES);
+	plan->rest_delta = pure ? 0 : race_down(race_down(request->delta * (SHARES - share)) / SHARES);
+	if (!race_threshold_plan(plan->epsilon, plan->delta, request->numbers, !request->substitute, &plan->threshold))
+		return INFINITY;
+	of_cell = of_category = table_variance(request, plan->rest_epsilon, plan->rest_delta);
+	if (request->measured)
+		of_category = 1 / (1 / of_cell + 1 / race_threshold_variance(&plan->threshold));
+	return choices * ((double) plan->threshold.least * (double) plan->threshold.least + of_category) +
+		(request->columns - choices) * of_cell;
+}
+
+bool
+race_choice_plan(const RaceChoiceRequest *request, RaceChoicePlan *plan)
+{
+	double		least = INFINITY;
+
+	for (int share = 1; share < SHARES; share++)
+		for (int pure = 0; pure <= request->may_be_pure; pure++)
+		{
+			RaceChoicePlan next;
+			double		error = plan_share(request, share, pure != 0, &next);
+
+			if (error < least)
+			{
+				least = error;
+				*plan = next;
+			}
+		}
+	return isfinite(least);
 }
 
 bool

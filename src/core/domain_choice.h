@@ -14,7 +14,7 @@
  *
  * Laplace noise is cut at the threshold, so that a category of one person passes with the probability of its last
  * number alone: for one category that is the best mechanism that there is (Desfontaines, Voss, Gipson & Mandayam 2022).
- * Gaussian noise needs fewer persons where a person may have many categories.
+ * Gaussian noise needs fewer persons where a person may have many categories.  The numbers that pass are published.
  */
 typedef struct RaceThreshold
 {
@@ -25,8 +25,45 @@ typedef struct RaceThreshold
 	double		rho;			/* of zCDP, but for the delta that it does not cover */
 } RaceThreshold;
 
-/* False when the noise would be too large; epsilon and delta as in noise.h, categories from 1 to 2^32 */
-extern bool race_threshold_plan(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold);
+/*
+ * Plan Laplace or Gaussian noise, this by the exact account if that may be used: what has the smaller error, of the persons
+ * that a category needs and of the number of those that pass, squared.  False when the
+ * noise would be too large; epsilon and delta as in noise.h, categories from 1 to 2^32.
+ */
+extern bool race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold);
+
+/* Return the variance of the noise, at most. */
+extern double race_threshold_variance(const RaceThreshold *threshold);
+
+/* What a release chooses, and what it counts: public facts */
+typedef struct RaceChoiceRequest
+{
+	double		epsilon;		/* of all */
+	double		delta;
+	int			choices;
+	int			columns;		/* whose tables are counted, with those whose categories are chosen */
+	uint64_t	numbers;		/* of persons, that neighbors change by one in each choice, */
+	int64_t		records;		/* and records of a person, with weights */
+	bool		substitute;
+	bool		measured;		/* are numbers of persons those of records, so that they are measurements, too? */
+	bool		may_be_pure;	/* may tables have no delta? */
+} RaceChoiceRequest;
+
+typedef struct RaceChoicePlan
+{
+	double		epsilon;		/* of each choice */
+	double		delta;
+	double		rest_epsilon;	/* of what is counted */
+	double		rest_delta;
+	RaceThreshold threshold;
+} RaceChoicePlan;
+
+/*
+ * Divide a budget between choices and what is counted so that the sum of expected squared errors is least: of a category of
+ * each choice, the persons that it needs, and the noise of its number; of a cell of each other column the noise.  False
+ * when the noise would be too large.
+ */
+extern bool race_choice_plan(const RaceChoiceRequest *request, RaceChoicePlan *plan);
 
 /* Does a category of `persons` persons, at least one, pass?  Draws noise; *noisy gets the number with it. */
 extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy);

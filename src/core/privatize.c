@@ -111,6 +111,14 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 	pfree(workspace);
 }
 
+void
+race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers)
+{
+	race_sketch_widen(sketch, sizeof(int64));
+	race_contingency_combine(sketch->params, sketch->counters, numbers);
+	race_sketch_touch(sketch);
+}
+
 /*
  * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors, fit)
  */

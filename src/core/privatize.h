@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "contingency.h"
 #include "noise.h"
 #include "params.h"
 #include "sketch.h"
@@ -53,6 +54,9 @@ extern double race_request_rho(const RaceRequest *request, const RaceParams *par
  */
 extern void race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 								  MemoryContext context, RaceSketch **sketches);
+
+/* Let other noisy numbers of the categories of a column serve what was measured of tables (contingency.h). */
+extern void race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers);
 
 /* race_privatize() of both halves of race_build_value */
 extern Datum race_privatize_pair(PG_FUNCTION_ARGS);

@@ -52,8 +52,8 @@ typedef struct ColumnsPlan
 	RaceCounted counted;
 	RaceContingency tables;
 	RaceRequest request;
-	double		delta;			/* of the whole release, of which choices of categories get half */
-	int			max_contributions;	/* which choices count; in the request, times the largest weight */
+	RaceChoiceRequest choice_request;	/* of columns whose categories are chosen */
+	RaceChoicePlan choice;
 	double		records;
 	RaceSelect	select;
 	RaceSelectArrays arrays;
@@ -290,7 +290,15 @@ simulate(ColumnsPlan *plan, double epsilon)
 	int64	   *counts = plan->counts;
 	uint64		again[RACE_GRAPH_COLUMNS];
 
-	plan->request.epsilon = plan->counted.chosen == 0 ? epsilon : race_choice_part(epsilon, plan->counted.chosen, true);
+	plan->request.epsilon = epsilon;
+	if (plan->counted.chosen > 0)
+	{
+		plan->choice_request.epsilon = epsilon;
+		if (!race_choice_plan(&plan->choice_request, &plan->choice))
+			return false;
+		plan->request.epsilon = plan->choice.rest_epsilon;
+		plan->request.delta = plan->choice.rest_delta;
+	}
 	plan->count_noise = race_measure_begin(&plan->request, &plan->tables, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
 		return false;
@@ -312,6 +320,9 @@ simulate(ColumnsPlan *plan, double epsilon)
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
+	for (uint32 i = 0; i < select->columns; i++)
+		if (plan->counted.domains[i].chosen && plan->choice_request.measured)
+			plan->variance[i] = 1 / (1 / plan->variance[i] + 1 / race_threshold_variance(&plan->choice.threshold));
 	return true;
 }
 
@@ -407,15 +418,15 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	const RaceSelect *select = &plan->select;
 	const RaceCounted *counted = &plan->counted;
 	double		precision = 1 / race_select_variance(select, plan->count_noise);
-	RaceThreshold threshold;
 	int			triples = 0;
 
+	/* the last cells of columns whose categories were measured when they were chosen tell less */
 	for (int i = 0; i < counted->columns; i++)
-		precision += 1 / (plan->variance[i] * select->cells[i]);
+		if (!(counted->domains[i].chosen && plan->choice_request.measured))
+			precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
-	if (counted->chosen > 0 && race_choice_threshold(epsilon, plan->delta, counted->chosen, plan->max_contributions,
-													 plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE, &threshold))
-		add_line(plan, "persons of a category that is chosen as often as not", (double) threshold.least, "persons");
+	if (counted->chosen > 0)
+		add_line(plan, "persons of a category that is chosen as often as not", (double) plan->choice.threshold.least, "persons");
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
@@ -443,6 +454,26 @@ add_lines(ColumnsPlan *plan, double epsilon)
 
 /* ---------------------------------------------------------------- arguments */
 
+/* Set what the plan of choices depends on, which public facts say. */
+static void
+plan_choices(const RaceLedger *ledger, const RaceDataset *dataset, ColumnsPlan *plan, bool of_records)
+{
+	RaceChoiceRequest *request = &plan->choice_request;
+	List	   *columns = NIL;
+
+	for (int i = 0; i < plan->counted.columns; i++)
+		if (plan->counted.domains[i].chosen)
+			columns = lappend(columns, pstrdup(quote_identifier(plan->counted.domains[i].name)));
+	request->delta = plan->request.delta;
+	request->choices = plan->counted.chosen;
+	request->columns = plan->counted.n;
+	request->records = dataset->max_contributions;
+	request->substitute = plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	request->numbers *= request->substitute ? 2 : 1;
+	request->measured = of_records && race_choice_measures(ledger, dataset, columns);
+	request->may_be_pure = true;
+}
+
 /* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */
 static void
 read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
@@ -464,7 +495,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	race_act_begin(&ledger, fcinfo, false);
 	dataset = race_ledger_dataset(&ledger, name);
 	race_request_check_rights(dataset->relation, GetUserId());
-	plan->max_contributions = dataset->max_contributions;
+	plan->choice_request.numbers = dataset->max_contributions;
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
 		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);
 	plan->request.max_contributions = dataset->max_contributions;
@@ -478,8 +509,9 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	params = race_params_arg(race_ledger_params(&ledger, plan->counted.params));
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
-	if (plan->counted.chosen == 0 &&
-		race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params, params, false))
+	if (plan->counted.chosen > 0)
+		plan_choices(&ledger, dataset, plan, PG_ARGISNULL(PLAN_MEASURE) && PG_ARGISNULL(PLAN_WEIGHT_MAX));
+	else if (race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params, params, false))
 		plan->request.delta = 0;
 	SPI_finish();
 }
@@ -530,9 +562,6 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 		race_refuse_arguments("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
 	race_row_start(&plan->row, fcinfo);
 	read_dataset(fcinfo, epsilon, plan);
-	plan->delta = plan->request.delta;
-	if (plan->counted.chosen > 0)
-		plan->request.delta /= 2;
 	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);

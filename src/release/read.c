@@ -75,6 +75,7 @@ typedef struct Parts
 	int			halves;			/* of each: 1, or 2 with a value */
 	Datum	   *labels;			/* or NULL */
 	Datum	   *sketches;		/* [n][halves], private, or 0 while none has arrived */
+	const List *chosen;			/* RaceColumnNumbers * of columns whose numbers were measured already */
 	MemoryContext context;		/* of the private sketches */
 } Parts;
 
@@ -104,6 +105,7 @@ static void
 take_sketches(Parts *parts, int i, const RaceView *exact)
 {
 	RaceSketch *sketches[RACE_HALVES];
+	ListCell   *cell;
 
 	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
 	for (int half = 0; half < parts->halves; half++)
@@ -112,6 +114,8 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 		race_params_check_same(parts->params, exact[half].params);
 	}
 	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
+	foreach(cell, parts->chosen)
+		race_combine_column(sketches[0], lfirst(cell));
 	for (int half = 0; half < parts->halves; half++)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
 }
@@ -580,6 +584,7 @@ race_read_private(const RaceAsked *asked, RaceChecked *checked, int n, Datum *la
 	Parts		parts;
 
 	start_parts(&parts, &checked->noise, asked->params, n, RaceHalvesOf(asked), labels);
+	parts.chosen = checked->chosen_numbers;
 	read_quietly(&parts.receiver, &parts, checked, apart ? checked->parts_query : checked->query,
 				 checked->of_partitions, asked->run_path);
 	return parts.sketches;
@@ -651,12 +656,18 @@ compare_persons(const void *a, const void *b)
 	return left->noisy != right->noisy ? (left->noisy < right->noisy ? 1 : -1) : compare_labels(&left->value, &right->value);
 }
 
+static int
+compare_chosen(const void *a, const void *b)
+{
+	return compare_labels(&((const Chosen *) a)->value, &((const Chosen *) b)->value);
+}
+
 Datum
-race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i)
+race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, RaceColumnNumbers *numbers)
 {
 	Choice		choice = {
 		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
-		.threshold = &checked->threshold,
+		.threshold = &checked->choice.threshold,
 		.context = CurrentMemoryContext,
 		.space = 64
 	};
@@ -666,9 +677,16 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i)
 	read_quietly(&choice.receiver, NULL, checked, list_nth_node(Query, checked->choices, i), false, asked->run_path);
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_persons);
 	choice.n = Min(choice.n, asked->most_chosen);
+	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
+	numbers->n = choice.n;
+	numbers->variance = race_threshold_variance(choice.threshold);
+	numbers->numbers = palloc(choice.n * sizeof(int64));
 	for (int k = 0; k < choice.n; k++)
+	{
 		values[k] = choice.values[k].value;
+		numbers->numbers[k] = choice.values[k].noisy;
+	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 

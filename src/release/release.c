@@ -231,7 +231,7 @@ write_request(Release *release)
 	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
 
 /* Domains without the categories that a release chose */
-#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single}'::text[] ELSE d END ORDER BY n)" \
+#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least}'::text[] ELSE d END ORDER BY n)" \
 	" FROM jsonb_array_elements(" domains ") WITH ORDINALITY e (d, n))"
 
 /* Is there a release of that name, request and domains?  Error 42710 if of others. */
@@ -296,7 +296,7 @@ enter_charge(Release *release)
 		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
 		race_ledger_role(release->role),
 		{JSONBOID, release->asked.domains, release->asked.domains == 0 || release->asked.series == 0},
-		{FLOAT8OID, Float8GetDatum(release->asked.delta / 2), checked->choices == NIL}
+		{FLOAT8OID, Float8GetDatum(checked->choice.delta * list_length(checked->choices)), checked->choices == NIL}
 	};
 	bool		isnull;
 
@@ -409,10 +409,20 @@ use_chosen_cells(Release *release)
 	release->asked.params = race_params_arg(release->asked.params_datum);
 }
 
+static Datum
+numbers_datum(const RaceColumnNumbers *numbers)
+{
+	Datum	   *values = palloc(numbers->n * sizeof(Datum));
+
+	for (uint32 i = 0; i < numbers->n; i++)
+		values[i] = Int64GetDatum(numbers->numbers[i]);
+	return PointerGetDatum(construct_array(values, numbers->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
 /*
  * Choose what nobody has listed, labels or categories of columns, and check the request that states them.  Private data
- * decide through noisy numbers of persons alone, so all that follows is post-processing.  Where no category is chosen,
- * an empty text is one.
+ * decide through noisy numbers of persons alone, so all that follows is post-processing.  These numbers are published with
+ * the categories.
  */
 static RaceChecked *
 choose(Release *release, RaceChecked *checked)
@@ -420,26 +430,37 @@ choose(Release *release, RaceChecked *checked)
 	RaceAsked  *asked = &release->asked;
 	RaceChecked *stated;
 	StringInfoData told;
+	List	   *measured = NIL;
 	bool		isnull;
 
 	initStringInfo(&told);
 	appendStringInfo(&told, "release \"%s\" chose values that " INT64_FORMAT " or more persons have, but for noise:",
-					 asked->name, checked->threshold.least);
+					 asked->name, checked->choice.threshold.least);
 	for (int i = 0; i < list_length(asked->chosen); i++)
 	{
+		RaceColumnNumbers *numbers = palloc(sizeof(RaceColumnNumbers));
+		Datum		values = race_read_chosen(asked, checked, i, numbers);
 		RaceParameter parameters[] = {
-			{TEXTARRAYOID, race_read_chosen(asked, checked, i), false},
+			{TEXTARRAYOID, values, false},
 			{JSONBOID, asked->domains, asked->domains == 0},
-			RaceText(RACE_OTHER)
+			RaceText(RACE_OTHER),
+			{get_array_type(INT8OID), numbers_datum(numbers), false},
+			{FLOAT8OID, Float8GetDatum(sqrt(numbers->variance)), false},
+			{INT8OID, Int64GetDatum(checked->choice.threshold.least), false}
 		};
 
 		if (asked->domains == 0)
 			race_ledger_run(&release->ledger, "SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
 							lengthof(parameters), parameters);
 		else
-			race_ledger_run(&release->ledger, "SELECT _racepriv._race_state_categories($2, $1), cardinality($1)",
+			race_ledger_run(&release->ledger, "SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6) s",
 							lengthof(parameters), parameters);
 		*(asked->domains == 0 ? &asked->labels : &asked->domains) = race_ledger_value(1, &isnull);
+		if (checked->measured)
+		{
+			numbers->column = DatumGetInt32(race_ledger_value(3, &isnull));
+			measured = lappend(measured, numbers);
+		}
 		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",", DatumGetInt32(race_ledger_value(2, &isnull)),
 						 (char *) list_nth(asked->chosen, i));
 	}
@@ -448,6 +469,7 @@ choose(Release *release, RaceChecked *checked)
 	if (asked->domains != 0)
 		use_chosen_cells(release);
 	stated = check(release);
+	stated->chosen_numbers = measured;
 	if (!race_request_same_objects(checked, stated) || !race_request_current(checked))
 		refuse_changed();
 	return stated;

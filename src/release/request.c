@@ -361,14 +361,23 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAs
 /* Of a value that is chosen, as of a category that is described */
 #define MOST_BYTES_OF_VALUE		"200"
 
-/* How many persons have each value: each counts for as many values as she may have rows.  RACE_OTHER means the rest. */
+/* RACE_OTHER means the rest. */
+#define MAY_BE_CHOSEN(label)	label " <> '" RACE_OTHER "' AND octet_length(" label ") <= " MOST_BYTES_OF_VALUE \
+	" AND " RACE_SCHEMA "._race_is_shown(" label ", false)"
+
+/*
+ * How many persons have each value: each counts for as many values as she may have rows.  Where their numbers are those of
+ * records, they are of the rows that a unit keeps; else of values, so that more are found.
+ */
 static char *
-choice_text(const RaceDataset *dataset, const RaceAsked *asked)
+choice_text(const RaceDataset *dataset, const RaceAsked *asked, bool measured)
 {
+	if (measured)
+		return psprintf("SELECT kept.label, %s FROM %s AND " MAY_BE_CHOSEN("kept.label") " GROUP BY kept.label",
+						dataset->unit_column != NULL ? "count(DISTINCT kept.unit)" : "count(*)",
+						kept_text(dataset, asked, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label", "true"));
 	return psprintf("SELECT kept.label, count(*) FROM %s GROUP BY kept.label",
-					kept_text(dataset, asked, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
-							  "good.label <> '" RACE_OTHER "' AND octet_length(good.label) <= " MOST_BYTES_OF_VALUE
-							  " AND " RACE_SCHEMA "._race_is_shown(good.label, false)"));
+					kept_text(dataset, asked, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label", MAY_BE_CHOSEN("good.label")));
 }
 
 /* The same of a dataset without a unit, from the parts of its relation, where they are */
@@ -546,7 +555,7 @@ analyze_choices(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *c
 		Query	   *query;
 
 		one.label = lfirst(cell);
-		query = analyze_template(ledger, &one, &again, choice_text(checked->dataset, &one));
+		query = analyze_template(ledger, &one, &again, choice_text(checked->dataset, &one, checked->measured));
 		checked->calls = again.calls;
 		checked->choices = lappend(checked->choices, query);
 		again.probes = checked->probes;
@@ -669,8 +678,8 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 		nextafter(asked->epsilon - scores, 0);
 
 	if (choices > 0)
-		left = race_choice_part(asked->epsilon, choices, true);
-	checked->noise = race_make_request(asked->params, left, choices > 0 ? asked->delta / 2 : asked->delta,
+		left = checked->choice.rest_epsilon;
+	checked->noise = race_make_request(asked->params, left, choices > 0 ? checked->choice.rest_delta : asked->delta,
 									   asked->choose_rows ? NULL : &asked->rows,
 									   dataset->max_contributions, dataset->neighbors,
 									   asked->fit);
@@ -686,18 +695,6 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 	use_weights(asked, race_params_arg(checked->scores_params), &checked->scores_noise);
 }
 
-/*
- * The noise of what is chosen.  Half of delta and 1 / (n + 4) of epsilon go to each of n choices: its noise is
- * for one number of persons in each category, and what is left is for all tables.
- */
-#define TABLES_PART		4
-
-double
-race_choice_part(double epsilon, int choices, bool rest)
-{
-	return race_down(race_down(epsilon * (rest ? TABLES_PART : 1)) / (choices + TABLES_PART));
-}
-
 /* How many numbers of persons, or of values, differ by one between neighbors */
 static uint64
 numbers_changed(int max_contributions, bool substitute)
@@ -706,17 +703,49 @@ numbers_changed(int max_contributions, bool substitute)
 }
 
 bool
-race_choice_threshold(double epsilon, double delta, int choices, int max_contributions, bool substitute,
-					  RaceThreshold *threshold)
+race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns)
 {
-	return race_threshold_plan(race_choice_part(epsilon, choices, false), race_down(delta / 2 / choices),
-							   numbers_changed(max_contributions, substitute), threshold);
+	const ListCell *cell;
+
+	if (dataset->max_contributions == 1 || dataset->unit_column == NULL)
+		return dataset->max_contributions == 1;
+	foreach(cell, columns)
+	{
+		RaceParameter parameters[] = {
+			{OIDOID, ObjectIdGetDatum(dataset->relation), false}, RaceText(dataset->unit_column), RaceText((char *) lfirst(cell))
+		};
+		bool		isnull;
+
+		/* a unique index of the unit, the column, or both; the relation has no rows that it does not see */
+		race_ledger_run(ledger, "SELECT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid"
+						" AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) k (key)"
+						" LEFT JOIN pg_attribute a ON a.attrelid = $1 AND a.attnum = k.key AND k.key > 0"
+						" WHERE (a.attname = $2 OR quote_ident(a.attname) = $3) IS NOT TRUE))"
+						" AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class r ON r.oid = $1 WHERE h.inhparent = $1 AND r.relkind <> 'p')",
+						lengthof(parameters), parameters);
+		if (!DatumGetBool(race_ledger_value(1, &isnull)))
+			return false;
+	}
+	return true;
 }
 
 static void
 plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
+	bool		tables = asked->domains != 0;
+	bool		substitute = strcmp(dataset->neighbors, "substitute") == 0;
+	RaceChoiceRequest request = {
+		.epsilon = asked->epsilon,
+		.delta = asked->delta,
+		.choices = list_length(asked->chosen),
+		/* a sketch is as good as tables of its numbers, and the label's */
+		.columns = asked->params->dims + !tables,
+		.numbers = numbers_changed(dataset->max_contributions, substitute),
+		.records = (int64) dataset->max_contributions * Max(asked->weight_max, 1),
+		.substitute = substitute,
+		.may_be_pure = tables
+	};
 	const char *hint = "Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
 
 	if (race_ledger_in_zcdp(ledger, dataset->budget))
@@ -731,8 +760,11 @@ plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 				 errmsg("labels or categories that are not listed need a dataset with a unit_column"),
 				 errdetail("Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
 				 errhint("%s", hint)));
-	if (!race_choice_threshold(asked->epsilon, asked->delta, list_length(asked->chosen), dataset->max_contributions,
-							   strcmp(dataset->neighbors, "substitute") == 0, &checked->threshold))
+	/* what counts weights or divides records by a measure counts no persons */
+	checked->measured = tables && asked->weight == NULL && asked->measure == NULL &&
+		race_choice_measures(ledger, dataset, asked->chosen);
+	request.measured = checked->measured;
+	if (!race_choice_plan(&request, &checked->choice))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the noise of numbers of persons would be too large"),
@@ -816,7 +848,7 @@ race_checked_rho(const RaceAsked *asked, const RaceChecked *checked)
 		rho = nextafter(rho + race_request_rho(&checked->scores_noise,
 											   race_params_arg(checked->scores_params)), INFINITY);
 	for (int i = 0; i < list_length(asked->chosen); i++)
-		rho = race_cost_sum(rho, checked->threshold.rho);
+		rho = race_cost_sum(rho, checked->choice.threshold.rho);
 	return rho;
 }
 

@@ -146,7 +146,9 @@ typedef struct RaceChecked
 	RaceDataset *dataset;
 	RaceLineage *lineage;
 	RaceRequest noise;			/* of the sketches */
-	RaceThreshold threshold;	/* of the persons of each value that is chosen, */
+	RaceChoicePlan choice;		/* of each value that is chosen; */
+	bool		measured;		/* are numbers of its persons those of its records? */
+	List	   *chosen_numbers; /* then of each column RaceColumnNumbers *, once they were read */
 	RaceBounds	bounds;			/* of asked->described */
 	List	   *choices;		/* and for each of asked->chosen the Query that gives (value, persons) */
 	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
@@ -206,12 +208,11 @@ typedef void RaceDescribe(FunctionCallInfo fcinfo, const RaceLedger *ledger, Rac
 
 extern Datum race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare);
 
-/* The part of epsilon that each of n choices of values gets; and what is left for the sketches */
-extern double race_choice_part(double epsilon, int choices, bool rest);
-
-/* The noise and threshold of each of n choices, of a release at this cost; false if noise would be too large */
-extern bool race_choice_threshold(double epsilon, double delta, int choices, int max_contributions, bool substitute,
-								  RaceThreshold *threshold);
+/*
+ * Are the persons of a value as many as its records, so that their noisy number measures these, too?  If a unit has one record
+ * of each value of a column that is chosen, as a unique index says, or one altogether.
+ */
+extern bool race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns);
 
 /* The largest rho that all sketches of a request can have together */
 extern double race_checked_rho(const RaceAsked *asked, const RaceChecked *checked);

@@ -248,7 +248,9 @@ mutant choice-delta 'choice of categories' 'delta for one category' \
 mutant choice-gaussian-delta 'choice of categories, Gaussian' 'delta for one category' \
 	's/tail = delta \/ 2 \/ \(double\) categories \*/tail = delta \/ 2 */' choice_test
 mutant choice-gaussian-twice 'choice of categories, Gaussian' 'all of delta for the noise' \
-	's/race_rho_allowed\(epsilon, delta \/ 2\);/race_rho_allowed(epsilon, delta);/' choice_test
+	's/variance_of_numbers\(epsilon, delta \/ 2, categories,/variance_of_numbers(epsilon, delta, categories,/' choice_test
+mutant choice-gaussian-loss 'choice of categories, Gaussian' 'the loss of one number' \
+	's/first = floor\(epsilon \* variance - n \/ 2\) \+ 1;/first = floor(epsilon * variance - 0.5) + 1;/' choice_test
 mutant choice-person 'choice of categories' 'one category a person' \
 	's/return \(uint64\) max_contributions \*/return (uint64)/' 174_choice_audit
 mutant choice-rows 'choice of categories' 'rows for persons' \
@@ -256,9 +258,11 @@ mutant choice-rows 'choice of categories' 'rows for persons' \
 mutant choice-bound 'choice of categories, bounds by noisy counts' 'all rows of a person' \
 	's/dataset->max_contributions, counted/dataset->max_contributions + 1000, counted/' 174_choice_audit
 mutant choice-free 'choice of categories' 'all of epsilon for the tables' \
-	's/left = race_choice_part\(asked->epsilon, choices, true\);/left = asked->epsilon;/' chosen
+	's/left = checked->choice\.rest_epsilon;/left = asked->epsilon;/' chosen
 mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
-	's/choices > 0 \? asked->delta \/ 2 : asked->delta/asked->delta/' chosen
+	's/plan->rest_delta = pure \? 0 : /plan->rest_delta = /' choice_test
+mutant choice-shares 'choice of categories' 'each of several choices gets the part of all' \
+	's/race_down\(request->epsilon \* share\) \/ SHARES \/ choices/race_down(request->epsilon * share) \/ SHARES/' choice_test
 
 ##### bounds by noisy counts
 

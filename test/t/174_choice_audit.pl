@@ -5,10 +5,14 @@
 # epsilon and delta that a choice has makes the bounds almost equalities: one person more costs e^(epsilon / 4) and
 # delta / 4 in each of four labels.
 #
+# Where a person may have many labels, noise is Gaussian, and the noisy numbers of labels that pass are published.  The audit
+# looks at their deviation, which must be what is recorded, and at how often labels of one person pass; the control is how often
+# labels do that have as many persons as the threshold.
+#
 # Six or seven persons have a number far beyond all others.  The last of three readings for bounds, with three quarters of
 # epsilon, counts them, and the upper bound tells whether they are more than noise.  (The others see all numbers near 0.)
 #
-# False alarms: 5 bounds of 2 probabilities at 1e-12 each, 1e-11 a run of this file (all tests: 030_audit.pl).
+# False alarms: 7 bounds of 2 probabilities at 1e-12 each, and |z| < 7.5 twice, 1.3e-13: 1.5e-11 a run of this file (all tests: 030_audit.pl).
 use strict;
 use warnings;
 use lib 'test/t';
@@ -20,11 +24,14 @@ use RaceServer;
 use constant {
 	ALPHA => 1e-12,
 	CONTRIBUTIONS => 4,
-	EPSILON => 8,				# of the choice: a fifth of that of the release
+	EPSILON => 8,				# of the choice: half of that of the release
 	DELTA => 0.0585,			# half of it
 	OWN => 60,					# persons with labels of their own
 	LABELS => 130,				# of each other kind
 	TABLES => 4,				# each has a budget, of a delta below 1
+	GAUSSIAN_EPSILON => 1,
+	GAUSSIAN_DELTA => 0.02,
+	GAUSSIAN_CALLS => 40,
 	CALLS => 28,				# of all tables
 	SEARCHES => 400,
 	REACH => 3,					# epsilon of the last reading
@@ -43,7 +50,7 @@ BEGIN
 	END LOOP;
 	COMMIT;
 	FOR i IN 1 .. @{[CALLS]} LOOP
-		CALL race_release_sketch('visits ' || i, 'visits' || i % @{[TABLES]}, 'l2(dims=1, rows=1, range=2)', 'ARRAY[1]', 5 * @{[EPSILON]}, 2 * @{[DELTA]}, label => 'label');
+		CALL race_release_sketch('visits ' || i, 'visits' || i % @{[TABLES]}, 'l2(dims=1, rows=1, range=2)', 'ARRAY[1]', 2 * @{[EPSILON]}, 2 * @{[DELTA]}, label => 'label');
 	END LOOP;
 END \$\$
 END
@@ -66,6 +73,39 @@ cmp_ok(probability_at_least($own, OWN * CALLS, ALPHA), '<=', DELTA, "labels of o
 cmp_ok(at_least($passed{2}), '<=', allowed($passed{1}), "the second person costs at most epsilon and delta: $passed{1}, $passed{2}");
 cmp_ok(at_least($passed{3}), '<=', allowed($passed{2}), "so does the third: $passed{3}");
 cmp_ok(at_least($passed{3}), '>', allowed($passed{1}), 'control: two more persons cost more');
+
+# Gaussian noise: labels of 300 persons, of as many as the threshold, and of one, of whom each has 16
+sql(<<"END");
+CREATE TABLE often AS SELECT p AS person, 'many ' || k AS label FROM generate_series(1, 300) p, generate_series(1, 16) k
+UNION ALL SELECT 1000 + p, 'own ' || p || ' ' || k FROM generate_series(1, @{[OWN]}) p, generate_series(1, 16) k;
+CREATE UNIQUE INDEX ON often (person, label);
+CALL race_protect('often', epsilon_limit => 100000, delta_limit => 0.99, unit_column => 'person', max_contributions => 16);
+END
+my $least = sql("SELECT expected FROM race_plan('often', '{label}', @{[GAUSSIAN_EPSILON]}, @{[GAUSSIAN_DELTA]}) WHERE unit = 'persons'");
+sql(<<"END");
+INSERT INTO often SELECT 10000 * k + p, 'half ' || k FROM generate_series(1, 16) k, generate_series(1, $least) p;
+DO \$\$
+BEGIN
+	FOR i IN 1 .. @{[GAUSSIAN_CALLS]} LOOP
+		CALL race_release('often ' || i, 'often', '{label}', @{[GAUSSIAN_EPSILON]}, @{[GAUSSIAN_DELTA]});
+	END LOOP;
+END \$\$
+END
+my ($n, $mean, $square, $error, $half, $alone) = split /\|/, sql(<<'END');
+WITH numbers AS (SELECT name, c.label, p.persons::float8 AS persons, (domains->0->>'persons_error')::float8 AS error
+	FROM race_catalog, jsonb_array_elements_text(domains->0->'categories') WITH ORDINALITY c (label, place),
+		jsonb_array_elements_text(domains->0->'persons') WITH ORDINALITY p (persons, place)
+	WHERE name LIKE 'often %' AND c.place = p.place)
+SELECT count(*) FILTER (WHERE label LIKE 'many %'), avg(persons - 300) FILTER (WHERE label LIKE 'many %'), avg((persons - 300) ^ 2) FILTER (WHERE label LIKE 'many %'),
+	max(error), count(*) FILTER (WHERE label LIKE 'half %'), count(DISTINCT name || split_part(label, ' ', 2)) FILTER (WHERE label LIKE 'own %') FROM numbers
+END
+my $trials = 16 * GAUSSIAN_CALLS;
+is($n, $trials, 'Gaussian: labels of many persons pass');
+cmp_ok(abs($mean) / $error * sqrt($trials), '<', 7.5, sprintf 'their numbers are noisy by %.2f in the mean', $mean);
+cmp_ok(abs($square / $error**2 - 1) * sqrt($trials / 2), '<', 7.5, sprintf 'the variance of the noise is as recorded: %.2f, %.2f', $square, $error**2);
+cmp_ok(abs(2 * $square / $error**2 - 1) * sqrt($trials / 2), '>', 7.5, 'control: half of the variance is seen');
+cmp_ok(probability_at_least($alone, OWN * GAUSSIAN_CALLS, ALPHA), '<=', GAUSSIAN_DELTA / 2, "labels of one person pass, one of 16, at most with half of delta: $alone");
+cmp_ok(probability_at_least($half, $trials, ALPHA), '>', GAUSSIAN_DELTA, "control: labels with as many persons as the threshold pass: $half");
 
 # How often bounds reach out to so many persons
 sub reached {

@@ -145,7 +145,7 @@ check_laplace(void)
 		int64_t		half;
 		long double worst;
 
-		if (!race_threshold_plan(epsilon, delta, c, &threshold) || threshold.mechanism != RACE_MECHANISM_LAPLACE ||
+		if (!race_threshold_plan(epsilon, delta, c, true, &threshold) || threshold.mechanism != RACE_MECHANISM_LAPLACE ||
 			threshold.reach > CASES(1000, 100))
 			continue;
 		n++;
@@ -187,32 +187,150 @@ gaussian_tail(int64_t least, uint64_t variance)
 	return tail / all;
 }
 
+#define MOST_SUMMED	400000
+
+/* Set the probabilities of the sum of n numbers of discrete Gaussian noise, from -side to side, by adding one after the other; returns side. */
+static int64_t
+sum_gaussians(uint64_t n, uint64_t variance, long double *probability)
+{
+	static long double one[MOST_SUMMED];
+	static long double next[MOST_SUMMED];
+	int64_t		reach = (int64_t) (12 * sqrt((double) variance)) + 10;
+	int64_t		side = reach;
+	long double all = 0;
+
+	for (int64_t x = -reach; x <= reach; x++)
+		all += one[x + reach] = expl(-(long double) x * x / (2 * (long double) variance));
+	for (int64_t x = 0; x <= 2 * reach; x++)
+		probability[x] = one[x] /= all;
+	for (uint64_t k = 1; k < n; k++)
+	{
+		int64_t		most = (int64_t) (12 * sqrt((double) (variance * (k + 1)))) + 10;
+		int64_t		wider = side + reach < most ? side + reach : most;
+
+		memset(next, 0, (2 * wider + 1) * sizeof(long double));
+		for (int64_t x = -side; x <= side; x++)
+			for (int64_t y = -reach; y <= reach; y++)
+				if (x + y >= -wider && x + y <= wider)
+					next[x + y + wider] += probability[x + side] * one[y + reach];
+		side = wider;
+		memcpy(probability, next, (2 * side + 1) * sizeof(long double));
+	}
+	return side;
+}
+
+/* The delta of n numbers with this noise that differ by 1 each, which the sum of their noise tells */
+static long double
+delta_of_sum(uint64_t n, uint64_t variance, double epsilon)
+{
+	static long double probability[MOST_SUMMED];
+	int64_t		side = sum_gaussians(n, variance, probability);
+	long double factor = expl(epsilon);
+	long double delta = 0;
+
+	for (int64_t s = -side; s <= side + (int64_t) n; s++)
+	{
+		long double with = s - (int64_t) n >= -side ? probability[s - (int64_t) n + side] : 0;
+		long double without = s <= side ? probability[s + side] : 0;
+
+		if (with > factor * without)
+			delta += with - factor * without;
+	}
+	return delta;
+}
+
+/* Few enough terms to add up */
+static bool
+is_small(uint64_t categories, uint64_t variance)
+{
+	return categories <= 18 && categories * variance < CASES(20000, 1000);
+}
+
+/* What the noise costs: of few numbers by brute force, else by zCDP or the account of the Gaussian mechanism itself (noise.h), or nearly */
+static bool
+noise_is_private(const RaceThreshold *threshold, uint64_t categories, double epsilon, double delta)
+{
+	if (is_small(categories, threshold->noise))
+		return delta_of_sum(categories, threshold->noise, epsilon) <= delta;
+	return race_gaussian_epsilon((double) categories / (2 * (double) threshold->noise), delta) <= epsilon * (1 + 1e-5);
+}
+
 static void
 check_gaussian(void)
 {
+	static const double epsilons[] = {0.3, 1, 3, 8};
 	bool		is_private = true;
 	bool		attained = true;
+	bool		control = true;
 	int			n = 0;
 
-	for (uint64_t c = 2; c <= 2000; c *= 3)
-		for (double delta = 1e-3; delta > 1e-10; delta *= 1e-3)
-		{
-			RaceThreshold threshold;
-			bool		kept;
+	for (int i = 0; i < 4; i++)
+		for (uint64_t c = 2; c <= 2000; c *= 3)
+			for (double delta = 1e-3; delta > 1e-10; delta *= 1e-3)
+			{
+				double		epsilon = epsilons[i];
+				RaceThreshold threshold;
+				RaceThreshold less;
+				bool		kept;
 
-			if (!race_threshold_plan(1, delta, c, &threshold) || threshold.mechanism != RACE_MECHANISM_GAUSSIAN)
-				continue;
-			n++;
-			is_private &= (double) c / (2 * (double) threshold.noise) <= threshold.rho &&
-				race_epsilon_of_rho(threshold.rho, delta / 2) <= 1 + 1e-9 &&
-				c * gaussian_tail(threshold.least - 1, threshold.noise) <= delta / 2;
-			is_private &= !passes(&threshold, 1, threshold.least - 2, &kept) && kept &&
-				passes(&threshold, 1, threshold.least - 1, &kept) && kept && next.mechanism == RACE_MECHANISM_GAUSSIAN &&
-				next.scale == threshold.noise;
-			attained &= c * gaussian_tail((int64_t) (threshold.least * 0.95), threshold.noise) > delta / 2;
-		}
-	ok(n >= 12 && is_private, "Gaussian noise costs at most epsilon and delta: %d plans", n);
-	ok(attained, "with a threshold that is 5 %% less, it costs more");
+				if (!race_threshold_plan(epsilon, delta, c, true, &threshold) || threshold.mechanism != RACE_MECHANISM_GAUSSIAN)
+					continue;
+				n++;
+				is_private &= noise_is_private(&threshold, c, epsilon, delta / 2) &&
+					c * gaussian_tail(threshold.least - 1, threshold.noise) <= delta / 2;
+				is_private &= !passes(&threshold, 1, threshold.least - 2, &kept) && kept &&
+					passes(&threshold, 1, threshold.least - 1, &kept) && kept && next.mechanism == RACE_MECHANISM_GAUSSIAN &&
+					next.scale == threshold.noise;
+				/* one or two persons less cost more, and so does a tenth less noise */
+				attained &= c * gaussian_tail(threshold.least - 3, threshold.noise) > delta / 2;
+				less = threshold;
+				less.noise = threshold.noise - threshold.noise / 10 - 1;
+				control &= threshold.noise < 10 || !noise_is_private(&less, c, epsilon, delta / 2);
+			}
+	ok(n >= 40 && is_private, "Gaussian noise costs at most epsilon and delta: %d plans", n);
+	ok(attained, "with a threshold that is two less, it costs more");
+	ok(control, "control: with a tenth less noise, it costs more");
+}
+
+/* One person's records of each category cost no more than the whole budget, whatever is planned. */
+static void
+check_plans(void)
+{
+	static const double epsilons[] = {0.1, 1, 3, 20};
+	bool		is_private = true;
+	bool		spent = true;
+	bool		served = true;
+	int			n = 0;
+
+	for (int i = 0; i < 4 * 3 * 4 * 3 * 4; i++)
+	{
+		RaceChoiceRequest request = {
+			.epsilon = epsilons[i % 4],
+			.delta = i / 4 % 3 == 0 ? 1e-3 : i / 4 % 3 == 1 ? 1e-5 : 1e-9,
+			.choices = 1 + i / 12 % 4 / 3,
+			.columns = 1 << (i / 12 % 4),
+			.numbers = i / 48 % 3 == 0 ? 1 : i / 48 % 3 == 1 ? 10 : 30,
+			.measured = i / 144 % 2,
+			.may_be_pure = i / 288 != 0
+		};
+		RaceChoicePlan plan;
+		RaceThreshold whole;
+
+		request.records = (int64_t) request.numbers;
+		if (!race_choice_plan(&request, &plan))
+			continue;
+		n++;
+		is_private &= request.choices * (long double) plan.epsilon + plan.rest_epsilon <= request.epsilon &&
+			request.choices * (long double) plan.delta + plan.rest_delta <= request.delta;
+		spent &= request.choices * plan.epsilon + plan.rest_epsilon > request.epsilon * (1 - 1e-9) &&
+			request.choices * plan.delta + plan.rest_delta > request.delta * (1 - 1e-9);
+		/* of one column, whose numbers are measurements, the choice is as good as if it had all */
+		if (request.columns == 1 && request.measured && race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
+			served &= plan.threshold.least <= 2 + 1.05 * whole.least;
+	}
+	ok(n > 200 && is_private, "choices and what is counted cost together at most epsilon and delta: %d plans", n);
+	ok(spent, "nothing is left over");
+	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or 5 %% and two persons more");
 }
 
 /* Numbers in one reading after the other */
@@ -326,10 +444,11 @@ main(void)
 
 	check_laplace();
 	check_gaussian();
+	check_plans();
 	check_bounds();
-	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, &threshold), "noise that is too large is refused");
+	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, true, &threshold), "noise that is too large is refused");
 	for (uint64_t c = 1; c <= 1000; c *= 10)
-		if (race_threshold_plan(1, 1e-6, c, &threshold))
+		if (race_threshold_plan(1, 1e-6, c, true, &threshold))
 			printf("# epsilon 1, delta 1e-6, %d categories a person: %d persons, best for one %d\n", (int) c,
 				   (int) threshold.least, (int) best_half(1, 1e-6));
 	return done_testing();

@@ -144,17 +144,17 @@ make_model(uint64_t seed, uint32_t columns, double density, double spread)
 		for (uint32_t c = 0; c < cells; c++)
 			model->maps[i][c] = groups == cells ? c : c % groups;
 		model->rows *= cells;
-		model->table[model->tables++] = (RaceMarginal) {i, i, i, 1, NULL, 0};
+		model->table[model->tables++] = (RaceMarginal) {i, i, i, 1, NULL, 0, 0, 0};
 	}
 	for (uint32_t i = 0; i < columns; i++)
 		for (uint32_t j = i + 1; j < columns; j++)
 			if (uniform(&seed) < density)
-				model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, j, j, 1, NULL, 0} :
-					(RaceMarginal) {j, i, i, 1, NULL, 0};
+				model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, j, j, 1, NULL, 0, 0, 0} :
+					(RaceMarginal) {j, i, i, 1, NULL, 0, 0, 0};
 	for (uint32_t i = 0; i + 2 < columns; i++)
 		if (uniform(&seed) < density / 2)
-			model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, i + 1, i + 2, 1, NULL, 0} :
-				(RaceMarginal) {i + 2, i, i + 1, 1, NULL, 0};
+			model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, i + 1, i + 2, 1, NULL, 0, 0, 0} :
+				(RaceMarginal) {i + 2, i, i + 1, 1, NULL, 0, 0, 0};
 	model->graph = race_graph_create(&model->columns, model->tables, model->table, allocate, NULL);
 	model->theta = race_graph_theta(model->graph, &model->parameters);
 	for (size_t i = 0; i < model->parameters; i++)
@@ -458,10 +458,10 @@ test_regular(void)
 	double		worst = 0;
 
 	for (uint32_t i = 0; i < 4; i++)
-		tables[n++] = (RaceMarginal) {i, i, i, 1, NULL, 0};
+		tables[n++] = (RaceMarginal) {i, i, i, 1, NULL, 0, 0, 0};
 	for (uint32_t i = 0; i < 4; i++)
 		for (uint32_t j = i + 1; j < 4; j++)
-			tables[n++] = (RaceMarginal) {i, j, j, 1, NULL, 0};
+			tables[n++] = (RaceMarginal) {i, j, j, 1, NULL, 0, 0, 0};
 	graph = race_graph_create(&columns, n, tables, allocate, NULL);
 	for (uint64_t seed = 1; seed <= 20; seed++)
 	{
