@@ -202,6 +202,8 @@ typedef struct Constant
 	bool		isnull;
 } Constant;
 
+#define EXACT_INTEGERS	0x1p53	/* below this, each integer is a double of its own */
+
 /* Return a cast of a number to real, which rounds; NULL if an expression is none. */
 static FuncExpr *
 cast_to_real(Node *node)
@@ -218,6 +220,8 @@ static bool
 read_constant(Node *node, Constant *constant)
 {
 	FuncExpr   *cast;
+	double		x;
+	bool		decimal;
 
 	node = strip_casts(node);
 	if (IsA(node, Const))
@@ -230,9 +234,13 @@ read_constant(Node *node, Constant *constant)
 		return false;
 	if (constant->isnull || family_of(constant->type) != NUMBERS)
 		return constant->isnull;
-	constant->value = Float4GetDatum(constant->type != NUMERICOID ? (float4) race_number_of(constant->type, constant->value) :
-									 strtof(DatumGetCString(DirectFunctionCall1(numeric_out, constant->value)), NULL));
-	constant->type = FLOAT4OID;
+	/* each cast rounds once, as PostgreSQL does it */
+	x = race_number_of(constant->type, constant->value);
+	if (constant->type == INT8OID && fabs(x) >= EXACT_INTEGERS)
+		return false;
+	decimal = constant->type == NUMERICOID && exprType(linitial(cast->args)) == NUMERICOID;
+	*constant = (Constant) {FLOAT4OID, Float4GetDatum(!decimal ? (float4) x :
+													  strtof(DatumGetCString(DirectFunctionCall1(numeric_out, constant->value)), NULL)), false};
 	return true;
 }
 
@@ -266,8 +274,6 @@ typedef enum Reading
 {
 	READ, NEVER_EQUAL, UNREAD
 } Reading;
-
-#define EXACT_INTEGERS	0x1p53	/* below this, each integer is a double of its own */
 
 /* Read a constant that integers are compared with. */
 static Reading
