@@ -240,9 +240,7 @@ BEGIN
 		WHERE p.pronamespace = place AND a.grantee NOT IN (0, p.proowner) AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = a.grantee AND r.rolsuper)
 		UNION ALL
 		SELECT format('Trigger %s is on table %s.', t.tgname, t.tgrelid::regclass)
-		FROM pg_trigger t LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
-		WHERE t.tgrelid = ANY (ledger) AND CASE WHEN t.tgisinternal THEN k.conrelid <> ALL (ledger)
-			ELSE t.tgfoid <> '_racepriv._race_refuse_change()'::regprocedure END
+		FROM pg_trigger t WHERE t.tgrelid = ANY (ledger) AND t.tgfoid <> '_racepriv._race_refuse_change()'::regprocedure
 		UNION ALL
 		SELECT format('Rule %s is on table %s.', r.rulename, r.ev_class::regclass)
 		FROM pg_rewrite r WHERE r.ev_class = ANY (ledger)
@@ -290,11 +288,14 @@ BEGIN
 		SELECT format('There are charges of budget "%s", which is not in race_budgets.', s.budget)
 		FROM sums s WHERE NOT EXISTS (SELECT FROM _racepriv.race_budgets b WHERE b.budget = s.budget)
 		UNION ALL
-		SELECT format('Budget "%s" has no row in %s.', b.budget, m.missing)
-		FROM _racepriv.race_budgets b CROSS JOIN LATERAL (
-			SELECT 'race_charges of act protect' WHERE NOT EXISTS (SELECT FROM protections p WHERE p.budget = b.budget)
-			UNION ALL SELECT 'race_datasets' WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.budget = b.budget)
-			UNION ALL SELECT 'race_budget_tables' WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget)) m (missing)
+		SELECT format('Budget "%s" has no charge of act protect.', b.budget)
+		FROM _racepriv.race_budgets b WHERE NOT EXISTS (SELECT FROM protections p WHERE p.budget = b.budget)
+		UNION ALL
+		SELECT format('Budget "%s" has no row in race_datasets.', b.budget)
+		FROM _racepriv.race_budgets b WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.budget = b.budget)
+		UNION ALL
+		SELECT format('Budget "%s" has no row in race_budget_tables.', b.budget)
+		FROM _racepriv.race_budgets b WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget)
 		UNION ALL
 		SELECT format('Dataset "%s" has no budget, or no charge of act protect.', d.dataset)
 		FROM _racepriv.race_datasets d

@@ -303,3 +303,7 @@ mutant ledger-standby 'ledger' 'rows are read when the wait for a standby was ca
 	's/\t\tcheck_replicated\(level\);/\t\t(void) check_replicated;/' 130_release_copies
 mutant ledger-twice 'ledger' 'a refresh is not charged' \
 	's/\tenter_charge\(release\);\n(\tif \(release->asked\.series)/\tif (release->version == 1)\n\t\tenter_charge(release);\n$1/' 300_soak
+mutant ledger-unchecked 'ledger' 'tables that contradict each other are used' \
+	's/, _racepriv\._race_check_invariants\(\)//' 135_restores
+mutant ledger-values 'ledger' 'values of a series are not counted' \
+	's/\n\t\t\tcount_value\(release\);//' 135_restores
