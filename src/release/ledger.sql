@@ -294,11 +294,14 @@ BEGIN
 		SELECT format('There are charges of budget "%s", which is not in race_budgets.', s.budget)
 		FROM sums s WHERE NOT EXISTS (SELECT FROM _racepriv.race_budgets b WHERE b.budget = s.budget)
 		UNION ALL
-		SELECT format('Budget "%s" has no row in %s.', b.budget, m.missing)
-		FROM _racepriv.race_budgets b CROSS JOIN LATERAL (
-			SELECT 'race_charges of act protect' WHERE NOT EXISTS (SELECT FROM protections p WHERE p.budget = b.budget)
-			UNION ALL SELECT 'race_datasets' WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.budget = b.budget)
-			UNION ALL SELECT 'race_budget_tables' WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget)) m (missing)
+		SELECT format('Budget "%s" has no charge of act protect.', b.budget)
+		FROM _racepriv.race_budgets b WHERE NOT EXISTS (SELECT FROM protections p WHERE p.budget = b.budget)
+		UNION ALL
+		SELECT format('Budget "%s" has no row in race_datasets.', b.budget)
+		FROM _racepriv.race_budgets b WHERE NOT EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.budget = b.budget)
+		UNION ALL
+		SELECT format('Budget "%s" has no row in race_budget_tables.', b.budget)
+		FROM _racepriv.race_budgets b WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables t WHERE t.budget = b.budget)
 		UNION ALL
 		SELECT format('Dataset "%s" has no budget, or no charge of act protect.', d.dataset)
 		FROM _racepriv.race_datasets d

@@ -15,6 +15,8 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
+#include "../core/server.h"
+
 PG_FUNCTION_INFO_V1(race_is_shown);
 
 typedef struct Range

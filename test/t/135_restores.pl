@@ -90,7 +90,7 @@ sub test_restore {
 for my $format (qw(c d)) {
 	my $file = "$dump.$format";
 	$cluster->run_here('pg_dump', '--no-sync', "-F$format", '-f', $file, 'ra');
-	for my $jobs (1, 2, 2, 4, 4, 8, 8) {
+	for my $jobs (1, 2, 4, 8, 8) {
 		test_restore("-F$format -j$jobs", "-j$jobs", $file);
 	}
 }
@@ -199,9 +199,9 @@ sub test_loss {
 	return;
 }
 test_loss($_) for grep { $_ ne 'race_descriptions' } @tables;
-# what foreign keys lost; and all pairs with the charges
+# what foreign keys lost; and some pairs with the charges
 test_loss(qw(race_charges race_datasets race_budget_tables race_descriptions));
-test_loss('race_charges', $_) for grep { $_ ne 'race_charges' } @tables;
+test_loss('race_charges', $_) for qw(race_budgets race_releases race_series_units);
 
 # Releases alone: a database of analysts, which answers.  A dataset of theirs has no budget in it.
 {
