@@ -100,11 +100,9 @@ follow_query(Trace *trace, Query *query, Scope *parent, AttrNumber number)
 static Node *
 follow_relation(Trace *trace, Oid relid, const Var *column)
 {
-	Relation	relation = try_relation_open(relid, AccessShareLock);
+	Relation	relation = race_relation_open(relid);
 	Node	   *result;
 
-	if (relation == NULL)
-		race_refuse_dropped(relid);
 	result = relation->rd_rel->relkind == RELKIND_VIEW && column->varattno > 0 ?
 		follow_query(trace, race_view_query(relation), NULL, column->varattno) : origin(trace, column, relid, NULL);
 	relation_close(relation, NoLock);

@@ -537,7 +537,7 @@ add_table(Column *column)
 	subject.column = column->number;
 	while (get_rel_relkind(relation) == RELKIND_VIEW)
 	{
-		Relation	view = relation_open(relation, AccessShareLock);
+		Relation	view = race_relation_open(relation);
 		bool		found;
 
 		/* views that were replaced may read each other */

@@ -182,11 +182,9 @@ source_of_table(Lineage *lineage, Relation table, bool nullable)
 static Source *
 source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 {
-	Relation	relation = try_relation_open(relid, AccessShareLock);
+	Relation	relation = race_relation_open(relid);
 	Source	   *source = NULL;
 
-	if (relation == NULL)
-		race_refuse_dropped(relid);
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	lineage->result->relations = list_append_unique_oid(lineage->result->relations, relid);
@@ -635,15 +633,6 @@ add_type(RaceCalls *calls, Oid type)
 	ReleaseSysCache(tuple);
 }
 
-static void
-refuse_dropped(const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a %s was dropped meanwhile", what),
-			 errhint("CALL it again when nobody changes definitions.")));
-}
-
 /* The planner adds the defaults of arguments that a call leaves out. */
 static void
 add_defaults(RaceCalls *calls, FuncExpr *call)
@@ -655,7 +644,7 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 		return;
 	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
 	if (!HeapTupleIsValid(function))
-		refuse_dropped("function");
+		race_refuse_dropped("a function");
 #if PG_VERSION_NUM >= 140000
 	arguments = expand_function_arguments(call->args, false, call->funcresulttype, function);
 #else
@@ -717,7 +706,7 @@ add_checks(RaceCalls *calls, Oid type)
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 		if (!HeapTupleIsValid(tuple))
-			refuse_dropped("type");
+			race_refuse_dropped("a type");
 		add_checks_of(calls, type, constraints);
 		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
 		ReleaseSysCache(tuple);
@@ -896,12 +885,22 @@ race_refuse_relation(Oid relid, const char *why)
 }
 
 void
-race_refuse_dropped(Oid relid)
+race_refuse_dropped(const char *kind)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("relation with OID %u was dropped meanwhile", relid),
-			 errdetail("Another session has dropped it, or a view that it was part of was replaced.")));
+			(errcode(strcmp(kind, "a relation") == 0 ? ERRCODE_UNDEFINED_TABLE : ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s was dropped by another session", kind),
+			 errhint("Try again when nobody changes definitions.")));
+}
+
+Relation
+race_relation_open(Oid relid)
+{
+	Relation	relation = try_relation_open(relid, AccessShareLock);
+
+	if (relation == NULL)
+		race_refuse_dropped("a relation");
+	return relation;
 }
 
 Query *

@@ -82,11 +82,14 @@ extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);
  * What the definition of a view may have in it.
  */
 
-/* Raise 42P01: a relation was dropped by another session. */
-extern void race_refuse_dropped(Oid relid) pg_attribute_noreturn();
-
 /* Raise 22023: this relation cannot be protected, and why. */
 extern void race_refuse_relation(Oid relid, const char *why);
+
+/* Raise 42P01 or 42704: an object of this kind was dropped by another session. */
+extern void race_refuse_dropped(const char *kind);
+
+/* Open and lock a relation, which another session may have dropped: 42P01. */
+extern Relation race_relation_open(Oid relid);
 
 /* The query that a view stands for */
 extern Query *race_view_query(Relation view);

@@ -725,7 +725,7 @@ lock_relation(Oid relation)
 {
 	LockRelationOid(relation, AccessShareLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
-		race_refuse_dropped(relation);
+		race_refuse_dropped("a relation");
 }
 
 RaceChecked *
