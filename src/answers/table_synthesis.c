@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -17,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "../core/core.h"
+#include "domain_check.h"
 #include "table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_rows);
@@ -24,23 +26,30 @@ PG_FUNCTION_INFO_V1(race_tables_rank);
 
 #define ROWS_AT_ONCE	65536	/* whose frequencies are near those of the model together */
 #define MOST_ROWS		1000000000
+#define MOST_DRAWS		1000	/* of a value or a row until the constraints of its type hold */
 
 /* How a column of the result is filled */
 typedef struct Target
 {
 	int			column;			/* of the release; -1: it has none of this name, and the value is NULL */
 	Oid			type;			/* without SQL domains */
+	Oid			declared;		/* with them */
 	FmgrInfo	input;
 	Oid			parameter;
 	int32		typmod;
 	Datum	   *categories;		/* [n] */
-	double	   *shares;			/* [n]: of a NOT NULL column whose records may have none of these values; else NULL */
+	double	   *shares;			/* [n]: of a column some of whose records' values it cannot have; 0 for these; else NULL */
+	bool		not_null;
+	RaceDomainCheck *check;		/* constraints of its type, or NULL */
+	Oid			role;			/* with whose rights the input function runs, if it may call functions of others; else invalid */
 } Target;
 
 typedef struct Synthesis
 {
 	RaceOpenTables open;
 	TupleDesc	desc;
+	Oid			type;			/* of rows, */
+	RaceDomainCheck *check;		/* its constraints, or NULL */
 	Target	   *targets;		/* [natts] */
 	Datum	   *values;
 	bool	   *nulls;
@@ -70,7 +79,26 @@ uniform(void *state)
 static Datum
 typed_value(Target *target, char *text)
 {
-	return InputFunctionCall(&target->input, text, target->parameter, target->typmod);
+	RaceAuthority before;
+	Datum		value;
+
+	if (!OidIsValid(target->role))
+		return InputFunctionCall(&target->input, text, target->parameter, target->typmod);
+	race_authority_begin(&before, target->role);
+	value = InputFunctionCall(&target->input, text, target->parameter, target->typmod);
+	race_authority_end(&before);
+	return value;
+}
+
+static void
+refuse_values(const char *what, const char *name, Oid type)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CHECK_VIOLATION),
+			 errmsg("no %s%s%s%s was found that the constraints of type %s allow", what, name == NULL ? "" : " \"", name == NULL ? "" : name,
+					name == NULL ? "" : "\"", format_type_be(type)),
+			 errdetail("It was drawn %d times.", MOST_DRAWS),
+			 errhint("Use a type that allows the values of the release: race_catalog shows which these are.")));
 }
 
 static bool
@@ -113,11 +141,16 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	if (target->column < 0)
 		return;
 	domain = &synthesis->open.domains[target->column];
-	target->type = getBaseType(attribute->atttypid);
 	target->typmod = attribute->atttypmod;
-	getTypeInputInfo(attribute->atttypid, &input, &target->parameter);
+	target->declared = attribute->atttypid;
+	target->type = getBaseTypeAndTypmod(attribute->atttypid, &target->typmod);
+	getTypeInputInfo(target->type, &input, &target->parameter);
 	fmgr_info(input, &target->input);
-	if (not_null && RaceDomainCells(domain) > domain->n)
+	/* that of a row type, an array or a range checks SQL domains in it */
+	target->role = target->type < FirstNormalObjectId ? InvalidOid : race_authority_of(GetUserId(), race_owner_of_type(target->type));
+	target->check = race_domain_check_prepare(attribute->atttypid);
+	target->not_null = not_null || (target->check != NULL && !race_domain_check(target->check, (Datum) 0, true));
+	if (target->check != NULL || (target->not_null && RaceDomainCells(domain) > domain->n))
 	{
 		const double **all = palloc0(synthesis->open.columns * sizeof(double *));
 
@@ -131,7 +164,11 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	}
 	target->categories = palloc_extended(domain->n * sizeof(Datum), MCXT_ALLOC_HUGE);
 	for (uint32 k = 0; k < domain->n; k++)
+	{
 		target->categories[k] = typed_value(target, domain->categories[k]);
+		if (target->check != NULL && !race_domain_check(target->check, target->categories[k], false))
+			target->shares[k] = -1;
+	}
 }
 
 /* A number within a cell: each as likely as others */
@@ -148,18 +185,26 @@ number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 	return Min(low + floor(u * Max(ceil(high) - low, 1)), domain->upper);
 }
 
-/* A cell that has a value, as frequent as it is in all records */
+/* A cell that has a value which the column can have, as frequent as it is in all records; n if there is none */
 static uint32
 draw_value(Synthesis *synthesis, const Target *target, uint32 n)
 {
 	double		left = 0;
-	uint32		cell = 0;
+	uint32		last = n;
 
 	for (uint32 i = 0; i < n; i++)
-		left += target->shares[i];
-	for (left *= uniform(synthesis); cell + 1 < n && left >= target->shares[cell]; cell++)
-		left -= target->shares[cell];
-	return cell;
+		left += Max(target->shares[i], 0);
+	left *= uniform(synthesis);
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (target->shares[i] < 0)
+			continue;
+		last = i;
+		if (left < target->shares[i])
+			break;
+		left -= target->shares[i];
+	}
+	return last;
 }
 
 static Datum
@@ -182,6 +227,42 @@ number_value(Target *target, const RaceDomain *domain, double number)
 		default:
 			return typed_value(target, race_domain_number_text(domain, number));
 	}
+}
+
+/* A value of a cell; false if there is none that the constraints of its type allow */
+static bool
+draw_in_cell(Synthesis *synthesis, Target *target, const RaceDomain *domain, uint32 cell, Datum *value)
+{
+	*value = target->categories != NULL ? target->categories[cell] :
+		number_value(target, domain, number_in_cell(synthesis, domain, cell));
+	return target->check == NULL || (target->categories != NULL ? target->shares[cell] >= 0 :
+									 race_domain_check(target->check, *value, false));
+}
+
+/* Fill a column of a row whose record is in a cell.  What its type does not allow is drawn again. */
+static void
+fill_column(Synthesis *synthesis, int i, uint32 cell)
+{
+	Target	   *target = &synthesis->targets[i];
+	const RaceDomain *domain = &synthesis->open.domains[target->column];
+
+	synthesis->nulls[i] = false;
+	for (int draws = 0; draws < MOST_DRAWS; draws++)
+	{
+		if (cell >= domain->n && target->not_null)
+			cell = draw_value(synthesis, target, domain->n);
+		/* NULL, and what is no category */
+		synthesis->nulls[i] = cell >= domain->n;
+		if (synthesis->nulls[i])
+			break;
+		if (draw_in_cell(synthesis, target, domain, cell, &synthesis->values[i]))
+			return;
+		/* first in the same cell, as the record has others, too */
+		if (target->categories != NULL || draws % 10 == 9)
+			cell = draw_value(synthesis, target, domain->n);
+	}
+	if (!synthesis->nulls[i] || target->not_null)
+		refuse_values("value of column", NameStr(TupleDescAttr(synthesis->desc, i)->attname), target->declared);
 }
 
 static void
@@ -209,6 +290,8 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				 errhint("It is how many rows there will be.")));
 	desc = lookup_rowtype_tupdesc_domain(type, -1, false);
 	synthesis->desc = CreateTupleDescCopy(desc);	/* without NOT NULL */
+	synthesis->check = race_domain_check_prepare(type);
+	synthesis->type = type;
 	synthesis->seed = PG_GETARG_INT64(4);
 	synthesis->targets = palloc0(synthesis->desc->natts * sizeof(Target));
 	synthesis->values = palloc0(synthesis->desc->natts * sizeof(Datum));
@@ -232,9 +315,8 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 }
 
 static Datum
-next_row(void *state, uint64 number)
+draw_row(Synthesis *synthesis, uint64 number)
 {
-	Synthesis  *synthesis = state;
 	const uint32 *cells;
 
 	if (synthesis->n == 0)
@@ -246,19 +328,30 @@ next_row(void *state, uint64 number)
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
-		Target	   *target = &synthesis->targets[i];
-		const RaceDomain *domain = target->column < 0 ? NULL : &synthesis->open.domains[target->column];
-		uint32		cell = domain == NULL ? 0 : cells[target->column];
+		int			column = synthesis->targets[i].column;
 
-		if (domain != NULL && cell >= domain->n && target->shares != NULL)
-			cell = draw_value(synthesis, target, domain->n);
-		/* NULL, and what is no category */
-		synthesis->nulls[i] = domain == NULL || cell >= domain->n;
-		if (!synthesis->nulls[i])
-			synthesis->values[i] = target->categories != NULL ? target->categories[cell] :
-				number_value(target, domain, number_in_cell(synthesis, domain, cell));
+		synthesis->nulls[i] = true;
+		if (column >= 0)
+			fill_column(synthesis, i, cells[column]);
 	}
 	return HeapTupleGetDatum(heap_form_tuple(synthesis->desc, synthesis->values, synthesis->nulls));
+}
+
+/* A row that the constraints of its type allow */
+static Datum
+next_row(void *state, uint64 number)
+{
+	Synthesis  *synthesis = state;
+
+	for (int draws = 0; draws < MOST_DRAWS; draws++)
+	{
+		Datum		row = draw_row(synthesis, number);
+
+		if (synthesis->check == NULL || race_domain_check(synthesis->check, row, false))
+			return row;
+	}
+	refuse_values("row", NULL, synthesis->type);
+	return (Datum) 0;			/* not reached */
 }
 
 /* _race_tables_rows(NULL::type, sketch, domains, n, seed) */

@@ -291,9 +291,10 @@ try_threshold(double epsilon, double delta)
 	{
 		RaceThreshold threshold;
 
-		if (ASK(race_threshold_plan, epsilon, delta, categories[i], &threshold))
-			check(threshold.noise >= 1 && threshold.least >= 1 && threshold.reach >= 0 &&
-				  (!is_epsilon(epsilon) || !is_delta(delta) || isfinite(threshold.rho)), "threshold");
+		for (int exact = 0; exact <= 1; exact++)
+			if (ASK(race_threshold_plan, epsilon, delta, categories[i], exact, &threshold))
+				check(threshold.noise >= 1 && threshold.least >= 1 && threshold.reach >= 0 &&
+					  (!is_epsilon(epsilon) || !is_delta(delta) || isfinite(threshold.rho)), "threshold");
 	}
 }
 
