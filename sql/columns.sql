@@ -292,5 +292,9 @@ SELECT format('CALL race_release(%L, ''of_wages'', ''{%s}'', 1)', 'cast ' || att
 RESET client_min_messages;
 SELECT left(name, 6) AS kind, count(*) FROM race_catalog WHERE name LIKE 'cast %' GROUP BY 1;
 SELECT spent_epsilon = 11 AS charged FROM race_budget_status WHERE budget = 'of_wages';
+-- bounds whose difference is no double
+CREATE TABLE farthest (x numeric(400,0) NOT NULL CHECK (x BETWEEN -1e308 AND 1e308), y float8 NOT NULL CHECK (y BETWEEN -1e308 AND 1e308));
+CALL race_protect('farthest', epsilon_limit => 1);
+CALL race_release('farthest', 'farthest', '{x}', 0.1);
 DROP SCHEMA columns CASCADE;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;

@@ -119,6 +119,12 @@ CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "eve
 CALL race_release('bad', 'stream', '{age}', 1, series => '{"by": "made_at", "every": "1 minute", "until": "2099-01-01"}');
 CALL race_release('bad', 'persons', '{kind}', 1, series => '{"by": "made_on", "every": "1 hour", "until": "2099-01-01"}');
 CALL race_release('bad', 'stream', '{age}', 1, series => '[]');
+-- epsilon and delta are swapped, or too near, or there is too little of epsilon: no value could be private at a part of it
+CALL race_release('bad', 'stream', '{age}', 1e-6, 0.01, series => '{"by": "made_at", "every": "1 day", "until": "2027-01-01", "starting": "2026-01-01"}');
+CALL race_release('bad', 'stream', '{age}', 0.3, 0.3, series => '{"by": "made_at", "every": "1 day", "until": "2027-01-01", "starting": "2026-01-01"}');
+CALL race_release('bad', 'stream', '{age}', 1e-9, series => '{"by": "made_at", "every": "1 day", "until": "2027-01-01", "starting": "2026-01-01"}');
+CALL race_release_sketch('bad', 'stream', 'l2(dims=2, rows=16, range=16)', 'x', 1e-300, 1e-6, series => '{"by": "made_at", "every": "1 day", "until": "2027-01-01", "starting": "2026-01-01"}');
+CALL race_release_sketch('bad', 'stream', race_moment_params('{0,0}', '{9,6}'), 'x', 1e-6, 1e-5, series => '{"by": "made_at", "every": "1 day", "until": "2027-01-01", "starting": "2026-01-01"}');
 CALL race_release('short[2026-01-05,2026-01-06)', 'stream', '{age}', 1);
 CALL race_release('short (north, 2026)', 'stream', '{age}', 1);
 SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'bad';

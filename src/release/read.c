@@ -613,16 +613,37 @@ typedef struct Chosen
 	int64		noisy;
 } Chosen;
 
-/* The values of a column, or labels, that are chosen as they arrive with their numbers of persons */
+/*
+ * The values of a column, or labels, that are chosen as they arrive with their numbers of persons.  Of more than `most` those of most
+ * persons are kept, so that memory does not depend on how many there are.
+ */
 typedef struct Choice
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceThreshold *threshold;
 	MemoryContext context;
-	Chosen	   *values;
+	Chosen	   *values;			/* [2 * most + 1] */
 	int			n;
-	int			space;
+	int			most;
 } Choice;
+
+static int
+compare_persons(const void *a, const void *b)
+{
+	const Chosen *left = a;
+	const Chosen *right = b;
+
+	return left->noisy != right->noisy ? (left->noisy < right->noisy ? 1 : -1) : compare_labels(&left->value, &right->value);
+}
+
+/* Put the values of most persons first, and drop those that are too many. */
+static void
+keep_most(Choice *choice)
+{
+	qsort(choice->values, choice->n, sizeof(Chosen), compare_persons);
+	for (; choice->n > choice->most; choice->n--)
+		pfree(DatumGetPointer(choice->values[choice->n - 1].value));
+}
 
 /* A row (value, persons) of the query */
 static bool
@@ -635,25 +656,13 @@ receive_value(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
+	if (choice->n > 2 * choice->most)
+		keep_most(choice);
 	caller = MemoryContextSwitchTo(choice->context);
 	chosen.value = datumCopy(slot->tts_values[0], false, -1);
-	if (choice->n == choice->space)
-	{
-		choice->space *= 2;
-		choice->values = repalloc_huge(choice->values, choice->space * sizeof(Chosen));
-	}
 	choice->values[choice->n++] = chosen;
 	MemoryContextSwitchTo(caller);
 	return true;
-}
-
-static int
-compare_persons(const void *a, const void *b)
-{
-	const Chosen *left = a;
-	const Chosen *right = b;
-
-	return left->noisy != right->noisy ? (left->noisy < right->noisy ? 1 : -1) : compare_labels(&left->value, &right->value);
 }
 
 static int
@@ -669,14 +678,13 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, RaceColumn
 		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
 		.threshold = &checked->choice.threshold,
 		.context = CurrentMemoryContext,
-		.space = 64
+		.most = asked->most_chosen
 	};
 	Datum	   *values;
 
-	choice.values = palloc(choice.space * sizeof(Chosen));
+	choice.values = palloc((2 * (Size) choice.most + 1) * sizeof(Chosen));
 	read_quietly(&choice.receiver, NULL, checked, list_nth_node(Query, checked->choices, i), false, asked->run_path);
-	qsort(choice.values, choice.n, sizeof(Chosen), compare_persons);
-	choice.n = Min(choice.n, asked->most_chosen);
+	keep_most(&choice);
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
 	numbers->n = choice.n;

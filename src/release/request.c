@@ -653,7 +653,7 @@ part_of_series(double epsilon, double delta, uint32 levels)
 {
 	double		part = levels == 0 ? epsilon : race_series_epsilon(race_checked_epsilon(epsilon), race_checked_delta(delta), levels);
 
-	if (part == 0)
+	if (levels > 0 && part == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon is too small for the values of a series"),
@@ -1347,7 +1347,7 @@ prepare_series(const RaceLedger *ledger, RaceAsked *asked)
 static void
 check_order_of_costs(const RaceAsked *asked)
 {
-	if (asked->delta >= asked->epsilon)
+	if (asked->delta >= asked->epsilon && asked->epsilon >= RACE_MIN_EPSILON && asked->delta < 1)
 		ereport(NOTICE,
 				(errmsg("epsilon %g is not above delta %g", asked->epsilon, asked->delta),
 				 errdetail("Delta is the probability that epsilon does not hold."),

@@ -189,17 +189,19 @@ mutant labels-one-record 'labels' 'noise for one record in each label' \
 ##### series
 
 mutant series-epsilon 'series' 'each value gets all of epsilon' \
-	's/return epsilon \/ levels \* ROUNDING;/return epsilon;/' series_test greybox_series_test 178_series_audit
+	's/return epsilon \/ levels \* ROUNDING >= low \? epsilon \/ levels \* ROUNDING : 0;/return epsilon;/' series_test greybox_series_test 178_series_audit
 mutant series-rho 'series' 'each value gets all of rho' \
-	's/race_gaussian_allowed\(epsilon, delta\) \/ levels \* STEP/race_gaussian_allowed(epsilon, delta) * STEP/' series_test
+	's/if \(each \* levels > most \* STEP\)\n\t\treturn false;\n\trace_series_cost\(&noise, levels\);\n\treturn noise\.epsilon <= allowed->epsilon;/return noise.rho <= most;/' series_test costs_test
 mutant series-cost 'series' 'the cost of one value is stated' \
 	's/i = 1; i < levels; i\+\+/i = 1; i < 1; i++/' series_test greybox_series_test
 mutant series-selected 'series' 'noisy counts choose what is measured' \
 	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
 mutant series-not-divided 'series' 'releases do not know that they are values' \
-	's/asked->levels > 0 \? race_series_epsilon\(asked->epsilon, asked->delta, asked->levels\) ://' series 178_series_audit
+	's/asked->calibrate == 0 \? part_of_series\(asked->epsilon, asked->delta, asked->levels\)/asked->calibrate == 0 ? asked->epsilon/' series 178_series_audit
 mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
-	's/\n\tstore_units\(release, checked\);//' series
+	's/\n\tif \(checked->units != NULL\)\n\t\trace_units_store\([^;]*;//' series
+mutant series-units-untaken 'series, units' 'units of a value are not taken' \
+	's/\n\ttuplestore_putvalues\(relation->reldata, relation->md\.tupdesc, &unit, &isnull\);//' series
 mutant series-units-again 'series, units' 'each value takes as many records of a unit as the whole series may' \
 	's/counted \? " - coalesce\(used\.records, 0\)" : ""/""/' series
 mutant series-lock 'series' 'two sessions make a value at once' \

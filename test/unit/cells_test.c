@@ -91,5 +91,7 @@ main(void)
 	ok(race_round_width(1) == 1 && race_round_width(3) == 5 && race_round_width(5) == 5 &&
 	   race_round_width(6) == 10 && race_round_width(11) == 20 && race_round_width(0.2) == 1,
 	   "widths are round");
+	ok(fabs(race_round_width(1.5e300) / 2e300 - 1) < 1e-12 && race_round_width(1.5e308) >= 1.5e308 && race_round_width(INFINITY) == INFINITY,
+	   "also of spans that are no double");
 	return done_testing();
 }
