@@ -5,7 +5,7 @@ use warnings;
 use Exporter 'import';
 use RaceServer;
 
-our @EXPORT = qw(make_releases tables_of front_routines cases ask_all);
+our @EXPORT = qw(make_releases front_routines cases ask_all mistakes);
 
 # Numbers, categories and dates; columns whose bounds are equal; the same table without rows, and with one; many
 # categories, and numbers and dates as far out as there are.  Each without delta (so large an epsilon leaves no noise)
@@ -55,7 +55,7 @@ DECLARE
 	columns text[];
 BEGIN
 	FOREACH d IN ARRAY '{mixed,none,single,flat,wide,many}'::text[] LOOP
-		columns := ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = d::regclass AND attnum > 0 AND attname <> ALL ('{at,wait,flag,mood,early}') ORDER BY attnum);
+		columns := ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = d::regclass AND attnum > 0 AND attname <> ALL ('{at,wait,flag,mood,early,tenth}') ORDER BY attnum);
 		CALL race_release(d, d, columns, 1e6);
 		CALL race_release(CASE d WHEN 'mixed' THEN '$longest' ELSE d || ' delta' END, d, columns, 1e4, 1e-9);
 		CALL race_release(d || ' dark', d, columns, 0.1);
@@ -102,10 +102,10 @@ my $no_column = sub { return map { quoted($_) => '42703' } 'no such', '', '0', '
 # %N, %W, %D, %C are the columns of the release, and %T its type.
 my %of_tables = (
 	race_count => {where => \@wheres, confidence => \@confidences},
-	race_crosstab => {column1 => [[map { quoted($_) } '%N', '%W', '%D', '%C', '1', undef], {$no_column->()}], column2 => [[quoted('%N'), quoted('%C'), 'NULL'], {$no_column->()}], confidence => \@confidences},
+	race_crosstab => {column1 => [[map { quoted($_) } '%N', '%W', '%D', '%C', '1', undef], {$no_column->()}], column2 => [[quoted('%N'), 'NULL'], {$no_column->()}], confidence => \@confidences},
 	race_curve => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}], steps => [['1', '2', '10000', 'NULL'], {'0' => '22023', '-1' => '22023', '10001' => '22023'}],
 		lower => [['NULL', '0', '8e307', "'-Infinity'", "'NaN'"]], upper => [['NULL', '0', '-8e307', "'Infinity'"]], label => \@labels, confidence => \@confidences, smoothing => \@smoothings, where => \@few},
-	race_heatmap => {column1 => [[map { quoted($_) } '%W', '%D', '1'], {$no_column->(), quoted('%C') => '22023', quoted('%N') => '22023'}], column2 => [[map { quoted($_) } '%N'], {$no_column->(), quoted('%C') => '22023'}],
+	race_heatmap => {column1 => [[map { quoted($_) } '%W', '%D'], {$no_column->(), quoted('%C') => '22023', quoted('%N') => '22023'}], column2 => [[map { quoted($_) } '%N'], {$no_column->(), quoted('%C') => '22023'}],
 		steps => [['2', '500'], {map { $_ => '22023' } '0', '-1', '1', '501'}], lower => [['NULL', "'{}'", "'{NULL,NULL}'", "'{0,0}'", "'{-Infinity,-8e307}'", "'{0}'"]],
 		upper => [['NULL', "'{}'", "'{NULL,0}'", "'{8e307,Infinity}'"]], label => \@labels, smoothing => \@smoothings},
 	race_histogram => {column => [[map { quoted($_) } '%N', '%W', '%D', '%C', '1', undef], {$no_column->()}],
@@ -234,7 +234,11 @@ sub cases {
 		}
 	};
 	for my $release (sort keys %tables) {
-		$add->($_, $release, $of_tables{$_}, $tables{$release}) for sort keys %of_tables;
+		for my $function (sort keys %of_tables) {
+			# these compute for seconds where columns or categories are many
+			next if $function eq 'race_outliers' && $release !~ /^(flat|many|times)/ || $function eq 'race_export' && $release =~ /^many/;
+			$add->($function, $release, $of_tables{$function}, $tables{$release});
+		}
 	}
 	for my $function (sort keys %of_sketches) {
 		$add->($function, $_, $of_sketches{$function}[1], {}) for @{$of_sketches{$function}[0]};
@@ -274,6 +278,48 @@ BEGIN
 EXCEPTION WHEN others THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END $f$;
+END
+}
+
+# What holds of every answer, whatever the noise: numbers are finite, intervals hold their values, shares are from 0 to 1
+sub mistakes {
+	return <<'END';
+CREATE VIEW cells AS SELECT c.n, c.function, c.release, c.call, r.row, e.key, e.value FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
+	CROSS JOIN LATERAL jsonb_each(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) e
+	WHERE c.function NOT IN ('race_fit(race_sketch,integer,bigint,double precision[],double precision[])', 'race_label', 'race_registry', 'race_columns', 'race_released');
+CREATE VIEW numbers AS SELECT n, function, release, call, row, key, CASE WHEN jsonb_typeof(value) = 'number' THEN (value #>> '{}')::numeric END AS x FROM cells;
+CREATE VIEW pairs AS SELECT a.n, a.function, a.call, a.key, a.x, lower.x AS lower, upper.x AS upper FROM numbers a
+	JOIN numbers lower ON lower.n = a.n AND lower.row = a.row AND lower.key = 'lower' JOIN numbers upper ON upper.n = a.n AND upper.row = a.row AND upper.key = 'upper'
+	WHERE a.key IN ('count', 'value', 'mean', 'density', 'probability', 'correlation', 'coefficient', 'share', 'estimate') AND NOT (a.function IN ('race_mean', 'race_trend') AND a.key = 'count')
+		AND NOT (a.function IN ('race_modes', 'race_catalog', 'race_latest_releases') OR a.function = 'race_outliers' AND a.key <> 'share' OR a.function = 'race_histogram' AND a.key <> 'count');
+CREATE VIEW mistakes AS
+SELECT 'an error, or none' AS what, call, format('%s %s', state, message) AS found FROM cases WHERE state <> wanted
+UNION ALL SELECT 'a number that is not finite', call, key || ' ' || (value #>> '{}') FROM cells
+	WHERE value IN ('"NaN"', '"Infinity"', '"-Infinity"') AND NOT (function LIKE 'race_distance%' AND key = 'standard_error') AND NOT (function = 'race_versions' AND key = 'standard_error')
+UNION ALL SELECT 'a value outside of its interval', call, format('%s %s [%s, %s]', key, x, lower, upper) FROM pairs
+	WHERE x < lower - abs(lower) * 1e-9 OR x > upper + abs(upper) * 1e-9 OR lower > upper
+UNION ALL SELECT 'a share outside of 0 to 1', call, key || ' ' || x FROM numbers WHERE key IN ('probability', 'prior', 'share', 'frequency', 'p_value') AND x NOT BETWEEN 0 AND 1 + 1e-9
+UNION ALL SELECT 'a correlation outside of -1 to 1', call, key || ' ' || x FROM numbers WHERE function = 'race_correlation' AND key IN ('correlation', 'lower', 'upper') AND abs(x) > 1
+UNION ALL SELECT 'a negative number of records', call, key || ' ' || x FROM numbers WHERE key = 'count' AND x < 0 AND function NOT IN ('race_export', 'race_count(race_sketch)', 'race_info(race_sketch)')
+UNION ALL SELECT 'a negative density', call, key || ' ' || x FROM numbers WHERE key IN ('density', 'count_per_unit') AND x < 0
+UNION ALL SELECT 'quantiles that are not one for each p', call, format('%s rows', jsonb_array_length(rows)) FROM cases
+	WHERE function = 'race_quantiles' AND state = '' AND call ~ '"p" => ''[{]' AND release <> 'labeled' AND call !~ '"confidence" => NULL|"where" => NULL|"column" => NULL'
+		AND jsonb_array_length(rows) <> cardinality((regexp_match(call, '"p" => ''([^'']*)'''))[1]::float8[])
+UNION ALL SELECT 'quantiles that do not ascend', a.call, format('%s at %s, %s at %s', a.value, a.p, b.value, b.p)
+	FROM (SELECT c.n, c.call, r.label, r.p, r.value FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text) WHERE function = 'race_quantiles') a
+		JOIN (SELECT c.n, c.call, r.label, r.p, r.value FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text) WHERE function = 'race_quantiles') b
+		ON b.n = a.n AND b.label IS NOT DISTINCT FROM a.label AND a.p < b.p AND a.value > b.value
+UNION ALL SELECT 'a value beyond the bounds of its column', c.call, r.key || ' ' || (r.value #>> '{}')
+	FROM cases c CROSS JOIN LATERAL (SELECT d.domain FROM _racepriv.race_releases f, jsonb_array_elements(f.domains) d (domain)
+			WHERE f.name = c.release AND f.version = 1 AND f.part = 1 AND d.domain->>'name' = (regexp_match(c.call, '"column" => ''([^'']*)'''))[1]) d
+		CROSS JOIN LATERAL jsonb_array_elements(c.rows) a (answer) CROSS JOIN LATERAL jsonb_each(a.answer) r
+	WHERE c.function IN ('race_quantiles', 'race_mean') AND r.key IN ('value', 'mean', 'lower', 'upper') AND jsonb_typeof(r.value) = 'number'
+		AND r.value::numeric NOT BETWEEN (d.domain->>'lower')::numeric AND (d.domain->>'upper')::numeric
+UNION ALL SELECT 'several numbers of records of a release', name, string_agg(DISTINCT count::text, ', ') FROM (
+		SELECT name, round(count::numeric) AS count FROM race_catalog UNION ALL SELECT name, round((race_count(name)).count::numeric) FROM race_catalog
+		UNION ALL SELECT name, (race_label(name)->'racepriv'->>'records')::numeric FROM race_catalog
+		UNION ALL SELECT c.name, (SELECT i.count FROM race_info(c.name) i) FROM race_catalog c WHERE labels IS NULL
+		UNION ALL SELECT c.name, (SELECT round(v.count::numeric) FROM race_versions(c.name) v ORDER BY v.version DESC LIMIT 1) FROM race_catalog c WHERE labels IS NULL) c GROUP BY name HAVING count(DISTINCT count) > 1;
 END
 }
 
