@@ -477,7 +477,7 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	bool	   *nulls = NULL;
 	char	   *name;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
 		return;
 	means->confidence = race_confidence_arg(fcinfo, 5);
 	race_row_start(&means->row, fcinfo);
@@ -749,7 +749,7 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Histogram  *histogram = palloc0(sizeof(Histogram));
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) || PG_ARGISNULL(6) ||
-		PG_ARGISNULL(7))
+		PG_ARGISNULL(7) || PG_ARGISNULL(8))
 		return;
 	histogram->confidence = race_confidence_arg(fcinfo, 8);
 	race_row_start(&histogram->row, fcinfo);

@@ -174,7 +174,8 @@ static void
 estimate_total(RaceTableModel *model, const RaceView *view)
 {
 	double		precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
-	double		sum = precision * (double) view->header->count;
+	double		count = (double) view->header->count;
+	double		beyond = 0;		/* the count, weighed: where all agree, nothing is rounded */
 	RaceCounterArray counters = {(void *) view->counters, view->width};
 
 	model->sums = palloc0(model->n * sizeof(double));
@@ -190,10 +191,10 @@ estimate_total(RaceTableModel *model, const RaceView *view)
 		pfree(records);
 		if (j >= model->tables.columns)
 			continue;
-		sum += weight * model->sums[j];
+		beyond += weight * (model->sums[j] - count);
 		precision += weight;
 	}
-	model->records = sum / precision;
+	model->records = count + beyond / precision;
 	model->total = Max(model->records, 1);
 	model->total_variance = 1 / precision;
 }

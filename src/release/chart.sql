@@ -178,6 +178,9 @@ BEGIN
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count);
+	ELSIF bin_count NOT BETWEEN 1 AND 10000 THEN
+		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
 	ELSE
 		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
 			c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
@@ -248,7 +251,7 @@ BEGIN
 		SELECT r.low, r.high, _racepriv._race_quotient(_racepriv._race_product(q.p, t.count) - r.before, r.count - r.before) AS part
 		FROM (SELECT r.*, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before FROM ranges r) r
 		WHERE r.count > r.before AND r.count >= _racepriv._race_product(q.p, t.count) AND t.lower > 0::float8 ORDER BY r.i LIMIT 1) r ON true
-	LEFT JOIN LATERAL (SELECT r.low + (r.high - r.low) * least(greatest(r.part, 0::float8), 1::float8) AS x) x ON true
+	LEFT JOIN LATERAL (SELECT r.low + _racepriv._race_product(r.high - r.low, least(greatest(r.part, 0::float8), 1::float8)) AS x) x ON true
 	LEFT JOIN LATERAL (SELECT CASE WHEN x.x IS NOT NULL THEN
 		least(greatest(CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END, least_one), greatest_one) END AS v) v ON true
 	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= _racepriv._race_product(q.p, t.lower) ORDER BY r.i LIMIT 1) a ON true

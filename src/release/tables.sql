@@ -238,13 +238,15 @@ CREATE FUNCTION race_classify(
 DECLARE
 	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
+	type CONSTANT text := _racepriv._race_domain_named(domains, label)->>'type';
 BEGIN
 	RETURN QUERY
 	WITH given AS MATERIALIZED (
 		SELECT h.* FROM _racepriv._race_tables_histogram(sketch, domains, label, NULL, NULL,
 			_racepriv._race_query(domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
-		SELECT CASE WHEN count(g.low) > 0 THEN array_agg(g.low::text ORDER BY g.low) || max(g.high)::text END AS edges FROM given g
+		-- those of the ranges that the condition left; a column whose bounds are equal has one value
+		SELECT CASE WHEN min(g.low) < max(g.high) THEN array_agg(_racepriv._race_text(type, g.low) ORDER BY g.low) || _racepriv._race_text(type, max(g.high)) END AS edges FROM given g
 	)
 	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(g.count, sum(g.count) OVER all_values) END,
 		coalesce(_racepriv._race_quotient(g.lower, g.lower + greatest(sum(g.upper) OVER all_values - g.upper, 0::float8)), 0::float8),

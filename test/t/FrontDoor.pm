@@ -5,7 +5,7 @@ use warnings;
 use Exporter 'import';
 use RaceServer;
 
-our @EXPORT = qw(make_releases front_routines front_arguments cases ask_all);
+our @EXPORT = qw(make_releases front_routines cases ask_all mistakes);
 
 # Numbers, categories and dates; columns whose bounds are equal; the same table without rows, and with one; many
 # categories, and numbers and dates as far out as there are.  Each without delta (so large an epsilon leaves no noise)
@@ -31,33 +31,37 @@ INSERT INTO single SELECT * FROM mixed LIMIT 1;
 CREATE TABLE flat (z float8 NOT NULL CHECK (z BETWEEN 0 AND 0), i int NOT NULL CHECK (i BETWEEN 5 AND 5), d date NOT NULL CHECK (d BETWEEN '2026-01-01' AND '2026-01-01'),
 	c text NOT NULL CHECK (c IN ('only')), w interval NOT NULL CHECK (w BETWEEN '1 day' AND '1 day'));
 INSERT INTO flat SELECT 0, 5, '2026-01-01', 'only', '1 day' FROM generate_series(1, 1000);
-CREATE TABLE wide (c text NOT NULL, e float8 NOT NULL CHECK (e BETWEEN -8e307 AND 8e307), e2 float8 NOT NULL CHECK (e2 BETWEEN 1e307 AND 1.7e308),
+CREATE TABLE wide (e float8 NOT NULL CHECK (e BETWEEN -8e307 AND 8e307), e2 float8 NOT NULL CHECK (e2 BETWEEN 1e307 AND 1.7e308),
 	tiny float8 NOT NULL CHECK (tiny BETWEEN 0 AND 1e-300), late date NOT NULL CHECK (late BETWEEN '5000000-01-01' AND '5874897-12-31'),
-	early date NOT NULL CHECK (early BETWEEN '4714-11-24 BC' AND '0044-03-15 BC'), last timestamp NOT NULL CHECK (last BETWEEN '290000-01-01' AND '294276-12-31 23:59:59'),
+	early date NOT NULL CHECK (early BETWEEN '4714-11-24 BC' AND '0044-03-15 BC'), whole bigint NOT NULL CHECK (whole BETWEEN -4503599627370496 AND 4503599627370496), last timestamp NOT NULL CHECK (last BETWEEN '290000-01-01' AND '294276-12-31 23:59:59'),
 	long interval NOT NULL CHECK (long BETWEEN '0' AND '170000000 years'));
-INSERT INTO wide SELECT 'c' || i % 4095, -8e307 + i % 161 * 1e306, 1e307 + i % 161 * 1e306, i % 101 * 1e-302, date '5000000-01-01' + i % 1000 * 319523, date '4714-11-24 BC' + i % 1000 * 1706,
+INSERT INTO wide SELECT -8e307 + i % 161 * 1e306, 1e307 + i % 161 * 1e306, i % 101 * 1e-302, date '5000000-01-01' + i % 1000 * 319523, date '4714-11-24 BC' + i % 1000 * 1706, i,
 	timestamp '290000-01-01' + i % 1000 * interval '1562 days', i % 1000 * interval '170000 years' FROM generate_series(1, 5000) i;
 
+CREATE TABLE many (k int NOT NULL CHECK (k BETWEEN 0 AND 1), d date NOT NULL CHECK (d BETWEEN '2026-01-01' AND '2026-01-09'), f float8 NOT NULL CHECK (f BETWEEN 0 AND 1), c text NOT NULL);
+INSERT INTO many SELECT i % 2, date '2026-01-01' + i % 9, i % 11 / 10.0, 'c' || i % 4095 FROM generate_series(1, 5000) i;
 CREATE TABLE other (town text);
 CALL race_protect('mixed', epsilon_limit => 1e9, delta_limit => 1e-3);
 CALL race_protect('none', epsilon_limit => 1e9, delta_limit => 1e-3);
 CALL race_protect('single', epsilon_limit => 1e9, delta_limit => 1e-3);
 CALL race_protect('flat', epsilon_limit => 1e9, delta_limit => 1e-3);
 CALL race_protect('wide', epsilon_limit => 1e9, delta_limit => 1e-3);
+CALL race_protect('many', epsilon_limit => 1e9, delta_limit => 1e-3);
 SELECT array_agg('c' || i) AS categories FROM generate_series(0, 4094) i \\gset
-CALL race_describe('wide', 'c', categories => :'categories');
+CALL race_describe('many', 'c', categories => :'categories');
 DO \$\$
 DECLARE
 	d text;
 	columns text[];
 BEGIN
-	FOREACH d IN ARRAY '{mixed,none,single,flat,wide}'::text[] LOOP
-		columns := ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = d::regclass AND attnum > 0 ORDER BY attnum);
+	FOREACH d IN ARRAY '{mixed,none,single,flat,wide,many}'::text[] LOOP
+		columns := ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = d::regclass AND attnum > 0 AND attname <> ALL ('{at,wait,flag,mood,early,tenth}') ORDER BY attnum);
 		CALL race_release(d, d, columns, 1e6);
 		CALL race_release(CASE d WHEN 'mixed' THEN '$longest' ELSE d || ' delta' END, d, columns, 1e4, 1e-9);
 		CALL race_release(d || ' dark', d, columns, 0.1);
 	END LOOP;
 END \$\$;
+CALL race_release('times', 'mixed', '{n,at,wait,flag,mood}', 1e6);
 CALL race_release('measured', 'mixed', '{town}', 1e6, measure => 'f');
 CALL race_release_sketch('grid', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, fit => true);
 CALL race_release_sketch('plane', 'mixed', 'l2(dims=2, bandwidth=2, rows=64, range=64, lower={0,0}, upper={10,10})', 'ARRAY[f, n]', 1000, 1e-6, fit => true, columns => '{f,n}');
@@ -70,4 +74,259 @@ CALL race_release_next('mixed');
 END
 	return;
 }
+
+# Releases by columns, with a column of numbers, one of whole ones, one of dates and one of categories; and those of sketches
+my %tables = map { my ($name, @columns) = @$_; $name => {number => $columns[0], whole => $columns[1], date => $columns[2], category => $columns[3], type => $columns[4]} } (
+	(map { [$_, qw(f n day town mixed)] } 'mixed', $longest, 'mixed dark', 'none', 'none delta', 'none dark', 'single', 'single delta', 'single dark'),
+	(map { [$_, qw(z i d c flat)] } 'flat', 'flat delta', 'flat dark'),
+	['wide', qw(e whole late -  wide)], ['wide delta', qw(e2 late last - wide)], ['wide dark', qw(tiny whole long - wide)],
+	(map { [$_, qw(f k d c many)] } 'many', 'many delta', 'many dark'), ['times', qw(wait n at mood mixed)]);
+my @sketches = qw(grid plane void labeled);
+
+sub quoted { return join ', ', map { defined ? "'" . s/'/''/gr . "'" : 'NULL' } @_ }
+
+# Ends of arguments that many routines have: good ones, and refused ones with their SQLSTATE
+my @confidences = (['0.95', '1e-300', '0.9999999999999999', 'NULL'], {map { $_ => '22023' } '0', '1', '-1', "'NaN'", "'Infinity'"});
+my @wheres = ([map { quoted($_) } '{}', '{"%N": [null, null]}', '{"%N": [0, 0]}', '{"%N": [-1e300, 1e300]}', '{"%W": [null, null]}', '{"%D": ["-infinity", "infinity"]}', '{"%D": ["2026-01-01", "5874897-12-31"]}',
+	'{"%D": ["4714-11-24 BC", "2026-12-31"]}', '{"%C": []}', '{"1": [null, null]}', undef],
+	{(map { quoted($_) => '22023' } '[]', '1', 'null', '{"%N": [1, 0]}', '{"%N": []}', '{"%N": [1]}', '{"%N": [1, 2, 3]}', '{"%N": {}}', '{"%N": [1, "x"]}', '{"%C": "no such"}', '{"%C": {}}', '{"%C": null}', '{"%N": [[1, 2], 3]}'),
+		(map { quoted($_) => '42703' } '{"no such": 1}', '{"": 1}', '{"0": 1}', '{"99": 1}')});
+my @few = ([map { quoted($_) } '{}', '{"%N": [0, 0]}', '{"%W": [null, null]}', undef], {quoted('[]') => '22023', quoted('{"%W": [1, 0]}') => '22023', quoted('{"no such": 1}') => '42703'});
+my @labels = (['NULL'], {"'x'" => '22023'});
+my @smoothings = (['NULL'], {'1' => '22023'});
+my @seeds = ['0', '-9223372036854775808', '9223372036854775807', 'NULL'];
+my %none = (quoted('no such') => '42704', "''" => '42704');
+my $no_column = sub { return map { quoted($_) => '42703' } 'no such', '', '0', '99', '1e0', ' ' };
+
+# Of each routine by the name of a release by columns the arguments: [values that are answered, {value that is refused => SQLSTATE}].
+# %N, %W, %D, %C are the columns of the release, and %T its type.
+my %of_tables = (
+	race_count => {where => \@wheres, confidence => \@confidences},
+	race_crosstab => {column1 => [[map { quoted($_) } '%N', '%W', '%D', '%C', '1', undef], {$no_column->()}], column2 => [[quoted('%N'), 'NULL'], {$no_column->()}], confidence => \@confidences},
+	race_curve => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}], steps => [['1', '2', '10000', 'NULL'], {'0' => '22023', '-1' => '22023', '10001' => '22023'}],
+		lower => [['NULL', '0', '8e307', "'-Infinity'", "'NaN'"]], upper => [['NULL', '0', '-8e307', "'Infinity'"]], label => \@labels, confidence => \@confidences, smoothing => \@smoothings, where => \@few},
+	race_heatmap => {column1 => [[map { quoted($_) } '%W', '%D'], {$no_column->(), quoted('%C') => '22023', quoted('%N') => '22023'}], column2 => [[map { quoted($_) } '%N'], {$no_column->(), quoted('%C') => '22023'}],
+		steps => [['2', '500'], {map { $_ => '22023' } '0', '-1', '1', '501'}], lower => [['NULL', "'{}'", "'{NULL,NULL}'", "'{0,0}'", "'{-Infinity,-8e307}'", "'{0}'"]],
+		upper => [['NULL', "'{}'", "'{NULL,0}'", "'{8e307,Infinity}'"]], label => \@labels, smoothing => \@smoothings},
+	race_histogram => {column => [[map { quoted($_) } '%N', '%W', '%D', '%C', '1', undef], {$no_column->()}],
+		edges => [['NULL::text', '3', '1', '10000', "' 7 '::text"],
+			{map { $_ => '22023' } "'{}'::text[]", "'{0,NULL}'::text[]", '0', '99999', '2.5'}],
+		where => \@few, bins => [['NULL', '1', '2', '3', '10000'], {map { $_ => '22023' } '0', '-1', '10001'}], label => \@labels, smoothing => \@smoothings, confidence => \@confidences},
+	race_quantiles => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
+		p => [["'{0,5e-324,0.5,1}'", "'{0,0,1,1,NULL}'", "'{1,0.9999999999999999,0}'", "'{}'", "'{{0,0.25},{0.5,1}}'", 'NULL'], {map { $_ => '22003' } "'{-1}'", "'{1.0000000000000002}'", "'{NaN}'", "'{Infinity}'", "'{-5e-324}'"}],
+		where => \@few, label => \@labels, confidence => \@confidences},
+	race_mean => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
+		by => [['NULL::text', quoted('%N'), quoted('%W'), quoted('%D'), "'{%D,%N}'::text[]", "'{}'::text[]"], {"'{%N,%W,%D}'::text[]" => '22023', "'{NULL}'::text[]" => '42703', "'no such'" => '42703', "''" => '42703'}], where => \@few, confidence => \@confidences},
+	race_trend => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}], by => [[map { quoted($_) } '%N', '%W', '%D', '1'], {$no_column->(), 'NULL' => '42703', quoted('%C') => '22023', quoted('during') => '22023'}],
+		where => \@few, confidence => \@confidences},
+	race_classify => {label => [[map { quoted($_) } '%W', '%C', '%D', '%N', undef], {$no_column->()}],
+		query => [[map { quoted($_) . '::jsonb' } '{}', '{"%N": 0}', '{"%N": -1e300}', '{"%N": 1e300}', '{"%N": [null, 0]}', undef],
+			{(map { quoted($_) . '::jsonb' => '22023' } '[]', '1', 'null', '{"%N": {}}'), quoted('{"no such": 1}') . '::jsonb' => '42703', "''::text" => '22P02', '3' => '22023'}], confidence => \@confidences},
+	race_correlation => {confidence => \@confidences},
+	race_regress => {target => [[map { quoted($_) } '%W', '%D', undef], {quoted('no such') => '42703', "''" => '42703', quoted('%C') => '22023', quoted('%N') => '22023'}],
+		columns => [["'{%N}'"], {"'{}'" => '22023', "'{NULL}'" => '22023', "'{%N,%N}'" => '22023', "'{%W}'" => '22023', "'{no such}'" => '42703', "'{%C}'" => '22023'}], confidence => \@confidences},
+	race_modes => {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}], label => \@labels},
+	race_outliers => {records => [[map { quoted($_) . '::jsonb' } '{"%N": 0}', '{"%N": -1e300}', '{"%N": 1e300}', '[]', '[{"%N": 0}, {"%N": 1}]', '{}', undef],
+			{(map { quoted($_) . '::jsonb' => '22023' } '1', 'null', '[1]', '[[]]', '{"%N": {}}'), quoted('{"no such": 1}') . '::jsonb' => '42703', "''::text" => '22P02'}],
+		label => \@labels, confidence => \@confidences},
+	race_synthesize => {base => [['NULL::%T'], {'1' => '42804', "'x'::text" => '42804', 'NULL::point1' => '42703'}], n => [['0', '1', '1000', 'NULL'], {'-1' => '22023', '1000000001' => '22023', '-9223372036854775808' => '22023'}], seed => \@seeds},
+	race_export => {format => [["'tables'", 'NULL'], {"'points'" => '22023', "''" => '22023', "'TABLES'" => '22023'}]},
+	race_label => {version => [['NULL', '1'], {map { $_ => '42704' } '0', '-1', '2147483647'}]},
+	race_info => {}, race_registry => {},
+	race_versions => {label => [['NULL'], {"'x'" => '42704'}]},
+	race_released => {label => [['NULL'], {"''" => '42704', "'x'" => '42704'}], bound => [['NULL'], {map { $_ => '22023' } "''", "'upper'", "'middle'"}]},
+);
+
+# The same of releases of sketches: [releases, {argument => ...}]
+my %of_sketches = (
+	race_count => [[@sketches, 'valued', 'moments', 'loss'], {confidence => \@confidences}],
+	race_curve => [[@sketches], {column => [["'1'", 'NULL'], {$no_column->()}], steps => [['2', '3', '10000', 'NULL'], {map { $_ => '22023' } '0', '1', '10001'}],
+		lower => [['NULL', '0', '5'], {map { $_ => '22023' } '10', "'Infinity'", "'NaN'", '8e307'}], upper => [['NULL', '10', '8e307'], {map { $_ => '22023' } '0', "'-Infinity'"}], confidence => \@confidences,
+		smoothing => [['NULL', '1e-300', '100'], {map { $_ => '22023' } '0', '-1', '101', "'NaN'"}]}],
+	race_heatmap => [['plane'], {steps => [['2', '500'], {map { $_ => '22023' } '0', '1', '501'}], lower => [['NULL', "'{0,0}'"], {"'{}'" => '22023', "'{0}'" => '22023', "'{0,NULL}'" => '22023'}], upper => [['NULL', "'{10,10}'"], {"'{0,0}'" => '22023'}], column2 => [["'2'", "'n'"], {"'1'" => '22023', "'f'" => '22023'}]}],
+	race_histogram => [[@sketches], {column => [["'1'"], {$no_column->()}], edges => [['NULL::text', "'{0,5,10}'::float8[]", "'{-8e307,8e307}'::float8[]", '3'], {"'{}'::float8[]" => '22023', "'{1,0}'::float8[]" => '22023', "'{0,NULL}'::float8[]" => '22023', '0' => '22023'}],
+		bins => [['1', '10000'], {map { $_ => '22023' } '0', '-1', '10001'}], smoothing => [['NULL', '100'], {'0' => '22023'}], confidence => \@confidences}],
+	race_quantiles => [[@sketches], {column => [["'1'"], {$no_column->()}], p => [["'{0,0.5,1}'", "'{0,0,1,1,NULL}'", "'{1,0.9999999999999999,0}'", "'{}'", 'NULL'], {map { $_ => '22003' } "'{-1}'", "'{1.0000000000000002}'", "'{NaN}'"}], confidence => \@confidences}],
+	race_modes => [[@sketches], {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}]}],
+	race_outliers => [['grid', 'void', 'labeled'], {records => [["'{0,5,10}'::float8[]", "'{{5}}'::float8[]", "'{}'::float8[]", 'NULL::float8[]', "'{8e307}'::float8[]"], {"'{{1,2}}'::float8[]" => '22023', "'{NaN}'::float8[]" => '22023'}]}],
+	race_export => [['grid', 'plane', 'labeled'], {format => [["'points'", 'NULL'], {"'tables'" => '22023', "'x'" => '22023'}]}],
+	race_regress => [['moments'], {target => [["'n'", "'2'", 'NULL'], {"'no such'" => '42703', "'0'" => '42703'}], columns => [["'{f}'", "'{}'", 'NULL'], {"'{n}'" => '22023', "'{no such}'" => '42703'}], confidence => \@confidences}],
+	race_info => [[@sketches, 'valued', 'moments', 'loss'], {}], race_label => [[@sketches, 'valued', 'moments', 'loss'], {}], race_versions => [[@sketches, 'valued', 'moments', 'loss'], {}],
+	race_released => [['valued'], {bound => [["'lower'", "'upper'", 'NULL'], {"''" => '22023'}]}],
+);
+
+# Of other routines that answer the calls themselves, good ones and refused ones
+my ($grid, $plane, $valued, $moments, $loss, $void) = map { "race_released('$_')" } qw(grid plane valued moments loss void);
+my %calls = (
+	'race_kde(race_sketch,"any")' => [["race_kde($grid, '{0}'::float8[])", "race_kde($grid, '{10}'::float8[])", "race_kde($grid, '{8e307}'::float8[])", "race_kde($void, '{5}'::float8[])", "race_kde($plane, '{0,10}'::float8[])", "race_kde($grid, NULL::float8[])"],
+		{"race_kde($grid, '{}'::float8[])" => '22023', "race_kde($grid, '{1,2}'::float8[])" => '22023', "race_kde($grid, '{NaN}'::float8[])" => '22023', "race_kde($grid, '{NULL}'::float8[])" => '22023'}],
+	'race_kernel_sum(race_sketch,"any",integer)' => [["race_kernel_sum($grid, '{0}'::float8[])", "race_kernel_sum($plane, '{0,10}'::float8[], 64)"], {map { ("race_kernel_sum($plane, '{0,10}'::float8[], $_)" => '22023') } 0, -1, 65}],
+	'race_kde_grid(race_sketch,double precision[],double precision[],integer[])' => [["race_kde_grid($grid, '{0}', '{10}', '{2}')", "race_kde_grid($plane, '{0,0}', '{10,10}', '{2,2}')"],
+		{(map { ("race_kde_grid($grid, '{0}', '{10}', '{$_}')" => '22023') } 0, -1), "race_kde_grid($grid, '{10}', '{0}', '{2}')" => '22023', "race_kde_grid($grid, '{NaN}', '{10}', '{2}')" => '22023', "race_kde_grid($grid, '{}', '{}', '{}')" => '22023'}],
+	'race_estimate(race_sketch,"any",double precision,double precision)' => [[map { "race_estimate($_)" } "$grid, '{0}'::float8[]", "$grid, '{10}'::float8[], 0.5", "$plane, '{0,10}'::float8[]", "$void, '{5}'::float8[]"], {map { ("race_estimate($grid, '{0}'::float8[], $_)" => '22023') } '0', '1', "'NaN'"}],
+	'race_difference(race_sketch,race_sketch,"any",double precision)' => [["race_difference($grid, $void, '{0}'::float8[])"], {map { ("race_difference($grid, $void, '{0}'::float8[], $_)" => '22023') } '0', '1'}],
+	'race_distance(race_sketch,race_sketch)' => [["race_distance($grid, race_released('labeled', 'Rome'))"], {}],
+	'race_typicality(race_sketch,"any")' => [["race_typicality($grid, '{0}'::float8[])", "race_typicality($grid, '{8e307}'::float8[])", "race_typicality($void, '{5}'::float8[])"], {}],
+	'race_conditional_mean(race_sketch,race_sketch,"any",double precision,double precision,double precision)' => [[map { "race_conditional_mean(race_released('valued', bound => 'lower'), race_released('valued', bound => 'upper'), '{$_}'::float8[], 0, 9)" } 0, 5, 10, '8e307'],
+		{map { ("race_conditional_mean(race_released('valued', bound => 'lower'), race_released('valued', bound => 'upper'), '{5}'::float8[], $_)" => '22023') } '9, 0', '0, 0', "0, 'Infinity'", "0, 'NaN'", '0, 9, 0', '0, 9, 1'}],
+	'race_released_mean(text,"any",text,double precision)' => [["race_released_mean('valued', '{0}'::float8[])", "race_released_mean('valued', '{10}'::float8[])", "race_released_mean('valued', '{8e307}'::float8[])"], {"race_released_mean('grid', '{0}'::float8[])" => '22023', "race_released_mean('no such', '{1}'::float8[])" => '42704', "race_released_mean('valued', '{1}'::float8[], confidence => 1)" => '22023'}],
+	'race_classify(text,"any")' => [["race_classify('labeled', '{0}'::float8[])", "race_classify('labeled', '{10}'::float8[])", "race_classify('labeled', '{8e307}'::float8[])"], {"race_classify('grid', '{0}'::float8[])" => '22023', "race_classify('no such', '{0}'::float8[])" => '42704', "race_classify('labeled', '{}'::float8[])" => '22023'}],
+	'race_posterior(text,"any")' => [["race_posterior('labeled', '{0}'::float8[])", "race_posterior('labeled', '{8e307}'::float8[])"], {"race_posterior('grid', '{0}'::float8[])" => '22023', "race_posterior('no such', '{0}'::float8[])" => '42704'}],
+	'race_quantile(race_sketch,double precision[],integer)' => [["race_quantile($grid, '{0,0.5,1,NULL}')", "race_quantile($grid, '{}')", "race_quantile($plane, '{0,1}', 2)", "race_quantile($void, '{0,0.5,1}')"], {"race_quantile($grid, '{-1}')" => '22003', "race_quantile($grid, '{NaN}')" => '22003', "race_quantile($grid, '{0}', 0)" => '22023', "race_quantile($grid, '{0}', 2)" => '22023'}],
+	'race_sample(race_sketch,integer,bigint)' => [["race_sample($grid, 0, 1)", "race_sample($grid, 10, -1)", "race_sample($plane, 10, 1)", "race_sample($void, 10, 1)"], {"race_sample($grid, -1, 1)" => '22023'}],
+	'race_sample(anyelement,race_sketch,integer,bigint)' => [["race_sample(NULL::point1, $grid, 10, 1)", "race_sample(NULL::point1, $grid, 0, 1)"], {"race_sample(1, $grid, 10, 1)" => '42804'}],
+	'race_points(race_sketch)' => [["race_points($grid)", "race_points($void)"], {"race_points($moments)" => '22023'}],
+	'race_modes(race_sketch,integer,double precision[],double precision[])' => [["race_modes($grid, 1)", "race_modes($grid, 100, '{0}', '{10}')", "race_modes($void)"], {(map { ("race_modes($grid, $_)" => '22023') } 0, -1, 101), "race_modes($grid, 1, '{10}', '{0}')" => '22023', "race_modes($grid, 1, '{}', '{}')" => '22023'}],
+	'race_fit(race_sketch,integer,bigint,double precision[],double precision[])' => [["race_fit($grid)", "race_fit($plane, 16)"], {(map { ("race_fit($plane, $_)" => '22023') } 0, -1), "race_fit($plane, lower => '{10,10}', upper => '{0,0}')" => '22023'}],
+	'race_loss(race_sketch,double precision[])' => [["race_loss($loss, '{0}')"], {"race_loss($loss, '{}')" => '22023', "race_loss($loss, '{8e307}')" => '22023', "race_loss($grid, '{0}')" => '22023'}],
+	'race_minimize(race_sketch)' => [["race_minimize($loss)"], {"race_minimize($grid)" => '22023'}],
+	'race_count(race_sketch)' => [["race_count($grid)", "race_count($void)"], {}],
+	'race_info(race_sketch)' => [["race_info($grid)", "race_info($void)"], {}],
+	'race_params(race_sketch)' => [["race_params($grid)", "race_params($moments)"], {}],
+	'race_covariance(race_sketch,integer,integer,double precision,boolean)' => [["race_covariance($moments, 1, 2)", "race_covariance($moments, 1, 1, 0.5, true)"], {"race_covariance($moments, 0, 1)" => '22023', "race_covariance($moments, 1, 3)" => '22023', "race_covariance($moments, 1, 2, 1)" => '22023', "race_covariance($grid, 1, 1)" => '22023'}],
+	'race_moments_matrix(race_sketch)' => [["race_moments_matrix($moments)"], {"race_moments_matrix($grid)" => '22023'}],
+	'race_pca(race_sketch,boolean)' => [["race_pca($moments)", "race_pca($moments, true)"], {"race_pca($grid)" => '22023'}],
+	'race_transform(race_sketch,integer,boolean)' => [["race_transform($moments)", "race_transform($moments, 1)"], {map { ("race_transform($moments, $_)" => '22023') } 0, 3}],
+	'race_predict(race_sketch,integer,double precision[],integer[])' => [["race_predict($moments, 2, '{0}')", "race_predict($moments, 2, '{10}', '{1}')"], {"race_predict($moments, 0, '{0}')" => '22023', "race_predict($moments, 2, '{}')" => '22023', "race_predict($moments, 2, '{0}', '{2}')" => '22023'}],
+	'race_regress(race_sketch,integer,integer[])' => [["race_regress($moments, 2)", "race_regress($moments, 2, '{1}')", "race_regress($moments, 2, '{}')"], {"race_regress($moments, 0)" => '22023', "race_regress($moments, 2, '{2}')" => '22023'}],
+	'race_classify(anyelement,race_sketch,"any")' => [["(SELECT race_classify(label, sketch, '{5}'::float8[]) FROM race_latest_releases WHERE name = 'labeled')"], {}],
+	'race_posterior(anyelement,race_sketch,"any")' => [["(SELECT race_posterior(label, sketch, '{5}'::float8[]) FROM race_latest_releases WHERE name = 'labeled')"], {}],
+	'race_plan(text,text[],double precision,double precision,double precision,bigint,text,text,text[],integer)' => [["race_plan('mixed', '{n}', 1)", "race_plan('flat', '{z,c}', 1e-3, 1e-9)", "race_plan('wide', '{c,e}', 1)", "race_plan('mixed', '{n}', error => 10)", "race_plan('mixed', '{n}', 1, records => 1)"],
+		{"race_plan('no such', '{n}', 1)" => '42704', "race_plan('mixed', '{}', 1)" => '22023', "race_plan('mixed', '{no such}', 1)" => '42703', "race_plan('mixed', '{n}', 0)" => '22023', "race_plan('mixed', '{n}', 1, records => 0)" => '22023'}],
+	'race_refreshes_left(text)' => [["race_refreshes_left('mixed')", "race_refreshes_left('no such')"], {}],
+);
+
+# Routines that make parameters, sketches, private values and releases, and views that show what there is
+my @makers = qw(race_add race_budget_adopt race_budget_limit race_build race_build_records race_build_value race_compose race_describe race_fit race_grant race_is_record race_kernel race_merge race_merge_disjoint
+	race_moment_params race_params race_privacy_cost race_privatize race_protect race_record race_release race_release_next race_release_sketch race_remove race_share race_sketch);
+my @views = ('race_catalog', 'race_columns', 'race_latest_releases', 'race_budget_status');
+
+sub front_routines { return (\%of_tables, \%of_sketches, \%calls, \@makers) }
+
+my @short = map { s/delta|dark/x/r } ();
+
+sub call_of {
+	my ($function, $release, $given) = @_;
+	my %given = %$given;
+	my $base = delete $given{base};
+	my $label = delete $given{label};
+	my @arguments = (defined $base ? $base : (), $function eq 'race_registry' ? () : defined $base ? () : quoted($release));
+	my %position = (race_classify => ['label', 'query']);
+	return "$function(" . join(', ', (defined $base ? "base => $base" : ()), ($function eq 'race_registry' ? () : (($function eq 'race_released' ? 'name' : 'release') . ' => ' . quoted($release))),
+		(defined $label ? "label => $label" : ()), map { qq("$_" => $given{$_}) } sort keys %given) . ')';
+}
+
+# All calls, each [function, argument, release, call, SQLSTATE wanted or '']
+sub cases {
+	my @cases;
+	my $add = sub {
+		my ($function, $release, $arguments, $columns) = @_;
+		my $fill = sub { my ($text) = @_; $text =~ s/%N/$columns->{number}/g; $text =~ s/%W/$columns->{whole}/g; $text =~ s/%D/$columns->{date}/g; $text =~ s/%C/$columns->{category}/g; $text =~ s/%T/$columns->{type}/g; return $text };
+		my %first = map { $_ => $fill->($arguments->{$_}[0][0]) } grep { $arguments->{$_}[0][0] ne 'NULL' } keys %$arguments;
+		push @cases, [$function, '', $release, call_of($function, $release, \%first), ''];
+		for my $argument (sort keys %$arguments) {
+			# what depends on noise, of each release; what doesn't, of those without it
+			next if $release =~ /dark|delta|δ|times/ && $argument !~ /^(column|p|edges|bins|n|target)$/;
+			my ($good, $bad) = @{$arguments->{$argument}};
+			my %refused = %{$bad // {}};
+			my %given = map { $fill->($_) => $refused{$_} // '' } grep { ($columns->{category} // '') ne '-' || !/%C/ } @$good, keys %refused;
+			push @cases, [$function, $argument, $release, call_of($function, $release, {%first, $argument => $_}), $given{$_}] for sort keys %given;
+		}
+	};
+	for my $release (sort keys %tables) {
+		for my $function (sort keys %of_tables) {
+			# these compute for seconds where columns or categories are many
+			next if $function eq 'race_outliers' && $release !~ /^(flat|many|times)/ || $function eq 'race_export' && $release =~ /^many/;
+			$add->($function, $release, $of_tables{$function}, $tables{$release});
+		}
+	}
+	for my $function (sort keys %of_sketches) {
+		$add->($function, $_, $of_sketches{$function}[1], {}) for @{$of_sketches{$function}[0]};
+	}
+	for my $function (sort keys %of_tables) {
+		next if $function eq 'race_registry';
+		my %first = map { $_ => $of_tables{$function}{$_}[0][0] =~ s/%T/mixed/r =~ s/%N/n/r =~ s/%W/n/r =~ s/%C/town/r =~ s/%D/day/r } grep { $of_tables{$function}{$_}[0][0] ne 'NULL' } keys %{$of_tables{$function}};
+		push @cases, [$function, 'release', 'no such', call_of($function, $_, \%first), defined $_ ? '42704' : ''] for 'no such', '', $longest . 'x', undef;
+	}
+	for my $function (sort keys %calls) {
+		my ($good, $bad) = @{$calls{$function}};
+		push @cases, [$function, '', '', $_, ''] for @$good;
+		push @cases, [$function, '', '', $_, $bad->{$_}] for sort keys %$bad;
+	}
+	push @cases, [$_, '', '', $_, ''] for @views;
+	return @cases;
+}
+
+# Functions of SQL that call, and keep the rows: as jsonb, and in binary, which no setting changes
+sub asking {
+	return <<'END';
+CREATE TABLE cases (n serial, function text, argument text, release text, call text, wanted text, state text, message text, rows jsonb, bytes text);
+CREATE FUNCTION answer(call text, OUT state text, OUT message text, OUT rows jsonb) LANGUAGE plpgsql AS $f$
+BEGIN
+	EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(row(t))->''f1''), ''[]'') FROM ' || CASE WHEN call LIKE '(%' OR call NOT LIKE '%(%' THEN call || ' t' ELSE 'ROWS FROM (' || call || ') t' END INTO rows;
+	state := '';
+EXCEPTION WHEN others THEN
+	state := SQLSTATE;
+	message := SQLERRM;
+END $f$;
+CREATE FUNCTION bytes(call text) RETURNS text LANGUAGE plpgsql AS $f$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE 'SELECT md5(string_agg(encode(record_send(t), ''hex''), ''/'')) FROM ' || CASE WHEN call LIKE '(%' OR call NOT LIKE '%(%' THEN call || ' t' ELSE 'ROWS FROM (' || call || ') t' END INTO result;
+	RETURN result;
+EXCEPTION WHEN others THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $f$;
+END
+}
+
+# What holds of every answer, whatever the noise: numbers are finite, intervals hold their values, shares are from 0 to 1
+sub mistakes {
+	return <<'END';
+CREATE VIEW cells AS SELECT c.n, c.function, c.release, c.call, r.row, e.key, e.value FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
+	CROSS JOIN LATERAL jsonb_each(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) e
+	WHERE c.function NOT IN ('race_fit(race_sketch,integer,bigint,double precision[],double precision[])', 'race_label', 'race_registry', 'race_columns', 'race_released');
+CREATE VIEW numbers AS SELECT n, function, release, call, row, key, CASE WHEN jsonb_typeof(value) = 'number' THEN (value #>> '{}')::numeric END AS x FROM cells;
+CREATE VIEW pairs AS SELECT a.n, a.function, a.call, a.key, a.x, lower.x AS lower, upper.x AS upper FROM numbers a
+	JOIN numbers lower ON lower.n = a.n AND lower.row = a.row AND lower.key = 'lower' JOIN numbers upper ON upper.n = a.n AND upper.row = a.row AND upper.key = 'upper'
+	WHERE a.key IN ('count', 'value', 'mean', 'density', 'probability', 'correlation', 'coefficient', 'share', 'estimate') AND NOT (a.function IN ('race_mean', 'race_trend') AND a.key = 'count')
+		AND NOT (a.function IN ('race_modes', 'race_catalog', 'race_latest_releases') OR a.function = 'race_outliers' AND a.key <> 'share' OR a.function = 'race_histogram' AND a.key <> 'count');
+CREATE VIEW mistakes AS
+SELECT 'an error, or none' AS what, call, format('%s %s', state, message) AS found FROM cases WHERE state <> wanted
+UNION ALL SELECT 'a number that is not finite', call, key || ' ' || (value #>> '{}') FROM cells
+	WHERE value IN ('"NaN"', '"Infinity"', '"-Infinity"') AND NOT (function LIKE 'race_distance%' AND key = 'standard_error') AND NOT (function = 'race_versions' AND key = 'standard_error')
+UNION ALL SELECT 'a value outside of its interval', call, format('%s %s [%s, %s]', key, x, lower, upper) FROM pairs
+	WHERE x < lower - abs(lower) * 1e-9 OR x > upper + abs(upper) * 1e-9 OR lower > upper
+UNION ALL SELECT 'a share outside of 0 to 1', call, key || ' ' || x FROM numbers WHERE key IN ('probability', 'prior', 'share', 'frequency', 'p_value') AND x NOT BETWEEN 0 AND 1 + 1e-9
+UNION ALL SELECT 'a correlation outside of -1 to 1', call, key || ' ' || x FROM numbers WHERE function = 'race_correlation' AND key IN ('correlation', 'lower', 'upper') AND abs(x) > 1
+UNION ALL SELECT 'a negative number of records', call, key || ' ' || x FROM numbers WHERE key = 'count' AND x < 0 AND function NOT IN ('race_export', 'race_count(race_sketch)', 'race_info(race_sketch)')
+UNION ALL SELECT 'a negative density', call, key || ' ' || x FROM numbers WHERE key IN ('density', 'count_per_unit') AND x < 0
+UNION ALL SELECT 'quantiles that are not one for each p', call, format('%s rows', jsonb_array_length(rows)) FROM cases
+	WHERE function = 'race_quantiles' AND state = '' AND call ~ '"p" => ''[{]' AND release <> 'labeled' AND call !~ '"confidence" => NULL|"where" => NULL|"column" => NULL'
+		AND jsonb_array_length(rows) <> cardinality((regexp_match(call, '"p" => ''([^'']*)'''))[1]::float8[])
+UNION ALL SELECT 'quantiles that do not ascend', a.call, format('%s at %s, %s at %s', a.value, a.p, b.value, b.p)
+	FROM (SELECT c.n, c.call, r.label, r.p, r.value FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text) WHERE function = 'race_quantiles') a
+		JOIN (SELECT c.n, c.call, r.label, r.p, r.value FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text) WHERE function = 'race_quantiles') b
+		ON b.n = a.n AND b.label IS NOT DISTINCT FROM a.label AND a.p < b.p AND a.value > b.value
+UNION ALL SELECT 'a value beyond the bounds of its column', c.call, r.key || ' ' || (r.value #>> '{}')
+	FROM cases c CROSS JOIN LATERAL (SELECT d.domain FROM _racepriv.race_releases f, jsonb_array_elements(f.domains) d (domain)
+			WHERE f.name = c.release AND f.version = 1 AND f.part = 1 AND d.domain->>'name' = (regexp_match(c.call, '"column" => ''([^'']*)'''))[1]) d
+		CROSS JOIN LATERAL jsonb_array_elements(c.rows) a (answer) CROSS JOIN LATERAL jsonb_each(a.answer) r
+	WHERE c.function IN ('race_quantiles', 'race_mean') AND r.key IN ('value', 'mean', 'lower', 'upper') AND jsonb_typeof(r.value) = 'number'
+		AND r.value::numeric NOT BETWEEN (d.domain->>'lower')::numeric AND (d.domain->>'upper')::numeric
+UNION ALL SELECT 'several numbers of records of a release', name, string_agg(DISTINCT count::text, ', ') FROM (
+		SELECT name, round(count::numeric) AS count FROM race_catalog UNION ALL SELECT name, round((race_count(name)).count::numeric) FROM race_catalog
+		UNION ALL SELECT name, (race_label(name)->'racepriv'->>'records')::numeric FROM race_catalog
+		UNION ALL SELECT c.name, (SELECT i.count FROM race_info(c.name) i) FROM race_catalog c WHERE labels IS NULL
+		UNION ALL SELECT c.name, (SELECT round(v.count::numeric) FROM race_versions(c.name) v ORDER BY v.version DESC LIMIT 1) FROM race_catalog c WHERE labels IS NULL) c GROUP BY name HAVING count(DISTINCT count) > 1;
+END
+}
+
+sub ask_all {
+	my ($ask) = @_;
+	$ask->(asking() . "CREATE TYPE point1 AS (x float8);\n" . join '', map { 'INSERT INTO cases (function, argument, release, call, wanted) VALUES (' . quoted(@$_) . ");\n" } cases());
+	return;
+}
+
 1;

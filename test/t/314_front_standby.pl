@@ -1,0 +1,27 @@
+# All questions are answered on a standby, as on the primary server.
+use strict;
+use warnings;
+use lib 'test/t';
+use FrontDoor;
+use RaceCluster;
+use Test::More;
+
+my $primary = RaceCluster->new(max_connections => 20);
+$primary->sql('CREATE EXTENSION racepriv');
+make_releases(sub { $primary->sql(@_) });
+ask_all(sub { $primary->sql(@_) });
+# one call of each routine and release
+$primary->sql(q(DELETE FROM cases WHERE argument <> '' OR wanted <> '' OR release ~ '^(many|wide).*(dark|delta)'));
+my $standby = RaceCluster->standby($primary);
+$standby->wait_until('SELECT pg_is_in_recovery()');
+my $query = 'SELECT n, bytes(call) FROM cases ORDER BY n';
+my @here = split /\n/, $primary->sql($query);
+my @there = split /\n/, $standby->sql($query);
+cmp_ok(scalar @here, '>', 200, 'there are many answers');
+is(join("\n", map { $there[$_] } grep { $there[$_] ne $here[$_] } 0 .. $#here), '', 'a standby: all answers are those of the primary server');
+is($primary->sql(q(SELECT call, b FROM cases, bytes(call) b WHERE b !~ '^[0-9a-f]{32}$')), '', 'control: none of them is an error');
+is($standby->sql('SELECT _racepriv._race_identity()'), $primary->sql('SELECT _racepriv._race_identity()'), 'a standby is the copy that it follows');
+$standby->run_here('pg_ctl', '-D', $standby->data, '-w', 'promote');
+isnt($standby->sql('SELECT _racepriv._race_identity()'), $primary->sql('SELECT _racepriv._race_identity()'), 'control: promoted, it is another');
+
+done_testing();
