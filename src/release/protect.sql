@@ -186,6 +186,19 @@ END $$;
 COMMENT ON FUNCTION _racepriv._race_check_limits(float8, float8, text) IS
 	'limits of a budget as the shortest decimals that stand for them, so that ten times 0.1 is 1, and the rho that they allow if it is held to zCDP; error 22023 if they are none';
 
+-- A dataset names its unit column and its public tables.  A name can pass to another column or table.
+CREATE FUNCTION _racepriv._race_meant(relation oid, unit_column name, public_tables regclass[]) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_build_object('relation', relation, 'unit', (SELECT a.attnum FROM pg_attribute a
+			WHERE a.attrelid = relation AND a.attname = unit_column AND a.attnum > 0 AND NOT a.attisdropped),
+		'public', (SELECT coalesce(jsonb_object_agg(c.oid::regclass::text, jsonb_build_object('relation', c.oid, 'owner', pg_get_userbyid(c.relowner))), '{}')
+			FROM pg_class c WHERE c.oid = ANY (public_tables)))
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_meant(oid, name, regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_meant(oid, name, regclass[]) IS
+	'which column and which public tables the names of a dataset mean now';
+
 CREATE FUNCTION _racepriv._race_protect(
 	actor name,
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
@@ -268,7 +281,8 @@ BEGIN
 	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
 		'relation', relation::text, 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
-		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
+		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta)
+		|| jsonb_build_object('meant', _racepriv._race_meant(relation, unit_column, public_tables)));
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS

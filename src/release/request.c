@@ -585,6 +585,15 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 				 errhint("Protect its relation under another name: what has a budget keeps it.")));
 }
 
+/* Raise 55000 if the unit column or a public table is another one than when the dataset was protected. */
+static void
+check_meant(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset)
+{
+	RaceParameter parameters[] = {RaceText(asked->dataset), {OIDOID, ObjectIdGetDatum(dataset->relation), false}};
+
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_meant($1, $2)", lengthof(parameters), parameters);
+}
+
 #define MOST_CLASSES	100		/* that are calibrated */
 
 /*
@@ -755,6 +764,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 	check_budget(ledger, asked, checked);
 	if (asked->series != 0)
 		check_series_again(ledger, asked, dataset);
+	check_meant(ledger, asked, dataset);
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
 	if (asked->described == NULL)
