@@ -169,7 +169,7 @@ SELECT tables FROM race_budget_status WHERE budget = 'protect years';
 CALL race_budget_limit('protect copy', 3, 0.00001);
 CALL race_budget_limit('protect logs', 2, 0);
 CALL race_budget_limit('nothing', 2, 0);
-SELECT dataset, act, request - 'relation' - 'public_tables' AS request FROM _racepriv.race_charges WHERE budget = 'protect people' ORDER BY dataset, act;
+SELECT dataset, act, request - '{relation,public_tables,meant}'::text[] AS request FROM _racepriv.race_charges WHERE budget = 'protect people' ORDER BY dataset, act;
 -- who may
 CREATE ROLE race_stranger;
 GRANT USAGE, CREATE ON SCHEMA protect TO race_stranger;

@@ -11,7 +11,7 @@ CALL race_protect('stream', 'stream', 1e9, 1e-3);
 CALL race_release('days', 'stream', '{age,town}', 1e5, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2026-12-31 12:00"}');
 CALL race_release('days', 'stream', '{age,town}', 1e5, series => '{"by": "made_at", "every": "1 d", "starting": "Jan 1 2026", "until": "2026-12-31 12:00"}');
 CALL race_release('days', 'stream', '{age,town}', 1e5, series => '{"by": "made_at", "every": "1 day", "starting": "2026-01-01", "until": "2027-12-31"}');
-SELECT count(*), sum(epsilon) AS epsilon, min((request->'series' - 'basis')::text) AS series FROM _racepriv.race_charges WHERE request->>'name' = 'days';
+SELECT count(*), sum(epsilon) AS epsilon, min(((request->'series') - 'basis'::text)::text) AS series FROM _racepriv.race_charges WHERE request->>'name' = 'days';
 SELECT count(*) FROM _racepriv.race_releases WHERE name = 'days';
 BEGIN;
 CALL race_release_next('days');

@@ -210,6 +210,19 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_unreleased(text, regclass[]) FR
 COMMENT ON FUNCTION _racepriv._race_check_unreleased(text, regclass[]) IS
 	'raises 55000 if a release without a charge is of a dataset of this name, or of the name of one of these relations';
 
+-- A dataset names its unit column and its public tables.  A name can pass to another column or table.
+CREATE FUNCTION _racepriv._race_meant(relation oid, unit_column name, public_tables regclass[]) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT jsonb_build_object('relation', relation, 'unit', (SELECT a.attnum FROM pg_attribute a
+			WHERE a.attrelid = relation AND a.attname = unit_column AND a.attnum > 0 AND NOT a.attisdropped),
+		'public', (SELECT coalesce(jsonb_object_agg(c.oid::regclass::text, jsonb_build_object('relation', c.oid, 'owner', pg_get_userbyid(c.relowner))), '{}')
+			FROM pg_class c WHERE c.oid = ANY (public_tables)))
+$$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_meant(oid, name, regclass[]) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_meant(oid, name, regclass[]) IS
+	'which column and which public tables the names of a dataset mean now';
+
 CREATE FUNCTION _racepriv._race_protect(
 	actor name,
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
@@ -293,7 +306,8 @@ BEGIN
 	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
 		'relation', relation::text, 'tables', ARRAY(SELECT t::text FROM unnest(tables) t ORDER BY 1), 'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
-		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta));
+		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta)
+		|| jsonb_build_object('meant', _racepriv._race_meant(relation, unit_column, public_tables)));
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS

@@ -56,6 +56,44 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
+-- In the copy of the database where it was protected, columns and tables go by their OIDs.  In another one, a public table under
+-- this name must be of the same owner, of that of the relation, or of a superuser.
+CREATE FUNCTION _racepriv._race_check_meant(dataset text, relation oid) RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
+	SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	d _racepriv.race_datasets;
+	before jsonb;
+	now jsonb;
+	here boolean;
+	other text;
+BEGIN
+	SELECT * INTO d FROM _racepriv.race_datasets s WHERE s.dataset = _race_check_meant.dataset;
+	SELECT c.request->'meant', _racepriv._race_is_here(c.identity) INTO before, here FROM _racepriv.race_charges c
+	WHERE c.dataset = d.dataset AND c.act = 'protect' ORDER BY c.charged_at DESC LIMIT 1;
+	now := _racepriv._race_meant(relation, d.unit_column, ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t));
+	IF here AND before->'relation' = now->'relation' AND before->'unit' IS DISTINCT FROM now->'unit' AND now->>'unit' IS NOT NULL THEN
+		RAISE EXCEPTION 'unit column "%" of dataset "%" is another column now', d.unit_column, left(dataset, 64)
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = 'The column that was protected has another name. Nothing was read and nothing charged.',
+				HINT = 'Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.';
+	END IF;
+	SELECT n.key INTO other FROM jsonb_each(now->'public') n JOIN pg_class c ON c.oid = (n.value->>'relation')::oid
+		JOIN pg_class r ON r.oid = _race_check_meant.relation JOIN pg_roles o ON o.oid = c.relowner
+	WHERE CASE WHEN here THEN n.value->'relation' IS DISTINCT FROM before->'public'->n.key->'relation'
+		ELSE n.value->'owner' IS DISTINCT FROM before->'public'->n.key->'owner' AND c.relowner <> r.relowner AND NOT o.rolsuper END
+	ORDER BY 1 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'public table "%" of dataset "%" is another table now', other, left(dataset, 64)
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = 'The table that was declared public was dropped or has another name. Nothing was read and nothing charged.',
+				HINT = 'If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.';
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_meant(text, oid) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_meant(text, oid) IS
+	'raises 55000 if the unit column or a public table of a dataset is not what it was when it was protected';
+
 CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint, delta float8) RETURNS text[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$

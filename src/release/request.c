@@ -609,6 +609,15 @@ check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked
 						 quote_literal_cstr(asked->dataset))));
 }
 
+/* Raise 55000 if the unit column or a public table is another one than when the dataset was protected. */
+static void
+check_meant(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset)
+{
+	RaceParameter parameters[] = {RaceText(asked->dataset), {OIDOID, ObjectIdGetDatum(dataset->relation), false}};
+
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_meant($1, $2)", lengthof(parameters), parameters);
+}
+
 #define MOST_CLASSES	100		/* that are calibrated */
 
 /*
@@ -823,6 +832,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 		check_series_again(ledger, asked, dataset);
 	if (asked->series != 0 && dataset->unit_column != NULL)
 		checked->units = race_units_create();
+	check_meant(ledger, asked, dataset);
 	checked->query = analyze_whole(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
 	if (asked->described == NULL)
