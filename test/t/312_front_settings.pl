@@ -10,7 +10,8 @@ use Test::More;
 make_releases(\&sql);
 ask_all(\&sql);
 # one call of each routine, of each release and good value that can have texts in it
-sql(q(DELETE FROM cases WHERE wanted <> '' OR release ~ 'dark|delta|δ' OR function ~ 'race_fit' OR argument IN ('confidence', 'steps', 'max', 'n', 'seed', 'lower', 'upper') OR function IN ('race_outliers', 'race_export', 'race_crosstab') AND release LIKE 'many%'));
+sql(q(DELETE FROM cases WHERE wanted <> '' OR function ~ 'race_fit' OR release NOT IN ('', 'times', 'flat', 'single', 'grid', 'labeled', 'moments')
+	OR argument NOT IN ('', 'where', 'column', 'edges', 'p', 'records', 'by') OR call LIKE '%,NULL}%'));
 # what depends on settings where they are believed
 sql(<<'END');
 INSERT INTO cases (function, call) SELECT 'texts', c FROM unnest(ARRAY[
@@ -20,12 +21,12 @@ INSERT INTO cases (function, call) SELECT 'texts', c FROM unnest(ARRAY[
 	'race_synthesize(NULL::mixed, ''times'', 50)', 'race_count(''mixed[2026-01-01,)'')', 'race_outliers(''times'', ''{"at": "2026-05-01 10:00", "wait": "-1 days 02:00"}''::jsonb)']) c;
 END
 my @default = split /\n/, sql(q(SELECT n, bytes(call) FROM cases ORDER BY n));
-cmp_ok(scalar @default, '>', 500, 'there are many answers');
+cmp_ok(scalar @default, '>', 200, 'there are many answers');
 my %call = map { my ($n, $call) = split /\|/, $_, 2; $n => $call } split /\n/, sql(q(SELECT n, replace(call, E'\n', ' ') FROM cases));
 my $planner = join ' ', map { "SET enable_$_ = off;" } qw(hashagg hashjoin indexscan material mergejoin nestloop seqscan sort);
 for my $setting ('DateStyle = "SQL, DMY"', 'DateStyle = "German"', 'DateStyle = "Postgres, MDY"', 'IntervalStyle = sql_standard', 'IntervalStyle = iso_8601', 'extra_float_digits = -15', 'bytea_output = escape', 'TimeZone = "Asia/Kathmandu"', 'quote_all_identifiers = on',
 	'search_path = pg_catalog, public', 'lc_numeric = "C"', 'standard_conforming_strings = off; SET escape_string_warning = off', 'backslash_quote = off', 'row_security = off', 'default_transaction_read_only = on', 'default_transaction_isolation = serializable', 'xmloption = document', 'array_nulls = off',
-	'transform_null_equals = on', 'jit = on; SET jit_above_cost = 0', 'plan_cache_mode = force_generic_plan', 'work_mem = "64kB"', 'timezone_abbreviations = India', 'plpgsql.variable_conflict = use_variable', 'plpgsql.extra_errors = all',
+	'transform_null_equals = on', 'jit = on; SET jit_above_cost = 0', 'plan_cache_mode = force_generic_plan', 'work_mem = "64kB"', 'timezone_abbreviations = India', 'work_mem = "128kB"; LOAD \'plpgsql\'; SET plpgsql.variable_conflict = use_variable', 'work_mem = "256kB"; LOAD \'plpgsql\'; SET plpgsql.extra_errors = "all"',
 	(sql('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on', 'enable_bitmapscan = off; ' . $planner =~ s/;$//r) {
 	my @found = split /\n/, sql("SET $setting; SELECT n, bytes(call) FROM cases ORDER BY n");
 	my @other = map { "$call{(split /\|/)[0]}: $_" } map { $found[$_] } grep { $found[$_] ne $default[$_] } 0 .. $#default;
