@@ -26,8 +26,8 @@ for (split /\n/, sql(q(SELECT p.proname, p.oid::regprocedure, l.lanname, (SELECT
 }
 
 ask_all(\&sql);
-sql(mistakes());
 sql('DO $f$ DECLARE c record; a record; BEGIN FOR c IN SELECT * FROM cases LOOP SELECT * INTO a FROM answer(c.call); UPDATE cases SET state = a.state, message = a.message, rows = a.rows WHERE n = c.n; COMMIT; END LOOP; END $f$');
+sql(mistakes());
 my %found;
 push @{$found{(split /\|/)[0]}}, $_ for split /\n/, sql('SELECT * FROM mistakes ORDER BY 1, 2');
 is(join("\n", splice @{$found{$_} // []}, 0, 20), '', "no answer has $_") for 'an error, or none', 'a number that is not finite', 'a value outside of its interval', 'a share outside of 0 to 1', 'a correlation outside of -1 to 1',

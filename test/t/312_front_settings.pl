@@ -15,7 +15,7 @@ sql(q(DELETE FROM cases WHERE wanted <> '' OR function ~ 'race_fit' OR release N
 # what depends on settings where they are believed
 sql(<<'END');
 INSERT INTO cases (function, call) SELECT 'texts', c FROM unnest(ARRAY[
-	'race_count(''times'', ''{"at": ["2026-05-01", "2026-05-02 12:00"]}'')', 'race_count(''times'', ''{"wait": ["-1 days 02:00", "1 day"]}'')', 'race_histogram(''times'', ''at'', ''{2026-05-01 01:00,2026-05-02}''::timestamptz[])',
+	'race_count(''times'', ''{"at": ["2026-05-01", "2026-05-02 12:00"]}'')', 'race_count(''times'', ''{"wait": ["-1 days 02:00", "1 day"]}'')', 'race_histogram(''times'', ''at'', ''{2026-05-01 01:00Z,2026-05-02 00:00Z}''::timestamptz[])',
 	'race_histogram(''times'', ''at'', ''{2026-05-01 01:00,2026-05-02}''::text)', 'race_histogram(''mixed'', ''day'', ''{2026-03-04,2026-05-06}''::date[])', 'race_histogram(''times'', ''wait'', ''{-30:00,-1 day +01:00,02:00}''::text)',
 	'race_count(''mixed'', ''{"day": ["2026-03-04", "2026-05-06"]}'')', 'race_count(''times'', ''{"mood": "ok", "flag": true}'')', 'race_mean(''mixed'', ''f'', ''{town,NULL}''::text)', 'race_versions(''mixed'')', 'race_quantiles(''grid'')',
 	'race_synthesize(NULL::mixed, ''times'', 50)', 'race_count(''mixed[2026-01-01,)'')', 'race_outliers(''times'', ''{"at": "2026-05-01 10:00", "wait": "-1 days 02:00"}''::jsonb)']) c;

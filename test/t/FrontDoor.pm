@@ -284,12 +284,12 @@ END
 # What holds of every answer, whatever the noise: numbers are finite, intervals hold their values, shares are from 0 to 1
 sub mistakes {
 	return <<'END';
-CREATE VIEW cells AS SELECT c.n, c.function, c.release, c.call, r.row, e.key, e.value FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
+CREATE TABLE cells AS SELECT c.n, c.function, c.release, c.call, r.row, e.key, e.value FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
 	CROSS JOIN LATERAL jsonb_each(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) e
 	WHERE c.function NOT IN ('race_fit(race_sketch,integer,bigint,double precision[],double precision[])', 'race_label', 'race_registry', 'race_columns', 'race_released');
-CREATE VIEW numbers AS SELECT n, function, release, call, row, key, CASE WHEN jsonb_typeof(value) = 'number' THEN (value #>> '{}')::numeric END AS x FROM cells;
-CREATE VIEW pairs AS SELECT a.n, a.function, a.call, a.key, a.x, lower.x AS lower, upper.x AS upper FROM numbers a
-	JOIN numbers lower ON lower.n = a.n AND lower.row = a.row AND lower.key = 'lower' JOIN numbers upper ON upper.n = a.n AND upper.row = a.row AND upper.key = 'upper'
+CREATE TABLE numbers AS SELECT n, function, release, call, row, key, CASE WHEN jsonb_typeof(value) = 'number' THEN (value #>> '{}')::numeric END AS x FROM cells;
+CREATE TABLE pairs AS SELECT a.n, a.function, a.call, a.key, a.x, b.lower, b.upper FROM numbers a
+	JOIN (SELECT n, row, max(x) FILTER (WHERE key = 'lower') AS lower, max(x) FILTER (WHERE key = 'upper') AS upper FROM numbers GROUP BY n, row) b USING (n, row)
 	WHERE a.key IN ('count', 'value', 'mean', 'density', 'probability', 'correlation', 'coefficient', 'share', 'estimate') AND NOT (a.function IN ('race_mean', 'race_trend') AND a.key = 'count')
 		AND NOT (a.function IN ('race_modes', 'race_catalog', 'race_latest_releases') OR a.function = 'race_outliers' AND a.key <> 'share' OR a.function = 'race_histogram' AND a.key <> 'count');
 CREATE VIEW mistakes AS
@@ -305,10 +305,9 @@ UNION ALL SELECT 'a negative density', call, key || ' ' || x FROM numbers WHERE 
 UNION ALL SELECT 'quantiles that are not one for each p', call, format('%s rows', jsonb_array_length(rows)) FROM cases
 	WHERE function = 'race_quantiles' AND state = '' AND call ~ '"p" => ''[{]' AND release <> 'labeled' AND call !~ '"confidence" => NULL|"where" => NULL|"column" => NULL'
 		AND jsonb_array_length(rows) <> cardinality((regexp_match(call, '"p" => ''([^'']*)'''))[1]::float8[])
-UNION ALL SELECT 'quantiles that do not ascend', a.call, format('%s at %s, %s at %s', a.value, a.p, b.value, b.p)
-	FROM (SELECT c.n, c.call, r.label, r.p, r.value FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text) WHERE function = 'race_quantiles') a
-		JOIN (SELECT c.n, c.call, r.label, r.p, r.value FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text) WHERE function = 'race_quantiles') b
-		ON b.n = a.n AND b.label IS NOT DISTINCT FROM a.label AND a.p < b.p AND a.value > b.value
+UNION ALL SELECT 'quantiles that do not ascend', a.call, format('%s at %s, %s at %s', a.before, a.before_p, a.value, a.p)
+	FROM (SELECT c.n, c.call, r.p, r.value, lag(r.p) OVER w AS before_p, lag(r.value) OVER w AS before FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text)
+		WHERE function = 'race_quantiles' WINDOW w AS (PARTITION BY c.n, r.label ORDER BY r.p, r.value)) a WHERE a.before > a.value
 UNION ALL SELECT 'a value beyond the bounds of its column', c.call, r.key || ' ' || (r.value #>> '{}')
 	FROM cases c CROSS JOIN LATERAL (SELECT d.domain FROM _racepriv.race_releases f, jsonb_array_elements(f.domains) d (domain)
 			WHERE f.name = c.release AND f.version = 1 AND f.part = 1 AND d.domain->>'name' = (regexp_match(c.call, '"column" => ''([^'']*)'''))[1]) d
