@@ -74,7 +74,7 @@ CREATE TABLE copied_releases AS SELECT * FROM _racepriv.race_releases WHERE name
 INSERT INTO _racepriv.race_releases SELECT 'third label', version, part, label, sketch, 'another_dataset', gen_random_uuid(), released_at, value_bound, description, columns, units, scores, domains
 FROM copied_releases;
 \t
-SELECT regexp_replace(label_text('third label'), 'rho [0-9.]+', 'rho R');
+SELECT regexp_replace(regexp_replace(label_text('third label'), 'rho [0-9.]+', 'rho R'), 'epsilon 0\.[0-9]+', 'epsilon E');
 \t
 -- bounds of dates are dates
 CALL race_describe('labelled_visits', 'day', '2026-01-01'::date, '2026-12-31'::date);

@@ -148,4 +148,14 @@ DO $$ DECLARE s race_sketch; n int; BEGIN SELECT f INTO s FROM f; s := race_fit(
 
 DROP TABLE t, s, f, f2, f4, g, r, kinds, whole, missing, synthetic CASCADE;
 DROP TYPE product, shapes, categories, sets, with_domain, with_must, one, small, with_little, texts, all_texts, with_needed;
+-- a model that is no better than independence says so: in 32 dimensions and at a small epsilon; not in two with little noise
+SET client_min_messages = warning;
+CREATE TABLE wide AS SELECT k, d, race_fit(race_privatize((SELECT race_build(race_params('l2', d, 0.25 * sqrt(d), rows => 256, range => 64, lower => array_fill(0::float8, ARRAY[d]), upper => array_fill(1::float8, ARRAY[d])),
+		(SELECT array_agg((i % 2 + j * 7 % 5 / 5.0) / 2) FROM generate_series(1, d) j)) FROM generate_series(1, 1000) i), e, 1e-6, fit => true), points => 200) AS f
+FROM (VALUES (1, 2, 100), (2, 32, 0.03), (3, 4, 0.01)) v (k, d, e);
+SELECT k, count(*) FROM wide, race_sample(f, 5, 1) WHERE k = 1 GROUP BY k;
+SELECT k, count(*) FROM wide, race_sample(f, 5, 1) WHERE k = 2 GROUP BY k;
+SELECT k, count(*) FROM wide, race_sample(f, 5, 1) WHERE k = 3 GROUP BY k;
+DROP TABLE wide;
+RESET client_min_messages;
 DROP DOMAIN percent, must, little, needed;

@@ -47,6 +47,9 @@ typedef struct RaceGridLevel
 	RaceRadial *kernel;
 	double	   *by_square;		/* the kernel by the square of the distance, or NULL */
 	double		squares;		/* entries of by_square for each square bandwidth */
+	double	   *errors;			/* in three dimensions: what cells change of a record's kernel, by distance; else NULL, */
+	double	   *uneven;			/* and records of the nodes that this is of; */
+	RaceGrid	nodes;			/* the grid before projection */
 } Level;
 
 #define OUTSIDE_NODES	3		/* splines beyond each bound */
@@ -518,6 +521,222 @@ project_level(Level *level, MemoryContext context)
 	}
 }
 
+/*
+ * In three dimensions cells are wide, and what they change of a sum has no sign that two resolutions would show: where
+ * records lie in a cell decides it.  A record at x changes an answer by k(x, q) - (P k)(x), where P k is the projection of a level's
+ * kernel onto splines.  The root mean square of that, over places of the question in its cell and of the record around a node, is
+ * a function of the distance between both.  Along an axis it is that of t^2 - t + 1/6, t in cells, which is largest at nodes: by
+ * sqrt(5); where records are at nodes along all three axes, by 3 sqrt(5) / sqrt(3) altogether.  An interval of 95 % holds
+ * that, if it is the same for all records and levels (test/t/034_grid_intervals.pl).
+ */
+#define WORST_PLACE		(3.873 / 1.96)
+#define ERROR_DIMS		3
+#define ERROR_REACH		6		/* cells, beyond which an error is small */
+#define ERROR_BINS		4		/* of distances, for each cell */
+#define ERROR_PLACES	8		/* of the question in its cell */
+#define ERROR_RECORDS	64		/* around a node at each distance and place */
+#define NOISE_DEVIATIONS	1		/* by which nodes that are even may differ */
+#define ERROR_SIDE		(2 * (ERROR_REACH + 4) + 1)	/* nodes of the box that is projected: its edge is 4 nodes off */
+
+/* The place of a record in a box around a question, so many cells from it, and spread as the spline of its node is */
+static void
+place_in_box(const double *question, double cells, uint32 i, double *place)
+{
+	double		length = 0;
+	double		direction[ERROR_DIMS];
+
+	for (int axis = 0; axis < ERROR_DIMS; axis++)
+	{
+		double		u = (i + 0.5) * irrational[axis];
+
+		direction[axis] = race_inverse_normal(Max(u - floor(u), 1e-9));
+		length += direction[axis] * direction[axis];
+	}
+	for (int axis = 0; axis < ERROR_DIMS; axis++)
+	{
+		double		u = (i + 0.5) * irrational[axis] * sqrt(2);
+
+		u -= floor(u);
+		u = u < 0.5 ? sqrt(2 * u) - 1 : 1 - sqrt(2 * (1 - u));
+		place[axis] = question[axis] + cells * direction[axis] / sqrt(length) + u;
+	}
+}
+
+/* The kernel at a distance in cells */
+static double
+kernel_at(const RaceGrid *grid, const RaceRadial *kernel, const double *cells)
+{
+	double		distance = 0;
+
+	for (int axis = 0; axis < ERROR_DIMS; axis++)
+		distance += kernel->euclidean ? pow(cells[axis] * grid->step[axis], 2) : fabs(cells[axis] * grid->step[axis]);
+	return race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
+}
+
+/* Set the coefficients of the projection of a level's kernel around a question in a box: [ERROR_SIDE]^3. */
+static void
+project_kernel(const Level *level, const double *question, double *coefficients)
+{
+	Size		stride = ERROR_SIDE * ERROR_SIDE * ERROR_SIDE;
+	Size		n = stride;
+
+	for (Size k = 0; k < n; k++)
+	{
+		double		away[ERROR_DIMS] = {
+			(double) (k / (ERROR_SIDE * ERROR_SIDE)) - question[0],
+			(double) (k / ERROR_SIDE % ERROR_SIDE) - question[1],
+			(double) (k % ERROR_SIDE) - question[2]
+		};
+
+		coefficients[k] = kernel_at(&level->grid, level->kernel, away);
+	}
+	for (int axis = 0; axis < ERROR_DIMS; axis++)
+	{
+		Size		block = stride;
+
+		stride /= ERROR_SIDE;
+		for (Size from = 0; from < n; from += block)
+			for (Size i = 0; i < stride; i++)
+				project_line(coefficients + from + i, stride, ERROR_SIDE);
+	}
+}
+
+/* Return a function that is linear between the nodes of a box. */
+static double
+between_nodes(const double *coefficients, const double *place)
+{
+	double		sum = 0;
+
+	for (int corner = 0; corner < 1 << ERROR_DIMS; corner++)
+	{
+		double		weight = 1;
+		Size		node = 0;
+
+		for (int axis = 0; axis < ERROR_DIMS; axis++)
+		{
+			double		right = place[axis] - floor(place[axis]);
+			bool		up = (corner >> axis & 1) != 0;
+
+			weight *= up ? right : 1 - right;
+			node = node * ERROR_SIDE + (Size) floor(place[axis]) + up;
+		}
+		sum += weight * coefficients[node];
+	}
+	return sum;
+}
+
+/* Find the root mean squared errors of a level's kernel. */
+static void
+find_errors(Level *level, const RaceParams *params, double coarser, MemoryContext context)
+{
+	double	   *coefficients = palloc(ERROR_SIDE * ERROR_SIDE * ERROR_SIDE * sizeof(double));
+	RaceRadial *kernel = palloc(sizeof(RaceRadial));
+
+	race_radial_init_shape(kernel, params, level->smooth, coarser);
+	level->errors = MemoryContextAllocZero(context, (ERROR_REACH * ERROR_BINS + 1) * sizeof(double));
+	for (int i = 0; i < ERROR_PLACES; i++)
+	{
+		double		question[ERROR_DIMS];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int axis = 0; axis < ERROR_DIMS; axis++)
+			question[axis] = ERROR_SIDE / 2 + (i + 0.5) * irrational[axis] - floor((i + 0.5) * irrational[axis]);
+		project_kernel(level, question, coefficients);
+		for (int k = 0; k < (ERROR_REACH * ERROR_BINS + 1) * ERROR_RECORDS; k++)
+		{
+			double		place[ERROR_DIMS];
+			double		away[ERROR_DIMS];
+
+			place_in_box(question, (double) (k / ERROR_RECORDS) / ERROR_BINS, k + i * 7919, place);
+			for (int axis = 0; axis < ERROR_DIMS; axis++)
+				away[axis] = place[axis] - question[axis];
+			level->errors[k / ERROR_RECORDS] += pow(kernel_at(&level->grid, kernel, away) - between_nodes(coefficients, place), 2) /
+				(ERROR_PLACES * ERROR_RECORDS);
+		}
+	}
+	for (int i = 0; i <= ERROR_REACH * ERROR_BINS; i++)
+		level->errors[i] = sqrt(level->errors[i]);
+	pfree(coefficients);
+	pfree(kernel);
+}
+
+/* Sum the records of a level times these errors, around a place in cells. */
+static double
+error_of_level(const Level *level, const double *at)
+{
+	const RaceGrid *grid = &level->nodes;
+	double		sum = 0;
+	int			first[ERROR_DIMS];
+
+	for (int axis = 0; axis < ERROR_DIMS; axis++)
+		first[axis] = (int) floor(at[axis]) - ERROR_REACH + 1;
+	for (int k = 0; k < 8 * ERROR_REACH * ERROR_REACH * ERROR_REACH; k++)
+	{
+		int			place[ERROR_DIMS] = {k / (4 * ERROR_REACH * ERROR_REACH), k / (2 * ERROR_REACH) % (2 * ERROR_REACH), k % (2 * ERROR_REACH)};
+		double		square = 0;
+		Size		node = 0;
+		bool		within = true;
+
+		for (int axis = 0; axis < ERROR_DIMS; axis++)
+		{
+			int			i = first[axis] + place[axis];
+
+			within &= i >= 0 && i <= (int) grid->cells[axis];
+			square += (i - at[axis]) * (i - at[axis]);
+			node = node * (grid->cells[axis] + 1) + i;
+		}
+		if (within && square < ERROR_REACH * ERROR_REACH)
+			sum += level->uneven[node] * level->errors[(int) (sqrt(square) * ERROR_BINS + 0.5)];
+	}
+	return sum;
+}
+
+/*
+ * How many records of each node are uneven, by so much as neighbors differ from it beyond noise: records that lie evenly within
+ * cells are summed exactly, and those of a node alone may be at one place.  Coarser levels have those of finer ones.
+ */
+static void
+find_uneven(RaceGridded *gridded, int i, MemoryContext context)
+{
+	Level	   *level = gridded->levels[i];
+	const RaceGrid *grid = &level->grid;
+	double		noise = NOISE_DEVIATIONS * sqrt(gridded->node_variance * (1 + 1.0 / (2 * ERROR_DIMS)));
+
+	level->nodes = *grid;
+	level->uneven = MemoryContextAllocHuge(context, grid->nodes * sizeof(double));
+	if (i > 0)
+	{
+		const Level *finer = gridded->levels[i - 1];
+		double	   *space = palloc_extended(finer->nodes.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+
+		race_grid_coarsen_real(&finer->nodes, finer->uneven, space);
+		memcpy(level->uneven, space, grid->nodes * sizeof(double));
+		pfree(space);
+		return;
+	}
+	for (uint64 k = 0; k < grid->nodes; k++)
+	{
+		uint64		stride = grid->nodes;
+		double		sum = 0;
+		int			n = 0;
+
+		if (k % NODES_A_STEP == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (int axis = 0; axis < ERROR_DIMS; axis++)
+		{
+			uint64		at;
+
+			stride /= grid->cells[axis] + 1;
+			at = k / stride % (grid->cells[axis] + 1);
+			if (at > 0)
+				sum += level->records[k - stride], n++;
+			if (at < grid->cells[axis])
+				sum += level->records[k + stride], n++;
+		}
+		level->uneven[k] = Max(fabs(level->records[k] - sum / n) - noise, 0);
+	}
+}
+
 /* Make the levels of a grid from its nodes. */
 static void
 make_levels(RaceGridded *gridded, const RaceView *view, const Level *nodes, MemoryContext context)
@@ -526,11 +745,16 @@ make_levels(RaceGridded *gridded, const RaceView *view, const Level *nodes, Memo
 	take_point_masses(gridded, view, context);
 	if (race_kernel_type(view->params->kernel)->euclidean)
 		derive_levels(gridded, context);
+	for (int i = 0; i < gridded->n_levels && view->params->dims == ERROR_DIMS; i++)
+		find_uneven(gridded, i, context);
 	for (int i = 0; i < gridded->n_levels; i++)
 	{
 		project_level(gridded->levels[i], context);
 		make_kernel(gridded->levels[i], view->params,
 					i + 1 < gridded->n_levels ? gridded->levels[i + 1]->smooth : 0, context);
+		if (view->params->dims == ERROR_DIMS)
+			find_errors(gridded->levels[i], view->params,
+						i + 1 < gridded->n_levels ? gridded->levels[i + 1]->smooth : 0, context);
 	}
 }
 
@@ -604,7 +828,7 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 													   view->header->noise.counter_variance,
 													   view->header->noise.count_variance);
 	gridded->node_variance = node_variance;
-	gridded->squared_bias = pow(race_grid_most_bias(view->params), 2);
+	gridded->squared_bias = view->params->dims == ERROR_DIMS ? 0 : pow(race_grid_most_bias(view->params), 2);
 	gridded->part = of_difference[choice.levels];
 	gridded->count = load_levels(view, node_variance, stored, choice.levels, context);
 	if (choice.levels > 1)
@@ -622,13 +846,35 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 	return gridded;
 }
 
+/* The place of a question in cells of a level, which is wider than the bounds */
+static void
+place_in_level(const Level *level, const double *x, double *at)
+{
+	for (uint32 axis = 0; axis < level->grid.dims; axis++)
+	{
+		at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
+		at[axis] = Min(Max(at[axis], OUTSIDE_NODES), level->grid.cells[axis] - (double) OUTSIDE_NODES);
+	}
+}
+
 double
 race_gridded_variance(const RaceGridded *gridded, const double *x, double sum)
 {
 	double		change = gridded->coarser == NULL ? 0 :
 		gridded->part * (sum - race_gridded_sum(gridded->coarser, x));
+	double		variance = gridded->noise_variance + gridded->squared_bias * sum * sum + change * change;
+	double		error = 0;
 
-	return gridded->noise_variance + gridded->squared_bias * sum * sum + change * change;
+	for (int i = 0; i < gridded->n_levels && gridded->levels[i]->errors != NULL; i++)
+	{
+		double		at[RACE_GRID_DIMS];
+
+		place_in_level(gridded->levels[i], x, at);
+		for (int axis = 0; axis < ERROR_DIMS; axis++)
+			at[axis] -= OUTSIDE_NODES;
+		error += error_of_level(gridded->levels[i], at);
+	}
+	return variance + pow(WORST_PLACE * error, 2);
 }
 
 /* Sum the kernel over all nodes in reach, axis by axis.  `at` is the place in cells. */
@@ -678,12 +924,7 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		double		at[RACE_GRID_DIMS];
 
 		CHECK_FOR_INTERRUPTS();
-		for (uint32 axis = 0; axis < level->grid.dims; axis++)
-		{
-			at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
-			at[axis] = Min(Max(at[axis], OUTSIDE_NODES),
-						   level->grid.cells[axis] - (double) OUTSIDE_NODES);
-		}
+		place_in_level(level, x, at);
 		sum += sum_axes(level, at, 0, 0, 0);
 		if (i == 0 && gridded->masses > 0)
 		{

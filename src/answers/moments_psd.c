@@ -283,6 +283,37 @@ fit_with_prior(RaceSecondMoments *sums, double count, RaceRidge *ridge, double *
 	return true;
 }
 
+/*
+ * Shrink the slopes to 0, and with them predictions to the mean, by the share of the squares they explain that noise alone would
+ * explain (James & Stein 1961, with a positive part).  Noise explains so many standard deviations more than its mean at most:
+ * where there is no more, no slope is left.  The mean is shrunk to the middle of the bounds in the same way.  On 5,000 rows of 128
+ * columns and pure epsilon = .1 the mean R^2 is -.005, without this -.09 (test/unit/multivariate_test.c).
+ */
+#define NOISE_DEVIATIONS	2
+
+static void
+shrink_slopes(const RaceSecondMoments *sums, RaceRidge *ridge, double risk, double *moved)
+{
+	double		noise = (risk - squares_left(sums, sums->m, ridge)) / 2;
+	double		mean = sums->projected[ridge->target] / sums->projected[0];
+	double		explained = sums->projected[(size_t) ridge->target * sums->n + ridge->target] - mean * mean * sums->projected[0] -
+		squares_left(sums, sums->projected, ridge);
+	double		most = noise * (1 + NOISE_DEVIATIONS * sqrt(2.0 / ridge->n));
+	double		kept = explained > most ? fmin(1 - most / explained, 1) : 0;
+
+	if (sums->map == NULL && mean * mean > 0)
+		mean *= fmax(1 - pow(sums->other / sums->projected[0] / mean, 2), 0);
+	/* what this moves may be an error, too */
+	for (uint32_t i = 0; i < ridge->n; i++)
+		moved[i] = (1 - kept) * ((i == 0 ? mean : 0) - ridge->coefficients[i]);
+	for (uint32_t i = 0; i < ridge->n; i++)
+	{
+		ridge->coefficients[i] += moved[i];
+		for (uint32_t j = 0; j < ridge->n; j++)
+			ridge->covariance[(size_t) i * ridge->n + j] += moved[i] * moved[j];
+	}
+}
+
 bool
 race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work)
 {
@@ -303,7 +334,10 @@ race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work)
 			best = count;
 		}
 	}
-	return fit_with_prior(sums, best, ridge, work, &risk);
+	if (!fit_with_prior(sums, best, ridge, work, &risk))
+		return false;
+	shrink_slopes(sums, ridge, risk, work);
+	return true;
 }
 
 /*

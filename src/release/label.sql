@@ -56,7 +56,7 @@ BEGIN
 	neighbors := CASE parts.neighbors WHEN 'substitute' THEN 'the records of one unit are replaced' ELSE 'the records of one unit are added or removed' END;
 	unit := CASE WHEN r.provenance IS NULL THEN 'not recorded' WHEN facts ? 'unit_column' THEN format('user: a value of column "%s"', facts->>'unit_column')
 		ELSE 'event: a row of the table' END;
-	variant := CASE WHEN facts->>'accounting' = 'zcdp' THEN 'Zero-concentrated DP' WHEN parts.delta > 0 OR (facts->>'delta')::numeric > 0 THEN 'Approximate DP' ELSE 'Pure DP' END;
+	variant := CASE WHEN facts->>'accounting' = 'zcdp' THEN 'Zero-concentrated DP' WHEN parts.delta > 0 OR (facts->>'delta')::numeric > 0 OR chosen THEN 'Approximate DP' ELSE 'Pure DP' END;
 	cost := format('epsilon %s, delta %s, rho %s', coalesce((facts->>'epsilon')::numeric, parts.epsilon::numeric),
 		coalesce((facts->>'delta')::numeric, parts.delta::numeric), round(coalesce((facts->>'rho')::numeric, parts.rho::numeric), 6));
 	together := CASE WHEN facts ? 'budget' THEN format('releases of the same people until then: %s, for %s of budget "%s"', facts->>'charges',

@@ -260,6 +260,62 @@ test_regression(void)
 	ok(coverage(50, 0.2, false, NULL, &less) < 0.9, "... but not if noise is said to be a fifth of what it is");
 }
 
+#define WIDE	64
+
+/* How much worse than the mean a regression predicts, in parts of the variance, on average over draws of sums of `records` rows of
+ * independent columns of variance .1, of which the last is half a sum of all others, half noise */
+static double
+worse_than_mean(double records, double other)
+{
+	static double m[WIDE * WIDE];
+	static double projected[WIDE * WIDE];
+	static double covariance[WIDE * WIDE];
+	static double work[RACE_RIDGE_WORK(WIDE, WIDE)];
+	uint32_t	columns[WIDE];
+	double		coefficients[WIDE];
+	double		worse = 0;
+	const double variance = 0.1;
+	const double slope = sqrt(0.5 / (WIDE - 2));
+	const int	draws = 20;
+
+	for (int d = 0; d < draws; d++)
+	{
+		RaceSecondMoments sums = {.n = WIDE, .count = records, .diagonal = other * sqrt(2), .other = other, .m = m, .projected = projected};
+		RaceRidge	ridge = {WIDE - 1, WIDE - 1, columns, coefficients, covariance, 0};
+		uint64_t	seed = 1000003 * (uint64_t) (d + 1);
+		double		explained = 0;
+
+		for (int i = 0; i < WIDE; i++)
+			for (int j = 0; j <= i; j++)
+			{
+				double		exact = i == j ? (i == 0 ? 1 : variance) : i == WIDE - 1 && j > 0 ? slope * variance : 0;
+
+				m[i * WIDE + j] = m[j * WIDE + i] = records * exact + (i == j ? sums.diagonal : other) * normal(&seed);
+			}
+		for (uint32_t i = 0; i < WIDE - 1; i++)
+			columns[i] = i;
+		race_project_psd(&sums, work);
+		race_ridge_fit(&sums, &ridge, work);
+		worse += coefficients[0] * coefficients[0] / variance / draws;
+		for (int i = 1; i < WIDE - 1; i++)
+			explained += coefficients[i] * (coefficients[i] - 2 * slope);
+		worse += explained / draws;
+	}
+	return worse;
+}
+
+static void
+test_wide_regression(void)
+{
+	double		most = 0;
+	double		least = worse_than_mean(1e6, 100);
+
+	for (double other = 100; other < 1e7; other *= 2)
+		most = fmax(most, worse_than_mean(1e5, other));
+	ok(least < -0.45, "a regression on many columns explains what there is to be explained: %.3f", -least);
+	ok(most < 0.02, "... and is never worse than the mean: %.4f at most", most);
+}
+
 static void
 test_map(void)
 {
@@ -420,6 +476,7 @@ main(void)
 	test_likely();
 	test_noise_variance();
 	test_regression();
+	test_wide_regression();
 	test_map();
 	test_classes(0);
 	test_classes(5);
