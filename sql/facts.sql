@@ -149,24 +149,24 @@ CALL race_release('parent', 'parent', '{x,y}', 10000);
 SELECT v, round((race_count('parent', jsonb_build_object('x', v))).count) AS count FROM unnest('{0,1,2,3,NULL}'::int[]) v;
 -- a notice of what a release may leave out, too
 SET client_min_messages = notice;
-CALL race_release_sketch('of parent', 'parent', 'l2(dims=1, bandwidth=1, lower={0}, upper={3})', 'ARRAY[x]', 10000);
-CALL race_release_sketch('of y', 'parent', 'l2(dims=1, bandwidth=1, lower={0}, upper={3})', 'ARRAY[y]', 10000);
+CALL race_release_sketch('parent rows', 'parent', 'l2(dims=1, bandwidth=1, lower={0}, upper={3})', 'ARRAY[x]', 10000);
+CALL race_release_sketch('parent rows of y', 'parent', 'l2(dims=1, bandwidth=1, lower={0}, upper={3})', 'ARRAY[y]', 10000);
 SET client_min_messages = warning;
 
 -- ------------------------------------------------------------ NaN is a missing value
-CREATE TABLE measured (kind boolean NOT NULL, f float8 NOT NULL, r real NOT NULL, n numeric NOT NULL CHECK (n > -1), bounded numeric NOT NULL CHECK (bounded BETWEEN 0 AND 10), told float8 NOT NULL CHECK (told <> 'NaN'), whole numeric(5) NOT NULL, i int NOT NULL);
-INSERT INTO measured SELECT i % 2 = 0, v, v, v, 3, 3, v, 3 FROM (SELECT i, CASE WHEN i % 2 = 0 THEN 'NaN'::numeric ELSE 3 END AS v FROM generate_series(1, 4000) i) v;
-CALL race_protect('measured', epsilon_limit => 1e6, columns => '{"f": [0, 10], "r": [0, 10], "n": [0, 10], "told": [0, 10], "whole": [0, 10], "i": [0, 10]}');
-SELECT column_name, nulls, cells FROM race_columns WHERE dataset = 'measured';
-CALL race_release('measured', 'measured', '{kind,f,n,whole}', 100000);
-SELECT c, round((race_count('measured', format('{%s: null}', to_json(c))::jsonb)).count) AS missing, round((race_count('measured', format('{%s: [2, 4]}', to_json(c))::jsonb)).count) AS three FROM unnest('{f,n,whole}'::text[]) c;
-CALL race_release('means', 'measured', '{kind}', 100000, measure => 'f');
+CREATE TABLE readings (kind boolean NOT NULL, f float8 NOT NULL, r real NOT NULL, n numeric NOT NULL CHECK (n > -1), bounded numeric NOT NULL CHECK (bounded BETWEEN 0 AND 10), told float8 NOT NULL CHECK (told <> 'NaN'), whole numeric(5) NOT NULL, i int NOT NULL);
+INSERT INTO readings SELECT i % 2 = 0, v, v, v, 3, 3, v, 3 FROM (SELECT i, CASE WHEN i % 2 = 0 THEN 'NaN'::numeric ELSE 3 END AS v FROM generate_series(1, 4000) i) v;
+CALL race_protect('readings', epsilon_limit => 1e6, columns => '{"f": [0, 10], "r": [0, 10], "n": [0, 10], "told": [0, 10], "whole": [0, 10], "i": [0, 10]}');
+SELECT column_name, nulls, cells FROM race_columns WHERE dataset = 'readings';
+CALL race_release('readings', 'readings', '{kind,f,n,whole}', 100000);
+SELECT c, round((race_count('readings', format('{%s: null}', to_json(c))::jsonb)).count) AS missing, round((race_count('readings', format('{%s: [2, 4]}', to_json(c))::jsonb)).count) AS three FROM unnest('{f,n,whole}'::text[]) c;
+CALL race_release('means', 'readings', '{kind}', 100000, measure => 'f');
 SELECT round(mean::numeric, 2) AS mean FROM race_mean('means', 'f');
-CALL race_describe('measured', 'f', bounds => 'private', epsilon => 1000);
-SELECT lower::float8 BETWEEN 2 AND 3 AS lower, upper::float8 BETWEEN 3 AND 5 AS upper FROM race_columns WHERE dataset = 'measured' AND column_name = 'f';
+CALL race_describe('readings', 'f', bounds => 'private', epsilon => 1000);
+SELECT lower::float8 BETWEEN 2 AND 3 AS lower, upper::float8 BETWEEN 3 AND 5 AS upper FROM race_columns WHERE dataset = 'readings' AND column_name = 'f';
 -- as parts of a vector, and in a series
 SELECT jsonb_build_array(domain || '{"vector": true}') AS vector, jsonb_build_array(domain || '{"measure": true, "group": 0, "single": 0, "cells": 3}') AS measure, jsonb_build_array(domain) AS cells
-FROM _racepriv._race_columns_of_dataset('measured', 'measured'::regclass, '{r}') \gset
+FROM _racepriv._race_columns_of_dataset('readings', 'readings'::regclass, '{r}') \gset
 SELECT r, _racepriv._race_cells(:'vector', r) AS vector, _racepriv._race_cells(:'cells' || :'measure'::jsonb, r, r) AS measure FROM unnest('{3,NaN,infinity,-infinity,NULL}'::real[]) r;
 CREATE TABLE during (at date NOT NULL, f float8 NOT NULL);
 INSERT INTO during SELECT '2026-01-01'::date + i % 2, CASE WHEN i % 4 < 2 THEN 'NaN'::float8 ELSE 3 END FROM generate_series(1, 400) i;
