@@ -527,7 +527,7 @@ project_level(Level *level, MemoryContext context)
  * kernel onto splines.  The root mean square of that, over places of the question in its cell and of the record around a node, is
  * a function of the distance between both.  Along an axis it is that of t^2 - t + 1/6, t in cells, which is largest at nodes: by
  * sqrt(5); where records are at nodes along all three axes, by 3 sqrt(5) / sqrt(3) altogether.  An interval of 95 % holds
- * that, if it is the same for all records and levels (test/t/034_grid_intervals.pl).
+ * that, if it is the same for all records and levels (test/t/039_grid_intervals.pl).
  */
 #define WORST_PLACE		(3.873 / 1.96)
 #define ERROR_DIMS		3

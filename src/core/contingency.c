@@ -244,6 +244,7 @@ race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumn
 
 	race_contingency_of(params, &tables);
 	race_contingency_first(&tables, &table);
+	/* bound: the columns */
 	while (table.number < numbers->column)
 		race_contingency_next(&tables, &table);
 	if (combined >= measured[2] || table.ordinary != numbers->n)

@@ -80,6 +80,7 @@ variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
 {
 	uint64_t	low = 0;
 
+	/* bound: the bits of a variance, which each step halves */
 	while (low + 1 < enough)
 	{
 		uint64_t	middle = low + (enough - low) / 2;

@@ -223,6 +223,7 @@ read_constant(Node *node, Constant *constant)
 	double		x;
 	bool		decimal;
 
+	check_stack_depth();
 	node = strip_casts(node);
 	if (IsA(node, Const))
 	{

@@ -638,19 +638,29 @@ nearest_listed(const char *name, const char *query)
 	return race_nearest_name(name, names, SPI_processed);
 }
 
+/* Skip blanks and characters beyond ASCII. */
+static const char *
+skip_unseen(const char *name)
+{
+	/* bound: the name */
+	while (*name != '\0' && (*name == ' ' || IS_HIGHBIT_SET(*name)))
+		name++;
+	return name;
+}
+
 /* Are two names the same, apart from blanks and characters beyond ASCII? */
 static bool
 looks_alike(const char *a, const char *b)
 {
-	for (;; a++, b++)
+	a = skip_unseen(a);
+	b = skip_unseen(b);
+	/* bound: the lengths of both names */
+	while (*a == *b && *a != '\0')
 	{
-		while (*a != '\0' && (*a == ' ' || IS_HIGHBIT_SET(*a)))
-			a++;
-		while (*b != '\0' && (*b == ' ' || IS_HIGHBIT_SET(*b)))
-			b++;
-		if (*a != *b || *a == '\0')
-			return *a == *b;
+		a = skip_unseen(a + 1);
+		b = skip_unseen(b + 1);
 	}
+	return *a == *b;
 }
 
 void

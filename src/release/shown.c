@@ -113,6 +113,7 @@ race_is_shown(PG_FUNCTION_ARGS)
 
 	if (name && left > 0 && (s[0] == ' ' || s[left - 1] == ' '))
 		PG_RETURN_BOOL(false);
+	/* bound: the text, of which each step takes a byte or more */
 	for (; left > 0; s += length, left -= length)
 	{
 		pg_wchar	c = next_character(s, left, encoding, &length);

@@ -358,12 +358,14 @@ def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
     """Is the rho of a charge that of its most expensive value, and of its choices or scores, and within what was asked?"""
     rest = F(rho)
     if name.startswith('choice'):
-        part = epsilon / 5
-        pure, gaussian_ = F(part)**2 / 2, F(zcdp_rho(part, delta / 4))
-        epsilon, delta = 4 * part, delta / 2
-        if chosen != F(str(delta)):
+        # choices get a share of the budget in 32nds, of epsilon as of delta
+        share = round(float(chosen) / delta * 32)
+        part = epsilon * share / 32
+        if not 1 <= share <= 31 or abs(float(chosen) - delta * share / 32) > delta * 1e-12:
             return False
-        # the noise that needs fewer persons is taken: Gaussian noise, if a person has many values
+        pure, gaussian_ = F(part)**2 / 2, F(zcdp_rho(part, float(chosen) / 2))
+        epsilon, delta = epsilon * (32 - share) / 32, delta * (32 - share) / 32
+        # the noise that has the smaller error is taken: Gaussian noise, if a person has many values
         most = F(zcdp_rho(epsilon, delta) if zcdp else exact_allowed(epsilon, delta))
         value, near = (F(max(values)), F(1, 100)) if values else (most, F(1, 2))      # no value was stored
         rest -= pure if abs(rest - pure - value) <= value * near else gaussian_
