@@ -110,6 +110,24 @@ for my $level (@levels) {
 		  . " WHERE name = '$name, mine'"), '1|t', "$level: with the noise that was paid for");
 }
 
+# A series, a release that is none and a series of another dataset race for one name: whoever loses it, the ledger goes on.
+sql(<<'END');
+CREATE TABLE dated AS SELECT i AS id, i % 2 = 0 AS x, date '2026-01-01' + i % 2 AS d FROM generate_series(1, 100) i;
+CREATE TABLE others AS TABLE dated;
+CALL race_protect('dated', 'dated', 1000);
+CALL race_protect('others', 'others', 1000);
+END
+my $series = q(series => '{"by": "d", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-03"}');
+for my $kinds (['a series and a release', "'dated', '{x}', 1, $series", "'dated', '{x}', 1"], ['two series', "'dated', '{x}', 1, $series", "'others', '{x}', 1, $series"],
+	['a series and a release of others', "'dated', '{x}', 1, $series", "'others', '{x}', 1"]) {
+	my ($what, @arguments) = @$kinds;
+	my @told = race('read committed', map { "CALL race_release('$what', $_)" } @arguments);
+	is(charges($what), SESSIONS, "$what: all are charged");
+	sql("CALL race_release_next('$what')");
+	sql("CALL race_release('$_ after $what', '$_', '{x}', 1)") for qw(dated others);
+	is(versions("$_ after $what"), '1', "$what: the ledger of $_ goes on") for qw(dated others);
+}
+
 # -------------------------------------------- limits and datasets, at the same time
 
 # Whatever comes first, no budget is limited to less than is spent.  At the higher levels these
