@@ -803,6 +803,25 @@ lock_relation(Oid relation)
 		race_refuse_dropped("a relation");
 }
 
+/*
+ * Raise 42501 if expressions that another role wrote call a function whose owner has not all rights of the role that they run
+ * with: nobody gains her rights by a release that she takes over.
+ */
+static void
+check_taken_over(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+{
+	Oid			function = asked->taken_over ? race_calls_of_others(&checked->calls, ledger->extension, checked->role) : InvalidOid;
+
+	if (OidIsValid(function))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("release \"%s\" calls function %s, which would run with the rights of role \"%s\"", race_cut(asked->name),
+						format_procedure(function), GetUserNameFromId(checked->role, false)),
+				 errdetail("Another role wrote its expressions, and the owner of the function can define it anew. Nothing was read and nothing charged."),
+				 errhint("Read its definition; then let it belong to that role: ALTER FUNCTION %s OWNER TO %s.",
+						 format_procedure_qualified(function), quote_identifier(GetUserNameFromId(checked->role, false)))));
+}
+
 RaceChecked *
 race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 {
@@ -834,6 +853,7 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 		checked->units = race_units_create();
 	check_meant(ledger, asked, dataset);
 	checked->query = analyze_whole(ledger, asked, checked);
+	check_taken_over(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
 	if (asked->described == NULL)
 	{
