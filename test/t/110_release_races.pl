@@ -157,4 +157,21 @@ END
 		"$level: datasets of one table that are made at the same time share a budget");
 }
 
+# A schema is renamed while race_protect waits for another session that has taken the name of the dataset: names of tables are
+# entered once, so that the ledger goes on.
+sql('CREATE SCHEMA moved; CREATE TABLE moved.private AS TABLE visits; CREATE VIEW "view of visits" AS TABLE visits');
+{
+	my ($holder, $session) = map { RaceSession->new } 1 .. 2;
+	$holder->ask(q(BEGIN; CALL race_protect('moved', '"view of visits"', 100000)));
+	$session->start("CALL race_protect('moved', 'moved.private', 1)");
+	wait_for_locks(1);
+	sql('ALTER SCHEMA moved RENAME TO "moved on"');
+	$holder->ask('ROLLBACK');
+	unlike($session->finish, qr/ERROR/, 'a dataset is made while its schema is renamed');
+	sql("CALL race_release('after the move', 'dated', '{x}', 1)");
+	is(versions('after the move'), '1', 'and the ledger goes on');
+	is(sql("SELECT count(*) FROM _racepriv.race_charges c, jsonb_array_elements_text(request->'tables') t (n) JOIN _racepriv.race_budget_tables b ON b.table_name = t.n WHERE c.dataset = 'moved'"),
+		1, 'as its tables are named by the same names');
+}
+
 done_testing();
