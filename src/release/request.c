@@ -860,10 +860,13 @@ check_types_taken_over(const RaceAsked *asked, const RaceChecked *checked)
 {
 	const char *texts[] = {asked->domains == 0 ? asked->expression : NULL, asked->label, asked->value, asked->weight};
 	TypeOfOthers others = {checked->role, InvalidOid};
-	int			level = NewGUCNestLevel();
+	int			level;
 
+	if (!asked->taken_over)
+		return;
+	level = NewGUCNestLevel();
 	race_set_path(asked->path);
-	for (size_t i = 0; i < lengthof(texts) && asked->taken_over && !OidIsValid(others.found); i++)
+	for (size_t i = 0; i < lengthof(texts) && !OidIsValid(others.found); i++)
 		if (texts[i] != NULL)
 			(void) find_type_of_others(linitial_node(RawStmt, race_parse(psprintf("SELECT %s", texts[i])))->stmt, &others);
 	AtEOXact_GUC(true, level);
