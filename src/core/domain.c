@@ -273,6 +273,8 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		write_number(text, "width", domain->width);
 		if (domain->step > 0)
 			write_number(text, "step", domain->step);
+		if (domain->unenforced)
+			appendStringInfoString(text, ", \"unenforced\": true");
 	}
 	appendStringInfo(text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
 					 domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
@@ -372,6 +374,7 @@ read_number(RaceDomain *domain, JsonbContainer *object)
 	domain->width = number_at(object, "width");
 	if (value_of(object, "step", jbvNumeric, true) != NULL)
 		domain->step = number_at(object, "step");
+	domain->unenforced = value_of(object, "unenforced", jbvBool, true) != NULL;
 	if (!(domain->start <= domain->lower && domain->lower <= domain->upper && domain->width > 0))
 		refuse_domains("The bounds and cells of a number must be in order.");
 	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
@@ -680,7 +683,10 @@ cell_of_category(const CellColumn *column, Datum value, bool isnull)
 	return domain->has_other ? domain->n + (uint32) domain->has_null : NO_CELL;
 }
 
-/* Set the numbers of a value in a record; false if it has no cell.  NaN is missing, as NULL is. */
+/*
+ * Set the numbers of a value in a record; false if it has no cell.  NaN is missing, as NULL is, and so is what constraints
+ * exclude that are not enforced.
+ */
 static inline bool
 set_numbers(const CellColumn *column, Datum value, bool isnull, float8 *numbers)
 {
@@ -698,7 +704,7 @@ set_numbers(const CellColumn *column, Datum value, bool isnull, float8 *numbers)
 		return cell != NO_CELL;
 	}
 	x = isnull ? NAN : race_number_of(column->type, value);
-	isnull = isnan(x);
+	isnull = isnan(x) || (domain->unenforced && (x < domain->lower || x > domain->upper));
 	if (domain->measure)
 		*numbers = units_of(domain, x, isnull);
 	else if (domain->vector)

@@ -31,6 +31,7 @@ typedef struct RaceDomain
 	double		start;			/* of the first cell, */
 	double		width;			/* and of each */
 	double		step;			/* that was asked for, or 0 */
+	bool		unenforced;		/* are the bounds those of constraints that no server enforces?  Then what is beyond them is missing. */
 	bool		vector;			/* is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for what is missing? */
 	bool		measure;		/* of a measure, whose "cells" are the parts of others (contingency.h)? */
 	uint32		n;				/* ordinary cells; 2 of a measure */

@@ -4,7 +4,7 @@
 CREATE FUNCTION _racepriv._race_cells(domains jsonb, VARIADIC "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'race_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
-	'the cells of the values of a row by their domains, or the row as a vector; NULL if a value has no cell; no value raises an error. Errors: 22004, 22023 for what are no domains, 42804 for values of other types';
+	'cells of the values of a row by their domains, or the row as a vector; NULL if a value has no cell. No value raises an error. Errors: 22004, 22023 for invalid domains, 42804 for values of other types';
 
 CREATE FUNCTION _racepriv._race_number(numeric) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_number' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

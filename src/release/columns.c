@@ -1218,6 +1218,7 @@ race_domain(PG_FUNCTION_ARGS)
 	add_described(&column, fcinfo, &reason);
 	if (reason.why == NULL)
 		plan_domain(&column, !PG_ARGISNULL(6), PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5), &domain, &reason);
+	domain.unenforced = !domain.category && !column.enforced && PG_ARGISNULL(3);
 	race_row_start(&row, fcinfo);
 	race_row_add_text(&row, format_type_be(type));
 	initStringInfo(&json);

@@ -330,7 +330,8 @@ BEGIN
 		SELECT format('Of series "%s" %s values were made: in race_releases there are %s.', s.name, v.made, v.stored)
 		FROM series s CROSS JOIN LATERAL (
 			SELECT coalesce((SELECT u.records FROM _racepriv.race_series_units u WHERE u.name = s.name AND u.length = 0), 0),
-				coalesce((SELECT max(r.version) FROM _racepriv.race_releases r WHERE r.name = s.name), 0)) v (made, stored)
+				-- in a race for the name, another session may have stored a release that is no series
+				coalesce((SELECT max(r.version) FROM _racepriv.race_releases r WHERE r.name = s.name AND r.during IS NOT NULL), 0)) v (made, stored)
 		WHERE v.made <> v.stored
 	) f (what) ORDER BY 1 LIMIT 1;
 	IF problem IS NOT NULL THEN

@@ -24,6 +24,7 @@
 #include "nodes/parsenodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -872,6 +873,28 @@ race_calls_besides(const RaceCalls *calls_made, Oid extension, Oid owner,
 		}
 		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
 			(getExtensionOfObject(ProcedureRelationId, id) != extension || found_owner != owner))
+			return id;
+	}
+	return InvalidOid;
+}
+
+Oid
+race_calls_of_others(const RaceCalls *calls_made, Oid extension, Oid role)
+{
+	ListCell   *cell;
+
+	foreach(cell, calls_made->functions)
+	{
+		Oid			id = ((RaceFunction *) lfirst(cell))->id;
+		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(id));
+		Oid			owner;
+
+		if (!HeapTupleIsValid(tuple))
+			race_refuse_dropped("a function");
+		owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+		ReleaseSysCache(tuple);
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && getExtensionOfObject(ProcedureRelationId, id) != extension &&
+			!has_privs_of_role(owner, role))
 			return id;
 	}
 	return InvalidOid;

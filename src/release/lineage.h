@@ -53,6 +53,12 @@ extern Oid	race_calls_besides(const RaceCalls *calls, Oid extension, Oid owner,
 							   const RaceCalls *others);
 
 /*
+ * Return the first function whose owner may not act for a role, or InvalidOid; of pg_catalog and of the extension no
+ * function is looked at.
+ */
+extern Oid	race_calls_of_others(const RaceCalls *calls, Oid extension, Oid role);
+
+/*
  * Which tables a relation is made of, and whether each of its rows belongs to
  * one unit.
  */

@@ -303,8 +303,11 @@ BEGIN
 		unit_column, max_contributions, neighbors,
 		ARRAY(SELECT t::text FROM unnest(public_tables) t), coalesce(shared, dataset), c.relowner
 	FROM pg_class c WHERE c.oid = relation;
+	-- tables as they were entered: their schemas may be renamed meanwhile
 	PERFORM _racepriv._race_enter_act(actor, coalesce(shared, dataset), dataset, 'protect', jsonb_build_object(
-		'relation', relation::text, 'tables', ARRAY(SELECT t::text FROM unnest(tables) t ORDER BY 1), 'unit_column', unit_column, 'max_contributions', max_contributions,
+		'relation', relation::text, 'tables', ARRAY(SELECT DISTINCT t.table_name FROM _racepriv.race_budget_tables t
+			WHERE t.relation = ANY (tables) AND t.budget = coalesce(shared, dataset) AND _racepriv._race_is_here(t.identity) ORDER BY 1),
+		'unit_column', unit_column, 'max_contributions', max_contributions,
 		'neighbors', neighbors, 'public_tables', public_tables::text[], 'accounting', accounting,
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta)
 		|| jsonb_build_object('meant', _racepriv._race_meant(relation, unit_column, public_tables)));

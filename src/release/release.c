@@ -56,6 +56,7 @@ typedef struct Release
 	RaceLedger	ledger;
 	Oid			caller;			/* who called the procedure */
 	Oid			role;			/* whose release it is, and whose right to read counts */
+	Oid			writer;			/* who made the first version, with its expressions */
 	RaceAsked	asked;
 	int			version;
 	RaceChecked *checked;
@@ -1052,9 +1053,10 @@ read_last(Release *release)
 {
 	RaceParameter name = argument(release, RACE_ARG_NAME);
 	StringInfoData columns;
+	Datum		writer;
 	Datum		chosen;
 	bool		isnull;
-	int			column = 6;
+	int			column = 7;
 
 	initStringInfo(&columns);
 	for (int i = 0; i < RACE_ARGUMENTS; i++)
@@ -1064,6 +1066,8 @@ read_last(Release *release)
 	race_ledger_run(&release->ledger,
 					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
 							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge,"
+							 " (SELECT coalesce(CASE WHEN _racepriv._race_is_here(w.identity) THEN w.charged_by_id ELSE to_regrole(quote_ident(w.charged_by)) END, 0::oid)"
+							 " FROM _racepriv.race_releases f JOIN _racepriv.race_charges w ON w.charge = f.charge WHERE f.name = $1 AND f.version = 1 AND f.part = 1),"
 							 " CASE WHEN c.request ? 'label' AND NOT c.request ? 'labels' THEN ARRAY(SELECT DISTINCT l.label COLLATE \"C\""
 							 " FROM _racepriv.race_releases l WHERE l.name = $1 AND l.version = r.version ORDER BY 1) END, q.*"
 							 " FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
@@ -1078,7 +1082,9 @@ read_last(Release *release)
 	release->charge.id = race_ledger_value(4, &isnull);
 	/* that of the CALL, which tells nothing of how long reading takes */
 	release->charge.at = GetCurrentStatementStartTimestamp();
-	chosen = race_ledger_value(5, &isnull);
+	writer = race_ledger_value(5, &isnull);
+	release->writer = isnull ? release->role : DatumGetObjectId(writer);
+	chosen = race_ledger_value(6, &isnull);
 	for (int i = 0; i < RACE_ARGUMENTS; i++)
 	{
 		Datum		value;
@@ -1136,6 +1142,7 @@ race_release_next(PG_FUNCTION_ARGS)
 	check_given(&release.asked, NULL, 0, NULL);
 	read_last(&release);
 	become_maker(&release, fcinfo->flinfo->fn_oid);
+	release.asked.taken_over = release.role != release.writer;
 	if (release.asked.domains != 0)
 	{
 		RaceParameter parameters[] = {

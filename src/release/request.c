@@ -20,6 +20,7 @@
 #include "parser/analyze.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_node.h"
+#include "parser/parse_type.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -803,6 +804,86 @@ lock_relation(Oid relation)
 		race_refuse_dropped("a relation");
 }
 
+/* Whether an expression of another role names a type whose input runs code of a role that may not act for this one */
+typedef struct TypeOfOthers
+{
+	Oid			role;
+	Oid			found;
+} TypeOfOthers;
+
+static bool
+find_type_of_others(Node *node, void *context)
+{
+	TypeOfOthers *others = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, TypeName))
+	{
+		Oid			type = LookupTypeNameOid(NULL, (TypeName *) node, true);
+		Oid			element = OidIsValid(get_element_type(type)) ? get_element_type(type) : type;
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(element));
+
+		if (HeapTupleIsValid(tuple))
+		{
+			Form_pg_type facts = (Form_pg_type) GETSTRUCT(tuple);
+
+			/* input of other types is in C, and checks no SQL domain */
+			if (facts->typtype != TYPTYPE_BASE && facts->typtype != TYPTYPE_ENUM && !has_privs_of_role(facts->typowner, others->role))
+				others->found = element;
+			ReleaseSysCache(tuple);
+		}
+	}
+	return OidIsValid(others->found) || raw_expression_tree_walker(node, find_type_of_others, context);
+}
+
+/* Raise 42501: an object in the expressions of a release that was taken over is of another role. */
+static void
+refuse_of_others(const RaceAsked *asked, Oid role, const char *kind, const char *name)
+{
+	char	   *of_role = GetUserNameFromId(role, false);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("release \"%s\" calls %s %s, which would run with the rights of role \"%s\"", race_cut(asked->name), kind, name, of_role),
+			 errdetail("Another role wrote its expressions, and the owner of the %s can define it anew. Nothing was read and nothing charged.", kind),
+			 errhint("Read its definition; then let it belong to that role: ALTER %s %s OWNER TO %s.",
+					 kind[0] == 'f' ? "FUNCTION" : "TYPE", name, quote_identifier(of_role))));
+}
+
+/*
+ * Where another role wrote the expressions, raise 42501 if they name a SQL domain, a row type or a range, whose input runs code
+ * while constants are analyzed, of a role that has not all rights of the one that they run with.
+ */
+static void
+check_types_taken_over(const RaceAsked *asked, const RaceChecked *checked)
+{
+	const char *texts[] = {asked->domains == 0 ? asked->expression : NULL, asked->label, asked->value, asked->weight};
+	TypeOfOthers others = {checked->role, InvalidOid};
+	int			level;
+
+	if (!asked->taken_over)
+		return;
+	level = NewGUCNestLevel();
+	race_set_path(asked->path);
+	for (size_t i = 0; i < lengthof(texts) && !OidIsValid(others.found); i++)
+		if (texts[i] != NULL)
+			(void) find_type_of_others(linitial_node(RawStmt, race_parse(psprintf("SELECT %s", texts[i])))->stmt, &others);
+	AtEOXact_GUC(true, level);
+	if (OidIsValid(others.found))
+		refuse_of_others(asked, checked->role, "type", format_type_be_qualified(others.found));
+}
+
+/* The same of functions that they call: nobody gains rights of hers by a release that she takes over. */
+static void
+check_calls_taken_over(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
+{
+	Oid			function = asked->taken_over ? race_calls_of_others(&checked->calls, ledger->extension, checked->role) : InvalidOid;
+
+	if (OidIsValid(function))
+		refuse_of_others(asked, checked->role, "function", format_procedure_qualified(function));
+}
+
 RaceChecked *
 race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 {
@@ -833,7 +914,9 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 	if (asked->series != 0 && dataset->unit_column != NULL)
 		checked->units = race_units_create();
 	check_meant(ledger, asked, dataset);
+	check_types_taken_over(asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
+	check_calls_taken_over(ledger, asked, checked);
 	race_read_check(checked, checked->query, false);
 	if (asked->described == NULL)
 	{

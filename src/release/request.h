@@ -65,6 +65,7 @@ typedef struct RaceAsked
 	char	   *condition;		/* which rows are in it, */
 	char	   *by;				/* by this column */
 	Datum		unit_key;		/* of a series that is charged: a uuid that its units are hashed with; else 0 */
+	bool		taken_over;		/* did another role write the expressions than that whose release it is? */
 	char	   *path;			/* search_path that the expressions are written for, */
 	char	   *run_path;		/* and that the functions they call run under */
 } RaceAsked;

@@ -10,7 +10,7 @@ CREATE TABLE _racepriv.race_series_units (
 	PRIMARY KEY (name, length, unit)
 );
 COMMENT ON TABLE _racepriv.race_series_units IS
-	'private: how many records of each unit are in the values of a series that have so many intervals. No role is given it; no value of these lengths may have more of them than the series allows. Length 0: how many values were made';
+	'private, and given to no role: how many records of each unit are in the values of a series that have this many intervals; the series bounds them. Length 0: how many values were made';
 COMMENT ON COLUMN _racepriv.race_series_units.name IS 'the name of the series';
 COMMENT ON COLUMN _racepriv.race_series_units.length IS 'how many intervals the values have; 0 in the one row that counts values, of any length';
 COMMENT ON COLUMN _racepriv.race_series_units.unit IS 'a hash of the series and the unit (_race_series_unit); zeros with length 0';

@@ -110,6 +110,24 @@ for my $level (@levels) {
 		  . " WHERE name = '$name, mine'"), '1|t', "$level: with the noise that was paid for");
 }
 
+# A series, a release that is none and a series of another dataset race for one name: whoever loses it, the ledger goes on.
+sql(<<'END');
+CREATE TABLE dated AS SELECT i AS id, i % 2 = 0 AS x, date '2026-01-01' + i % 2 AS d FROM generate_series(1, 100) i;
+CREATE TABLE others AS TABLE dated;
+CALL race_protect('dated', 'dated', 1000);
+CALL race_protect('others', 'others', 1000);
+END
+my $series = q(series => '{"by": "d", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-03"}');
+for my $kinds (['a series and a release', "'dated', '{x}', 1, $series", "'dated', '{x}', 1"], ['two series', "'dated', '{x}', 1, $series", "'others', '{x}', 1, $series"],
+	['a series and a release of others', "'dated', '{x}', 1, $series", "'others', '{x}', 1"]) {
+	my ($what, @arguments) = @$kinds;
+	my @told = race('read committed', map { "CALL race_release('$what', $_)" } @arguments);
+	is(charges($what), SESSIONS, "$what: all are charged");
+	sql("CALL race_release_next('$what')");
+	sql("CALL race_release('$_ after $what', '$_', '{x}', 1)") for qw(dated others);
+	is(versions("$_ after $what"), '1', "$what: the ledger of $_ goes on") for qw(dated others);
+}
+
 # -------------------------------------------- limits and datasets, at the same time
 
 # Whatever comes first, no budget is limited to less than is spent.  At the higher levels these
@@ -137,6 +155,23 @@ END
 	$_->finish for @sessions;
 	is(sql("SELECT count(*) > 0, count(DISTINCT budget) FROM _racepriv.race_datasets WHERE dataset LIKE '$name %'"), 't|1',
 		"$level: datasets of one table that are made at the same time share a budget");
+}
+
+# A schema is renamed while race_protect waits for another session that has taken the name of the dataset: names of tables are
+# entered once, so that the ledger goes on.
+sql('CREATE SCHEMA moved; CREATE TABLE moved.private AS TABLE visits; CREATE VIEW "view of visits" AS TABLE visits');
+{
+	my ($holder, $session) = map { RaceSession->new } 1 .. 2;
+	$holder->ask(q(BEGIN; CALL race_protect('moved', '"view of visits"', 100000)));
+	$session->start("CALL race_protect('moved', 'moved.private', 1)");
+	wait_for_locks(1);
+	sql('ALTER SCHEMA moved RENAME TO "moved on"');
+	$holder->ask('ROLLBACK');
+	unlike($session->finish, qr/ERROR/, 'a dataset is made while its schema is renamed');
+	sql("CALL race_release('after the move', 'dated', '{x}', 1)");
+	is(versions('after the move'), '1', 'and the ledger goes on');
+	is(sql("SELECT count(*) FROM _racepriv.race_charges c, jsonb_array_elements_text(request->'tables') t (n) JOIN _racepriv.race_budget_tables b ON b.table_name = t.n WHERE c.dataset = 'moved'"),
+		1, 'as its tables are named by the same names');
 }
 
 done_testing();

@@ -184,4 +184,23 @@ $cluster->sql('CREATE EXTENSION racepriv', 'far');
 $cluster->sql(release('lacking'));
 is($cluster->made('lacking'), '1|1', 'with it the release is made');
 
+# a server does not enforce CHECKs of a foreign table: what they exclude is in no cell of a value
+$cluster->sql(<<'END', 'far');
+CREATE TABLE unchecked (id int, k int, f float8, at date, town text);
+INSERT INTO unchecked SELECT i, CASE WHEN i <= 100 THEN 5 WHEN i <= 300 THEN 77 ELSE -1 END, CASE WHEN i <= 100 THEN .5 WHEN i <= 300 THEN 'Infinity' ELSE -1e9 END,
+	date '2026-01-01' + CASE WHEN i <= 100 THEN 1 WHEN i <= 300 THEN 400 ELSE -400 END, CASE WHEN i <= 100 THEN 'Rome' ELSE 'Paris' END FROM generate_series(1, 1000) i;
+END
+$cluster->sql(<<'END');
+CREATE FOREIGN TABLE unchecked (id int, k int NOT NULL CHECK (k BETWEEN 0 AND 9), f float8 NOT NULL CHECK (f >= 0 AND f <= 1), at date NOT NULL CHECK (at BETWEEN '2026-01-01' AND '2026-01-09'), town text NOT NULL CHECK (town IN ('Rome', 'Oslo'))) SERVER far;
+CREATE VIEW described AS TABLE unchecked;
+CALL race_protect('unchecked', 'unchecked', 1e9);
+CALL race_protect('described', 'described', 1e9);
+CALL race_describe('described', 'k', 0, 9);
+CALL race_release('unchecked', 'unchecked', '{k,f,at,town}', 1e5);
+CALL race_release('described', 'described', '{k}', 1e5);
+END
+is($cluster->sql("SELECT round((race_count('unchecked')).count), round((race_count('unchecked', '{\"$_\": null}')).count)"), '1000|900', "what a CHECK of $_ excludes is missing") for qw(k f at);
+is($cluster->sql("SELECT round((race_count('unchecked', '{\"k\": [0, 9]}')).count), round((race_count('unchecked', '{\"town\": \"other\"}')).count)"), '100|900', 'as among categories it is another one');
+is($cluster->sql("SELECT round((race_count('described', '{\"k\": 9}')).count)"), 200, 'control: beyond bounds that the owner stated, it counts as the bound');
+
 done_testing();

@@ -51,7 +51,7 @@ ALTER TABLE h.t ADD CHECK (x + CASE WHEN h.trap('check') THEN 1 ELSE 0 END > 0),
 CREATE VIEW h.v AS SELECT id, h.seen(x) + h.seen(0) AS x, town, list, at FROM h.t WHERE x OPERATOR(h.|+|) 1 > 0 AND h.trap('condition');
 GRANT SELECT ON h.t, h.v TO maker;
 CREATE TYPE h.code AS ENUM ('Rome', 'Oslo');
-CREATE FUNCTION h.as_text(h.code) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM h.deed('cast'); RETURN 'a'; END $$;
+CREATE FUNCTION h.as_text(h.code) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM h.deed('cast'); RETURN 'Rome'; END $$;
 CREATE CAST (h.code AS text) WITH FUNCTION h.as_text(h.code);
 CREATE TABLE h.codes (c h.code PRIMARY KEY);
 INSERT INTO h.codes VALUES ('Rome');
@@ -146,6 +146,50 @@ is($cluster->sql("SELECT string_agg(charged_by, ' ' ORDER BY charged_at) FROM _r
 as('boss', "CALL race_release_next('hers too')");
 is($cluster->sql("SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'hers too'"), 3, 'which who acts for her refreshes');
 is(caught(), '', 'with the rights of the owner');
+
+# Expressions of others run with the rights of who takes a release over: functions in them must not be of others.
+$cluster->sql(<<'END');
+CREATE ROLE mal LOGIN;
+CALL race_grant('mal', 'curator');
+CREATE SCHEMA m AUTHORIZATION mal;
+GRANT USAGE ON SCHEMA m TO PUBLIC;
+GRANT USAGE ON SCHEMA h TO mal;
+GRANT SELECT ON h.t TO mal;
+GRANT INSERT ON h.deeds TO mal;
+END
+as('mal', <<'END');
+CREATE TABLE m.loot (who text);
+GRANT INSERT ON m.loot TO PUBLIC;
+CREATE SEQUENCE m.by_own;
+GRANT USAGE ON SEQUENCE m.by_own TO PUBLIC;
+-- no rollback takes the sequence back
+CREATE FUNCTION m.loots() RETURNS void LANGUAGE plpgsql VOLATILE AS $$ BEGIN
+	IF current_user = 'own' THEN PERFORM nextval('m.by_own'); END IF;
+	INSERT INTO m.loot VALUES (current_user); END $$;
+CREATE FUNCTION m.f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM m.loots(); RETURN $1; END $$;
+CREATE FUNCTION m.adds(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT m.f($1) + $2';
+CREATE OPERATOR m.@@ (LEFTARG = int, RIGHTARG = int, FUNCTION = m.adds);
+CREATE DOMAIN m.dom AS int CHECK (m.f(VALUE) >= 0);
+CREATE TYPE m.pair AS (x m.dom);
+END
+my %expressions = ('a function' => 'ARRAY[m.f(id)]', 'an operator' => 'ARRAY[id OPERATOR(m.@@) 1]', 'a domain' => 'ARRAY[CASE WHEN id > 0 THEN id::m.dom END]', 'a constant' => 'ARRAY[id, m.f(1)]',
+	'a row' => q(ARRAY[id, (''(1)''::m.pair).x]), 'an array' => q(ARRAY[id, cardinality(''{1}''::m.dom[])]), 'rows' => q(ARRAY[id, cardinality(''{"(1)"}''::m.pair[])]));
+my $boxed = 'l2(dims=%d, bandwidth=2, rows=16, lower={%s}, upper={%s})';
+for my $what (sort keys %expressions) {
+	my $dims = $expressions{$what} =~ /^ARRAY\[id, / ? 2 : 1;
+	as('mal', sprintf("CALL race_release_sketch('%s', 'own', '$boxed', '%s', 1)", $what, $dims, join(',', (0) x $dims), join(',', (9) x $dims), $expressions{$what}));
+	$cluster->sql('TRUNCATE m.loot');
+	like(fails('own', "CALL race_release_next('$what')"), qr/ERROR:  42501: release "$what" calls (?:function m\.\w+\(.*\)|type m\.\w+), which would run with the rights of role "own"\nDETAIL:  .*Nothing was read and nothing charged\.\nHINT:  .*ALTER (?:FUNCTION m\.\w+\(.*\)|TYPE m\.\w+) OWNER TO own/, "$what of the maker: the owner does not run it");
+	is($cluster->sql('SELECT is_called FROM m.by_own'), 'f', "$what: nothing ran");
+	as('mal', "CALL race_release_next('$what')");
+	is($cluster->sql('SELECT string_agg(DISTINCT who, $$ $$) FROM m.loot'), 'mal', "$what: control: the maker does");
+}
+$cluster->sql('GRANT CREATE ON SCHEMA m TO own; ALTER FUNCTION m.f(int) OWNER TO own; TRUNCATE m.loot');
+as('own', "CALL race_release_next('a function')");
+is($cluster->sql("SELECT string_agg(DISTINCT who, ' '), (SELECT is_called FROM m.by_own) FROM m.loot"), 'own|t', 'control: what is her own runs');
+as('mal', 'DROP FUNCTION m.f(int) CASCADE; CREATE FUNCTION m.f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM m.loots(); RETURN $1; END $$');
+like(fails('own', "CALL race_release_next('a function')"), qr/ERROR:  42501: release "a function" calls function m\.f/, 'and another of its name does not, when the last version was hers');
+$cluster->sql('REVOKE CREATE ON SCHEMA m FROM own');
 
 # ------------------------------------------------------------- what is dropped meanwhile
 
