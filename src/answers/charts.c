@@ -35,6 +35,7 @@ PG_FUNCTION_INFO_V1(race_histogram);
 #define MOST_AXES		2
 #define MOST_STEPS		10000
 #define MOST_MAP_STEPS	500
+#define LEAST_SMOOTHING	1e-6
 #define REACH			8.5		/* standard deviations; there is less than 1e-16 beyond */
 
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
@@ -84,10 +85,11 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 	double		factor = PG_ARGISNULL(smoothing) ? smoothings[0] : PG_GETARG_FLOAT8(smoothing);
 	RaceView	view;
 
-	if (!(factor > 0 && factor <= 100))
+	/* squares of densities stay finite */
+	if (!(factor >= LEAST_SMOOTHING && factor <= 100))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("smoothing must be a number above 0, up to 100")));
+				 errmsg("smoothing must be a number from %g to 100", LEAST_SMOOTHING)));
 	race_row_start(&chart->row, fcinfo);
 	race_sketch_view_header(sketch, &view);
 	view.params = race_params_copy(view.params, CurrentMemoryContext);
