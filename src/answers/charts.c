@@ -69,7 +69,8 @@ typedef struct Chart
 	uint32		length;			/* and places of the second in each; 1 without one */
 	double	   *share;			/* [lines][length]: of all records, or a density */
 	double	   *variance;		/* the same, or NULL where nothing is known of it */
-	double		records;
+	RaceRecordCount count;
+	double		records;		/* the same, above its noise */
 	double		z;				/* of an interval, in standard errors */
 	RaceResultRow row;
 } Chart;
@@ -325,7 +326,8 @@ fill(Chart *chart)
 	n = (Size) chart->lines * chart->length;
 	for (int a = 0; a < chart->n_axes; a++)
 		chart->axes[a].values = palloc0(chart->axes[a].n * sizeof(double));
-	chart->records = race_count_divisor(race_record_count(view, NULL));
+	chart->count = race_record_count(view, NULL);
+	chart->records = race_count_divisor(chart->count);
 	chart->share = palloc0(n * sizeof(double));
 	if (!hashed || view->params->rows > 1)
 		chart->variance = palloc0(n * sizeof(double));
@@ -566,9 +568,12 @@ histogram_datum(void *state, uint64 i)
 
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i + 1]));
-	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * chart->records));
+	/* the number of all records has noise, too */
+	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * Max(chart->count.n, 0)));
 	race_row_add_if(&chart->row, chart->variance != NULL,
-					Float8GetDatum(chart->variance != NULL ? chart->records * sqrt(chart->variance[i]) : 0));
+					Float8GetDatum(chart->variance != NULL ?
+								   hypot(chart->records * sqrt(chart->variance[i]), chart->share[i] * sqrt(chart->count.variance)) : 0));
+	race_row_add(&chart->row, Float8GetDatum(chart->share[i]));
 	return race_row_datum(&chart->row);
 }
 
