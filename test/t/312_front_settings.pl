@@ -50,7 +50,7 @@ sql(q(DELETE FROM cases WHERE function = 'control'));
 
 # settings of texts: all answers
 my @of_texts = ('DateStyle = "SQL, DMY"', 'DateStyle = "German"', 'DateStyle = "Postgres, MDY"', 'IntervalStyle = sql_standard', 'IntervalStyle = iso_8601', 'extra_float_digits = -15', 'bytea_output = escape', 'TimeZone = "Asia/Kathmandu"', 'quote_all_identifiers = on',
-	'search_path = pg_catalog, public', 'standard_conforming_strings = off; SET escape_string_warning = off', 'backslash_quote = off', 'xmloption = document', 'array_nulls = off', 'transform_null_equals = on', 'timezone_abbreviations = India', 'lc_numeric = "C"');
+	'search_path = pg_catalog, public', 'standard_conforming_strings = off; SET escape_string_warning = off', 'backslash_quote = off', 'xmloption = document', 'array_nulls = off', 'transform_null_equals = on', q(timezone_abbreviations = 'India'), 'lc_numeric = "C"');
 for my $setting (@of_texts) {
 	my @other = others($setting, 'true');
 	is(join("\n", splice @other, 0, 10), '', "SET $setting: all answers are the same");
