@@ -3,6 +3,9 @@
 -- superuser who installs.  The owner of another schema may rename it and make one of the old
 -- name, so that bodies of functions name nothing but this schema and pg_catalog.
 
+-- Patterns in what is run below have backslashes.
+SET LOCAL standard_conforming_strings = on;
+
 -- What belongs to the extension before this script: nothing, unless it is a part of an update
 SELECT pg_catalog.set_config('racepriv_script.members', coalesce((
 	SELECT pg_catalog.array_agg(ROW(d.classid, d.objid)::text) FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e

@@ -35,6 +35,7 @@ PG_FUNCTION_INFO_V1(race_histogram);
 #define MOST_AXES		2
 #define MOST_STEPS		10000
 #define MOST_MAP_STEPS	500
+#define LEAST_SMOOTHING	1e-6
 #define REACH			8.5		/* standard deviations; there is less than 1e-16 beyond */
 
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
@@ -68,7 +69,8 @@ typedef struct Chart
 	uint32		length;			/* and places of the second in each; 1 without one */
 	double	   *share;			/* [lines][length]: of all records, or a density */
 	double	   *variance;		/* the same, or NULL where nothing is known of it */
-	double		records;
+	RaceRecordCount count;
+	double		records;		/* the same, above its noise */
 	double		z;				/* of an interval, in standard errors */
 	RaceResultRow row;
 } Chart;
@@ -84,10 +86,11 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 	double		factor = PG_ARGISNULL(smoothing) ? smoothings[0] : PG_GETARG_FLOAT8(smoothing);
 	RaceView	view;
 
-	if (!(factor > 0 && factor <= 100))
+	/* squares of densities stay finite */
+	if (!(factor >= LEAST_SMOOTHING && factor <= 100))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("smoothing must be a number above 0, up to 100")));
+				 errmsg("smoothing must be a number from %g to 100", LEAST_SMOOTHING)));
 	race_row_start(&chart->row, fcinfo);
 	race_sketch_view_header(sketch, &view);
 	view.params = race_params_copy(view.params, CurrentMemoryContext);
@@ -323,7 +326,8 @@ fill(Chart *chart)
 	n = (Size) chart->lines * chart->length;
 	for (int a = 0; a < chart->n_axes; a++)
 		chart->axes[a].values = palloc0(chart->axes[a].n * sizeof(double));
-	chart->records = race_count_divisor(race_record_count(view, NULL));
+	chart->count = race_record_count(view, NULL);
+	chart->records = race_count_divisor(chart->count);
 	chart->share = palloc0(n * sizeof(double));
 	if (!hashed || view->params->rows > 1)
 		chart->variance = palloc0(n * sizeof(double));
@@ -564,9 +568,12 @@ histogram_datum(void *state, uint64 i)
 
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i + 1]));
-	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * chart->records));
+	/* the number of all records has noise, too */
+	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * Max(chart->count.n, 0)));
 	race_row_add_if(&chart->row, chart->variance != NULL,
-					Float8GetDatum(chart->variance != NULL ? chart->records * sqrt(chart->variance[i]) : 0));
+					Float8GetDatum(chart->variance != NULL ?
+								   hypot(chart->records * sqrt(chart->variance[i]), chart->share[i] * sqrt(chart->count.variance)) : 0));
+	race_row_add(&chart->row, Float8GetDatum(chart->share[i]));
 	return race_row_datum(&chart->row);
 }
 

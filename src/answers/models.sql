@@ -25,7 +25,7 @@ COMMENT ON FUNCTION _racepriv._race_heatmap(race_sketch, int, int, int, float8[]
 
 CREATE FUNCTION _racepriv._race_histogram(
 	sketch race_sketch, "column" int, edges float8[], smoothing float8,
-	OUT lower float8, OUT upper float8, OUT count float8, OUT standard_error float8)
+	OUT lower float8, OUT upper float8, OUT count float8, OUT standard_error float8, OUT share float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_histogram' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 20;
 COMMENT ON FUNCTION _racepriv._race_histogram(race_sketch, int, float8[], float8) IS

@@ -814,18 +814,29 @@ next_sample(void *state, uint64 i)
 	return race_row_datum(&sample->row);
 }
 
+/* Return the next record; no setting of the session changes how numbers are written, or read by types of columns. */
+static Datum
+sample_results(FunctionCallInfo fcinfo)
+{
+	int			level = race_settings_fix();
+	Datum		result = race_results(fcinfo, start_sample, next_sample);
+
+	race_settings_restore(level);
+	return result;
+}
+
 /* race_sample(sketch, n, seed) */
 Datum
 race_sample(PG_FUNCTION_ARGS)
 {
-	return race_results(fcinfo, start_sample, next_sample);
+	return sample_results(fcinfo);
 }
 
 /* race_sample(base, sketch, n, seed) */
 Datum
 race_sample_rows(PG_FUNCTION_ARGS)
 {
-	return race_results(fcinfo, start_sample, next_sample);
+	return sample_results(fcinfo);
 }
 
 /*

@@ -610,6 +610,20 @@ refuse_edges(const char *problem)
 			 errhint("Give edges that ascend, as in {0,10,20}, or the number of bins.")));
 }
 
+/* Return an edge from its text.  The day after the last date has no text but infinity, which is the end of such a column. */
+static double
+read_edge(const RaceDomain *domain, char *text)
+{
+	double		edge = race_tables_number(domain, text);
+	double		end = domain->upper + domain->whole;
+
+	if (isinf(edge) && strcmp(text, race_domain_number_text(domain, end)) == 0)
+		edge = end;
+	if (!isfinite(edge))
+		refuse_edges("edges must be finite");
+	return edge;
+}
+
 /* Edges that are given; returns how many ranges they make */
 static uint32
 read_edges(Histogram *histogram, ArrayType *array)
@@ -626,9 +640,7 @@ read_edges(Histogram *histogram, ArrayType *array)
 	{
 		if (nulls[i])
 			refuse_edges("an edge must not be NULL");
-		histogram->edges[i] = race_tables_number(histogram->domain, TextDatumGetCString(texts[i]));
-		if (!isfinite(histogram->edges[i]))
-			refuse_edges("edges must be finite");
+		histogram->edges[i] = read_edge(histogram->domain, TextDatumGetCString(texts[i]));
 		if (i > 0 && !(histogram->edges[i] > histogram->edges[i - 1]))
 			refuse_edges("edges must ascend");
 	}

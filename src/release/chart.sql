@@ -182,8 +182,8 @@ BEGIN
 		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
 	ELSE
-		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, c.count - z.z * c.standard_error, c.count + z.z * c.standard_error,
-			c.count / nullif((_racepriv._race_info(s.sketch)).count::float8, 0::float8) / (c.upper - c.lower), 'model', l.label
+		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, greatest(c.count - z.z * c.standard_error, 0::float8), c.count + z.z * c.standard_error,
+			_racepriv._race_density(c.share, 1, c.lower, c.upper), 'model', l.label
 		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)

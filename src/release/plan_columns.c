@@ -394,7 +394,7 @@ add_column(ColumnsPlan *plan, int i)
 	if (domain->category)
 		return;
 	add_line(plan, psprintf("mean of \"%s\"", domain->name),
-			 deviation * sqrt(domain->n) * spread / plan->records + Max(half, 0), "its unit");
+			 deviation * sqrt(domain->n) / plan->records * spread + Max(half, 0), "its unit");
 	add_line(plan, psprintf("median of \"%s\"", domain->name),
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) + domain->width, "its unit");
 }

@@ -27,31 +27,57 @@ for (split /\n/, sql(q(SELECT p.proname, p.oid::regprocedure, l.lanname, (SELECT
 
 ask_all(\&sql);
 sql('DO $f$ DECLARE c record; a record; BEGIN FOR c IN SELECT * FROM cases LOOP SELECT * INTO a FROM answer(c.call); UPDATE cases SET state = a.state, message = a.message, rows = a.rows WHERE n = c.n; COMMIT; END LOOP; END $f$');
-sql(mistakes());
+cmp_ok(sql('SELECT count(*) FROM cases'), '>', 5000, 'there are many calls');
+sql('ANALYZE cases; ' . mistakes() . 'CALL find_mistakes()');
 my %found;
-push @{$found{(split /\|/)[0]}}, $_ for split /\n/, sql('SELECT * FROM mistakes ORDER BY 1, 2');
-is(join("\n", splice @{$found{$_} // []}, 0, 20), '', "no answer has $_") for 'an error, or none', 'a number that is not finite', 'a value outside of its interval', 'a share outside of 0 to 1', 'a correlation outside of -1 to 1',
-	'a negative number of records', 'a negative density', 'quantiles that are not one for each p', 'quantiles that do not ascend', 'a value beyond the bounds of its column', 'several numbers of records of a release';
+push @{$found{(split /\|/)[0]}}, $_ for split /\n/, sql(q(SELECT what, left(call, 300), left(found, 300) FROM mistakes ORDER BY 1, 2));
+is(join("\n", splice @{$found{$_} // []}, 0, 20), '', "no answer has $_") for kinds_of_mistakes();
+make_mistakes(\&sql);
+is(sql('SELECT DISTINCT what FROM mistakes ORDER BY 1'), join("\n", sort(kinds_of_mistakes())), 'control: each mistake is found where it is made');
 
 # What answers are, where there is no noise
 my %is = (
-	q(SELECT round((race_count('mixed', '{"n": 5.5}')).count)) => 0, q(SELECT round((race_count('mixed', '{"n": 5}')).count)) => 300,
-	q(SELECT round((race_count('mixed', '{"n": [0, 9]}')).count)) => 2700, q(SELECT round((race_count('mixed', '{"n": [0, 10]}')).count)) => 3000, q(SELECT round((race_count('mixed', '{"n": [9, null]}')).count)) => 300,
-	q(SELECT round((race_count('mixed', '{"n": [0.5, 8.5]}')).count)) => 2400, q(SELECT round((race_count('mixed', '{"day": ["2026-01-01", "2026-12-31"]}')).count)) => 2992,
-	q(SELECT round((race_count('mixed', '{"f": [0, 10]}')).count)) => 3000, q(SELECT count <= 1e-6 AND lower = 0 AND upper >= 29 FROM race_count('mixed', '{"f": [10, null]}')) => 't',
-	q(SELECT round((race_count('mixed', '{"n": [3, null], "1": [null, 4]}')).count)) => 300,
-	q(SELECT round((race_count('none')).count)) => 0, q(SELECT round((race_count('single')).count)) => 1,
-	q(SELECT round((race_count('flat', '{"z": [0, 0.5]}')).count)) => 1000, q(SELECT round((race_count('flat', '{"z": [0.5, 1]}')).count)) => 0, q(SELECT round((race_count('flat', '{"z": [-1, 0]}')).count)) => 0,
-	q(SELECT value || ' ' || round(count) || coalesce(' ' || density, '') FROM race_histogram('flat', 'z', bins => 3)) => '0 1000',
-	q(SELECT string_agg(value::text, ',') FROM race_quantiles('flat', 'z', '{0,0.5,1}')) => '0,0,0', q(SELECT mean || ' ' || lower || ' ' || upper FROM race_mean('flat', 'z')) => '0 0 0',
-	q(SELECT string_agg(value::text, ',') FROM race_quantiles('mixed', p => '{0,0.5,1}')) => '0,4,9', q(SELECT string_agg(text, ',') FROM race_quantiles('single', 'day', '{0,1}')) => '2026-01-02,2026-01-02',
-	q(SELECT value FROM race_histogram('wide', 'late') ORDER BY low DESC LIMIT 1) => '[5850000-12-31,infinity)', q(SELECT count(*) FROM race_classify('mixed', 'day', '{"town": "Rome"}') c WHERE value < '2026-12-32') => 365,
-	q(SELECT abs(mean) < 1e307 AND lower > -8e307 FROM race_mean('wide', 'e')) => 't', q(SELECT count(DISTINCT value) > 10 FROM race_histogram('many', 'f')) => 't',
-	q(SELECT abs(sum(density * 16) * 1e306 * 1e307 - 1) < 2 FROM race_heatmap('wide', 'e', 'e2', 10)) => 't',
+	# conditions: a single value, ranges without their ends, and at the bounds
+	q(round(count) FROM race_count('mixed', '{"n": 5.5}')) => 0, q(round(count) FROM race_count('mixed', '{"n": 5}')) => 300, q(round(count) FROM race_count('mixed', '{"n": [5.5, 5.6]}')) => 0,
+	q(round(count) FROM race_count('mixed', '{"n": [0, 9]}')) => 2700, q(round(count) FROM race_count('mixed', '{"n": [0, 10]}')) => 3000, q(round(count) FROM race_count('mixed', '{"n": [9, null]}')) => 300,
+	q(round(count) FROM race_count('mixed', '{"n": [0.5, 8.5]}')) => 2400, q(round(count) FROM race_count('mixed', '{"n": [3, null], "1": [null, 4]}')) => 300,
+	q(round(count) FROM race_count('mixed', '{"day": ["2026-01-01", "2026-12-31"]}')) => 2992, q(round(count) FROM race_count('mixed', '{"day": ["2026-01-01", "infinity"]}')) => 3000,
+	q(round(count) FROM race_count('mixed', '{"town": "NULL"}')) => 1000, q(round(count) FROM race_count('mixed', '{"town": []}')) => 0,
+	q(round(count) FROM race_count('mixed', '{"f": [0, 10]}')) => 3000, q(count <= 1e-6, lower, upper >= 29 FROM race_count('mixed', '{"f": [10, null]}')) => 't|0|t',
+	q(round(count) FROM race_count('none')) => 0, q(round(count) FROM race_count('single')) => 1,
+	# sketches of many records, and of none: the density of a histogram sums up to one (of no model to none), its counts to race_count
+	q(bool_and(density >= 0 AND lower >= 0), abs(sum(count) - sum(density) * 0.5 * (race_count('void dark')).count) < 1e-6 FROM race_histogram('void dark', '1')) => 't|t',
+	q(abs(sum(density) * 0.5 - 1) < 1e-6, abs(sum(count) - 3000) < 1 FROM race_histogram('grid', '1')) => 't|t',
+	# bounds that are equal
+	q(round(count) FROM race_count('flat', '{"z": [0, 0.5]}')) => 1000, q(round(count) FROM race_count('flat', '{"z": [0.5, 1]}')) => 0, q(round(count) FROM race_count('flat', '{"z": [-1, 0]}')) => 0,
+	q(value, round(count), density FROM race_histogram('flat', 'z', bins => 3)) => '0|1000|', q(string_agg(value::text, ',') FROM race_quantiles('flat', 'z', '{0,0.5,1}')) => '0,0,0', q(mean, lower, upper FROM race_mean('flat', 'z')) => '0|0|0',
+	q(string_agg(text, ',') FROM race_quantiles('flat', 'd', '{0,0.5,1}')) => '2026-01-01,2026-01-01,2026-01-01', q(string_agg(text, ',') FROM race_quantiles('flat', 'w', '{0,1}')) => '1 days 00:00:00,1 days 00:00:00',
+	# quantiles
+	q(string_agg(value::text, ',') FROM race_quantiles('mixed', 'n', '{0,0.5,1}')) => '0,4,9', q(string_agg(text, ',') FROM race_quantiles('single', 'day', '{0,1}')) => '2026-01-02,2026-01-02',
+	q(string_agg(text, ',') FROM race_quantiles('far', 'early', '{1}')) => '0044-03-15 BC',
+	# as far out as there are numbers and dates
+	q(value, round(sum(count) OVER ()) FROM race_histogram('wide', 'late') ORDER BY low DESC LIMIT 1) => '[5861120-12-30,infinity)|5000', q(value, round(count) FROM race_histogram('wide', 'late', '{5000000-01-01,infinity}'::date[])) => '[5000000-01-01,infinity)|5000',
+	q(count(*) > 10, round(sum(probability)::numeric, 6) FROM race_classify('wide', 'late', '{}')) => 't|1.000000', q(abs(mean) < 1e307, lower > -8e307 FROM race_mean('wide', 'e')) => 't|t',
+	q(bool_and(x1 BETWEEN -8e307 AND 8e307 AND x2 BETWEEN 0 AND 1e-300), abs(sum(density) * (1.6e308 / 16) * (1e-300 / 16) - 1) < 1e-6 FROM race_heatmap('wide', 'e', 'tiny', 16)) => 't|t',
+	q(count(DISTINCT value) > 10 FROM race_histogram('many', 'f')) => 't', q(count(*), round(sum(count)) FROM race_histogram('many', 'c') WHERE count >= 0.5) => '4095|5000',
+	# what is synthesized obeys the checks of the types of its columns
+	q(count(*), count(*) FILTER (WHERE price > 0), count(*) FILTER (WHERE tenth > 0 AND tenth < 0.1) FROM race_synthesize(NULL::mixed, 'tenth', 20000)) => '20000|20000|20000',
 );
-is(eval { sql($_) } // $@, $is{$_}, $_) for sort keys %is;
+is(eval { sql("SELECT $_") } // $@, $is{$_}, $_) for sort keys %is;
 for my $release ('mixed', 'single', 'flat', 'wide', 'many') {
-	is(sql("SELECT count(*) FROM race_catalog c, unnest(c.columns) n, LATERAL (SELECT sum(h.count) AS sum FROM race_histogram('$release', n) h) h WHERE c.name = '$release' AND abs(h.sum - c.count) > 1"), $release eq 'mixed' ? 1 : 0, "$release: histograms add up to all records (of mixed, one has NULL)");
+	is(sql("SELECT string_agg(n, ',') FROM race_catalog c, unnest(c.columns) n, LATERAL (SELECT sum(h.count) AS sum FROM race_histogram('$release', n) h) h WHERE c.name = '$release' AND abs(h.sum - c.count) > 1"),
+		$release eq 'mixed' ? 'm' : '', "$release: histograms add up to all records (without those that have NULL)");
 }
+
+# a cell that begins at 0, of a domain above it
+sql(<<'END');
+CREATE DOMAIN amount AS numeric(8,2) CHECK (VALUE > 0);
+CREATE TABLE paid (a amount NOT NULL CHECK (a <= 100000));
+INSERT INTO paid SELECT 0.01 + i % 7 / 100.0 FROM generate_series(1, 500) i;
+CALL race_protect('paid', epsilon_limit => 1e6);
+CALL race_describe('paid', 'a', lower => 0, upper => 100000);
+DO $$ BEGIN FOR i IN 1 .. 100 LOOP CALL race_release('paid ' || i, 'paid', '{a}', 1); END LOOP; END $$;
+END
+is(sql(q(SELECT count(*), count(*) FILTER (WHERE a > 0) FROM generate_series(1, 100) i, LATERAL race_synthesize(NULL::paid, 'paid ' || i, 100, i))), '10000|10000', 'a CHECK above 0 of a domain: 100 releases are synthesized, and all values obey it');
 
 done_testing();

@@ -1,5 +1,5 @@
 # No answer depends on a setting of the session: the bytes of all answers, under settings that change how PostgreSQL writes and
-# reads texts, or how it plans.
+# reads texts, or how it plans; and no release depends on one.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -9,28 +9,79 @@ use Test::More;
 
 make_releases(\&sql);
 ask_all(\&sql);
-# one call of each routine, of each release and good value that can have texts in it
-sql(q(DELETE FROM cases WHERE wanted <> '' OR function ~ 'race_fit' OR release NOT IN ('', 'times', 'flat', 'single', 'grid', 'labeled', 'moments')
-	OR argument NOT IN ('', 'where', 'column', 'edges', 'p', 'records', 'by') OR call LIKE '%,NULL}%'));
+# of each routine all good ends that can have texts in them, of some releases; none that computes for long
+sql(<<'END');
+DELETE FROM cases WHERE wanted <> '' OR release NOT IN ('', 'mixed', 'times', 'flat', 'single', 'far', 'tenth', 'grid', 'labeled', 'valued', 'moments', 'loss') AND function <> 'race_heatmap'
+	OR release = 'mixed' AND argument <> '' OR release ~ '^(wide|many)' OR argument NOT IN ('', 'where', 'column', 'edges', 'p', 'records', 'by', 'query', 'label', 'target')
+	OR call LIKE '%,NULL}%' OR call ~ '10000|500' OR function IN ('race_outliers', 'race_export') AND release IN ('mixed', 'times', '') OR function LIKE 'race_fit(%' OR function = 'race_synthesize' OR function LIKE 'race_sample%' AND call ~ 'NULL, NULL';
+END
 # what depends on settings where they are believed
 sql(<<'END');
+INSERT INTO cases (function, call) VALUES ('race_synthesize', 'race_synthesize(NULL::mixed, ''times'', 50, 1)'), ('race_synthesize', 'race_synthesize(NULL::wide, ''far'', 50, 1)');
 INSERT INTO cases (function, call) SELECT 'texts', c FROM unnest(ARRAY[
-	'race_count(''times'', ''{"at": ["2026-05-01", "2026-05-02 12:00"]}'')', 'race_count(''times'', ''{"wait": ["-1 days 02:00", "1 day"]}'')', 'race_histogram(''times'', ''at'', ''{2026-05-01 01:00Z,2026-05-02 00:00Z}''::timestamptz[])',
-	'race_histogram(''times'', ''at'', ''{2026-05-01 01:00,2026-05-02}''::text)', 'race_histogram(''mixed'', ''day'', ''{2026-03-04,2026-05-06}''::date[])', 'race_histogram(''times'', ''wait'', ''{-30:00,-1 day +01:00,02:00}''::text)',
-	'race_count(''mixed'', ''{"day": ["2026-03-04", "2026-05-06"]}'')', 'race_count(''times'', ''{"mood": "ok", "flag": true}'')', 'race_mean(''mixed'', ''f'', ''{town,NULL}''::text)', 'race_versions(''mixed'')', 'race_quantiles(''grid'')',
-	'race_synthesize(NULL::mixed, ''times'', 50)', 'race_count(''mixed[2026-01-01,)'')', 'race_outliers(''times'', ''{"at": "2026-05-01 10:00", "wait": "-1 days 02:00"}''::jsonb)']) c;
+	'race_count(''times'', ''{"at": ["2026-05-01", "2026-05-02 12:00"]}'')', 'race_count(''times'', ''{"wait": ["-1 days 02:00", "1 day"]}'')', 'race_histogram(''times'', ''at'', ''{2026-05-01 01:00,2026-05-02}''::text)',
+	'race_histogram(''mixed'', ''day'', ''{2026-03-04,2026-05-06}''::text)', 'race_histogram(''times'', ''wait'', ''{-30:00,-1 day +01:00,02:00}''::text)', 'race_count(''mixed'', ''{"day": ["2026-03-04", "2026-05-06"]}'')',
+	'race_count(''times'', ''{"mood": "ok", "flag": true}'')', 'race_mean(''mixed'', ''f'', ''{town,NULL}''::text)', 'race_versions(''mixed'')', 'race_quantiles(''grid'')', 'race_fit(race_released(''grid''), 16, 1)',
+	'race_count(''mixed[2026-01-01,)'')', 'race_outliers(''far'', ''{"early": "4000-01-01 BC"}''::jsonb)', 'race_quantiles(''far'', ''early'', ''{0,0.5,1}'')']) c;
 END
 my @default = split /\n/, sql(q(SELECT n, bytes(call) FROM cases ORDER BY n));
-cmp_ok(scalar @default, '>', 200, 'there are many answers');
-my %call = map { my ($n, $call) = split /\|/, $_, 2; $n => $call } split /\n/, sql(q(SELECT n, replace(call, E'\n', ' ') FROM cases));
-my $planner = join ' ', map { "SET enable_$_ = off;" } qw(hashagg hashjoin indexscan material mergejoin nestloop seqscan sort);
-for my $setting ('DateStyle = "SQL, DMY"', 'DateStyle = "German"', 'DateStyle = "Postgres, MDY"', 'IntervalStyle = sql_standard', 'IntervalStyle = iso_8601', 'extra_float_digits = -15', 'bytea_output = escape', 'TimeZone = "Asia/Kathmandu"', 'quote_all_identifiers = on',
-	'search_path = pg_catalog, public', 'lc_numeric = "C"', 'standard_conforming_strings = off; SET escape_string_warning = off', 'backslash_quote = off', 'row_security = off', 'default_transaction_read_only = on', 'default_transaction_isolation = serializable', 'xmloption = document', 'array_nulls = off',
-	'transform_null_equals = on', 'jit = on; SET jit_above_cost = 0', 'plan_cache_mode = force_generic_plan', 'work_mem = "64kB"', 'timezone_abbreviations = India', 'work_mem = "128kB"; LOAD \'plpgsql\'; SET plpgsql.variable_conflict = use_variable', 'work_mem = "256kB"; LOAD \'plpgsql\'; SET plpgsql.extra_errors = "all"',
-	(sql('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on', 'enable_bitmapscan = off; ' . $planner =~ s/;$//r) {
-	my @found = split /\n/, sql("SET $setting; SELECT n, bytes(call) FROM cases ORDER BY n");
-	my @other = map { "$call{(split /\|/)[0]}: $_" } map { $found[$_] } grep { $found[$_] ne $default[$_] } 0 .. $#default;
+cmp_ok(scalar @default, '>', 300, 'there are many answers');
+my %function = map { split /\|/, $_, 2 } split /\n/, sql(q(SELECT n, function FROM cases));
+my %call = map { split /\|/, $_, 2 } split /\n/, sql(q(SELECT n, replace(call, E'\n', ' ') FROM cases));
+my %answered = map { $function{(split /\|/)[0]} => 1 } grep { /\|[0-9a-f]{32}$/ } @default;
+my ($of_tables, $of_sketches, $calls, $makers) = front_routines();
+is(join(' ', grep { !$answered{$_} && !/^race_fit\(/ } sort keys %$of_tables, keys %$of_sketches, keys %$calls), '', 'every routine answers here');
+
+# Answers that are other ones under a setting
+sub others {
+	my ($setting, $which) = @_;
+	my %is = map { my ($n, $bytes) = split /\|/, $_, 2; $n => $bytes } @default;
+	return map { my ($n, $bytes) = split /\|/, $_, 2; $bytes eq $is{$n} ? () : "$call{$n}: $bytes" } split /\n/, sql("SET $setting; SELECT n, bytes(call) FROM cases WHERE $which ORDER BY n");
+}
+
+# control: what PostgreSQL itself writes is another text
+sql(q(INSERT INTO cases (function, call) VALUES ('control', '(SELECT concat(timestamptz ''2026-05-01 00:00Z'', 0.1::float8 + 0.2, interval ''1 day 2:00'', ''a''::bytea) AS text)')));
+my $control = sql(q(SELECT n FROM cases WHERE function = 'control'));
+my $control_is = sql(q(SELECT bytes(call) FROM cases WHERE function = 'control'));
+push @default, "$control|$control_is";
+$call{$control} = 'control';
+is(scalar(others($_, "n = $control")), 1, "control: SET $_ changes what PostgreSQL writes") for 'DateStyle = "SQL, DMY"', 'IntervalStyle = iso_8601', 'extra_float_digits = -15', 'bytea_output = escape', 'TimeZone = "Asia/Kathmandu"';
+sql(q(DELETE FROM cases WHERE function = 'control'));
+
+# settings of texts: all answers
+my @of_texts = ('DateStyle = "SQL, DMY"', 'DateStyle = "German"', 'DateStyle = "Postgres, MDY"', 'IntervalStyle = sql_standard', 'IntervalStyle = iso_8601', 'extra_float_digits = -15', 'bytea_output = escape', 'TimeZone = "Asia/Kathmandu"', 'quote_all_identifiers = on',
+	'search_path = pg_catalog, public', 'standard_conforming_strings = off; SET escape_string_warning = off', 'backslash_quote = off', 'xmloption = document', 'array_nulls = off', 'transform_null_equals = on', q(timezone_abbreviations = 'India'), 'lc_numeric = "C"');
+for my $setting (@of_texts) {
+	my @other = others($setting, 'true');
 	is(join("\n", splice @other, 0, 10), '', "SET $setting: all answers are the same");
 }
+
+# what PostgreSQL plans, and what PL/pgSQL believes: a call of each routine
+my $of_each = 'n IN (SELECT min(n) FROM cases GROUP BY function)';
+my $planner = join '; ', map { "SET enable_$_ = off" } qw(bitmapscan hashagg hashjoin indexscan material mergejoin nestloop seqscan sort);
+for my $setting ('row_security = off', 'default_transaction_read_only = on', 'default_transaction_isolation = serializable', 'jit = on; SET jit_above_cost = 0', 'plan_cache_mode = force_generic_plan', 'work_mem = "64kB"',
+	q(work_mem = '4MB'; LOAD 'plpgsql'; SET plpgsql.variable_conflict = use_variable), q(work_mem = '4MB'; LOAD 'plpgsql'; SET plpgsql.extra_errors = 'all'),
+	(sql('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on', $planner =~ s/^SET //r) {
+	my @other = others($setting, $of_each);
+	is(join("\n", splice @other, 0, 10), '', "SET $setting: answers are the same");
+}
+
+# what a release is that is made under settings of texts
+my $release = 0;
+for my $setting ('work_mem = "4MB"', @of_texts) {
+	sql("SET $setting; CALL race_release('under $release', 'mixed', '{n,f,price,day,at,wait,town,flag,mood}', 1e6); CALL race_release('far $release', 'wide', '{early,late,last,long,tiny}', 1e6)");
+	is(sql("SELECT count(DISTINCT domains), count(DISTINCT columns) FROM _racepriv.race_releases WHERE name IN ('under 0', 'under $release', 'far 0', 'far $release')"), '2|2',
+		"SET $setting: a release that is made so has the same columns, bounds and categories");
+	$release++;
+}
+
+# the extension can be created where backslashes escape
+run('', 'createdb', "$ENV{PGDATABASE}_other");
+{
+	local $ENV{PGDATABASE} = "$ENV{PGDATABASE}_other";
+	local $ENV{PGOPTIONS} = '-c client_min_messages=warning -c standard_conforming_strings=off';
+	is(eval { sql(q(CREATE EXTENSION racepriv; SELECT count(*) > 50 FROM pg_proc WHERE pronamespace = '_racepriv'::regnamespace)) } // $@, 't', 'CREATE EXTENSION under standard_conforming_strings = off');
+}
+run('', 'dropdb', "$ENV{PGDATABASE}_other");
 
 done_testing();

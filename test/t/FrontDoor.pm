@@ -5,7 +5,7 @@ use warnings;
 use Exporter 'import';
 use RaceServer;
 
-our @EXPORT = qw(make_releases front_routines cases ask_all mistakes);
+our @EXPORT = qw(make_releases front_routines ask_all mistakes make_mistakes kinds_of_mistakes);
 
 # Numbers, categories and dates; columns whose bounds are equal; the same table without rows, and with one; many
 # categories, and numbers and dates as far out as there are.  Each without delta (so large an epsilon leaves no noise)
@@ -62,6 +62,8 @@ BEGIN
 	END LOOP;
 END \$\$;
 CALL race_release('times', 'mixed', '{n,at,wait,flag,mood}', 1e6);
+CALL race_release('far', 'wide', '{early,tiny}', 1e6);
+CALL race_release('tenth', 'mixed', '{tenth,price}', 1e6);
 CALL race_release('measured', 'mixed', '{town}', 1e6, measure => 'f');
 CALL race_release_sketch('grid', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, fit => true);
 CALL race_release_sketch('plane', 'mixed', 'l2(dims=2, bandwidth=2, rows=64, range=64, lower={0,0}, upper={10,10})', 'ARRAY[f, n]', 1000, 1e-6, fit => true, columns => '{f,n}');
@@ -70,18 +72,19 @@ CALL race_release_sketch('labeled', 'mixed', 'l2(dims=1, bandwidth=1, lower={0},
 CALL race_release_sketch('moments', 'mixed', race_moment_params('{0,0}', '{10,9}', targets => 1), 'ARRAY[f, n]', 1000, columns => '{f,n}');
 CALL race_release_sketch('loss', 'mixed', race_params('least_squares', 2, power => 4, rows => 64, radius => 20, query_radius => 10), 'ARRAY[f, n]', 1000);
 CALL race_release_sketch('void', 'none', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, fit => true);
+CALL race_release_sketch('void dark', 'none', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 0.1, fit => true);
 CALL race_release_next('mixed');
 END
 	return;
 }
 
 # Releases by columns, with a column of numbers, one of whole ones, one of dates and one of categories; and those of sketches
-my %tables = map { my ($name, @columns) = @$_; $name => {number => $columns[0], whole => $columns[1], date => $columns[2], category => $columns[3], type => $columns[4]} } (
-	(map { [$_, qw(f n day town mixed)] } 'mixed', $longest, 'mixed dark', 'none', 'none delta', 'none dark', 'single', 'single delta', 'single dark'),
-	(map { [$_, qw(z i d c flat)] } 'flat', 'flat delta', 'flat dark'),
-	['wide', qw(e whole late -  wide)], ['wide delta', qw(e2 late last - wide)], ['wide dark', qw(tiny whole long - wide)],
-	(map { [$_, qw(f k d c many)] } 'many', 'many delta', 'many dark'), ['times', qw(wait n at mood mixed)]);
-my @sketches = qw(grid plane void labeled);
+my %tables = map { my ($name, @columns) = @$_; $name => {number => $columns[0], whole => $columns[1], date => $columns[2], category => $columns[3], type => $columns[4], edges => $columns[5]} } (
+	(map { [$_, qw(f n day town mixed), '{0,5,10}'] } 'mixed', $longest, 'mixed dark', 'none', 'none delta', 'none dark', 'single', 'single delta', 'single dark'),
+	(map { [$_, qw(z i d c flat), '{0,1}'] } 'flat', 'flat delta', 'flat dark'),
+	['wide', qw(e whole late - wide), '{-8e307,0,8e307}'], ['wide delta', qw(e2 late last - wide), '{1e307,1.7e308}'], ['wide dark', qw(tiny whole long - wide), '{0,5e-301,1e-300}'],
+	(map { [$_, qw(f k d c many), '{0,0.5,1}'] } 'many', 'many delta', 'many dark'), ['times', qw(wait n at mood mixed), '{-60:00,1 day,60:00}']);
+my @sketches = ('grid', 'plane', 'void', 'void dark', 'labeled');
 
 sub quoted { return join ', ', map { defined ? "'" . s/'/''/gr . "'" : 'NULL' } @_ }
 
@@ -109,8 +112,8 @@ my %of_tables = (
 		steps => [['2', '500'], {map { $_ => '22023' } '0', '-1', '1', '501'}], lower => [['NULL', "'{}'", "'{NULL,NULL}'", "'{0,0}'", "'{-Infinity,-8e307}'", "'{0}'"]],
 		upper => [['NULL', "'{}'", "'{NULL,0}'", "'{8e307,Infinity}'"]], label => \@labels, smoothing => \@smoothings},
 	race_histogram => {column => [[map { quoted($_) } '%N', '%W', '%D', '%C', '1', undef], {$no_column->()}],
-		edges => [['NULL::text', '3', '1', '10000', "' 7 '::text"],
-			{map { $_ => '22023' } "'{}'::text[]", "'{0,NULL}'::text[]", '0', '99999', '2.5'}],
+		edges => [['NULL::text', '3', '1', '10000', "' 7 '::text", "'%E'::text", "'%E'::text[]"],
+			{map { $_ => '22023' } "'{}'::text[]", "'{0,NULL}'::text[]", "'{0,0}'::text[]", '0', '99999', '2.5'}],
 		where => \@few, bins => [['NULL', '1', '2', '3', '10000'], {map { $_ => '22023' } '0', '-1', '10001'}], label => \@labels, smoothing => \@smoothings, confidence => \@confidences},
 	race_quantiles => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
 		p => [["'{0,5e-324,0.5,1}'", "'{0,0,1,1,NULL}'", "'{1,0.9999999999999999,0}'", "'{}'", "'{{0,0.25},{0.5,1}}'", 'NULL'], {map { $_ => '22003' } "'{-1}'", "'{1.0000000000000002}'", "'{NaN}'", "'{Infinity}'", "'{-5e-324}'"}],
@@ -142,8 +145,8 @@ my %of_sketches = (
 	race_count => [[@sketches, 'valued', 'moments', 'loss'], {confidence => \@confidences}],
 	race_curve => [[@sketches], {column => [["'1'", 'NULL'], {$no_column->()}], steps => [['2', '3', '10000', 'NULL'], {map { $_ => '22023' } '0', '1', '10001'}],
 		lower => [['NULL', '0', '5'], {map { $_ => '22023' } '10', "'Infinity'", "'NaN'", '8e307'}], upper => [['NULL', '10', '8e307'], {map { $_ => '22023' } '0', "'-Infinity'"}], confidence => \@confidences,
-		smoothing => [['NULL', '1e-300', '100'], {map { $_ => '22023' } '0', '-1', '101', "'NaN'"}]}],
-	race_heatmap => [['plane'], {steps => [['2', '500'], {map { $_ => '22023' } '0', '1', '501'}], lower => [['NULL', "'{0,0}'"], {"'{}'" => '22023', "'{0}'" => '22023', "'{0,NULL}'" => '22023'}], upper => [['NULL', "'{10,10}'"], {"'{0,0}'" => '22023'}], column2 => [["'2'", "'n'"], {"'1'" => '22023', "'f'" => '22023'}]}],
+		smoothing => [['NULL', '1e-6', '100'], {map { $_ => '22023' } '0', '-1', '1e-300', '101', "'NaN'"}]}],
+	race_heatmap => [['plane'], {steps => [['2', '100'], {map { $_ => '22023' } '0', '1', '501'}], lower => [['NULL', "'{0,0}'"], {"'{}'" => '22023', "'{0}'" => '22023', "'{0,NULL}'" => '22023'}], upper => [['NULL', "'{10,10}'"], {"'{0,0}'" => '22023'}], column2 => [["'2'", "'n'"], {"'1'" => '22023', "'f'" => '22023'}]}],
 	race_histogram => [[@sketches], {column => [["'1'"], {$no_column->()}], edges => [['NULL::text', "'{0,5,10}'::float8[]", "'{-8e307,8e307}'::float8[]", '3'], {"'{}'::float8[]" => '22023', "'{1,0}'::float8[]" => '22023', "'{0,NULL}'::float8[]" => '22023', '0' => '22023'}],
 		bins => [['1', '10000'], {map { $_ => '22023' } '0', '-1', '10001'}], smoothing => [['NULL', '100'], {'0' => '22023'}], confidence => \@confidences}],
 	race_quantiles => [[@sketches], {column => [["'1'"], {$no_column->()}], p => [["'{0,0.5,1}'", "'{0,0,1,1,NULL}'", "'{1,0.9999999999999999,0}'", "'{}'", 'NULL'], {map { $_ => '22003' } "'{-1}'", "'{1.0000000000000002}'", "'{NaN}'"}], confidence => \@confidences}],
@@ -160,7 +163,7 @@ my ($grid, $plane, $valued, $moments, $loss, $void) = map { "race_released('$_')
 my %calls = (
 	'race_kde(race_sketch,"any")' => [["race_kde($grid, '{0}'::float8[])", "race_kde($grid, '{10}'::float8[])", "race_kde($grid, '{8e307}'::float8[])", "race_kde($void, '{5}'::float8[])", "race_kde($plane, '{0,10}'::float8[])", "race_kde($grid, NULL::float8[])"],
 		{"race_kde($grid, '{}'::float8[])" => '22023', "race_kde($grid, '{1,2}'::float8[])" => '22023', "race_kde($grid, '{NaN}'::float8[])" => '22023', "race_kde($grid, '{NULL}'::float8[])" => '22023'}],
-	'race_kernel_sum(race_sketch,"any",integer)' => [["race_kernel_sum($grid, '{0}'::float8[])", "race_kernel_sum($plane, '{0,10}'::float8[], 64)"], {map { ("race_kernel_sum($plane, '{0,10}'::float8[], $_)" => '22023') } 0, -1, 65}],
+	'race_kernel_sum(race_sketch,"any",integer)' => [["race_kernel_sum($grid, '{0}'::float8[])", "race_kernel_sum($plane, '{0,10}'::float8[], 2147483647)"], {map { ("race_kernel_sum($plane, '{0,10}'::float8[], $_)" => '22023') } 0, -1}],
 	'race_kde_grid(race_sketch,double precision[],double precision[],integer[])' => [["race_kde_grid($grid, '{0}', '{10}', '{2}')", "race_kde_grid($plane, '{0,0}', '{10,10}', '{2,2}')"],
 		{(map { ("race_kde_grid($grid, '{0}', '{10}', '{$_}')" => '22023') } 0, -1), "race_kde_grid($grid, '{10}', '{0}', '{2}')" => '22023', "race_kde_grid($grid, '{NaN}', '{10}', '{2}')" => '22023', "race_kde_grid($grid, '{}', '{}', '{}')" => '22023'}],
 	'race_estimate(race_sketch,"any",double precision,double precision)' => [[map { "race_estimate($_)" } "$grid, '{0}'::float8[]", "$grid, '{10}'::float8[], 0.5", "$plane, '{0,10}'::float8[]", "$void, '{5}'::float8[]"], {map { ("race_estimate($grid, '{0}'::float8[], $_)" => '22023') } '0', '1', "'NaN'"}],
@@ -191,9 +194,18 @@ my %calls = (
 	'race_regress(race_sketch,integer,integer[])' => [["race_regress($moments, 2)", "race_regress($moments, 2, '{1}')", "race_regress($moments, 2, '{}')"], {"race_regress($moments, 0)" => '22023', "race_regress($moments, 2, '{2}')" => '22023'}],
 	'race_classify(anyelement,race_sketch,"any")' => [["(SELECT race_classify(label, sketch, '{5}'::float8[]) FROM race_latest_releases WHERE name = 'labeled')"], {}],
 	'race_posterior(anyelement,race_sketch,"any")' => [["(SELECT race_posterior(label, sketch, '{5}'::float8[]) FROM race_latest_releases WHERE name = 'labeled')"], {}],
-	'race_plan(text,text[],double precision,double precision,double precision,bigint,text,text,text[],integer)' => [["race_plan('mixed', '{n}', 1)", "race_plan('flat', '{z,c}', 1e-3, 1e-9)", "race_plan('wide', '{c,e}', 1)", "race_plan('mixed', '{n}', error => 10)", "race_plan('mixed', '{n}', 1, records => 1)"],
+	'race_plan(text,text[],double precision,double precision,double precision,bigint,text,text,text[],integer)' => [["race_plan('mixed', '{n}', 1)", "race_plan('flat', '{z,c}', 1e-3, 1e-9)", "race_plan('wide', '{whole,e}', 1)", "race_plan('mixed', '{n}', error => 10)", "race_plan('mixed', '{n}', 1, records => 1)"],
 		{"race_plan('no such', '{n}', 1)" => '42704', "race_plan('mixed', '{}', 1)" => '22023', "race_plan('mixed', '{no such}', 1)" => '42703', "race_plan('mixed', '{n}', 0)" => '22023', "race_plan('mixed', '{n}', 1, records => 0)" => '22023'}],
 	'race_refreshes_left(text)' => [["race_refreshes_left('mixed')", "race_refreshes_left('no such')"], {}],
+);
+
+# Further calls of routines that answer by the name of a release: [function, call, SQLSTATE]
+my @further = (
+	(map { ['race_histogram', "race_histogram($_)", ''] } "'mixed', 'day', '{2026-01-01,2026-07-01,2026-12-31}'::date[]", "'wide', 'late', '{5000000-01-01,5874897-12-31}'::date[]",
+		"'wide', 'late', '{5000000-01-01,infinity}'::date[]", "'far', 'early', '{4714-11-24 BC,0044-03-15 BC}'::date[]", "'wide', 'whole', '{-9223372036854775808,9223372036854775807}'::bigint[]", "'wide', 'last', bins => 10000"),
+	['race_histogram', "race_histogram('mixed', 'day', '{2026-01-01,infinity}'::date[])", '22023'], ['race_histogram', "race_histogram('mixed', 'town', 3)", '22023'],
+	['race_heatmap', "(SELECT count(*) FROM race_heatmap('plane', steps => 500))", ''], ['race_heatmap', "race_heatmap('wide', 'e', 'e2', 16)", ''],
+	(map { ['race_synthesize', "race_synthesize(NULL::mixed, '$_', 1000)", ''] } 'mixed', 'tenth', 'none'), ['race_quantiles', "race_quantiles('far', 'early', '{0,0.5,1}')", ''],
 );
 
 # Routines that make parameters, sketches, private values and releases, and views that show what there is
@@ -203,15 +215,11 @@ my @views = ('race_catalog', 'race_columns', 'race_latest_releases', 'race_budge
 
 sub front_routines { return (\%of_tables, \%of_sketches, \%calls, \@makers) }
 
-my @short = map { s/delta|dark/x/r } ();
-
 sub call_of {
 	my ($function, $release, $given) = @_;
 	my %given = %$given;
 	my $base = delete $given{base};
 	my $label = delete $given{label};
-	my @arguments = (defined $base ? $base : (), $function eq 'race_registry' ? () : defined $base ? () : quoted($release));
-	my %position = (race_classify => ['label', 'query']);
 	return "$function(" . join(', ', (defined $base ? "base => $base" : ()), ($function eq 'race_registry' ? () : (($function eq 'race_released' ? 'name' : 'release') . ' => ' . quoted($release))),
 		(defined $label ? "label => $label" : ()), map { qq("$_" => $given{$_}) } sort keys %given) . ')';
 }
@@ -221,22 +229,23 @@ sub cases {
 	my @cases;
 	my $add = sub {
 		my ($function, $release, $arguments, $columns) = @_;
-		my $fill = sub { my ($text) = @_; $text =~ s/%N/$columns->{number}/g; $text =~ s/%W/$columns->{whole}/g; $text =~ s/%D/$columns->{date}/g; $text =~ s/%C/$columns->{category}/g; $text =~ s/%T/$columns->{type}/g; return $text };
+		my $fill = sub { my ($text) = @_; $text =~ s/%N/$columns->{number}/g; $text =~ s/%W/$columns->{whole}/g; $text =~ s/%D/$columns->{date}/g; $text =~ s/%C/$columns->{category}/g; $text =~ s/%T/$columns->{type}/g; $text =~ s/%E/$columns->{edges}/g; return $text };
 		my %first = map { $_ => $fill->($arguments->{$_}[0][0]) } grep { $arguments->{$_}[0][0] ne 'NULL' } keys %$arguments;
 		push @cases, [$function, '', $release, call_of($function, $release, \%first), ''];
 		for my $argument (sort keys %$arguments) {
 			# what depends on noise, of each release; what doesn't, of those without it
 			next if $release =~ /dark|delta|δ|times/ && $argument !~ /^(column|p|edges|bins|n|target)$/;
+			# seconds pass over outliers, and exports, of many cells; the longest answers are those of three releases
+			next if $function =~ /^race_(outliers|export)$/ && $release !~ /^(flat|many|single)/;
 			my ($good, $bad) = @{$arguments->{$argument}};
 			my %refused = %{$bad // {}};
-			my %given = map { $fill->($_) => $refused{$_} // '' } grep { ($columns->{category} // '') ne '-' || !/%C/ } @$good, keys %refused;
+			my %given = map { $fill->($_) => $refused{$_} // '' } grep { (($columns->{category} // '') ne '-' || !/%C/) && ($_ ne '10000' || $release =~ /^(mixed|grid|times)$/) } @$good, keys %refused;
 			push @cases, [$function, $argument, $release, call_of($function, $release, {%first, $argument => $_}), $given{$_}] for sort keys %given;
 		}
 	};
 	for my $release (sort keys %tables) {
 		for my $function (sort keys %of_tables) {
-			# these compute for seconds where columns or categories are many
-			next if $function eq 'race_outliers' && $release !~ /^(flat|many|times)/ || $function eq 'race_export' && $release =~ /^many/;
+			next if $function eq 'race_export' && $release =~ /^many( delta)?$/;	# 300,000 rows
 			$add->($function, $release, $of_tables{$function}, $tables{$release});
 		}
 	}
@@ -253,6 +262,7 @@ sub cases {
 		push @cases, [$function, '', '', $_, ''] for @$good;
 		push @cases, [$function, '', '', $_, $bad->{$_}] for sort keys %$bad;
 	}
+	push @cases, [$_->[0], '', '', $_->[1], $_->[2]] for @further;
 	push @cases, [$_, '', '', $_, ''] for @views;
 	return @cases;
 }
@@ -281,45 +291,76 @@ END $f$;
 END
 }
 
-# What holds of every answer, whatever the noise: numbers are finite, intervals hold their values, shares are from 0 to 1
+# What holds of every answer, whatever the noise: the view `mistakes` shows what doesn't once find_mistakes() has read `cases`.
 sub mistakes {
 	return <<'END';
-CREATE TABLE cells AS SELECT c.n, c.function, c.release, c.call, r.row, e.key, e.value FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
-	CROSS JOIN LATERAL jsonb_each(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) e
-	WHERE c.function NOT IN ('race_fit(race_sketch,integer,bigint,double precision[],double precision[])', 'race_label', 'race_registry', 'race_columns', 'race_released');
-CREATE TABLE numbers AS SELECT n, function, release, call, row, key, CASE WHEN jsonb_typeof(value) = 'number' THEN (value #>> '{}')::numeric END AS x FROM cells;
-CREATE TABLE pairs AS SELECT a.n, a.function, a.call, a.key, a.x, b.lower, b.upper FROM numbers a
-	JOIN (SELECT n, row, max(x) FILTER (WHERE key = 'lower') AS lower, max(x) FILTER (WHERE key = 'upper') AS upper FROM numbers GROUP BY n, row) b USING (n, row)
-	WHERE a.key IN ('count', 'value', 'mean', 'density', 'probability', 'correlation', 'coefficient', 'share', 'estimate') AND NOT (a.function IN ('race_mean', 'race_trend') AND a.key = 'count')
-		AND NOT (a.function IN ('race_modes', 'race_catalog', 'race_latest_releases') OR a.function = 'race_outliers' AND a.key <> 'share' OR a.function = 'race_histogram' AND a.key <> 'count');
+CREATE TABLE answers (n int, function text, release text, call text, row int, text text, count float8, lower text, upper text, value text, mean float8, density float8, probability float8, prior float8, correlation float8,
+	coefficient float8, share float8, frequency float8, p_value float8, estimate float8, count_per_unit float8, p float8, label text, "column" text);
+CREATE TABLE numbers (name text, source text, count numeric);
+CREATE PROCEDURE find_mistakes() LANGUAGE sql AS $f$
+	TRUNCATE answers;
+	INSERT INTO answers SELECT c.n, c.function, c.release, c.call, r.row, r.answer::text, x.*, substring(c.call FROM '"column" => ''([^'']*)''')
+		FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
+			CROSS JOIN LATERAL jsonb_to_record(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) x (count float8, lower text, upper text, value text, mean float8, density float8,
+				probability float8, prior float8, correlation float8, coefficient float8, share float8, frequency float8, p_value float8, estimate float8, count_per_unit float8, p float8, label text)
+		WHERE c.function NOT IN ('race_fit(race_sketch,integer,bigint,double precision[],double precision[])', 'race_label', 'race_registry', 'race_columns', 'race_released');
+$f$;
+CREATE VIEW intervals AS SELECT call, what, x, lower::float8 AS lower, upper::float8 AS upper FROM answers a CROSS JOIN LATERAL (VALUES
+		('count', CASE WHEN function NOT IN ('race_mean', 'race_trend', 'race_catalog', 'race_latest_releases', 'race_modes', 'race_outliers', 'race_classify') THEN count END), ('mean', mean),
+		('density', CASE WHEN function NOT IN ('race_histogram', 'race_modes') THEN density END), ('value', CASE WHEN function = 'race_quantiles' THEN value::float8 END),
+		('probability', probability), ('correlation', correlation), ('coefficient', coefficient), ('share', share), ('estimate', estimate)) v (what, x)
+	WHERE x IS NOT NULL AND lower IS NOT NULL AND upper IS NOT NULL AND function NOT LIKE 'race_modes%';
 CREATE VIEW mistakes AS
-SELECT 'an error, or none' AS what, call, format('%s %s', state, message) AS found FROM cases WHERE state <> wanted
-UNION ALL SELECT 'a number that is not finite', call, key || ' ' || (value #>> '{}') FROM cells
-	WHERE value IN ('"NaN"', '"Infinity"', '"-Infinity"') AND NOT (function LIKE 'race_distance%' AND key = 'standard_error') AND NOT (function = 'race_versions' AND key = 'standard_error')
-UNION ALL SELECT 'a value outside of its interval', call, format('%s %s [%s, %s]', key, x, lower, upper) FROM pairs
-	WHERE x < lower - abs(lower) * 1e-9 OR x > upper + abs(upper) * 1e-9 OR lower > upper
-UNION ALL SELECT 'a share outside of 0 to 1', call, key || ' ' || x FROM numbers WHERE key IN ('probability', 'prior', 'share', 'frequency', 'p_value') AND x NOT BETWEEN 0 AND 1 + 1e-9
-UNION ALL SELECT 'a correlation outside of -1 to 1', call, key || ' ' || x FROM numbers WHERE function = 'race_correlation' AND key IN ('correlation', 'lower', 'upper') AND abs(x) > 1
-UNION ALL SELECT 'a negative number of records', call, key || ' ' || x FROM numbers WHERE key = 'count' AND x < 0 AND function NOT IN ('race_export', 'race_count(race_sketch)', 'race_info(race_sketch)')
-UNION ALL SELECT 'a negative density', call, key || ' ' || x FROM numbers WHERE key IN ('density', 'count_per_unit') AND x < 0
+SELECT 'an error, or none' AS what, call, format('%s %s', state, message) AS found FROM cases WHERE state IS DISTINCT FROM wanted
+UNION ALL SELECT 'a number that is not finite', call, text FROM answers
+	WHERE text ~ '"(-?Infinity|NaN)"' AND NOT (function LIKE 'race_distance%' OR function = 'race_versions' AND text LIKE '%"standard_error": "Infinity"%')
+UNION ALL SELECT 'a value outside of its interval', call, format('%s %s [%s, %s]', what, x, lower, upper) FROM intervals
+	WHERE x < lower AND x - lower < -1e-9 * greatest(abs(lower), 1e-290) OR x > upper AND x - upper > 1e-9 * greatest(abs(upper), 1e-290) OR lower > upper
+UNION ALL SELECT 'a share outside of 0 to 1', call, text FROM answers WHERE least(probability, prior, share, frequency, p_value) < 0 OR greatest(probability, prior, share, frequency, p_value) > 1 + 1e-9
+UNION ALL SELECT 'a correlation outside of -1 to 1', call, text FROM answers WHERE function = 'race_correlation' AND greatest(abs(correlation), abs(lower::float8), abs(upper::float8)) > 1
+UNION ALL SELECT 'a negative number of records', call, text FROM answers WHERE count < 0 AND function NOT IN ('race_export', 'race_count(race_sketch)', 'race_info(race_sketch)')
+UNION ALL SELECT 'a negative density', call, text FROM answers WHERE least(density, count_per_unit) < 0
 UNION ALL SELECT 'quantiles that are not one for each p', call, format('%s rows', jsonb_array_length(rows)) FROM cases
-	WHERE function = 'race_quantiles' AND state = '' AND call ~ '"p" => ''[{]' AND release <> 'labeled' AND call !~ '"confidence" => NULL|"where" => NULL|"column" => NULL'
-		AND jsonb_array_length(rows) <> cardinality((regexp_match(call, '"p" => ''([^'']*)'''))[1]::float8[])
-UNION ALL SELECT 'quantiles that do not ascend', a.call, format('%s at %s, %s at %s', a.before, a.before_p, a.value, a.p)
-	FROM (SELECT c.n, c.call, r.p, r.value, lag(r.p) OVER w AS before_p, lag(r.value) OVER w AS before FROM cases c, jsonb_to_recordset(c.rows) r (p float8, value float8, label text)
-		WHERE function = 'race_quantiles' WINDOW w AS (PARTITION BY c.n, r.label ORDER BY r.p, r.value)) a WHERE a.before > a.value
-UNION ALL SELECT 'a value beyond the bounds of its column', c.call, r.key || ' ' || (r.value #>> '{}')
-	FROM cases c CROSS JOIN LATERAL (SELECT d.domain FROM _racepriv.race_releases f, jsonb_array_elements(f.domains) d (domain)
-			WHERE f.name = c.release AND f.version = 1 AND f.part = 1 AND d.domain->>'name' = (regexp_match(c.call, '"column" => ''([^'']*)'''))[1]) d
-		CROSS JOIN LATERAL jsonb_array_elements(c.rows) a (answer) CROSS JOIN LATERAL jsonb_each(a.answer) r
-	WHERE c.function IN ('race_quantiles', 'race_mean') AND r.key IN ('value', 'mean', 'lower', 'upper') AND jsonb_typeof(r.value) = 'number'
-		AND r.value::numeric NOT BETWEEN (d.domain->>'lower')::numeric AND (d.domain->>'upper')::numeric
-UNION ALL SELECT 'several numbers of records of a release', name, string_agg(DISTINCT count::text, ', ') FROM (
-		SELECT name, round(count::numeric) AS count FROM race_catalog UNION ALL SELECT name, round((race_count(name)).count::numeric) FROM race_catalog
-		UNION ALL SELECT name, (race_label(name)->'racepriv'->>'records')::numeric FROM race_catalog
-		UNION ALL SELECT c.name, (SELECT i.count FROM race_info(c.name) i) FROM race_catalog c WHERE labels IS NULL
-		UNION ALL SELECT c.name, (SELECT round(v.count::numeric) FROM race_versions(c.name) v ORDER BY v.version DESC LIMIT 1) FROM race_catalog c WHERE labels IS NULL) c GROUP BY name HAVING count(DISTINCT count) > 1;
+	WHERE function = 'race_quantiles' AND state = '' AND call ~ '"p" => ''[{]' AND release <> 'labeled' AND call !~ 'release => NULL|"(confidence|where|column)" => NULL'
+		AND jsonb_array_length(rows) <> cardinality(substring(call FROM '"p" => ''([^'']*)''')::float8[])
+UNION ALL SELECT 'quantiles that do not ascend', call, format('%s at %s, %s at %s', before, before_p, value, p)
+	FROM (SELECT call, p, value::float8, lag(p) OVER w AS before_p, lag(value::float8) OVER w AS before FROM answers
+		WHERE function = 'race_quantiles' WINDOW w AS (PARTITION BY n, label ORDER BY p, value::float8)) a WHERE before > value
+UNION ALL SELECT 'a value beyond the bounds of its column', call, text
+	FROM answers a JOIN _racepriv.race_releases f ON f.name = a.release AND f.version = 1 AND f.part = 1 JOIN jsonb_array_elements(f.domains) d (domain) ON d.domain->>'name' = a."column"
+	WHERE a.function IN ('race_quantiles', 'race_mean') AND (least(mean, lower::float8, upper::float8, CASE WHEN function = 'race_quantiles' THEN value::float8 END) < (d.domain->>'lower')::float8
+		OR greatest(mean, lower::float8, upper::float8, CASE WHEN function = 'race_quantiles' THEN value::float8 END) > (d.domain->>'upper')::float8)
+UNION ALL SELECT 'several numbers of records of a release', name, string_agg(source || ' ' || count, ', ') FROM numbers GROUP BY name HAVING count(DISTINCT count) > 1;
+-- a release has one number of records wherever it is shown
+INSERT INTO numbers SELECT name, 'race_catalog', round(count::numeric) FROM race_catalog UNION ALL SELECT name, 'race_count', round((race_count(name)).count::numeric) FROM race_catalog
+	UNION ALL SELECT name, 'race_label', (race_label(name)->'racepriv'->>'records')::numeric FROM race_catalog
+	UNION ALL SELECT c.name, 'race_info', (SELECT i.count FROM race_info(c.name) i) FROM race_catalog c WHERE labels IS NULL
+	UNION ALL SELECT c.name, 'race_versions', (SELECT round(v.count::numeric) FROM race_versions(c.name) v ORDER BY v.version DESC LIMIT 1) FROM race_catalog c WHERE labels IS NULL;
 END
+}
+
+# All mistakes that the view finds, each with an answer that has it: its control
+my @wrong = (
+	['an error, or none', 'race_count', "race_count('x')", '[]', '22012'],
+	['a number that is not finite', 'race_count', "race_count('x')", '[{"count": 1, "upper": "Infinity"}]'],
+	['a value outside of its interval', 'race_count', "race_count('x')", '[{"count": 1, "lower": 2, "upper": 3}]'],
+	['a share outside of 0 to 1', 'race_classify', "race_classify('x')", '[{"probability": 1.1}]'],
+	['a correlation outside of -1 to 1', 'race_correlation', "race_correlation('x')", '[{"correlation": 0, "lower": -1.1, "upper": 0}]'],
+	['a negative number of records', 'race_count', "race_count('x')", '[{"count": -1}]'],
+	['a negative density', 'race_curve', "race_curve('x')", '[{"density": -1}]'],
+	['quantiles that are not one for each p', 'race_quantiles', q(race_quantiles(release => 'mixed', "column" => 'n', "p" => '{0,0.5,1}')), '[{"p": 0, "value": 1}, {"p": 0.5, "value": 1}]'],
+	['quantiles that do not ascend', 'race_quantiles', q(race_quantiles(release => 'mixed', "column" => 'n', "p" => '{0,1}')), '[{"p": 0, "value": 2}, {"p": 1, "value": 1}]'],
+	['a value beyond the bounds of its column', 'race_quantiles', q(race_quantiles(release => 'mixed', "column" => 'n', "p" => '{0}')), '[{"p": 0, "value": 9.5}]'],
+);
+my $several = 'several numbers of records of a release';
+sub kinds_of_mistakes { return (map({ $_->[0] } @wrong), $several) }
+
+# Statements that put these answers in the place of all others
+sub make_mistakes {
+	my ($ask) = @_;
+	$ask->(join '', 'TRUNCATE cases; ', (map { 'INSERT INTO cases (function, release, call, wanted, rows, state) VALUES (' . quoted($_->[1], 'mixed', $_->[2], '', $_->[3], $_->[4] // '') . '); ' } @wrong),
+		"UPDATE numbers SET count = count + 1 WHERE name = 'mixed' AND source = 'race_info'; CALL find_mistakes()");
+	return;
 }
 
 sub ask_all {
