@@ -151,9 +151,9 @@ SELECT race_sketch(race_params(share)) FROM (SELECT race_share(m, 1, 1e-6, 3) AS
 SELECT race_share(m, 1, 0, 3) FROM states;
 
 -- releases
-SELECT race_moments_matrix(race_released('no such'));
 CALL race_protect('moment points', 'points', 1e7, 1e-3, 'i');
 CALL race_release_sketch('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
+SELECT race_moments_matrix(race_released('no such'));
 CALL race_release_sketch('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1e5);
 CALL race_release_sketch('moments of classes', 'moment points', :params, 'CASE WHEN i < 300 THEN x END', 1e5, 1e-6, label => 'class', labels => '{1,0,2}');
 CALL race_release_next('moments of classes');

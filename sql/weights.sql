@@ -99,7 +99,7 @@ INSERT INTO typed VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (-3, -3, -3
 CALL race_protect('typed', 'typed', epsilon_limit => 1e15);
 SELECT format('CALL race_release_sketch(%L, %L, %L, %L, epsilon => 1e12, rows => 1, weight => %L, weight_max => 4)', 'of ' || w, 'typed', 'l2(dims=1)', 'ARRAY[1]', w)
 FROM unnest('{i2,i4,i8,f4,f8,n,d}'::text[]) w \gexec
-SELECT name, count FROM race_latest_releases WHERE name LIKE 'of %' ORDER BY name;
+SELECT name, count FROM race_latest_releases WHERE dataset = 'typed' AND name LIKE 'of %' ORDER BY name;
 -- values, too: six of them are numbers, and no cast fails
 CALL race_release_sketch('mean of n', 'typed', 'l2(dims=1, lower={0}, upper={1}, bandwidth=1)', 'ARRAY[0.5]', epsilon => 1e12, value => 'n', value_lower => 0, value_upper => 4);
 SELECT sum(count) AS records FROM race_latest_releases WHERE name = 'mean of n';

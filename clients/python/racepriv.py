@@ -347,7 +347,7 @@ def split_tables(part, counters):
         groups.append(joined[:group[-1] + 1][group] if len(joined) else group)
         joined = joined[group[-1] + 1:]
     rows = part.arrays.get('measured', part.arrays.get('bandwidths', np.empty((0, 3))))[:, :2].astype(int).tolist()
-    listed = [(i,) if j % 128 == i else (i, j % 128, j // 128) if j > 127 else (i, j) for i, j in rows]
+    listed = [(i % 128,) if j % 128 == i % 128 else (i, j % 128, j // 128) if j > 127 else (i, j) for i, j in rows]
     if 'measured' not in part.arrays:
         pairs = [(i, j) for i in range(len(groups)) for j in range(i + 1, len(groups))]
         listed = [(i,) for i in range(len(groups))] + pairs + [columns for columns in listed if len(columns) == 3]

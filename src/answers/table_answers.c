@@ -577,6 +577,87 @@ race_tables_bound(double count, double variance, double z, RaceTableAnswer *answ
 	answer->upper = Max(count, 0) + z * sqrt(variance);
 }
 
+/* Return the density of a normal distribution, and the probability that it is at most x. */
+static double
+normal_density(double x)
+{
+	return exp(-x * x / 2) / sqrt(2 * RACE_PI);
+}
+
+static double
+normal_below(double x)
+{
+	return erfc(-x / sqrt(2)) / 2;
+}
+
+#define CHOSEN_STEPS	200		/* of an integral, and of a bisection */
+#define CHOSEN_HALVINGS	40
+#define CHOSEN_REACH	12		/* standard deviations below a count that are searched */
+
+/*
+ * Return how often the count of a chosen category is so large, if it has n records and passed.  The count is the mean of the
+ * number X that passed and of a table, weighed by precision: so X is the count and a part that does not depend on it.
+ */
+static double
+passed_above(const RaceDomain *domain, double n, double count, double variance)
+{
+	double		error = sqrt(variance);
+	double		other = sqrt(Max(pow(domain->persons_error, 2) - variance, 1e-6 * variance));
+	double		peak = n + variance / (variance + other * other) * Max(domain->persons_least - n, 0);
+	double		step = (Max(peak - count, 0) + 8 * error) / CHOSEN_STEPS;
+	double		sum = 0;
+
+	for (int i = 0; i < CHOSEN_STEPS; i++)
+	{
+		double		y = count + (i + 0.5) * step;
+
+		sum += normal_density((y - n) / error) / error * normal_below((y - domain->persons_least) / other) * step;
+	}
+	return sum / normal_below((n - domain->persons_least) / sqrt(variance + other * other));
+}
+
+/* The same of noise with the tails of a Laplace distribution, which has no memory: near the least number little is left to be told. */
+static double
+passed_above_laplace(const RaceDomain *domain, double n, double count, double variance)
+{
+	double		scale = sqrt(variance / 2);
+
+	if (n <= domain->persons_least)
+		return exp(-Max(count - domain->persons_least, 0) / scale);
+	return exp(-Max(count - n, 0) / scale) / (2 - exp(-(n - domain->persons_least) / scale));
+}
+
+/*
+ * Lower the interval of a chosen category, of which the number that passed is a measurement, too: large noise passes more often, so
+ * near the least number that passes the lower end is that of the distribution of counts of what passed (Fithian, Sun & Taylor 2014).
+ */
+static void
+bound_if_chosen(const RaceOpenTables *open, uint32 column, uint32 cell, double z, RaceTableAnswer *answer)
+{
+	bool		gaussian = open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN;
+	double		missed = gaussian ? normal_below(-z) : exp(-z * sqrt(2)) / 2;	/* as race_tables_z has it */
+	const RaceDomain *domain = &open->domains[column];
+	double		low = Max(answer->estimate - CHOSEN_REACH * domain->persons_error, 1);
+	double		high = answer->lower;
+
+	if (cell >= domain->n || !(domain->persons_error > 0) || !(answer->variance > 0) || open->model->table[column].single <= 1)
+		return;
+	for (int i = 0; i < CHOSEN_HALVINGS && low < high; i++)
+	{
+		double		n = low + (high - low) / 2;
+
+		double		above = passed_above(domain, n, answer->estimate, answer->variance);
+
+		if (!gaussian)
+			above = Max(above, passed_above_laplace(domain, n, answer->estimate, answer->variance));
+		if (above > missed)
+			high = n;
+		else
+			low = n;
+	}
+	answer->lower = Min(answer->lower, high);
+}
+
 double
 race_tables_z(const RaceOpenTables *open, double confidence)
 {
@@ -585,6 +666,23 @@ race_tables_z(const RaceOpenTables *open, double confidence)
 	if (open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN)
 		return z;
 	return Max(z, -log1p(-confidence) / sqrt(2));
+}
+
+/* The same of an event of one column, if it is one category */
+static void
+bound_where_chosen(const RaceOpenTables *open, const double *const *weights, double z, RaceTableAnswer *answer)
+{
+	for (int column = 0; column < open->columns; column++)
+	{
+		uint32		n = 0;
+		uint32		cell = 0;
+
+		for (uint32 i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]); i++)
+			if (weights[column][i] != 0)
+				n++, cell = i;
+		if (n == 1)
+			bound_if_chosen(open, column, cell, z, answer);
+	}
 }
 
 void
@@ -612,6 +710,8 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 	if (answer->measured)
 	{
 		race_tables_bound(answer->count, answer->variance, z, answer);
+		if (constrained == 1)
+			bound_where_chosen(open, weights, z, answer);
 		return;
 	}
 	if (!found)
@@ -878,6 +978,8 @@ next_of_crosstab(void *state, uint64 i)
 	{
 		race_row_add_null(&crosstab->row);
 		race_tables_bound(first->count, first->variance, crosstab->z, &answer);
+		if (first->first == first->last)
+			bound_if_chosen(&crosstab->open, crosstab->column[0], first->first, crosstab->z, &answer);
 	}
 	else
 	{

@@ -324,6 +324,12 @@ number_at(JsonbContainer *object, const char *key)
 	return number;
 }
 
+static double
+number_or_0(JsonbContainer *object, const char *key)
+{
+	return value_of(object, key, jbvNumeric, true) == NULL ? 0 : number_at(object, key);
+}
+
 static uint32
 cells_at(JsonbContainer *object, const char *key)
 {
@@ -398,6 +404,8 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	domain->has_other = value_of(object, "other", jbvBool, false)->val.boolean;
 	domain->measure = measure != NULL && measure->val.boolean;
 	domain->chosen = chosen != NULL && chosen->val.boolean;
+	domain->persons_least = number_or_0(object, "persons_least");
+	domain->persons_error = number_or_0(object, "persons_error");
 	domain->vector = vector != NULL && vector->val.boolean;
 	domain->group = domain->measure ? 0 : cells_at(object, "group");
 	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))

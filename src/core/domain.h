@@ -37,6 +37,8 @@ typedef struct RaceDomain
 	uint32		n;				/* ordinary cells; 2 of a measure */
 	char	  **categories;		/* [n]; NULL while they are to be chosen */
 	uint32		group;			/* ordinary cells of a group */
+	double		persons_least;	/* the noisy number of persons that a chosen category has at least, */
+	double		persons_error;	/* and the standard deviation of that noise; else 0 */
 } RaceDomain;
 
 /* Cells of a column, and those at the end that are groups of their own */
