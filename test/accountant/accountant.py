@@ -363,12 +363,17 @@ def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
         part = epsilon * share / 32
         if not 1 <= share <= 31 or abs(float(chosen) - delta * share / 32) > delta * 1e-12:
             return False
-        pure, gaussian_ = F(part)**2 / 2, F(zcdp_rho(part, float(chosen) / 2))
+        pure, gaussian_ = F(part)**2 / 2, F((zcdp_rho if zcdp else exact_allowed)(part, float(chosen) / 2))
         epsilon, delta = epsilon * (32 - share) / 32, delta * (32 - share) / 32
         # the noise that has the smaller error is taken: Gaussian noise, if a person has many values
         most = F(zcdp_rho(epsilon, delta) if zcdp else exact_allowed(epsilon, delta))
         value, near = (F(max(values)), F(1, 100)) if values else (most, F(1, 2))      # no value was stored
-        rest -= pure if abs(rest - pure - value) <= value * near else gaussian_
+        if abs(rest - pure - value) <= value * near:
+            rest -= pure
+        elif gaussian_ * F(49, 50) <= rest - value <= gaussian_ * (1 + F(ZCDP)):
+            rest = value            # its variance is a whole number
+        else:
+            return False
     elif chosen:
         return False
     if name.startswith('scores'):
