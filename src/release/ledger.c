@@ -344,6 +344,11 @@ race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change)
 {
 	static bool registered = false;
 
+	if (change && RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("budgets cannot be changed during recovery"),
+				 errhint("Do it on the primary server; it will appear here.")));
 	/* an older snapshot would not show rights, triggers and budgets of other sessions */
 	if (change && IsolationUsesXactSnapshot())
 		ereport(ERROR,

@@ -56,7 +56,7 @@ my $long = peak("CALL race_release_next('long')");
 is(records('few'), '2|' . UNITS . '|' . UNITS, 'all records of two values');
 is(records('many'), '24|' . UNITS . '|' . UNITS, 'and of 24 values');
 is(records('long'), '2|' . UNITS . '|' . UNITS, 'and where units have long texts');
-is($cluster->sql('SELECT name, count(*), min(records), max(records) FROM _racepriv.race_series_units GROUP BY 1 ORDER BY 1'),
+is($cluster->sql('SELECT name, count(*), min(records), max(records) FROM _racepriv.race_series_units WHERE length > 0 GROUP BY 1 ORDER BY 1'),
 	'few|' . UNITS . "|2|2\nlong|" . UNITS . "|2|2\nmany|" . UNITS . '|24|24', 'the ledger has each unit once');
 cmp_ok($many - $few, '<', MOST, "22 values more take no more memory ($few, $many kB)");
 cmp_ok($long - $few, '<', MOST, "long texts take no more memory ($long kB)");
