@@ -120,7 +120,7 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
 }
 
-/* A row (label, exact sketch or pair, ...) of the query */
+/* Receive a row (label, exact sketch or pair) of the query. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
