@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "privacy/interrupt.h"
+
 /*
  * The table of kernels: everything that tells one kernel from another.
  *
@@ -475,21 +477,6 @@ static inline bool
 race_column_is_any(const RaceColumn *column)
 {
 	return column->numbers == NULL && column->elements == NULL && column->starts == NULL;
-}
-
-/*
- * Functions that take long, and that are said to be interruptible, call this hook
- * every RACE_STEP bytes or elements, which take some milliseconds at most.  The hook need not return.
- */
-extern void (*race_interrupt_hook) (void);
-
-#define RACE_STEP	((size_t) 64 * 1024)
-
-static inline void
-race_look_for_interrupts(void)
-{
-	if (race_interrupt_hook != NULL)
-		race_interrupt_hook();
 }
 
 /*

@@ -540,10 +540,8 @@ race_rows_generate_all(RaceRows *rows)
 }
 
 /*
- * The best vector code that the machine has, and the hook that lets a user interrupt.
+ * The best vector code that the machine has.
  */
-
-void		(*race_interrupt_hook) (void) = NULL;
 
 static const RaceHashPath *const paths[] = {
 	&race_hash_portable,

@@ -104,7 +104,7 @@ extern const char *race_cut(const char *text);
 
 /* -------------------------------------------------------------- progress */
 
-/* What plain C calls where it takes long: race_interrupt_hook (lsh.h) */
+/* What plain C calls where it takes long: race_interrupt_hook (interrupt.h) */
 extern void race_check_for_interrupts(void);
 
 /* The setting racepriv.progress */
