@@ -12,7 +12,6 @@
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "privacy/noise.h"
 #include "sketch/params.h"
@@ -24,6 +23,8 @@
 #include "answers/estimate.h"
 #include "answers/solver.h"
 #include "privacy/shares.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 
 /* ---------------------------------------------------------------- questions */
 

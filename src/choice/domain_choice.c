@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "choice/domain_choice.h"
-#include "choice/summary.h"
 #include "privacy/budget.h"
 #include "privacy/noisy.h"
 #include "privacy/sampler.h"
 #include "privacy/shares.h"
+#include "hash/lsh.h"
 
 /* Larger numbers of persons are not exact as doubles. */
 #define MOST_PERSONS	0x1p52

@@ -11,8 +11,8 @@
 #include "hash/loss_rows.h"
 #include "hash/lsh.h"
 #include "hash/sequences.h"
-#include "choice/summary.h"
 #include "hash/table.h"
+#include "hash/kind.h"
 
 #if FLT_EVAL_METHOD != 0
 #error "racepriv needs plain IEEE double arithmetic (on x86-32: -msse2 -mfpmath=sse)"

@@ -13,7 +13,9 @@
 #include "privacy/noise.h"
 #include "sketch/params.h"
 #include "sketch/sketch.h"
-#include "choice/summary.h"
+#include "choice/plan.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 
 /* Return a valid epsilon, or delta; raise 22023 for others. */
 extern double race_checked_epsilon(double epsilon);

@@ -16,6 +16,7 @@
 #include "release/ledger.h"
 #include "release/lineage.h"
 #include "release/series_units.h"
+#include "privacy/release_request.h"
 
 /* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum RaceArgument

@@ -21,8 +21,8 @@
 #include "hash/contingency.h"
 #include "sketch/params.h"
 #include "sketch/server.h"
-#include "choice/summary.h"
 #include "hash/table.h"
+#include "hash/kind.h"
 
 /*
  * Values of the type race_params: checks and comparisons.
@@ -419,7 +419,7 @@ assemble(RaceDraft *drafts, int n, Node *escontext)
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 			sobol = Min((uint64) sobol + race_sobol_dimensions(part), PG_UINT32_MAX);
 	}
-	race_summary_kind(&drafts[0].part)->shape(&drafts[0].part, drafts[0].arrays,
+	race_summary_kind(&drafts[0].part)->complete(&drafts[0].part, drafts[0].arrays,
 											  palloc(RACE_GRID_DIMS * sizeof(double)));
 	for (int i = 0; i < n; i++)
 	{

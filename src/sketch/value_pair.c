@@ -25,6 +25,7 @@
 #include "sketch/sketch.h"
 #include "hash/table.h"
 #include "privacy/sampler.h"
+#include "privacy/release_request.h"
 
 PG_FUNCTION_INFO_V1(race_build_value_step);
 PG_FUNCTION_INFO_V1(race_build_value_combine);
