@@ -312,6 +312,18 @@ is_pure(const RaceNoise *noise)
 		(noise->mechanism == RACE_MECHANISM_SEVERAL && noise->delta == 0);
 }
 
+/* Return the variance of each of n shares whose noise sums to `sum`; 0 if there is none. */
+static uint64_t
+variance_of_share(double sum, uint32_t n)
+{
+	double		variance = sum / n;
+
+	if (!(n > 0 && variance >= 1 && variance <= RACE_MAX_VARIANCE) ||
+		variance != floor(variance))
+		return 0;
+	return (uint64_t) variance;
+}
+
 /* Can a sketch have these shares?  They are Gaussian, of integer variance. */
 static bool
 are_shares(const RaceNoise *noise)
@@ -320,11 +332,9 @@ are_shares(const RaceNoise *noise)
 		(uint64_t) noise->colluders + noise->dropouts < noise->parties &&
 		noise->releases <= noise->parties &&
 		noise->mechanism == RACE_MECHANISM_GAUSSIAN &&
-		race_is_share_variance(race_share_variance(noise->counter_variance,
-												   noise->releases),
+		race_is_share_variance(variance_of_share(noise->counter_variance, noise->releases),
 							   noise->parties) &&
-		race_is_share_variance(race_share_variance(noise->count_variance,
-												   noise->releases),
+		race_is_share_variance(variance_of_share(noise->count_variance, noise->releases),
 							   noise->parties);
 }
 
@@ -1013,17 +1023,6 @@ race_sensitivity(uint32_t max_contributions, RaceNeighbors neighbors,
  * but t.
  */
 
-uint64_t
-race_share_variance(double sum, uint32_t n)
-{
-	double		variance = sum / n;
-
-	if (!(n > 0 && variance >= 1 && variance <= RACE_MAX_VARIANCE) ||
-		variance != floor(variance))
-		return 0;
-	return (uint64_t) variance;
-}
-
 /* A float8 holds all integers up to this one */
 #define MAX_EXACT_SUM	((uint64_t) 1 << 53)
 
@@ -1038,10 +1037,10 @@ race_shares_match(const RaceNoise *a, const RaceNoise *b)
 {
 	return a->parties == b->parties && a->colluders == b->colluders &&
 		a->dropouts == b->dropouts && a->delta == b->delta &&
-		race_share_variance(a->counter_variance, a->releases) ==
-		race_share_variance(b->counter_variance, b->releases) &&
-		race_share_variance(a->count_variance, a->releases) ==
-		race_share_variance(b->count_variance, b->releases);
+		variance_of_share(a->counter_variance, a->releases) ==
+		variance_of_share(b->counter_variance, b->releases) &&
+		variance_of_share(a->count_variance, a->releases) ==
+		variance_of_share(b->count_variance, b->releases);
 }
 
 bool
@@ -1072,8 +1071,8 @@ race_add_shares(RaceNoise *noise, const RaceNoise *other, uint64_t squared,
 												   noise->neighbors, squared, counters);
 	RaceGaussianBudget share;
 
-	share.counter_variance = race_share_variance(noise->counter_variance, noise->releases);
-	share.count_variance = race_share_variance(noise->count_variance, noise->releases);
+	share.counter_variance = variance_of_share(noise->counter_variance, noise->releases);
+	share.count_variance = variance_of_share(noise->count_variance, noise->releases);
 	noise->counter_variance += other->counter_variance;
 	noise->count_variance += other->count_variance;
 	noise->releases += other->releases;

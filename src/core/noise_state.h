@@ -139,9 +139,6 @@ extern double race_total_zcdp(const RaceTotal *total, double delta);
 
 /* ---------------------------------------------------- noise shares: noise.c */
 
-/* The variance of each of n shares, of which this is the sum; 0 if there is none */
-extern uint64_t race_share_variance(double sum, uint32_t n);
-
 /*
  * Can each party have a share of that variance? A RaceNoise must hold the variance
  * of all shares together exactly, so that it stays a multiple of the variance of

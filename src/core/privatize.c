@@ -84,6 +84,18 @@ refuse_half(const RaceView *exact)
 					 "Give race_privatize both halves, as race_build_value returns them.");
 }
 
+/* Raise 22023: noise for `rows` rows would be too large for a counter. */
+static void
+refuse_noise(const RaceRequest *request, uint32 rows)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the noise would be too large for a counter"),
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+					   request->epsilon, request->delta, rows,
+					   request->max_contributions)));
+}
+
 void
 race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
@@ -101,7 +113,7 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 	for (int i = 0; i < n; i++)
 		exact[i] = exact_of(&views[i], request);
 	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
-		race_refuse_noise(request, race_largest_selection(request, params).rows);
+		refuse_noise(request, race_largest_selection(request, params).rows);
 	for (int i = 0; i < n; i++)
 		sketches[i] = release(&views[i], &exact[i], &plan, counts[i], workspace,
 							  AllocSetContextCreate(context, "private sketch",
@@ -182,7 +194,7 @@ race_share(PG_FUNCTION_ARGS)
 						RACE_MAX_PARTIES)));
 	federation = (RaceFederation) {parties, colluders, dropouts};
 	if (!race_plan_share(&request, view.params, &federation, &plan))
-		race_refuse_noise(&request, plan.selection.rows);
+		refuse_noise(&request, plan.selection.rows);
 
 	exact = exact_of(&view, &request);
 	sketch = release(&view, &exact, &plan, race_draw_count(race_strong_random(), &exact, &plan),
@@ -283,22 +295,11 @@ race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_ar
 }
 
 void
-race_refuse_noise(const RaceRequest *request, uint32 rows)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the noise would be too large for a counter"),
-			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
-					   request->epsilon, request->delta, rows,
-					   request->max_contributions)));
-}
-
-void
 race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 				RacePlan *plan)
 {
 	if (!race_plan_release(request, params, selection, plan))
-		race_refuse_noise(request, selection.rows);
+		refuse_noise(request, selection.rows);
 }
 
 double

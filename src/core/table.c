@@ -290,7 +290,7 @@ race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t
 }
 
 /*
- * Coarsen along one axis: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
+ * Coarsen along one axis of n cells: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
  * before the axis is `outer` lines, what comes after it is `inner` nodes side by side.
  */
 #define DEFINE_COARSEN_AXIS(coarsen_axis, type, half) \
@@ -329,9 +329,9 @@ coarsen(const RaceGrid *fine, const type *in, type *out) \
 
 #define HALF_OF_INTEGER(x)	((x) / 2)
 #define HALF_OF_REAL(x)		((x) * 0.5)
-void DEFINE_COARSEN_AXIS(race_grid_coarsen_axis, int64_t, HALF_OF_INTEGER)
+static void DEFINE_COARSEN_AXIS(coarsen_axis_integer, int64_t, HALF_OF_INTEGER)
 static void DEFINE_COARSEN_AXIS(coarsen_axis_real, double, HALF_OF_REAL)
-DEFINE_COARSEN(race_grid_coarsen, race_grid_coarsen_axis, int64_t)
+DEFINE_COARSEN(race_grid_coarsen, coarsen_axis_integer, int64_t)
 DEFINE_COARSEN(race_grid_coarsen_real, coarsen_axis_real, double)
 
 /* ------------------------------------------------------------------ kernel */
@@ -779,7 +779,7 @@ squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t
 		if (i == axis)
 			outer = before;
 		else
-			race_grid_coarsen_axis(space, space, before, grid->cells[i], inner);
+			coarsen_axis_integer(space, space, before, grid->cells[i], inner);
 		before *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
 	}
 	inner = before / outer / length;	/* what comes after the axis is coarse now */

@@ -108,13 +108,6 @@ extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
 extern void race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out);
 extern void race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out);
 
-/*
- * The same along one axis of n cells.  What comes before it is `outer` lines, what comes after
- * it is `inner` nodes side by side.
- */
-extern void race_grid_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
-								   uint64_t inner);
-
 /* Where a kernel sum is asked: in the middle, where its noise is largest, or anywhere */
 typedef enum RaceGridPlace
 {
