@@ -333,7 +333,7 @@ PG_FUNCTION_INFO_V1(race_privacy_cost);
 /*
  * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.  From
  * coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise fitted
- * coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ * coefficients were wrong by a tenth.
  */
 #define MOST_LOSS_STDDEV	1e-3
 
