@@ -20,9 +20,9 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "column_source.h"
-#include "lineage.h"
-#include "release.h"
+#include "release/column_source.h"
+#include "release/lineage.h"
+#include "release/release.h"
 
 /*
  * Expressions of views are put into each other, until there are columns of tables alone.  So what a view selects besides,

@@ -35,13 +35,13 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "../core/authority.h"
-#include "../core/domain.h"
-#include "../core/server.h"
-#include "ledger.h"
-#include "lineage.h"
-#include "release.h"
-#include "request.h"
+#include "sketch/authority.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "release/ledger.h"
+#include "release/lineage.h"
+#include "release/release.h"
+#include "release/request.h"
 
 /*
  * What a condition says of a column.

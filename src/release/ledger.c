@@ -27,12 +27,12 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "../core/authority.h"
-#include "../core/privatize.h"
-#include "../core/server.h"
-#include "ledger.h"
-#include "lineage.h"
-#include "release.h"
+#include "sketch/authority.h"
+#include "release/privatize.h"
+#include "sketch/server.h"
+#include "release/ledger.h"
+#include "release/lineage.h"
+#include "release/release.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.

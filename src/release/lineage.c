@@ -33,8 +33,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "ledger.h"
-#include "lineage.h"
+#include "release/ledger.h"
+#include "release/lineage.h"
 
 /*
  * Which tables a relation is made of, and whether each of its rows belongs to

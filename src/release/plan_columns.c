@@ -14,9 +14,18 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "../core/core.h"
-#include "ledger.h"
-#include "request.h"
+#include "choice/contingency_select.h"
+#include "choice/domain_choice.h"
+#include "choice/measure.h"
+#include "choice/summary.h"
+#include "hash/contingency.h"
+#include "hash/lsh.h"
+#include "privacy/noise_state.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "release/ledger.h"
+#include "release/request.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
 

@@ -10,8 +10,8 @@
 #include "nodes/parsenodes.h"
 #include "parser/parse_node.h"
 
-#include "lineage.h"
-#include "request.h"
+#include "release/lineage.h"
+#include "release/request.h"
 
 /*
  * An expression of the caller's, checked to depend on one row alone.

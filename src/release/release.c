@@ -35,14 +35,14 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "../core/moment_sums.h"
-#include "../core/params.h"
-#include "../core/server.h"
-#include "ledger.h"
-#include "read.h"
-#include "release.h"
-#include "request.h"
-#include "series_units.h"
+#include "hash/moment_sums.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "release/ledger.h"
+#include "release/read.h"
+#include "release/release.h"
+#include "release/request.h"
+#include "release/series_units.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_columns);
@@ -505,7 +505,7 @@ describe_bounds(Release *release, RaceChecked *checked)
 /*
  * Series: releases of intervals of time for one charge.
  *
- * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).  Those of one length have no
+ * The values of a series are releases of 1, 8, 64, ... intervals of time (src/privacy/series.h).  Those of one length have no
  * row in common: like labels, they cost together what one of them costs, if a unit has no more records in all of them
  * than in one.  Without a unit column that is the owner's promise.  With one, the ledger counts the records of each unit in
  * the values of each length, in the transaction that stores the value, and the next one takes only what is left.  So the

@@ -10,12 +10,12 @@
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
-#include "../core/domain.h"
-#include "../core/domain_choice.h"
-#include "../core/privatize.h"
-#include "ledger.h"
-#include "lineage.h"
-#include "series_units.h"
+#include "sketch/domain.h"
+#include "choice/domain_choice.h"
+#include "release/privatize.h"
+#include "release/ledger.h"
+#include "release/lineage.h"
+#include "release/series_units.h"
 
 /* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum RaceArgument

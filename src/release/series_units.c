@@ -14,10 +14,10 @@
 #include "utils/tuplestore.h"
 #include "utils/uuid.h"
 
-#include "../core/server.h"
-#include "read.h"
-#include "release.h"
-#include "series_units.h"
+#include "sketch/server.h"
+#include "release/read.h"
+#include "release/release.h"
+#include "release/series_units.h"
 
 #define TAKEN_UNITS		"race_taken_units"
 

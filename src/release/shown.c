@@ -15,7 +15,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "../core/server.h"
+#include "sketch/server.h"
 
 PG_FUNCTION_INFO_V1(race_is_shown);
 

@@ -20,8 +20,8 @@
  */
 #include <float.h>
 
-#include "../../src/core/contingency.h"
-#include "../../src/core/measure.h"
+#include "hash/contingency.h"
+#include "choice/measure.h"
 #include "tap.h"
 #include "tape.h"
 
