@@ -14,7 +14,7 @@
 
 #include "choice/summary.h"
 #include "hash/lsh.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/params.h"
 #include "sketch/record.h"
 #include "sketch/server.h"
@@ -23,6 +23,7 @@
 #include "answers/distributions.h"
 #include "answers/estimate.h"
 #include "answers/solver.h"
+#include "privacy/shares.h"
 
 /* ---------------------------------------------------------------- questions */
 

@@ -13,7 +13,7 @@
 #include "hash/lsh.h"
 #include "hash/table.h"
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/params.h"
 #include "sketch/record.h"
 #include "sketch/server.h"

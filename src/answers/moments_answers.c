@@ -15,7 +15,7 @@
 
 #include "hash/lsh.h"
 #include "hash/moment_sums.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/moments.h"
 #include "sketch/params.h"
 #include "sketch/record.h"

@@ -30,7 +30,7 @@
 #include "hash/contingency.h"
 #include "hash/lsh.h"
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/domain.h"
 #include "sketch/params.h"
 #include "sketch/server.h"

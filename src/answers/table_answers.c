@@ -15,7 +15,7 @@
 
 #include "hash/contingency.h"
 #include "hash/lsh.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/domain.h"
 #include "sketch/server.h"
 #include "sketch/sketch.h"

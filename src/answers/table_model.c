@@ -12,7 +12,7 @@
 #include "choice/measure.h"
 #include "hash/contingency.h"
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/table_model.h"

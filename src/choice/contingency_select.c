@@ -12,6 +12,9 @@
 #include "choice/contingency_select.h"
 #include "hash/lsh.h"
 #include "privacy/noise.h"
+#include "privacy/budget.h"
+#include "privacy/sampler.h"
+#include "privacy/shares.h"
 
 /*
  * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, four made tables (2,000 to 30,000

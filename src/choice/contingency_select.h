@@ -65,7 +65,7 @@ typedef struct RaceSelect
 	uint32_t	weight_bits;	/* which has the number of records, too */
 	bool		pure;
 	double		budget;			/* epsilon, or what an account of Gaussian noise allows, */
-	uint64_t	added;			/* and what it adds to each variance (noise.h) */
+	uint64_t	added;			/* and what it adds to each variance (budget.h) */
 	uint32_t	max_contributions;	/* records of a person */
 	bool		substitute;		/* neighbors replace a person's records */
 	bool		fixed;			/* measure the tables that are asked for, or all pairs, whatever counts say */

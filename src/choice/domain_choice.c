@@ -6,6 +6,10 @@
 
 #include "choice/domain_choice.h"
 #include "choice/summary.h"
+#include "privacy/budget.h"
+#include "privacy/noisy.h"
+#include "privacy/sampler.h"
+#include "privacy/shares.h"
 
 /* Larger numbers of persons are not exact as doubles. */
 #define MOST_PERSONS	0x1p52

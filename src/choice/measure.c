@@ -13,6 +13,9 @@
 
 #include "privacy/counters.h"
 #include "choice/measure.h"
+#include "privacy/budget.h"
+#include "privacy/noisy.h"
+#include "privacy/sampler.h"
 
 /* Numbers that are drawn between two looks at interrupts */
 #define DRAWS_A_STEP	4096

@@ -10,6 +10,7 @@
 #include "hash/contingency.h"
 #include "choice/contingency_select.h"
 #include "choice/summary.h"
+#include "privacy/sampler.h"
 
 /* What was measured of exact tables.  All of it is private. */
 typedef struct RaceMeasuring

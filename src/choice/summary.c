@@ -12,6 +12,11 @@
 #include "hash/moment_sums.h"
 #include "privacy/series.h"
 #include "choice/summary.h"
+#include "privacy/budget.h"
+#include "privacy/noisy.h"
+#include "privacy/sampler.h"
+#include "privacy/shares.h"
+#include "privacy/wishart.h"
 
 /*
  * The cost of a release, and how much noise that means.

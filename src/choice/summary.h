@@ -18,8 +18,9 @@
 
 #include "privacy/counters.h"
 #include "hash/lsh.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/table.h"
+#include "privacy/sampler.h"
 
 /* What a release keeps of a summary: the first rows, cells of a grid, or some tables */
 typedef struct RaceSelection
@@ -300,21 +301,6 @@ extern int64_t race_draw_count(RaceRandom *random, const RaceExact *exact, const
 /* Draw the counters that are kept: rows, the levels of a grid one after the other, or moments. */
 extern void race_draw_counters(RaceRandom *random, const RaceExact *exact, const RacePlan *plan,
 							   void *workspace, int64_t *counters);
-
-/*
- * The one place where an exact number gets noise.
- *
- * Plain C99 without PostgreSQL headers.  test/unit/greybox_test.c has another race_noisy() in
- * place of this one, which notes what it is given.
- */
-
-/*
- * A number plus noise of this scale or variance (noise.h), cut where it does not fit.  It is clamped to
- * +-RACE_MAX_COUNT by who calls this, after all noise was added: to clamp a number that lacks some of
- * its noise is not post-processing.
- */
-extern int64_t race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
-						  uint64_t noise);
 
 /*
  * How many rows of a sketch a fitted model needs.

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "privacy/counters.h"
 #include "privacy/interrupt.h"
 
 /*
@@ -493,9 +494,8 @@ extern uint64_t race_element_of_null(int64_t seed, bool equals_nothing);
  * Row functions, made once for parameters in memory of the caller's, of race_rows_size() bytes.
  * race_rows_init() prepares them; race_rows_generate_all() draws all of them, and is interruptible;
  * race_rows_generate() draws function j (of all parts) of all rows of a block.  Rows lie in blocks of
- * RACE_LANES, which are hashed together: a lane is a row.
+ * RACE_LANES (counters.h), which are hashed together: a lane is a row.
  */
-#define RACE_LANES	64
 
 /* A part of the kernel */
 typedef struct RaceRowsPart

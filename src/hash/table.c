@@ -9,6 +9,8 @@
 #include "privacy/integers.h"
 #include "choice/summary.h"
 #include "hash/table.h"
+#include "privacy/noisy.h"
+#include "privacy/sampler.h"
 
 /*
  * Grids: the nodes around a record, coarser grids, and the part of a kernel that they sum.

@@ -20,6 +20,9 @@
 
 #define RACE_MAX_COUNT	(INT64_C(1) << 62)
 
+/* Rows that are hashed and counted together: buckets of a record lie so far from those of the next */
+#define RACE_LANES		64
+
 /* number of counters that are converted at a time, on the stack */
 #define RACE_COUNTER_BLOCK	512
 

@@ -20,7 +20,7 @@
 #include "choice/summary.h"
 #include "hash/contingency.h"
 #include "hash/lsh.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "sketch/domain.h"
 #include "sketch/params.h"
 #include "sketch/server.h"

@@ -17,11 +17,11 @@
 #include "hash/loss_rows.h"
 #include "choice/measure.h"
 #include "privacy/noise.h"
-#include "privacy/noise_state.h"
 #include "release/privatize.h"
 #include "sketch/server.h"
 #include "sketch/sketch.h"
 #include "choice/summary.h"
+#include "privacy/sampler.h"
 
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
@@ -407,7 +407,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 /*
  * race_compose: what several releases about the same people cost together.
  *
- * The two accounts are in noise_state.h.  The smaller epsilon at a delta is reported.
+ * The two accounts are in cost.h.  The smaller epsilon at a delta is reported.
  */
 
 PG_FUNCTION_INFO_V1(race_compose_step);

@@ -46,6 +46,7 @@
 #include "release/release.h"
 #include "release/remote.h"
 #include "release/request.h"
+#include "privacy/wishart.h"
 
 /*
  * A release as it is asked for, and as it was checked and analyzed.

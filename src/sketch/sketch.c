@@ -17,6 +17,7 @@
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "choice/summary.h"
+#include "privacy/shares.h"
 
 /*
  * race_sketch in memory: the expanded object, and a view for readers.

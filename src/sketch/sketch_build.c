@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 
 #include "sketch/domain.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "release/privatize.h"
 #include "sketch/sketch.h"
 #include "hash/table.h"
@@ -26,6 +26,8 @@
 
 #include "sketch/server.h"
 #include "sketch/record.h"
+#include "privacy/sampler.h"
+#include "privacy/shares.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
 PG_FUNCTION_INFO_V1(race_add);

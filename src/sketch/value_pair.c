@@ -24,6 +24,7 @@
 #include "sketch/server.h"
 #include "sketch/sketch.h"
 #include "hash/table.h"
+#include "privacy/sampler.h"
 
 PG_FUNCTION_INFO_V1(race_build_value_step);
 PG_FUNCTION_INFO_V1(race_build_value_combine);

@@ -6,6 +6,7 @@
 #include "choice/contingency_select.h"
 #include "helpers.h"
 #include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "tap.h"
 
 #define MOST_COLUMNS	RACE_GRAPH_COLUMNS

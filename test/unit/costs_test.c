@@ -15,6 +15,9 @@
 #include "choice/domain_choice.h"
 #include "privacy/series.h"
 #include "choice/summary.h"
+#include "privacy/budget.h"
+#include "privacy/shares.h"
+#include "privacy/wishart.h"
 #include "helpers.h"
 #include "tap.h"
 

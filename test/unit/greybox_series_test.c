@@ -10,6 +10,7 @@
 #include "choice/measure.h"
 #include "hash/moment_sums.h"
 #include "privacy/series.h"
+#include "privacy/wishart.h"
 #include "tap.h"
 #include "tape.h"
 

@@ -22,6 +22,7 @@
 
 #include "hash/contingency.h"
 #include "choice/measure.h"
+#include "privacy/budget.h"
 #include "tap.h"
 #include "tape.h"
 

@@ -24,6 +24,7 @@
 #include "hash/loss_rows.h"
 #include "choice/summary.h"
 #include "privacy/counters.h"
+#include "privacy/wishart.h"
 #include "kernels.h"
 #include "tap.h"
 #include "tape.h"

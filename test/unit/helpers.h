@@ -16,6 +16,7 @@
 #include "hash/table.h"
 #include "hash/moment_sums.h"
 #include "privacy/noise.h"
+#include "privacy/sampler.h"
 
 /*
  * AddressSanitizer looks for errors of memory, and makes code several times slower.  With it

@@ -8,6 +8,8 @@
  * proofs there, and the noise from the plan of a release.
  */
 #include "choice/summary.h"
+#include "privacy/shares.h"
+#include "privacy/wishart.h"
 #include "helpers.h"
 #include "tap.h"
 

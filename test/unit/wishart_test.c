@@ -11,6 +11,8 @@
 #include "answers/factor.h"
 #include "choice/summary.h"
 #include "privacy/counters.h"
+#include "privacy/budget.h"
+#include "privacy/wishart.h"
 #include "helpers.h"
 #include "tap.h"
 #include "wide.h"
