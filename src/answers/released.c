@@ -29,6 +29,7 @@
 
 #include "../core/core.h"
 #include "../release/ledger.h"
+#include "../release/names.h"
 #include "classify.h"
 #include "estimate.h"
 #include "period.h"

@@ -33,7 +33,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "ledger.h"
+#include "names.h"
 #include "lineage.h"
 
 /*

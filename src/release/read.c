@@ -42,6 +42,7 @@
 #include "../core/record.h"
 #include "../core/server.h"
 #include "../core/sketch.h"
+#include "column_facts.h"
 #include "lineage.h"
 #include "read.h"
 #include "release.h"

@@ -38,8 +38,13 @@
 #include "../core/moment_sums.h"
 #include "../core/params.h"
 #include "../core/server.h"
+#include "columns.h"
+#include "columns_measured.h"
+#include "dataset.h"
+#include "describe.h"
 #include "ledger.h"
 #include "read.h"
+#include "relations.h"
 #include "release.h"
 #include "request.h"
 #include "series_units.h"
@@ -51,6 +56,13 @@ PG_FUNCTION_INFO_V1(race_release_next);
 /* Bytes of a name */
 #define MAX_NAME	((Size) 1000)
 
+/* The charge of a release */
+typedef struct RaceCharge
+{
+	Datum		id;				/* uuid */
+	TimestampTz at;
+} RaceCharge;
+
 typedef struct Release
 {
 	RaceLedger	ledger;
@@ -58,13 +70,15 @@ typedef struct Release
 	Oid			role;			/* whose release it is, and whose right to read counts */
 	Oid			writer;			/* who made the first version, with its expressions */
 	RaceAsked	asked;
+	RaceDataset *dataset;		/* as it was looked up first */
 	int			version;
 	RaceChecked *checked;
 	Datum		declared;		/* race_params before the categories of the first version were chosen, or 0 */
 	Datum		request;		/* jsonb: equal requests are equal */
 	char	   *told;			/* how large a release by columns is, or NULL */
 	char	   *told_chosen;	/* what it chose, or NULL */
-	const RaceDescribed *described; /* bounds that are wanted, in place of a release; or NULL */
+	RaceDescribed *described;	/* bounds that are wanted, in place of a release; or NULL */
+	Datum		sources;		/* jsonb, where domains of columns come from; or 0 */
 	RaceCharge	charge;
 	Datum		provenance;		/* jsonb, public facts for race_label */
 } Release;
@@ -181,12 +195,12 @@ lock_relations(const List *relations, bool lock)
 /* -------------------------------------------------------------- the steps */
 
 static RaceChecked *
-check(const Release *release)
+check(const Release *release, RaceDataset *dataset)
 {
 	RaceChecked *checked;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	checked = race_request_check(&release->ledger, &release->asked, release->role);
+	checked = race_request_check(&release->ledger, &release->asked, dataset, release->role);
 	PopActiveSnapshot();
 	return checked;
 }
@@ -272,7 +286,7 @@ read_provenance(Release *release)
 {
 	RaceParameter parameters[] = {
 		{UUIDOID, release->charge.id, false},
-		{JSONBOID, release->asked.domains, release->asked.domains == 0},
+		{JSONBOID, release->sources, release->sources == 0},
 		RaceText(RACE_VERSION " (" RACE_COMMIT ")")
 	};
 	bool		isnull;
@@ -364,25 +378,11 @@ store_part(const Release *release, int i, Datum label, Datum sketch, Datum score
 static void
 check_current(const Release *release, const RaceChecked *checked)
 {
-	const RaceDataset *dataset = checked->dataset;
-	Oid			type = get_array_type(REGCLASSOID);
-	List	   *tables = list_difference_oid(checked->tables, dataset->public_tables);
-	List	   *new_tables = list_difference_oid(tables, release->checked->parts);
-	RaceParameter parameters[] = {
-		{type, PointerGetDatum(race_oids_array(tables)), false},
-		{type, PointerGetDatum(race_oids_array(new_tables)), false},
-		RaceText(dataset->budget)
-	};
-	bool		isnull;
+	List	   *tables = list_difference_oid(checked->tables, checked->dataset->public_tables);
 
 	AcceptInvalidationMessages();
-	if (!race_request_current(checked))
-		refuse_changed();
-	race_ledger_run(&release->ledger, "SELECT count(*) FILTER (WHERE budget <> $3) = 0"
-					" AND count(DISTINCT relation) FILTER (WHERE relation = ANY ($2)) = cardinality($2)"
-					" FROM _racepriv._race_entries_of($1)",
-					lengthof(parameters), parameters);
-	if (!DatumGetBool(race_ledger_value(1, &isnull)))
+	if (!race_request_current(checked) ||
+		!race_dataset_has_tables(&release->ledger, checked->dataset, tables, list_difference_oid(tables, release->checked->parts)))
 		refuse_changed();
 }
 
@@ -469,7 +469,7 @@ choose(Release *release, RaceChecked *checked)
 	release->told_chosen = told.data;
 	if (asked->domains != 0)
 		use_chosen_cells(release);
-	stated = check(release);
+	stated = check(release, checked->dataset);
 	stated->chosen_numbers = measured;
 	if (!race_request_same_objects(checked, stated) || !race_request_current(checked))
 		refuse_changed();
@@ -480,26 +480,29 @@ choose(Release *release, RaceChecked *checked)
 static void
 describe_bounds(Release *release, RaceChecked *checked)
 {
-	const RaceDescribed *described = release->described;
+	RaceDescribed *described = release->described;
+	RaceDescription *description = &described->description;
+	const RaceSchemaColumn *column = &described->column;
 	RaceBounds *bounds = &checked->bounds;
-	RaceParameter *parameters = described->parameters;
+	Oid			type = column->subject.type;
 
-	bounds->whole = described->whole;
-	bounds->lower = described->lower;
-	bounds->upper = described->upper;
-	race_read_bounds(&release->asked, checked, described->type);
+	bounds->whole = column->subject.whole;
+	bounds->lower = column->facts.has_lower ? column->facts.lower : -INFINITY;
+	bounds->upper = column->facts.has_upper ? column->facts.upper : INFINITY;
+	race_read_bounds(&release->asked, checked, type);
 	check_current(release, checked);
 	if (!bounds->found)
 	{
 		release->told_chosen = psprintf("%s: none were found, of so few values at this epsilon; nothing was described, and the charge stands", release->asked.name);
 		return;
 	}
-	parameters[RACE_DESCRIBED_LOWER] = (RaceParameter) {FLOAT8OID, Float8GetDatum(bounds->lower), false};
-	parameters[RACE_DESCRIBED_UPPER] = (RaceParameter) {FLOAT8OID, Float8GetDatum(bounds->upper), false};
-	race_ledger_run(&release->ledger, described->statement, described->n, parameters);
+	description->has_bounds = true;
+	description->lower = bounds->lower;
+	description->upper = bounds->upper;
+	race_column_describe(&release->ledger, &described->of, column->number, description);
 	release->told_chosen = psprintf("%s: %s to %s; %.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound",
-									release->asked.name, race_typed_text(described->type, bounds->lower),
-									race_typed_text(described->type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
+									release->asked.name, race_typed_text(type, bounds->lower),
+									race_typed_text(type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
 }
 
 /*
@@ -551,7 +554,7 @@ count_value(const Release *release)
 static void
 make_private(Release *release)
 {
-	RaceChecked *checked = check(release);
+	RaceChecked *checked = check(release, race_dataset_look_up(&release->ledger, release->asked.dataset));
 	int			halves = RaceHalvesOf(&release->asked);
 	Datum	   *labels = NULL;
 	Datum	   *sketches;
@@ -655,7 +658,7 @@ make_value(Release *release)
 	List	   *relations;
 	bool		made;
 
-	release->checked = check(release);
+	release->checked = check(release, race_dataset_look_up(&release->ledger, release->asked.dataset));
 	relations = release->checked->lineage->relations;
 	race_read_probe(release->checked);
 	lock_relations(relations, true);
@@ -784,7 +787,7 @@ check_given(const RaceAsked *asked, const RaceArgument *needed, size_t n, const 
 static void
 make_unless_exists(Release *release)
 {
-	release->checked = check(release);
+	release->checked = check(release, release->dataset);
 	write_request(release);
 	if (!exists(release))
 	{
@@ -797,25 +800,16 @@ make_unless_exists(Release *release)
 
 /* ---------------------------------------------------------- release by columns */
 
-/* Look up the domains and units of the columns that are asked for; return parameters of moments of them, as a vector. */
-static char *
-look_up_domains(Release *release, bool vector)
+/* Let the release be of columns that were looked up. */
+static void
+use_measured(Release *release, const RaceColumnsMeasured *measured)
 {
 	RaceAsked  *asked = &release->asked;
-	RaceParameter parameters[] = {
-		argument(release, RACE_ARG_DATASET), argument(release, RACE_ARG_COLUMNS), argument(release, RACE_ARG_MEASURE),
-		argument(release, RACE_ARG_DELTA), {BOOLOID, BoolGetDatum(vector), false}
-	};
-	Datum		units;
-	bool		isnull;
 
-	race_ledger_run(&release->ledger, "SELECT domains, units, names, params FROM _racepriv._race_release_domains($1, $2, $3, CASE WHEN $5 THEN 0 ELSE $4 END, $5)",
-					lengthof(parameters), parameters);
-	asked->domains = race_ledger_value(1, &isnull);
-	units = race_ledger_value(2, &isnull);
-	race_argument_set(asked, RACE_ARG_COLUMN_UNITS, units, isnull);
-	race_argument_set(asked, RACE_ARG_COLUMNS, race_ledger_value(3, &isnull), false);
-	return race_ledger_text(4);
+	asked->domains = race_domains_datum(measured->domains, measured->n);
+	race_argument_set(asked, RACE_ARG_COLUMN_UNITS, measured->units, measured->units == 0);
+	race_argument_set(asked, RACE_ARG_COLUMNS, measured->names, false);
+	release->sources = measured->sources;
 }
 
 /* Set the expression of the values of columns; note those whose categories are to be chosen. */
@@ -844,9 +838,12 @@ static void
 use_domains(Release *release, const char *label, Datum workload)
 {
 	RaceAsked  *asked = &release->asked;
+	RaceColumnsMeasured measured;
 	RaceCounted counted;
 
-	race_columns_counted(asked->domains, label, workload, !race_is_given(asked, RACE_ARG_SERIES), &counted);
+	race_columns_measure(&release->ledger, release->dataset, asked->columns, asked->measure, asked->delta > 0, &measured);
+	use_measured(release, &measured);
+	race_columns_count(measured.domains, measured.n, label, workload, !race_is_given(asked, RACE_ARG_SERIES), &counted);
 	release->told = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
 							 asked->name, counted.columns, counted.pairs,
 							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
@@ -857,36 +854,63 @@ use_domains(Release *release, const char *label, Datum workload)
 }
 
 /*
- * Where the label is a column, let it be that column whatever its name is, and list its categories.  A cast of an enum to
- * text is not IMMUTABLE, as its values may be renamed, so these are compared.  Return how many labels there are, or 1 for none.
+ * Return the expression of a label that is a column.  A cast of an enum to text is not IMMUTABLE, as its values may be
+ * renamed, so these are compared.
+ */
+static char *
+label_of_column(const RaceKnownColumn *column)
+{
+	StringInfoData text;
+
+	if (get_typtype(column->schema.subject.type) != TYPTYPE_ENUM)
+		return pstrdup(quote_identifier(column->schema.name));
+	initStringInfo(&text);
+	appendStringInfo(&text, "CASE %s::%s", quote_identifier(column->schema.name), column->type);
+	for (uint32 i = 0; i < column->domain.n; i++)
+		appendStringInfo(&text, " WHEN %s THEN %s", quote_literal_cstr(column->domain.categories[i]),
+						 quote_literal_cstr(column->domain.categories[i]));
+	appendStringInfoString(&text, " END");
+	return text.data;
+}
+
+/* Return the categories of a column that has some. */
+static Datum
+categories_of(const RaceKnownColumn *column)
+{
+	List	   *categories = NIL;
+
+	for (uint32 i = 0; i < column->domain.n; i++)
+		categories = lappend(categories, column->domain.categories[i]);
+	return race_texts_array(categories);
+}
+
+/*
+ * Where the label is a column, let it be that column whatever its name is, and list its categories.  Return how many labels
+ * there are, or 1 for none.
  */
 static int
 use_column_as_label(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
-	RaceParameter parameters[] = {argument(release, RACE_ARG_DATASET), argument(release, RACE_ARG_LABEL)};
-	bool		isnull;
-	int			n = 1;
+	RaceColumnsOf of = {asked->dataset, release->dataset->relation, release->dataset->public_tables};
+	RaceKnownColumn *column;
+	bool		listed;
+	int			n;
 
-	race_ledger_run(&release->ledger, "SELECT CASE WHEN (SELECT t.typtype = 'e' FROM pg_type t WHERE t.oid = to_regtype(k.type))"
-					" THEN format('CASE %I::%s %s END', k.column_name, k.type, (SELECT string_agg(format('WHEN %L THEN %L', c, c), ' ') FROM unnest(k.categories) c))"
-					" ELSE quote_ident(k.column_name) END, CASE WHEN k.reason IS NULL THEN k.categories END"
-					" FROM _racepriv._race_dataset($1) d, _racepriv._race_columns_of_dataset($1, d.relation, ARRAY[$2]) k", lengthof(parameters), parameters);
-	if (SPI_processed == 1 && !race_is_given(asked, RACE_ARG_LABELS))
-	{
-		Datum		categories = race_ledger_value(2, &isnull);
-
-		race_argument_set(asked, RACE_ARG_LABELS, categories, isnull);
-	}
-	if (asked->label != NULL && !race_is_given(asked, RACE_ARG_LABELS))
+	if (asked->label == NULL)
+		return 1;
+	column = race_columns_find(race_columns_look_up(&release->ledger, &of, list_make1(asked->label)), asked->label);
+	listed = column != NULL && column->reason == NULL && column->domain.category;
+	if (listed && !race_is_given(asked, RACE_ARG_LABELS))
+		race_argument_set(asked, RACE_ARG_LABELS, categories_of(column), false);
+	if (!race_is_given(asked, RACE_ARG_LABELS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" is no column with categories", race_cut(asked->label)),
 				 errhint("List them, as in labels => '{north,south}'.")));
-	if (SPI_processed == 1)
-		asked->label = race_ledger_text(1);
-	if (asked->label != NULL)
-		n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
+	if (column != NULL)
+		asked->label = label_of_column(column);
+	n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(asked->labels)), ARR_DIMS(DatumGetArrayTypeP(asked->labels)));
 	if (n > RACE_MOMENTS_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -903,33 +927,38 @@ static void
 use_vector(Release *release)
 {
 	RaceAsked  *asked = &release->asked;
-	RaceDomain *domains;
-	char	   *params;
+	RaceColumnsMeasured measured;
 	double		counters;
 	int			labels;
-	int			n;
 
 	if (race_is_given(asked, RACE_ARG_COLUMN_UNITS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("units of columns are those that race_columns shows"),
 				 errhint("Their owner says them: CALL race_describe(%s, column, unit => ...).", quote_literal_cstr(asked->dataset))));
-	race_request_check_rights(race_ledger_dataset(&release->ledger, asked->dataset)->relation, release->role);
-	params = look_up_domains(release, true);
-	domains = race_domains_read(DatumGetJsonbP(asked->domains), &n, false);
-	for (int i = 0; i < n && asked->label != NULL; i++)
-		if (strcmp(domains[i].name, asked->label) == 0)
+	race_columns_measure_vector(&release->ledger, release->dataset, asked->columns, &measured);
+	use_measured(release, &measured);
+	for (int i = 0; i < measured.n && asked->label != NULL; i++)
+		if (strcmp(measured.domains[i].name, asked->label) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" is among the columns", race_cut(asked->label)),
 					 errhint("Columns are those that the label is told from.")));
 	labels = use_column_as_label(release);
-	use_values(asked, domains, n);
-	race_argument_set(asked, RACE_ARG_PARAMS, race_ledger_params(&release->ledger, params), false);
+	use_values(asked, measured.domains, measured.n);
+	race_argument_set(asked, RACE_ARG_PARAMS, race_ledger_params(&release->ledger, measured.params), false);
 	counters = (double) labels * RaceCounters(race_params_arg(asked->params_datum));
 	release->told = psprintf("release \"%s\" measures columns: %d, numbers of a record: %u, %scounters: %.0f (at most %.0f MB)", asked->name,
-							 n, race_params_arg(asked->params_datum)->dims, labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
+							 measured.n, race_params_arg(asked->params_datum)->dims, labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
 							 ceil(counters * sizeof(int64) / 1e6));
+}
+
+/* Look up the dataset of a release, whose relation the role may read. */
+static void
+look_up_dataset(Release *release)
+{
+	release->dataset = race_dataset_look_up(&release->ledger, release->asked.dataset);
+	race_request_check_rights(release->dataset->relation, release->role);
 }
 
 /* race_release_sketch(name, dataset, params, expression, epsilon, ...) */
@@ -944,11 +973,13 @@ race_release(PG_FUNCTION_ARGS)
 	begin(&release, fcinfo);
 	for (int i = RACE_ARG_DATASET; i < PG_NARGS(); i++)
 		race_argument_set(asked, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	if (asked->name != NULL && race_is_given(asked, RACE_ARG_DATASET) && race_is_given(asked, RACE_ARG_COLUMNS) &&
+	if (asked->name != NULL && race_is_given(asked, RACE_ARG_DATASET))
+		look_up_dataset(&release);
+	if (release.dataset != NULL && race_is_given(asked, RACE_ARG_COLUMNS) &&
 		!race_is_given(asked, RACE_ARG_PARAMS) && !race_is_given(asked, RACE_ARG_EXPRESSION))
 		use_vector(&release);
 	check_given(asked, needed, lengthof(needed), asked->domains != 0 ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
-	race_request_prepare(&release.ledger, &release.asked);
+	race_request_prepare(&release.ledger, release.dataset, &release.asked);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();
 }
@@ -971,11 +1002,10 @@ race_release_columns(PG_FUNCTION_ARGS)
 	for (int i = workload + 1; i < PG_NARGS(); i++)
 		race_argument_set(&release.asked, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	check_given(&release.asked, signature, 5, "dataset, columns, epsilon and delta");
-	race_request_check_rights(race_ledger_dataset(&release.ledger, release.asked.dataset)->relation, release.role);
-	(void) look_up_domains(&release, false);
+	look_up_dataset(&release);
 	use_domains(&release, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
 				PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
-	race_request_prepare(&release.ledger, &release.asked);
+	race_request_prepare(&release.ledger, release.dataset, &release.asked);
 	make_unless_exists(&release);
 	PG_RETURN_VOID();
 }
@@ -999,26 +1029,26 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	release.described = &described;
 	release.asked.dataset = release.asked.name;
 	release.asked.given |= (uint32) 1 << RACE_ARG_DATASET;
-	release.asked.described = pstrdup(quote_identifier(described.column));
-	release.asked.described_nan = race_type_has_nan(described.type);
-	release.asked.epsilon = described.epsilon;
+	release.asked.described = pstrdup(quote_identifier(described.column.name));
+	release.asked.described_nan = race_type_has_nan(described.column.subject.type);
+	release.asked.epsilon = described.description.epsilon;
 	release.asked.path = release.asked.run_path;
-	release.asked.name = psprintf("bounds of column \"%s\"", described.column);
+	release.asked.name = psprintf("bounds of column \"%s\"", described.column.name);
 	request[0] = argument(&release, RACE_ARG_DATASET);
-	request[1] = (RaceParameter) RaceText(described.column);
-	request[2] = (RaceParameter) {FLOAT8OID, Float8GetDatum(described.epsilon), false};
+	request[1] = (RaceParameter) RaceText(described.column.name);
+	request[2] = (RaceParameter) {FLOAT8OID, Float8GetDatum(described.description.epsilon), false};
 	race_ledger_run(&release.ledger, "SELECT (SELECT d.epsilon FROM _racepriv.race_descriptions d WHERE d.dataset = $1 AND d.column_name = $2"
 					" ORDER BY d.revision DESC LIMIT 1) IS NOT NULL,"
 					" jsonb_build_object('dataset', $1, 'bounds', $2, 'epsilon', $3, 'delta', 0)", lengthof(request), request);
 	release.request = race_ledger_value(2, &isnull);
 	if (DatumGetBool(race_ledger_value(1, &isnull)))
 		ereport(NOTICE,
-				(errmsg("column \"%s\" has bounds by noisy counts: nothing is charged", described.column),
+				(errmsg("column \"%s\" has bounds by noisy counts: nothing is charged", described.column.name),
 				 errhint("To look for them again, CALL race_describe(%s, %s) first.",
-						 quote_literal_cstr(release.asked.dataset), quote_literal_cstr(described.column))));
+						 quote_literal_cstr(release.asked.dataset), quote_literal_cstr(described.column.name))));
 	else
 	{
-		release.checked = check(&release);
+		release.checked = check(&release, race_dataset_look_up(&release.ledger, release.asked.dataset));
 		charge_and_make(&release);
 	}
 	SPI_finish();
@@ -1119,7 +1149,7 @@ become_maker(Release *release, Oid procedure)
 			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_PROCEDURE, get_func_name(procedure));
 		return;
 	}
-	owner = race_owner_of(race_ledger_dataset(&release->ledger, release->asked.dataset)->relation);
+	owner = race_owner_of(release->dataset->relation);
 	if (!race_may_set_role(release->caller, owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -1141,21 +1171,16 @@ race_release_next(PG_FUNCTION_ARGS)
 	begin(&release, fcinfo);
 	check_given(&release.asked, NULL, 0, NULL);
 	read_last(&release);
+	release.dataset = race_dataset_look_up(&release.ledger, release.asked.dataset);
 	become_maker(&release, fcinfo->flinfo->fn_oid);
 	release.asked.taken_over = release.role != release.writer;
 	if (release.asked.domains != 0)
-	{
-		RaceParameter parameters[] = {
-			argument(&release, RACE_ARG_NAME), argument(&release, RACE_ARG_DATASET), {JSONBOID, release.asked.domains, false}
-		};
-
-		race_ledger_run(&release.ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)", lengthof(parameters), parameters);
-	}
+		release.sources = race_columns_check_again(&release.ledger, release.dataset, release.asked.name, release.asked.domains);
 	if (release.asked.series != 0)
 		make_values(&release);
 	else
 	{
-		release.checked = check(&release);
+		release.checked = check(&release, release.dataset);
 		write_request(&release);
 		charge_and_make(&release);
 	}

@@ -7,8 +7,11 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "access/htup_details.h"
+#include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -28,6 +31,8 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/syscache.h"
 #include "utils/uuid.h"
 
@@ -41,11 +46,14 @@
 #include "../core/series.h"
 #include "../core/sketch_format.h"
 #include "column_source.h"
+#include "dataset.h"
 #include "ledger.h"
 #include "read.h"
+#include "relations.h"
 #include "release.h"
 #include "remote.h"
 #include "request.h"
+#include "shown.h"
 
 /*
  * A release as it is asked for, and as it was checked and analyzed.
@@ -580,45 +588,6 @@ race_request_check_rights(Oid relation, Oid role)
 					   get_rel_name(relation));
 }
 
-/*
- * Raise 55000 unless all tables belong to the budget of the dataset.  What views are made of can change after they were
- * protected.  A table that was not among it then is not taken into the budget by a release: race_protect asks for its owner.
- */
-static void
-check_budget(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
-{
-	Oid			type = get_array_type(REGCLASSOID);
-	RaceParameter parameters[] = {
-		RaceText(checked->dataset->budget),
-		{type, PointerGetDatum(race_oids_array(checked->lineage->private_tables)), false},
-		{type, PointerGetDatum(race_oids_array(checked->dataset->public_tables)), false}
-	};
-	bool		shares;
-	bool		isnull;
-
-	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
-					"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS (SELECT FROM _racepriv._race_entries_of(ARRAY[t])))",
-					lengthof(parameters), parameters);
-	shares = DatumGetBool(race_ledger_value(1, &isnull));
-	if (!shares || !DatumGetBool(race_ledger_value(2, &isnull)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the tables of dataset \"%s\" are not those of its budget any more", asked->dataset),
-				 /* with a table of the budget, it shares that under any name */
-				 shares ? errhint("Protect its relation under another name: it shares the budget, with the tables that are new.") :
-				 errhint("Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
-						 quote_literal_cstr(asked->dataset))));
-}
-
-/* Raise 55000 if the unit column or a public table is another one than when the dataset was protected. */
-static void
-check_meant(const RaceLedger *ledger, const RaceAsked *asked, const RaceDataset *dataset)
-{
-	RaceParameter parameters[] = {RaceText(asked->dataset), {OIDOID, ObjectIdGetDatum(dataset->relation), false}};
-
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_meant($1, $2)", lengthof(parameters), parameters);
-}
-
 #define MOST_CLASSES	100		/* that are calibrated */
 
 /*
@@ -678,7 +647,7 @@ part_of_series(double epsilon, double delta, uint32 levels)
  * asked: the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
  */
 static void
-plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+plan_noise(const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
 	int			choices = list_length(asked->chosen);
@@ -694,7 +663,7 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 									   dataset->max_contributions, dataset->neighbors,
 									   asked->fit);
 	checked->noise.levels = asked->levels;
-	checked->noise.zcdp = race_ledger_in_zcdp(ledger, dataset->budget);
+	checked->noise.zcdp = dataset->in_zcdp;
 	use_weights(asked, asked->params, &checked->noise);
 	if (asked->calibrate == 0)
 		return;
@@ -712,35 +681,70 @@ numbers_changed(int max_contributions, bool substitute)
 	return (uint64) max_contributions * (substitute ? 2 : 1);
 }
 
-bool
-race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns)
+/* Return the column of a relation that an expression names; InvalidAttrNumber for other expressions. */
+static AttrNumber
+find_named_column(Relation relation, const char *expression)
 {
+	for (int i = 0; i < RelationGetNumberOfAttributes(relation); i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(relation), i);
+
+		if (!attribute->attisdropped && strcmp(quote_identifier(NameStr(attribute->attname)), expression) == 0)
+			return i + 1;
+	}
+	return InvalidAttrNumber;
+}
+
+/* Does an index let each pair of values of two columns occur once: is it unique, over one or both of them, and all rows? */
+static bool
+is_unique_over(Oid index, AttrNumber unit, AttrNumber column)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	Form_pg_index facts;
+	bool		unique;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	facts = (Form_pg_index) GETSTRUCT(tuple);
+	unique = facts->indisunique && facts->indisvalid && heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
+	for (int i = 0; i < facts->indnkeyatts; i++)
+		unique = unique && facts->indkey.values[i] > 0 &&
+			(facts->indkey.values[i] == unit || facts->indkey.values[i] == column);
+	ReleaseSysCache(tuple);
+	return unique;
+}
+
+bool
+race_choice_measures(const RaceDataset *dataset, const List *columns)
+{
+	Relation	relation;
+	AttrNumber	unit;
+	bool		measures;
 	const ListCell *cell;
 
 	if (dataset->max_contributions == 1 || dataset->unit_column == NULL)
 		return dataset->max_contributions == 1;
+	relation = race_relation_open(dataset->relation);
+	unit = get_attnum(dataset->relation, dataset->unit_column);
+	/* an index sees no rows of tables that inherit from its own */
+	measures = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		list_length(race_with_parts(list_make1_oid(dataset->relation))) == 1;
 	foreach(cell, columns)
 	{
-		RaceParameter parameters[] = {
-			{OIDOID, ObjectIdGetDatum(dataset->relation), false}, RaceText(dataset->unit_column), RaceText((char *) lfirst(cell))
-		};
-		bool		isnull;
+		AttrNumber	column = find_named_column(relation, lfirst(cell));
+		bool		found = false;
+		ListCell   *index;
 
-		/* a unique index of the unit, the column, or both; the relation has no rows that it does not see */
-		race_ledger_run(ledger, "SELECT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid"
-						" AND i.indpred IS NULL AND NOT EXISTS (SELECT FROM unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) k (key)"
-						" LEFT JOIN pg_attribute a ON a.attrelid = $1 AND a.attnum = k.key AND k.key > 0"
-						" WHERE (a.attname = $2 OR quote_ident(a.attname) = $3) IS NOT TRUE))"
-						" AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class r ON r.oid = $1 WHERE h.inhparent = $1 AND r.relkind <> 'p')",
-						lengthof(parameters), parameters);
-		if (!DatumGetBool(race_ledger_value(1, &isnull)))
-			return false;
+		foreach(index, RelationGetIndexList(relation))
+			found = found || is_unique_over(lfirst_oid(index), unit, column);
+		measures = measures && found;
 	}
-	return true;
+	relation_close(relation, NoLock);
+	return measures;
 }
 
 static void
-plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checked)
+plan_threshold(const RaceAsked *asked, RaceChecked *checked)
 {
 	const RaceDataset *dataset = checked->dataset;
 	bool		tables = asked->domains != 0;
@@ -758,7 +762,7 @@ plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 	};
 	const char *hint = "Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
 
-	if (race_ledger_in_zcdp(ledger, dataset->budget))
+	if (dataset->in_zcdp)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a budget in zCDP cannot pay for labels or categories that are not listed"),
@@ -772,7 +776,7 @@ plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 				 errhint("%s", hint)));
 	/* what counts weights or divides records by a measure counts no persons */
 	checked->measured = tables && asked->weight == NULL && asked->measure == NULL &&
-		race_choice_measures(ledger, dataset, asked->chosen);
+		race_choice_measures(dataset, asked->chosen);
 	request.measured = checked->measured;
 	if (!race_choice_plan(&request, &checked->choice))
 		ereport(ERROR,
@@ -885,10 +889,9 @@ check_calls_taken_over(const RaceLedger *ledger, const RaceAsked *asked, const R
 }
 
 RaceChecked *
-race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
+race_request_check(const RaceLedger *ledger, const RaceAsked *asked, RaceDataset *dataset, Oid reader)
 {
 	RaceChecked *checked = palloc0(sizeof(RaceChecked));
-	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
 	RaceAuthority before;
 
 	checked->dataset = dataset;
@@ -902,18 +905,17 @@ race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader)
 	{
 		race_params_check_complete(asked->params);
 		if (asked->chosen != NIL)
-			plan_threshold(ledger, asked, checked);
-		plan_noise(ledger, asked, checked);
+			plan_threshold(asked, checked);
+		plan_noise(asked, checked);
 	}
 	race_authority_begin(&before, checked->role);
 	checked->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
-	check_budget(ledger, asked, checked);
+	race_dataset_check(ledger, dataset, checked->lineage->private_tables);
 	if (asked->series != 0)
 		check_series_again(ledger, asked, dataset);
 	if (asked->series != 0 && dataset->unit_column != NULL)
 		checked->units = race_units_create();
-	check_meant(ledger, asked, dataset);
 	check_types_taken_over(asked, checked);
 	checked->query = analyze_whole(ledger, asked, checked);
 	check_calls_taken_over(ledger, asked, checked);
@@ -1126,9 +1128,8 @@ check_series_again(const RaceLedger *ledger, const RaceAsked *asked, const RaceD
 
 /* Check what is asked of a series, and complete it. */
 static void
-check_series(const RaceLedger *ledger, RaceAsked *asked)
+check_series(const RaceLedger *ledger, RaceAsked *asked, const RaceDataset *dataset)
 {
-	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
 	RaceParameter parameters[] = {
 		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
 		{NAMEOID, dataset->unit_column == NULL ? (Datum) 0 :
@@ -1186,37 +1187,87 @@ race_series_use(const RaceLedger *ledger, RaceAsked *asked, int version, char **
 /* All private sketches of a release are in memory at once. */
 #define MOST_BYTES		INT64CONST(1000000000)
 
+#define MOST_LABELS		100000
+
+/* Raise what is wrong with a label without a list, or a list without a label. */
+static void
+check_label(const RaceAsked *asked, int64 bytes)
+{
+	bool		listed = asked->labels != 0;
+
+	if (asked->label == NULL && listed)
+		race_refuse_arguments("labels need a label", "label is the expression that gives the label of a row: label => 'town'.");
+	if (asked->label == NULL || listed)
+		return;
+	if (asked->delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("labels that are not listed need a delta"),
+				 errdetail("Which labels occur is private. With a delta, those are released that enough persons have."),
+				 errhint("Write labels => '{north,south}' if the list is public, or else delta => 1e-6.")));
+	if (bytes > MOST_BYTES / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sketches of two labels could be larger than 1 GB together")));
+}
+
+static int
+compare_texts(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
 /* Put the labels into the order of the parts; raises what is wrong with them. */
 static void
-order_labels(const RaceLedger *ledger, RaceAsked *asked)
+order_labels(RaceAsked *asked)
 {
 	int64		bytes = (int64) (RaceCounters(asked->params) * sizeof(int64)) * RaceHalvesOf(asked);
-	RaceParameter parameters[] = {
-		race_argument(ledger, asked, RACE_ARG_LABEL), race_argument(ledger, asked, RACE_ARG_LABELS),
-		{INT8OID, Int64GetDatum(bytes), false}, race_argument(ledger, asked, RACE_ARG_DELTA)
-	};
-	bool		isnull;
+	ArrayType  *array;
+	List	   *labels;
+	int			n;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_ordered_labels($1, $2, $3, $4)",
-					lengthof(parameters), parameters);
-	asked->labels = race_ledger_value(1, &isnull);
-	if (!asked->choose_labels)
+	check_label(asked, bytes);
+	if (asked->choose_labels)
+	{
+		asked->chosen = list_make1(asked->label);
+		asked->most_chosen = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
+	}
+	if (asked->labels == 0)
 		return;
-	asked->chosen = list_make1(asked->label);
-	asked->most_chosen = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
+	array = DatumGetArrayTypeP(asked->labels);
+	n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	if (n > MOST_LABELS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a release can have at most %d labels", MOST_LABELS)));
+	labels = race_texts_list(asked->labels);
+	if (list_length(labels) < n)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a label must not be NULL")));
+	if (ARR_NDIM(array) != 1 || !race_texts_differ(labels))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("labels must be a list of different labels")));
+	if (bytes > MOST_BYTES / n)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sketches of so many labels could be larger than 1 GB together")));
+	list_sort(labels, compare_texts);
+	asked->labels = race_texts_array(labels);
 }
 
 /* As many parts are fitted by default: a fit takes up to some seconds. */
 #define USUAL_FITS		32
 
 bool
-race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
+race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
 					const RaceParams *params, const RaceParams *pure_params, bool densities)
 {
 	RaceRequest request;
 	RacePlan	asked_plan;
 
-	if (delta == 0 || race_ledger_in_zcdp(ledger, dataset->budget))
+	if (delta == 0 || dataset->in_zcdp)
 		return false;
 	request = race_make_request(params, part_of_series(epsilon, delta, levels), delta, NULL,
 								dataset->max_contributions, dataset->neighbors, true);
@@ -1226,15 +1277,15 @@ race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double
 
 /* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
 static bool
-pure_is_better(const RaceLedger *ledger, const RaceAsked *asked, const RaceParams *params, const RaceParams *pure_params)
+pure_is_better(const RaceDataset *dataset, const RaceAsked *asked, const RaceParams *params, const RaceParams *pure_params)
 {
-	RaceDataset *dataset = race_ledger_dataset(ledger, asked->dataset);
+	RaceDataset weighted = *dataset;
 
 	if (asked->weight != NULL)
-		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * asked->weight_max, INT32_MAX);
+		weighted.max_contributions = (int) Min((int64) dataset->max_contributions * asked->weight_max, INT32_MAX);
 	/* to choose labels takes a delta; of a series it is told when its lengths are */
 	return asked->choose_rows && (asked->series == 0) == (asked->levels == 0) && !asked->choose_labels && asked->chosen == NIL &&
-		race_pure_is_better(ledger, dataset, asked->epsilon, asked->delta, asked->levels, params, pure_params,
+		race_pure_is_better(&weighted, asked->epsilon, asked->delta, asked->levels, params, pure_params,
 							asked->value == NULL);
 }
 
@@ -1244,7 +1295,7 @@ pure_is_better(const RaceLedger *ledger, const RaceAsked *asked, const RaceParam
  * rows or a grid is better.
  */
 static void
-choose_grid(const RaceLedger *ledger, RaceAsked *asked)
+choose_grid(const RaceDataset *dataset, RaceAsked *asked)
 {
 	bool		wanted = asked->grid;
 	bool		usual = asked->choose_rows && (asked->delta == 0 || asked->value != NULL ||
@@ -1262,7 +1313,7 @@ choose_grid(const RaceLedger *ledger, RaceAsked *asked)
 		return;
 	if (asked->value != NULL && race_summary_kind(asked->params)->hashed)
 		race_grid_round_for_halves(grid);
-	pure = pure_is_better(ledger, asked, wanted ? grid : asked->params, grid);
+	pure = pure_is_better(dataset, asked, wanted ? grid : asked->params, grid);
 	if (wanted || pure || asked->delta == 0)
 	{
 		RaceParamsDatum *datum = race_params_datum(grid);
@@ -1341,20 +1392,94 @@ check_calibrate(const RaceAsked *asked)
 				 errmsg("only sketches or moments of labels, without a value, can be calibrated")));
 }
 
+/* Bytes of the name or the unit of a column, and of a description */
+#define MOST_NAME			200
+#define MOST_DESCRIPTION	10000
+
+static bool
+matches(const char *string, const char *pattern)
+{
+	return DatumGetBool(DirectFunctionCall2Coll(textregexeq, DEFAULT_COLLATION_OID, CStringGetTextDatum(string),
+												CStringGetTextDatum(pattern)));
+}
+
+static void
+check_name(const char *name)
+{
+	if (matches(name, "^\\s*$"))
+		race_refuse_arguments("a release needs a name", "Answers are asked by it, as in race_count('visits 2026').");
+	if (matches(name, "\\[[^][(),]*,[^][(),]*[])]$"))
+		race_refuse_arguments("the name of a release must not end like a period of a series",
+							  "Readers of a series would take it for one: leave out [from,to).");
+}
+
+/* Check that a list of texts, or 0, has one for each column of a record, and for the value. */
+static List *
+read_column_texts(Datum texts, int n)
+{
+	ArrayType  *array = texts == 0 ? NULL : DatumGetArrayTypeP(texts);
+	List	   *list = array == NULL ? NIL : race_texts_list(texts);
+	ListCell   *cell;
+
+	if (array != NULL && (ARR_NDIM(array) != 1 || ARR_LBOUND(array)[0] != 1 || ARR_DIMS(array)[0] != n))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("columns and units must be lists of %d texts", n),
+				 errhint("There is one for each column of a record, and one more for the value if there is one.")));
+	foreach(cell, list)
+		if (strlen(lfirst(cell)) > MOST_NAME)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the name or the unit of a column can have at most %d bytes", MOST_NAME)));
+	return list;
+}
+
+/* Check names of columns, which are asked by: they differ from each other and from numbers of columns. */
+static void
+check_columns(const List *columns, int n)
+{
+	bool		good = list_length(columns) == n && race_texts_differ(columns);
+	ListCell   *cell;
+
+	foreach(cell, columns)
+		good = good && !matches(lfirst(cell), "^ *-?[0-9]* *$");
+	if (!good)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the names of columns must be different texts, and no numbers")));
+}
+
 /* Raise what is wrong with texts that readers are shown. */
 static void
-check_description(const RaceLedger *ledger, const RaceAsked *asked)
+check_description(const RaceAsked *asked)
 {
-	RaceParameter parameters[] = {
-		{INT4OID, Int32GetDatum(race_params_columns(asked->params) +
-								race_is_given(asked, RACE_ARG_VALUE)), false},
-		race_argument(ledger, asked, RACE_ARG_NAME), race_argument(ledger, asked, RACE_ARG_LABELS),
-		race_argument(ledger, asked, RACE_ARG_DESCRIPTION),
-		race_argument(ledger, asked, RACE_ARG_COLUMNS), race_argument(ledger, asked, RACE_ARG_COLUMN_UNITS)
-	};
+	int			n = race_params_columns(asked->params) + race_is_given(asked, RACE_ARG_VALUE);
+	List	   *columns;
+	List	   *units;
+	ListCell   *cell;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_description($1, $2, $3, $4, $5, $6)",
-					lengthof(parameters), parameters);
+	check_name(asked->name);
+	if (asked->description != NULL && strlen(asked->description) > MOST_DESCRIPTION)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
+	if (asked->units != 0 && asked->columns == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("units need columns")));
+	columns = read_column_texts(asked->columns, n);
+	units = read_column_texts(asked->units, n);
+	race_check_shown("a name or a unit", asked->name, true);
+	foreach(cell, units)
+		race_check_shown("a name or a unit", lfirst(cell), true);
+	if (asked->labels != 0)
+		foreach(cell, race_texts_list(asked->labels))
+			race_check_shown("a label or a column", lfirst(cell), false);
+	foreach(cell, columns)
+		race_check_shown("a label or a column", lfirst(cell), false);
+	race_check_shown_lines("a description", asked->description);
+	if (asked->columns != 0)
+		check_columns(columns, n);
 }
 
 /*
@@ -1363,7 +1488,7 @@ check_description(const RaceLedger *ledger, const RaceAsked *asked)
  * clipped, unless the parameters say how.
  */
 static void
-prepare_moments(const RaceLedger *ledger, RaceAsked *asked)
+prepare_moments(const RaceDataset *dataset, RaceAsked *asked)
 {
 	if (!race_summary_kind(asked->params)->matrix)
 		return;
@@ -1374,7 +1499,7 @@ prepare_moments(const RaceLedger *ledger, RaceAsked *asked)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("rows, grid, fit and value are for releases of sketches"),
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
-	if (pure_is_better(ledger, asked, asked->params, asked->params))
+	if (pure_is_better(dataset, asked, asked->params, asked->params))
 		asked->delta = 0;
 	else if (asked->params->clip == 0 && asked->delta == 0 &&
 			 race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
@@ -1398,7 +1523,7 @@ race_request_use(RaceAsked *asked, char *path)
  * that are asked for.  Sums are fitted when they are asked.
  */
 static void
-prepare_series(const RaceLedger *ledger, RaceAsked *asked)
+prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceAsked *asked)
 {
 	Datum		declared;
 	char	   *closes;
@@ -1421,14 +1546,14 @@ prepare_series(const RaceLedger *ledger, RaceAsked *asked)
 				 errdetail("Its values are added up, so they must have the same rows, which noisy counts must not choose."),
 				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
 	declared = asked->series;
-	check_series(ledger, asked);
+	check_series(ledger, asked, dataset);
 	(void) race_series_use(ledger, asked, 1, &closes);
-	if (!race_summary_kind(asked->params)->hashed && pure_is_better(ledger, asked, asked->params, asked->params))
+	if (!race_summary_kind(asked->params)->hashed && pure_is_better(dataset, asked, asked->params, asked->params))
 	{
 		/* fewer lengths may be better, too */
 		asked->delta = 0;
 		asked->series = declared;
-		check_series(ledger, asked);
+		check_series(ledger, asked, dataset);
 		(void) race_series_use(ledger, asked, 1, &closes);
 	}
 	if (asked->choose_rows && race_summary_kind(asked->params)->densities)
@@ -1448,19 +1573,19 @@ check_order_of_costs(const RaceAsked *asked)
 }
 
 void
-race_request_prepare(const RaceLedger *ledger, RaceAsked *asked)
+race_request_prepare(const RaceLedger *ledger, const RaceDataset *dataset, RaceAsked *asked)
 {
 	race_request_use(asked, asked->run_path);
 	check_order_of_costs(asked);
 	check_weight(asked);
-	prepare_moments(ledger, asked);
-	if (race_summary_kind(asked->params)->selected && pure_is_better(ledger, asked, asked->params, asked->params))
+	prepare_moments(dataset, asked);
+	if (race_summary_kind(asked->params)->selected && pure_is_better(dataset, asked, asked->params, asked->params))
 		asked->delta = 0;
 	check_value(asked);
-	choose_grid(ledger, asked);
-	order_labels(ledger, asked);
+	choose_grid(dataset, asked);
+	order_labels(asked);
 	check_calibrate(asked);
 	choose_fit(asked);
-	check_description(ledger, asked);
-	prepare_series(ledger, asked);
+	check_description(asked);
+	prepare_series(ledger, dataset, asked);
 }

@@ -13,6 +13,7 @@
 #include "../core/domain.h"
 #include "../core/domain_choice.h"
 #include "../core/privatize.h"
+#include "dataset.h"
 #include "ledger.h"
 #include "lineage.h"
 #include "series_units.h"
@@ -99,7 +100,7 @@ extern RaceParameter race_argument(const RaceLedger *ledger, const RaceAsked *as
 extern void race_request_use(RaceAsked *asked, char *path);
 
 /* The same of a new request: derive the rest of its arguments, and raise what is wrong with them. */
-extern void race_request_prepare(const RaceLedger *ledger, RaceAsked *asked);
+extern void race_request_prepare(const RaceLedger *ledger, const RaceDataset *dataset, RaceAsked *asked);
 
 /* The label of all rows whose label was not chosen */
 #define RACE_OTHER				"other"
@@ -107,35 +108,12 @@ extern void race_request_prepare(const RaceLedger *ledger, RaceAsked *asked);
 /* The parameter that the expression of a release by columns has in place of its domains */
 #define RACE_GIVE_DOMAINS		1
 
-/* What a release by columns counts */
-typedef struct RaceCounted
-{
-	int			chosen;			/* columns whose categories the release chooses */
-	RaceDomain *domains;		/* [n]: those of columns, then that of a measure */
-	int			n;
-	int			columns;
-	int			pairs;
-	int			triples;		/* tables of three columns, */
-	int			asked;			/* and those of them that the workload has */
-	int			sets;			/* tables of the workload, and of a label */
-	double		counters;		/* of all these */
-	double		megabytes;		/* the memory of a release, at most */
-	char	   *params;			/* race_params as text */
-} RaceCounted;
-
-/*
- * Look up what counts columns with these domains (jsonb), a label or NULL, and a workload (text[] or 0), of which
- * tables are chosen, or all.  42703 if these name no columns, 22023 for another workload, 54000 if the counters do
- * not fit into a value.
- */
-extern void race_columns_counted(Datum domains, const char *label, Datum workload, bool chosen, RaceCounted *counted);
-
 /*
  * With a delta: does a pure release with other parameters, or the same, serve better than with these, for densities
  * or not?  Of a series: do its values, of so many lengths (else 0)?  Told from public facts.  A budget in zCDP charges more
  * for it: then not.
  */
-extern bool race_pure_is_better(const RaceLedger *ledger, const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
+extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
 								const RaceParams *params, const RaceParams *pure_params, bool densities);
 
 /* How many sketches each label has: one, or one for each bound of the value */
@@ -177,43 +155,16 @@ typedef struct RaceChecked
  * whose release it is, the lineage of the dataset, the expressions, and that the query can be
  * run.  Relations stay locked until the transaction ends.
  */
-extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked, Oid reader);
+extern RaceChecked *race_request_check(const RaceLedger *ledger, const RaceAsked *asked, RaceDataset *dataset, Oid reader);
 
 /* Raise 42501 unless a role may read something of a relation. */
 extern void race_request_check_rights(Oid relation, Oid role);
 
 /*
- * Is a column NOT NULL in a relation, and in all whose rows are read with it?  Of views and foreign tables nothing is known.
- */
-extern bool race_column_is_not_null(Oid relation, AttrNumber number);
-
-/* A description of a column that waits for its bounds */
-#define RACE_DESCRIBED_LOWER	3	/* where they are among the parameters */
-#define RACE_DESCRIBED_UPPER	4
-
-typedef struct RaceDescribed
-{
-	char	   *column;
-	Oid			type;			/* without SQL domains */
-	double		epsilon;
-	bool		whole;
-	double		lower;			/* what the schema says of them, or infinite */
-	double		upper;
-	const char *statement;		/* that describes it, */
-	int			n;				/* and its parameters, which live as long as the call */
-	RaceParameter *parameters;
-} RaceDescribed;
-
-/* Check the arguments of race_describe(), and set all of a description but the bounds. */
-typedef void RaceDescribe(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescribed *described);
-
-extern Datum race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare);
-
-/*
  * Are the persons of a value as many as its records, so that their noisy number measures these, too?  If a unit has one record
  * of each value of a column that is chosen, as a unique index says, or one altogether.
  */
-extern bool race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns);
+extern bool race_choice_measures(const RaceDataset *dataset, const List *columns);
 
 /* The largest rho that all sketches of a request can have together */
 extern double race_checked_rho(const RaceAsked *asked, const RaceChecked *checked);
