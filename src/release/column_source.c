@@ -22,7 +22,7 @@
 
 #include "column_source.h"
 #include "lineage.h"
-#include "release.h"
+#include "settings.h"
 
 /*
  * Expressions of views are put into each other, until there are columns of tables alone.  So what a view selects besides,

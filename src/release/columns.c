@@ -24,7 +24,7 @@
 #include "columns.h"
 #include "lineage.h"
 #include "relations.h"
-#include "release.h"
+#include "settings.h"
 #include "shown.h"
 
 /*
@@ -257,8 +257,9 @@ source_of(const RaceSchemaColumn *column, const RaceDescription *described)
 	return pstrdup(strcmp(column->source, "described") == 0 && described->epsilon > 0 ? "noisy counts" : column->source);
 }
 
-void
-race_column_set(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, const RaceDescription *description)
+/* Set what is known of a column, and its owner said (NULL: nothing). */
+static void
+set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, const RaceDescription *description)
 {
 	static const RaceDescription nothing = {0};
 	const RaceDescription *described = description == NULL ? &nothing : description;
@@ -387,7 +388,7 @@ race_columns_look_up(const RaceLedger *ledger, const RaceColumnsOf *of, const Li
 		if (name == NULL || (names != NIL && !is_among(names, name)))
 			continue;
 		column = palloc(sizeof(RaceKnownColumn));
-		race_column_set(column, of, i, descriptions[i]);
+		set_column(column, of, i, descriptions[i]);
 		columns = lappend(columns, column);
 	}
 	return columns;
@@ -468,10 +469,10 @@ race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumb
 
 	check_texts(description);
 	(void) race_lock_table(table, of->relation, true);
-	race_column_set(&column, of, number, NULL);
+	set_column(&column, of, number, NULL);
 	if (description->has_bounds || description->step > 0 || description->has_categories)
 		description->type = column.type;
-	race_column_set(&column, of, number, description);
+	set_column(&column, of, number, description);
 	check_domain(&column, description);
 	{
 		RaceParameter parameters[] = {

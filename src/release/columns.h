@@ -51,9 +51,6 @@ typedef struct RaceColumnsOf
 	const List *public_tables;	/* OIDs */
 } RaceColumnsOf;
 
-/* Set what is known of a column, and its owner said (NULL: nothing). */
-extern void race_column_set(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, const RaceDescription *description);
-
 /* Return the columns (RaceKnownColumn *) of a relation in its order: those with some names (char *), or all, if the list is NIL. */
 extern List *race_columns_look_up(const RaceLedger *ledger, const RaceColumnsOf *of, const List *names);
 

@@ -24,7 +24,7 @@
 #include "describe.h"
 #include "ledger.h"
 #include "relations.h"
-#include "release.h"
+#include "settings.h"
 
 PG_FUNCTION_INFO_V1(race_describe);
 

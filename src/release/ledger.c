@@ -27,7 +27,7 @@
 #include "ledger.h"
 #include "lineage.h"
 #include "relations.h"
-#include "release.h"
+#include "settings.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.

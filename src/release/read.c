@@ -45,7 +45,7 @@
 #include "column_facts.h"
 #include "lineage.h"
 #include "read.h"
-#include "release.h"
+#include "settings.h"
 #include "remote.h"
 
 /*
@@ -202,37 +202,6 @@ start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, in
 	parts->labels = labels;
 	parts->sketches = palloc0(n * parts->halves * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
-}
-
-/* --------------------------------------------------------------- settings */
-
-/* Set a setting of an extension, if it is loaded. */
-static void
-set_of_extension(const char *name, const char *value)
-{
-	if (GetConfigOption(name, true, false) != NULL)
-		race_set(name, value);
-}
-
-/* How many rows are expected, how often functions and statements in them run: quiet. */
-static void
-set_uncounted(void)
-{
-	race_set("row_security", "off");
-	race_set("track_functions", "none");
-	race_set("track_counts", "off");
-	set_of_extension("pg_stat_statements.track", "none");
-	set_of_extension("auto_explain.log_min_duration", "-1");
-}
-
-/* The settings of the read phase.  An error is caught before it is logged. */
-void
-race_read_set_quiet(void)
-{
-	set_uncounted();
-	race_set("exit_on_error", "off");
-	race_set("client_min_messages", "error");
-	race_set("log_min_messages", "panic");
 }
 
 /* ------------------------------------------------------------------ query */
@@ -443,7 +412,7 @@ race_read_check(RaceChecked *checked, Query *query, bool of_partitions)
 	List	   *others;
 	ListCell   *cell;
 
-	set_uncounted();
+	race_set_uncounted();
 	run = start_query(query, of_partitions, race_units_environment(checked->units), None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
 	/* with partitions, and the tables that inherit from them */
 	checked->parts = NIL;
@@ -491,7 +460,7 @@ race_read_probe(const RaceChecked *checked)
 
 	race_authority_begin(&before, checked->role);
 
-	set_uncounted();
+	race_set_uncounted();
 	/* it stays: another library may chain its own hook to it meanwhile */
 	if (!hooked)
 	{
@@ -556,7 +525,7 @@ read_quietly(DestReceiver *receiver, Parts *parts, RaceChecked *checked, Query *
 	race_authority_begin(&before, checked->role);
 	PG_TRY();
 	{
-		race_read_set_quiet();
+		race_set_quiet();
 		race_set_path(path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;

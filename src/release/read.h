@@ -82,9 +82,6 @@ extern Datum race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int 
 extern Datum *race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n,
 							   Datum *labels, Datum *sketches);
 
-/* Settings while exact numbers are at hand: nothing is logged, told or counted.  The caller makes a level of settings. */
-extern void race_read_set_quiet(void);
-
 /*
  * Rows that a release leaves out, as far as types and constants tell.
  */

@@ -100,15 +100,6 @@ race_with_parts(const List *relations)
 	return follow_inheritance(relations, false, &leaves);
 }
 
-List *
-race_topmost(const List *relations)
-{
-	List	   *topmost = NIL;
-
-	(void) follow_inheritance(relations, true, &topmost);
-	return topmost;
-}
-
 /* ------------------------------------------------------------------ arrays */
 
 List *
@@ -171,18 +162,21 @@ PG_FUNCTION_INFO_V1(race_sql_with_parts);
 PG_FUNCTION_INFO_V1(race_sql_topmost);
 PG_FUNCTION_INFO_V1(race_lock_tables);
 
-/* _race_with_parts(tables) */
+/* _race_with_parts(tables): tables with their partitions and the tables that inherit from them */
 Datum
 race_sql_with_parts(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_ARRAYTYPE_P(race_oids_array(race_with_parts(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)))));
 }
 
-/* _race_topmost(tables) */
+/* _race_topmost(tables): the tables that these are partitions of, or inherit from, or themselves */
 Datum
 race_sql_topmost(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_ARRAYTYPE_P(race_oids_array(race_topmost(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)))));
+	List	   *topmost = NIL;
+
+	(void) follow_inheritance(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)), true, &topmost);
+	PG_RETURN_ARRAYTYPE_P(race_oids_array(topmost));
 }
 
 /*

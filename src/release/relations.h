@@ -13,9 +13,6 @@
 /* Return relations with their partitions and the tables that inherit from them, each once. */
 extern List *race_with_parts(const List *relations);
 
-/* Return the relations that these are partitions of, or inherit from, or themselves: each once. */
-extern List *race_topmost(const List *relations);
-
 /* Return the elements of an array of relations, regclass[], that are not NULL. */
 extern List *race_oids_of(ArrayType *array);
 

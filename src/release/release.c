@@ -45,7 +45,7 @@
 #include "ledger.h"
 #include "read.h"
 #include "relations.h"
-#include "release.h"
+#include "settings.h"
 #include "request.h"
 #include "series_units.h"
 

@@ -50,7 +50,7 @@
 #include "ledger.h"
 #include "read.h"
 #include "relations.h"
-#include "release.h"
+#include "settings.h"
 #include "remote.h"
 #include "request.h"
 #include "shown.h"
