@@ -18,7 +18,8 @@
 #include "columns_measured.h"
 #include "dataset.h"
 #include "ledger.h"
-#include "request.h"
+#include "release_plan.h"
+#include "terms.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
 
@@ -286,7 +287,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 
 	race_act_begin(&ledger, fcinfo, false);
 	dataset = race_dataset_look_up(&ledger, name);
-	race_request_check_rights(dataset->relation, GetUserId());
+	race_check_may_read(dataset->relation, GetUserId());
 	plan->choice_request.numbers = dataset->max_contributions;
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
 		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);

@@ -174,3 +174,25 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(left.value);
 }
+
+/*
+ * What a budget holds in rho of zero-concentrated privacy, and for which units.
+ */
+
+PG_FUNCTION_INFO_V1(race_rho_limit);
+
+/* race_rho_limit(epsilon, delta): the largest rho that they allow */
+Datum
+race_rho_limit(PG_FUNCTION_ARGS)
+{
+	double		epsilon = PG_GETARG_FLOAT8(0);
+	double		delta = PG_GETARG_FLOAT8(1);
+
+	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON) ||
+		!(delta >= RACE_MIN_DELTA && delta < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a budget of zCDP needs epsilon between %g and %g, and delta above 0 and below 1",
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
+	PG_RETURN_FLOAT8(race_rho_allowed(epsilon, delta));
+}
