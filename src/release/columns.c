@@ -586,20 +586,23 @@ set_row(ColumnRow *row, const char *dataset, const RaceKnownColumn *column)
 Datum
 race_columns_of_dataset(PG_FUNCTION_ARGS)
 {
-	char	   *dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	RaceColumnsOf of = {dataset, PG_GETARG_OID(1), NIL};
 	List	   *names = PG_ARGISNULL(2) ? NIL : race_texts_list(PG_GETARG_DATUM(2));
 	Tuplestorestate *rows = race_store_start(fcinfo);
 	TupleDesc	desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	RaceColumnsOf of = {0};
 	RaceLedger	ledger;
 	ListCell   *cell;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	of.dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	of.relation = PG_GETARG_OID(1);
 	race_act_begin(&ledger, fcinfo, false);
 	foreach(cell, race_columns_look_up(&ledger, &of, names))
 	{
 		ColumnRow	row;
 
-		set_row(&row, dataset, lfirst(cell));
+		set_row(&row, of.dataset, lfirst(cell));
 		tuplestore_putvalues(rows, desc, row.values + ROW_NAME, row.nulls + ROW_NAME);
 	}
 	SPI_finish();

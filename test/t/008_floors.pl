@@ -1,17 +1,18 @@
 # The floors of src/, in object files: the core refers to nothing above it, releases to nothing of
-# answers, and answers to no function of the core but those that core.h declares.
+# answers, and answers to no function of the core but those that core.h declares.  Within a floor, files refer to each
+# other in no circle of more than so many.
 use strict;
 use warnings;
 use Test::More;
 
 # Functions and variables by the object file that defines them, and what each file refers to
-my (%floor, %refers);
+my (%floor, %object, %refers);
 for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o') {
 	my ($floor) = $object =~ m{^src/(\w+)/};
 	open my $nm, '-|', 'nm', $object or die "nm: $!\n";
 	while (<$nm>) {
 		my ($kind, $name) = /([A-Za-z]) (\w+)$/ or next;
-		$floor{$name} = $floor if $kind =~ /[TDBRC]/;
+		($floor{$name}, $object{$name}) = ($floor, $object) if $kind =~ /[TDBRC]/;
 		push @{$refers{$object}}, $name if $kind eq 'U';
 	}
 	close $nm or die "nm $object\n";
@@ -53,6 +54,41 @@ is(strays('answers', 'core', \%declared), '', 'answers refer to what core.h decl
 isnt(strays('answers', 'core', {}), '', 'control: they do refer to the core');
 my @included = map { my $file = $_; map { "$file: $_" } grep { $_ ne 'core.h' } text($file) =~ m{#include "\.\./core/(\w+\.h)"}g } glob 'src/answers/*.[ch]';
 is("@included", '', 'answers include one header of the core');
+
+# Circles in a graph, {node => {node => 1}}: nodes that lead to each other, as "a b c"
+sub circles {
+	my ($graph) = @_;
+	my %leads;
+	for my $node (keys %$graph) {
+		my @next = $node;
+		while (defined(my $from = pop @next)) {
+			push @next, grep { !$leads{$node}{$_}++ } keys %{$graph->{$from} // {}};
+		}
+	}
+	my %circle;
+	for my $node (keys %leads) {
+		my @members = grep { $leads{$node}{$_} && $leads{$_}{$node} } sort keys %leads;
+		$circle{"@members"} = @members if @members > 1;
+	}
+	return sort keys %circle;
+}
+
+# The circles of object files of a floor that have more files than the limit
+sub large_circles {
+	my ($floor, $limit) = @_;
+	my %graph;
+	for my $from (grep { m{^src/$floor/} } keys %refers) {
+		$graph{$from}{$_} = 1 for grep { $_ ne $from && m{^src/$floor/} } map { $object{$_} // '' } @{$refers{$from}};
+	}
+	return grep { split(/ /) > $limit } circles(\%graph);
+}
+
+# Files of the largest circle that a floor may have
+my %largest = (release => 2);
+is(join("\n", large_circles($_, $largest{$_})), '', "no circle of more than $largest{$_} files is in $_") for sort keys %largest;
+is(join('; ', circles({a => {b => 1}, b => {c => 1}, c => {a => 1, d => 1}, d => {e => 1}, e => {d => 1}, f => {a => 1}})), 'a b c; d e',
+	'control: circles are found');
+is(join('; ', circles({a => {b => 1, c => 1}, b => {c => 1}})), '', 'control: two ways to a file are no circle');
 
 # Comments name files that there are
 my %file = map { m{([^/]+)$} ? ($1 => 1) : () } glob 'src/*.c src/*/*.[ch] test/unit/*.[ch]';
