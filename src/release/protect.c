@@ -22,8 +22,9 @@ PG_FUNCTION_INFO_V1(race_protect);
 PG_FUNCTION_INFO_V1(race_budget_limit);
 PG_FUNCTION_INFO_V1(race_budget_adopt);
 PG_FUNCTION_INFO_V1(race_refreshes_left);
+PG_FUNCTION_INFO_V1(race_rho_limit);
 
-/* _racepriv._NAME($1, $2, ...), with n parameters */
+/* Return the statement _racepriv._NAME($1, $2, ...), with n parameters. */
 static char *
 statement_for(const char *name, int n)
 {
@@ -174,12 +175,6 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(left.value);
 }
-
-/*
- * What a budget holds in rho of zero-concentrated privacy, and for which units.
- */
-
-PG_FUNCTION_INFO_V1(race_rho_limit);
 
 /* race_rho_limit(epsilon, delta): the largest rho that they allow */
 Datum

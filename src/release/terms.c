@@ -49,32 +49,33 @@ race_part_of_series(double epsilon, double delta, uint32 levels)
 	return part;
 }
 
-/*
- * Return what the bound of a series depends on, as jsonb: how many records of a unit it counts, and how the column is computed
- * that says the unit, or without one, the time.
- */
+/* Return how the column is computed that says the unit of a row of a series, or without one, the time: as jsonb. */
 static Datum
-basis_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum series)
+source_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum series)
 {
-	RaceParameter parameters[] = {
-		{JSONBOID, series, false}, RaceText(dataset->unit_column), {JSONBOID, (Datum) 0, false},
-		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors)
-	};
+	RaceParameter parameter = {JSONBOID, series, false};
 	char	   *column = dataset->unit_column;
-	bool		isnull;
 
 	if (column == NULL)
 	{
-		parameters[1].isnull = true;
-		race_ledger_run(ledger, "SELECT $1->>'by'", 1, parameters);
+		race_ledger_run(ledger, "SELECT $1->>'by'", 1, &parameter);
 		column = race_ledger_text(1);
 	}
-	parameters[2].value = DirectFunctionCall1(jsonb_in, CStringGetDatum(race_column_source(dataset->relation,
-																						   race_column_number(dataset->relation, column))));
-	race_ledger_run(ledger, "SELECT _racepriv._race_series_basis($3, coalesce($2, $1->>'by'), $2 IS NOT NULL, $4, $5)",
-					lengthof(parameters), parameters);
-	return race_ledger_value(1, &isnull);
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(race_column_source(dataset->relation,
+																			race_column_number(dataset->relation, column))));
 }
+
+/* The unit column as a parameter of a statement */
+static RaceParameter
+unit_parameter(const RaceDataset *dataset)
+{
+	bool		none = dataset->unit_column == NULL;
+
+	return (RaceParameter) {NAMEOID, none ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), none};
+}
+
+/* What the bound of a series depends on, as jsonb: how many records of a unit it counts, and how its column is computed */
+#define BASIS_OF_SERIES "_racepriv._race_series_basis($3, coalesce($2::text, $1->>'by'), $2 IS NOT NULL, $4, $5)"
 
 /*
  * Raise 55000 if what a series was made for has changed since, so that units would be counted again, and whatever its creation
@@ -84,43 +85,42 @@ void
 race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceDataset *dataset)
 {
 	RaceParameter parameters[] = {
-		RaceText(terms->kept.name),
-		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
-		{NAMEOID, dataset->unit_column == NULL ? (Datum) 0 :
-		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
-		{JSONBOID, terms->kept.series, false},
-		{JSONBOID, basis_of_series(ledger, dataset, terms->kept.series), false}
+		{JSONBOID, terms->kept.series, false}, unit_parameter(dataset),
+		{JSONBOID, source_of_series(ledger, dataset, terms->kept.series), false},
+		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors),
+		RaceText(terms->kept.name), {OIDOID, ObjectIdGetDatum(dataset->relation), false}
 	};
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_series($1, $2, $3, $4, $5)", lengthof(parameters), parameters);
+	race_ledger_run(ledger, "SELECT _racepriv._race_check_series($6, $7, $2, $1, " BASIS_OF_SERIES ")", lengthof(parameters), parameters);
 }
 
 /* Check what is asked of a series, and complete it. */
 static void
 check_series(const RaceLedger *ledger, RaceReleaseTerms *terms, const RaceDataset *dataset)
 {
-	RaceParameter parameters[] = {
-		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
-		{NAMEOID, dataset->unit_column == NULL ? (Datum) 0 :
-		DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), dataset->unit_column == NULL},
-		{JSONBOID, terms->kept.series, false}
+	RaceParameter asked[] = {
+		{JSONBOID, terms->kept.series, false}, unit_parameter(dataset), {OIDOID, ObjectIdGetDatum(dataset->relation), false}
 	};
-	RaceParameter complete[] = {{JSONBOID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}, {JSONBOID, (Datum) 0, false}};
+	RaceParameter complete[] = {
+		{JSONBOID, (Datum) 0, false}, unit_parameter(dataset), {JSONBOID, (Datum) 0, false},
+		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors), {INT4OID, (Datum) 0, false}
+	};
 	uint32		intervals;
 	uint32		lengths;
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT s, (s->>'intervals')::int, (s->>'lengths')::int FROM _racepriv._race_series($1, $2, $3) s",
-					lengthof(parameters), parameters);
+	race_ledger_run(ledger, "SELECT s, (s->>'intervals')::int, (s->>'lengths')::int FROM _racepriv._race_series($3, $2, $1) s",
+					lengthof(asked), asked);
 	complete[0].value = race_ledger_value(1, &isnull);
 	intervals = DatumGetInt32(race_ledger_value(2, &isnull));
 	lengths = DatumGetInt32(race_ledger_value(3, &isnull));
 	lengths = isnull ? race_series_levels(intervals, terms->kept.delta > 0 ? 1 : RACE_SERIES_LEAST) :
 		Min(lengths, race_series_levels(intervals, 1));
-	complete[1].value = Int32GetDatum(lengths);
-	complete[2].value = basis_of_series(ledger, dataset, complete[0].value);
-	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $2, 'basis', $3)", lengthof(complete), complete);
+	complete[2].value = source_of_series(ledger, dataset, complete[0].value);
+	complete[5].value = Int32GetDatum(lengths);
+	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $6, 'basis', " BASIS_OF_SERIES ")", lengthof(complete), complete);
 	terms->kept.series = race_ledger_value(1, &isnull);
+	terms->interval.levels = lengths;
 }
 
 bool
@@ -132,8 +132,11 @@ race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, 
 	uint32		first;
 	bool		isnull;
 
-	race_ledger_run(ledger, "SELECT ($1->>'lengths')::int", 1, parameters);
-	terms->interval.levels = DatumGetInt32(race_ledger_value(1, &isnull));
+	if (terms->interval.levels == 0)
+	{
+		race_ledger_run(ledger, "SELECT ($1->>'lengths')::int", 1, parameters);
+		terms->interval.levels = DatumGetInt32(race_ledger_value(1, &isnull));
+	}
 	race_series_value(version, terms->interval.levels, &first, &terms->interval.length);
 	parameters[1].value = Int32GetDatum(first);
 	parameters[2].value = Int32GetDatum(terms->interval.length);

@@ -79,7 +79,7 @@ label_of_column(const RaceKnownColumn *column)
 {
 	StringInfoData text;
 
-	if (get_typtype(column->schema.subject.type) != TYPTYPE_ENUM)
+	if (get_typtype(column->schema.subject.type) != TYPTYPE_ENUM || column->reason != NULL)
 		return pstrdup(quote_identifier(column->schema.name));
 	initStringInfo(&text);
 	appendStringInfo(&text, "CASE %s::%s", quote_identifier(column->schema.name), column->type);
