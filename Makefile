@@ -51,18 +51,18 @@ else
 # The files of the source that match patterns, by their names in it
 files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 
-# The floors of src/.  Answers import from the core, releases from both; the core from itself.
-FLOORS = core answers release
+# The floors of src/, bottom to top: each uses those below it.
+FLOORS = privacy hash sketch choice release answers
 
 MODULE_big = racepriv
 OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
 # The install script is made of the SQL beside the C, in this order.
-CORE_SQL = params domain sketch privatize moments
+SKETCH_SQL = params domain sketch
 ANSWERS_SQL = fit table_answers estimate classify models moments_answers
 RELEASE_SQL = ledger series released classified protect release columns catalog tables chart label rights
-SQL_PARTS = src/racepriv.sql $(CORE_SQL:%=src/core/%.sql) $(ANSWERS_SQL:%=src/answers/%.sql) \
+SQL_PARTS = src/racepriv.sql $(SKETCH_SQL:%=src/sketch/%.sql) src/release/privatize.sql src/sketch/moments.sql $(ANSWERS_SQL:%=src/answers/%.sql) \
 	$(RELEASE_SQL:%=src/release/%.sql)
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
@@ -76,7 +76,7 @@ REGRESS = $(sort $(patsubst sql/%.sql,%,$(call files_of,sql/*.sql)))
 
 # The same bits everywhere, in JIT bitcode too: no contraction to fused
 # multiply-add but where the code says fma.
-PG_CPPFLAGS = -ffp-contract=off
+PG_CPPFLAGS = -ffp-contract=off -I$(SOURCE)/src
 
 # The same library, whatever the folder is that it is built in
 PG_CPPFLAGS += -ffile-prefix-map=$(realpath .)=. -ffile-prefix-map=$(realpath $(SOURCE))=.
@@ -100,8 +100,8 @@ endif
 
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
-src/core/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
-src/answers/radial.o src/core/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
+src/privacy/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
+src/answers/radial.o src/hash/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 # What the ledger records of the library that drew noise: its version and commit, which is unknown outside of a repository
 # of its own.  The file changes with the commit alone, so that equal sources give equal bits; and whoever installs what
@@ -125,20 +125,19 @@ $(OBJS:.o=.bc): $(HEADERS)
 # module that they load into a server of theirs.
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
-PURE = $(addprefix core/,contingency% measure kernels rows hash% table \
-	summary moment_sums loss_rows domain_choice series noise counters) \
+PURE = privacy/% hash/% choice/% \
 	$(addprefix answers/,factor graphical% period radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:
-	@printf '%s\n' $(filter src/core/%,$(PURE_OBJS))
+	@printf '%s\n' $(filter src/privacy/% src/hash/% src/choice/%,$(PURE_OBJS))
 .PHONY: list-pure-core
 # Tests that have their own race_noisy(), which notes what it is given
 test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/choice_test: REPLACED = -Wl,--wrap=race_noisy
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) $(REPLACED) -lm
-FUZZED_OBJS = src/core/counters.o
+FUZZED_OBJS = src/privacy/counters.o
 $(FUZZERS): %: %.c test/fuzz/fuzz.c test/fuzz/fuzz.h $(FUZZED_OBJS)
-	$(CC) $(CFLAGS) -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
+	$(CC) $(CFLAGS) -I$(SOURCE)/src -I$(shell $(PG_CONFIG) --includedir) -o $@ $(filter %.c %.o,$^) \
 		-L$(shell $(PG_CONFIG) --libdir) -lpq -lm
 test-programs: test/modules/split_aggregate.so test/modules/machine.so
 test/modules/fail_alloc.so test/modules/split_aggregate.so test/modules/machine.so: %.so: %.c

@@ -12,8 +12,8 @@
 
 #include "answers/fit.h"
 #include "answers/table_model.h"
-#include "core/lsh.h"
-#include "core/server.h"
+#include "hash/lsh.h"
+#include "sketch/server.h"
 #include "release/remote.h"
 #include "release/terms.h"
 

@@ -16,9 +16,15 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "../core/core.h"
-#include "classify.h"
-#include "factor.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "hash/table.h"
+#include "privacy/counters.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "sketch/sketch_format.h"
+#include "answers/classify.h"
+#include "answers/factor.h"
 
 /*
  * Calibration: a logistic regression of the class on the scores, from private histograms.

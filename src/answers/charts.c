@@ -11,10 +11,17 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
-#include "../core/core.h"
-#include "distributions.h"
-#include "estimate.h"
-#include "sample.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "hash/table.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/distributions.h"
+#include "answers/estimate.h"
+#include "answers/sample.h"
 
 /*
  * Curves, heat maps and histograms of columns: points of a model, each as a normal distribution.  What one

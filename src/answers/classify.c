@@ -13,10 +13,15 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "../core/core.h"
-#include "classify.h"
-#include "estimate.h"
-#include "mmd.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/classify.h"
+#include "answers/estimate.h"
+#include "answers/mmd.h"
 
 /*
  * The sketches of all classes, asked together about the same query.

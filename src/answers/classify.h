@@ -9,8 +9,10 @@
 
 #include "fmgr.h"
 
-#include "../core/core.h"
-#include "estimate.h"
+#include "hash/lsh.h"
+#include "sketch/server.h"
+#include "sketch/sketch_format.h"
+#include "answers/estimate.h"
 
 /*
  * Classes with scores: the best one, and probabilities.

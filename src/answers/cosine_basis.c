@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cosine_basis.h"
+#include "answers/cosine_basis.h"
 
 #define PI				3.14159265358979323846
 /* Cosines are flat where the box ends, so it ends beyond the places: by this part of their range */

@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "../core/core.h"
-#include "distributions.h"
+#include "hash/lsh.h"
+#include "answers/distributions.h"
 
 /* Hill's expansion around the normal quantile, for all but the far tails */
 static double

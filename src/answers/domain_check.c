@@ -13,8 +13,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "../core/core.h"
-#include "domain_check.h"
+#include "sketch/authority.h"
+#include "answers/domain_check.h"
 
 struct RaceDomainCheck
 {

@@ -12,10 +12,18 @@
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "distributions.h"
-#include "estimate.h"
-#include "solver.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "privacy/noise.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/distributions.h"
+#include "answers/estimate.h"
+#include "answers/solver.h"
+#include "privacy/shares.h"
 
 /* ---------------------------------------------------------------- questions */
 

@@ -16,8 +16,11 @@
 
 #include "fmgr.h"
 
-#include "../core/core.h"
-#include "evaluator.h"
+#include "hash/lsh.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/evaluator.h"
 
 typedef struct RaceQuestion
 {

@@ -9,9 +9,18 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "evaluator.h"
-#include "point_masses.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "hash/table.h"
+#include "privacy/counters.h"
+#include "privacy/noise.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/evaluator.h"
+#include "answers/point_masses.h"
 
 static double
 normal_density(double x, double deviation)

@@ -7,8 +7,11 @@
 
 #include "postgres.h"
 
-#include "../core/core.h"
-#include "radial.h"
+#include "hash/lsh.h"
+#include "hash/table.h"
+#include "sketch/server.h"
+#include "sketch/sketch_format.h"
+#include "answers/radial.h"
 
 /* A number of records, and the variance of its noise */
 typedef struct RaceRecordCount

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../core/core.h"
-#include "factor.h"
+#include "hash/lsh.h"
+#include "answers/factor.h"
 
 /* In four sums, since each addition would wait for the one before */
 double

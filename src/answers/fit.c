@@ -14,11 +14,18 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "fit.h"
-#include "evaluator.h"
-#include "solver.h"
-#include "table_model.h"
+#include "choice/summary.h"
+#include "hash/loss_rows.h"
+#include "hash/lsh.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/fit.h"
+#include "answers/evaluator.h"
+#include "answers/solver.h"
+#include "answers/table_model.h"
 
 /*
  * Fitting a model to a sketch.

@@ -7,10 +7,13 @@
 
 #include "postgres.h"
 
-#include "../core/core.h"
-#include "evaluator.h"
-#include "radial.h"
-#include "solver.h"
+#include "hash/lsh.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch_format.h"
+#include "answers/evaluator.h"
+#include "answers/radial.h"
+#include "answers/solver.h"
 
 /*
  * Fitting a model to a sketch (design: race_fit).

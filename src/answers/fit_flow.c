@@ -8,10 +8,15 @@
 
 #include "miscadmin.h"
 
-#include "../core/core.h"
-#include "factor.h"
-#include "fit.h"
-#include "evaluator.h"
+#include "choice/summary.h"
+#include "hash/loss_rows.h"
+#include "hash/lsh.h"
+#include "privacy/counters.h"
+#include "sketch/server.h"
+#include "sketch/sketch_format.h"
+#include "answers/factor.h"
+#include "answers/fit.h"
+#include "answers/evaluator.h"
 
 /*
  * Limits of time and memory

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graphical_state.h"
+#include "answers/graphical_state.h"
 
 /*
  * The fit minimizes

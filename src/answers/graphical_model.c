@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graphical_state.h"
+#include "answers/graphical_state.h"
 
 size_t
 race_graph_cells(const RaceGraph *graph, RaceColumnSet set)

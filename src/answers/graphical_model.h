@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The columns: at most RACE_GRAPH_COLUMNS (src/core/contingency.h) */
+/* The columns: at most RACE_GRAPH_COLUMNS (src/hash/contingency.h) */
 typedef struct RaceGraphColumns
 {
 	uint32_t	columns;

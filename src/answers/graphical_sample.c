@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "graphical_state.h"
+#include "answers/graphical_state.h"
 
 /*
  * Columns are drawn one after the other, given the columns of a clique that were drawn before.  Rows are sorted by

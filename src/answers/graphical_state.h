@@ -8,8 +8,8 @@
 #ifndef RACE_GRAPHICAL_STATE_H
 #define RACE_GRAPHICAL_STATE_H
 
-#include "../core/core.h"
-#include "graphical_model.h"
+#include "hash/contingency.h"
+#include "answers/graphical_model.h"
 
 /*
  * A factor between a clique and its tables: potentials of tables are added up to it, and marginals come from it.  Those

@@ -9,12 +9,20 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "../core/core.h"
-#include "distributions.h"
-#include "estimate.h"
-#include "evaluator.h"
-#include "mmd.h"
-#include "solver.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "hash/table.h"
+#include "privacy/counters.h"
+#include "privacy/noise.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/distributions.h"
+#include "answers/estimate.h"
+#include "answers/evaluator.h"
+#include "answers/mmd.h"
+#include "answers/solver.h"
 
 /*
  * Products of sketches.

@@ -7,7 +7,9 @@
 
 #include "postgres.h"
 
-#include "../core/core.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
 
 /* The mean density of a sketch at its own records */
 typedef struct RaceTypical

@@ -12,11 +12,18 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "estimate.h"
-#include "evaluator.h"
-#include "factor.h"
-#include "fit.h"
+#include "choice/summary.h"
+#include "hash/loss_rows.h"
+#include "hash/lsh.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/estimate.h"
+#include "answers/evaluator.h"
+#include "answers/factor.h"
+#include "answers/fit.h"
 
 /* A search for a place where an answer of a sketch is highest, without derivatives */
 typedef struct Search

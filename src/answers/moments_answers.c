@@ -13,16 +13,24 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "distributions.h"
-#include "classify.h"
-#include "estimate.h"
-#include "factor.h"
-#include "moments_psd.h"
+#include "hash/lsh.h"
+#include "hash/moment_sums.h"
+#include "privacy/noise.h"
+#include "sketch/moments.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/distributions.h"
+#include "answers/classify.h"
+#include "answers/estimate.h"
+#include "answers/factor.h"
+#include "answers/moments_psd.h"
 
 /*
  * Moments as answers ask them: with the projected sums, and by columns of the record.  Places count the
- * numbers of v; place 0 is the constant (core/moments.h).  Columns count those of the record, from 1 on.
+ * numbers of v; place 0 is the constant (sketch/moments.h).  Columns count those of the record, from 1 on.
  */
 
 typedef struct RaceMomentSource

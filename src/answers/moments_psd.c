@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "../core/core.h"
-#include "factor.h"
-#include "moments_psd.h"
+#include "hash/lsh.h"
+#include "answers/factor.h"
+#include "answers/moments_psd.h"
 
 /*
  * Sums of products with noise, and the exact ones that they most likely come from.

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../core/core.h"
-#include "period.h"
+#include "privacy/series.h"
+#include "answers/period.h"
 
 typedef struct Node
 {

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "point_masses.h"
+#include "answers/point_masses.h"
 
 /*
  * A pair of nodes is a point mass if its excess over the local baseline, less TIMES_AROUND times that

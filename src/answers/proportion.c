@@ -10,12 +10,20 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "cosine_basis.h"
-#include "estimate.h"
-#include "evaluator.h"
-#include "factor.h"
-#include "solver.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "hash/table.h"
+#include "privacy/counters.h"
+#include "privacy/noise.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/cosine_basis.h"
+#include "answers/estimate.h"
+#include "answers/evaluator.h"
+#include "answers/factor.h"
+#include "answers/solver.h"
 
 /*
  * The values lie between L and U, and the share (value - L) / (U - L) of each record is in

@@ -4,7 +4,8 @@
  */
 #include <math.h>
 
-#include "radial.h"
+#include "answers/radial.h"
+#include "hash/table.h"
 
 #define CLOSE_NODES		(RACE_RADIAL_ROOTS * 3 / 4 + 2)
 #define NEAR_NODES		(RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2)

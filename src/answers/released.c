@@ -27,13 +27,21 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "../core/core.h"
-#include "../release/ledger.h"
-#include "../release/names.h"
-#include "classify.h"
-#include "estimate.h"
-#include "period.h"
-#include "table_answers.h"
+#include "hash/contingency.h"
+#include "hash/lsh.h"
+#include "privacy/counters.h"
+#include "privacy/noise.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "release/ledger.h"
+#include "release/names.h"
+#include "answers/classify.h"
+#include "answers/estimate.h"
+#include "answers/period.h"
+#include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);

@@ -20,11 +20,18 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "classify.h"
-#include "evaluator.h"
-#include "fit.h"
-#include "sample.h"
+#include "choice/summary.h"
+#include "hash/lsh.h"
+#include "hash/sequences.h"
+#include "hash/table.h"
+#include "privacy/counters.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/classify.h"
+#include "answers/evaluator.h"
+#include "answers/fit.h"
+#include "answers/sample.h"
 
 /* --------------------------------------------- the model of a sketch, as a distribution */
 

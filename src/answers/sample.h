@@ -7,8 +7,9 @@
 
 #include "postgres.h"
 
-#include "../core/core.h"
-#include "classify.h"
+#include "hash/lsh.h"
+#include "sketch/sketch_format.h"
+#include "answers/classify.h"
 
 /*
  * The model of a sketch, as a distribution.

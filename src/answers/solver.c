@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/core.h"
-#include "factor.h"
-#include "solver.h"
+#include "hash/lsh.h"
+#include "hash/sequences.h"
+#include "answers/factor.h"
+#include "answers/solver.h"
 
 /* ------------------- discrete Fourier transforms (Cooley & Tukey 1965), axis by axis */
 

@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../core/core.h"
-#include "radial.h"
+#include "answers/radial.h"
 
 /* Plain C99 without PostgreSQL headers */
 

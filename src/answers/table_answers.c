@@ -13,8 +13,14 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
-#include "../core/core.h"
-#include "table_answers.h"
+#include "hash/contingency.h"
+#include "hash/lsh.h"
+#include "privacy/noise.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/table_answers.h"
 
 /* ---------------------------------------------------------- opened releases */
 

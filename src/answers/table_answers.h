@@ -9,8 +9,11 @@
 
 #include "fmgr.h"
 
-#include "../core/core.h"
-#include "table_model.h"
+#include "hash/contingency.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "sketch/sketch_format.h"
+#include "answers/table_model.h"
 
 /* Private tables of a release, while they are asked */
 typedef struct RaceOpenTables

@@ -12,9 +12,13 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "../core/core.h"
-#include "distributions.h"
-#include "table_answers.h"
+#include "hash/contingency.h"
+#include "hash/lsh.h"
+#include "privacy/counters.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "answers/distributions.h"
+#include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_mean);
 PG_FUNCTION_INFO_V1(race_tables_histogram);

@@ -9,8 +9,13 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "../core/core.h"
-#include "table_model.h"
+#include "choice/measure.h"
+#include "hash/contingency.h"
+#include "privacy/counters.h"
+#include "privacy/noise.h"
+#include "sketch/sketch.h"
+#include "sketch/sketch_format.h"
+#include "answers/table_model.h"
 
 #define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (test/bench/TABLES.md) */
 #define LEAST_VARIANCE			1.0		/* in a fit: less would make it converge slowly, and for nothing */

@@ -12,8 +12,10 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 
-#include "../core/core.h"
-#include "table_answers.h"
+#include "hash/contingency.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_modes);
 

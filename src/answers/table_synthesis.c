@@ -17,9 +17,13 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "../core/core.h"
-#include "domain_check.h"
-#include "table_answers.h"
+#include "hash/lsh.h"
+#include "hash/sequences.h"
+#include "sketch/authority.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "answers/domain_check.h"
+#include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_rows);
 PG_FUNCTION_INFO_V1(race_tables_rank);

@@ -32,9 +32,9 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "../core/domain.h"
-#include "column_facts.h"
-#include "lineage.h"
+#include "sketch/domain.h"
+#include "release/column_facts.h"
+#include "release/lineage.h"
 
 /*
  * What a condition says of a column.

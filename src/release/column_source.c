@@ -20,9 +20,9 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "column_source.h"
-#include "lineage.h"
-#include "settings.h"
+#include "release/column_source.h"
+#include "release/lineage.h"
+#include "release/settings.h"
 
 /*
  * Expressions of views are put into each other, until there are columns of tables alone.  So what a view selects besides,

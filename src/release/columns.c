@@ -21,11 +21,11 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-#include "columns.h"
-#include "lineage.h"
-#include "relations.h"
-#include "settings.h"
-#include "shown.h"
+#include "release/columns.h"
+#include "release/lineage.h"
+#include "release/relations.h"
+#include "release/settings.h"
+#include "release/shown.h"
 
 /*
  * From what is known to cells.

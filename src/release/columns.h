@@ -7,9 +7,9 @@
 
 #include "postgres.h"
 
-#include "../core/domain.h"
-#include "column_facts.h"
-#include "ledger.h"
+#include "sketch/domain.h"
+#include "release/column_facts.h"
+#include "release/ledger.h"
 
 /* What the owner said of a column last (race_describe) */
 typedef struct RaceDescription

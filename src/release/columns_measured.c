@@ -12,12 +12,19 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 
-#include "../core/core.h"
-#include "columns.h"
-#include "columns_measured.h"
-#include "dataset.h"
-#include "ledger.h"
-#include "shown.h"
+#include "choice/contingency_select.h"
+#include "choice/domain_choice.h"
+#include "choice/measure.h"
+#include "hash/contingency.h"
+#include "privacy/noise.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "release/columns.h"
+#include "release/columns_measured.h"
+#include "release/dataset.h"
+#include "release/ledger.h"
+#include "release/shown.h"
 
 /* --------------------------------------------------------------- domains */
 

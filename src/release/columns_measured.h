@@ -7,8 +7,8 @@
 
 #include "postgres.h"
 
-#include "../core/domain.h"
-#include "dataset.h"
+#include "sketch/domain.h"
+#include "release/dataset.h"
 
 /* The columns of a release, in its order, and a measure after them */
 typedef struct RaceColumnsMeasured

@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
-#include "names.h"
+#include "release/names.h"
 
 /* The fields of _racepriv.race_identity, from 0 on */
 enum

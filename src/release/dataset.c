@@ -10,8 +10,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "dataset.h"
-#include "relations.h"
+#include "release/dataset.h"
+#include "release/relations.h"
 
 RaceDataset *
 race_dataset_look_up(const RaceLedger *ledger, const char *name)

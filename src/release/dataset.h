@@ -9,7 +9,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "ledger.h"
+#include "release/ledger.h"
 
 /* What race_protect registered, as it is now */
 typedef struct RaceDataset

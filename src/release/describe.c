@@ -16,15 +16,15 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "../core/authority.h"
-#include "../core/domain.h"
-#include "../core/server.h"
-#include "columns.h"
-#include "dataset.h"
-#include "describe.h"
-#include "ledger.h"
-#include "relations.h"
-#include "settings.h"
+#include "sketch/authority.h"
+#include "sketch/domain.h"
+#include "sketch/server.h"
+#include "release/columns.h"
+#include "release/dataset.h"
+#include "release/describe.h"
+#include "release/ledger.h"
+#include "release/relations.h"
+#include "release/settings.h"
 
 PG_FUNCTION_INFO_V1(race_describe);
 

@@ -9,7 +9,7 @@
 
 #include "fmgr.h"
 
-#include "columns.h"
+#include "release/columns.h"
 
 /* A column and its description, which may wait for bounds by noisy counts */
 typedef struct RaceDescribed

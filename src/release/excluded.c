@@ -17,12 +17,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "../core/authority.h"
-#include "../core/domain.h"
-#include "../core/params.h"
-#include "../core/record.h"
-#include "column_facts.h"
-#include "excluded.h"
+#include "sketch/authority.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "release/column_facts.h"
+#include "release/excluded.h"
 
 /*
  * A release leaves out rows that give no record, and does not tell how many, as that depends on the

@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "release_plan.h"
+#include "release/release_plan.h"
 
 /*
  * Return which rows a planned release may leave out: "the record is NULL or a number is NaN", for example;

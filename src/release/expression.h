@@ -10,7 +10,7 @@
 #include "nodes/parsenodes.h"
 #include "parser/parse_node.h"
 
-#include "lineage.h"
+#include "release/lineage.h"
 
 /* The statements of a text, not yet looked up anywhere */
 extern List *race_parse(const char *text);

@@ -22,12 +22,12 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "../core/authority.h"
-#include "../core/server.h"
-#include "ledger.h"
-#include "lineage.h"
-#include "relations.h"
-#include "settings.h"
+#include "sketch/authority.h"
+#include "sketch/server.h"
+#include "release/ledger.h"
+#include "release/lineage.h"
+#include "release/relations.h"
+#include "release/settings.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.

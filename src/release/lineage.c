@@ -33,8 +33,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "names.h"
-#include "lineage.h"
+#include "release/names.h"
+#include "release/lineage.h"
 
 /*
  * Which tables a relation is made of, and whether each of its rows belongs to

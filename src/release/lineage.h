@@ -12,7 +12,7 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
-#include "mutable.h"
+#include "release/mutable.h"
 
 /*
  * Which functions an expression or a query calls, seen or unseen.

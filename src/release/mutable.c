@@ -14,7 +14,7 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
-#include "mutable.h"
+#include "release/mutable.h"
 
 #define A_CONSTANT	"Write a constant, as in date '2026-01-01'."
 #define TIME_ZONE	"It depends on the time zone of the session: fix that, as in (x AT TIME ZONE 'UTC')::date."

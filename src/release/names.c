@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
-#include "names.h"
+#include "release/names.h"
 
 bool
 race_named_is(const RaceNamed *named, const char *name)

@@ -14,12 +14,19 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "../core/core.h"
-#include "columns_measured.h"
-#include "dataset.h"
-#include "ledger.h"
-#include "release_plan.h"
-#include "terms.h"
+#include "choice/contingency_select.h"
+#include "choice/domain_choice.h"
+#include "choice/measure.h"
+#include "hash/contingency.h"
+#include "privacy/noise.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "release/columns_measured.h"
+#include "release/dataset.h"
+#include "release/ledger.h"
+#include "release/release_plan.h"
+#include "release/terms.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
 

@@ -12,11 +12,11 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "../core/privatize.h"
-#include "describe.h"
-#include "ledger.h"
-#include "lineage.h"
-#include "relations.h"
+#include "release/privatize.h"
+#include "release/describe.h"
+#include "release/ledger.h"
+#include "release/lineage.h"
+#include "release/relations.h"
 
 PG_FUNCTION_INFO_V1(race_protect);
 PG_FUNCTION_INFO_V1(race_budget_limit);

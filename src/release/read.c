@@ -36,17 +36,17 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "../core/authority.h"
-#include "../core/domain.h"
-#include "../core/privatize.h"
-#include "../core/record.h"
-#include "../core/server.h"
-#include "../core/sketch.h"
-#include "column_facts.h"
-#include "lineage.h"
-#include "read.h"
-#include "settings.h"
-#include "remote.h"
+#include "sketch/authority.h"
+#include "sketch/domain.h"
+#include "release/privatize.h"
+#include "sketch/record.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "release/column_facts.h"
+#include "release/lineage.h"
+#include "release/read.h"
+#include "release/settings.h"
+#include "release/remote.h"
 
 /*
  * The read phase of a release: the query runs, and noise is drawn.

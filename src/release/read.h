@@ -9,7 +9,7 @@
 
 #include "nodes/parsenodes.h"
 
-#include "release_plan.h"
+#include "release/release_plan.h"
 
 /*
  * The read phase of a release: the query runs, and noise is drawn.

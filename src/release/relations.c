@@ -19,8 +19,8 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
-#include "lineage.h"
-#include "relations.h"
+#include "release/lineage.h"
+#include "release/relations.h"
 
 /* ------------------------------------------------------------------- parts */
 

@@ -24,17 +24,17 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
-#include "../core/authority.h"
-#include "../core/noise.h"
-#include "../core/params.h"
-#include "../core/privatize.h"
-#include "expression.h"
-#include "ledger.h"
-#include "read.h"
-#include "relations.h"
-#include "release_plan.h"
-#include "settings.h"
-#include "template.h"
+#include "sketch/authority.h"
+#include "privacy/noise.h"
+#include "sketch/params.h"
+#include "release/privatize.h"
+#include "release/expression.h"
+#include "release/ledger.h"
+#include "release/read.h"
+#include "release/relations.h"
+#include "release/release_plan.h"
+#include "release/settings.h"
+#include "release/template.h"
 
 /* Who may read nothing of a relation learns nothing of it here. */
 void

@@ -9,12 +9,12 @@
 
 #include "nodes/parsenodes.h"
 
-#include "../core/domain_choice.h"
-#include "../core/summary.h"
-#include "dataset.h"
-#include "lineage.h"
-#include "series_units.h"
-#include "terms.h"
+#include "choice/domain_choice.h"
+#include "choice/summary.h"
+#include "release/dataset.h"
+#include "release/lineage.h"
+#include "release/series_units.h"
+#include "release/terms.h"
 
 /* Expressions as PostgreSQL writes them, all names qualified; NULL for those that there are not */
 typedef struct RaceWritten

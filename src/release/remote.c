@@ -31,8 +31,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "lineage.h"
-#include "remote.h"
+#include "release/lineage.h"
+#include "release/remote.h"
 
 /*
  * Relations whose rows lie on other servers, and how they are read there.

@@ -10,7 +10,7 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "request.h"
+#include "release/request.h"
 
 const struct RaceArgumentFacts race_arguments[RACE_ARGUMENTS] =
 {

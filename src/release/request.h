@@ -7,8 +7,8 @@
 
 #include "postgres.h"
 
-#include "../core/sketch.h"
-#include "ledger.h"
+#include "sketch/sketch.h"
+#include "release/ledger.h"
 
 /* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum RaceArgument

@@ -14,9 +14,9 @@
 #include "utils/tuplestore.h"
 #include "utils/uuid.h"
 
-#include "../core/server.h"
-#include "settings.h"
-#include "series_units.h"
+#include "sketch/server.h"
+#include "release/settings.h"
+#include "release/series_units.h"
 
 #define TAKEN_UNITS		"race_taken_units"
 

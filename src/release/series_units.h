@@ -13,7 +13,7 @@
 
 #include "utils/queryenvironment.h"
 
-#include "ledger.h"
+#include "release/ledger.h"
 
 /* What the query of a value calls the units of earlier values: (unit uuid, records bigint) */
 #define RACE_EARLIER_UNITS	"race_earlier_units"

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "settings.h"
+#include "release/settings.h"
 
 /* Set a setting of an extension, if it is loaded. */
 static void

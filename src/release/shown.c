@@ -16,8 +16,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "names.h"
-#include "shown.h"
+#include "release/names.h"
+#include "release/shown.h"
 
 PG_FUNCTION_INFO_V1(race_is_shown);
 PG_FUNCTION_INFO_V1(race_sql_check_shown);

@@ -21,16 +21,16 @@
 #include "utils/regproc.h"
 #include "utils/uuid.h"
 
-#include "../core/domain.h"
-#include "../core/params.h"
-#include "../core/record.h"
-#include "expression.h"
-#include "ledger.h"
-#include "read.h"
-#include "relations.h"
-#include "remote.h"
-#include "settings.h"
-#include "template.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/record.h"
+#include "release/expression.h"
+#include "release/ledger.h"
+#include "release/read.h"
+#include "release/relations.h"
+#include "release/remote.h"
+#include "release/settings.h"
+#include "release/template.h"
 
 /*
  * The query that collects the records is a template of ours, analyzed under a

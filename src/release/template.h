@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "release_plan.h"
+#include "release/release_plan.h"
 
 /* Analyze the query of a release, or of the values of a column whose bounds are wanted: sets query, rows and what is written. */
 extern void race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan);

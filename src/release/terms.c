@@ -15,15 +15,16 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "../core/moment_sums.h"
-#include "../core/noise.h"
-#include "../core/params.h"
-#include "../core/privatize.h"
-#include "../core/series.h"
-#include "../core/sketch_format.h"
-#include "column_source.h"
-#include "shown.h"
-#include "terms.h"
+#include "hash/moment_sums.h"
+#include "privacy/noise.h"
+#include "sketch/params.h"
+#include "release/privatize.h"
+#include "privacy/series.h"
+#include "privacy/wishart.h"
+#include "sketch/sketch_format.h"
+#include "release/column_source.h"
+#include "release/shown.h"
+#include "release/terms.h"
 
 bool		(*race_release_can_fit) (const RaceParams *params);
 Datum		(*race_release_fit) (Datum sketch);

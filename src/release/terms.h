@@ -7,10 +7,10 @@
 
 #include "postgres.h"
 
-#include "../core/domain.h"
-#include "../core/params.h"
-#include "dataset.h"
-#include "request.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "release/dataset.h"
+#include "release/request.h"
 
 /* The label of all rows whose label was not chosen */
 #define RACE_OTHER				"other"

@@ -14,11 +14,18 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "../core/core.h"
-#include "../core/moment_sums.h"
-#include "columns.h"
-#include "columns_measured.h"
-#include "terms_columns.h"
+#include "choice/contingency_select.h"
+#include "choice/domain_choice.h"
+#include "choice/measure.h"
+#include "hash/contingency.h"
+#include "privacy/noise.h"
+#include "sketch/domain.h"
+#include "sketch/params.h"
+#include "sketch/server.h"
+#include "hash/moment_sums.h"
+#include "release/columns.h"
+#include "release/columns_measured.h"
+#include "release/terms_columns.h"
 
 /* Let the release be of columns that were looked up. */
 static void

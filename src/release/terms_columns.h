@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "terms.h"
+#include "release/terms.h"
 
 /* Let a release count the cells of its columns; a label, or NULL, and a workload, text[] or 0, say what matters most. */
 extern void race_terms_use_columns(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms, const char *label,

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../src/core/lsh.h"
-#include "../../src/core/counters.h"
+#include "hash/lsh.h"
+#include "privacy/counters.h"
 
 #define RUNS		5
 #define BATCH		64			/* records hashed together */

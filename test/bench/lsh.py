@@ -1,4 +1,4 @@
-"""The row functions of src/core, by ctypes: the extension's own, outside of it."""
+"""The row functions of src/hash, by ctypes: the extension's own, outside of it."""
 import ctypes
 import itertools
 

@@ -3,7 +3,7 @@
  *		What both fuzzers need: values as bytes, randomness, a server, a judgement.
  */
 #include "fuzz.h"
-#include "../../src/core/counters.h"
+#include "privacy/counters.h"
 
 #include <stdio.h>
 #include <stdlib.h>

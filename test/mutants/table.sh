@@ -5,7 +5,7 @@
 # EXPRESSION is a substitution of Perl that matches once in src/*/*.c.  Tests are unit tests (x_test), files of
 # test/t without .pl, or regression tests; the fastest is named first.
 #
-# enforce_limit() of src/core/moment_sums.c removed is not a mistake that a test could see: no record reaches it.  Let N be
+# enforce_limit() of src/hash/moment_sums.c removed is not a mistake that a test could see: no record reaches it.  Let N be
 # the norm with what rounding adds at most.  Squares of integers, or half of their sum, are beyond the limit,
 # floor(N^2) + 1, only from N^2 + 1/2 on, which is 3e-11 of N^2 or more (256 columns of 2^13).  Roots and factors in floating
 # point are off by less than 1e-13.

@@ -7,7 +7,7 @@ use Test::More;
 
 # Functions and variables by the object file that defines them, and what each file refers to
 my (%floor, %object, %refers);
-for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o') {
+for my $object (glob 'src/*/*.o') {
 	my ($floor) = $object =~ m{^src/(\w+)/};
 	open my $nm, '-|', 'nm', $object or die "nm: $!\n";
 	while (<$nm>) {

@@ -96,7 +96,7 @@ sub missing {
 
 my $text = slurp("$doc/paper.md");
 is(missing($text), '', 'all files and functions exist');
-is(missing('`src/core/nothing.c`, `race_nothing()`, `race_kde()`'), 'src/core/nothing.c race_nothing', 'control: others are found missing');
+is(missing('`src/sketch/nothing.c`, `race_nothing()`, `race_kde()`'), 'src/sketch/nothing.c race_nothing', 'control: others are found missing');
 
 my @pieces = ((map { "Definition $_" } '2.1', '2.2', '2.4'), (map { "Theorem $_" } '2.3', '2.5', '3.2', '3.4'),
 	'Lemma 3.1', 'Lemma 3.3', 'Corollary 3.5', 'Algorithm 1', 'Algorithm 2', (map { "Figure $_" } 1 .. 7), (map { "Table $_" } 1 .. 4),

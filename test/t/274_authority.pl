@@ -14,7 +14,7 @@ for my $file (glob 'src/*.c src/*/*.[ch]') {
 	open my $in, '<', $file or die "$file: $!\n";
 	push @switching, $file if grep { /\bSetUserId(?:AndSecContext|AndContext)?\b|\bSetCurrentRoleId\b/ } readline $in;
 }
-is("@switching", 'src/core/authority.c', 'one module changes the current user');
+is("@switching", 'src/sketch/authority.c', 'one module changes the current user');
 
 # --------------------------------------------------------------- a trap
 

@@ -62,7 +62,7 @@ sub make_pair {
 	return;
 }
 
-# The wire format (src/core/sketch_format.c) as [count, counters ...]
+# The wire format (src/sketch/sketch_format.c) as [count, counters ...]
 sub decode {
 	my ($hex) = @_;
 	my $bytes = pack 'H*', $hex;

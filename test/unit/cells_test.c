@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../src/core/contingency.h"
+#include "hash/contingency.h"
 #include "helpers.h"
 #include "tap.h"
 

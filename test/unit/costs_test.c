@@ -11,10 +11,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../../src/core/contingency.h"
-#include "../../src/core/domain_choice.h"
-#include "../../src/core/series.h"
-#include "../../src/core/summary.h"
+#include "hash/contingency.h"
+#include "choice/domain_choice.h"
+#include "privacy/series.h"
+#include "choice/summary.h"
+#include "privacy/budget.h"
+#include "privacy/shares.h"
+#include "privacy/wishart.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * counters_test.c
  *		Arrays of counters against a model that takes one at a time, in 64 bits.
  */
-#include "../../src/core/counters.h"
+#include "privacy/counters.h"
 #include "helpers.h"
 #include "tap.h"
 

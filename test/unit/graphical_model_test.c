@@ -2,8 +2,8 @@
  * graphical_model_test.c
  *		The graphical model against sums over all rows: probabilities, events, samples, and the fit.
  */
-#include "../../src/answers/graphical_model.h"
-#include "../../src/core/contingency.h"
+#include "answers/graphical_model.h"
+#include "hash/contingency.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -6,10 +6,11 @@
  * have the same plan; and the differences of all exact numbers of all values together cost no more than the epsilon or rho
  * that each value says the series costs.  A person has at most m records in each stream, in any intervals.
  */
-#include "../../src/core/contingency.h"
-#include "../../src/core/measure.h"
-#include "../../src/core/moment_sums.h"
-#include "../../src/core/series.h"
+#include "hash/contingency.h"
+#include "choice/measure.h"
+#include "hash/moment_sums.h"
+#include "privacy/series.h"
+#include "privacy/wishart.h"
 #include "tap.h"
 #include "tape.h"
 

@@ -20,8 +20,9 @@
  */
 #include <float.h>
 
-#include "../../src/core/contingency.h"
-#include "../../src/core/measure.h"
+#include "hash/contingency.h"
+#include "choice/measure.h"
+#include "privacy/budget.h"
 #include "tap.h"
 #include "tape.h"
 

@@ -19,11 +19,12 @@
  */
 #include <float.h>
 
-#include "../../src/core/table.h"
-#include "../../src/core/moment_sums.h"
-#include "../../src/core/loss_rows.h"
-#include "../../src/core/summary.h"
-#include "../../src/core/counters.h"
+#include "hash/table.h"
+#include "hash/moment_sums.h"
+#include "hash/loss_rows.h"
+#include "choice/summary.h"
+#include "privacy/counters.h"
+#include "privacy/wishart.h"
 #include "kernels.h"
 #include "tap.h"
 #include "tape.h"

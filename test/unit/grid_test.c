@@ -4,7 +4,7 @@
  *		record, and coarse nodes follow exactly from fine ones.  The noise of a release
  *		rests on both.
  */
-#include "../../src/core/summary.h"
+#include "choice/summary.h"
 #include "helpers.h"
 #include "tap.h"
 

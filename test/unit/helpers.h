@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../../src/core/table.h"
-#include "../../src/core/moment_sums.h"
-#include "../../src/core/noise.h"
+#include "hash/table.h"
+#include "hash/moment_sums.h"
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
 
 /*
  * AddressSanitizer looks for errors of memory, and makes code several times slower.  With it

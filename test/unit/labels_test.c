@@ -7,7 +7,9 @@
  * records, and rho once if it is (doc/privacy.md).  Here what i records change is taken from the
  * proofs there, and the noise from the plan of a release.
  */
-#include "../../src/core/summary.h"
+#include "choice/summary.h"
+#include "privacy/shares.h"
+#include "privacy/wishart.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -2,8 +2,8 @@
  * normal_test.c
  *		Quantiles: the inverse normal, Student's t and the inverse Cauchy.
  */
-#include "../../src/answers/distributions.h"
-#include "../../src/core/lsh.h"
+#include "answers/distributions.h"
+#include "hash/lsh.h"
 #include "helpers.h"
 #include "tap.h"
 

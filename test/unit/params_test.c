@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 
-#include "../../src/core/sequences.h"
+#include "hash/sequences.h"
 #include "kernels.h"
 #include "tap.h"
 

@@ -5,6 +5,7 @@
 #include "../../src/answers/radial.h"
 #include "kernels.h"
 #include "tap.h"
+#include "answers/radial.h"
 
 /* One kernel alone, with arrays or not; the caller frees it */
 static RaceParams *

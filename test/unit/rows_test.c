@@ -2,7 +2,7 @@
  * rows_test.c
  *		Row functions: the same bits everywhere, whatever computes them.  (known_test.c has known answers.)
  */
-#include "../../src/core/sequences.h"
+#include "hash/sequences.h"
 #include "kernels.h"
 #include "tap.h"
 

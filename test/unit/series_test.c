@@ -1,7 +1,7 @@
 /* Series: which intervals values have, what they cost together, and the weights of periods */
-#include "../../src/answers/period.h"
-#include "../../src/core/series.h"
-#include "../../src/core/summary.h"
+#include "answers/period.h"
+#include "privacy/series.h"
+#include "choice/summary.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * sobol_test.c
  *		The scrambled Sobol' sequence: even together, uniform each alone.
  */
-#include "../../src/core/sequences.h"
+#include "hash/sequences.h"
 #include "helpers.h"
 #include "tap.h"
 

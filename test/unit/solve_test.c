@@ -6,6 +6,7 @@
 #include "helpers.h"
 #include "kernels.h"
 #include "tap.h"
+#include "answers/solver.h"
 
 /* A Gram matrix of m points */
 #define DENSE(points, n)	(&(RaceGram) {.m = (n), .dense = (points)})

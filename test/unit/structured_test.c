@@ -6,7 +6,7 @@
  * Row functions are fixed by seeds, so there are no false alarms: these tests pass always or
  * never.
  */
-#include "../../src/core/sequences.h"
+#include "hash/sequences.h"
 #include "kernels.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  *
  * Row functions have fixed seeds: nothing here fails by luck.
  */
-#include "../../src/core/loss_rows.h"
+#include "hash/loss_rows.h"
 #include "helpers.h"
 #include "tap.h"
 

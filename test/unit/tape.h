@@ -6,8 +6,8 @@
 #ifndef RACE_TEST_TAPE_H
 #define RACE_TEST_TAPE_H
 
-#include "../../src/core/counters.h"
-#include "../../src/core/summary.h"
+#include "privacy/counters.h"
+#include "choice/summary.h"
 #include "helpers.h"
 
 static void *

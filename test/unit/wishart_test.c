@@ -8,9 +8,11 @@
  *
  * Draws are pseudo-random and always the same, so that nothing here is left to luck.
  */
-#include "../../src/answers/factor.h"
-#include "../../src/core/summary.h"
-#include "../../src/core/counters.h"
+#include "answers/factor.h"
+#include "choice/summary.h"
+#include "privacy/counters.h"
+#include "privacy/budget.h"
+#include "privacy/wishart.h"
 #include "helpers.h"
 #include "tap.h"
 #include "wide.h"

@@ -1,0 +1,762 @@
+/*
+ * contingency.c
+ *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets of three: plain C
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hash/contingency.h"
+#include "privacy/counters.h"
+
+void
+race_contingency_of(const RaceParams *params, RaceContingency *tables)
+{
+	tables->dims = params->dims;
+	tables->cells = race_array(params, RACE_ARRAY_CELLS);
+	tables->groups = race_array(params, RACE_ARRAY_GROUPS);
+	tables->workload = race_array(params, RACE_ARRAY_WORKLOAD);
+	tables->n_workload = params->workload;
+	tables->joined = race_array(params, RACE_ARRAY_JOINED);
+	tables->n_joined = params->joined;
+	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
+	tables->n_measured = params->outputs;
+	race_contingency_set(tables);
+}
+
+void
+race_contingency_set(RaceContingency *tables)
+{
+	uint32_t	last = tables->dims - 1;
+	bool		measure = tables->dims > 1 && tables->groups != NULL && tables->cells != NULL && tables->groups[last] == 0;
+
+	tables->columns = tables->dims - measure;
+	tables->parts = measure ? (uint32_t) fmin(fmax(tables->cells[last], 1), RACE_MEASURE_PARTS) : 1;
+	tables->unit = measure ? RACE_MEASURE_UNIT : 1;
+	tables->triples = 0;
+	/* bound: the sets of the workload */
+	while (tables->workload != NULL && tables->triples < tables->n_workload &&
+		   tables->workload[RACE_TABLE_NUMBERS * tables->triples + 1] >= RACE_CONTINGENCY_COLUMNS)
+		tables->triples++;
+}
+
+double
+race_contingency_variance(const RaceContingency *tables, double of_counter)
+{
+	return of_counter * tables->parts / ((double) tables->unit * (double) tables->unit);
+}
+
+void
+race_contingency_part(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+					  uint32_t part, size_t from, size_t n, double *records)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		int64_t		counter;
+
+		race_counters_load(counters.counters, counters.width, table->at + (from + i) * tables->parts + part, 1,
+						   &counter);
+		records[i] = (double) counter / (double) tables->unit;
+	}
+}
+
+void
+race_contingency_records(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+						 size_t from, size_t n, double *records)
+{
+	double		of_part;
+
+	race_contingency_part(tables, table, counters, 0, from, n, records);
+	for (uint32_t part = 1; part < tables->parts; part++)
+		for (size_t i = 0; i < n; i++)
+		{
+			race_contingency_part(tables, table, counters, part, from + i, 1, &of_part);
+			records[i] += of_part;
+		}
+}
+
+/* ------------------------------------------------------------------ groups */
+
+/* The ordinary cells of a column, and the groups that they are in */
+static uint32_t
+ordinary_cells(const RaceContingency *tables, uint32_t column)
+{
+	return (uint32_t) (tables->cells[column] - tables->groups[tables->dims + column]);
+}
+
+static uint32_t
+ordinary_groups(const RaceContingency *tables, uint32_t column)
+{
+	uint32_t	size = (uint32_t) tables->groups[column];
+
+	return (ordinary_cells(tables, column) + size - 1) / size;
+}
+
+uint32_t
+race_contingency_finest(const RaceContingency *tables, uint32_t column)
+{
+	return ordinary_groups(tables, column) + (uint32_t) tables->groups[tables->dims + column];
+}
+
+/* What the groups of a column were joined to; NULL if none were */
+static const double *
+joined_of(const RaceContingency *tables, uint32_t column)
+{
+	const double *joined = tables->joined;
+
+	for (uint32_t j = 0; joined != NULL && j < column; j++)
+		joined += race_contingency_finest(tables, j);
+	return joined;
+}
+
+uint32_t
+race_contingency_groups(const RaceContingency *tables, uint32_t column)
+{
+	uint32_t	finest = race_contingency_finest(tables, column);
+	const double *joined = joined_of(tables, column);
+	double		last = 0;
+
+	if (joined == NULL)
+		return finest;
+	for (uint32_t i = 0; i < finest; i++)
+		last = joined[i] > last ? joined[i] : last;
+	return (uint32_t) last + 1;
+}
+
+/* The group of a cell before groups are joined */
+static uint32_t
+finest_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
+{
+	uint32_t	ordinary = ordinary_cells(tables, column);
+
+	return cell < ordinary ? cell / (uint32_t) tables->groups[column] :
+		ordinary_groups(tables, column) + (cell - ordinary);
+}
+
+uint32_t
+race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
+{
+	uint32_t	group = finest_group(tables, column, cell);
+	const double *joined = joined_of(tables, column);
+
+	return joined != NULL ? (uint32_t) joined[group] : group;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+uint32_t
+race_contingency_tables(const RaceContingency *tables)
+{
+	return tables->measured != NULL ? tables->n_measured :
+		tables->columns + tables->columns * (tables->columns - 1) / 2 + tables->triples;
+}
+
+void
+race_contingency_columns(const double *row, RaceTable *table)
+{
+	uint32_t	others = (uint32_t) row[1];
+
+	table->first = (uint32_t) row[0];
+	table->second = others % RACE_CONTINGENCY_COLUMNS;
+	table->third = others < RACE_CONTINGENCY_COLUMNS ? table->second : others / RACE_CONTINGENCY_COLUMNS;
+}
+
+static void
+set_size(const RaceContingency *tables, RaceTable *table)
+{
+	bool		several = table->second != table->first;
+
+	table->ordinary = several ? 0 : ordinary_cells(tables, table->first);
+	table->width = several ? race_contingency_groups(tables, table->second) : 1;
+	table->depth = table->third != table->second ? race_contingency_groups(tables, table->third) : 1;
+	table->cells = (size_t) table->width * table->depth *
+		(several ? race_contingency_groups(tables, table->first) : (size_t) tables->cells[table->first]);
+}
+
+/* Set what is measured of a table. */
+static void
+set_measured(const RaceContingency *tables, RaceTable *table)
+{
+	const double *row = tables->measured + table->number * RACE_TABLE_NUMBERS;
+
+	table->variance = race_contingency_variance(tables, row[2]);
+	if (table->number >= tables->columns)
+		race_contingency_columns(row, table);
+	else
+	{
+		table->block = 1 + (uint32_t) row[1] / RACE_CONTINGENCY_COLUMNS;
+		table->single = 1 + floor(row[0] / RACE_CONTINGENCY_COLUMNS) / RACE_SINGLE_STEPS;
+	}
+}
+
+void
+race_contingency_first(const RaceContingency *tables, RaceTable *table)
+{
+	table->number = table->first = table->second = table->third = 0;
+	table->at = 0;
+	table->variance = 0;
+	table->block = 1;
+	table->single = 1;
+	if (tables->measured != NULL)
+		set_measured(tables, table);
+	set_size(tables, table);
+}
+
+bool
+race_contingency_next(const RaceContingency *tables, RaceTable *table)
+{
+	table->at += table->cells * tables->parts;
+	if (++table->number == race_contingency_tables(tables))
+		return false;
+	table->block = 1;
+	table->single = 1;
+	if (table->number < tables->columns)
+		table->first = table->second = table->third = table->number;
+	if (tables->measured != NULL)
+		set_measured(tables, table);
+	else if (table->number >= race_contingency_tables(tables) - tables->triples)
+		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS *
+								 (table->number + tables->triples - race_contingency_tables(tables)), table);
+	else if (table->number >= tables->columns)
+	{
+		if (table->number == tables->columns)
+			table->first = table->second = 0;
+		if (++table->second == tables->columns)
+			table->second = ++table->first + 1;
+		table->third = table->second;
+	}
+	set_size(tables, table);
+	return true;
+}
+
+#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a mean that is rounded to an integer */
+
+void
+race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers)
+{
+	double	   *measured = (double *) race_array(params, RACE_ARRAY_MEASURED) + RACE_TABLE_NUMBERS * numbers->column;
+	double		variance = numbers->variance;
+	double		weight = measured[2] / (measured[2] + variance);
+	double		combined = measured[2] * (1 - weight) + ROUNDING_VARIANCE;
+	RaceContingency tables;
+	RaceTable	table;
+
+	race_contingency_of(params, &tables);
+	race_contingency_first(&tables, &table);
+	/* bound: the columns */
+	while (table.number < numbers->column)
+		race_contingency_next(&tables, &table);
+	if (combined >= measured[2] || table.ordinary != numbers->n)
+		return;
+	for (uint32_t i = 0; i < table.ordinary; i++)
+	{
+		double		counter = (double) counters[table.at + i];
+		double		mean = floor(counter + ((double) numbers->numbers[i] - counter) * weight + 0.5);
+
+		counters[table.at + i] = (int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
+	}
+	/* single cells have their variance still, but for steps, rounded up */
+	measured[0] = numbers->column + RACE_CONTINGENCY_COLUMNS *
+		fmin(ceil((measured[2] / combined - 1) * RACE_SINGLE_STEPS), RACE_SINGLE_MOST);
+	measured[2] = fmax(combined, measured[2] / (1 + RACE_SINGLE_MOST / RACE_SINGLE_STEPS));
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static bool
+is_integer(double x, double low, double high)
+{
+	return x >= low && x <= high && x == floor(x);
+}
+
+static bool
+are_columns(const RaceContingency *tables)
+{
+	uint32_t	d = tables->dims;
+
+	if (d < 1 || d > RACE_CONTINGENCY_COLUMNS || tables->cells == NULL || tables->groups == NULL)
+		return false;
+	for (uint32_t i = 0; i < d; i++)
+		if (!(tables->groups[2 * d + i] >= 1 && tables->groups[2 * d + i] <= RACE_COLUMN_WEIGHT) ||
+			(i >= tables->columns ?
+			 !is_integer(tables->cells[i], 2, RACE_MEASURE_PARTS) || tables->groups[d + i] != 0 :
+			 !is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
+			 !is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
+			 !is_integer(tables->groups[d + i], 0, tables->cells[i])))
+			return false;
+	return true;
+}
+
+/* Joined groups are numbered in the order in which they begin, so that none is empty. */
+static bool
+are_joined(const RaceContingency *tables)
+{
+	const double *joined = tables->joined;
+	uint32_t	n = 0;
+
+	if (joined == NULL)
+		return true;
+	for (uint32_t j = 0; j < tables->columns; j++)
+		n += race_contingency_finest(tables, j);
+	if (n != tables->n_joined)
+		return false;
+	for (uint32_t j = 0; j < tables->columns; j++)
+	{
+		uint32_t	finest = race_contingency_finest(tables, j);
+		double		next = 0;
+
+		for (uint32_t i = 0; i < finest; i++, joined++)
+		{
+			if (!is_integer(*joined, 0, next))
+				return false;
+			next += *joined == next;
+		}
+	}
+	return true;
+}
+
+/* Has row i several columns that ascend, and no row before the same? */
+static bool
+is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
+{
+	const double *row = rows + RACE_TABLE_NUMBERS * i;
+	RaceTable	table;
+
+	if (!is_integer(row[0], 0, RACE_CONTINGENCY_COLUMNS) ||
+		!is_integer(row[1], 0, RACE_CONTINGENCY_COLUMNS * RACE_CONTINGENCY_COLUMNS))
+		return false;
+	for (uint32_t j = 0; j < i; j++)
+		if (rows[RACE_TABLE_NUMBERS * j] == row[0] && rows[RACE_TABLE_NUMBERS * j + 1] == row[1])
+			return false;
+	race_contingency_columns(row, &table);
+	return table.first < table.second && table.third < tables->columns &&
+		(table.second < table.third || row[1] < RACE_CONTINGENCY_COLUMNS);
+}
+
+/* Tables of three columns, then of two */
+static bool
+is_workload(const RaceContingency *tables)
+{
+	const double *row = tables->workload;
+
+	if (row == NULL)
+		return true;
+	for (uint32_t i = 0; i < tables->n_workload; i++, row += RACE_TABLE_NUMBERS)
+		if (!(row[2] >= 1 && row[2] <= RACE_COLUMN_WEIGHT) || !is_other_table(tables, tables->workload, i) ||
+			(i >= tables->triples) != (row[1] < RACE_CONTINGENCY_COLUMNS))
+			return false;
+	return tables->n_workload <= RACE_WORKLOAD;
+}
+
+/* Is it the table of column i, in blocks that it has cells for, with a variance of single cells that can be told? */
+static bool
+is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
+{
+	double		blocks = (row[1] - i) / RACE_CONTINGENCY_COLUMNS;
+
+	return is_integer((row[0] - i) / RACE_CONTINGENCY_COLUMNS, 0, RACE_SINGLE_MOST) && is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
+}
+
+/* One table of each column, then different ones of several; all with noise */
+static bool
+are_measured(const RaceContingency *tables)
+{
+	const double *row = tables->measured;
+
+	if (row == NULL)
+		return true;
+	if (tables->n_measured < tables->columns ||
+		tables->n_measured > tables->columns + RACE_CONTINGENCY_MEASURED)
+		return false;
+	for (uint32_t i = 0; i < tables->n_measured; i++, row += RACE_TABLE_NUMBERS)
+		if (!(row[2] > 0 && row[2] <= RACE_MAX_BOUND) ||
+			!(i < tables->columns ? is_column_table(tables, row, i) : is_other_table(tables, tables->measured, i)))
+			return false;
+	return true;
+}
+
+uint32_t
+race_contingency_counters(const RaceContingency *tables)
+{
+	const double limit = RACE_MAX_SKETCH_BYTES / 8;
+	double		sum = 0;
+	RaceTable	table;
+
+	if (!are_columns(tables) || !is_workload(tables) || !are_joined(tables) || !are_measured(tables))
+		return 0;
+	race_contingency_first(tables, &table);
+	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
+	do
+		sum += (double) table.cells * tables->parts;
+	while (sum <= limit && race_contingency_next(tables, &table));
+	return sum <= limit ? (uint32_t) sum : 0;
+}
+
+/* How many groups several columns may have, so that parameters of what is measured have room for all arrays */
+static uint32_t
+most_groups(const RaceContingency *tables)
+{
+	uint32_t	more = tables->columns * (tables->columns - 1) / 2 + tables->triples;
+
+	if (more > RACE_CONTINGENCY_MEASURED)
+		more = RACE_CONTINGENCY_MEASURED;
+	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->dims -
+		RACE_TABLE_NUMBERS * (tables->n_workload + tables->columns + more);
+}
+
+/* A release must not fail after it drew numbers, so this is looked at before. */
+static bool
+measured_fit(const RaceContingency *tables)
+{
+	double		groups = 0;
+
+	for (uint32_t j = 0; j < tables->columns; j++)
+		groups += race_contingency_finest(tables, j);
+	return tables->columns == 1 || groups <= most_groups(tables);
+}
+
+#define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
+
+const char *
+race_contingency_problem(const RaceParams *params, char *message, size_t length)
+{
+	RaceContingency tables;
+
+	if (params->dims < 1 || params->dims > RACE_CONTINGENCY_COLUMNS)
+		return PROBLEM("tables need dims, the number of columns, between 1 and %d",
+					   RACE_CONTINGENCY_COLUMNS);
+	if (params->more != race_arrays_size(params))
+		return PROBLEM("tables cannot be a part of a product");
+	if (params->sequence != RACE_SEQUENCE_INDEPENDENT || params->rehash != RACE_REHASH_FOLD || params->seed != 0 ||
+		params->power != 1)
+		return PROBLEM("tables have no row functions");
+	race_contingency_of(params, &tables);
+	if (!are_columns(&tables))
+		return PROBLEM("tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
+					   RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
+	if ((tables.workload != NULL) != (params->workload != 0) || !is_workload(&tables))
+		return PROBLEM("workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
+					   RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
+	if ((tables.joined != NULL) != (params->joined != 0) ||
+		(tables.joined != NULL && tables.measured == NULL))
+		return PROBLEM("joined groups are of private tables, which have measured");
+	if (!measured_fit(&tables))
+		return PROBLEM("tables of several columns must have at most %u groups together",
+					   most_groups(&tables));
+	if (!are_joined(&tables))
+		return PROBLEM("joined groups must be numbered in the order in which they begin, one number for each group");
+	if (!are_measured(&tables))
+		return PROBLEM("measured tables must be one of each column, then at most %d of two or three columns, with a variance above 0",
+					   RACE_CONTINGENCY_MEASURED);
+	if (params->rows != 1 || params->range == 0 ||
+		params->range != race_contingency_counters(&tables))
+		return PROBLEM("tables of so many columns and cells would have more than %llu counters",
+					   (unsigned long long) (RACE_MAX_SKETCH_BYTES / 8));
+	return NULL;
+}
+
+/* ---------------------------------------------------------------- counting */
+
+/* A cell from a number, which may be anything but a NaN */
+static uint32_t
+cell_of(double x, double cells)
+{
+	return x >= cells ? (uint32_t) cells - 1 : x >= 1 ? (uint32_t) x : 0;
+}
+
+/* What a record adds to the parts of its cells */
+static void
+divide_record(const RaceContingency *tables, const double *record, int64_t *parts)
+{
+	double		units = tables->parts > 1 ? record[tables->columns] : 1;
+	double		limit = (double) tables->unit;
+
+	memset(parts, 0, RACE_MEASURE_PARTS * sizeof(int64_t));
+	if (tables->parts == RACE_MEASURE_PARTS && units > limit)
+		parts[RACE_MEASURE_PARTS - 1] = (int64_t) tables->unit;
+	else if (tables->parts == 1)
+		parts[0] = 1;
+	else
+	{
+		parts[1] = units >= limit ? (int64_t) limit : units >= 0 ? (int64_t) units : 0;
+		parts[0] = (int64_t) tables->unit - parts[1];
+	}
+}
+
+size_t
+race_contingency_workspace(const RaceParams *params, size_t n)
+{
+	return n * (RACE_MEASURE_PARTS * sizeof(int64_t) + params->dims * sizeof(uint32_t));
+}
+
+void
+race_contingency_count(const RaceParams *params, const double *records, size_t n, int64_t weight,
+					   RaceCounterArray counters, void *workspace)
+{
+	int64_t    *parts = workspace;	/* [n][RACE_MEASURE_PARTS] */
+	uint32_t   *groups = (uint32_t *) (parts + RACE_MEASURE_PARTS * n);	/* [columns][n] */
+	RaceContingency tables;
+	RaceTable	table;
+
+	race_contingency_of(params, &tables);
+	for (size_t i = 0; i < n; i++)
+		divide_record(&tables, records + i * tables.dims, parts + i * RACE_MEASURE_PARTS);
+	race_contingency_first(&tables, &table);
+	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
+	do
+	{
+		const uint32_t *first = groups + table.first * n;
+		const uint32_t *second = groups + table.second * n;
+		const uint32_t *third = table.third != table.second ? groups + table.third * n : NULL;
+
+		for (size_t i = 0; i < n; i++)
+		{
+			size_t		cell;
+
+			if (table.first == table.second)
+			{
+				cell = cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
+				groups[table.first * n + i] = finest_group(&tables, table.first, (uint32_t) cell);
+			}
+			else
+				cell = (size_t) first[i] * table.width + second[i];
+			if (third != NULL)
+				cell = cell * table.depth + third[i];
+			for (uint32_t part = 0; part < tables.parts; part++)
+				race_counters_add(counters.counters, counters.width, table.at + cell * tables.parts + part,
+								  weight * parts[i * RACE_MEASURE_PARTS + part]);
+		}
+	} while (race_contingency_next(&tables, &table));
+}
+
+/*
+ * Junction trees of graphs of columns
+ */
+
+static uint32_t
+columns_of(RaceColumnSet set)
+{
+	return (uint32_t) (__builtin_popcountll((uint64_t) set) +
+					   __builtin_popcountll((uint64_t) (set >> 64)));
+}
+
+static uint32_t
+first_of(RaceColumnSet set)
+{
+	return (uint32_t) ((uint64_t) set != 0 ? __builtin_ctzll((uint64_t) set) :
+					   64 + __builtin_ctzll((uint64_t) (set >> 64)));
+}
+
+/* The cells of a table of these columns */
+static double
+cells_of(RaceColumnSet set, const uint32_t *sizes)
+{
+	double		cells = 1;
+
+	for (; set != 0; set &= set - 1)
+		cells *= sizes[first_of(set)];
+	return cells;
+}
+
+/* The cells of the tables of all pairs that elimination of a column would add */
+static double
+fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *sizes)
+{
+	double		fill = 0;
+
+	for (RaceColumnSet rest = neighbors; rest != 0; rest &= rest - 1)
+	{
+		uint32_t	i = first_of(rest);
+		RaceColumnSet missing = rest & (rest - 1) & ~graph[i];
+
+		for (; missing != 0; missing &= missing - 1)
+			fill += (double) sizes[i] * sizes[first_of(missing)];
+	}
+	return fill;
+}
+
+/* The column to eliminate next: least fill, then smallest clique */
+static uint32_t
+next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes, const double *fill)
+{
+	uint32_t	best = first_of(left);
+	double		best_cells = INFINITY;
+
+	for (RaceColumnSet rest = left; rest != 0; rest &= rest - 1)
+	{
+		uint32_t	i = first_of(rest);
+		double		cells;
+
+		if (fill[i] > fill[best])
+			continue;
+		cells = cells_of(graph[i] | RACE_COLUMN(i), sizes);
+		if (fill[i] < fill[best] || cells < best_cells)
+		{
+			best = i;
+			best_cells = cells;
+		}
+	}
+	return best;
+}
+
+/* Connect cliques by a spanning tree with the largest separators (Prim's algorithm), parents first. */
+static void
+connect(RaceJunctionTree *tree)
+{
+	for (uint32_t n = 0; n < tree->cliques; n++)
+	{
+		uint32_t	best = n;
+		uint32_t	best_parent = 0;
+		int			most = -1;
+		RaceColumnSet clique;
+
+		for (uint32_t i = n; i < tree->cliques; i++)
+			for (uint32_t j = 0; j < n; j++)
+			{
+				int			common = (int) columns_of(tree->clique[i] & tree->clique[j]);
+
+				if (common > most)
+				{
+					most = common;
+					best = i;
+					best_parent = j;
+				}
+			}
+		clique = tree->clique[best];
+		tree->clique[best] = tree->clique[n];
+		tree->clique[n] = clique;
+		tree->parent[n] = best_parent;
+		tree->separator[n] = n == 0 ? 0 : clique & tree->clique[best_parent];
+	}
+}
+
+double
+race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet *neighbors,
+				   RaceJunctionTree *tree)
+{
+	RaceColumnSet graph[RACE_GRAPH_COLUMNS];
+	RaceColumnSet cliques[RACE_GRAPH_COLUMNS];
+	double		fill[RACE_GRAPH_COLUMNS];
+	RaceColumnSet left = 0;
+	RaceColumnSet changed = 0;
+	uint32_t	n = 0;
+	double		cells = 0;
+
+	memcpy(graph, neighbors, columns * sizeof(RaceColumnSet));
+	for (uint32_t i = 0; i < columns; i++)
+		left |= RACE_COLUMN(i);
+	changed = left;
+	race_look_for_interrupts();
+	/* bound: one column less each time */
+	while (left != 0)
+	{
+		uint32_t	column;
+		RaceColumnSet clique;
+		bool		maximal = true;
+
+		for (RaceColumnSet rest = changed & left; rest != 0; rest &= rest - 1)
+			fill[first_of(rest)] = fill_of(graph[first_of(rest)], graph, sizes);
+		column = next_column(left, graph, sizes, fill);
+		clique = graph[column] | RACE_COLUMN(column);
+		changed = clique;
+		left &= ~RACE_COLUMN(column);
+		for (RaceColumnSet rest = graph[column]; rest != 0; rest &= rest - 1)
+		{
+			uint32_t	i = first_of(rest);
+
+			graph[i] = (graph[i] | clique) & ~(RACE_COLUMN(column) | RACE_COLUMN(i));
+			changed |= graph[i];
+		}
+		for (uint32_t i = 0; i < n; i++)
+			maximal &= (clique & ~cliques[i]) != 0;
+		if (!maximal)
+			continue;
+		cliques[n++] = clique;
+		cells += cells_of(clique, sizes);
+	}
+	if (tree != NULL)
+	{
+		tree->cliques = n;
+		memcpy(tree->clique, cliques, n * sizeof(RaceColumnSet));
+		connect(tree);
+	}
+	return cells;
+}
+
+/*
+ * Cells of a number
+ */
+
+#define DECIMALS	15			/* decimal digits of a double */
+
+/* Is x an integer divided by a power of ten, and the double nearest to it? */
+static bool
+is_decimal(double x, double scale)
+{
+	return fabs(x * scale) < 0x1p53 && rint(x * scale) / scale == x;
+}
+
+void
+race_number_cells_set(RaceNumberCells *cells, double lower, double upper,
+					  double start, double width, uint32_t n)
+{
+	double		scale = 1;
+
+	cells->lower = lower;
+	cells->upper = upper;
+	cells->cells = n;
+	for (int i = 0; i < DECIMALS && !(is_decimal(start, scale) && is_decimal(width, scale)); i++)
+		scale *= 10;
+	if (is_decimal(start, scale) && is_decimal(width, scale))
+	{
+		cells->scale = scale;
+		cells->first = rint(start * scale);
+		cells->step = rint(width * scale);
+	}
+	else
+	{
+		cells->scale = 1;
+		cells->first = start;
+		cells->step = width;
+	}
+}
+
+double
+race_cell_edge(const RaceNumberCells *cells, uint32_t i)
+{
+	return (cells->first + (double) i * cells->step) / cells->scale;
+}
+
+/* A division finds the cell but for rounding; the edges decide. */
+uint32_t
+race_cell_of_number(const RaceNumberCells *cells, double x)
+{
+	double		place;
+	uint32_t	i;
+
+	if (x < cells->lower)
+		x = cells->lower;
+	else if (x > cells->upper)
+		x = cells->upper;
+	place = (x * cells->scale - cells->first) / cells->step;
+	i = !(place > 0) ? 0 : place < cells->cells ? (uint32_t) place : cells->cells - 1;
+	/* bound: the cells, of which rounding passes one or two */
+	while (i > 0 && x < race_cell_edge(cells, i))
+		i--;
+	/* bound: the cells, of which rounding passes one or two */
+	while (i + 1 < cells->cells && x >= race_cell_edge(cells, i + 1))
+		i++;
+	return i;
+}
+
+double
+race_round_width(double x)
+{
+	double		ten = 1;
+
+	/* bound: the powers of ten that are doubles */
+	while (10 * ten <= x && ten < 1e308)
+		ten *= 10;
+	return x <= ten ? ten : x <= 2 * ten ? 2 * ten : x <= 5 * ten ? 5 * ten : 10 * ten;
+}

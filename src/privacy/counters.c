@@ -1,0 +1,245 @@
+/*
+ * counters.c
+ *		Counters of varying width, and counting: plain C
+ */
+#include <math.h>
+#include <string.h>
+
+#include "privacy/counters.h"
+#include "hash/lsh.h"
+
+/*
+ * Arrays of integers, 64 bits in meaning and as narrow as they fit.
+ */
+
+/* Expands `action` with `type` bound to the integer type of `width` bytes. */
+#define FOR_WIDTH(width, action) \
+	switch (width) \
+	{ \
+		case 1: { typedef int8_t type; action } break; \
+		case 2: { typedef int16_t type; action } break; \
+		case 4: { typedef int32_t type; action } break; \
+		default: { typedef int64_t type; action } break; \
+	}
+
+bool
+race_counters_width_valid(int width)
+{
+	return width == 1 || width == 2 || width == 4 || width == 8;
+}
+
+int
+race_counters_width_for(int64_t min, int64_t max)
+{
+	if (min >= INT8_MIN && max <= INT8_MAX)
+		return 1;
+	if (min >= INT16_MIN && max <= INT16_MAX)
+		return 2;
+	if (min >= INT32_MIN && max <= INT32_MAX)
+		return 4;
+	return 8;
+}
+
+void
+race_counters_bounds(const void *counters, int width, size_t n,
+					 int64_t *min, int64_t *max)
+{
+	FOR_WIDTH(width,
+			  const type *c = counters;
+			  type low = c[0];
+			  type high = c[0];
+
+			  for (size_t i = 1; i < n; i++)
+			  {
+				  low = c[i] < low ? c[i] : low;
+				  high = c[i] > high ? c[i] : high;
+			  }
+			  *min = low;
+			  *max = high;
+		)
+}
+
+void
+race_counters_load(const void *counters, int width, size_t from, size_t n,
+				   int64_t *out)
+{
+	FOR_WIDTH(width,
+			  const type *c = (const type *) counters + from;
+
+			  for (size_t i = 0; i < n; i++)
+				  out[i] = c[i];
+		)
+}
+
+void
+race_counters_store(void *counters, int width, size_t from, size_t n,
+					const int64_t *in)
+{
+	FOR_WIDTH(width,
+			  type *c = (type *) counters + from;
+
+			  for (size_t i = 0; i < n; i++)
+				  c[i] = (type) in[i];
+		)
+}
+
+void
+race_counters_convert(const void *from, int from_width,
+					  void *to, int to_width, size_t n)
+{
+	int64_t		block[RACE_COUNTER_BLOCK];
+
+	if (from_width == to_width)
+	{
+		memcpy(to, from, n * from_width);
+		return;
+	}
+	for (size_t i = 0; i < n; i += RACE_COUNTER_BLOCK)
+	{
+		size_t		m = n - i < RACE_COUNTER_BLOCK ? n - i : RACE_COUNTER_BLOCK;
+
+		race_counters_load(from, from_width, i, m, block);
+		race_counters_store(to, to_width, i, m, block);
+	}
+}
+
+int64_t
+race_counters_get(const void *counters, int width, size_t i)
+{
+	FOR_WIDTH(width, return ((const type *) counters)[i];)
+	return 0;					/* not reached */
+}
+
+double
+race_counters_sum(const void *counters, int width, const uint32_t *buckets,
+				  uint32_t from, uint32_t to, uint32_t range)
+{
+	double		total = 0;
+	int64_t		sum = 0;
+
+	FOR_WIDTH(width,
+			  const type *c = (const type *) counters + (size_t) from * range;
+
+			  for (uint32_t r = from; r < to; r++, c += range)
+			  {
+				  /* up to 2^25 counters of 32 bits stay below 2^56 */
+				  if (sizeof(type) < sizeof(int64_t))
+					  sum += c[buckets[r]];
+				  else
+					  total += (double) c[buckets[r]];
+			  }
+		)
+	return total + (double) sum;
+}
+
+/* Counters beyond this count as this, and sums of cubes beyond those: so roots stay within 42 bits. */
+#define MOST_IN_NORM	(INT64_C(1) << 36)
+#define MOST_CUBES		((unsigned __int128) 1 << 126)
+
+uint64_t
+race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t range)
+{
+	uint64_t	total = 0;
+
+	FOR_WIDTH(width,
+			  const type *c = counters;
+
+			  for (uint32_t r = 0; r < rows; r++, c += range)
+			  {
+				  unsigned __int128 sum = 0;
+
+				  for (uint32_t b = 0; b < range; b++)
+				  {
+					  uint64_t		value = c[b] < 0 ? -(uint64_t) c[b] : (uint64_t) c[b];
+
+					  if (sizeof(type) == sizeof(int64_t) && value > MOST_IN_NORM)
+						  value = MOST_IN_NORM;
+					  sum += (unsigned __int128) value * value * value;
+					  if (sizeof(type) == sizeof(int64_t) && sum > MOST_CUBES)
+						  sum = MOST_CUBES;
+				  }
+				  total += race_integer_cube_root(sum);
+			  }
+		)
+	return total;
+}
+
+int64_t
+race_counters_limit(int width)
+{
+	if (width == sizeof(int64_t))
+		return RACE_MAX_COUNT;
+	return (INT64_C(1) << (8 * width - 1)) - 1;
+}
+
+/*
+ * Count in a few rows at a time. Their counters stay in the nearest cache, and
+ * successive records that fall into the same bucket do not wait for each other.
+ */
+#define ROWS_TOGETHER	8
+
+#define INLINE	static inline __attribute__((always_inline))
+
+INLINE void
+bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
+		  size_t n, int rows, size_t range, int64_t delta)
+{
+	FOR_WIDTH(width,
+			  type *c = (type *) counters + from;
+
+			  for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
+				  _Pragma("GCC unroll 8") for (int k = 0; k < rows; k++)
+					  c[k * range + buckets[k]] += (type) delta;
+		)
+}
+
+void
+race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
+				   uint32_t rows, uint32_t range, int64_t delta)
+{
+	uint32_t	r = 0;
+
+	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
+		bump_rows(counters, width, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, delta);
+	for (; r < rows; r++)
+		bump_rows(counters, width, (size_t) r * range, buckets + r, n, 1, range, delta);
+}
+
+void
+race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
+						  const RacePortion *portion, int64_t weight, RaceCounterArray lower,
+						  RaceCounterArray upper)
+{
+	uint64_t	limit = race_dither_limit(portion->share);
+	RaceCounterArray halves[2] = {lower, upper};
+	bool		up[RACE_LANES];
+
+	for (uint32_t r = 0; r < rows; r++)
+		up[r] = race_dither_up(limit, portion->offset, row + r);
+	for (int half = 0; half < 2; half++)
+		FOR_WIDTH(halves[half].width,
+				  type *c = halves[half].counters;
+
+				  for (uint32_t r = 0; r < rows; r++, c += range)
+					  c[buckets[r]] += up[r] == (half == 1) ? weight : 0;
+			)
+}
+
+void
+race_counters_add(void *counters, int width, size_t i, int64_t delta)
+{
+	int64_t		value = race_counters_get(counters, width, i) + delta;
+
+	race_counters_store(counters, width, i, 1, &value);
+}
+
+int64_t
+race_clamped_sum(int64_t a, int64_t b)
+{
+	int64_t		sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a > 0 ? RACE_MAX_COUNT : -RACE_MAX_COUNT;
+	return sum > RACE_MAX_COUNT ? RACE_MAX_COUNT :
+		sum < -RACE_MAX_COUNT ? -RACE_MAX_COUNT : sum;
+}

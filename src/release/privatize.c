@@ -1,0 +1,537 @@
+/*
+ * privatize.c
+ *		race_privatize, race_share and race_privacy_cost
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/array.h"
+
+#include "hash/contingency.h"
+#include "hash/loss_rows.h"
+#include "choice/measure.h"
+#include "privacy/noise.h"
+#include "release/privatize.h"
+#include "sketch/server.h"
+#include "sketch/sketch.h"
+#include "choice/summary.h"
+#include "privacy/sampler.h"
+
+/*
+ * race_privatize adds noise to a sketch; race_share adds one party's share of it.
+ *
+ * What it draws, and what of that depends on data: summary.c.  All else, errors included, depends on
+ * the arguments and public parameters alone.
+ */
+
+PG_FUNCTION_INFO_V1(race_privatize);
+PG_FUNCTION_INFO_V1(race_share);
+
+static RaceExact
+exact_of(const RaceView *view, const RaceRequest *request)
+{
+	bool		is_half = view->header->noise.half != RACE_WHOLE;
+	RaceExact	exact = {view->params, view->counters, view->width, is_half, view->header->count};
+
+	if (view->header->noise.max_contributions != race_largest_weight(request))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a sketch of records with weights gets noise in a release alone"),
+				 errhint("race_release_sketch has weight and weight_max.")));
+	return exact;
+}
+
+/* Make a sketch of the rows, cells or tables of a plan, with noise. */
+static RaceSketch *
+release(const RaceView *view, const RaceExact *exact, const RacePlan *plan, int64 noisy_count, void *workspace,
+		MemoryContext context)
+{
+	const RaceSelection *selection = &plan->selection;
+	RaceParams *params = selection->tables != NULL ?
+		race_params_measured(view->params, &selection->tables->tables) :
+		race_params_copy(view->params, CurrentMemoryContext);
+	const RaceSummaryKind *kind = race_summary_kind(params);
+	RaceSketch *sketch;
+
+	if (selection->tables == NULL && kind->coarsen != NULL)
+		kind->coarsen(params, selection->grid);
+	sketch = race_sketch_create(params, selection->rows, sizeof(int64), context);
+	sketch->header.noise = plan->noise;
+	sketch->header.noise.half = view->header->noise.half;
+	sketch->header.count = noisy_count;
+	race_draw_counters(race_strong_random(), exact, plan, workspace,
+					   (int64 *) sketch->counters);
+	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
+		sketch->params->coarser = (uint8) selection->coarser;
+	race_sketch_touch(sketch);
+	return sketch;
+}
+
+/*
+ * What a half costs by itself does not tell what both cost together: with other rows in
+ * each, a record may be in the rows that both keep, and cost twice.
+ */
+static void
+refuse_half(const RaceView *exact)
+{
+	race_check_whole(exact->header, "given noise by itself",
+					 "Give race_privatize both halves, as race_build_value returns them.");
+}
+
+void
+race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
+					  MemoryContext context, RaceSketch **sketches)
+{
+	const RaceParams *params = views[0].params;
+	void	   *workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE);
+	RaceExact	exact[RACE_HALVES];
+	int64		counts[RACE_HALVES];
+	RacePlan	plan;
+
+	if (n == 1)
+		refuse_half(views);
+	else
+		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
+	for (int i = 0; i < n; i++)
+		exact[i] = exact_of(&views[i], request);
+	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
+		race_refuse_noise(request, race_largest_selection(request, params).rows);
+	for (int i = 0; i < n; i++)
+		sketches[i] = release(&views[i], &exact[i], &plan, counts[i], workspace,
+							  AllocSetContextCreate(context, "private sketch",
+													ALLOCSET_START_SMALL_SIZES));
+	if (n > 1)
+		race_mark_pair(sketches);
+	pfree(workspace);
+}
+
+void
+race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers)
+{
+	race_sketch_widen(sketch, sizeof(int64));
+	race_contingency_combine(sketch->params, sketch->counters, numbers);
+	race_sketch_touch(sketch);
+}
+
+/*
+ * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors, fit)
+ */
+Datum
+race_privatize(PG_FUNCTION_ARGS)
+{
+	RaceView	exact;
+	RaceRequest request;
+	RaceSketch *sketch;
+
+	if (!race_is_sketch_type(race_argument_type(fcinfo->flinfo, 0)))
+		return race_privatize_pair(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
+	race_check_exact(exact.header, "made private again");
+	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
+		PG_RETURN_NULL();
+	race_private_sketches(&exact, 1, &request, CurrentMemoryContext, &sketch);
+	return RaceSketchGetDatum(sketch);
+}
+
+/*
+ * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
+ * max_contributions, neighbors)
+ */
+Datum
+race_share(PG_FUNCTION_ARGS)
+{
+	RaceView	view;
+	RaceExact	exact;
+	RaceRequest request;
+	RaceFederation federation;
+	RacePlan	plan;
+	RaceSketch *sketch;
+	int			parties;
+	int			colluders;
+	int			dropouts;
+	uint64		id;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
+	race_check_exact(view.header, "given noise again");
+	refuse_half(&view);
+	if (!race_read_request(fcinfo, view.params, 6, 0, &request))
+		PG_RETURN_NULL();
+	if (request.delta == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise shares need a delta above 0"),
+				 errdetail("Sums of discrete Laplace noise are no discrete Laplace noise.")));
+	parties = PG_GETARG_INT32(3);
+	colluders = PG_GETARG_INT32(4);
+	dropouts = PG_GETARG_INT32(5);
+	if (parties < 1 || parties > RACE_MAX_PARTIES || colluders < 0 || dropouts < 0 ||
+		(int64) colluders + dropouts >= parties)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
+						RACE_MAX_PARTIES)));
+	federation = (RaceFederation) {parties, colluders, dropouts};
+	if (!race_plan_share(&request, view.params, &federation, &plan))
+		race_refuse_noise(&request, plan.selection.rows);
+
+	exact = exact_of(&view, &request);
+	sketch = release(&view, &exact, &plan, race_draw_count(race_strong_random(), &exact, &plan),
+					 palloc_extended(race_draw_workspace(view.params), MCXT_ALLOC_HUGE),
+					 race_result_context(fcinfo));
+	id = race_random_id();
+	race_sketch_set_shares(sketch, &id);
+	return RaceSketchGetDatum(sketch);
+}
+
+/*
+ * Requests from the arguments of functions; plans, or an error where there is none.
+ */
+
+double
+race_checked_delta(double delta)
+{
+	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be 0, or a number from %g to below 1",
+						RACE_MIN_DELTA),
+				 errhint("0 promises most. 1e-6 is usual, where there are fewer than a million persons.")));
+	return delta;
+}
+
+double
+race_checked_epsilon(double epsilon)
+{
+	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be a number between %g and %g",
+						RACE_MIN_EPSILON, RACE_MAX_EPSILON),
+				 errhint("1 is usual: less is more private.")));
+	return epsilon;
+}
+
+RaceRequest
+race_make_request(const RaceParams *params, double epsilon, double delta,
+				  const int *rows, int max_contributions, const char *neighbors, bool fit)
+{
+	RaceRequest request;
+
+	request.fit = fit;
+	request.epsilon = race_checked_epsilon(epsilon);
+	request.delta = race_checked_delta(delta);
+	request.rows = 0;
+	request.levels = request.weight_max = request.weight_bits = 0;
+	request.zcdp = false;
+	if (rows != NULL && !race_summary_kind(params)->selected)
+	{
+		if (*rows < 1 || (uint32) *rows > params->rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rows must be between 1 and the %u rows of the sketch",
+							params->rows)));
+		if ((*rows & (*rows - 1)) != 0 && (uint32) *rows != params->rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rows must be a power of two, or all %u rows of the sketch",
+							params->rows)));
+		request.rows = *rows;
+	}
+	if (max_contributions < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_contributions must be at least 1"),
+				 errhint("It is how many rows of one person count: 1, if nobody has more.")));
+	request.max_contributions = max_contributions;
+	request.neighbors = strcmp(neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE :
+		RACE_NEIGHBORS_ADD_REMOVE;
+	if (strcmp(neighbors, race_neighbors_name(request.neighbors)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown neighbors \"%s\"", race_cut(neighbors)),
+				 errhint("Use add_remove or substitute.")));
+	return request;
+}
+
+bool
+race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
+				  int fit_arg, RaceRequest *request)
+{
+	int			rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
+
+	for (int i = 1; i < rows_arg + 3; i++)
+		if (i != rows_arg && PG_ARGISNULL(i))
+			return false;
+	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
+		return false;
+	*request = race_make_request(params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+								 PG_ARGISNULL(rows_arg) ? NULL : &rows,
+								 PG_GETARG_INT32(rows_arg + 1),
+								 text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
+								 fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
+	return true;
+}
+
+void
+race_refuse_noise(const RaceRequest *request, uint32 rows)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the noise would be too large for a counter"),
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+					   request->epsilon, request->delta, rows,
+					   request->max_contributions)));
+}
+
+void
+race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
+				RacePlan *plan)
+{
+	if (!race_plan_release(request, params, selection, plan))
+		race_refuse_noise(request, selection.rows);
+}
+
+double
+race_request_rho(const RaceRequest *request, const RaceParams *params)
+{
+	RaceSelection	selection = race_largest_selection(request, params);
+	RacePlan	plan;
+	double		rho;
+
+	race_check_plan(request, params, selection, &plan);
+	if (request->delta == 0 && request->levels == 0)
+		return race_rho_of_pure(request->epsilon);
+	/* rounding is not the same for each number of levels */
+	rho = plan.noise.rho;
+	/* bound: RACE_GRID_LEVELS */
+	while (--selection.grid.levels > 0)
+	{
+		race_check_plan(request, params, selection, &plan);
+		rho = Max(rho, plan.noise.rho);
+	}
+	return rho;
+}
+
+/*
+ * What a release would cost, and how wrong its answers would be, before there
+ * is one: race_privacy_cost.
+ */
+
+PG_FUNCTION_INFO_V1(race_privacy_cost);
+
+/*
+ * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.  From
+ * coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise fitted
+ * coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ */
+#define MOST_LOSS_STDDEV	1e-3
+
+/*
+ * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbors,
+ * records, fit)
+ */
+Datum
+race_privacy_cost(PG_FUNCTION_ARGS)
+{
+	bool		has_records = !PG_ARGISNULL(6);
+	double		records = has_records ? PG_GETARG_FLOAT8(6) : 0;
+	const RaceParams *params;
+	RaceRequest request;
+	RacePlan	plan;
+	RaceResultRow row;
+	const RaceSummaryKind *kind;
+	double		mass;
+	double		noise;
+	double		unit;
+	double		error;
+	double		loss_stddev;
+
+	if (has_records && !(records >= 1 && records <= (double) RACE_MAX_COUNT))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("records must be a number between %g and %g", 1.0, (double) RACE_MAX_COUNT)));
+	race_row_start(&row, fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	params = race_params_arg(PG_GETARG_DATUM(0));
+	if (!race_read_request(fcinfo, params, 3, 7, &request))
+		PG_RETURN_NULL();
+	kind = race_summary_kind(params);
+	/* with a delta all rows are best */
+	if (request.rows == 0 && !has_records && kind->densities && (request.delta == 0 || !kind->hashed))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("what a release keeps depends on the number of records"),
+				 errhint("Give records, as far as it is public, or rows.")));
+	mass = race_usual_mass(records);
+	race_check_plan(&request, params, race_largest_selection(&request, params), &plan);
+	if (request.rows == 0)
+		race_check_plan(&request, params, race_choose_selection(&request, params, mass), &plan);
+
+	noise = kind->noise(params, &plan);
+	unit = (double) race_record_unit(params);
+	error = has_records && kind->densities ?
+		sqrt(noise + kind->sampling(&request, params, plan.selection, mass)) / records : 0;
+	loss_stddev = sqrt(race_kernel_type(params->kernel)->queries * noise) / records;
+	if (has_records && race_is_surrogate(params) && loss_stddev > MOST_LOSS_STDDEV)
+		ereport(WARNING,
+				(errmsg("records and epsilon are too few for a surrogate loss"),
+				 errdetail("Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
+						   loss_stddev, MOST_LOSS_STDDEV),
+				 errhint("Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
+	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
+	race_row_add(&row, Int32GetDatum(plan.selection.rows));
+	race_row_add_if(&row, plan.noise.delta == 0,
+					Float8GetDatum(plan.noise.epsilon));
+	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));
+	race_row_add(&row, Float8GetDatum(plan.noise.delta));
+	race_row_add(&row, Float8GetDatum(plan.noise.rho));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.counter_variance) / unit));
+	race_row_add(&row, Float8GetDatum(sqrt(plan.noise.count_variance)));
+	race_row_add_if(&row, kind->densities, Float8GetDatum(sqrt(noise)));
+	race_row_add_if(&row, has_records && kind->densities, Float8GetDatum(error));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * race_compose: what several releases about the same people cost together.
+ *
+ * The two accounts are in cost.h.  The smaller epsilon at a delta is reported.
+ */
+
+PG_FUNCTION_INFO_V1(race_compose_step);
+PG_FUNCTION_INFO_V1(race_compose_final);
+
+#define COSTS	4				/* epsilon, delta, rho, and perhaps at_delta */
+
+typedef struct State
+{
+	RaceTotal	total;
+	double		at_delta;		/* NaN if none was given: the sum of deltas counts */
+} State;
+
+/* epsilon, delta and rho, and perhaps at_delta: checked */
+static int
+read_costs(FunctionCallInfo fcinfo, double *costs)
+{
+	static const char *const names[COSTS] = {"epsilon", "delta", "rho", "at_delta"};
+	Datum	   *values;
+	bool	   *nulls;
+	int			n = 0;
+
+	if (PG_NARGS() == 2 && !PG_ARGISNULL(1))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+						  &values, &nulls, &n);
+	if (n < COSTS - 1 || n > COSTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_compose adds up epsilon, delta and rho"),
+				 errhint("The delta that costs are told at can follow.")));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s of a release must not be NULL", names[i]),
+					 errhint("An exact sketch has no finite cost.")));
+		costs[i] = DatumGetFloat8(values[i]);
+		if (!(costs[i] >= 0 && isfinite(costs[i])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s of a release must be a finite number that is not negative",
+							names[i])));
+	}
+	return n;
+}
+
+/* Transition of race_compose(epsilon, delta, rho [, at_delta]) */
+Datum
+race_compose_step(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = race_aggregate_context(fcinfo, "race_compose");
+	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	double		costs[COSTS];
+	double		at_delta = read_costs(fcinfo, costs) < COSTS ? NAN : race_checked_delta(costs[COSTS - 1]);
+
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(State));
+		state->at_delta = at_delta;
+	}
+	else if (state->at_delta != at_delta && !isnan(at_delta))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("all releases must be composed at the same delta")));
+	race_total_add(&state->total, costs[0], costs[1], costs[2]);
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+race_compose_final(PG_FUNCTION_ARGS)
+{
+	const State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	RaceResultRow row;
+	double		delta;
+	double		basic;
+	double		zcdp;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	race_row_start(&row, fcinfo);
+	delta = isnan(state->at_delta) ? state->total.delta : state->at_delta;
+	basic = race_total_basic(&state->total, delta);
+	zcdp = race_total_zcdp(&state->total, delta);
+	race_row_add(&row, Int64GetDatum(state->total.releases));
+	race_row_add_text(&row, basic <= zcdp ? "basic" : "zCDP");
+	race_row_add(&row, Float8GetDatum(Min(basic, zcdp)));
+	race_row_add(&row, Float8GetDatum(delta));
+	race_row_add(&row, Float8GetDatum(state->total.rho));
+	race_row_add(&row, Float8GetDatum(basic));
+	race_row_add(&row, Float8GetDatum(zcdp));
+	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+/*
+ * The source of all noise: PostgreSQL's strong random numbers.
+ */
+
+static void
+fill(void *arg, uint8_t *bytes, size_t size)
+{
+	(void) arg;
+	if (!pg_strong_random(bytes, size))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random numbers for noise")));
+}
+
+RaceRandom *
+race_strong_random(void)
+{
+	static RaceRandom random = {fill, NULL, 0, {0}};
+	static int	owner = 0;
+
+	/* a process must never use bytes that its parent may use as well */
+	if (owner != MyProcPid)
+	{
+		random.left = 0;
+		owner = MyProcPid;
+	}
+	return &random;
+}
+
+uint64_t
+race_random_id(void)
+{
+	return 1 + race_random_below(race_strong_random(), PG_UINT64_MAX);
+}

@@ -1,0 +1,241 @@
+/*
+ * sketch.h
+ *		race_sketch as an expanded object, the cache of objects derived from it, and what functions
+ *		that build, merge and view sketches share
+ */
+#ifndef RACE_SKETCH_H
+#define RACE_SKETCH_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/expandeddatum.h"
+
+#include "sketch/server.h"
+#include "sketch/record.h"
+#include "sketch/sketch_format.h"
+#include "choice/summary.h"
+
+/*
+ * race_sketch in memory: the expanded object, and a view for readers.
+ *
+ * An expanded sketch is what aggregates carry as their state and what plpgsql variables hold.  Its
+ * counters are as narrow as its content has needed so far; their width when it is flattened depends on
+ * the content alone.
+ *
+ * Records that are added wait in a batch, because many at once are hashed and counted several times as
+ * fast.  race_sketch_view() counts them first; so view a sketch before you use its counters.
+ */
+
+/* Of a lower half: where parts of its records go, and which, of each record of the batch */
+typedef struct RaceSplit
+{
+	struct RaceSketch *upper;
+	RacePortion *portions;
+} RaceSplit;
+
+typedef struct RaceSketch
+{
+	ExpandedObjectHeader hdr;	/* standard header, must be first */
+	uint32		magic;
+	int			width;			/* bytes a counter */
+	RaceHeader	header;			/* its count includes the batch */
+	RaceParams *params;			/* in hdr.eoh_context, as is what follows */
+	uint64	   *shares;			/* ids of noise shares, or NULL */
+	void	   *counters;		/* [rows][range] */
+	RaceRecords *batch;			/* or NULL */
+	RaceSplit  *split;			/* or NULL */
+	int64		headroom;		/* every counter can change by this much within its width, or more */
+	int64		counted;		/* records that were counted since that was computed */
+	uint64		generation;		/* number of its content; 0: changed since the last view */
+	int			flat_width;		/* the narrowest width of its counters; 0: changed since it was computed */
+} RaceSketch;
+
+#define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
+
+/*
+ * View a value: of any kind; one that answers about densities (rows, grids); or one of a kernel (moments,
+ * tables).  Error 22023 with a hint for other kinds.  Nothing is copied except by detoasting.
+ */
+extern void race_sketch_view_any(Datum value, RaceView *view);
+extern void race_sketch_view(Datum value, RaceView *view);
+extern void race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint,
+									RaceView *view);
+
+/* View a value that answers about densities; a stored sketch is detoasted (server.h) once for many calls. */
+extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
+
+/* View the header and the width of a value: no more of a stored one is read. */
+extern void race_sketch_view_header_any(Datum value, RaceView *view);
+extern void race_sketch_view_header(Datum value, RaceView *view);
+
+/* Is this the type race_sketch? */
+extern bool race_is_sketch_type(Oid type);
+
+/* Get the bytes that a counter takes where the sketch is stored, and those of the whole. */
+extern void race_sketch_stored_size(Datum value, int *width, Size *size);
+
+/*
+ * Make a sketch without records, with the first `rows` rows of the parameters and counters of `width`
+ * bytes; or one with the content of another.  It becomes the owner of `context`, or shares it when that is
+ * an aggregate's pool.
+ */
+extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
+									  int width, MemoryContext context);
+extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
+
+/* Set the ids of its shares, as many as its header says. */
+extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);
+
+/* Call this after the counters or the header have changed. */
+extern void race_sketch_touch(RaceSketch *sketch);
+
+/* Widen the counters to at least this width. */
+extern void race_sketch_widen(RaceSketch *sketch, int width);
+
+/*
+ * Add a record in two steps: race_sketch_next() gives space for it, and race_sketch_add() takes the
+ * record that was written there.  Between both calls the record is read, and nothing else happens; an
+ * error there leaves the sketch as it was.  The record counts `weight` times: 1 adds it, -1 removes it.
+ * Error 22003 beyond RACE_MAX_COUNT records.
+ */
+extern RaceRecords *race_sketch_next(RaceSketch *sketch);
+extern void race_sketch_add(RaceSketch *sketch, int64 weight);
+
+/*
+ * Make halves of two sketches without records, or of copies of halves, which live equally long.
+ * race_sketch_add_split() is race_sketch_add() to both of them, after race_sketch_next() of the lower one:
+ * in a share of the rows the record goes into the upper one, and in the others into the lower one; of a
+ * grid each of its weights is divided; and one of both counts it.  Their sum is the sketch of whole
+ * records.  View the lower one first.
+ */
+extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
+extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight);
+
+/* The halves of a pair, in this order wherever there are both */
+enum
+{
+	RACE_LOWER, RACE_UPPER, RACE_HALVES
+};
+
+/* Give both halves of a new pair the same random id. */
+extern void race_mark_pair(RaceSketch *const *halves);
+
+/* Raise 22023 unless a value can lie between these bounds. */
+extern void race_check_value_bounds(double lower, double upper);
+
+/*
+ * Return a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a private one is
+ * clamped, because an error would tell of its counters.
+ */
+extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
+
+/* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
+extern void race_check_exact(const RaceHeader *header, const char *action);
+
+/* Raise 55000 for a half, which cannot be `action`; `hint` says what to do. */
+extern void race_check_whole(const RaceHeader *header, const char *action, const char *hint);
+
+/* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
+extern void race_check_askable(const RaceNoise *noise);
+
+/*
+ * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; whole sketches
+ * pass.  Their ids alone decide: records never do.
+ */
+extern void race_check_belong(const RaceHeader *a, const RaceHeader *b);
+
+/* The functions of + and of race_merge_disjoint: a sum of two sketches */
+extern Datum race_plus(PG_FUNCTION_ARGS);
+extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
+
+/*
+ * Return the sketch that a function may change, made from argument 0: argument 0 itself if it is
+ * writable, else a copy.  In an aggregate the copy is in the pool, and all later calls get it again.
+ * `view` is the view of argument 0, or NULL.
+ */
+extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view);
+
+/* The memory context for a new sketch: the pool of an aggregate, or one of its own */
+extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
+
+/*
+ * Make an exact sketch without records, in race_result_context().  Raises 22023 for parameters that
+ * nothing can be built with.
+ */
+extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *params);
+
+/*
+ * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be added at once.
+ * All errors that the record can cause come before the first change.
+ */
+extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
+
+/*
+ * Read a weight from the three arguments from number `arg` on: the weight, the largest one, and how many binary digits
+ * weights have after the point (RaceRequest).  Return it in places of the last digit, rounded at random so that its mean
+ * is the weight, from 0 to the largest; 0 for NULL and NaN.  Note in the sketches how much a record adds at most; so call it
+ * of each row, also of one without a record.
+ */
+extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n);
+
+/*
+ * The cache of derived objects: what is computed of a sketch once for a session.
+ *
+ * One cache holds objects of all kinds: evaluators, fitted models and others.  A kind is a static
+ * RaceDerivedKind, in the file that uses it.  The identity of a sketch and the kind are the key.
+ */
+
+/* What every object begins with */
+typedef struct RaceDerived
+{
+	RaceCacheEntry base;		/* must be first */
+	const struct RaceDerivedKind *kind;
+	uint64		identity;		/* these three identify the sketch */
+	RaceHeader	header;
+	RaceParams *params;
+} RaceDerived;
+
+typedef struct RaceDerivedKind
+{
+	const char *name;			/* of memory contexts */
+
+	/*
+	 * Compute an object in a memory context of its own, which is not the current one, and begin
+	 * with race_derived_init().  Returns it, and its size in bytes.
+	 */
+	void	   *(*create) (const RaceView *view, void *question, MemoryContext context, Size *size);
+
+	/* Is an object of this sketch right for a question?  NULL: always */
+	bool		(*fits) (const void *object, const void *question);
+} RaceDerivedKind;
+
+/* State which sketch an object is of.  The parameters are copied to the context. */
+extern void race_derived_init(RaceDerived *object, const RaceView *view, MemoryContext context);
+extern bool race_derived_is_of(const RaceDerived *object, const RaceView *view);
+
+/*
+ * Return the object of a kind for a sketch, which is computed if the session does not have it.
+ * `question` is handed to the functions of the kind.  The first adds a user, until release; the last one
+ * keeps the object until the next call with this site and kind.
+ */
+extern void *race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *question);
+extern void race_derived_release(void *object);
+extern void *race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView *view,
+							 void *question);
+
+/*
+ * Return what each of two private grids must keep so that both have the same cells and levels: the finest
+ * ones that can be.  False if there are none, or other parameters differ.  Noise and counts decided how
+ * many cells each grid has (table.c).
+ */
+extern bool race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2]);
+
+/*
+ * Make a private grid coarser; linear weights nest, so that this can be done with noise, too.  The noise of
+ * neighbouring nodes is correlated afterwards.  Its counter_variance becomes the largest eigenvalue of its
+ * covariance, which is the variance that smooth sums of nodes have for each node; no sum has more.
+ */
+extern void race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice);
+
+#endif
