@@ -155,6 +155,7 @@ race_check_shown_lines(const char *what, const char *text)
 	if (text == NULL)
 		return;
 	line = to = pstrdup(text);
+	/* bound: the text */
 	for (; *text != '\0'; text++)
 		if (*text != '\n' && *text != '\t')
 			*to++ = *text;
