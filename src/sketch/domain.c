@@ -277,9 +277,13 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		if (domain->unenforced)
 			appendStringInfoString(text, ", \"unenforced\": true");
 	}
+	if (domain->measure)
+		appendStringInfoString(text, ", \"measure\": true");
+	if (domain->vector)
+		appendStringInfoString(text, ", \"vector\": true");
 	appendStringInfo(text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
 					 domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
-					 RaceDomainCells(domain), domain->group, RaceDomainSingle(domain));
+					 RaceDomainCells(domain), domain->group, domain->measure ? 0 : RaceDomainSingle(domain));
 }
 
 static void
