@@ -44,7 +44,7 @@ sub strays {
 	}
 	for my $file (glob 'src/*/*.[ch]') {
 		my ($own) = $file =~ m{^src/(\w+)/};
-		push @strays, "$file: $_" for grep { m{^(\w+)/} && $height{$1} > $height{$own} } text($file) =~ m{^#include "(\w+/\w+\.h)"}mg;
+		push @strays, "$file: $_" for grep { m{^(\w+)/} && ($height{$1} // -1) > $height{$own} } text($file) =~ m{^#include "(\w+/\w+\.h)"}mg;
 	}
 	return join "\n", @strays;
 }
