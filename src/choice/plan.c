@@ -174,3 +174,9 @@ race_kind_noise(const RaceReleaseKind *kind, const RaceRequest *request, const R
 
 	return race_plan_kind(kind, request, params, selection, &plan) ? kind->noise(params, &plan) : INFINITY;
 }
+
+double
+race_usual_mass(double records)
+{
+	return race_kernel_mass(records) * records;
+}

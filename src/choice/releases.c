@@ -149,12 +149,6 @@ race_plan_share(const RaceRequest *request, const RaceParams *params, const Race
 /* ------------------------------------------------------------ what to keep */
 
 double
-race_usual_mass(double records)
-{
-	return race_kernel_mass(records) * records;
-}
-
-double
 race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection)
 {
 	return race_kind_noise(race_release_kind(params), request, params, selection);
