@@ -12,9 +12,7 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 
-#include "choice/contingency_select.h"
 #include "choice/domain_choice.h"
-#include "choice/measure.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"
@@ -25,6 +23,7 @@
 #include "release/dataset.h"
 #include "release/ledger.h"
 #include "release/shown.h"
+#include "choice/select_tables.h"
 
 /* --------------------------------------------------------------- domains */
 

@@ -38,6 +38,7 @@
 #include "release/read.h"
 #include "release/settings.h"
 #include "release/remote.h"
+#include "privacy/release_request.h"
 
 /*
  * The read phase of a release: the query runs, and noise is drawn.

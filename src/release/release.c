@@ -52,6 +52,7 @@
 #include "release/settings.h"
 #include "release/terms.h"
 #include "release/terms_columns.h"
+#include "hash/kind.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_sketch);

@@ -10,11 +10,11 @@
 #include "nodes/parsenodes.h"
 
 #include "choice/domain_choice.h"
-#include "choice/summary.h"
 #include "release/dataset.h"
 #include "release/lineage.h"
 #include "release/series_units.h"
 #include "release/terms.h"
+#include "privacy/release_request.h"
 
 /* Expressions as PostgreSQL writes them, all names qualified; NULL for those that there are not */
 typedef struct RaceWritten

@@ -14,9 +14,7 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "choice/contingency_select.h"
 #include "choice/domain_choice.h"
-#include "choice/measure.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"

@@ -25,13 +25,13 @@
 #include "sketch/sketch.h"
 #include "hash/table.h"
 #include "privacy/sampler.h"
+#include "privacy/release_request.h"
 
 PG_FUNCTION_INFO_V1(race_build_value_step);
 PG_FUNCTION_INFO_V1(race_build_value_combine);
 PG_FUNCTION_INFO_V1(race_build_value_serialize);
 PG_FUNCTION_INFO_V1(race_build_value_deserialize);
 PG_FUNCTION_INFO_V1(race_build_value_final);
-PG_FUNCTION_INFO_V1(race_privatize_pair);
 
 typedef struct State
 {

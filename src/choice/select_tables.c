@@ -1,5 +1,5 @@
 /*
- * contingency_select.c
+ * select_tables.c
  *		Which tables of two and three columns a private release measures, and how it divides its budget
  *
  * What is chosen is to make the sum of distances (in L1) between all tables of two columns and those of the model
@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "hash/contingency.h"
-#include "choice/contingency_select.h"
+#include "choice/select_tables.h"
+#include "privacy/score.h"
 #include "hash/lsh.h"
 #include "privacy/noise.h"
 #include "privacy/budget.h"
@@ -66,14 +67,14 @@
  * The tables of the first round are measured, and there is a second one, if they gain more than this part of what a second draw
  * of the tables of one column would.  (Of the errors of two columns, in a table of both, the squares add up, and a fit takes some
  * noise away.)  Of 1, .7 and .35, on 10 made tables each with strengths of dependence from .15 to .7, .35 was the largest that lost
- * nothing at epsilon = 1: distances became 5 % less at .1 (12 % where dependence is weak), .3 % less at 1 (test/bench/TABLES.md).
+ * nothing at epsilon = 1: distances became 5 % less at .1 (12 % where dependence is weak), .3 % less at 1 (`network` of test/bench/tables/tables.py).
  */
 #define SECOND_DRAW_PART	0.35
 
 /* A table is chosen if its score exceeds its cost by this number of standard deviations. */
 #define SCORE_DEVIATIONS	1
 
-/* The noise of a table of two columns counts so much, since the fit takes some of it (test/bench/TABLES.md, Three constants). */
+/* The noise of a table of two columns counts so much, since the fit takes some of it: with .5 to 1.4 errors of `test/bench/run tables` are alike. */
 #define PAIR_NOISE		0.8
 
 /*
@@ -98,7 +99,7 @@
 
 /*
  * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but that of pairs would
- * be off less.  Tables of one column keep this part then (test/bench/NUMBERS.md).
+ * be off less.  Tables of one column keep this part then (`test/bench/run numbers`).
  */
 #define FEW_COLUMNS			3
 #define FEW_ONE_WAY_PART	0.5
@@ -111,58 +112,60 @@
 
 /* ---------------------------------------------------------------- the budget */
 
-/*
- * Take an amount of the budget for so many tables, or scores, that neighbors change by `change` each, in L1 or
- * squared in L2.  Returns the least noise that costs at most the amount; 0 if it would be too large.
- *
- * Exact costs are at most the amounts, and `allotted` is at least their exact sum, so that the sum of exact costs is
- * at most the budget, and the cost can be told to be at most that.
- */
-static uint64_t
-take(RaceSelect *select, double amount, uint64_t copies, unsigned __int128 change)
+void
+race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShape *shape)
 {
-	uint64_t	noise;
-	double		cost;
-
-	amount = fmin(amount, race_down(select->budget - select->allotted));
-	if (!(amount > 0))
-		return 0;
-	if (select->pure)
-	{
-		RaceChoiceBudget budget;
-
-		if (!race_choice_budget(amount, 1, copies * (uint64_t) change, &budget))
-			return 0;
-		noise = budget.scale;
-		cost = budget.cost;
-	}
-	else
-	{
-		noise = race_variance_for_rho(amount, copies * change);
-		if (noise == 0 || noise > RACE_MAX_VARIANCE - select->added)
-			return 0;
-		noise += select->added;
-		cost = race_rho_of_sum(copies * change, 1, noise, 1);
-	}
-	select->allotted = fmin(select->budget, race_up(select->allotted + amount));
-	select->cost = fmin(select->budget, race_cost_sum(select->cost, cost));
-	return noise;
+	select->shape = *shape;
+	(void) race_exact_begin(&select->memory, &select->shape);
+	race_account_open(&select->planned, NULL, request, select->columns * pow((double) shape->unit, 2));
+	select->unit = shape->unit << request->weight_bits;
+	select->pure = request->delta == 0;
+	select->max_contributions = request->max_contributions;
+	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	select->fixed = request->levels > 0;
+	select->total = select->score_deviation = 0;
+	select->round = select->measured = select->n_fixed = 0;
+	select->all = false;
+	memset(select->neighbors, 0, sizeof(select->neighbors));
 }
 
-/* By how much neighbors change a table: in one cell by a unit for each record that is added or removed */
-static unsigned __int128
-table_change(const RaceSelect *select, uint64_t unit)
+/* Exact counters without any, by which a release is planned */
+static const RaceExact *
+planned_exact(const RaceSelect *select)
 {
-	unsigned __int128 m = (unsigned __int128) select->max_contributions * unit;
+	return (const RaceExact *) &select->memory;
+}
+
+/* What is planned so far leaves of the budget */
+static double
+left_of(const RaceSelect *select)
+{
+	return race_account_left(&select->planned);
+}
+
+/* Plan the table of a price: return its noise, or 0 if that would be too large. */
+static uint64_t
+plan_table(RaceSelect *select, RacePrice *price, double amount)
+{
+	price->amount = amount;
+	price->noise = race_measure_sums(&select->planned, planned_exact(select), NULL, amount, NULL);
+	return price->noise;
+}
+
+/* By how much neighbors change a table, in records: in one cell by 1 for each that is added or removed */
+static double
+table_change(const RaceSelect *select)
+{
+	double		m = select->max_contributions;
 
 	return (select->pure ? m : m * m) * (select->substitute ? 2 : 1);
 }
 
 /* By how much neighbors change a score: by as much as the table, in L1 */
-static unsigned __int128
-score_change(const RaceSelect *select, uint64_t unit)
+static double
+score_change(const RaceSelect *select)
 {
-	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * unit * (select->substitute ? 2 : 1);
+	double		l1 = (double) select->max_contributions * (select->substitute ? 2 : 1);
 
 	return select->pure ? l1 : l1 * l1;
 }
@@ -170,14 +173,14 @@ score_change(const RaceSelect *select, uint64_t unit)
 double
 race_select_variance(const RaceSelect *select, uint64_t noise)
 {
-	return select->pure ? race_discrete_laplace_variance(noise) : (double) noise;
+	return race_account_variance(&select->planned, noise);
 }
 
 /* The expected absolute value of the noise of a cell's number of records, if its table gets this amount */
 static double
 expected_noise(const RaceSelect *select, double amount)
 {
-	double		change = (double) table_change(select, 1);
+	double		change = table_change(select);
 
 	return sqrt(select->parts) * (select->pure ? change / amount : sqrt(change / (RACE_PI * amount)));
 }
@@ -234,19 +237,6 @@ best_cells(const RaceSelect *select, double dims, double amount)
 	return pow(fmax(select->total / (CELL_DEVIATIONS * expected_noise(select, amount)), 1), 2 / (dims + 2));
 }
 
-/*
- * By how much neighbors change the score of blocks, at most, in L1: a record changes its cell's term by c - 1, and those of
- * the c - 1 other cells of its block by 1.
- */
-static unsigned __int128
-unevenness_change(const RaceSelect *select, uint32_t block)
-{
-	unsigned __int128 l1 = (unsigned __int128) select->max_contributions * (select->substitute ? 2 : 1) * 2 * (block - 1) *
-		select->unit;
-
-	return select->pure ? l1 : l1 * l1;
-}
-
 /* How many cells of a column should be counted together: groups of tables of several columns, twice as many, ..., or 1 */
 static uint32_t
 best_block(const RaceSelect *select, uint32_t column, double amount)
@@ -270,15 +260,16 @@ take_unevenness(RaceSelect *select, uint32_t column, double amount)
 	select->block[column] = best_block(select, column, amount);
 	if (select->block[column] == 1)
 		return amount;
-	select->unevenness[column] = take(select, amount * UNEVENNESS_PART, 1, unevenness_change(select, select->block[column]));
-	if (select->unevenness[column] == 0)
+	select->unevenness[column] = amount * UNEVENNESS_PART;
+	if (race_score_unevenness(&select->planned, planned_exact(select), 0, 0, select->block[column],
+							  select->unevenness[column], NULL, NULL) == 0)
 		select->block[column] = 1;
 	return amount * (1 - UNEVENNESS_PART);
 }
 
 /* Divide an amount among tables of one column, the first time with the scores of their blocks. */
 static bool
-divide_one_ways(RaceSelect *select, double amount, bool first, uint64_t *noise)
+divide_one_ways(RaceSelect *select, double amount, bool first, RacePrice *prices)
 {
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
@@ -286,8 +277,7 @@ divide_one_ways(RaceSelect *select, double amount, bool first, uint64_t *noise)
 
 		if (first)
 			own = take_unevenness(select, i, own);
-		noise[i] = take(select, own, 1, table_change(select, select->unit));
-		if (noise[i] == 0)
+		if (plan_table(select, &prices[i], own) == 0)
 			return false;
 	}
 	return true;
@@ -303,7 +293,7 @@ mean_noise(const RaceSelect *select, uint64_t noise)
 void
 race_select_block(RaceSelect *select, uint32_t column, int64_t score)
 {
-	double		noise = mean_noise(select, select->one_way[column]);
+	double		noise = mean_noise(select, select->one_way[column].noise);
 	double		cells = select->cells[column];
 	double		blocks = cells / select->block[column];
 	double		off = fmax((double) score, 0) / select->block[column];	/* records that are off */
@@ -319,7 +309,9 @@ race_select_count(RaceSelect *select)
 {
 	double		part = fmin(fmax(1 / (COUNT_TABLES * select->columns), COUNT_LEAST), COUNT_MOST);
 
-	return take(select, select->budget * part, 1, table_change(select, UINT64_C(1) << select->weight_bits));
+	select->count.amount = race_account_allowed(&select->planned) * part;
+	select->count.noise = race_measure_count(&select->planned, planned_exact(select), select->count.amount, NULL);
+	return select->count.noise;
 }
 
 static uint32_t
@@ -379,7 +371,7 @@ one_ways_part(const RaceSelect *select, double left)
 	double		error = sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
 	double		part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
 	double		amount = left * (1 - part) * SCORES_PART;
-	double		change = (double) score_change(select, 1) * (double) pairs(select);
+	double		change = score_change(select) * (double) pairs(select);
 	double		deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
 
 	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
@@ -439,7 +431,7 @@ table_parts(const RaceSelect *select)
 double
 race_select_noise(const RaceSelect *select)
 {
-	return sum_of_noise(select, one_way_parts(select) + table_parts(select), select->budget);
+	return sum_of_noise(select, one_way_parts(select) + table_parts(select), race_account_allowed(&select->planned));
 }
 
 /* The same parts; 0 if there are too many cells or too few records to measure all tables */
@@ -542,7 +534,7 @@ least_in_group(const RaceSelect *select, double amount)
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
-	double		left = select->budget - select->allotted;
+	double		left = left_of(select);
 	double		part = 1;
 	double		parts = 0;		/* of tables that are measured without scores */
 
@@ -611,7 +603,7 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		variance = race_select_variance(select, select->one_way[i]) * select->cells[i] * select->parts;
+		double		variance = race_select_variance(select, select->one_way[i].noise) * select->cells[i] * select->parts;
 
 		for (uint32_t j = 0; j < select->finest[i]; j++)
 			total += (double) *counts++ / variance;
@@ -623,7 +615,7 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 void
 race_select_join(RaceSelect *select, const int64_t *counts)
 {
-	double		left = select->budget - select->allotted;
+	double		left = left_of(select);
 	double		least;
 
 	select->total = estimate_total(select, counts);
@@ -645,17 +637,19 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 
 /* -------------------------------------------------------------------- rounds */
 
-uint64_t
+double
 race_select_scores(RaceSelect *select)
 {
-	uint64_t	noise;
+	uint32_t	n = race_select_candidates(select);
+	double		price = left_of(select) * SCORES_PART / n;
+	uint64_t	noise = 0;
 
 	if (select->round >= ROUNDS)
 		return 0;
-	noise = take(select, (select->budget - select->allotted) * SCORES_PART, race_select_candidates(select),
-				 score_change(select, select->unit));
+	for (uint32_t k = 0; k < n; k++)
+		noise = race_score_distance(&select->planned, planned_exact(select), NULL, NULL, price, NULL, NULL);
 	select->score_deviation = sqrt(race_select_variance(select, noise)) / (double) select->unit;
-	return noise;
+	return noise > 0 ? price : 0;
 }
 
 static bool
@@ -734,7 +728,7 @@ gain_of_second_draw(const RaceSelect *select, double amount)
 
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		first = mean_noise(select, select->one_way[i]) / (double) select->unit * sqrt(select->parts);
+		double		first = mean_noise(select, select->one_way[i].noise) / (double) select->unit * sqrt(select->parts);
 		double		second = expected_noise(select, amount * one_way_share(select, i));
 
 		gain += select->weights[i] * select->cells[i] * first * (1 - second / hypot(first, second));
@@ -767,9 +761,7 @@ take_tables(RaceSelect *select, uint32_t to, double amount)
 	{
 		RaceSelectTable table = select->table[k];
 
-		table.noise = take(select, amount * (table_part(select, &table, select->groups) / parts) * ROUNDING, 1,
-						   table_change(select, select->unit));
-		if (table.noise != 0)
+		if (plan_table(select, &table.price, amount * (table_part(select, &table, select->groups) / parts) * ROUNDING) != 0)
 			select->table[select->measured++] = table;
 	}
 }
@@ -779,7 +771,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 {
 	bool		refused[RACE_SELECT_SCORES] = {false};
 	uint32_t	to = select->measured;
-	double		amount = (select->budget - select->allotted) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double		amount = left_of(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
 	double		parts = 0;
 	RaceSelectTable table;
 	uint32_t	number = 0;
@@ -821,18 +813,18 @@ race_select_all(RaceSelect *select)
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to, (select->budget - select->allotted) *
+	take_tables(select, to, left_of(select) *
 				(select->round == ROUNDS ? 1 : select->all ? ALL_PART : FIRST_ROUND_PART));
 	return select->measured > 0;
 }
 
 bool
-race_select_rest(RaceSelect *select, uint64_t *noise)
+race_select_rest(RaceSelect *select, RacePrice *prices)
 {
-	double		left = select->budget - select->allotted;
+	double		left = left_of(select);
 
 	for (uint32_t i = 0; i < select->columns; i++)
 		if (select->block[i] > 1)
 			return false;
-	return left >= LEAST_REST * select->budget && divide_one_ways(select, left, false, noise);
+	return left >= LEAST_REST * race_account_allowed(&select->planned) && divide_one_ways(select, left, false, prices);
 }
