@@ -504,7 +504,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	initStringInfo(&tables[1]);
 	if (workload != 0)
 		read_workload(workload, counted, tables);
-	counted->asked = counted->triples;
+	counted->workload_triples = counted->triples;
 	if (label_column >= 0 && chosen)
 		add_label_tables(counted, label_column, &tables[0]);
 	appendStringInfoString(&tables[0], tables[1].data);

@@ -7,11 +7,7 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "fmgr.h"
-#include "nodes/pg_list.h"
-#include "utils/array.h"
-#include "utils/timestamp.h"
 
 #include "release/names.h"
 
@@ -28,11 +24,11 @@
 
 typedef struct RaceLedger
 {
-	Oid			extension;
-	Oid			public_schema;	/* of the called function, if users call it: anybody may own it */
-	Oid			owner;			/* of the ledger */
-	Oid			params_type;	/* race_params; of what users do not call these two are not known */
-	Oid			sketch_type;	/* race_sketch */
+	Oid			extension;		/* extension that the called function belongs to */
+	Oid			public_schema;	/* schema of that function, if users call it: anybody may own it */
+	Oid			owner;			/* owner of the ledger */
+	Oid			params_type;	/* type race_params; invalid where users do not call the function */
+	Oid			sketch_type;	/* type race_sketch, in the same way */
 } RaceLedger;
 
 /* A parameter of a statement */
@@ -106,10 +102,6 @@ extern void race_act_check_owner(Oid relation);
 
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
-
-/* Of a text[], which is 0 for NULL */
-#define RaceTexts(array) \
-	{TEXTARRAYOID, (array), (array) == (Datum) 0}
 
 /* The name of a role, of type name: the ledger's functions are called with their very types */
 extern RaceParameter race_ledger_role(Oid role);
