@@ -8,15 +8,19 @@
 
 #include "miscadmin.h"
 
-#include "choice/summary.h"
-#include "hash/loss_rows.h"
-#include "hash/lsh.h"
 #include "privacy/counters.h"
-#include "sketch/server.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/loss_rows.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+#include "sketch/progress.h"
+#include "sketch/rows_cache.h"
 #include "sketch/sketch_format.h"
+#include "choice/summary.h"
+#include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/fit.h"
-#include "answers/evaluator.h"
 
 /*
  * Limits of time and memory

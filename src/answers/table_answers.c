@@ -13,13 +13,16 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
-#include "hash/contingency.h"
-#include "hash/lsh.h"
 #include "privacy/noise_state.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/quantiles.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "sketch/text.h"
 #include "answers/table_answers.h"
 
 /* ---------------------------------------------------------- opened releases */

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash/contingency.h"
-#include "choice/contingency_select.h"
-#include "hash/lsh.h"
+#include "privacy/interrupt.h"
 #include "privacy/noise.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "choice/contingency_select.h"
 
 /*
  * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, four made tables (2,000 to 30,000

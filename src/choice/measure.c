@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "privacy/counters.h"
+#include "privacy/interrupt.h"
 #include "choice/measure.h"
 
 /* Numbers that are drawn between two looks at interrupts */

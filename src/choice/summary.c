@@ -5,12 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash/contingency.h"
 #include "privacy/counters.h"
-#include "hash/loss_rows.h"
-#include "choice/measure.h"
-#include "hash/moment_sums.h"
+#include "privacy/interrupt.h"
 #include "privacy/series.h"
+#include "hash/contingency.h"
+#include "hash/fields.h"
+#include "hash/loss_rows.h"
+#include "hash/moment_sums.h"
+#include "hash/sampling_variance.h"
+#include "choice/measure.h"
 #include "choice/summary.h"
 
 /*

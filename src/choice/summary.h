@@ -17,8 +17,9 @@
 #include <math.h>
 
 #include "privacy/counters.h"
-#include "hash/lsh.h"
 #include "privacy/noise_state.h"
+#include "hash/params.h"
+#include "hash/rows.h"
 #include "hash/table.h"
 
 /* What a release keeps of a summary: the first rows, cells of a grid, or some tables */

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hash/contingency.h"
 #include "privacy/counters.h"
+#include "privacy/interrupt.h"
+#include "hash/contingency.h"
 
 void
 race_contingency_of(const RaceParams *params, RaceContingency *tables)

@@ -39,7 +39,8 @@
 #define RACE_CONTINGENCY_H
 
 #include "privacy/counters.h"
-#include "hash/lsh.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
 
 #define RACE_CONTINGENCY_COLUMNS	128
 #define RACE_CONTINGENCY_CELLS		1000000 /* of a column */

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash/hash.h"
+#include "hash/hash_path.h"
+#include "hash/kernel.h"
 #include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "hash/rows.h"
 
 /*
  * Moments: from records to fixed point, and the limits that it obeys.

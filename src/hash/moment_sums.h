@@ -27,7 +27,8 @@
 #ifndef RACE_MOMENT_SUMS_H
 #define RACE_MOMENT_SUMS_H
 
-#include "hash/lsh.h"
+#include "hash/params.h"
+#include "hash/rows.h"
 
 #define RACE_MOMENTS_ONE		8192	/* the largest number in fixed point: products have 26 bits */
 #define RACE_MOMENTS_SMALL_ONE	3072	/* 1 where there are targets, the largest of which is ONE */

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "privacy/integers.h"
-#include "choice/summary.h"
+#include "privacy/interrupt.h"
 #include "hash/table.h"
+#include "choice/summary.h"
 
 /*
  * Grids: the nodes around a record, coarser grids, and the part of a kernel that they sum.

@@ -6,7 +6,7 @@
 #define RACE_TABLE_H
 
 #include "privacy/counters.h"
-#include "hash/lsh.h"
+#include "hash/params.h"
 
 /*
  * Grids: sketches of one row whose counters are the nodes of a grid.

@@ -35,9 +35,10 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "sketch/argument.h"
 #include "sketch/authority.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "release/ledger.h"
 #include "release/lineage.h"
 #include "release/release.h"

@@ -27,11 +27,13 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "hash/params.h"
 #include "sketch/authority.h"
-#include "release/privatize.h"
-#include "sketch/server.h"
+#include "sketch/snapshot_key.h"
+#include "sketch/text.h"
 #include "release/ledger.h"
 #include "release/lineage.h"
+#include "release/privatize.h"
 #include "release/release.h"
 
 /*

@@ -13,7 +13,7 @@
 #include "utils/array.h"
 #include "utils/timestamp.h"
 
-#include "sketch/server.h"
+#include "sketch/snapshot_key.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.

@@ -14,7 +14,6 @@
 #include "utils/tuplestore.h"
 #include "utils/uuid.h"
 
-#include "sketch/server.h"
 #include "release/read.h"
 #include "release/release.h"
 #include "release/series_units.h"

@@ -15,7 +15,6 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "sketch/server.h"
 
 PG_FUNCTION_INFO_V1(race_is_shown);
 

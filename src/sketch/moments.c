@@ -10,8 +10,11 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
+#include "hash/kernel.h"
+#include "hash/params.h"
 #include "sketch/moments.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
+#include "sketch/rows_cache.h"
 
 /*
  * What answers from moments need: the matrix of sums and products, and its noise.

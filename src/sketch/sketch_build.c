@@ -10,11 +10,19 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "sketch/domain.h"
 #include "privacy/noise_state.h"
-#include "release/privatize.h"
-#include "sketch/sketch.h"
+#include "hash/params.h"
 #include "hash/table.h"
+#include "sketch/argument.h"
+#include "sketch/call_site.h"
+#include "sketch/domain.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
+#include "sketch/prepared_record.h"
+#include "sketch/random.h"
+#include "sketch/record.h"
+#include "sketch/sketch.h"
+#include "release/privatize.h"
 
 /*
  * Records into sketches: race_build, race_add, race_remove.
@@ -24,8 +32,6 @@
 #include "nodes/supportnodes.h"
 #endif
 
-#include "sketch/server.h"
-#include "sketch/record.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
 PG_FUNCTION_INFO_V1(race_add);

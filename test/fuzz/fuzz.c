@@ -177,7 +177,7 @@ is_large(const Value *wire, const size_t *parts, int n)
 	return rows * range > 4096 || rows * work > 65536;
 }
 
-/* Kernels have the numbers of lsh.h. */
+/* Kernels have the numbers of kernel.h. */
 void
 write_record(const Value *wire, const size_t *parts, int n,
 			 const char *integer, char *sql)

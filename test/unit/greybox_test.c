@@ -19,11 +19,13 @@
  */
 #include <float.h>
 
-#include "hash/table.h"
-#include "hash/moment_sums.h"
-#include "hash/loss_rows.h"
-#include "choice/summary.h"
 #include "privacy/counters.h"
+#include "hash/elements.h"
+#include "hash/fields.h"
+#include "hash/loss_rows.h"
+#include "hash/moment_sums.h"
+#include "hash/table.h"
+#include "choice/summary.h"
 #include "kernels.h"
 #include "tap.h"
 #include "tape.h"

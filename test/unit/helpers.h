@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "hash/table.h"
-#include "hash/moment_sums.h"
 #include "privacy/noise.h"
+#include "hash/moment_sums.h"
+#include "hash/params_check.h"
+#include "hash/table.h"
 
 /*
  * AddressSanitizer looks for errors of memory, and makes code several times slower.  With it

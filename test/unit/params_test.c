@@ -5,7 +5,14 @@
  */
 #include <stddef.h>
 
-#include "hash/sequences.h"
+#include "hash/column.h"
+#include "hash/defaults.h"
+#include "hash/fields.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/params_check.h"
+#include "hash/rows.h"
+#include "hash/sobol.h"
 #include "kernels.h"
 #include "tap.h"
 

@@ -6,6 +6,9 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/kernel.h"
+#include "hash/params.h"
+
 /* One kernel alone, with arrays or not; the caller frees it */
 static RaceParams *
 alone(RaceKernel kernel, uint32_t dims, uint32_t power, uint8_t arrays, uint32_t outputs)

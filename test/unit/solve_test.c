@@ -7,6 +7,9 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/kernel.h"
+#include "hash/params.h"
+
 /* A Gram matrix of m points */
 #define DENSE(points, n)	(&(RaceGram) {.m = (n), .dense = (points)})
 
