@@ -580,7 +580,7 @@ race_flatness(double typical_density, uint32 dims)
 uint32
 race_scores_sharp_dims(const RaceParams *params)
 {
-	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1)
+	if (!race_kernel_type(params->kernel)->euclidean || race_params_parts(params) > 1)
 		return 0;
 	return params->outputs > 0 ? params->outputs : params->dims;
 }

@@ -859,7 +859,7 @@ add_params(RaceResultRow *row, const RaceParams *params)
 
 	initStringInfo(&name);
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		appendStringInfo(&name, "%s%s", part == params ? "" : " * ", race_kernel_name(part->kernel));
+		appendStringInfo(&name, "%s%s", part == params ? "" : " * ", race_part_name(part));
 	race_row_add_text(row, name.data);
 	race_row_add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
 	race_row_add_if(row, !product && (type->takes & RACE_TAKES_BANDWIDTH) != 0,

@@ -571,7 +571,7 @@ tables_shape(RaceParams *part, const double **arrays, double *space)
 		.dims = part->dims, .cells = arrays[RACE_KEY_CELLS], .groups = arrays[RACE_KEY_GROUPS],
 		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->workload,
 		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->joined,
-		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->outputs
+		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->measured
 	};
 
 	(void) space;
@@ -780,12 +780,10 @@ moments_shape(RaceParams *part, const double **arrays, double *space)
 		part->norm = RACE_MOMENTS_NORM;
 }
 
-/* Refuse sequence grid for moments with the message of grids. */
-static const char *
-moments_problem(const RaceParams *params, char *message, size_t length)
+static bool
+moments_draw_functions(const RaceParams *params)
 {
-	return params->sequence == RACE_SEQUENCE_GRID ? race_grid_problem(params, message, length) :
-		race_moments_problem(params, message, length);
+	return params->features > 0;
 }
 
 /* More than the unit, where targets weigh more */
@@ -931,27 +929,42 @@ moments_draw(RaceRandom *random, const RaceExact *exact, const RacePlan *plan, v
 
 /* ------------------------------------------------------------------ table */
 
+static bool
+always(const RaceParams *params)
+{
+	(void) params;
+	return true;
+}
+
+static bool
+never(const RaceParams *params)
+{
+	(void) params;
+	return false;
+}
+
 static const RaceSummaryKind rows = {
 	.name = "rows", .hashed = true, .densities = true, .model = RACE_MODEL_POINTS,
-	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .shape = rows_shape, .problem = rows_problem,
+	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .shape = rows_shape, .problem = rows_problem, .draws = always,
 	.unit = one, .largest = one, .weight = rows_weight, .squared = squared_by_unit,
 	.look_weight = rows_look, .plan = plan_usual, .noise = rows_noise, .sampling = rows_sampling,
 	.choose = rows_choose, .select = rows_select, .draw = rows_draw
 };
 
 static const RaceSummaryKind tables_of_categories = {
-	.name = "tables",
+	.name = "tables", .takes = RACE_TAKES_DIMS | RACE_TAKES_CELLS,
 	.hint = "Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.",
 	.selected = true, .model = RACE_MODEL_LOG_LINEAR, .shape = tables_shape,
-	.problem = race_contingency_problem, .count_workspace = race_contingency_workspace,
+	.problem = race_contingency_problem, .draws = never, .count_workspace = race_contingency_workspace,
 	.count = tables_count, .unit = tables_unit, .largest = tables_unit, .weight = tables_weight,
 	.squared = squared_by_unit, .plan = tables_plan, .noise = tables_noise,
 	.workspace = race_measure_workspace, .select = tables_select, .draw = tables_draw
 };
 
 static const RaceSummaryKind tables_of_cells = {
-	.name = "tables", .densities = true, .model = RACE_MODEL_POINTS,
+	.name = "grid", .densities = true, .model = RACE_MODEL_POINTS,
 	.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE}, .shape = grid_shape, .problem = race_grid_problem,
+	.draws = never,
 	.count = grid_count, .unit = race_grid_unit, .largest = race_grid_unit, .weight = grid_weight,
 	.squared = squared_by_unit, .look_weight = race_grid_look_weight, .plan = plan_usual, .noise = grid_noise,
 	.sampling = grid_sampling, .choose = race_grid_choose, .workspace = grid_workspace,
@@ -960,20 +973,37 @@ static const RaceSummaryKind tables_of_cells = {
 
 static const RaceSummaryKind moments = {
 	.name = "moments",
+	.takes = RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_TRANSFORM | RACE_TAKES_COLUMNS,
 	.hint = "Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_classify.",
-	.matrix = true, .shape = moments_shape, .problem = moments_problem,
+	.matrix = true, .shape = moments_shape, .problem = race_moments_problem, .draws = moments_draw_functions,
 	.functions = race_moments_functions, .count_workspace = moments_count_workspace,
 	.count = moments_count, .unit = race_moments_unit, .largest = moments_largest,
 	.weight = moments_weight, .squared = moments_squared, .least_coarse = race_moments_least_coarse,
 	.plan = moments_plan, .noise = rows_noise, .workspace = moments_workspace, .draw = moments_draw
 };
 
+static const RaceSummaryKind *const kinds[] = {
+	[RACE_KIND_ROWS] = &rows,
+	[RACE_KIND_GRID] = &tables_of_cells,
+	[RACE_KIND_TABLES] = &tables_of_categories,
+	[RACE_KIND_MOMENTS] = &moments
+};
+
+#define KINDS	((int) (sizeof(kinds) / sizeof(kinds[0])))
+
 const RaceSummaryKind *
 race_summary_kind(const RaceParams *params)
 {
-	return params->kernel == RACE_KERNEL_MOMENTS ? &moments :
-		params->kernel == RACE_KERNEL_TABLES ? &tables_of_categories :
-		params->sequence == RACE_SEQUENCE_GRID ? &tables_of_cells : &rows;
+	return params->kind < KINDS ? kinds[params->kind] : NULL;
+}
+
+int
+race_kind_named(const char *name)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		if (!kinds[kind]->densities && strcmp(kinds[kind]->name, name) == 0)
+			return kind;
+	return -1;
 }
 
 /* What is kept of a summary as it is: all of it */

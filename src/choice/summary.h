@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "privacy/counters.h"
+#include "hash/kernel.h"
 #include "privacy/noise_state.h"
 #include "hash/params.h"
 #include "hash/rows.h"
@@ -128,7 +129,8 @@ typedef struct RaceBatch
 
 typedef struct RaceSummaryKind
 {
-	const char *name;
+	const char *name;			/* in messages; and in the text form of parameters that have no kernel */
+	uint32_t	takes;			/* RaceTakes, added up: what parameters have besides those of their kernel */
 	const char *hint;			/* how it is asked, if it has no densities */
 
 	/*
@@ -156,6 +158,9 @@ typedef struct RaceSummaryKind
 
 	/* What is wrong with parameters of this kind, besides what all kinds have in common; or NULL */
 	const char *(*problem) (const RaceParams *params, char *message, size_t length);
+
+	/* Are row functions drawn for these parameters? */
+	bool		(*draws) (const RaceParams *params);
 
 	/* The parameters of the row functions of a record's features; NULL: there are none */
 	void		(*functions) (const RaceParams *params, RaceParams *functions);
@@ -207,8 +212,11 @@ typedef struct RaceSummaryKind
 	void		(*coarsen) (RaceParams *params, RaceGridChoice choice);
 } RaceSummaryKind;
 
-/* The kind that parameters are of */
+/* The kind that parameters are of; NULL for a number that no kind has */
 extern const RaceSummaryKind *race_summary_kind(const RaceParams *params);
+
+/* The number of a kind without kernels by its name; -1 if there is none */
+extern int	race_kind_named(const char *name);
 
 /* The same by parameters: the unit; and what a record adds to all counters, in L2 squared */
 extern uint64_t race_record_unit(const RaceParams *params);

@@ -45,8 +45,7 @@ bool
 race_params_complete(const RaceParams *params)
 {
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		if (part->dims == 0 &&
-			(race_kernel_type(part->kernel)->takes & RACE_TAKES_DIMS) != 0)
+		if (part->dims == 0 && race_record_kind(part) != RACE_RECORD_SET)
 			return false;
 	return true;
 }

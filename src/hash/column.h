@@ -44,7 +44,7 @@ extern RaceRecordKind race_record_kind(const RaceParams *part);
 extern uint32_t race_part_elements(const RaceParams *part);
 extern uint32_t race_params_columns(const RaceParams *params);
 
-/* Do all parts state their dims, if their kernel has dims? */
+/* Do all parts state their dims, if they have dims: all but sets? */
 extern bool race_params_complete(const RaceParams *params);
 
 #endif

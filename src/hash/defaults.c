@@ -11,8 +11,8 @@
 int
 race_default_sequence(const RaceParams *part, uint32_t taken)
 {
-	if (!race_summary_kind(part)->hashed && part->features == 0)
-		return RACE_SEQUENCE_INDEPENDENT;	/* there is nothing to draw */
+	if (!race_summary_kind(part)->draws(part))
+		return RACE_SEQUENCE_INDEPENDENT;
 	if (race_sobol_fits(part, taken))
 		return RACE_SEQUENCE_SOBOL;
 	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_STRUCTURED) != 0 &&

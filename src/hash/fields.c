@@ -8,6 +8,7 @@
 #include "hash/fields.h"
 #include "hash/kernel.h"
 #include "hash/params.h"
+#include "choice/summary.h"
 
 /* A field of RaceParams, at this position on the wire */
 #define AT(field, position) \
@@ -57,7 +58,7 @@ const RaceField race_fields[RACE_FIELDS] = {
 	},
 	[RACE_KEY_BANDWIDTHS] = {
 		.name = "bandwidths", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_BANDWIDTHS,
-		.own = true, .optional = true, .takes = RACE_TAKES_BANDWIDTH
+		.optional = true, .takes = RACE_TAKES_BANDWIDTH
 	},
 	[RACE_KEY_LOWER] = {
 		.name = "lower", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_LOWER,
@@ -73,7 +74,7 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.least = -RACE_MAX_TRANSFORM, .most = RACE_MAX_TRANSFORM
 	},
 	[RACE_KEY_OFFSET] = {
-		.name = "offset", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_OFFSET, .own = true,
+		.name = "offset", .type = RACE_FIELD_VECTOR, .array = RACE_ARRAY_OFFSET,
 		.optional = true, .takes = RACE_TAKES_TRANSFORM,
 		.least = -RACE_MAX_TRANSFORM, .most = RACE_MAX_TRANSFORM
 	},
@@ -82,7 +83,7 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.optional = true, .takes = RACE_TAKES_BANDWIDTH | RACE_TAKES_CELLS
 	},
 	[RACE_KEY_NULLS] = {
-		.name = "nulls", .type = RACE_FIELD_CHOICE, AT(nulls, 45), .optional = true,
+		.name = "nulls", .type = RACE_FIELD_CHOICE, AT(nulls, 46), .optional = true,
 		.takes = RACE_TAKES_NULLS, .what = "meaning of nulls",
 		.names = {[RACE_NULLS_DIFFERENT] = "different", [RACE_NULLS_CATEGORY] = "category"},
 		.hint = "Use different or category."
@@ -130,8 +131,11 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.optional = true, .takes = RACE_TAKES_CELLS
 	},
 	[RACE_KEY_MEASURED] = {
-		.name = "measured", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MEASURED,
+		.name = "measured", .type = RACE_FIELD_MATRIX, .array = RACE_ARRAY_MEASURED, .own = true,
 		.optional = true, .takes = RACE_TAKES_CELLS
+	},
+	[RACE_FIELD_KIND] = {
+		.name = "kind", .type = RACE_FIELD_DERIVED, AT(kind, 47)
 	},
 	[RACE_FIELD_OUTPUTS] = {
 		.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)
@@ -150,22 +154,34 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "workload", .type = RACE_FIELD_DERIVED, AT(workload, 52), .own = true,
 		.takes = RACE_TAKES_CELLS
 	},
+	[RACE_FIELD_MEASURED] = {
+		.name = "measured", .type = RACE_FIELD_DERIVED, AT(measured, 56), .own = true,
+		.takes = RACE_TAKES_CELLS
+	},
 };
 
 const RaceParams race_params_default = {.bandwidth = 1, .power = 1, .rows = 1024, .range = 1024};
 
-bool
-race_field_applies(const RaceField *field, int kernel)
+const char *
+race_part_name(const RaceParams *part)
 {
-	const RaceKernelType *type = race_kernel_type(kernel);
-
-	return field->takes == 0 || (type != NULL && (type->takes & field->takes) != 0);
+	return part->kernel != 0 ? race_kernel_name(part->kernel) : race_summary_kind(part)->name;
 }
 
 bool
-race_field_is_stored(const RaceField *field, int kernel)
+race_field_applies(const RaceField *field, const RaceParams *part)
 {
-	return field->size > 0 && (!field->own || race_field_applies(field, kernel));
+	const RaceKernelType *type = race_kernel_type(part->kernel);
+	const RaceSummaryKind *kind = race_summary_kind(part);
+	uint32_t	takes = (type != NULL ? type->takes : 0) | (kind != NULL ? kind->takes : 0);
+
+	return field->takes == 0 || (takes & field->takes) != 0;
+}
+
+bool
+race_field_is_stored(const RaceField *field, const RaceParams *part)
+{
+	return field->size > 0 && (!field->own || race_field_applies(field, part));
 }
 
 uint64_t

@@ -38,11 +38,13 @@ typedef enum RaceFieldNumber
 	RACE_KEY_JOINED,
 	RACE_KEY_MEASURED,
 	RACE_KEYS,					/* fields from here on are derived */
-	RACE_FIELD_OUTPUTS = RACE_KEYS,
+	RACE_FIELD_KIND = RACE_KEYS,
+	RACE_FIELD_OUTPUTS,
 	RACE_FIELD_MORE,
 	RACE_FIELD_ARRAYS,
 	RACE_FIELD_JOINED,
 	RACE_FIELD_WORKLOAD,
+	RACE_FIELD_MEASURED,
 	RACE_FIELDS
 } RaceFieldNumber;
 
@@ -54,7 +56,7 @@ typedef enum RaceFieldType
 	RACE_FIELD_REAL,			/* double */
 	RACE_FIELD_VECTOR,			/* an array of numbers, after the fields */
 	RACE_FIELD_MATRIX,			/* an array of rows of numbers, after the fields */
-	RACE_FIELD_DERIVED			/* follows from the arrays; only on the wire */
+	RACE_FIELD_DERIVED			/* follows from others; only on the wire */
 } RaceFieldType;
 
 #define RACE_CHOICES	8		/* numbers of a choice that are in use, and one more */
@@ -73,8 +75,8 @@ typedef struct RaceField
 	RaceFieldType type;
 	bool		optional;		/* NULL in the constructor means: not stated, 0 */
 	bool		shared;			/* only the first kernel of a product states it */
-	bool		own;			/* other kernels may keep something else in its place */
-	uint32_t	takes;			/* the RaceTakes of kernels that it applies to, or 0 for all */
+	bool		own;			/* others may keep something else in its place, or in that of its length */
+	uint32_t	takes;			/* the RaceTakes of what it applies to, or 0 for all */
 	uint8_t		offset;			/* in RaceParams, and */
 	uint8_t		size;			/* how many bytes; 0 for an array */
 	uint8_t		wire;			/* position in the wire format of a part */
@@ -91,11 +93,14 @@ extern const RaceField race_fields[RACE_FIELDS];
 /* The defaults, with which those of the constructor in SQL agree */
 extern const RaceParams race_params_default;
 
-/* Does a kernel take this field? */
-extern bool race_field_applies(const RaceField *field, int kernel);
+/* Return the name that the text form of a part begins with: of its kernel, or of its kind if that has none. */
+extern const char *race_part_name(const RaceParams *part);
 
-/* Does a part with this kernel keep the field in its place? */
-extern bool race_field_is_stored(const RaceField *field, int kernel);
+/* Does a part have this field?  Its kind and its kernel tell. */
+extern bool race_field_applies(const RaceField *field, const RaceParams *part);
+
+/* Does a part keep the field in its place? */
+extern bool race_field_is_stored(const RaceField *field, const RaceParams *part);
 
 /* The bytes of a field that is no array, as an integer, and back; those of a double */
 extern uint64_t race_field_bits(const RaceField *field, const RaceParams *part);

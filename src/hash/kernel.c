@@ -225,6 +225,9 @@ race_kernel_at(const RaceParams *part, double distance)
 
 /* Codes of l1 are not folded: the tails of Cauchy's distribution are too long. */
 static const RaceKernelType kernels[] = {
+	[0] = {
+		.name = NULL, .record = RACE_RECORD_VECTOR
+	},
 	[RACE_KERNEL_L2] = {
 		.name = "l2", .record = RACE_RECORD_VECTOR, .takes = DISTANCES | ISOTROPIC,
 		.quantile = race_inverse_normal, .can_fold = one_function,
@@ -248,10 +251,6 @@ static const RaceKernelType kernels[] = {
 		.name = "match", .record = RACE_RECORD_ROW,
 		.takes = RACE_TAKES_FUNCTIONS | RACE_TAKES_DIMS | RACE_TAKES_NULLS, .value = match_value
 	},
-	[RACE_KERNEL_MOMENTS] = {
-		.name = "moments", .record = RACE_RECORD_VECTOR,
-		.takes = RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_TRANSFORM | RACE_TAKES_COLUMNS
-	},
 	[RACE_KERNEL_LEAST_SQUARES] = {
 		.name = "least_squares", .record = RACE_RECORD_VECTOR, .takes = SURROGATES,
 		.signs = true, .quantile = race_inverse_normal, .can_fold = all_signs,
@@ -262,9 +261,6 @@ static const RaceKernelType kernels[] = {
 		.signs = true, .quantile = race_inverse_normal, .can_fold = all_signs,
 		.value = race_surrogate_kernel, .queries = 1
 	},
-	[RACE_KERNEL_TABLES] = {
-		.name = "tables", .record = RACE_RECORD_VECTOR, .takes = RACE_TAKES_DIMS | RACE_TAKES_CELLS
-	},
 };
 
 #define KERNELS		((int) (sizeof(kernels) / sizeof(kernels[0])))
@@ -272,7 +268,7 @@ static const RaceKernelType kernels[] = {
 const RaceKernelType *
 race_kernel_type(int kernel)
 {
-	if (kernel <= 0 || kernel >= KERNELS || kernels[kernel].name == NULL)
+	if (kernel < 0 || kernel >= KERNELS || (kernel > 0 && kernels[kernel].name == NULL))
 		return NULL;
 	return &kernels[kernel];
 }

@@ -20,8 +20,7 @@
 struct RaceParams;
 struct RaceColumn;
 
-/* The numbers below are stored in sketches: never reuse one. */
-
+/* The numbers are stored in sketches: never reuse one.  6 and 9 were no kernels. */
 typedef enum RaceKernel
 {
 	RACE_KERNEL_L2 = 1,			/* Datar et al. 2004, p-stable with p = 2 */
@@ -29,10 +28,8 @@ typedef enum RaceKernel
 	RACE_KERNEL_ANGULAR = 3,	/* signed random projections, Charikar 2002 */
 	RACE_KERNEL_JACCARD = 4,	/* minimum of a set's hash values, Broder 1997 */
 	RACE_KERNEL_MATCH = 5,		/* one of a row's categories */
-	RACE_KERNEL_MOMENTS = 6,		/* no kernel: sums and products of columns, moments.h */
 	RACE_KERNEL_LEAST_SQUARES = 7,	/* surrogate losses, loss_rows.h */
-	RACE_KERNEL_MARGIN = 8,
-	RACE_KERNEL_TABLES = 9		/* no kernel: counts of cells, contingency.h */
+	RACE_KERNEL_MARGIN = 8
 } RaceKernel;
 
 /* What a record of the kernel is.  This decides how it is read and hashed. */
@@ -43,7 +40,7 @@ typedef enum RaceRecordKind
 	RACE_RECORD_ROW				/* categories; a function is a place in the row */
 } RaceRecordKind;
 
-/* Which parameters a kernel has, besides those that all kernels have */
+/* Which parameters a kernel or a kind has, besides those that all have */
 typedef enum RaceTakes
 {
 	RACE_TAKES_DIMS = 1,		/* all its records have the same length */
@@ -51,7 +48,7 @@ typedef enum RaceTakes
 	RACE_TAKES_BOUNDS = 4,		/* lower and upper bounds of vectors */
 	RACE_TAKES_TRANSFORM = 8,	/* matrix and offset */
 	RACE_TAKES_NULLS = 32,		/* nulls: what a NULL among categories is */
-	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all but moments */
+	RACE_TAKES_FUNCTIONS = 64,	/* power, rows, range and rehash: all kernels */
 	RACE_TAKES_COLUMNS = 128,	/* norm, features and targets: moments */
 	RACE_TAKES_RADIUS = 256,	/* radius and query_radius: losses */
 	RACE_TAKES_STRUCTURED = 512,	/* projections by fast transforms (structured.h) */
@@ -99,7 +96,7 @@ typedef struct RaceKernelType
 	uint32_t	queries;
 } RaceKernelType;
 
-/* The line of a kernel; NULL if there is none with this number */
+/* The line of a kernel; NULL if there is none with this number.  That of 0 is of what has no kernel. */
 extern const RaceKernelType *race_kernel_type(int kernel);
 
 /* The name of a number; NULL if there is none */

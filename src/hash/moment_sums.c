@@ -50,6 +50,7 @@ void
 race_moments_functions(const RaceParams *params, RaceParams *functions)
 {
 	memset(functions, 0, sizeof(RaceParams));
+	functions->kind = RACE_KIND_ROWS;
 	functions->kernel = RACE_KERNEL_L2;
 	functions->sequence = params->sequence;
 	functions->rehash = RACE_REHASH_FOLD;

@@ -15,19 +15,34 @@ race_params_size(const RaceParams *params)
 uint32_t
 race_array_rows(const RaceParams *part, RaceArray array)
 {
-	if (array == RACE_ARRAY_WORKLOAD && part->kernel == RACE_KERNEL_TABLES)
-		return part->workload;
-	return array == RACE_ARRAY_MATRIX || array == RACE_ARRAY_MEASURED ? part->outputs :
-		array == RACE_ARRAY_GROUPS ? RACE_GROUP_NUMBERS : 1;
+	switch (array)
+	{
+		case RACE_ARRAY_MATRIX:
+			return part->outputs;
+		case RACE_ARRAY_GROUPS:
+			return RACE_GROUP_NUMBERS;
+		case RACE_ARRAY_WORKLOAD:
+			return part->workload;
+		case RACE_ARRAY_MEASURED:
+			return part->measured;
+		default:
+			return 1;
+	}
 }
 
 uint32_t
 race_array_columns(const RaceParams *part, RaceArray array)
 {
-	if (array == RACE_ARRAY_JOINED && part->kernel == RACE_KERNEL_TABLES)
-		return part->joined;
-	return array == RACE_ARRAY_MEASURED || (array == RACE_ARRAY_WORKLOAD && part->kernel == RACE_KERNEL_TABLES) ?
-		RACE_TABLE_NUMBERS : part->dims;
+	switch (array)
+	{
+		case RACE_ARRAY_JOINED:
+			return part->joined;
+		case RACE_ARRAY_WORKLOAD:
+		case RACE_ARRAY_MEASURED:
+			return RACE_TABLE_NUMBERS;
+		default:
+			return part->dims;
+	}
 }
 
 uint64_t

@@ -11,12 +11,21 @@
 
 /* The numbers below are stored in sketches: never reuse one. */
 
+/* What a summary is: which linear map of the records */
+typedef enum RaceKind
+{
+	RACE_KIND_ROWS = 0,			/* of a kernel: a hash function for each row */
+	RACE_KIND_GRID = 1,			/* of a kernel: the nodes of a grid, table.h */
+	RACE_KIND_TABLES = 2,		/* counts of cells, contingency.h */
+	RACE_KIND_MOMENTS = 3		/* sums and products of columns, moment_sums.h */
+} RaceKind;
+
 /* How the randomness of the row functions is drawn across rows.  3, 6 and 8 are no longer in use. */
 typedef enum RaceSequence
 {
 	RACE_SEQUENCE_INDEPENDENT = 1,	/* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,	/* scrambled Sobol': smaller error, sobol.h */
-	RACE_SEQUENCE_GRID = 4,		/* no row functions: the nodes of a grid, table.h */
+	RACE_SEQUENCE_GRID = 4,		/* no row functions: what makes a kernel a grid */
 	RACE_SEQUENCE_STRUCTURED = 5,	/* at right angles, by fast transforms: structured.h */
 	RACE_SEQUENCE_GROUPED = 7	/* of sets: groups of 8 rows share an order of elements, hash_path.h */
 } RaceSequence;
@@ -43,7 +52,7 @@ typedef enum RaceNulls
 } RaceNulls;
 
 /*
- * The norm that records of moments are scaled down to (moments.h): that of L2, or one that fits
+ * The norm that records of moments are scaled down to (moment_sums.h): that of L2, or one that fits
  * pure noise.  0: not stated; L2.
  */
 typedef enum RaceClip
@@ -63,38 +72,42 @@ typedef enum RaceArray
 	RACE_ARRAY_UPPER = 4,		/* [d]: before anything else */
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
-	RACE_ARRAY_CELLS = 32,		/* [d]: of a grid or of contingency tables, one number an axis */
-	RACE_ARRAY_GROUPS = 64,		/* [2][d]: of contingency tables, */
-	RACE_ARRAY_MEASURED = 128,	/* [m][3], and, as they have neither bandwidths nor an offset, */
-	RACE_ARRAY_WORKLOAD = 1,	/* [workload][3], */
-	RACE_ARRAY_JOINED = 16		/* [joined]: contingency.h */
+	RACE_ARRAY_WORKLOAD = 32,	/* [workload][3]: of contingency tables (contingency.h) */
+	RACE_ARRAY_JOINED = 64,		/* [joined]: of contingency tables */
+	RACE_ARRAY_CELLS = 128,		/* [d]: of a grid or of contingency tables, one number an axis */
+	RACE_ARRAY_GROUPS = 256,	/* [3][d]: of contingency tables */
+	RACE_ARRAY_MEASURED = 512	/* [measured][3]: of contingency tables */
 } RaceArray;
+
+#define RACE_GROUP_NUMBERS	3	/* cells a group, single cells, weight */
+#define RACE_TABLE_NUMBERS	3	/* two for the columns, and a variance or weight */
 
 /*
  * Everything that fixes the row functions and the shape of a sketch.  The kernel
  * may be a product: then parts follow each other, each with its arrays, and each
  * compares a part of a record.  Only the first states what all share: seed,
  * rehash, rows and range.  Equal parameters are equal bytes: there is no padding
- * and `reserved` is zero.  Moments (moments.h) have no row functions; but they, too, are
+ * and `reserved` is zero.  Tables and moments have no kernel; but they, too, are
  * counters, of one row, and what follows fixes them.
  */
 typedef struct RaceParams
 {
-	uint8_t		kernel;			/* RaceKernel */
+	uint8_t		kind;			/* RaceKind */
+	uint8_t		kernel;			/* RaceKernel of rows and of a grid; else 0 */
 	uint8_t		sequence;		/* RaceSequence */
 	uint8_t		rehash;			/* RaceRehash, of all parts */
-	uint8_t		arrays;			/* which RaceArrays follow */
 	uint32_t	dims;			/* length of a vector or row; 0 = not stated */
 	int64_t		seed;			/* of all parts */
 	double		bandwidth;		/* w: distances are measured in it */
 	uint32_t	power;			/* concatenated functions a row; k^power */
 	uint32_t	rows;			/* R */
 	uint32_t	range;			/* W, counters a row */
-	uint32_t	outputs;		/* m, rows of the matrix or of measured; 0 without */
+	uint32_t	outputs;		/* m, rows of the matrix; 0 without */
 	uint32_t	more;			/* bytes that follow: arrays, and other parts */
+	uint16_t	arrays;			/* which RaceArrays follow */
 	uint8_t		nulls;			/* RaceNulls, of categories; 0: none are taken */
-	uint8_t		reserved8[3];
-	/* what only some kernels have; zero for others */
+	uint8_t		reserved8;
+	/* what only some kinds or kernels have; zero for others */
 	union
 	{
 		struct
@@ -114,7 +127,9 @@ typedef struct RaceParams
 		struct
 		{
 			uint32_t	joined; /* of contingency tables: the length of that array, */
-			uint32_t	workload;	/* and the rows of that one */
+			uint32_t	workload;	/* and the rows of these */
+			uint32_t	measured;
+			uint32_t	reserved32;
 		};
 		struct
 		{

@@ -19,13 +19,22 @@
 
 #define MAX_LIST	128
 
+/* Return the format of a message about a field that a part does not have. */
+static const char *
+has_no(const RaceParams *part)
+{
+	return part->kernel != 0 ? "kernel %s has no %s" : "%s have no %s";
+}
+
 /* What is wrong with the fields of a part, by the table */
 static const char *
 fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 {
 	bool		has_own = false;
 
-	if (race_kernel_type(part->kernel) == NULL)
+	if (race_summary_kind(part) == NULL)
+		return PROBLEM("unknown kind number %d", part->kind);
+	if (race_summary_kind(part)->densities != (race_kernel_name(part->kernel) != NULL))
 		return PROBLEM("unknown kernel number %d", part->kernel);
 	for (int key = 0; key < RACE_FIELDS; key++)
 	{
@@ -33,7 +42,7 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 		uint64_t	bits;
 		double		x;
 
-		if (!race_field_is_stored(field, part->kernel))
+		if (!race_field_is_stored(field, part))
 			continue;
 		has_own |= field->own;
 		bits = race_field_bits(field, part);
@@ -42,27 +51,26 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 			return PROBLEM("only the first kernel of a product states what all share");
 		if (field->shared && !first)
 			continue;
-		if (!field->shared && !race_field_applies(field, part->kernel) &&
+		if (!field->shared && !race_field_applies(field, part) &&
 			bits != race_field_bits(field, &race_params_default))
-			return PROBLEM("kernel %s has no %s", race_kernel_name(part->kernel), field->name);
+			return PROBLEM(has_no(part), race_part_name(part), field->name);
 		if (field->optional && bits == 0)
 			continue;
-		if (field->type == RACE_FIELD_CHOICE && race_choice_name(key, (int) bits) == NULL)
+		if (key != RACE_KEY_KERNEL && field->type == RACE_FIELD_CHOICE && race_choice_name(key, (int) bits) == NULL)
 			return PROBLEM("unknown %s number %d", field->what, (int) bits);
 		if (field->most > 0 && !(x >= field->least && x <= field->most))
 			return PROBLEM(field->type == RACE_FIELD_REAL ? "%s must be a number between %g and %g" :
 						   "%s must be between %.0f and %.0f", field->name, field->least, field->most);
 	}
-	if (part->reserved8[0] != 0 || part->reserved8[1] != 0 || part->reserved8[2] != 0 ||
+	if (part->reserved8 != 0 ||
 		(!has_own && (part->own.bits[0] != 0 || part->own.bits[1] != 0)))
 		return PROBLEM("reserved bytes are not zero");
 	if (!first && part->more != 0)
 		return PROBLEM("only the first kernel of a product states what all share");
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds and transforms need dims");
-	if ((part->outputs != 0) != ((part->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_MEASURED)) != 0) ||
-		part->outputs > RACE_MAX_DIMS)
-		return PROBLEM("a matrix or measured must have between 1 and %d rows", RACE_MAX_DIMS);
+	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) || part->outputs > RACE_MAX_DIMS)
+		return PROBLEM("a matrix must have between 1 and %d rows", RACE_MAX_DIMS);
 	return NULL;
 }
 
@@ -81,7 +89,7 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 		const double *x = race_array(part, field->array);
 		uint64_t	n = race_array_length(part, field->array);
 
-		if (x == NULL || !race_field_applies(field, part->kernel))
+		if (x == NULL || !race_field_applies(field, part))
 			continue;
 		found |= field->array;
 		for (uint64_t i = 0; i < n && field->most > 0; i++)
@@ -90,10 +98,10 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	}
 	for (int key = 0; key < RACE_KEYS; key++)
 		if ((race_fields[key].array & part->arrays & ~found) != 0)
-			return PROBLEM("kernel %s has no %s", race_kernel_name(part->kernel), race_fields[key].name);
-	if (!race_field_applies(&race_fields[RACE_KEY_BANDWIDTHS], part->kernel))
-		w = NULL;				/* it is the workload of tables */
-	else if ((found & RACE_ARRAY_CELLS) != 0 && part->sequence != RACE_SEQUENCE_GRID)
+			return PROBLEM(has_no(part), race_part_name(part), race_fields[key].name);
+	if ((part->arrays & ~found) != 0)
+		return PROBLEM("unknown arrays");
+	if ((found & RACE_ARRAY_CELLS) != 0 && part->kind == RACE_KIND_ROWS)
 		return PROBLEM("cells are for sequence \"grid\"");
 	if (w != NULL && (found & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return PROBLEM("bandwidths do not go with a transform");
@@ -115,6 +123,8 @@ sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t l
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 
+	if (part->sequence == RACE_SEQUENCE_GRID && part->kind != RACE_KIND_GRID)
+		return PROBLEM("sequence \"grid\" is for kernels l2 and l1");
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && (type->takes & RACE_TAKES_STRUCTURED) == 0)
 		return PROBLEM("sequence \"structured\" is for kernels %s",
 					   race_kernel_list(RACE_TAKES_STRUCTURED, list, sizeof(list)));
@@ -150,12 +160,12 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 		if (arrays_problem(part, message, length) != NULL ||
 			sequence_problem(part, sobol, message, length) != NULL)
 			return message;
-		if (!first && part->sequence == RACE_SEQUENCE_GRID)
+		if (!first && part->kind == RACE_KIND_GRID)
 			return PROBLEM("a grid cannot be a part of a product");
 		if (race_is_surrogate(part) && params->more != race_arrays_size(params))
 			return PROBLEM("a surrogate loss cannot be a part of a product");
 		if (!first && !race_summary_kind(part)->hashed)
-			return PROBLEM("kernel %s cannot be a part of a product", race_kernel_name(part->kernel));
+			return PROBLEM("%s cannot be a part of a product", race_part_name(part));
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 			sobol += race_sobol_dimensions(part);
 		left -= race_arrays_size(part);

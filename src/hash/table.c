@@ -69,7 +69,7 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 
-	if (params->sequence != RACE_SEQUENCE_GRID)
+	if (params->kind != RACE_KIND_GRID)
 		return false;
 	grid->dims = params->dims;
 	grid->halvings = count_halvings(cells, params->dims);

@@ -610,7 +610,7 @@ check_limits(const RaceAsked *asked)
 		const double *upper = race_array(part, RACE_ARRAY_UPPER);
 		const double *scales = race_array(part, RACE_ARRAY_BANDWIDTHS);
 
-		if (part->kernel != RACE_KERNEL_L2 && part->kernel != RACE_KERNEL_L1)
+		if ((race_kernel_type(part->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0)
 			continue;
 		if ((lower == NULL) != (upper == NULL))
 			ereport(ERROR,

@@ -47,8 +47,8 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	RaceView	view;
 	const RaceNoise *noise;
 
-	race_sketch_view_kernel(value, RACE_KERNEL_MOMENTS,
-							"Build it with parameters of race_moment_params.", &view);
+	race_sketch_view_kind(value, RACE_KIND_MOMENTS,
+						  "Build it with parameters of race_moment_params.", &view);
 	noise = &view.header->noise;
 	race_check_askable(noise);
 	memset(moments, 0, sizeof(RaceMoments));

@@ -43,7 +43,7 @@ race_draft_of(RaceDraft *draft, const RaceParams *part)
 	{
 		RaceArray	array = race_fields[key].array;
 
-		if (race_field_applies(&race_fields[key], part->kernel))
+		if (race_field_applies(&race_fields[key], part))
 			race_draft_set_array(draft, key, race_array(part, array),
 							race_array_rows(part, array), race_array_columns(part, array));
 	}
@@ -52,11 +52,12 @@ race_draft_of(RaceDraft *draft, const RaceParams *part)
 bool
 race_draft_check_field(const RaceDraft *draft, int key, Node *escontext)
 {
-	if (race_fields[key].own && !race_field_applies(&race_fields[key], draft->part.kernel))
+	if (race_fields[key].own && !race_field_applies(&race_fields[key], &draft->part))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: kernel %s has no %s",
-						race_kernel_name(draft->part.kernel), race_fields[key].name)));
+				 errmsg(draft->part.kernel != 0 ? "invalid race_params: kernel %s has no %s" :
+						"invalid race_params: %s have no %s",
+						race_part_name(&draft->part), race_fields[key].name)));
 	return true;
 }
 
@@ -85,6 +86,11 @@ race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext
 	int			value = 0;
 	char		list[128];
 
+	if (key == RACE_KEY_KERNEL && race_kind_named(name) >= 0)
+	{
+		draft->part.kind = (uint8) race_kind_named(name);
+		return true;
+	}
 	for (int i = 1; value == 0 && i <= PG_UINT8_MAX; i++)
 		if (race_choice_name(key, i) != NULL && strcmp(race_choice_name(key, i), name) == 0)
 			value = i;
@@ -119,8 +125,10 @@ measure_arrays(RaceDraft *draft, Node *escontext)
 	{
 		if (draft->arrays[key] == NULL)
 			continue;
-		if (key == RACE_KEY_MATRIX || key == RACE_KEY_MEASURED)
+		if (key == RACE_KEY_MATRIX)
 			part->outputs = draft->rows[key];
+		if (key == RACE_KEY_MEASURED)
+			part->measured = draft->rows[key];
 		if (key == RACE_KEY_WORKLOAD)
 			part->workload = draft->rows[key];
 		if (key == RACE_KEY_JOINED)
@@ -186,6 +194,8 @@ race_draft_assemble(RaceDraft *drafts, int n, Node *escontext)
 				race_field_set_bits(&race_fields[key], part, 0);
 		if (!measure_arrays(&drafts[i], escontext))
 			return NULL;
+		if (part->kernel != 0)
+			part->kind = part->sequence == RACE_SEQUENCE_GRID ? RACE_KIND_GRID : RACE_KIND_ROWS;
 		if (part->sequence == 0)
 			part->sequence = race_default_sequence(part, sobol);
 		if (part->sequence == RACE_SEQUENCE_SOBOL)

@@ -167,7 +167,7 @@ race_moment_params(PG_FUNCTION_ARGS)
 	for (int arg = 0; arg < (int) lengthof(keys); arg++)
 		if (PG_ARGISNULL(arg))
 			PG_RETURN_NULL();
-	draft.part.kernel = RACE_KERNEL_MOMENTS;
+	draft.part.kind = RACE_KIND_MOMENTS;
 	for (int arg = 0; arg < (int) lengthof(keys); arg++)
 		if (keys[arg] != RACE_KEY_CLIP || strcmp(text_to_cstring(PG_GETARG_TEXT_PP(arg)), "auto") != 0)
 			set_field(&draft, keys[arg], PG_GETARG_DATUM(arg));
@@ -235,7 +235,7 @@ compare_args(FunctionCallInfo fcinfo)
 	const RaceParams *b = race_params_arg(PG_GETARG_DATUM(1));
 
 	for (int key = 0; key < RACE_KEYS; key++)
-		if (race_field_is_stored(&race_fields[key], a->kernel))
+		if (race_field_is_stored(&race_fields[key], a))
 		{
 			RaceFieldType type = race_fields[key].type;
 			uint64		x = race_field_bits(&race_fields[key], a);

@@ -89,13 +89,13 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 {
 	const char *separator = "";
 
-	appendStringInfoString(text, race_kernel_name(part->kernel));
+	appendStringInfoString(text, race_part_name(part));
 	appendStringInfoChar(text, '(');
 	for (int key = RACE_KEY_KERNEL + 1; key < RACE_KEYS; key++)
 	{
 		const RaceField *field = &race_fields[key];
 
-		if ((field->shared && !first) || !race_field_applies(field, part->kernel) ||
+		if ((field->shared && !first) || !race_field_applies(field, part) ||
 			(field->optional && (field->array != 0 ? race_array(part, field->array) == NULL :
 								 race_field_bits(field, part) == 0)))
 			continue;

@@ -8,6 +8,7 @@
 
 #include "hash/column.h"
 #include "hash/contingency.h"
+#include "hash/fields.h"
 #include "hash/kernel.h"
 #include "hash/params.h"
 #include "hash/params_check.h"
@@ -37,15 +38,24 @@ race_params_copy(const RaceParams *params, MemoryContext context)
 	return memcpy(MemoryContextAlloc(context, size), params, size);
 }
 
-/* Does the table have the kernels of all parts? In a damaged value it may not. */
+/* Are there the kind and the kernel of a part? */
 static bool
-has_kernels(const RaceParams *params)
+is_known(const RaceParams *part)
+{
+	const RaceSummaryKind *kind = race_summary_kind(part);
+
+	return kind != NULL && kind->densities == (race_kernel_name(part->kernel) != NULL);
+}
+
+/* Do the tables have the kinds and kernels of all parts? In a damaged value they may not. */
+static bool
+are_known(const RaceParams *params)
 {
 	/* this is called for every record, so the usual case is short */
 	if (params->more == 0)
-		return race_kernel_type(params->kernel) != NULL;
+		return is_known(params);
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		if (race_kernel_type(part->kernel) == NULL)
+		if (!is_known(part))
 			return false;
 	return true;
 }
@@ -59,7 +69,7 @@ race_params_arg(Datum value)
 		datum->version != RACE_FORMAT_VERSION ||
 		VARSIZE(datum) != offsetof(RaceParamsDatum, params) +
 		race_params_size(&datum->params) ||
-		!has_kernels(&datum->params))
+		!are_known(&datum->params))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("race_params value of unknown format")));
@@ -95,7 +105,7 @@ race_params_check_complete(const RaceParams *params)
 			 errmsg("race_params do not state the number of dimensions"),
 			 errdetail("The parameters are %s.", race_params_brief(params)),
 			 errhint("Give dims, as in race_params('%s', dims => 3).",
-					 race_kernel_name(part->kernel))));
+					 race_part_name(part))));
 }
 
 void
@@ -201,7 +211,7 @@ race_params_same_kernel(const RaceParams *a, const RaceParams *b)
 	const RaceParams *y = b;
 
 	for (; x != NULL && y != NULL; x = race_params_next(x, a), y = race_params_next(y, b))
-		if (x->kernel != y->kernel || x->dims != y->dims || x->power != y->power ||
+		if (x->kind != y->kind || x->kernel != y->kernel || x->dims != y->dims || x->power != y->power ||
 			x->bandwidth != y->bandwidth || x->own.bits[0] != y->own.bits[0] ||
 			x->own.bits[1] != y->own.bits[1] || !same_array(x, y, RACE_ARRAY_BANDWIDTHS) ||
 			!same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))

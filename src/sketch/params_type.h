@@ -11,7 +11,7 @@
 
 #include "hash/params.h"
 
-#define RACE_FORMAT_VERSION		1
+#define RACE_FORMAT_VERSION		3
 
 typedef struct RaceParamsDatum
 {

@@ -17,20 +17,20 @@
  * arrays of the part follow as float8, in the order of the table, and then the next
  * part.  A part after the first has 0 where the first speaks for all.  So:
  *
- * 0	u8	version = 1				24	i64 seed
+ * 0	u8	version = 3				24	i64 seed
  * 1	u8	kernel					32	f64 bandwidth
  * 2	u8	sequence				40	u32 more: bytes from 64 on, of all parts
- * 3	u8	rehash					44	u8	arrays: which there are (RaceArray)
- * 4	u32 dims					45	u8	nulls: of categories; 0, none are taken
- * 8	u32 power					46	2 bytes reserved
+ * 3	u8	rehash					44	u16	arrays: which there are (RaceArray)
+ * 4	u32 dims					46	u8	nulls: of categories; 0, none are taken
+ * 8	u32 power					47	u8	kind
  * 12	u32 rows
- * 16	u32 range					48	16 bytes that kernels have for themselves
+ * 16	u32 range					48	16 bytes that kinds and kernels have for themselves
  * 20	u32 outputs: rows of the	64	f64 arrays, and more parts like this one
- * matrix or of measured
+ * matrix
  *
  * Those of moments: f64 norm, u16 features, u16 targets, u8 coarser, u8 clip, 2 reserved;
  * those of a surrogate loss: f64 radius, f64 query_radius; of tables: u32 numbers in joined, u32
- * rows of workload; of others they are zero.
+ * rows of workload, u32 rows of measured, 4 reserved; of others they are zero.
  */
 
 StaticAssertDecl(sizeof(RaceParams) == RACE_PART_WIRE_SIZE,
@@ -47,7 +47,7 @@ encode_part(const RaceParams *part, unsigned char *bytes)
 		const RaceField *field = &race_fields[f];
 		uint64		bits;
 
-		if (!race_field_is_stored(field, part->kernel))
+		if (!race_field_is_stored(field, part))
 			continue;
 		bits = race_field_bits(field, part);
 		for (int i = 0; i < field->size; i++)
@@ -65,13 +65,15 @@ decode_part(const unsigned char *bytes, RaceParams *part)
 	unsigned char again[RACE_PART_WIRE_SIZE];
 
 	memset(part, 0, sizeof(RaceParams));
+	/* the kind and the kernel tell which fields there are */
+	part->kind = bytes[race_fields[RACE_FIELD_KIND].wire];
+	part->kernel = bytes[race_fields[RACE_KEY_KERNEL].wire];
 	for (int f = 0; f < RACE_FIELDS; f++)
 	{
 		const RaceField *field = &race_fields[f];
 		const unsigned char *place = bytes + field->wire;
 
-		/* the kernel comes first */
-		if (race_field_is_stored(field, part->kernel))
+		if (race_field_is_stored(field, part))
 			race_field_set_bits(field, part, race_take(&place, field->size));
 	}
 	encode_part(part, again);

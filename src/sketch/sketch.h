@@ -63,7 +63,7 @@ typedef struct RaceSketch
  */
 extern void race_sketch_view_any(Datum value, RaceView *view);
 extern void race_sketch_view(Datum value, RaceView *view);
-extern void race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint,
+extern void race_sketch_view_kind(Datum value, RaceKind kind, const char *hint,
 									RaceView *view);
 
 /* View a value that answers about densities; a stored sketch is detoasted (call_site.h) once for many calls. */

@@ -33,7 +33,7 @@
  *
  * All fields are little-endian; reserved ones are zero, and checked.
  *
- * 0	u8	version = 1				40	f64 rho
+ * 0	u8	version = 3				40	f64 rho
  * 1	u8	width of a counter		48	f64 variance of a counter's noise
  * 2	u8	status					56	f64 variance of the count's noise
  * 3	u8	mechanism				64	u32 parties with noise shares

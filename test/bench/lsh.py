@@ -9,13 +9,12 @@ LANES = 64          # RACE_LANES
 
 class Params(ctypes.Structure):
     """RaceParams of params.h: one kernel, of a product the first or a later one"""
-    _fields_ = [('kernel', ctypes.c_uint8), ('sequence', ctypes.c_uint8),
-                ('rehash', ctypes.c_uint8), ('arrays', ctypes.c_uint8),
+    _fields_ = [('kind', ctypes.c_uint8), ('kernel', ctypes.c_uint8), ('sequence', ctypes.c_uint8), ('rehash', ctypes.c_uint8),
                 ('dims', ctypes.c_uint32), ('seed', ctypes.c_int64),
                 ('bandwidth', ctypes.c_double), ('power', ctypes.c_uint32),
                 ('rows', ctypes.c_uint32), ('range', ctypes.c_uint32),
                 ('outputs', ctypes.c_uint32), ('more', ctypes.c_uint32),
-                ('nulls', ctypes.c_uint8), ('reserved8', ctypes.c_uint8 * 3), ('reserved64', ctypes.c_uint64 * 2)]
+                ('arrays', ctypes.c_uint16), ('nulls', ctypes.c_uint8), ('reserved8', ctypes.c_uint8), ('reserved64', ctypes.c_uint64 * 2)]
 
 
 class Column(ctypes.Structure):

@@ -58,7 +58,7 @@ static struct
 static bool
 is_tables(const Kind *kind)
 {
-	return kind->params->kernel == RACE_KERNEL_TABLES;
+	return kind->params->kind == RACE_KIND_TABLES;
 }
 
 static Kind
@@ -68,7 +68,7 @@ make_kind(RaceParams *params)
 	size_t		bytes = (size_t) params->rows * params->range * sizeof(int64_t);
 
 	kind.workspace = allocate(race_draw_workspace(params) + (is_tables(&kind) ? race_contingency_workspace(params, 1) :
-															 params->kernel == RACE_KERNEL_MOMENTS ? race_moments_workspace(params) : 0));
+															 params->kind == RACE_KIND_MOMENTS ? race_moments_workspace(params) : 0));
 	kind.exact = allocate(bytes);
 	kind.own = allocate(bytes);
 	kind.out = allocate(2 * bytes);
@@ -77,21 +77,22 @@ make_kind(RaceParams *params)
 
 /* Rows of counters, or tables of two columns of 3 and 4 cells */
 static RaceParams *
-params_of(RaceKernel kernel)
+params_of(RaceKind kind)
 {
 	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1};	/* cells, and groups */
 	RaceParams *params = allocate(sizeof(RaceParams) + sizeof(numbers));
 	RaceContingency tables;
 
-	params->kernel = kernel;
+	params->kind = kind;
+	params->kernel = kind == RACE_KIND_ROWS ? RACE_KERNEL_L2 : 0;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->dims = 2;
 	params->bandwidth = 1;
 	params->power = 1;
-	params->rows = kernel == RACE_KERNEL_TABLES ? 1 : ROWS;
+	params->rows = kind == RACE_KIND_TABLES ? 1 : ROWS;
 	params->range = CELLS;
-	if (kernel == RACE_KERNEL_TABLES)
+	if (kind == RACE_KIND_TABLES)
 	{
 		params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
 		params->more = sizeof(numbers);
@@ -120,7 +121,7 @@ add(const Kind *kind, uint64_t place, int64_t weight, int64_t *to)
 
 	if (is_tables(kind))
 		race_contingency_count(kind->params, x, 1, weight, counters, kind->workspace);
-	else if (kind->params->kernel == RACE_KERNEL_MOMENTS)
+	else if (kind->params->kind == RACE_KIND_MOMENTS)
 	{
 		double		bounded[] = {x[0] - 1, x[1] - 1};
 
@@ -204,7 +205,7 @@ compare(const Kind *kind, const Case *c, double epsilon)
 {
 	uint32_t	levels = c->levels;
 	RaceRequest request = {
-		.epsilon = race_series_epsilon(epsilon, c->delta, levels), .delta = c->delta, .rows = kind->params->kernel == RACE_KERNEL_L2 ? ROWS : 0,
+		.epsilon = race_series_epsilon(epsilon, c->delta, levels), .delta = c->delta, .rows = kind->params->kind == RACE_KIND_ROWS ? ROWS : 0,
 		.max_contributions = c->m, .neighbors = c->neighbors, .levels = levels
 	};
 	double		sum = 0;
@@ -275,7 +276,7 @@ make_case(uint64_t number)
 int
 main(void)
 {
-	Kind		kinds[KINDS] = {make_kind(params_of(RACE_KERNEL_L2)), make_kind(params_of(RACE_KERNEL_TABLES)),
+	Kind		kinds[KINDS] = {make_kind(params_of(RACE_KIND_ROWS)), make_kind(params_of(RACE_KIND_TABLES)),
 		make_kind(moments_params(2, 1, RACE_CLIP_NORM))};
 
 	for (uint64_t number = 0; number < CASES(900, 90); number++)

@@ -151,7 +151,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	char		message[300];
 
 	memset(kind, 0, sizeof(Kind));
-	params->kernel = RACE_KERNEL_TABLES;
+	params->kind = RACE_KIND_TABLES;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;

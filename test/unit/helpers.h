@@ -202,7 +202,7 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
 	double	   *bounds = (double *) (params + 1);
 
-	params->kernel = RACE_KERNEL_MOMENTS;
+	params->kind = RACE_KIND_MOMENTS;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER;
@@ -245,6 +245,7 @@ grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)
 	double	   *numbers = (double *) (params + 1);
 
 	params->kernel = (uint8_t) kernel;
+	params->kind = RACE_KIND_GRID;
 	params->sequence = RACE_SEQUENCE_GRID;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER | RACE_ARRAY_CELLS;

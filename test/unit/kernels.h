@@ -33,7 +33,7 @@ typedef struct PartRecipe
 	uint8_t		sequence;
 	uint32_t	dims;
 	uint32_t	power;
-	uint8_t		arrays;
+	uint16_t	arrays;
 	uint32_t	outputs;
 } PartRecipe;
 
