@@ -313,7 +313,7 @@ test_products(void)
 	recipe_verdict((Recipe) {MULTI, 64, {stable, set, stable, PART(MATCH, SOBOL, 9, 1)}}, 8, NULL);
 	recipe_verdict((Recipe) {MULTI, 64, {stable, stable, PART(MATCH, SOBOL, 9, 2)}}, 8,
 				   "\"sobol\" needs");
-	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "moments cannot be a part");
+	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "unknown kernel number 6");
 	recipe_verdict((Recipe) {MULTI, 64, {set, PART(99, IND, 0, 1)}}, 8, "unknown kernel number 99");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {MATCH, IND, 3, 1, WIDTHS, 0}}}, 8,
 				   "kernel match has no");
