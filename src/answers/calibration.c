@@ -18,13 +18,13 @@
 
 #include "privacy/counters.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/table.h"
 #include "sketch/params_text.h"
 #include "sketch/params_type.h"
 #include "sketch/sketch_format.h"
 #include "sketch/text.h"
-#include "choice/summary.h"
 #include "answers/classify.h"
 #include "answers/factor.h"
 

@@ -12,6 +12,7 @@
 #include "utils/array.h"
 
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/table.h"
 #include "sketch/array_reader.h"
@@ -21,9 +22,10 @@
 #include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
+#include "answers/classify.h"
 #include "answers/distributions.h"
 #include "answers/estimate.h"
+#include "answers/evaluator.h"
 #include "answers/sample.h"
 
 /*

@@ -15,6 +15,7 @@
 
 #include "hash/column.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "sketch/argument.h"
 #include "sketch/call_site.h"
@@ -23,7 +24,6 @@
 #include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/classify.h"
 #include "answers/estimate.h"
 #include "answers/mmd.h"

@@ -10,9 +10,11 @@
 #include "utils/memutils.h"
 
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/column.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 #include "hash/params.h"
 #include "hash/quantiles.h"
 #include "hash/rows.h"
@@ -24,9 +26,9 @@
 #include "sketch/rows_cache.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/evaluator.h"
 #include "answers/point_masses.h"
+#include "answers/radial.h"
 
 static double
 normal_density(double x, double deviation)

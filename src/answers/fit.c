@@ -14,9 +14,12 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "privacy/counters.h"
 #include "hash/column.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/loss_rows.h"
+#include "hash/model_rows.h"
 #include "hash/params.h"
 #include "hash/rows.h"
 #include "sketch/argument.h"
@@ -31,9 +34,9 @@
 #include "sketch/rows_cache.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/evaluator.h"
 #include "answers/fit.h"
+#include "answers/radial.h"
 #include "answers/solver.h"
 #include "answers/table_model.h"
 

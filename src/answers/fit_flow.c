@@ -11,16 +11,17 @@
 #include "privacy/counters.h"
 #include "hash/column.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/loss_rows.h"
 #include "hash/params.h"
 #include "hash/rows.h"
 #include "sketch/progress.h"
 #include "sketch/rows_cache.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/fit.h"
+#include "answers/solver.h"
 
 /*
  * Limits of time and memory

@@ -10,9 +10,10 @@
 #include "miscadmin.h"
 
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/column.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/rows.h"
 #include "hash/table.h"
@@ -21,11 +22,11 @@
 #include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/distributions.h"
 #include "answers/estimate.h"
 #include "answers/evaluator.h"
 #include "answers/mmd.h"
+#include "answers/radial.h"
 #include "answers/solver.h"
 
 /*

@@ -13,7 +13,7 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/moment_sums.h"
 #include "hash/params.h"
 #include "sketch/argument.h"

@@ -11,8 +11,9 @@
 #include "utils/memutils.h"
 
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/column.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/rows.h"
 #include "hash/table.h"
@@ -22,11 +23,11 @@
 #include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/cosine_basis.h"
 #include "answers/estimate.h"
 #include "answers/evaluator.h"
 #include "answers/factor.h"
+#include "answers/radial.h"
 #include "answers/solver.h"
 
 /*

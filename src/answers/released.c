@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/contingency.h"
 #include "hash/params.h"
 #include "sketch/argument.h"

@@ -23,6 +23,8 @@
 #include "privacy/counters.h"
 #include "hash/column.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 #include "hash/params.h"
 #include "hash/philox.h"
 #include "hash/quantiles.h"
@@ -31,10 +33,10 @@
 #include "sketch/settings.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "answers/classify.h"
 #include "answers/evaluator.h"
 #include "answers/fit.h"
+#include "answers/radial.h"
 #include "answers/sample.h"
 
 /* --------------------------------------------- the model of a sketch, as a distribution */

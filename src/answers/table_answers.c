@@ -13,7 +13,7 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/contingency.h"
 #include "hash/kernel.h"
 #include "hash/params.h"

@@ -6,7 +6,7 @@
 #define RACE_DOMAIN_CHOICE_H
 
 #include "privacy/noise.h"
-#include "privacy/noise_state.h"
+#include "privacy/sampler.h"
 
 /*
  * Categories that nobody has listed.  One is chosen if the noisy number of persons who have it reaches a

@@ -4,9 +4,9 @@
  */
 #include "hash/defaults.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/sobol.h"
-#include "choice/summary.h"
 
 int
 race_default_sequence(const RaceParams *part, uint32_t taken)

@@ -7,8 +7,8 @@
 
 #include "hash/fields.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
-#include "choice/summary.h"
 
 /* A field of RaceParams, at this position on the wire */
 #define AT(field, position) \

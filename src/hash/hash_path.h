@@ -17,13 +17,10 @@
 #include <string.h>
 
 #include "privacy/interrupt.h"
+#include "privacy/machine.h"
 #include "hash/column.h"
 #include "hash/philox.h"
 #include "hash/rows.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define RACE_HAVE_X86
-#endif
 
 /* What is stored for the projections of a vector */
 typedef enum RaceHashMode

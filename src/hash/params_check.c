@@ -8,12 +8,12 @@
 #include "hash/defaults.h"
 #include "hash/fields.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/loss_rows.h"
 #include "hash/params.h"
 #include "hash/params_check.h"
 #include "hash/rows.h"
 #include "hash/sobol.h"
-#include "choice/summary.h"
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 

@@ -5,6 +5,7 @@
 #ifndef RACE_ROWS_H
 #define RACE_ROWS_H
 
+#include "privacy/counters.h"
 #include "hash/column.h"
 #include "hash/params.h"
 
@@ -23,9 +24,8 @@
  * Row functions, made once for parameters in memory of the caller's, of race_rows_size() bytes.
  * race_rows_init() prepares them; race_rows_generate_all() draws all of them, and is interruptible;
  * race_rows_generate() draws function j (of all parts) of all rows of a block.  Rows lie in blocks of
- * RACE_LANES, which are hashed together: a lane is a row.
+ * RACE_LANES (counters.h), which are hashed together: a lane is a row.
  */
-#define RACE_LANES	64
 
 /* A part of the kernel */
 typedef struct RaceRowsPart

@@ -11,7 +11,7 @@
 #ifndef RACE_SERIES_H
 #define RACE_SERIES_H
 
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 
 /*
  * A value has so many times the intervals of the next shorter one.  For a year of days and Laplace noise the standard deviation of a

@@ -14,7 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
 #include "hash/contingency.h"
 #include "hash/params.h"
 #include "hash/quantiles.h"
@@ -22,10 +23,9 @@
 #include "sketch/params_type.h"
 #include "sketch/result.h"
 #include "sketch/text.h"
-#include "choice/contingency_select.h"
+#include "choice/choose_tables.h"
 #include "choice/domain_choice.h"
-#include "choice/measure.h"
-#include "choice/summary.h"
+#include "choice/select_tables.h"
 #include "release/ledger.h"
 #include "release/request.h"
 
@@ -299,7 +299,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 {
 	RaceSelect *select = &plan->select;
 	int64	   *counts = plan->counts;
-	uint64		again[RACE_GRAPH_COLUMNS];
+	RacePrice	again[RACE_GRAPH_COLUMNS];
 
 	plan->request.epsilon = epsilon;
 	if (plan->counted.chosen > 0)
@@ -310,24 +310,24 @@ simulate(ColumnsPlan *plan, double epsilon)
 		plan->request.epsilon = plan->choice.rest_epsilon;
 		plan->request.delta = plan->choice.rest_delta;
 	}
-	plan->count_noise = race_measure_begin(&plan->request, &plan->tables, &plan->arrays, select);
+	plan->count_noise = race_tables_begin(&plan->request, &plan->tables, plan->tables.unit, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
 		return false;
 	for (uint32 i = 0; i < select->columns; i++)
 	{
-		plan->variance[i] = variance_of(plan, select->one_way[i]);
+		plan->variance[i] = variance_of(plan, select->one_way[i].noise);
 		for (uint32 k = 0; k < select->finest[i]; k++)
 			*counts++ = counts_of(plan, 1.0 / select->finest[i]);
 	}
 	race_select_join(select, plan->counts);
 	race_select_all(select);
-	/* bound: ROUNDS of contingency_select.c */
+	/* bound: ROUNDS of select_tables.c */
 	while (select->columns > 1 && race_select_scores(select) > 0)
 		race_select_choose(select, plan->scores);
 	if (race_select_rest(select, again))
 		for (uint32 i = 0; i < select->columns; i++)
 		{
-			double		second = variance_of(plan, again[i]);
+			double		second = variance_of(plan, again[i].noise);
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
@@ -420,7 +420,7 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 			 psprintf("count of one cell of \"%s\" and \"%s\"", domains[table->first].name, domains[table->second].name) :
 			 psprintf("count of one cell of \"%s\", \"%s\" and \"%s\"", domains[table->first].name,
 					  domains[table->second].name, domains[table->third].name),
-			 reach(plan, variance_of(plan, table->noise)), "records");
+			 reach(plan, variance_of(plan, table->price.noise)), "records");
 }
 
 static void

@@ -10,13 +10,14 @@
 #include "utils/typcache.h"
 #include "utils/lsyscache.h"
 
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
 #include "sketch/argument.h"
 #include "sketch/params_type.h"
 #include "sketch/result.h"
 #include "sketch/sketch.h"
-#include "release/privatize.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
+#include "release/privatize.h"
 
 PG_FUNCTION_INFO_V1(race_privatize_pair);
 

@@ -52,6 +52,7 @@
 #include "release/read.h"
 #include "release/release.h"
 #include "release/remote.h"
+#include "privacy/release_request.h"
 
 /*
  * The read phase of a release: the query runs, and noise is drawn.

@@ -48,6 +48,7 @@
 #include "release/release.h"
 #include "release/request.h"
 #include "release/series_units.h"
+#include "hash/kind.h"
 
 PG_FUNCTION_INFO_V1(race_release);
 PG_FUNCTION_INFO_V1(race_release_columns);

@@ -52,6 +52,11 @@
 #include "release/release.h"
 #include "release/remote.h"
 #include "release/request.h"
+#include "privacy/wishart.h"
+#include "choice/plan.h"
+#include "hash/kind.h"
+#include "hash/table.h"
+#include "privacy/release_request.h"
 
 /*
  * A release as it is asked for, and as it was checked and analyzed.

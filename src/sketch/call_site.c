@@ -6,7 +6,9 @@
 
 #include "utils/memutils.h"
 
+#include "privacy/counters.h"
 #include "hash/column.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/rows.h"
 #include "sketch/argument.h"
@@ -17,7 +19,6 @@
 #include "sketch/records.h"
 #include "sketch/rows_cache.h"
 #include "sketch/stored_cache.h"
-#include "choice/summary.h"
 
 static void
 release_rows(RaceCallSite *site)

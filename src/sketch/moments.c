@@ -13,6 +13,7 @@
 #include "hash/kernel.h"
 #include "hash/params.h"
 #include "sketch/moments.h"
+#include "hash/kind.h"
 #include "sketch/result.h"
 #include "sketch/rows_cache.h"
 
@@ -31,7 +32,7 @@ full_matrix(const RaceView *view, uint32 columns)
 
 	for (uint32 i = 0; i < columns; i++)
 	{
-		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, i),
+		race_counters_load(view->counters, view->width, race_product_counter(columns, i, i),
 						   columns - i, row);
 		for (uint32 j = i; j < columns; j++)
 			matrix[(Size) i * columns + j] = matrix[(Size) j * columns + i] =

@@ -10,6 +10,7 @@
 #include "hash/defaults.h"
 #include "hash/fields.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/sobol.h"
 #include "hash/table.h"
@@ -17,7 +18,6 @@
 #include "sketch/params_draft.h"
 #include "sketch/params_type.h"
 #include "sketch/text.h"
-#include "choice/summary.h"
 
 void
 race_draft_start(RaceDraft *draft)
@@ -201,7 +201,7 @@ race_draft_assemble(RaceDraft *drafts, int n, Node *escontext)
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 			sobol = Min((uint64) sobol + race_sobol_dimensions(part), PG_UINT32_MAX);
 	}
-	race_summary_kind(&drafts[0].part)->shape(&drafts[0].part, drafts[0].arrays,
+	race_summary_kind(&drafts[0].part)->complete(&drafts[0].part, drafts[0].arrays,
 											  palloc(RACE_GRID_DIMS * sizeof(double)));
 	for (int i = 0; i < n; i++)
 	{

@@ -10,13 +10,13 @@
 #include "hash/contingency.h"
 #include "hash/fields.h"
 #include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/params_check.h"
 #include "hash/table.h"
 #include "sketch/compat.h"
 #include "sketch/params_text.h"
 #include "sketch/params_type.h"
-#include "choice/summary.h"
 
 RaceParamsDatum *
 race_params_datum(const RaceParams *params)

@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "privacy/noise_state.h"
+#include "privacy/sampler.h"
 
 /*
  * Return the source: bytes from pg_strong_random, buffered in this process.  Nothing in SQL can

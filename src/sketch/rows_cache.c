@@ -7,12 +7,12 @@
 #include "access/parallel.h"
 #include "utils/memutils.h"
 
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/rows.h"
 #include "sketch/cache.h"
 #include "sketch/params_type.h"
 #include "sketch/rows_cache.h"
-#include "choice/summary.h"
 
 /*
  * Drawing the functions of 1024 rows costs as much as hashing thousands of

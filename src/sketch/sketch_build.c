@@ -10,7 +10,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
+#include "privacy/shares.h"
+#include "hash/kind.h"
 #include "hash/params.h"
 #include "hash/table.h"
 #include "sketch/argument.h"

@@ -26,6 +26,8 @@
 #include "sketch/params_wire.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 #include "sketch/text.h"
 
 /*

@@ -10,7 +10,7 @@
 #include "lib/stringinfo.h"
 
 #include "privacy/counters.h"
-#include "privacy/noise_state.h"
+#include "privacy/noise.h"
 #include "hash/column.h"
 #include "hash/params.h"
 

@@ -22,6 +22,8 @@
 
 #include "hash/params.h"
 #include "hash/table.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "sketch/argument.h"
 #include "sketch/params_type.h"
 #include "sketch/random.h"

@@ -5,6 +5,8 @@
 #include "helpers.h"
 #include "tap.h"
 #include "wide.h"
+#include "privacy/budget.h"
+#include "privacy/sampler.h"
 
 /* Negative, 0 or positive as x is below, at or above numerator / denominator */
 static int

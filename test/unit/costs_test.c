@@ -11,10 +11,20 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "hash/contingency.h"
-#include "choice/domain_choice.h"
+#include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/series.h"
-#include "choice/summary.h"
+#include "privacy/shares.h"
+#include "privacy/wishart.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
+#include "choice/domain_choice.h"
+#include "choice/plan.h"
 #include "helpers.h"
 #include "tap.h"
 

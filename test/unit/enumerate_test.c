@@ -17,6 +17,7 @@
  */
 #include "helpers.h"
 #include "tap.h"
+#include "privacy/sampler.h"
 
 #define MAX_DEPTH	200
 #define CUT_MASS	1e-11L		/* lighter paths are not divided further */

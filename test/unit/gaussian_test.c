@@ -10,6 +10,7 @@
  */
 #include "helpers.h"
 #include "tap.h"
+#include "privacy/sampler.h"
 
 #define DRAWS		((uint64_t) 1 << CASES(22, 15))
 #define P_LIMIT		1e-11

@@ -6,10 +6,19 @@
  * have the same plan; and the differences of all exact numbers of all values together cost no more than the epsilon or rho
  * that each value says the series costs.  A person has at most m records in each stream, in any intervals.
  */
-#include "hash/contingency.h"
-#include "choice/measure.h"
-#include "hash/moment_sums.h"
+#include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/series.h"
+#include "privacy/wishart.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "choice/plan.h"
 #include "tap.h"
 #include "tape.h"
 

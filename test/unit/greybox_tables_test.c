@@ -20,8 +20,18 @@
  */
 #include <float.h>
 
+#include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "hash/contingency.h"
-#include "choice/measure.h"
+#include "hash/params.h"
+#include "choice/choose_tables.h"
+#include "choice/plan.h"
 #include "tap.h"
 #include "tape.h"
 

@@ -20,12 +20,16 @@
 #include <float.h>
 
 #include "privacy/counters.h"
+#include "privacy/exact_fields.h"
+#include "privacy/release_request.h"
+#include "privacy/wishart.h"
 #include "hash/elements.h"
 #include "hash/fields.h"
+#include "hash/kind.h"
 #include "hash/loss_rows.h"
 #include "hash/moment_sums.h"
 #include "hash/table.h"
-#include "choice/summary.h"
+#include "choice/plan.h"
 #include "kernels.h"
 #include "tap.h"
 #include "tape.h"

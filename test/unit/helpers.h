@@ -14,6 +14,7 @@
 #include <sys/random.h>
 
 #include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "hash/moment_sums.h"
 #include "hash/params_check.h"
 #include "hash/table.h"

@@ -6,6 +6,7 @@
 #include "../../src/answers/factor.h"
 #include "helpers.h"
 #include "tap.h"
+#include "answers/factor.h"
 
 #define MOST	40
 

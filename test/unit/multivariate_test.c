@@ -9,6 +9,8 @@
 #include "../../src/answers/factor.h"
 #include "helpers.h"
 #include "tap.h"
+#include "answers/factor.h"
+#include "answers/moments_psd.h"
 
 #define N			5			/* columns, with the constant */
 #define RECORDS		2000

@@ -5,6 +5,7 @@
 #include "../../src/answers/radial.h"
 #include "kernels.h"
 #include "tap.h"
+#include "answers/radial.h"
 
 #include "hash/kernel.h"
 #include "hash/params.h"

@@ -5,6 +5,8 @@
  */
 #include "helpers.h"
 #include "tap.h"
+#include "privacy/budget.h"
+#include "privacy/shares.h"
 
 typedef unsigned __int128 uint128;
 

@@ -6,6 +6,7 @@
 #include "helpers.h"
 #include "kernels.h"
 #include "tap.h"
+#include "answers/solver.h"
 
 #include "hash/kernel.h"
 #include "hash/params.h"

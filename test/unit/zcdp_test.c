@@ -4,6 +4,7 @@
  */
 #include "helpers.h"
 #include "tap.h"
+#include "privacy/budget.h"
 
 #define TOLERANCE	1e-9		/* relative */
 
