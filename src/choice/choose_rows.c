@@ -4,11 +4,12 @@
  */
 #include <math.h>
 
-#include "choice/release_kind.h"
-#include "hash/model_rows.h"
 #include "privacy/budget.h"
 #include "privacy/look.h"
 #include "privacy/sampler.h"
+#include "hash/model_rows.h"
+#include "hash/sampling_variance.h"
+#include "choice/release_kind.h"
 
 /*
  * A fit removes most of the sampling error of rows in one dimension: an eighth to a sixteenth of

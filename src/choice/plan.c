@@ -16,6 +16,9 @@
 #include "privacy/look.h"
 #include "privacy/products.h"
 #include "privacy/series.h"
+#include "privacy/shares.h"
+#include "hash/sampling_variance.h"
+#include "choice/plan.h"
 
 /* How many blocks of exact counters are kept: rows, levels of a grid or tables */
 static uint32_t

@@ -12,6 +12,7 @@
 #include "privacy/budget.h"
 #include "privacy/products.h"
 #include "privacy/shares.h"
+#include "hash/sampling_variance.h"
 
 const RaceReleaseKind *
 race_release_kind(const RaceParams *params)

@@ -16,14 +16,13 @@
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
 #include "release/columns.h"
 #include "release/columns_measured.h"
 #include "release/dataset.h"
 #include "release/ledger.h"
 #include "release/shown.h"
 #include "choice/select_tables.h"
+#include "sketch/text.h"
 
 /* --------------------------------------------------------------- domains */
 

@@ -22,12 +22,15 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "hash/params.h"
 #include "sketch/authority.h"
-#include "sketch/server.h"
 #include "release/ledger.h"
 #include "release/lineage.h"
 #include "release/relations.h"
 #include "release/settings.h"
+#include "sketch/snapshot_key.h"
+#include "sketch/text.h"
+#include "release/privatize.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.

@@ -10,6 +10,7 @@
 #include "fmgr.h"
 
 #include "release/names.h"
+#include "sketch/snapshot_key.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.

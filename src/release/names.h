@@ -10,7 +10,7 @@
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
 
-#include "sketch/server.h"
+#include "sketch/snapshot_key.h"
 
 /* The schema of the ledger, and of all routines that users do not call */
 #define RACE_SCHEMA	"_racepriv"

@@ -18,14 +18,20 @@
 #include "choice/choose_tables.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "hash/params.h"
+#include "hash/quantiles.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
 #include "release/columns_measured.h"
 #include "release/dataset.h"
 #include "release/ledger.h"
 #include "release/release_plan.h"
 #include "release/terms.h"
+#include "sketch/params_type.h"
+#include "sketch/result.h"
+#include "sketch/text.h"
+#include "choice/select_tables.h"
+#include "release/request.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
 

@@ -10,9 +10,14 @@
 #include "utils/typcache.h"
 
 #include "release/privatize.h"
-#include "sketch/server.h"
 #include "sketch/sketch.h"
 #include "hash/table.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "sketch/argument.h"
+#include "sketch/params_type.h"
+#include "sketch/result.h"
+#include "sketch/sketch_format.h"
 
 /* Is this a row type of two sketches? */
 static bool

@@ -26,7 +26,6 @@
 
 #include "sketch/authority.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
 #include "release/privatize.h"
 #include "release/expression.h"
 #include "release/ledger.h"
@@ -35,6 +34,9 @@
 #include "release/release_plan.h"
 #include "release/settings.h"
 #include "release/template.h"
+#include "sketch/params_parse.h"
+#include "sketch/params_type.h"
+#include "sketch/text.h"
 
 /* Who may read nothing of a relation learns nothing of it here. */
 void

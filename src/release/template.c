@@ -22,7 +22,6 @@
 #include "utils/uuid.h"
 
 #include "sketch/domain.h"
-#include "sketch/params.h"
 #include "sketch/record.h"
 #include "release/expression.h"
 #include "release/ledger.h"

@@ -20,11 +20,15 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "sketch/server.h"
 #include "sketch/sketch.h"
+#include "hash/params.h"
 #include "hash/table.h"
-#include "privacy/sampler.h"
 #include "privacy/release_request.h"
+#include "privacy/sampler.h"
+#include "sketch/argument.h"
+#include "sketch/params_type.h"
+#include "sketch/random.h"
+#include "sketch/result.h"
 #include "release/privatize.h"
 
 PG_FUNCTION_INFO_V1(race_build_value_step);

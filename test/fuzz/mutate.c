@@ -184,10 +184,10 @@ static const Field sketch_fields[] = {
 	{PARAMS_AT + PART_SIZE, 8}	/* the first counters, or an array */
 };
 
-/* kernel and arrays, which say what the others may be, more often */
+/* kernel, kind and arrays, which say what the others may be, more often */
 static const Field part_fields[] = {
-	{0, 1}, {1, 1}, {1, 1}, {1, 1}, {44, 1}, {44, 1}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
-	{24, 8}, {32, 8}, {40, 4}, {44, 1}, {45, 1}, {48, 8}, {56, 8}
+	{0, 1}, {1, 1}, {1, 1}, {47, 1}, {47, 1}, {44, 2}, {44, 2}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
+	{24, 8}, {32, 8}, {40, 4}, {44, 1}, {46, 1}, {48, 8}, {56, 8}
 };
 
 /* One of the fields of a part, or of the numbers in its arrays */

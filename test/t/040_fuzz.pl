@@ -84,7 +84,7 @@ FROM unnest('{"l2(rows=8, range=8)","l2(dims=3, bandwidth=0.5, rows=16, range=8)
 END
 }
 
-# Why sketch_format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
+# Why sketch_format.c and params_wire.c refuse bytes, up to a number.  What mutations meet only now and then
 # is left to params_test.c: folds without room, too many row functions,
 # bounds that are out of order, bandwidths and sequences of other kernels.
 my @reasons = (
@@ -116,8 +116,8 @@ my @reasons = (
 		'range must be at least ', 'bandwidth must be a number between ',
 		'kernel jaccard has no dims',
 		'kernel jaccard has no bandwidth', 'kernel match has no bandwidth', 'kernel angular has no bandwidth',
-		'bandwidths, bounds and transforms need dims', 'a matrix or measured must have between ',
-		'bandwidths must be numbers between ', 'kernel moments has no bandwidths',
+		'bandwidths, bounds and transforms need dims', 'a matrix must have between ',
+		'bandwidths must be numbers between ', 'moments have no bandwidths', 'unknown kind number ',
 		'matrix must be numbers between -', 'offset must be numbers between -',
 		'lower must be numbers between -inf and ', 'upper must be numbers between -',
 		'unknown meaning of nulls number ', 'kernel jaccard has no nulls',
@@ -284,8 +284,8 @@ __DATA__
 22P03 '<AQ== | AgAA | AAAA>'::race_sketch             ~ invalid binary representation
 22P02 '\x<01 | 00000000 | 0144332211>'::race_sketch      ~ is no sketch
 22P02 ('\x01' || repeat('00', 147))::race_sketch         ~ invalid input syntax
-22P03 ('AQAA' || repeat('AAAA', 49))::race_sketch        ~ The checksum does not match
-22P03 ('AQAA' || repeat('AAAA', 33333))::race_sketch     ~ The checksum does not match
+22P03 ('AwAA' || repeat('AAAA', 49))::race_sketch        ~ The checksum does not match
+22P03 ('AwAA' || repeat('AAAA', 33333))::race_sketch     ~ The checksum does not match
 
 # noise
 22023 race_privatize(exact, <0 | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e-10 | 1e16>, rows => 16)  ~ epsilon must be

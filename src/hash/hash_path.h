@@ -1,5 +1,5 @@
 /*
- * hash.h
+ * hash_path.h
  *		What the vector code of each instruction set implements.
  *
  * Each path is a file hash_*.c: the operations on vectors that the compiler cannot express, and
@@ -8,14 +8,19 @@
  * paths give the same bits.  Functions carry their instruction set as an
  * attribute: no file needs compiler flags of its own.
  */
-#ifndef RACE_HASH_H
-#define RACE_HASH_H
+#ifndef RACE_HASH_PATH_H
+#define RACE_HASH_PATH_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "hash/lsh.h"
-#include "hash/sequences.h"
+#include "privacy/interrupt.h"
 #include "privacy/machine.h"
+#include "hash/column.h"
+#include "hash/philox.h"
+#include "hash/rows.h"
 
 /* What is stored for the projections of a vector */
 typedef enum RaceHashMode
@@ -35,7 +40,7 @@ typedef struct RaceHashBlock
 	uint32_t	power;
 	uint32_t	range;
 	const double *coefficients; /* [power][words of a function][RACE_LANES], of projections
-								 * by sequences.h [offset, scale][RACE_LANES] */
+								 * by structured.h [offset, scale][RACE_LANES] */
 	const uint64_t *keys;		/* [2 * power][RACE_LANES], keys of the sum */
 	bool		interruptible;	/* while sets are hashed */
 	uint8_t		sequence;
@@ -44,7 +49,7 @@ typedef struct RaceHashBlock
 /*
  * The functions of a path. From n records of a part they compute `out`: buckets
  * (uint32_t [n][RACE_LANES]), or sums that they add to (uint64_t [n][RACE_LANES]).
- * Others compute buckets from sums, and race_philox_lanes().  Of sequences.h: `transform`
+ * Others compute buckets from sums, and race_philox_lanes().  Of structured.h: `transform`
  * flips signs, one bit for each of `length` numbers, and applies the Hadamard matrix;
  * `projection` computes `out` from one projection in RACE_LANES rows: buckets, or sums that
  * it adds to, or of RACE_HASH_SIGNS sums that get one more bit.
@@ -76,6 +81,15 @@ typedef struct RaceHashPath
 
 /* The path that is used */
 extern const RaceHashPath *race_hash_path(void);
+
+/*
+ * The vector code that race_rows_hash() can use: the name of number i, from 0 on, or
+ * NULL after the last.  It uses the last that the machine has.  All give the same
+ * bits.  race_hash_force() sets one that the machine has, or with "auto" the best.
+ */
+extern const char *race_hash_path_name(int i);
+extern bool race_hash_has(const char *name);
+extern void race_hash_force(const char *name);
 
 extern const RaceHashPath race_hash_portable;
 #ifdef RACE_HAVE_X86
