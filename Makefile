@@ -60,7 +60,7 @@ OBJS = src/racepriv.o \
 
 # The install script is made of the SQL beside the C, in this order.
 SKETCH_SQL = params domain sketch
-ANSWERS_SQL = fit table_answers estimate classify models moments_answers
+ANSWERS_SQL = fit table_answers estimate classify models moments_answers sketch_answers
 RELEASE_SQL = ledger series released classified protect release columns catalog tables chart label rights
 SQL_PARTS = src/racepriv.sql $(SKETCH_SQL:%=src/sketch/%.sql) src/release/privatize.sql src/sketch/moments.sql $(ANSWERS_SQL:%=src/answers/%.sql) \
 	$(RELEASE_SQL:%=src/release/%.sql)

@@ -60,7 +60,6 @@ BEGIN
 		JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 		JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 		WHERE e.extname = 'racepriv' AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
-			AND p.prorettype <> 'language_handler'::regtype
 		ORDER BY p.oid
 	LOOP
 		SELECT string_agg('NULL::' || CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END, ', ' ORDER BY i)

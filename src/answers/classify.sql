@@ -26,8 +26,3 @@ CREATE AGGREGATE race_posterior(label anyelement, sketch race_sketch, VARIADIC "
 );
 COMMENT ON AGGREGATE race_posterior(anyelement, race_sketch, "any") IS
 	'the probability of each class given q as {label: probability}, over rows (label, sketch, q [, prior]), with the priors of race_classify. Where all densities are zero, it is the prior';
-
-CREATE FUNCTION _racepriv._race_score_of(sketches race_sketch[], q "any") RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
-	'the score of q by classes in the order of a constant array, with prior counts: 2 times the number of the likeliest pair of classes, and from 0 to 1 how far the second is ahead';

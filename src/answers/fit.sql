@@ -34,8 +34,3 @@ CREATE FUNCTION race_points(sketch race_sketch) RETURNS SETOF _racepriv.race_poi
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 1000;
 COMMENT ON FUNCTION race_points(race_sketch) IS
 	'the points of a fitted model and their weights. They are not records: they lie where the records are dense';
-
-CREATE FUNCTION _racepriv._race_model(sketch race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME', 'race_model' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _racepriv._race_model(race_sketch) IS
-	'a sketch that has a model, or no bounds, as it is; any other fitted within the bounds of its parameters. A session keeps such fits';

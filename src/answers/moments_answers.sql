@@ -45,10 +45,6 @@ CREATE FUNCTION race_regress(moments race_sketch, target int, predictors int[] D
 COMMENT ON FUNCTION race_regress(race_sketch, int, int[]) IS
 	'the linear regression of column target on predictors, or on all other columns (NULL), from moments: the intercept first, with standard errors. Errors: 22023 for other columns, 55000 for too few noise shares';
 
-CREATE FUNCTION _racepriv._race_regress(moments race_sketch, target int, predictors int[]) RETURNS SETOF _racepriv.race_regress_result
-	AS 'MODULE_PATHNAME', 'race_regress' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, int, int[]) IS 'race_regress of moments, for the one by the name of a release';
-
 CREATE FUNCTION race_predict(moments race_sketch, target int, x float8[], predictors int[] DEFAULT NULL)
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;

@@ -1,20 +1,14 @@
 -- ------------------------------------------------------------------------
 -- Releases by name: the latest version that the caller may see
 
-CREATE FUNCTION _racepriv._race_handler() RETURNS language_handler
-	AS 'MODULE_PATHNAME', 'race_handler' LANGUAGE C;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_handler() FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_handler() IS 'the handler of language racepriv';
-
--- Without a validator: pg_dump --binary-upgrade names functions of pg_catalog in no CREATE LANGUAGE.
-CREATE LANGUAGE racepriv HANDLER _racepriv._race_handler;
-COMMENT ON LANGUAGE racepriv IS
-	'PL/pgSQL, for answers by the name of a release: in settings that are always the same, and an error is shown without the statements and lines that led to it';
-
 CREATE FUNCTION race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION race_released(text, text, text) IS
 	'the latest version of a release, or of one of its labels, or of one bound of its value: a sketch for all functions that take one. Errors: 42704 for no such release or label, 22023';
+
+CREATE FUNCTION _racepriv._race_released(name text, label text DEFAULT NULL, bound text DEFAULT NULL) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_released' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _racepriv._race_released(text, text, text) IS 'race_released, for bodies of functions';
 
 CREATE FUNCTION race_released_mean(
 	name text, q "any", label text DEFAULT NULL, confidence float8 DEFAULT 0.95)

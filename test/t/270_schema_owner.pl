@@ -44,7 +44,7 @@ BEGIN
 			pg_get_function_identity_arguments(p.oid) AS arguments
 		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
 		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND NOT p.proargtypes::oid[] && '{2275,2276,2281}' -- cstring, any, internal
-			AND p.prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'trigger'::regtype, 'language_handler'::regtype)
+			AND p.prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'trigger'::regtype)
 	LOOP
 		EXECUTE format('CREATE %s public.%I(%s) %s ', CASE f.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, f.proname, f.arguments,
 			CASE WHEN f.prokind = 'p' OR f.arguments ~ '(^|, )OUT ' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END || f.result END)
