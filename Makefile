@@ -61,9 +61,10 @@ OBJS = src/racepriv.o \
 # The install script is made of the SQL beside the C, in this order.
 SKETCH_SQL = params domain sketch
 ANSWERS_SQL = fit table_answers estimate classify models moments_answers sketch_answers
-RELEASE_SQL = ledger series released classified protect release columns catalog tables chart label rights
-SQL_PARTS = src/racepriv.sql $(SKETCH_SQL:%=src/sketch/%.sql) src/release/privatize.sql src/sketch/moments.sql $(ANSWERS_SQL:%=src/answers/%.sql) \
-	$(RELEASE_SQL:%=src/release/%.sql)
+RELEASE_SQL = ledger series protect release columns
+NAMED_SQL = period released classified catalog tables chart label
+SQL_PARTS = src/release/schema.sql $(SKETCH_SQL:%=src/sketch/%.sql) src/release/privatize.sql src/sketch/moments.sql \
+	$(ANSWERS_SQL:%=src/answers/%.sql) $(RELEASE_SQL:%=src/release/%.sql) $(NAMED_SQL:%=src/answers/named/%.sql) src/release/rights.sql
 EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(EXTENSION_SQL)
 EXTRA_CLEAN = *.spdx.json image test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results

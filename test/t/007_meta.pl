@@ -43,7 +43,7 @@ for my $document (@documents) {
 my %mutants = map { $_ => 1 } slurp('test/mutants/table.sh') =~ /^mutant ([\w-]+)/mg;
 my @claimed = slurp('doc/limitations.md') =~ /`([a-z]+-(?:[\w-]+|\*))`/g;
 is(join(' ', grep { my $name = qr/^\Q$_\E$/ =~ s/\\\*/.*/r; !grep { /$name/ } keys %mutants } @claimed), '', 'the mutants that doc/limitations.md names are there');
-my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql}";
+my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql} $top/src/*/*/*.sql";
 for my $document ('doc/privacy.md', map { s{.*/(doc/)}{$1}r } glob "$top/doc/privacy/*.md") {
 	is(join(' ', grep { $source !~ /\b$_\b/ } slurp($document) =~ /`(race_\w+)`/g), '', "and the functions that $document names");
 }
