@@ -36,7 +36,7 @@ CREATE FUNCTION _racepriv._race_histogram(
 COMMENT ON FUNCTION _racepriv._race_histogram(race_sketch, int, float8[], float8) IS
 	'race_histogram of a sketch with a model';
 
-CREATE FUNCTION _racepriv._race_regress(moments race_sketch, target int, predictors int[]) RETURNS SETOF _racepriv.race_regress_result
+CREATE FUNCTION _racepriv._race_regress(moments race_sketch, target int, predictors int[]) RETURNS SETOF race_regress_result
 	AS 'MODULE_PATHNAME', 'race_regress' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, int, int[]) IS 'race_regress of moments, for the one by the name of a release';
 
@@ -47,27 +47,31 @@ COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
 
 -- What users call, too, by names that no owner of another schema can take
 
-CREATE FUNCTION _racepriv._race_info(sketch race_sketch) RETURNS _racepriv.race_info_result
+CREATE FUNCTION _racepriv._race_info(sketch race_sketch) RETURNS race_info_result
 	AS 'MODULE_PATHNAME', 'race_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_info(race_sketch) IS 'race_info of a sketch';
 
-CREATE FUNCTION _racepriv._race_quantile(sketch race_sketch, p float8[], "column" int) RETURNS SETOF _racepriv.race_quantile_result
+CREATE FUNCTION _racepriv._race_quantile(sketch race_sketch, p float8[], "column" int) RETURNS SETOF race_quantile_result
 	AS 'MODULE_PATHNAME', 'race_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_quantile(race_sketch, float8[], int) IS 'race_quantile of a sketch';
 
 CREATE FUNCTION _racepriv._race_modes(sketch race_sketch, max int, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
-	RETURNS SETOF _racepriv.race_modes_result
+	RETURNS SETOF race_modes_result
 	AS 'MODULE_PATHNAME', 'race_modes' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_modes(race_sketch, int, float8[], float8[]) IS 'race_modes of a sketch';
 
-CREATE FUNCTION _racepriv._race_points(sketch race_sketch) RETURNS SETOF _racepriv.race_points_result
+CREATE FUNCTION _racepriv._race_points(sketch race_sketch) RETURNS SETOF race_points_result
 	AS 'MODULE_PATHNAME', 'race_points' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 1000;
 COMMENT ON FUNCTION _racepriv._race_points(race_sketch) IS 'race_points of a sketch';
 
-CREATE FUNCTION _racepriv._race_typicality(sketch race_sketch, q "any") RETURNS _racepriv.race_typicality_result
+CREATE FUNCTION _racepriv._race_typicality(sketch race_sketch, q "any") RETURNS race_typicality_result
 	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION _racepriv._race_typicality(race_sketch, "any") IS 'race_typicality of a sketch';
 
-CREATE FUNCTION _racepriv._race_distance(a race_sketch, b race_sketch) RETURNS _racepriv.race_distance_result
+CREATE FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
+	AS 'MODULE_PATHNAME', 'race_plus_disjoint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS 'race_merge_disjoint of two sketches';
+
+CREATE FUNCTION _racepriv._race_distance(a race_sketch, b race_sketch) RETURNS race_distance_result
 	AS 'MODULE_PATHNAME', 'race_distance_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION _racepriv._race_distance(race_sketch, race_sketch) IS 'race_distance of two sketches';

@@ -32,9 +32,11 @@
 typedef struct RaceLedger
 {
 	Oid			extension;
-	Oid			public_schema;	/* of the called function, if users call it: anybody may own it */
 	Oid			owner;			/* of the ledger */
-	Oid			params_type;	/* race_params; of what users do not call these two are not known */
+	Oid			library;		/* the extension that has the types, and functions of exact sketches */
+	Oid			library_schema; /* anybody may own it */
+	Oid			library_owner;	/* of race_sketch */
+	Oid			params_type;	/* race_params */
 	Oid			sketch_type;	/* race_sketch */
 } RaceLedger;
 
@@ -75,6 +77,9 @@ extern Oid	race_schema_of(Oid function);
  * another role than the owner of the ledger may change it, or if its tables contradict each other.
  */
 extern void race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo);
+
+/* Does a function belong to the extension of the ledger, or to its library, and still to the owner of that? */
+extern bool race_ledger_has(const RaceLedger *ledger, Oid function);
 
 /*
  * In PG_CATCH(): raise the error again in this memory context, without the statements of this extension that it came

@@ -342,7 +342,7 @@ kept_text(const RaceDataset *dataset, const RaceAsked *asked, const char *column
 static char *
 template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value)
 {
-	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
+	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
 	const char *label = asked->choose_labels ? "CASE WHEN good.label = ANY ($2) THEN good.label ELSE '" RACE_OTHER "' END" : "good.label";
 	const char *declared = asked->choose_labels ? "good.label IS NOT NULL" : "($2 IS NULL OR good.label = ANY ($2))";
 	bool		labels = asked->label != NULL;
@@ -387,7 +387,7 @@ static char *
 parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAsked *asked, const ValueText *value,
 		   List *parts, bool labels)
 {
-	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
+	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
 	const char *group = labels ? " GROUP BY 1" : "";
 	StringInfoData text;
 	ListCell   *cell;
@@ -418,7 +418,7 @@ innermost(Query *query)
 }
 
 /*
- * Names of the template are found in the schema that the extension was created in.  Whoever
+ * Names of the template are found in the schema of racepriv.  Whoever
  * owns it may rename it, and may create functions there whose arguments fit better than those
  * of ours.
  */
@@ -429,7 +429,7 @@ check_template(const RaceLedger *ledger, const RaceChecked *checked, Query *quer
 	Oid			other;
 
 	race_calls_add(&calls, (Node *) query);
-	other = race_calls_besides(&calls, ledger->extension, ledger->owner, &checked->calls);
+	other = race_calls_besides(&calls, ledger, &checked->calls);
 	if (OidIsValid(other))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -879,7 +879,7 @@ check_types_taken_over(const RaceAsked *asked, const RaceChecked *checked)
 static void
 check_calls_taken_over(const RaceLedger *ledger, const RaceAsked *asked, const RaceChecked *checked)
 {
-	Oid			function = asked->taken_over ? race_calls_of_others(&checked->calls, ledger->extension, checked->role) : InvalidOid;
+	Oid			function = asked->taken_over ? race_calls_of_others(&checked->calls, ledger, checked->role) : InvalidOid;
 
 	if (OidIsValid(function))
 		refuse_of_others(asked, checked->role, "function", format_procedure_qualified(function));

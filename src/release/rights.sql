@@ -11,7 +11,7 @@ BEGIN
 		WITH made AS (
 			SELECT d.classid, d.objid FROM pg_depend d
 			WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
-				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv_release')
 				AND ROW(d.classid, d.objid)::text <> ALL (current_setting('racepriv_script.members')::text[]))
 		SELECT DISTINCT CASE o.type WHEN 'ROUTINE' THEN objid::regprocedure::text WHEN 'TYPE' THEN objid::regtype::text
 				WHEN 'SCHEMA' THEN objid::regnamespace::text ELSE objid::regclass::text END AS name,

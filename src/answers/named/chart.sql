@@ -71,13 +71,13 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS 'the body of race_curve';
 
-CREATE FUNCTION race_curve(
+CREATE FUNCTION @extschema@.race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
 	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
 	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
 	RETURNS SETOF _racepriv.race_curve_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
-COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
+COMMENT ON FUNCTION @extschema@.race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
 CREATE TYPE _racepriv.race_heatmap_result AS (
@@ -147,13 +147,13 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS 'the body of race_heatmap';
 
-CREATE FUNCTION race_heatmap(
+CREATE FUNCTION @extschema@.race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
 	smoothing float8 DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_heatmap_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
-COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
+COMMENT ON FUNCTION @extschema@.race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
 	'the probability density of two columns of a release, in at most steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
 
 CREATE TYPE _racepriv.race_bins_result AS (
@@ -211,12 +211,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS 'the body of race_histogram';
 
-CREATE FUNCTION race_histogram(
+CREATE FUNCTION @extschema@.race_histogram(
 	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
 	label text DEFAULT NULL, smoothing float8 DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_bins_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
-COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
+COMMENT ON FUNCTION @extschema@.race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
 CREATE TYPE _racepriv.race_percentiles_result AS (
@@ -285,12 +285,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_quantiles(text, text, float8[], jsonb, text, float8) IS 'the body of race_quantiles';
 
-CREATE FUNCTION race_quantiles(
+CREATE FUNCTION @extschema@.race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
 	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_percentiles_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
-COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
+COMMENT ON FUNCTION @extschema@.race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE _racepriv.race_release_modes_result AS (
@@ -335,10 +335,10 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_modes(text, int, text) IS 'the body of race_modes';
 
-CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
+CREATE FUNCTION @extschema@.race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_release_modes_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000000 ROWS 10;
-COMMENT ON FUNCTION race_modes(text, int, text) IS
+COMMENT ON FUNCTION @extschema@.race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
 CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, kernel_density float8, label text, lower float8, upper float8, frequency float8);
@@ -390,10 +390,10 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_outliers(text, anycompatible, text, float8) IS 'the body of race_outliers';
 
-CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION @extschema@.race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_outliers_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
-COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
+COMMENT ON FUNCTION @extschema@.race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
 
 CREATE TYPE _racepriv.race_versions_result AS (
@@ -465,8 +465,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_versions(text, text) IS 'the body of race_versions';
 
-CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
+CREATE FUNCTION @extschema@.race_versions(release text, label text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_versions_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION race_versions(text, text) IS
+COMMENT ON FUNCTION @extschema@.race_versions(text, text) IS
 	'a row for each version of a release and label, or interval of a series, whose end is the time: records, and the distance to the one before. Moments have counts alone. Errors: 42704';

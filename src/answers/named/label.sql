@@ -101,7 +101,7 @@ BEGIN
 				'mechanisms', format('%s noise, drawn exactly from integers by racepriv %s.', parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))),
 			'administrative', jsonb_build_object('registry_authors', jsonb_build_array('to be stated'), 'sources', 'doc/privacy.md and doc/trust.md of racepriv')),
 		'racepriv', jsonb_build_object('release', r.name, 'version', r.version, 'dataset', r.dataset, 'labels', parts.labels, 'records', parts.records,
-			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv'),
+			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv_release'),
 			'weight', facts->'weight', 'weight_max', facts->'weight_max',
 			'budget', facts - '{library,weight,weight_max,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
 			'public_tables', facts->'public_tables', 'caveats', to_jsonb(caveats)),
@@ -119,9 +119,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_label(text, int) IS 'the body of race_label';
 
-CREATE FUNCTION race_label(release text, version int DEFAULT NULL) RETURNS jsonb
+CREATE FUNCTION @extschema@.race_label(release text, version int DEFAULT NULL) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION race_label(text, int) IS
+COMMENT ON FUNCTION @extschema@.race_label(text, int) IS
 	'the label of a release, or of one version: unit, cost, accounting, mechanism, origin of bounds, caveats, in the fields of the registry of deployments; text is one screen. Public facts alone. Error 42704';
 
 CREATE FUNCTION _racepriv._race_registry() RETURNS jsonb
@@ -137,7 +137,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_registry() IS 'the body of race_registry';
 
-CREATE FUNCTION race_registry() RETURNS jsonb
+CREATE FUNCTION @extschema@.race_registry() RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION race_registry() IS
+COMMENT ON FUNCTION @extschema@.race_registry() IS
 	'the labels of all releases that the caller may see, without their texts, in one document; of a series that of its latest value';

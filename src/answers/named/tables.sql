@@ -76,11 +76,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_count(text, jsonb, float8) IS 'the body of race_count';
 
-CREATE FUNCTION race_count(
+CREATE FUNCTION @extschema@.race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS _racepriv.race_count_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
+COMMENT ON FUNCTION @extschema@.race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
 
 CREATE TYPE _racepriv.race_crosstab_result AS (
@@ -103,11 +103,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_crosstab(text, text, text, float8) IS 'the body of race_crosstab';
 
-CREATE FUNCTION race_crosstab(
+CREATE FUNCTION @extschema@.race_crosstab(
 	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_crosstab_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
-COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
+COMMENT ON FUNCTION @extschema@.race_crosstab(text, text, text, float8) IS
 	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION _racepriv._race_synthesize(base anyelement, release text, n bigint, seed bigint)
@@ -119,10 +119,10 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_synthesize(anyelement, text, bigint, bigint) IS 'the body of race_synthesize';
 
-CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
+CREATE FUNCTION @extschema@.race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
 	RETURNS SETOF anyelement
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 1000;
-COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
+COMMENT ON FUNCTION @extschema@.race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that it has: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or categories in NOT NULL columns. Equal seeds: equal rows. Errors: 42704, 42703, 22023';
 
 -- ------------------------------------------------------------------------
@@ -159,11 +159,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_mean(text, text, anycompatible, jsonb, float8) IS 'the body of race_mean';
 
-CREATE FUNCTION race_mean(
+CREATE FUNCTION @extschema@.race_mean(
 	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_mean_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
+COMMENT ON FUNCTION @extschema@.race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
 CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb) RETURNS jsonb
@@ -226,11 +226,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_trend(text, text, text, jsonb, float8) IS 'the body of race_trend';
 
-CREATE FUNCTION race_trend(
+CREATE FUNCTION @extschema@.race_trend(
 	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_trend_means_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
+COMMENT ON FUNCTION @extschema@.race_trend(text, text, text, jsonb, float8) IS
 	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little known. where, source, errors: race_count';
 
 -- ------------------------------------------------------------------------
@@ -287,11 +287,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_classify(text, text, anycompatible, float8) IS 'the body of race_classify';
 
-CREATE FUNCTION race_classify(
+CREATE FUNCTION @extschema@.race_classify(
 	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_classify_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
+COMMENT ON FUNCTION @extschema@.race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
 CREATE TYPE _racepriv.race_correlation_result AS (
@@ -314,11 +314,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_correlation(text, float8) IS 'the body of race_correlation';
 
-CREATE FUNCTION race_correlation(
+CREATE FUNCTION @extschema@.race_correlation(
 	release text, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_correlation_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
-COMMENT ON FUNCTION race_correlation(text, float8) IS
+COMMENT ON FUNCTION @extschema@.race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
 CREATE FUNCTION _racepriv._race_regress(
@@ -439,19 +439,19 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[], float8) IS 'the body of race_regress';
 
-CREATE FUNCTION race_regress(
+CREATE FUNCTION @extschema@.race_regress(
 	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
 	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
-COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
+COMMENT ON FUNCTION @extschema@.race_regress(text, text, text[], float8) IS
 	'the linear regression of a column of a release on others, or all, from correlations, or moments, which clip records; the intercept first. NULL: too little is known, or others may follow from each other. Errors: 42704, 42703, 22023';
 
-CREATE FUNCTION _racepriv._race_info(release text) RETURNS SETOF _racepriv.race_info_result
+CREATE FUNCTION _racepriv._race_info(release text) RETURNS SETOF race_info_result
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	info _racepriv.race_info_result;
+	info record;
 	sketch _racepriv.race_releases.sketch%TYPE;
 BEGIN
 	FOR sketch IN SELECT _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l LOOP
@@ -463,9 +463,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_info(text) IS 'the body of race_info';
 
-CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
+CREATE FUNCTION @extschema@.race_info(release text) RETURNS SETOF race_info_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000 ROWS 1;
-COMMENT ON FUNCTION race_info(text) IS
+COMMENT ON FUNCTION @extschema@.race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels; the count is that of race_count, rounded. Error 42704';
 
 CREATE TYPE _racepriv.race_export_result AS (
@@ -533,9 +533,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION _racepriv._race_export(text, text) IS 'the body of race_export';
 
-CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+CREATE FUNCTION @extschema@.race_export(release text, format text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_export_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION race_export(text, text) IS
+COMMENT ON FUNCTION @extschema@.race_export(text, text) IS
 	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
-
