@@ -103,7 +103,7 @@ endif
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
 src/privacy/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
-src/answers/radial.o src/hash/moment_sums.o: CFLAGS += -ftree-vectorize -fno-math-errno
+src/answers/radial.o src/hash/moment_sums.o src/privacy/products.o: CFLAGS += -ftree-vectorize -fno-math-errno
 
 # What the ledger records of the library that drew noise: its version and commit, which is unknown outside of a repository
 # of its own.  The file changes with the commit alone, so that equal sources give equal bits; and whoever installs what

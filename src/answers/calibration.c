@@ -16,7 +16,6 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "hash/table.h"
 #include "privacy/counters.h"
@@ -25,6 +24,7 @@
 #include "sketch/sketch_format.h"
 #include "answers/classify.h"
 #include "answers/factor.h"
+#include "hash/kind.h"
 
 /*
  * Calibration: a logistic regression of the class on the scores, from private histograms.

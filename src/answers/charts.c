@@ -11,7 +11,6 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "hash/table.h"
 #include "sketch/params.h"
@@ -22,6 +21,7 @@
 #include "answers/distributions.h"
 #include "answers/estimate.h"
 #include "answers/sample.h"
+#include "hash/kind.h"
 
 /*
  * Curves, heat maps and histograms of columns: points of a model, each as a normal distribution.  What one

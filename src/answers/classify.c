@@ -13,7 +13,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "sketch/params.h"
 #include "sketch/server.h"
@@ -22,6 +21,7 @@
 #include "answers/classify.h"
 #include "answers/estimate.h"
 #include "answers/mmd.h"
+#include "hash/kind.h"
 
 /*
  * The sketches of all classes, asked together about the same query.

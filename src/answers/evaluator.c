@@ -9,7 +9,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "hash/table.h"
 #include "privacy/counters.h"
@@ -21,6 +20,8 @@
 #include "sketch/sketch_format.h"
 #include "answers/evaluator.h"
 #include "answers/point_masses.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 
 static double
 normal_density(double x, double deviation)

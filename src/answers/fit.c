@@ -14,7 +14,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "choice/summary.h"
 #include "hash/loss_rows.h"
 #include "hash/lsh.h"
 #include "sketch/params.h"
@@ -26,6 +25,8 @@
 #include "answers/evaluator.h"
 #include "answers/solver.h"
 #include "answers/table_model.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 
 /*
  * Fitting a model to a sketch.

@@ -8,7 +8,6 @@
 
 #include "miscadmin.h"
 
-#include "choice/summary.h"
 #include "hash/loss_rows.h"
 #include "hash/lsh.h"
 #include "privacy/counters.h"
@@ -17,6 +16,7 @@
 #include "answers/factor.h"
 #include "answers/fit.h"
 #include "answers/evaluator.h"
+#include "hash/kind.h"
 
 /*
  * Limits of time and memory

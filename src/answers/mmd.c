@@ -9,7 +9,6 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "hash/table.h"
 #include "privacy/counters.h"
@@ -23,6 +22,7 @@
 #include "answers/evaluator.h"
 #include "answers/mmd.h"
 #include "answers/solver.h"
+#include "hash/kind.h"
 
 /*
  * Products of sketches.

@@ -12,7 +12,6 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
-#include "choice/summary.h"
 #include "hash/loss_rows.h"
 #include "hash/lsh.h"
 #include "sketch/params.h"
@@ -24,6 +23,7 @@
 #include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/fit.h"
+#include "hash/model_rows.h"
 
 /* A search for a place where an answer of a sketch is highest, without derivatives */
 typedef struct Search

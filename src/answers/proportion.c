@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "hash/table.h"
 #include "privacy/counters.h"
@@ -24,6 +23,7 @@
 #include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/solver.h"
+#include "hash/kind.h"
 
 /*
  * The values lie between L and U, and the share (value - L) / (U - L) of each record is in

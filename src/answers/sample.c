@@ -20,7 +20,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "choice/summary.h"
 #include "hash/lsh.h"
 #include "hash/sequences.h"
 #include "hash/table.h"
@@ -32,6 +31,8 @@
 #include "answers/evaluator.h"
 #include "answers/fit.h"
 #include "answers/sample.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 
 /* --------------------------------------------- the model of a sketch, as a distribution */
 

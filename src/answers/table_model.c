@@ -9,15 +9,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "choice/measure.h"
 #include "hash/contingency.h"
 #include "privacy/counters.h"
 #include "privacy/noise.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/table_model.h"
+#include "choice/choose_tables.h"
 
-#define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (test/bench/TABLES.md) */
+#define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (`test/bench/run tables`) */
 #define LEAST_VARIANCE			1.0		/* in a fit: less would make it converge slowly, and for nothing */
 #define FEWER_CELLS				10		/* a fit begins where one ended whose cliques have fewer cells by this factor */
 

@@ -7,11 +7,11 @@
 
 #include "postgres.h"
 
-#include "choice/measure.h"
 #include "hash/contingency.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/graphical_model.h"
+#include "choice/choose_tables.h"
 
 /* Private tables, and their model, as a session has them */
 typedef struct RaceTableModel

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hash/contingency.h"
-#include "privacy/counters.h"
+#include "privacy/count.h"
 
 void
 race_contingency_of(const RaceParams *params, RaceContingency *tables)
@@ -472,7 +472,7 @@ divide_record(const RaceContingency *tables, const double *record, int64_t *part
 	double		units = tables->parts > 1 ? record[tables->columns] : 1;
 	double		limit = (double) tables->unit;
 
-	memset(parts, 0, RACE_MEASURE_PARTS * sizeof(int64_t));
+	memset(parts, 0, tables->parts * sizeof(int64_t));
 	if (tables->parts == RACE_MEASURE_PARTS && units > limit)
 		parts[RACE_MEASURE_PARTS - 1] = (int64_t) tables->unit;
 	else if (tables->parts == 1)
@@ -484,24 +484,36 @@ divide_record(const RaceContingency *tables, const double *record, int64_t *part
 	}
 }
 
+/* Count n records in their cells of a table. */
+static void
+count_in_table(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+			   const uint32_t *cells, const int64_t *parts, size_t n, int64_t weight)
+{
+	RaceShape	shape = {.blocks = 1, .unit = tables->unit, .range = (uint32_t) (table->cells * tables->parts)};
+	RaceCounterArray of_table = {(char *) counters.counters + table->at * counters.width, counters.width};
+
+	race_count_cells(&shape, of_table, 0, cells, parts, tables->parts, n, weight);
+}
+
 size_t
 race_contingency_workspace(const RaceParams *params, size_t n)
 {
-	return n * (RACE_MEASURE_PARTS * sizeof(int64_t) + params->dims * sizeof(uint32_t));
+	return n * (RACE_MEASURE_PARTS * sizeof(int64_t) + (params->dims + 1) * sizeof(uint32_t));
 }
 
 void
 race_contingency_count(const RaceParams *params, const double *records, size_t n, int64_t weight,
 					   RaceCounterArray counters, void *workspace)
 {
-	int64_t    *parts = workspace;	/* [n][RACE_MEASURE_PARTS] */
+	int64_t    *parts = workspace;	/* [n][parts] */
 	uint32_t   *groups = (uint32_t *) (parts + RACE_MEASURE_PARTS * n);	/* [columns][n] */
+	uint32_t   *cells = groups + params->dims * n;	/* [n] */
 	RaceContingency tables;
 	RaceTable	table;
 
 	race_contingency_of(params, &tables);
 	for (size_t i = 0; i < n; i++)
-		divide_record(&tables, records + i * tables.dims, parts + i * RACE_MEASURE_PARTS);
+		divide_record(&tables, records + i * tables.dims, parts + i * tables.parts);
 	race_contingency_first(&tables, &table);
 	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
 	do
@@ -512,21 +524,17 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 
 		for (size_t i = 0; i < n; i++)
 		{
-			size_t		cell;
-
 			if (table.first == table.second)
 			{
-				cell = cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
-				groups[table.first * n + i] = finest_group(&tables, table.first, (uint32_t) cell);
+				cells[i] = cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
+				groups[table.first * n + i] = finest_group(&tables, table.first, cells[i]);
 			}
 			else
-				cell = (size_t) first[i] * table.width + second[i];
+				cells[i] = first[i] * table.width + second[i];
 			if (third != NULL)
-				cell = cell * table.depth + third[i];
-			for (uint32_t part = 0; part < tables.parts; part++)
-				race_counters_add(counters.counters, counters.width, table.at + cell * tables.parts + part,
-								  weight * parts[i * RACE_MEASURE_PARTS + part]);
+				cells[i] = cells[i] * table.depth + third[i];
 		}
+		count_in_table(&tables, &table, counters, cells, parts, n, weight);
 	} while (race_contingency_next(&tables, &table));
 }
 

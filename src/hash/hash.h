@@ -15,10 +15,7 @@
 
 #include "hash/lsh.h"
 #include "hash/sequences.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define RACE_HAVE_X86
-#endif
+#include "privacy/machine.h"
 
 /* What is stored for the projections of a vector */
 typedef enum RaceHashMode

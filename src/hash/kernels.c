@@ -11,8 +11,8 @@
 #include "hash/loss_rows.h"
 #include "hash/lsh.h"
 #include "hash/sequences.h"
-#include "choice/summary.h"
 #include "hash/table.h"
+#include "hash/kind.h"
 
 #if FLT_EVAL_METHOD != 0
 #error "racepriv needs plain IEEE double arithmetic (on x86-32: -msse2 -mfpmath=sse)"
@@ -488,7 +488,7 @@ race_kernel_mass(double records)
  * With rows that share the work, the error falls faster. Measured: the variance
  * falls like R^-1.15 to R^-1.33 with Sobol' rows in 1 to 15 dimensions.  At R = 1024,
  * structured rows have 0.3 to 0.8 of the variance of independent ones with power 1, and about
- * the same with power 8 (test/bench/VECTORS.md).
+ * the same with power 8.  `test/bench/run accuracy` compares Sobol' rows with independent ones.
  */
 static double
 variance_exponent(int sequence)

@@ -14,7 +14,7 @@
  * Moments: from records to fixed point, and the limits that it obeys.
  */
 
-#define TOGETHER	RACE_MOMENTS_TOGETHER
+#define TOGETHER	RACE_PRODUCTS_TOGETHER
 #define ONE			((double) RACE_MOMENTS_ONE)
 
 /* ------------------------------------------------------------------ shapes */
@@ -29,12 +29,6 @@ uint32_t
 race_moments_inputs(const RaceParams *params)
 {
 	return params->dims - params->targets;
-}
-
-uint64_t
-race_moments_counters(uint64_t columns)
-{
-	return columns * (columns + 1) / 2;
 }
 
 double
@@ -137,10 +131,10 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 		return message;
 	if (columns > RACE_MOMENTS_COLUMNS)
 		return PROBLEM("moments can have at most %d columns", RACE_MOMENTS_COLUMNS - 1);
-	if (params->rows != 1 || params->range != race_moments_counters(columns))
+	if (params->rows != 1 || params->range != race_products_counters(columns))
 		return PROBLEM("rows and range do not fit the columns of moments");
-	if (params->coarser > RACE_MOMENTS_COARSEST)
-		return PROBLEM("coarser must be at most %d", RACE_MOMENTS_COARSEST);
+	if (params->coarser > RACE_PRODUCTS_COARSEST)
+		return PROBLEM("coarser must be at most %d", RACE_PRODUCTS_COARSEST);
 	if (!(params->norm >= 1e-3 && params->norm <= 1e3))
 		return PROBLEM("norm must be a number between 0.001 and 1000");
 	return NULL;
@@ -175,82 +169,13 @@ race_moments_squared(const RaceParams *params)
 						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) + 1;
 }
 
-/*
- * The sum of the absolute values of v at most, by Cauchy & Schwarz: the largest integer whose
- * square is at most columns times squared
- */
-static uint64_t
-most_absolute(const RaceParams *params)
+void
+race_moments_shape(const RaceParams *params, RaceShape *shape)
 {
-	uint64_t	square = race_moments_squared(params) * race_moments_columns(params);
-	uint64_t	root = (uint64_t) sqrt((double) square);
-
-	/* bound: the error of sqrt(), some units; squares are below 2^60 */
-	while (root * root > square)
-		root--;
-	/* bound: the error of sqrt(), some units; squares are below 2^60 */
-	while ((root + 1) * (root + 1) <= square)
-		root++;
-	return root;
-}
-
-static uint64_t
-shift_up(uint64_t x, int bits)
-{
-	return (x >> bits) + ((x & ((UINT64_C(1) << bits) - 1)) != 0);
-}
-
-/*
- * The entries of v v' on and above the diagonal add up to half of (the sum of |v|)^2 + the sum of
- * v^2, which is what the norm of absolute values bounds.  To round a sum to coarser integers changes a
- * difference of two of them by less than 1, in each counter.
- */
-uint64_t
-race_moments_weight(const RaceParams *params, int coarser)
-{
-	uint64_t	weight = race_moments_squared(params);
-	uint64_t	absolute = most_absolute(params);
-
-	if (params->clip != RACE_CLIP_ABSOLUTE)
-		weight = (absolute * absolute + weight) / 2;
-	return shift_up(weight, coarser) + (coarser > 0 ? params->range : 0);
-}
-
-/*
- * The squared norm of v, which is the Frobenius norm of v v'.  The norm of absolute values is not below
- * it, because the sum of absolute values is not below the root of that of squares.
- */
-static uint64_t
-frobenius(const RaceParams *params, int coarser)
-{
-	return shift_up(race_moments_squared(params), coarser) +
-		(coarser > 0 ? race_moments_columns(params) : 0);
-}
-
-uint64_t
-race_moments_squares(const RaceParams *params, int coarser)
-{
-	uint64_t	norm = frobenius(params, coarser);
-
-	return (norm * norm + 1) / 2;
-}
-
-uint64_t
-race_moments_trace(const RaceParams *params, int coarser)
-{
-	/* the norm of absolute values is not below that of squares */
-	return shift_up(race_moments_squared(params), coarser);
-}
-
-int
-race_moments_least_coarse(const RaceParams *params)
-{
-	int			coarser = 0;
-
-	/* bound: the bits of a norm, half of it is left each time */
-	while (frobenius(params, coarser) > UINT32_MAX / 2)
-		coarser++;
-	return coarser;
+	*shape = (RaceShape) {
+		.columns = race_moments_columns(params), .squared = race_moments_squared(params),
+		.absolute = params->clip == RACE_CLIP_ABSOLUTE
+	};
 }
 
 uint64_t
@@ -471,10 +396,9 @@ choose_factors(const RaceParams *params, Batch *batch, size_t n)
 	});
 }
 
-/* Round a column, and sum up what was rounded; no number is above ONE. */
+/* Round a column; no number is above ONE. */
 INLINE void
-round_column(const double *restrict u, size_t n, bool absolute, Batch *restrict batch,
-			 int16_t *restrict v)
+round_column(const double *restrict u, size_t n, const Batch *restrict batch, int16_t *restrict v)
 {
 	double		rounded[TOGETHER];
 	size_t		from;
@@ -488,24 +412,19 @@ round_column(const double *restrict u, size_t n, bool absolute, Batch *restrict 
 		rounded[r] = x < -ONE ? -ONE : x;
 	});
 	FOR_RECORDS(v[r] = (int16_t) (int32_t) rounded[r]);
-	add_column(rounded, 0, n, absolute, batch);
 }
 
 INLINE void
-round_batch(const RaceParams *params, Batch *batch, size_t n)
+round_batch(Batch *batch, size_t n)
 {
-	bool		absolute = params->clip == RACE_CLIP_ABSOLUTE;
 	double		ones[TOGETHER];
 	size_t		from;
 	size_t		r;
 
 	FOR_RECORDS(ones[r] = 1);
-	memset(batch->squares, 0, sizeof(batch->squares));
-	memset(batch->absolute, 0, sizeof(batch->absolute));
-	round_column(ones, n, absolute, batch, batch->v);
+	round_column(ones, n, batch, batch->v);
 	for (uint32_t i = 0; i < batch->columns; i++)
-		round_column(batch->u + (size_t) i * TOGETHER, n, absolute, batch,
-					 batch->v + (size_t) (i + 1) * TOGETHER);
+		round_column(batch->u + (size_t) i * TOGETHER, n, batch, batch->v + (size_t) (i + 1) * TOGETHER);
 }
 
 typedef void (*FixedPoint) (const RaceParams *params, Batch *batch, size_t n);
@@ -514,7 +433,7 @@ static void
 fixed_point_portable(const RaceParams *params, Batch *batch, size_t n)
 {
 	choose_factors(params, batch, n);
-	round_batch(params, batch, n);
+	round_batch(batch, n);
 }
 
 #ifdef RACE_HAVE_X86
@@ -523,40 +442,11 @@ static void
 fixed_point_avx2(const RaceParams *params, Batch *batch, size_t n)
 {
 	choose_factors(params, batch, n);
-	round_batch(params, batch, n);
+	round_batch(batch, n);
 }
 #else
 #define fixed_point_avx2	fixed_point_portable
 #endif
-
-/*
- * The limit holds whatever errors floating point has made: a record beyond it loses a unit
- * in each column, until it is not.  Sums are exact: they are below 2^47.
- */
-static void
-enforce_limit(const RaceParams *params, Batch *batch, size_t n)
-{
-	double		limit = (double) race_moments_squared(params);
-
-	for (size_t r = 0; r < n; r++)
-		/* bound: RACE_MOMENTS_ONE, since each number that is not 0 loses 1 each time */
-		while (square_of_norm(params, batch->squares[r], batch->absolute[r]) > limit)
-		{
-			double		squares = 0;
-			double		absolute = 0;
-
-			for (uint32_t i = 0; i <= batch->columns; i++)
-			{
-				int16_t    *v = &batch->v[(size_t) i * TOGETHER + r];
-
-				*v -= (*v > 0) - (*v < 0);
-				squares += (double) *v * *v;
-				absolute += abs(*v);
-			}
-			batch->squares[r] = squares;
-			batch->absolute[r] = absolute;
-		}
-}
 
 /* Count up to TOGETHER records. */
 static void
@@ -567,7 +457,9 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 		fixed_point_portable : fixed_point_avx2;
 	double	   *u = batch->u;
 	uint32_t	i = 0;
+	RaceShape	shape;
 
+	race_moments_shape(params, &shape);
 	if (params->features > 0)
 	{
 		make_features(params, functions, records, n, u,
@@ -577,10 +469,7 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	for (; i < params->dims; i++, u += TOGETHER)
 		scale_column(params, i, records, n, u);
 	to_fixed_point(params, batch, n);
-	enforce_limit(params, batch, n);
-	for (uint32_t column = 0; column <= batch->columns && n < TOGETHER; column++)
-		memset(batch->v + (size_t) column * TOGETHER + n, 0, (TOGETHER - n) * sizeof(int16_t));
-	race_triangle_add(batch->v, batch->columns + 1, n, sign, counters);
+	race_count_products(&shape, batch->v, n, sign, to_fixed_point != fixed_point_portable, counters);
 }
 
 void
@@ -596,152 +485,4 @@ race_moments_count(const RaceParams *params, const RaceRows *functions,
 	for (size_t from = 0; from < n; from += TOGETHER)
 		count_batch(params, functions, records + from * params->dims,
 					n - from < TOGETHER ? n - from : TOGETHER, sign, counters, batch);
-}
-
-/*
- * Sums of products of columns of 16-bit integers.
- *
- * A product has at most 26 bits, so that 31 of them fit into 32 bits: sums of pairs are
- * added up in 32 bits for a while, and then in 64.  Integers have no rounding: all code here
- * gives the same sums.
- */
-
-#define ENTRIES_TOGETHER	RACE_MOMENTS_TOGETHER
-
-/* Columns i ... i + TILE_ROWS - 1 times j ... j + TILE_COLUMNS - 1 at a time */
-#define TILE_ROWS		2
-#define TILE_COLUMNS	4
-
-typedef void (*Tile) (const int16_t *const *a, const int16_t *const *b, size_t n,
-					  int64_t sums[TILE_ROWS][TILE_COLUMNS]);
-
-/* Records in a run, whose products are added up in 32 bits */
-#define RUN		24
-
-static void
-tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
-			  int64_t sums[TILE_ROWS][TILE_COLUMNS])
-{
-	for (int i = 0; i < TILE_ROWS; i++)
-		for (int j = 0; j < TILE_COLUMNS; j++)
-		{
-			int64_t		sum = 0;
-
-			for (size_t from = 0; from < n; from += RUN)
-			{
-				int32_t		part = 0;
-
-				for (int r = 0; r < RUN; r++)
-					part += (int32_t) a[i][from + r] * b[j][from + r];
-				sum += part;
-			}
-			sums[i][j] = sum;
-		}
-}
-
-#ifdef RACE_HAVE_X86
-
-#include <immintrin.h>
-
-#define TARGET	__attribute__((target("avx2,fma")))
-#define LANES	16				/* records in a vector */
-#define STEPS	15				/* vectors whose products are added up in 32 bits */
-
-/* The sums of pairs of 32-bit lanes, in 64 bits */
-TARGET static inline __m256i
-widen(__m256i sums)
-{
-	return _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(sums)),
-							_mm256_cvtepi32_epi64(_mm256_extracti128_si256(sums, 1)));
-}
-
-TARGET static inline int64_t
-add_lanes(__m256i sums)
-{
-	__m128i		half = _mm_add_epi64(_mm256_castsi256_si128(sums),
-									 _mm256_extracti128_si256(sums, 1));
-
-	return _mm_cvtsi128_si64(half) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(half, half));
-}
-
-TARGET static void
-tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
-		  int64_t sums[TILE_ROWS][TILE_COLUMNS])
-{
-	__m256i		totals[TILE_ROWS][TILE_COLUMNS];
-
-	memset(totals, 0, sizeof(totals));
-	for (size_t from = 0; from < n; from += STEPS * LANES)
-	{
-		__m256i		s[TILE_ROWS][TILE_COLUMNS];
-		size_t		end = n < from + STEPS * LANES ? n : from + STEPS * LANES;
-
-		memset(s, 0, sizeof(s));
-		for (size_t r = from; r < end; r += LANES)
-		{
-			__m256i		x = _mm256_loadu_si256((const __m256i *) (a[0] + r));
-			__m256i		y = _mm256_loadu_si256((const __m256i *) (a[1] + r));
-
-#pragma GCC unroll 4
-			for (int j = 0; j < TILE_COLUMNS; j++)
-			{
-				__m256i		z = _mm256_loadu_si256((const __m256i *) (b[j] + r));
-
-				s[0][j] = _mm256_add_epi32(s[0][j], _mm256_madd_epi16(x, z));
-				s[1][j] = _mm256_add_epi32(s[1][j], _mm256_madd_epi16(y, z));
-			}
-		}
-#pragma GCC unroll 2
-		for (int i = 0; i < TILE_ROWS; i++)
-#pragma GCC unroll 4
-			for (int j = 0; j < TILE_COLUMNS; j++)
-				totals[i][j] = _mm256_add_epi64(totals[i][j], widen(s[i][j]));
-	}
-	for (int i = 0; i < TILE_ROWS; i++)
-		for (int j = 0; j < TILE_COLUMNS; j++)
-			sums[i][j] = add_lanes(totals[i][j]);
-}
-
-static Tile
-best_tile(void)
-{
-	return race_hash_path() == &race_hash_portable ? tile_portable : tile_avx2;
-}
-#else
-static Tile
-best_tile(void)
-{
-	return tile_portable;
-}
-#endif
-
-/* Columns from number `first` on; beyond the last one, the last again */
-static void
-take_columns(const int16_t *v, uint32_t columns, uint32_t first, int n, const int16_t **out)
-{
-	for (int i = 0; i < n; i++)
-		out[i] = v + (size_t) (first + i < columns ? first + i : columns - 1) * ENTRIES_TOGETHER;
-}
-
-void
-race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign, int64_t *counters)
-{
-	Tile		tile = best_tile();
-	size_t		rounded = (n + 47) / 48 * 48;	/* whole runs, and whole vectors */
-	const int16_t *a[TILE_ROWS];
-	const int16_t *b[TILE_COLUMNS];
-	int64_t		sums[TILE_ROWS][TILE_COLUMNS];
-
-	for (uint32_t i = 0; i < columns; i += TILE_ROWS)
-		for (uint32_t j = i; j < columns; j += TILE_COLUMNS)
-		{
-			take_columns(v, columns, i, TILE_ROWS, a);
-			take_columns(v, columns, j, TILE_COLUMNS, b);
-			tile(a, b, rounded, sums);
-			for (uint32_t k = i; k < columns && k < i + TILE_ROWS; k++)
-				for (uint32_t l = j; l < columns && l < j + TILE_COLUMNS; l++)
-					if (l >= k)
-						counters[race_moments_counter(columns, k, l)] +=
-							sign * sums[k - i][l - j];
-		}
 }

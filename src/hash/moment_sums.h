@@ -28,13 +28,13 @@
 #define RACE_MOMENT_SUMS_H
 
 #include "hash/lsh.h"
+#include "privacy/products.h"
 
-#define RACE_MOMENTS_ONE		8192	/* the largest number in fixed point: products have 26 bits */
+#define RACE_MOMENTS_ONE		RACE_PRODUCTS_ONE
 #define RACE_MOMENTS_SMALL_ONE	3072	/* 1 where there are targets, the largest of which is ONE */
 #define RACE_TARGET_WEIGHT		((double) RACE_MOMENTS_ONE / RACE_MOMENTS_SMALL_ONE)
 #define RACE_MOMENTS_COLUMNS	1024	/* of v, the 1 among them */
 #define RACE_MOMENTS_CLASSES	100	/* that a record is told from: a model takes space in proportion to their cube */
-#define RACE_MOMENTS_TOGETHER	480 /* records that are counted together */
 
 /*
  * To find a factor, a target in [-1, 1] is taken to be so large at least.  So most factors do not
@@ -49,8 +49,8 @@
 #define RACE_FEATURES_SQUARED	0.9
 
 /*
- * A deviation of a transformed column, beside the constant 1: LEARN-REGRESS.md, "Public rows"; from 1/3 to 1.7 the
- * errors are the same.  Larger numbers than MOST are cut: they are beyond any norm.
+ * A deviation of a transformed column, beside the constant 1: from 1/3 to 1.7 the errors that test/bench/public_rows.py
+ * prints are the same.  Larger numbers than MOST are cut: they are beyond any norm.
  */
 #define RACE_TRANSFORMED			0.5
 #define RACE_TRANSFORMED_MOST	0x1p100
@@ -58,15 +58,6 @@
 /* The length of v; how many columns of a record are no targets: inputs of features, if any */
 extern uint32_t race_moments_columns(const RaceParams *params);
 extern uint32_t race_moments_inputs(const RaceParams *params);
-
-/* The number of counters, and the counter of entry (i, j) of the triangle, i <= j */
-extern uint64_t race_moments_counters(uint64_t columns);
-
-static inline size_t
-race_moments_counter(uint32_t columns, uint32_t i, uint32_t j)
-{
-	return (size_t) i * (2 * (size_t) columns - i + 1) / 2 + j - i;
-}
 
 /*
  * The norm that "auto" stands for.  No record is shorter than the constant 1 in it, so this brings all to the same norm.  On
@@ -101,21 +92,9 @@ extern void race_moments_features(const RaceParams *params, const RaceRows *func
  */
 extern uint64_t race_moments_squared(const RaceParams *params);
 
-/*
- * Noise is drawn in coarser integers, without so many bits, so that its variance fits the
- * samplers.  Then, by what a record changes all counters at most: in L1; and half of the sum
- * of squares, those of products of different columns counted twice (doc/privacy.md).  And the
- * unit, the square of 1; and the fewest bits with which all of this can be computed.
- */
-#define RACE_MOMENTS_COARSEST	20
-
-extern uint64_t race_moments_weight(const RaceParams *params, int coarser);
-extern uint64_t race_moments_squares(const RaceParams *params, int coarser);
+/* The unit, the square of 1 in fixed point; and what a record adds at most */
 extern uint64_t race_moments_unit(const RaceParams *params);
-
-/* The largest trace of what a record adds, in coarser integers before they are rounded */
-extern uint64_t race_moments_trace(const RaceParams *params, int coarser);
-extern int	race_moments_least_coarse(const RaceParams *params);
+extern void race_moments_shape(const RaceParams *params, RaceShape *shape);
 
 /*
  * Count n records of dims numbers each, within the bounds, `sign` (1 or -1) times: add their
@@ -125,12 +104,5 @@ extern size_t race_moments_workspace(const RaceParams *params);
 extern void race_moments_count(const RaceParams *params, const RaceRows *functions,
 							   const double *records, size_t n, int sign,
 							   int64_t *counters, void *workspace);
-
-/*
- * The products alone (moment_sums.c): v[columns][stride] with n records in each column, and 0 up
- * to the stride, RACE_MOMENTS_TOGETHER.
- */
-extern void race_triangle_add(const int16_t *v, uint32_t columns, size_t n, int sign,
-							  int64_t *counters);
 
 #endif

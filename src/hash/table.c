@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "privacy/integers.h"
-#include "choice/summary.h"
+#include "privacy/count.h"
 #include "hash/table.h"
-#include "privacy/noisy.h"
-#include "privacy/sampler.h"
 
 /*
  * Grids: the nodes around a record, coarser grids, and the part of a kernel that they sum.
@@ -291,50 +289,32 @@ race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t
 				 race_dither_round(portion, steps)) * step;
 }
 
-/*
- * Coarsen along one axis: lines of n + 1 nodes become lines of n / 2 + 1.  What comes
- * before the axis is `outer` lines, what comes after it is `inner` nodes side by side.
- */
-#define DEFINE_COARSEN_AXIS(coarsen_axis, type, half) \
-coarsen_axis(const type *in, type *out, uint64_t outer, uint64_t n, uint64_t inner) \
-{ \
-	uint64_t	o, k, j; \
-	for (o = 0; o < outer; o++) \
-		for (k = 0; k <= n / 2; k++) \
-			for (j = 0; j < inner; j++) \
-			{ \
-				const type *middle = in + (o * (n + 1) + 2 * k) * inner + j; \
-				type		sides = 0; \
-				if (k > 0) \
-					sides += middle[-(int64_t) inner]; \
-				if (k < n / 2) \
-					sides += middle[inner]; \
-				out[(o * (n / 2 + 1) + k) * inner + j] = *middle + half(sides); \
-			} \
+/* The nodes alone */
+static RaceNodes
+nodes_of(const RaceGrid *grid)
+{
+	RaceNodes nodes = {.dims = grid->dims};
+
+	for (uint32_t i = 0; i < grid->dims; i++)
+		nodes.cells[i] = grid->cells[i];
+	return nodes;
 }
 
-#define DEFINE_COARSEN(coarsen, coarsen_axis, type) \
-void \
-coarsen(const RaceGrid *fine, const type *in, type *out) \
-{ \
-	uint64_t	outer = 1; \
-	uint64_t	inner = fine->nodes; \
-	uint32_t	axis; \
-	for (axis = 0; axis < fine->dims; axis++) \
-	{ \
-		race_look_for_interrupts(); \
-		inner /= fine->cells[axis] + 1; \
-		coarsen_axis(axis == 0 ? in : out, out, outer, fine->cells[axis], inner); \
-		outer *= fine->cells[axis] / 2 + 1; \
-	} \
+void
+race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out)
+{
+	RaceNodes nodes = nodes_of(fine);
+
+	race_nodes_coarsen(&nodes, in, out);
 }
 
-#define HALF_OF_INTEGER(x)	((x) / 2)
-#define HALF_OF_REAL(x)		((x) * 0.5)
-void DEFINE_COARSEN_AXIS(race_grid_coarsen_axis, int64_t, HALF_OF_INTEGER)
-static void DEFINE_COARSEN_AXIS(coarsen_axis_real, double, HALF_OF_REAL)
-DEFINE_COARSEN(race_grid_coarsen, race_grid_coarsen_axis, int64_t)
-DEFINE_COARSEN(race_grid_coarsen_real, coarsen_axis_real, double)
+void
+race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
+{
+	RaceNodes nodes = nodes_of(fine);
+
+	race_nodes_coarsen_real(&nodes, in, out);
+}
 
 /* ------------------------------------------------------------------ kernel */
 
@@ -367,12 +347,16 @@ race_grid_smooth(const RaceParams *params, double step, double distance)
 
 /* --------------------------------------------------------------- counting */
 
-static void
-add_weights(RaceCounterArray array, const uint32_t *nodes, const int64_t *weights, int n,
-			int64_t weight)
+void
+race_grid_shape(const RaceParams *params, RaceShape *shape)
 {
-	for (int i = 0; i < n; i++)
-		race_counters_add(array.counters, array.width, nodes[i], weight * weights[i]);
+	RaceGrid	grid;
+
+	race_grid_of(params, &grid);
+	*shape = (RaceShape) {
+		.blocks = 1, .unit = race_grid_unit(params), .range = (uint32_t) grid.nodes, .nodes = nodes_of(&grid),
+		.halvings = grid.halvings, .half_halvings = (uint32_t) race_grid_split_halvings(&grid)
+	};
 }
 
 void
@@ -380,9 +364,11 @@ race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t 
 				   const RacePortion *portions, RaceCounterArray counters,
 				   RaceCounterArray upper)
 {
+	RaceShape	shape;
 	RaceGrid	grid;
 
 	race_grid_of(params, &grid);
+	race_grid_shape(params, &shape);
 	for (size_t i = 0; i < n; i++)
 	{
 		uint32_t	nodes[RACE_GRID_CORNERS];
@@ -390,15 +376,11 @@ race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t 
 		int64_t		up[RACE_GRID_CORNERS];
 		int			corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
 
-		add_weights(counters, nodes, weights, corners, weight);
-		if (portions == NULL)
-			continue;
-		race_grid_divide(&grid, &portions[i], weights, corners, up);
-		add_weights(counters, nodes, up, corners, -weight);
-		add_weights(upper, nodes, up, corners, weight);
+		if (portions != NULL)
+			race_grid_divide(&grid, &portions[i], weights, corners, up);
+		race_count_split(&shape, nodes, weights, portions == NULL ? NULL : up, corners, weight, counters, upper);
 	}
 }
-
 
 /*
  * Grids: what a release may keep of one, and which errors that promises.
@@ -564,8 +546,6 @@ static const struct
 	double		power;
 }			bias_by_dims[RACE_GRID_DIMS + 1] = {{0, 0}, {0.025, 2}, {0.01, 2.5}, {0.01, 2.5}};
 
-#define L1_BIAS			2
-
 /*
  * Where records lie on a line, or are whole numbers, it was up to so much.  With .025 intervals of skin held 91 %.  In
  * two dimensions the nodes tell the rest (evaluator.c).
@@ -579,7 +559,7 @@ bias_of(const RaceParams *params, RaceGridChoice choice, double of_bandwidth, do
 	RaceGrid	grid;
 
 	race_grid_of(params, &grid);
-	return of_bandwidth * (race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS) *
+	return of_bandwidth * (race_kernel_type(params->kernel)->euclidean ? 1 : RACE_L1_BIAS) *
 		pow(grid.mean_step * (1 << choice.halvings) *
 			params->power, power);
 }
@@ -597,516 +577,4 @@ race_grid_most_bias(const RaceParams *params)
 	RaceGridChoice as_it_is = {0, 1};
 
 	return bias_of(params, as_it_is, most_bias[params->dims], most_power[params->dims]);
-}
-
-/* ------------------------------------------------------ errors by a look */
-
-/*
- * A kernel sum changes by about this for each wavelet that is lost, in steps: between .02 and .05
- * on 37 made tables.  And by this at bounds, where half hats are moved, in squares of steps.
- */
-static const double of_wavelet[RACE_GRID_DIMS + 1] = {0, 0.032, 0.045, 0.05};
-static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
-
-/* Details are multiplied by this when the noisy look is read. */
-#define TIMES_DETAIL	6.0
-
-/* The cells after so many halvings; steps are in parts of the bandwidth where a kernel is sharper. */
-static RaceGrid
-halved(const RaceParams *params, int halvings)
-{
-	double		sharpness = params->power;
-	RaceGrid	grid;
-
-	race_grid_of(params, &grid);
-	while (halvings-- > 0)
-		race_grid_halve(&grid);
-	for (uint32_t i = 0; i < grid.dims; i++)
-		grid.step[i] *= sharpness;
-	grid.mean_step *= sharpness;
-	return grid;
-}
-
-static double
-peak_of(const RaceParams *params)
-{
-	return race_kernel_type(params->kernel)->euclidean ? 1 : L1_BIAS;
-}
-
-/*
- * What cells after so many halvings change in a kernel sum, as a root mean square over the box, for each record of a
- * detail that the last halving loses
- */
-static double
-loss_of_detail(const RaceParams *params, int halvings)
-{
-	RaceGrid	grid = halved(params, halvings);
-	double		wavelets = 1;
-
-	for (uint32_t i = 0; i < grid.dims; i++)
-		wavelets *= 2.0 * grid.cells[i];
-	return of_wavelet[grid.dims] * peak_of(params) * grid.mean_step / TIMES_DETAIL / sqrt(wavelets);
-}
-
-/* The same near the bounds, for each record of a table that is uniform */
-static double
-loss_at_bounds(const RaceParams *params, int halvings)
-{
-	RaceGrid	grid = halved(params, halvings);
-	double		box = 1;
-	double		near_bounds = 0;
-
-	for (uint32_t i = 0; i < grid.dims; i++)
-	{
-		box *= grid.step[i] * grid.cells[i];
-		near_bounds += 2.0 / grid.cells[i];
-	}
-	return of_bounds[grid.dims] * peak_of(params) * grid.mean_step * grid.mean_step *
-		sqrt(near_bounds) / box;
-}
-
-/*
- * Grids: what coarser cells lose of the exact nodes.
- *
- * A level without every other node loses what is orthogonal to its hats.  Along a line, the
- * functions that are linear between fine nodes and orthogonal to all coarse hats are sums of
- * wavelets with the weights 1, -6, 10, -6, 1, and -12, 11, -6, 1 from a bound on (Chui & Wang 1992).
- * So the products of these weights with fine nodes tell what is lost along an axis.  They are
- * integers, multiplied by 6 within and by 4 at the bounds; along other axes, nodes are coarse.
- *
- * Sensitivity (doc/privacy.md): all is linear, and a record is a mean of nodes.  So it changes the
- * norm of all products by at most what a whole node does.
- */
-
-#define TAPS			5
-#define TAPS_AT_BOUND	4
-
-static const int within[TAPS] = {6, -36, 60, -36, 6};
-static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
-
-/* Fewer cells have no wavelets of this form. */
-#define LEAST_CELLS		4
-
-/*
- * The most that the norm changes if a node does by a unit, rounded up, by dims: 3672 squared is a
- * node in the middle of a wavelet, 2592 one between two, where nodes along other axes count in
- * full.  So it is the root of 3672, 2 * 2592 and 3 * 2592.
- */
-static const uint32_t most_detail[RACE_GRID_DIMS + 1] = {0, 61, 72, 89};
-
-/* The factor by which the other norm counts, in which a node is one unit: enough to tell it apart */
-static const uint32_t times_spread[RACE_GRID_DIMS + 1] = {0, 0, 0, 30};
-
-/* Nodes and products beyond count as these, so that sums stay within 64 bits, of roots, and 128. */
-#define MOST_NODE		(INT64_C(1) << 48)
-#define MOST_PRODUCT	(INT64_C(1) << 51)
-
-bool
-race_grid_looks_at(const RaceParams *params, int halvings)
-{
-	RaceGrid	grid;
-
-	race_grid_of(params, &grid);
-	if (halvings < 1 || halvings > (int) grid.halvings)
-		return false;
-	for (uint32_t i = 0; i < grid.dims; i++)
-		if (grid.cells[i] >> (halvings - 1) < LEAST_CELLS)
-			return false;
-	return true;
-}
-
-uint64_t
-race_grid_look_weight(const RaceParams *params)
-{
-	return race_grid_looks_at(params, 1) ? most_detail[params->dims] + times_spread[params->dims] : 0;
-}
-
-static int64_t
-clamp(__int128 x, int64_t most)
-{
-	return (int64_t) (x > most ? most : x < -most ? -most : x);
-}
-
-/* The product of one wavelet, which begins at a node, with a line */
-static int64_t
-product(const int64_t *from, int64_t step, const int *taps, int n)
-{
-	__int128	sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += (__int128) from[i * step] * taps[i];
-	return clamp(sum, MOST_PRODUCT);
-}
-
-/*
- * The wavelets of a line of n + 1 nodes, whose neighbours are `step` apart: n / 2 products, one for each
- * coarse cell, in place of its first nodes.  The nodes of a product come after those before it.
- */
-static void
-products_of_line(int64_t *line, int64_t step, uint64_t n)
-{
-	int64_t		last = product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
-	uint64_t	k;
-
-	line[0] = product(line, step, at_bound, TAPS_AT_BOUND);
-	for (k = 1; k < n / 2 - 1; k++)
-		line[k * step] = product(line + (2 * k - 1) * step, step, within, TAPS);
-	line[k * step] = last;
-}
-
-static unsigned __int128
-square(int64_t x)
-{
-	return (unsigned __int128) ((__int128) x * x);
-}
-
-/*
- * The sum of squares of the details along an axis: of products with its wavelets, after one more halving of the
- * others.  They lie in lines that come after `outer` nodes, with `inner` lines beside each other.
- */
-static unsigned __int128
-squares_along(const RaceGrid *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
-{
-	uint64_t	length = grid->cells[axis] + 1;
-	uint64_t	before = 1;
-	uint64_t	outer = 1;
-	uint64_t	inner = grid->nodes;
-	unsigned __int128 sum = 0;
-
-	memcpy(space, nodes, grid->nodes * sizeof(int64_t));
-	for (uint32_t i = 0; i < grid->dims; i++)
-	{
-		race_look_for_interrupts();
-		inner /= grid->cells[i] + 1;
-		if (i == axis)
-			outer = before;
-		else
-			race_grid_coarsen_axis(space, space, before, grid->cells[i], inner);
-		before *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
-	}
-	inner = before / outer / length;	/* what comes after the axis is coarse now */
-	for (uint64_t o = 0; o < outer; o++)
-	{
-		int64_t    *line = space + o * length * inner;
-
-		for (uint64_t j = 0; j < inner; j++)
-			products_of_line(line + j, inner, grid->cells[axis]);
-		for (uint64_t j = 0; j < grid->cells[axis] / 2 * inner; j++)
-			sum += square(line[j]);
-	}
-	return sum;
-}
-
-static uint64_t
-norm_in_units(unsigned __int128 squares, uint64_t times, uint64_t unit)
-{
-	return (uint64_t) ((unsigned __int128) race_integer_root(squares) * times / unit);
-}
-
-void
-race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
-			   RaceGridLook *look)
-{
-	uint64_t	unit = race_grid_unit(params);
-	unsigned __int128 detail = 0;
-	unsigned __int128 spread = 0;
-	RaceGrid	grid;
-
-	race_grid_of(params, &grid);
-	for (uint64_t i = 0; i < grid.nodes; i++)
-		nodes[i] = clamp(nodes[i], MOST_NODE);
-	for (; halvings > 1; halvings--)
-	{
-		race_grid_coarsen(&grid, nodes, nodes);
-		race_grid_halve(&grid);
-	}
-	for (uint32_t axis = 0; axis < grid.dims; axis++)
-		detail += squares_along(&grid, axis, nodes, space);
-	race_grid_coarsen(&grid, nodes, nodes);
-	race_grid_halve(&grid);
-	for (uint64_t i = 0; times_spread[grid.dims] > 0 && i < grid.nodes; i++)
-		spread += square(clamp(nodes[i], MOST_PRODUCT));
-	look->detail = norm_in_units(detail, 1, unit);
-	look->spread = norm_in_units(spread, times_spread[grid.dims], unit);
-}
-
-/*
- * Which cells of a grid a release keeps.
- *
- * Fine cells have more noise in a kernel sum, and coarse ones lose more of the table.  How much
- * that is depends on the table: a flat one loses nothing for cells that a line cannot do with.  So a
- * pure release looks at what cells a little coarser than usual would lose, with noise, and takes
- * those whose error is then expected to be least.  What follows from noisy numbers and public ones is post-processing.
- */
-
-#define MOST_CELLS		32		/* more than there are choices of halvings and levels */
-
-/* All that a release may keep of a grid, and the variance of noise in a kernel sum then */
-typedef struct Cells
-{
-	int			n;
-	RaceSelection selection[MOST_CELLS];
-	double		noise[MOST_CELLS];
-	RaceSelection usual;		/* the best of tables as they usually are; */
-	int			halvings;		/* the best of one level, */
-	double		loss;			/* and what these tables are expected to lose then */
-} Cells;
-
-static void
-list_cells(const RaceRequest *request, const RaceParams *params, double mass, Cells *cells)
-{
-	const RaceSummaryKind *kind = race_summary_kind(params);
-	RaceSelection selection = {1, {0, 1}, 0, NULL};
-	double		least = INFINITY;
-
-	cells->n = 0;
-	cells->usual = selection;
-	for (; selection.grid.levels <= RACE_GRID_LEVELS; selection.grid.levels++)
-	{
-		/* bound: MOST_CELLS */
-		for (selection.grid.halvings = 0; race_grid_allows(params, selection.grid) &&
-			 cells->n < MOST_CELLS; selection.grid.halvings++)
-		{
-			double		noise = race_selection_noise(request, params, selection);
-			double		variance = noise + kind->sampling(request, params, selection, mass);
-
-			cells->selection[cells->n] = selection;
-			cells->noise[cells->n++] = noise;
-			if (variance < least)
-			{
-				least = variance;
-				cells->usual = selection;
-			}
-		}
-		if (selection.grid.levels == 1)
-		{
-			cells->halvings = cells->usual.grid.halvings;
-			cells->loss = sqrt(kind->sampling(request, params, cells->usual, mass));
-		}
-	}
-}
-
-RaceSelection
-race_grid_choose(const RaceRequest *request, const RaceParams *params, double mass)
-{
-	Cells		cells;
-
-	list_cells(request, params, mass, &cells);
-	return cells.usual;
-}
-
-/* What was seen after so many halvings, with discrete Laplace noise of a scale, which is given as a real number */
-typedef struct Seen
-{
-	int			halvings;
-	double		detail;			/* as in RaceGridLook */
-	double		spread;
-	double		scale;
-} Seen;
-
-/*
- * Look at what the last of so many halvings loses: of one sketch, or of the sum of n halves, which is the whole.  It costs
- * what the plan says whatever is seen.  `nodes` has twice as many numbers as there are nodes.
- */
-static Seen
-look_at_grid(RaceRandom *random, const RaceExact *exact, int n, const RacePlan *plan, int halvings,
-			 int64_t *nodes)
-{
-	size_t		range = exact->params->range;
-	int64_t    *space = nodes + range;
-	RaceMechanism mechanism = (RaceMechanism) plan->noise.mechanism;
-	double		digits = ldexp(1, -(int) plan->weight_bits);	/* of weights */
-	Seen		seen = {.halvings = halvings, .scale = (double) plan->choice_noise / RACE_SCALE_DENOMINATOR * digits};
-	RaceGridLook look;
-
-	race_counters_load(exact->counters, exact->width, 0, range, nodes);
-	for (int i = 1; i < n; i++)
-	{
-		race_counters_load(exact[i].counters, exact[i].width, 0, range, space);
-		for (size_t k = 0; k < range; k++)
-			nodes[k] = race_clamped_sum(nodes[k], space[k]);
-	}
-	race_grid_look(exact->params, halvings, nodes, space, &look);
-	seen.detail = digits * race_clamped_sum(race_noisy(random, (int64_t) look.detail, mechanism, plan->choice_noise), 0);
-	seen.spread = digits * race_clamped_sum(race_noisy(random, (int64_t) look.spread, mechanism, plan->choice_noise), 0);
-	return seen;
-}
-
-/*
- * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of these.
- * A smooth table loses with the fourth power of cells, few places with the first.
- */
-#define FACTORS			73		/* of A, from 2^-9 to 2^9 */
-#define STEPS			4		/* to the next power of 2 */
-#define DEVIATION		2.0		/* of its logarithm to base 2 */
-
-static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
-
-#define POWERS			((int) (sizeof(powers) / sizeof(powers[0])))
-
-/* What is seen is the true loss but for such a part, beside its noise. */
-#define OFF				0.2
-
-typedef struct Losses
-{
-	double		usual;			/* on average over the box, after `from` halvings */
-	int			from;
-	double		concentration;	/* of records, at least */
-	double		weight[FACTORS][POWERS];	/* a posteriori; they add up to 1 */
-} Losses;
-
-static double
-factor_of(int factor)
-{
-	return exp2((double) (factor - FACTORS / 2) / STEPS);
-}
-
-static double
-loss(const Losses *losses, int factor, int power, int halvings)
-{
-	return losses->usual * factor_of(factor) *
-		exp2(powers[power] * (halvings - losses->from));
-}
-
-/*
- * Half of all questions are taken to be asked where records are.  So many times as much as on average
- * over the box is lost there, or as much more often as records lie closer together.
- */
-#define USUAL_CONCENTRATION		(3.3 * 3.3)
-
-/* The square of losses where questions are asked, over that on average over the box */
-static double
-where_asked(double concentration)
-{
-	return (1 + concentration) / 2;
-}
-
-/*
- * The square of the root mean square of nodes over their mean, if it is seen.  In two and three dimensions
- * records are often near a line, which may lose little.
- */
-static double
-concentration(const RaceParams *params, const Seen *seen, double records)
-{
-	double		times = times_spread[params->dims];
-	double		norm = times == 0 ? 0 : fmax((seen->spread - seen->scale) / times, 0);
-	RaceGrid	grid;
-
-	race_grid_of(params, &grid);
-	for (int i = 0; i < seen->halvings; i++)
-		race_grid_halve(&grid);
-	return fmax(pow(norm / records, 2) * grid.nodes, params->dims > 1 ? USUAL_CONCENTRATION : 1);
-}
-
-/* What a table loses, whose usual loss is `usual` after so many halvings, by what was seen of it */
-static void
-infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const Seen *seen, double records, double part)
-{
-	double		seen_loss = loss_of_detail(params, seen->halvings) * part;
-	double		scale = hypot(seen->scale, OFF * seen->detail);
-	double		most = -INFINITY;
-	double		sum = 0;
-
-	losses->usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
-	losses->from = cells->halvings;
-	losses->concentration = concentration(params, seen, records);
-	for (int i = 0; i < FACTORS; i++)
-		for (int j = 0; j < POWERS; j++)
-		{
-			double		off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
-			double		detail = loss(losses, i, j, seen->halvings) / seen_loss;
-
-			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
-			most = fmax(most, losses->weight[i][j]);
-		}
-	for (int i = 0; i < FACTORS; i++)
-		for (int j = 0; j < POWERS; j++)
-			sum += losses->weight[i][j] = exp(losses->weight[i][j] - most);
-	for (int i = 0; i < FACTORS; i++)
-		for (int j = 0; j < POWERS; j++)
-			losses->weight[i][j] /= sum;
-}
-
-/*
- * The expected error: a root, so that great losses that are unlikely do not decide.  A table that loses less than usual
- * has its records less close together: the square of what is lost grows with their concentration.
- */
-static double
-expected_error(const Losses *losses, RaceGridChoice choice, double variance)
-{
-	double		sum = 0;
-
-	for (int i = 0; i < FACTORS; i++)
-	{
-		double		less = fmin(pow(factor_of(i), 2), 1);
-		double		where = where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
-
-		for (int j = 0; j < POWERS; j++)
-		{
-			double		lost = loss(losses, i, j, choice.halvings);
-
-			sum += losses->weight[i][j] * sqrt(variance + where * lost * lost);
-		}
-	}
-	return sum;
-}
-
-/*
- * A mean of values is a ratio of sums.  Its error is largest where there are few records, and what
- * cells change is the same in both sums and nearly cancels.  So cells are chosen as for sums of
- * this part of a usual one.  On 6 real and 9 made tables these parts came near the best histogram
- * where others were farther from it: of 1/6 to 1/24 in one dimension, of 1/4 to 1/100 in two, of 1/16
- * to 1/100 in three, where smaller ones serve sharp edges and larger ones what is smooth.
- */
-static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 1.0 / 100};
-
-RaceSelection
-race_grid_select(RaceRandom *random, const RaceExact *exact, int n, const RaceRequest *request,
-				 const RacePlan *plan, double records, int64_t *workspace)
-{
-	const RaceParams *params = exact->params;
-	double		part = exact->is_half ? part_of_halves[params->dims] : 1;
-	double		least = INFINITY;
-	RaceSelection best;
-	RaceGrid	grid;
-	Losses		losses;
-	Cells		cells;
-	int			halvings;
-
-	list_cells(request, params, race_usual_mass(records) * part, &cells);
-
-	/*
-	 * In two and three dimensions what is seen is large beside its noise from the next coarser cells
-	 * on.  In one dimension, where numbers are often round, it is better to see what the usual cells lose.
-	 */
-	halvings = params->dims > 1 ? cells.halvings + 1 : cells.halvings > 1 ? cells.halvings : 1;
-	/* bound: one halving less each time */
-	while (halvings > 0 && !race_grid_looks_at(params, halvings))
-		halvings--;
-	best = cells.usual;
-	if (plan->choice_noise > 0 && halvings > 0)
-	{
-		Seen		seen = look_at_grid(random, exact, n, plan, halvings, workspace);
-
-		infer_losses(&losses, params, &cells, &seen, records, part);
-		for (int i = 0; i < cells.n; i++)
-		{
-			RaceGridChoice choice = cells.selection[i].grid;
-			double		error = expected_error(&losses, choice, cells.noise[i] +
-											   pow(loss_at_bounds(params, choice.halvings) * records * part, 2));
-
-			if (error < least)
-			{
-				least = error;
-				best = cells.selection[i];
-			}
-		}
-	}
-
-	/* halves of a grid are exact in fewer halvings */
-	race_grid_of(params, &grid);
-	halvings = race_grid_split_halvings(&grid) - RACE_GRID_LEVEL_HALVINGS * (best.grid.levels - 1);
-	if (exact->is_half && best.grid.halvings > halvings)
-		best.grid.halvings = halvings;
-	return best;
 }

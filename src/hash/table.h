@@ -6,6 +6,7 @@
 #define RACE_TABLE_H
 
 #include "privacy/counters.h"
+#include "privacy/exact.h"
 #include "hash/lsh.h"
 
 /*
@@ -108,13 +109,6 @@ extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
 extern void race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out);
 extern void race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out);
 
-/*
- * The same along one axis of n cells.  What comes before it is `outer` lines, what comes after
- * it is `inner` nodes side by side.
- */
-extern void race_grid_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
-								   uint64_t inner);
-
 /* Where a kernel sum is asked: in the middle, where its noise is largest, or anywhere */
 typedef enum RaceGridPlace
 {
@@ -134,31 +128,17 @@ typedef struct RaceGridChoice
 	int			levels;
 } RaceGridChoice;
 
+/* What cells lose of l1, whose peak is sharper, beside l2 */
+#define RACE_L1_BIAS		2
+
 extern bool race_grid_allows(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGridPlace place,
 									   double counter_variance, double count_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 
-/*
- * A look at the exact nodes of a grid, before noise: what it loses with the last of so many
- * halvings, as a norm that has 60 for a record within; and how unevenly records lie after it, as a
- * multiple of the norm of the nodes, or 0.  Both are in records, rounded down.  The weight is what a
- * record changes of both together, at most; 0 if there is no halving.
- *
- * `nodes` are those of the parameters, and are changed; `space` has as many.
- */
-typedef struct RaceGridLook
-{
-	uint64_t	detail;
-	uint64_t	spread;
-} RaceGridLook;
-
-extern uint64_t race_grid_look_weight(const RaceParams *params);
-extern bool race_grid_looks_at(const RaceParams *params, int halvings);
-
-extern void race_grid_look(const RaceParams *params, int halvings, int64_t *nodes, int64_t *space,
-						   RaceGridLook *look);
+/* The shape of exact nodes */
+extern void race_grid_shape(const RaceParams *params, RaceShape *shape);
 
 /* Parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);

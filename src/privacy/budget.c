@@ -81,32 +81,10 @@ cost_of(uint64_t sensitivity, uint64_t scale)
 				   (double) scale);
 }
 
-bool
-race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
-					uint64_t count_sensitivity, RaceLaplaceBudget *budget)
-{
-	budget->counter_scale = scale_for(epsilon, counter_sensitivity,
-									  RACE_COUNT_SHARE, RACE_COUNT_SHARE - 1);
-	budget->count_scale = scale_for(epsilon, count_sensitivity, RACE_COUNT_SHARE, 1);
-	if (budget->counter_scale == 0 || budget->count_scale == 0)
-		return false;
-
-	/*
-	 * the exact cost is at most epsilon, so epsilon is an upper bound of the true
-	 * cost, too
-	 */
-	budget->epsilon = fmin(epsilon,
-						   race_cost_sum(cost_of(counter_sensitivity,
-												 budget->counter_scale),
-										 cost_of(count_sensitivity,
-												 budget->count_scale)));
-	return true;
-}
-
-/* Of 320 parts the count gets 16, noise that hides rounding 5, and the steps of normal numbers 1. */
-#define WISHART_PARTS		320
+/* Of 304 parts noise that hides rounding gets 5, and the steps of normal numbers 1. */
+#define WISHART_PARTS		304
 #define WISHART_TRACE_PARTS	298
-#define WISHART_ENTRY_SHARE	64
+#define WISHART_ENTRY_PARTS	5
 
 /* The cost of all is `records` times that of one record, in each part, so that labels can share it. */
 bool
@@ -117,7 +95,8 @@ race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t
 	double		steps = race_up((double) records * race_wishart_steps(columns));
 	uint64_t	rounding;
 
-	if (columns > RACE_WISHART_COLUMNS || steps > epsilon / WISHART_PARTS * (1 - RACE_MARGIN))
+	if (columns > RACE_WISHART_COLUMNS || records > RACE_MAX_SENSITIVITY / trace ||
+		steps > epsilon / WISHART_PARTS * (1 - RACE_MARGIN))
 		return false;
 	trace *= records;
 	budget->scale = divide_up((unsigned __int128) trace * WISHART_PARTS, 2 * WISHART_TRACE_PARTS,
@@ -125,14 +104,12 @@ race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t
 	if (budget->scale == 0)
 		return false;
 	rounding = race_wishart_rounding(columns, budget->scale) * entries * records;
-	budget->entry_scale = scale_for(epsilon, rounding, WISHART_ENTRY_SHARE, 1);
-	budget->count_scale = scale_for(epsilon, records, RACE_COUNT_SHARE, 1);
-	if (budget->entry_scale == 0 || budget->count_scale == 0)
+	budget->entry_scale = scale_for(epsilon, rounding, WISHART_PARTS, WISHART_ENTRY_PARTS);
+	if (budget->entry_scale == 0)
 		return false;
 	budget->epsilon = race_cost_sum(race_cost_sum(race_up((double) trace / (2 * (double) budget->scale)),
 												  steps),
-									race_cost_sum(cost_of(rounding, budget->entry_scale),
-												  cost_of(records, budget->count_scale)));
+									cost_of(rounding, budget->entry_scale));
 	budget->epsilon = fmin(epsilon, budget->epsilon);
 	budget->variance = 2 * (columns + 1.0) * (double) budget->scale * (double) budget->scale +
 		race_discrete_laplace_variance(budget->entry_scale);

@@ -123,20 +123,18 @@ extern bool race_gaussian_budget(double epsilon, double delta, bool exact,
  * one has and those that the other has, each with |v|^2 at most `trace`.  Laplace noise on each entry
  * hides what rounding does, of one record as of many.  It costs
  *
- *		epsilon_true = records (trace / (2 scale) + steps + rounding entries / b + 1 / b_count)
+ *		epsilon_true = records (trace / (2 scale) + steps + rounding entries / b)
  */
 typedef struct RaceWishartBudget
 {
 	uint64_t	scale;
 	uint64_t	entry_scale;	/* of the Laplace noise of an entry */
-	uint64_t	count_scale;
 	double		epsilon;		/* the true cost, rounded up, <= asked */
 	double		variance;		/* of the noise of an entry off the diagonal */
 } RaceWishartBudget;
 
 /*
- * False if the noise would be too large, or for too many columns; limits as for Laplace noise, also
- * of records times trace
+ * False if the noise would be too large, or for too many columns; limits as for Laplace noise
  */
 extern bool race_wishart_budget(double epsilon, uint32_t columns, uint64_t records,
 								uint64_t trace, RaceWishartBudget *budget);

@@ -1,6 +1,6 @@
 /*
  * counters.c
- *		Counters of varying width, and counting: plain C
+ *		Counters of varying width: plain C
  */
 #include <math.h>
 #include <string.h>
@@ -11,16 +11,6 @@
 /*
  * Arrays of integers, 64 bits in meaning and as narrow as they fit.
  */
-
-/* Expands `action` with `type` bound to the integer type of `width` bytes. */
-#define FOR_WIDTH(width, action) \
-	switch (width) \
-	{ \
-		case 1: { typedef int8_t type; action } break; \
-		case 2: { typedef int16_t type; action } break; \
-		case 4: { typedef int32_t type; action } break; \
-		default: { typedef int64_t type; action } break; \
-	}
 
 bool
 race_counters_width_valid(int width)
@@ -44,7 +34,7 @@ void
 race_counters_bounds(const void *counters, int width, size_t n,
 					 int64_t *min, int64_t *max)
 {
-	FOR_WIDTH(width,
+	RACE_FOR_WIDTH(width,
 			  const type *c = counters;
 			  type low = c[0];
 			  type high = c[0];
@@ -63,7 +53,7 @@ void
 race_counters_load(const void *counters, int width, size_t from, size_t n,
 				   int64_t *out)
 {
-	FOR_WIDTH(width,
+	RACE_FOR_WIDTH(width,
 			  const type *c = (const type *) counters + from;
 
 			  for (size_t i = 0; i < n; i++)
@@ -75,7 +65,7 @@ void
 race_counters_store(void *counters, int width, size_t from, size_t n,
 					const int64_t *in)
 {
-	FOR_WIDTH(width,
+	RACE_FOR_WIDTH(width,
 			  type *c = (type *) counters + from;
 
 			  for (size_t i = 0; i < n; i++)
@@ -106,7 +96,7 @@ race_counters_convert(const void *from, int from_width,
 int64_t
 race_counters_get(const void *counters, int width, size_t i)
 {
-	FOR_WIDTH(width, return ((const type *) counters)[i];)
+	RACE_FOR_WIDTH(width, return ((const type *) counters)[i];)
 	return 0;					/* not reached */
 }
 
@@ -117,7 +107,7 @@ race_counters_sum(const void *counters, int width, const uint32_t *buckets,
 	double		total = 0;
 	int64_t		sum = 0;
 
-	FOR_WIDTH(width,
+	RACE_FOR_WIDTH(width,
 			  const type *c = (const type *) counters + (size_t) from * range;
 
 			  for (uint32_t r = from; r < to; r++, c += range)
@@ -141,7 +131,7 @@ race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t ran
 {
 	uint64_t	total = 0;
 
-	FOR_WIDTH(width,
+	RACE_FOR_WIDTH(width,
 			  const type *c = counters;
 
 			  for (uint32_t r = 0; r < rows; r++, c += range)
@@ -170,59 +160,6 @@ race_counters_limit(int width)
 	if (width == sizeof(int64_t))
 		return RACE_MAX_COUNT;
 	return (INT64_C(1) << (8 * width - 1)) - 1;
-}
-
-/*
- * Count in a few rows at a time. Their counters stay in the nearest cache, and
- * successive records that fall into the same bucket do not wait for each other.
- */
-#define ROWS_TOGETHER	8
-
-#define INLINE	static inline __attribute__((always_inline))
-
-INLINE void
-bump_rows(void *counters, int width, size_t from, const uint32_t *buckets,
-		  size_t n, int rows, size_t range, int64_t delta)
-{
-	FOR_WIDTH(width,
-			  type *c = (type *) counters + from;
-
-			  for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
-				  _Pragma("GCC unroll 8") for (int k = 0; k < rows; k++)
-					  c[k * range + buckets[k]] += (type) delta;
-		)
-}
-
-void
-race_counters_bump(void *counters, int width, const uint32_t *buckets, size_t n,
-				   uint32_t rows, uint32_t range, int64_t delta)
-{
-	uint32_t	r = 0;
-
-	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
-		bump_rows(counters, width, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, delta);
-	for (; r < rows; r++)
-		bump_rows(counters, width, (size_t) r * range, buckets + r, n, 1, range, delta);
-}
-
-void
-race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
-						  const RacePortion *portion, int64_t weight, RaceCounterArray lower,
-						  RaceCounterArray upper)
-{
-	uint64_t	limit = race_dither_limit(portion->share);
-	RaceCounterArray halves[2] = {lower, upper};
-	bool		up[RACE_LANES];
-
-	for (uint32_t r = 0; r < rows; r++)
-		up[r] = race_dither_up(limit, portion->offset, row + r);
-	for (int half = 0; half < 2; half++)
-		FOR_WIDTH(halves[half].width,
-				  type *c = halves[half].counters;
-
-				  for (uint32_t r = 0; r < rows; r++, c += range)
-					  c[buckets[r]] += up[r] == (half == 1) ? weight : 0;
-			)
 }
 
 void

@@ -1,6 +1,6 @@
 /*
  * counters.h
- *		Counters of varying width, and counting
+ *		Counters of varying width
  */
 #ifndef RACE_COUNTERS_H
 #define RACE_COUNTERS_H
@@ -31,6 +31,16 @@ typedef struct RaceCounterArray
 	void	   *counters;
 	int			width;			/* bytes of each */
 } RaceCounterArray;
+
+/* Expands `action` with `type` bound to the integer type of `width` bytes. */
+#define RACE_FOR_WIDTH(width, action) \
+	switch (width) \
+	{ \
+		case 1: { typedef int8_t type; action } break; \
+		case 2: { typedef int16_t type; action } break; \
+		case 4: { typedef int32_t type; action } break; \
+		default: { typedef int64_t type; action } break; \
+	}
 
 /* Is this a width that counters may have? */
 extern bool race_counters_width_valid(int width);
@@ -74,20 +84,6 @@ extern double race_counters_sum(const void *counters, int width,
  */
 extern uint64_t race_counters_norms(const void *counters, int width, uint32_t rows,
 									uint32_t range);
-
-/*
- * Count n records: add delta to counter buckets[i * RACE_LANES + row] of each row of
- * `range` counters, for at most RACE_LANES rows.  All counters must be at least
- * n |delta| away from race_counters_limit(): nothing is checked here.
- */
-extern void race_counters_bump(void *counters, int width,
-							   const uint32_t *buckets, size_t n,
-							   uint32_t rows, uint32_t range, int64_t delta);
-
-/* Count a record `weight` times in some rows, which begin with number `row`, at most RACE_LANES, of two halves. */
-extern void race_count_halves_in_rows(const uint32_t *buckets, size_t row, uint32_t rows,
-									  uint32_t range, const RacePortion *portion, int64_t weight,
-									  RaceCounterArray lower, RaceCounterArray upper);
 
 /* Return a + b within +-RACE_MAX_COUNT. */
 extern int64_t race_clamped_sum(int64_t a, int64_t b);

@@ -15,42 +15,75 @@
 
 #include "hash/contingency.h"
 #include "hash/loss_rows.h"
-#include "choice/measure.h"
 #include "privacy/noise.h"
 #include "release/privatize.h"
 #include "sketch/server.h"
 #include "sketch/sketch.h"
-#include "choice/summary.h"
 #include "privacy/sampler.h"
+#include "choice/plan.h"
+#include "hash/kind.h"
+#include "privacy/release_request.h"
+#include "choice/choose_tables.h"
+#include "choice/release_kind.h"
 
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What it draws, and what of that depends on data: summary.c.  All else, errors included, depends on
+ * What it draws, and what of that depends on data: releases.c.  All else, errors included, depends on
  * the arguments and public parameters alone.
  */
 
 PG_FUNCTION_INFO_V1(race_privatize);
 PG_FUNCTION_INFO_V1(race_share);
 
-static RaceExact
-exact_of(const RaceView *view, const RaceRequest *request)
+/* Raise 22023: noise for `rows` rows would be too large for a counter. */
+static void
+refuse_noise(const RaceRequest *request, uint32 rows)
 {
-	bool		is_half = view->header->noise.half != RACE_WHOLE;
-	RaceExact	exact = {view->params, view->counters, view->width, is_half, view->header->count};
-
-	if (view->header->noise.max_contributions != race_largest_weight(request))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a sketch of records with weights gets noise in a release alone"),
-				 errhint("race_release_sketch has weight and weight_max.")));
-	return exact;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the noise would be too large for a counter"),
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+					   request->epsilon, request->delta, rows,
+					   request->max_contributions)));
 }
 
-/* Make a sketch of the rows, cells or tables of a plan, with noise. */
+/* Memory of a release on its way */
+typedef struct Draft
+{
+	RaceRelease release;
+	RaceExactMemory memory;
+	RaceShape	shape;
+	int64		counts[RACE_HALVES];
+} Draft;
+
+/* Prepare the release of n views: hand their counters over as exact ones. */
+static void
+prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft *draft)
+{
+	const RaceParams *params = views[0].params;
+	RaceExact  *exact;
+
+	race_shape_of(params, palloc(race_shape_ends(params) * sizeof(size_t)), &draft->shape);
+	exact = race_exact_begin(&draft->memory, &draft->shape);
+	for (int i = 0; i < n; i++)
+	{
+		if (views[i].header->noise.max_contributions != race_largest_weight(request))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("a sketch of records with weights gets noise in a release alone"),
+					 errhint("race_release_sketch has weight and weight_max.")));
+		race_exact_add(exact, views[i].counters, views[i].width, views[i].header->count);
+	}
+	draft->release = (RaceRelease) {
+		.exact = exact, .params = params, .request = request,
+		.workspace = palloc_extended(race_release_workspace(params), MCXT_ALLOC_HUGE)
+	};
+}
+
+/* Make a sketch for the rows, cells or tables of a plan, without counters yet. */
 static RaceSketch *
-release(const RaceView *view, const RaceExact *exact, const RacePlan *plan, int64 noisy_count, void *workspace,
-		MemoryContext context)
+make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, MemoryContext context)
 {
 	const RaceSelection *selection = &plan->selection;
 	RaceParams *params = selection->tables != NULL ?
@@ -65,12 +98,28 @@ release(const RaceView *view, const RaceExact *exact, const RacePlan *plan, int6
 	sketch->header.noise = plan->noise;
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
-	race_draw_counters(race_strong_random(), exact, plan, workspace,
-					   (int64 *) sketch->counters);
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
-		sketch->params->coarser = (uint8) selection->coarser;
-	race_sketch_touch(sketch);
+		sketch->params->coarser = (uint8) plan->products.coarser;
 	return sketch;
+}
+
+/* Make the sketches of a release that has begun, and draw their counters. */
+static void
+finish_release(const RaceView *views, int n, Draft *draft, MemoryContext context, RaceSketch **sketches)
+{
+	int64	   *counters[RACE_HALVES] = {NULL};
+
+	for (int i = 0; i < n; i++)
+	{
+		sketches[i] = make_sketch(&views[i], &draft->release.plan, draft->counts[i],
+								  AllocSetContextCreate(context, "private sketch", ALLOCSET_START_SMALL_SIZES));
+		counters[i] = (int64 *) sketches[i]->counters;
+	}
+	if (!race_release_counters(&draft->release, counters))
+		elog(ERROR, "the account of a release cannot pay what it planned");
+	for (int i = 0; i < n; i++)
+		race_sketch_touch(sketches[i]);
+	pfree(draft->release.workspace);
 }
 
 /*
@@ -88,27 +137,18 @@ void
 race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
 {
-	const RaceParams *params = views[0].params;
-	void	   *workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE);
-	RaceExact	exact[RACE_HALVES];
-	int64		counts[RACE_HALVES];
-	RacePlan	plan;
+	Draft		draft;
 
 	if (n == 1)
 		refuse_half(views);
 	else
 		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
-	for (int i = 0; i < n; i++)
-		exact[i] = exact_of(&views[i], request);
-	if (!race_draw_plan(race_strong_random(), exact, n, request, workspace, counts, &plan))
-		race_refuse_noise(request, race_largest_selection(request, params).rows);
-	for (int i = 0; i < n; i++)
-		sketches[i] = release(&views[i], &exact[i], &plan, counts[i], workspace,
-							  AllocSetContextCreate(context, "private sketch",
-													ALLOCSET_START_SMALL_SIZES));
+	prepare_release(views, n, request, &draft);
+	if (!race_release_begin(&draft.release, race_strong_random(), draft.counts))
+		refuse_noise(request, race_largest_selection(request, views[0].params).rows);
+	finish_release(views, n, &draft, context, sketches);
 	if (n > 1)
 		race_mark_pair(sketches);
-	pfree(workspace);
 }
 
 void
@@ -149,10 +189,9 @@ Datum
 race_share(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
-	RaceExact	exact;
 	RaceRequest request;
 	RaceFederation federation;
-	RacePlan	plan;
+	Draft		draft;
 	RaceSketch *sketch;
 	int			parties;
 	int			colluders;
@@ -181,13 +220,10 @@ race_share(PG_FUNCTION_ARGS)
 				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
 						RACE_MAX_PARTIES)));
 	federation = (RaceFederation) {parties, colluders, dropouts};
-	if (!race_plan_share(&request, view.params, &federation, &plan))
-		race_refuse_noise(&request, plan.selection.rows);
-
-	exact = exact_of(&view, &request);
-	sketch = release(&view, &exact, &plan, race_draw_count(race_strong_random(), &exact, &plan),
-					 palloc_extended(race_draw_workspace(view.params), MCXT_ALLOC_HUGE),
-					 race_result_context(fcinfo));
+	prepare_release(&view, 1, &request, &draft);
+	if (!race_share_begin(&draft.release, race_strong_random(), &federation, draft.counts))
+		refuse_noise(&request, draft.release.plan.selection.rows);
+	finish_release(&view, 1, &draft, race_result_context(fcinfo), &sketch);
 	id = race_random_id();
 	race_sketch_set_shares(sketch, &id);
 	return RaceSketchGetDatum(sketch);
@@ -283,22 +319,11 @@ race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_ar
 }
 
 void
-race_refuse_noise(const RaceRequest *request, uint32 rows)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the noise would be too large for a counter"),
-			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
-					   request->epsilon, request->delta, rows,
-					   request->max_contributions)));
-}
-
-void
 race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 				RacePlan *plan)
 {
 	if (!race_plan_release(request, params, selection, plan))
-		race_refuse_noise(request, selection.rows);
+		refuse_noise(request, selection.rows);
 }
 
 double
@@ -332,7 +357,7 @@ PG_FUNCTION_INFO_V1(race_privacy_cost);
 /*
  * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.  From
  * coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise fitted
- * coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ * coefficients were wrong by a tenth.
  */
 #define MOST_LOSS_STDDEV	1e-3
 
@@ -378,10 +403,10 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	if (request.rows == 0)
 		race_check_plan(&request, params, race_choose_selection(&request, params, mass), &plan);
 
-	noise = kind->noise(params, &plan);
+	noise = race_release_kind(params)->noise(params, &plan);
 	unit = (double) race_record_unit(params);
 	error = has_records && kind->densities ?
-		sqrt(noise + kind->sampling(&request, params, plan.selection, mass)) / records : 0;
+		sqrt(noise + race_release_kind(params)->sampling(&request, params, plan.selection, mass)) / records : 0;
 	loss_stddev = sqrt(race_kernel_type(params->kernel)->queries * noise) / records;
 	if (has_records && race_is_surrogate(params) && loss_stddev > MOST_LOSS_STDDEV)
 		ereport(WARNING,

@@ -12,6 +12,7 @@
 
 #include "sketch/moments.h"
 #include "sketch/server.h"
+#include "hash/kind.h"
 
 /*
  * What answers from moments need: the matrix of sums and products, and its noise.
@@ -28,7 +29,7 @@ full_matrix(const RaceView *view, uint32 columns)
 
 	for (uint32 i = 0; i < columns; i++)
 	{
-		race_counters_load(view->counters, view->width, race_moments_counter(columns, i, i),
+		race_counters_load(view->counters, view->width, race_product_counter(columns, i, i),
 						   columns - i, row);
 		for (uint32 j = i; j < columns; j++)
 			matrix[(Size) i * columns + j] = matrix[(Size) j * columns + i] =

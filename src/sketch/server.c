@@ -20,7 +20,7 @@
 
 #include "sketch/params.h"
 #include "sketch/server.h"
-#include "choice/summary.h"
+#include "hash/kind.h"
 
 /* ------------------------------------------------------------- arguments */
 

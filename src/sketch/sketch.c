@@ -16,8 +16,10 @@
 #include "hash/moment_sums.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
 #include "privacy/shares.h"
+#include "hash/kind.h"
+#include "hash/table.h"
+#include "privacy/count.h"
 
 /*
  * race_sketch in memory: the expanded object, and a view for readers.
@@ -512,14 +514,12 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 	uint32		rows = Min(params->rows - row, RACE_LANES);
 
 	if (sketch->split == NULL)
-		race_counters_bump((char *) sketch->counters + row * params->range * sketch->width,
-						   sketch->width, buckets, n, rows, params->range, weight);
+		race_count_rows(counters_of(sketch, row), buckets, n, rows, params->range, weight);
 	else
 		for (uint32 i = 0; i < n; i++)
-			race_count_halves_in_rows(buckets + i * RACE_LANES, row, rows, params->range,
-									  &sketch->split->portions[from + i], weight,
-									  counters_of(sketch, row),
-									  counters_of(sketch->split->upper, row));
+			race_count_halves(buckets + i * RACE_LANES, row, rows, params->range,
+							  &sketch->split->portions[from + i], weight, counters_of(sketch, row),
+							  counters_of(sketch->split->upper, row));
 }
 
 /*

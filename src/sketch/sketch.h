@@ -14,7 +14,7 @@
 #include "sketch/server.h"
 #include "sketch/record.h"
 #include "sketch/sketch_format.h"
-#include "choice/summary.h"
+#include "hash/table.h"
 
 /*
  * race_sketch in memory: the expanded object, and a view for readers.

@@ -28,6 +28,7 @@
 #include "sketch/record.h"
 #include "privacy/sampler.h"
 #include "privacy/shares.h"
+#include "hash/kind.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
 PG_FUNCTION_INFO_V1(race_add);

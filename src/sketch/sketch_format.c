@@ -21,6 +21,8 @@
 #include "sketch/sketch.h"
 #include "hash/contingency.h"
 #include "sketch/sketch_format.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
 
 /*
  * The wire format of race_sketch, and its validator.

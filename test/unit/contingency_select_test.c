@@ -7,6 +7,7 @@
 #include "helpers.h"
 #include "privacy/noise.h"
 #include "privacy/sampler.h"
+#include "choice/select_tables.h"
 #include "tap.h"
 
 #define MOST_COLUMNS	RACE_GRAPH_COLUMNS

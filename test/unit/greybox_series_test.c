@@ -11,6 +11,9 @@
 #include "hash/moment_sums.h"
 #include "privacy/series.h"
 #include "privacy/wishart.h"
+#include "choice/plan.h"
+#include "privacy/exact_fields.h"
+#include "privacy/release_request.h"
 #include "tap.h"
 #include "tape.h"
 

@@ -23,6 +23,10 @@
 #include "hash/contingency.h"
 #include "choice/measure.h"
 #include "privacy/budget.h"
+#include "choice/choose_tables.h"
+#include "choice/plan.h"
+#include "privacy/exact_fields.h"
+#include "privacy/release_request.h"
 #include "tap.h"
 #include "tape.h"
 

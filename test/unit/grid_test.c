@@ -7,6 +7,7 @@
 #include "choice/summary.h"
 #include "helpers.h"
 #include "tap.h"
+#include "hash/kind.h"
 
 #define MOST_NODES	70000
 

@@ -10,6 +10,9 @@
 #include "choice/summary.h"
 #include "privacy/shares.h"
 #include "privacy/wishart.h"
+#include "choice/plan.h"
+#include "hash/kind.h"
+#include "privacy/release_request.h"
 #include "helpers.h"
 #include "tap.h"
 

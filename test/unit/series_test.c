@@ -1,6 +1,9 @@
 /* Series: which intervals values have, what they cost together, and the weights of periods */
 #include "answers/period.h"
 #include "privacy/series.h"
+#include "choice/plan.h"
+#include "privacy/exact_fields.h"
+#include "privacy/release_request.h"
 #include "choice/summary.h"
 #include "helpers.h"
 #include "tap.h"

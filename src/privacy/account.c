@@ -1,0 +1,175 @@
+/*
+ * account.c
+ *		The account of one release: every number that leaves exact counters is paid from it
+ */
+#include <math.h>
+#include <string.h>
+
+#include "privacy/budget.h"
+#include "privacy/counters.h"
+#include "privacy/interrupt.h"
+#include "privacy/noisy.h"
+#include "privacy/payment.h"
+
+/* Numbers that are drawn between two looks at interrupts */
+#define DRAWS_A_STEP	4096
+
+static void
+begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
+{
+	memset(account, 0, sizeof(RaceAccount));
+	account->random = random;
+	account->mechanism = request->delta == 0 ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
+	account->records = race_person_records(request);
+	account->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	account->weight_bits = request->weight_bits;
+}
+
+void
+race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, double squared)
+{
+	RaceGaussianAccount gaussian = {request->epsilon, 0};
+
+	begin(account, random, request);
+	if (request->delta > 0)
+	{
+		double		change = pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared;
+
+		gaussian = race_gaussian_account(request->epsilon, request->delta, race_request_exact(request),
+										 change);
+	}
+	account->allowed = gaussian.allowed;
+	account->added = gaussian.added;
+}
+
+void
+race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
+						uint64_t count_variance, uint64_t counter_variance)
+{
+	begin(account, random, request);
+	account->share[0] = count_variance;
+	account->share[1] = counter_variance;
+}
+
+double
+race_account_left(const RaceAccount *account)
+{
+	return race_down(account->allowed - account->allotted);
+}
+
+double
+race_account_allowed(const RaceAccount *account)
+{
+	return account->allowed;
+}
+
+double
+race_account_cost(const RaceAccount *account)
+{
+	return account->cost;
+}
+
+double
+race_account_variance(const RaceAccount *account, uint64_t noise)
+{
+	return account->mechanism == RACE_MECHANISM_LAPLACE ? race_discrete_laplace_variance(noise) :
+		(double) noise;
+}
+
+RaceChange
+race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared)
+{
+	unsigned __int128 m = account->records;
+	int			sides = account->substitute ? 2 : 1;
+
+	return (RaceChange) {m * l1 * sides, m * m * squared * sides};
+}
+
+RaceChange
+race_change_of_score(const RaceAccount *account, uint64_t l1)
+{
+	unsigned __int128 change = (unsigned __int128) account->records * l1 * (account->substitute ? 2 : 1);
+
+	return (RaceChange) {change, change * change};
+}
+
+/* Take off a price that costs so much. */
+static void
+allot(RaceAccount *account, double price, double cost)
+{
+	account->allotted = fmin(account->allowed, race_up(account->allotted + price));
+	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
+}
+
+/* The noise of a noise share, which is planned for two draws */
+static uint64_t
+share_noise(RaceAccount *account)
+{
+	return account->drawn < 2 ? account->share[account->drawn++] : 0;
+}
+
+uint64_t
+race_pay(RaceAccount *account, double price, RaceChange change)
+{
+	uint64_t	noise;
+	double		cost;
+
+	if (account->share[0] > 0)
+		return share_noise(account);
+	price = fmin(price, race_account_left(account));
+	if (!(price > 0))
+		return 0;
+	if (account->mechanism == RACE_MECHANISM_LAPLACE)
+	{
+		RaceChoiceBudget budget;
+
+		if (change.l1 > RACE_MAX_SENSITIVITY ||
+			!race_choice_budget(price, 1, (uint64_t) change.l1, &budget))
+			return 0;
+		noise = budget.scale;
+		cost = budget.cost;
+	}
+	else
+	{
+		noise = race_variance_for_rho(price, change.squared);
+		if (noise == 0 || noise > RACE_MAX_VARIANCE - account->added)
+			return 0;
+		noise += account->added;
+		cost = race_rho_of_draw(change.squared, noise);
+	}
+	allot(account, price, cost);
+	return noise;
+}
+
+bool
+race_pay_epsilon(RaceAccount *account, double price, double cost)
+{
+	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost <= price) || !(price <= race_account_left(account)))
+		return false;
+	allot(account, price, cost);
+	return true;
+}
+
+int64_t
+race_draw(const RaceAccount *account, int64_t value, uint64_t noise)
+{
+	return race_clamped_sum(race_noisy(account->random, value, account->mechanism, noise), 0);
+}
+
+int64_t
+race_draw_rounded(const RaceAccount *account, int64_t value, uint64_t noise)
+{
+	return race_shift_rounded(race_draw(account, value, noise), (int) account->weight_bits);
+}
+
+void
+race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t noise, bool rounded)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i % DRAWS_A_STEP == 0)
+			race_look_for_interrupts();
+		counters[i] = rounded ? race_draw_rounded(account, counters[i], noise) :
+			race_draw(account, counters[i], noise);
+	}
+}

@@ -1,0 +1,65 @@
+/*
+ * exact.h
+ *		The exact counters of a summary, which nobody outside of src/privacy sees
+ *
+ * A summary is some blocks of counters.  A record adds non-negative integers to each block, a unit
+ * together: a row of RACE has a unit of 1 and one counter gets it; a contingency table has one
+ * cell that gets it, or parts of a cell; a grid is one block, and the nodes around a record share a
+ * unit.  Moments are no blocks: a record adds the products of a vector of integers with itself.
+ * What is added is bounded where it is added (count.h), whatever hash functions, domains or formats
+ * return.
+ *
+ * The fields of RaceExact stand in exact_fields.h, which src/privacy alone includes.  Others hand it
+ * on to the calls that return noisy numbers: measure.h, look.h, score.h.  Plain C99.
+ */
+#ifndef RACE_EXACT_H
+#define RACE_EXACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "privacy/nodes.h"
+
+/* What a record adds, at most: public */
+typedef struct RaceShape
+{
+	uint32_t	blocks;			/* 0 of moments */
+	uint64_t	unit;			/* that a record adds to each block */
+	uint32_t	range;			/* counters of each block, where all have as many */
+	const size_t *ends;			/* else where each block ends */
+	RaceNodes nodes;		/* nodes of a grid; dims is 0 of others */
+	uint32_t	halvings;		/* how often its cells can be halved in number, exactly; */
+	uint32_t	half_halvings;	/* and those of a half */
+	uint32_t	columns;		/* of moments, else 0 */
+	uint64_t	squared;		/* norm of a vector of moments, at most */
+	bool		absolute;		/* whether that norm counts absolute values, too (products.h) */
+} RaceShape;
+
+/*
+ * Halves share the unit of each record: both together are one summary, and what is measured of both
+ * costs what it costs of one.
+ */
+#define RACE_EXACT_HALVES	2
+
+typedef struct RaceExact RaceExact;
+
+/* Memory for one */
+typedef struct RaceExactMemory
+{
+	uint64_t	words[8];
+} RaceExactMemory;
+
+/*
+ * Begin exact counters of a shape in such memory.  Without a half nothing is drawn of it: it serves
+ * to plan a release.
+ */
+extern RaceExact *race_exact_begin(RaceExactMemory *memory, const RaceShape *shape);
+
+/* Add the whole, or one of two halves: counters of so many bytes each, and the number of records. */
+extern void race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count);
+
+/* Return how many halves were added. */
+extern int	race_exact_halves(const RaceExact *exact);
+
+#endif

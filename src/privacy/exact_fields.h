@@ -1,0 +1,39 @@
+/*
+ * exact_fields.h
+ *		What exact counters are, for src/privacy alone
+ */
+#ifndef RACE_EXACT_FIELDS_H
+#define RACE_EXACT_FIELDS_H
+
+#include "privacy/exact.h"
+#include "privacy/measure.h"
+
+struct RaceExact
+{
+	const RaceShape *shape;
+	int			halves;			/* that were added: 0, 1 or 2 */
+	const void *counters[RACE_EXACT_HALVES];
+	int			width[RACE_EXACT_HALVES];
+	int64_t		count[RACE_EXACT_HALVES];
+};
+
+/* Where a block begins, and the number of its counters */
+static inline size_t
+race_block_begin(const RaceShape *shape, uint32_t block)
+{
+	return shape->ends == NULL ? (size_t) block * shape->range : block == 0 ? 0 : shape->ends[block - 1];
+}
+
+static inline size_t
+race_block_length(const RaceShape *shape, uint32_t block)
+{
+	return shape->ends == NULL ? shape->range : shape->ends[block] - race_block_begin(shape, block);
+}
+
+/*
+ * Load the exact sums of a grouping; a number that is clamped is moved no farther from another one.
+ * False if the grouping does not fit the block, or if there is not one whole.
+ */
+extern bool race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums);
+
+#endif

@@ -1,0 +1,153 @@
+/*
+ * measure_products.c
+ *		Measuring moments: their noise is that of entries, or a difference of Wishart matrices
+ */
+#include <math.h>
+#include <string.h>
+
+#include "privacy/budget.h"
+#include "privacy/counters.h"
+#include "privacy/exact_fields.h"
+#include "privacy/interrupt.h"
+#include "privacy/measure.h"
+#include "privacy/noisy.h"
+#include "privacy/payment.h"
+#include "privacy/products.h"
+#include "privacy/wishart.h"
+
+static RaceChange
+change_of(const RaceAccount *account, const RaceShape *shape, int coarser)
+{
+	return race_change_of_counters(account, race_products_l1(shape, coarser), race_products_squared(shape, coarser));
+}
+
+/* Plan noise of entries.  Gaussian noise on the diagonal has twice the variance. */
+static bool
+plan_entries(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
+{
+	RaceAccount trial = *account;
+
+	noise->mechanism = account->mechanism;
+	noise->entry_noise = 0;
+	noise->noise = race_pay(&trial, price, change_of(account, shape, noise->coarser));
+	noise->variance = race_account_variance(account, noise->noise);
+	return noise->noise > 0 &&
+		(account->mechanism == RACE_MECHANISM_LAPLACE || noise->noise <= RACE_MAX_VARIANCE / 2);
+}
+
+/* The records that neighbors differ in, those that one has and those that the other has */
+static uint64_t
+records_of(const RaceAccount *account)
+{
+	return (uint64_t) account->records * (account->substitute ? 2 : 1);
+}
+
+/* Plan a Wishart matrix, which hides what each neighbor has besides, by its trace. */
+static bool
+plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
+{
+	RaceWishartBudget budget;
+
+	if (account->mechanism != RACE_MECHANISM_LAPLACE ||
+		!race_wishart_budget(fmin(price, race_account_left(account)), shape->columns, records_of(account),
+							 race_products_trace(shape, noise->coarser), &budget))
+		return false;
+	noise->mechanism = RACE_MECHANISM_WISHART;
+	noise->noise = budget.scale;
+	noise->entry_noise = budget.entry_scale;
+	noise->variance = budget.variance;
+	return true;
+}
+
+bool
+race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, int coarser,
+				   RaceProductsNoise *noise)
+{
+	for (noise->coarser = coarser; noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
+	{
+		RaceProductsNoise wishart = *noise;
+		bool		entries = plan_entries(account, shape, price, noise);
+
+		if (plan_wishart(account, shape, price, &wishart) && !(entries && noise->variance <= wishart.variance))
+			*noise = wishart;
+		else if (!entries)
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* Pay for planned noise, and see that it is what the price buys. */
+static bool
+pay(RaceAccount *account, const RaceShape *shape, double price, const RaceProductsNoise *noise)
+{
+	RaceWishartBudget budget;
+
+	if (noise->mechanism != RACE_MECHANISM_WISHART)
+		return race_pay(account, price, change_of(account, shape, noise->coarser)) == noise->noise && noise->noise > 0;
+	return race_wishart_budget(fmin(price, race_account_left(account)), shape->columns, records_of(account),
+							   race_products_trace(shape, noise->coarser), &budget) &&
+		budget.scale == noise->noise && budget.entry_scale == noise->entry_noise &&
+		race_pay_epsilon(account, fmin(price, race_account_left(account)), budget.epsilon);
+}
+
+size_t
+race_products_space(const RaceShape *shape)
+{
+	return race_products_counters(shape->columns) + (size_t) shape->columns * (shape->columns + 1);
+}
+
+/* The difference of two Wishart matrices: a triangle of as many columns, before `space` for normal numbers */
+static int64_t *
+wishart_noise(const RaceAccount *account, const RaceShape *shape, uint64_t scale, int64_t *space)
+{
+	int64_t    *work = space + race_products_counters(shape->columns);
+
+	memset(space, 0, race_products_counters(shape->columns) * sizeof(int64_t));
+	for (int sign = -1; sign <= 1; sign += 2)
+	{
+		race_look_for_interrupts();
+		race_wishart(account->random, shape->columns, scale, sign, work, space);
+	}
+	return space;
+}
+
+/* Add noise to exact moments. */
+static void
+draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise, bool share,
+			  int64_t *space, int64_t *counter)
+{
+	int64_t		limit = RACE_MAX_COUNT >> noise->coarser;
+	bool		wishart = noise->mechanism == RACE_MECHANISM_WISHART;
+	int64_t    *matrix = wishart ? wishart_noise(account, shape, noise->noise, space) : NULL;
+	uint64_t	entry = wishart ? noise->entry_noise : noise->noise;
+	uint64_t	diagonal = noise->mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * entry : entry;
+
+	for (uint32_t i = 0; i < shape->columns; i++)
+	{
+		race_look_for_interrupts();
+		for (uint32_t j = i; j < shape->columns; j++, counter++)
+		{
+			int64_t		sum = race_noisy(account->random, race_shift_rounded(*counter, noise->coarser),
+										 noise->mechanism, i == j ? diagonal : entry);
+
+			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
+			if (!share)
+				*counter = race_shift_rounded((*counter > limit ? limit : *counter < -limit ? -limit : *counter) *
+											  ((int64_t) 1 << noise->coarser), (int) account->weight_bits);
+		}
+	}
+}
+
+bool
+race_measure_products(RaceAccount *account, const RaceExact *exact, double price, const RaceProductsNoise *noise,
+					  bool share, int64_t *space, int64_t *noisy)
+{
+	if (exact->shape->columns == 0 || exact->halves > 1 || !pay(account, exact->shape, price, noise))
+		return false;
+	if (account->random == NULL || exact->halves == 0)
+		return true;
+	race_counters_load(exact->counters[0], exact->width[0], 0, race_products_counters(exact->shape->columns), noisy);
+	draw_products(account, exact->shape, noise, share, space, noisy);
+	return true;
+}

@@ -1,0 +1,58 @@
+/*
+ * release_request.h
+ *		What is asked of a release, checked: public facts
+ */
+#ifndef RACE_RELEASE_REQUEST_H
+#define RACE_RELEASE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "privacy/noise.h"
+
+typedef struct RaceRequest
+{
+	double		epsilon;
+	double		delta;
+	uint32_t	rows;			/* 0: to be chosen */
+	bool		fit;			/* will a model be fitted to the release? */
+	uint32_t	max_contributions;	/* of records with weights, times the largest weight */
+	RaceNeighbors neighbors;
+
+	/*
+	 * Of records with weights: the largest weight, else 0; and how many binary digits weights have after the point.
+	 * Exact counters and counts have these digits, too, and what is drawn has them until noise was added.
+	 */
+	uint32_t	weight_max;
+	uint32_t	weight_bits;
+
+	/*
+	 * Of a value of a series: in how many of these a record is (series.h); else 0.  Public facts alone then say what is
+	 * kept, so that values can be added up, and the value states the cost of the series.
+	 */
+	uint32_t	levels;
+	bool		zcdp;			/* is rho added up with that of other releases? */
+} RaceRequest;
+
+/* Does the exact account (budget.h) cover a request with a delta?  Sums of rho, and substitution, stay in zCDP. */
+static inline bool
+race_request_exact(const RaceRequest *request)
+{
+	return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp;
+}
+
+/* The records of a person, with weights in places of their last digit: at most 2^31 */
+static inline uint32_t
+race_person_records(const RaceRequest *request)
+{
+	return request->max_contributions << request->weight_bits;
+}
+
+/* What a record of the largest weight adds, in places of its last digit; 0 without weights */
+static inline uint32_t
+race_largest_weight(const RaceRequest *request)
+{
+	return request->weight_max << request->weight_bits;
+}
+
+#endif

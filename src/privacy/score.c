@@ -1,0 +1,94 @@
+/*
+ * score.c
+ *		Noisy scores of exact tables, by which a release chooses which tables it measures
+ */
+#include "privacy/counters.h"
+#include "privacy/exact_fields.h"
+#include "privacy/payment.h"
+#include "privacy/score.h"
+
+/* Is there something to draw, and somewhere to draw from? */
+static bool
+draws(const RaceAccount *account, const RaceExact *exact)
+{
+	return account->random != NULL && exact->halves > 0;
+}
+
+/*
+ * The distance from expected cells.  Each step moves two tables no farther apart, clamping included:
+ * so the distance changes by at most what the table does in L1.
+ */
+static int64_t
+distance(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expected)
+{
+	int64_t		total = 0;
+
+	for (size_t i = 0; i < cells; i++)
+	{
+		int64_t		cell = 0;
+		int64_t		apart;
+
+		for (uint32_t part = 0; part < parts; part++)
+			cell = race_clamped_sum(cell, sums[i * parts + part]);
+		apart = race_clamped_sum(cell, -race_clamped_sum(expected[i], 0));
+		total = race_clamped_sum(total, apart < 0 ? -apart : apart);
+	}
+	return total;
+}
+
+uint64_t
+race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
+					const int64_t *expected, double price, int64_t *space, int64_t *noisy)
+{
+	uint64_t	noise;
+
+	if (draws(account, exact) && !race_load_sums(exact, grouping, space))
+		return 0;
+	noise = race_pay(account, price, race_change_of_score(account, exact->shape->unit));
+	if (noise > 0 && draws(account, exact))
+		*noisy = race_draw(account, distance(space, grouping->parts, race_grouping_sums(grouping) / grouping->parts,
+											 expected), noise);
+	return noise;
+}
+
+/* The score of the first `ordinary` counters */
+static int64_t
+unevenness(const int64_t *counters, uint32_t ordinary, uint32_t together)
+{
+	int64_t		score = 0;
+
+	for (uint32_t i = 0; i < ordinary; i += together)
+	{
+		uint32_t	size = ordinary - i < together ? ordinary - i : together;
+		__int128	sum = 0;
+
+		for (uint32_t k = i; k < i + size; k++)
+			sum += counters[k];
+		for (uint32_t k = i; k < i + size; k++)
+		{
+			__int128	off = (__int128) size * counters[k] - sum;
+
+			off = off < 0 ? -off : off;
+			score = race_clamped_sum(score, off < RACE_MAX_COUNT ? (int64_t) off : RACE_MAX_COUNT);
+		}
+	}
+	return score;
+}
+
+uint64_t
+race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t block, uint32_t ordinary,
+					  uint32_t together, double price, int64_t *space, int64_t *noisy)
+{
+	const RaceShape *shape = exact->shape;
+	uint64_t	noise;
+
+	if (together < 2 || exact->halves > 1 || block >= shape->blocks || ordinary > race_block_length(shape, block))
+		return 0;
+	noise = race_pay(account, price, race_change_of_score(account, shape->unit * 2 * (together - 1)));
+	if (noise > 0 && draws(account, exact))
+	{
+		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block), ordinary, space);
+		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);
+	}
+	return noise;
+}
