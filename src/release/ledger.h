@@ -26,10 +26,12 @@
 typedef struct RaceLedger
 {
 	Oid			extension;		/* extension that the called function belongs to */
-	Oid			public_schema;	/* schema of that function, if users call it: anybody may own it */
 	Oid			owner;			/* owner of the ledger */
-	Oid			params_type;	/* type race_params; invalid where users do not call the function */
-	Oid			sketch_type;	/* type race_sketch, in the same way */
+	Oid			library;		/* extension racepriv, which has the types and functions of sketches */
+	Oid			library_schema; /* schema of racepriv: anybody may own it */
+	Oid			library_owner;	/* owner of type race_sketch */
+	Oid			params_type;	/* type race_params */
+	Oid			sketch_type;	/* type race_sketch */
 } RaceLedger;
 
 /* A parameter of a statement */
@@ -51,6 +53,9 @@ extern Oid	race_schema_of(Oid function);
  * another role than the owner of the ledger may change it, or if its tables contradict each other.
  */
 extern void race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo);
+
+/* Does a function belong to the extension of the ledger, or to its library, and still to the owner of that? */
+extern bool race_ledger_has(const RaceLedger *ledger, Oid function);
 
 /*
  * In PG_CATCH(): raise the error again in this memory context, without the statements of this extension that it came

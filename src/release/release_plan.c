@@ -324,7 +324,7 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
 static void
 check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
 {
-	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger->extension, plan->role) : InvalidOid;
+	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
 
 	if (OidIsValid(function))
 		refuse_of_others(terms, plan->role, "function", format_procedure_qualified(function));

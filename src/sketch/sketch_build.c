@@ -25,7 +25,6 @@
 #include "sketch/random.h"
 #include "sketch/record.h"
 #include "sketch/sketch.h"
-#include "release/privatize.h"
 
 /*
  * Records into sketches: race_build, race_add, race_remove.

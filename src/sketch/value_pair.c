@@ -29,7 +29,6 @@
 #include "sketch/params_type.h"
 #include "sketch/random.h"
 #include "sketch/result.h"
-#include "release/privatize.h"
 
 PG_FUNCTION_INFO_V1(race_build_value_step);
 PG_FUNCTION_INFO_V1(race_build_value_combine);

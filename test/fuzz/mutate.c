@@ -413,7 +413,7 @@ ask(const Shipment *shipment, const char *question)
  */
 #define QUESTION(s, t, answer) \
 	"SELECT (" answer ")::text, " \
-	"_racepriv._race_sketch_send(t) = _racepriv._race_sketch_send(t::text::race_sketch) " \
+	"_race_sketch_send(t) = _race_sketch_send(t::text::race_sketch) " \
 	"FROM (SELECT " s " AS s OFFSET 0) a, race_info(s) i, " \
 	"LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (" t " OFFSET 0) c"
@@ -439,7 +439,7 @@ static const char *const sketch_questions[] = QUESTIONS("$1::race_sketch");
 static const char *const params_questions[] = QUESTIONS("race_sketch($1::race_params)");
 
 #define MOMENTS_QUESTION(t, answer) \
-	"SELECT (" answer ")::text, _racepriv._race_sketch_send(t) = _racepriv._race_sketch_send(t::text::race_sketch) " \
+	"SELECT (" answer ")::text, _race_sketch_send(t) = _race_sketch_send(t::text::race_sketch) " \
 	"FROM (SELECT $1::race_sketch AS s OFFSET 0) a, LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (SELECT " t " AS t OFFSET 0) c"
 
@@ -528,15 +528,15 @@ try_route(Route *route)
 
 	prepare(&shipment, route);
 	result = send_value(&shipment, route->is_moments ?
-						"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-						"_racepriv._race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"SELECT _race_sketch_send($1::race_sketch), "
+						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch)" : route->is_sketch ?
-						"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-						"_racepriv._race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"SELECT _race_sketch_send($1::race_sketch), "
+						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch), race_count($1::race_sketch)" :
-						"SELECT _racepriv._race_params_send($1::race_params), "
-						"_racepriv._race_params_send(($1::race_params)::text::race_params), "
-						"_racepriv._race_params_hash($1::race_params)");
+						"SELECT _race_params_send($1::race_params), "
+						"_race_params_send(($1::race_params)::text::race_params), "
+						"_race_params_hash($1::race_params)");
 	if (accepted(&shipment, result))
 		check_accepted(&shipment, result);
 	PQclear(result);

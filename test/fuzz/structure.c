@@ -767,7 +767,7 @@ enum {OF_PARAMS, OF_SKETCH, OF_MOMENTS, OF_TABLES, PARAMS_OF_MOMENTS, PARAMS_OF_
 #define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
-#define SEND(s)		"_racepriv._race_sketch_send(" s ")"
+#define SEND(s)		"_race_sketch_send(" s ")"
 #define RECORDS		"(VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"
 
 /* What several kinds can do */
@@ -875,12 +875,12 @@ static Operation operations[] = {
 	{.name = "race_moments", .kind = PARAMS_OF_MOMENTS, .query = EMPTY},
 	{.name = "parameters of tables", .kind = PARAMS_OF_TABLES, .query = EMPTY},
 	{.name = "*", .kind = OF_PARAMS, .query =
-		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
+		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
 	{.name = "equality", .kind = OF_PARAMS, .query =
-		"SELECT _racepriv._race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
-		"(a = b) = (_racepriv._race_params_send(a) = _racepriv._race_params_send(b)) AS \"= are the same bytes\", "
-		"a <> b OR _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
+		"SELECT _race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
+		"(a = b) = (_race_params_send(a) = _race_params_send(b)) AS \"= are the same bytes\", "
+		"a <> b OR _race_params_hash(a) = _race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
 };
 
 /* The types of values, on their way to the server and back */
@@ -892,8 +892,8 @@ static struct
 }			types[] = {{.name = "race_params"}, {.name = "race_sketch"}, {.name = "race_moments"}, {.name = "race_tables"}};
 
 static const char *const round_trips[] = {
-	"SELECT _racepriv._race_params_send($1::race_params), "
-	"_racepriv._race_params_send($1::race_params::text::race_params)",
+	"SELECT _race_params_send($1::race_params), "
+	"_race_params_send($1::race_params::text::race_params)",
 	"SELECT " SEND("$1::race_sketch") ", " SEND("$1::race_sketch::text::race_sketch")
 };
 

@@ -2,8 +2,8 @@
 -- What a reviewer signs: a label for each release, in the fields of the registry of deployments of differential privacy
 -- (registry.opendp.org, schema of July 2026), and all labels in one document.  Whoever may see a release may see its label.
 
-CREATE FUNCTION race_label(release text, version int DEFAULT NULL) RETURNS jsonb
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000
+CREATE FUNCTION _racepriv._race_label(release text, version int) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	wanted CONSTANT int := version;
@@ -101,7 +101,7 @@ BEGIN
 				'mechanisms', format('%s noise, drawn exactly from integers by racepriv %s.', parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))),
 			'administrative', jsonb_build_object('registry_authors', jsonb_build_array('to be stated'), 'sources', 'doc/privacy.md and doc/trust.md of racepriv')),
 		'racepriv', jsonb_build_object('release', r.name, 'version', r.version, 'dataset', r.dataset, 'labels', parts.labels, 'records', parts.records,
-			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv'),
+			'columns', columns, 'library', facts->'library', 'extension', (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'racepriv_release'),
 			'weight', facts->'weight', 'weight_max', facts->'weight_max',
 			'budget', facts - '{library,weight,weight_max,unit_column,max_contributions,neighbors,public_tables,sources,labels,epsilon,delta,rho}'::text[],
 			'public_tables', facts->'public_tables', 'caveats', to_jsonb(caveats)),
@@ -117,11 +117,15 @@ BEGIN
 			|| E'\npublic      names, types, bounds, categories, declared labels, parameters, costs, time\n'
 			|| (SELECT string_agg('caveat      ' || c, E'\n' ORDER BY n) FROM unnest(caveats) WITH ORDINALITY e (c, n)));
 END $$;
-COMMENT ON FUNCTION race_label(text, int) IS
+COMMENT ON FUNCTION _racepriv._race_label(text, int) IS 'the body of race_label';
+
+CREATE FUNCTION @extschema@.race_label(release text, version int DEFAULT NULL) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION @extschema@.race_label(text, int) IS
 	'the label of a release, or of one version: unit, cost, accounting, mechanism, origin of bounds, caveats, in the fields of the registry of deployments; text is one screen. Public facts alone. Error 42704';
 
-CREATE FUNCTION race_registry() RETURNS jsonb
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000
+CREATE FUNCTION _racepriv._race_registry() RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN (SELECT jsonb_build_object('schema', 'opendp/deployments-registry-data, July 2026', 'deployments',
@@ -131,5 +135,9 @@ BEGIN
 		WHERE r.part = 1 AND (r.during IS NULL OR NOT EXISTS (
 			SELECT FROM _racepriv.race_releases n WHERE n.name = r.name AND n.version > r.version)));
 END $$;
-COMMENT ON FUNCTION race_registry() IS
+COMMENT ON FUNCTION _racepriv._race_registry() IS 'the body of race_registry';
+
+CREATE FUNCTION @extschema@.race_registry() RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION @extschema@.race_registry() IS
 	'the labels of all releases that the caller may see, without their texts, in one document; of a series that of its latest value';

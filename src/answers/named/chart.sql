@@ -40,12 +40,12 @@ COMMENT ON COLUMN _racepriv.race_curve_result.count_per_unit IS 'how many record
 COMMENT ON COLUMN _racepriv.race_curve_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_curve_result."text" IS 'x as text of the type of the column';
 
-CREATE FUNCTION race_curve(
-	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
-	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
-	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
+CREATE FUNCTION _racepriv._race_curve(
+	release text, "column" text, steps int,
+	lower float8, upper float8, label text,
+	confidence float8, smoothing float8, "where" jsonb)
 	RETURNS SETOF _racepriv.race_curve_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
@@ -60,7 +60,7 @@ BEGIN
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN h.low + (h.high - h.low) / 2 ELSE h.low END) m (x)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
-		WHERE m.x >= coalesce(race_curve.lower, m.x) AND m.x <= coalesce(race_curve.upper, m.x);
+		WHERE m.x >= coalesce(_race_curve.lower, m.x) AND m.x <= coalesce(_race_curve.upper, m.x);
 	ELSE
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
 		FROM _racepriv._race_labels(release, label) l
@@ -69,7 +69,15 @@ BEGIN
 				lower, upper, confidence, smoothing) c;
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
+COMMENT ON FUNCTION _racepriv._race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS 'the body of race_curve';
+
+CREATE FUNCTION @extschema@.race_curve(
+	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
+	lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, label text DEFAULT NULL,
+	confidence float8 DEFAULT 0.95, smoothing float8 DEFAULT NULL, "where" jsonb DEFAULT '{}')
+	RETURNS SETOF _racepriv.race_curve_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION @extschema@.race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS
 	'the probability density of a column of a release, by name or number, at most at steps places. where as race_count. Errors: 42704 no such release or label, 42703 no such column, 22023 other arguments, 55000 no model';
 
 CREATE TYPE _racepriv.race_heatmap_result AS (
@@ -84,12 +92,12 @@ COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.text1 IS 'x1 as text of the type of the column';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.text2 IS 'and x2';
 
-CREATE FUNCTION race_heatmap(
-	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
-	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
-	smoothing float8 DEFAULT NULL)
+CREATE FUNCTION _racepriv._race_heatmap(
+	release text, column1 text, column2 text, steps int,
+	lower float8[], upper float8[], label text,
+	smoothing float8)
 	RETURNS SETOF _racepriv.race_heatmap_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 1600
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
@@ -124,8 +132,8 @@ BEGIN
 						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
 				GROUP BY t.i / t.width1, t.j / t.width2) c
 			CROSS JOIN LATERAL (SELECT c.low1 + (c.high1 - c.low1) / 2, c.low2 + (c.high2 - c.low2) / 2) m (x1, x2)
-		WHERE m.x1 >= coalesce(race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(race_heatmap.upper[1], 'infinity')
-			AND m.x2 >= coalesce(race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(race_heatmap.upper[2], 'infinity')
+		WHERE m.x1 >= coalesce(_race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(_race_heatmap.upper[1], 'infinity')
+			AND m.x2 >= coalesce(_race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(_race_heatmap.upper[2], 'infinity')
 		ORDER BY 1, 2;
 	ELSE
 		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
@@ -137,7 +145,15 @@ BEGIN
 		ORDER BY 4, 1, 2;
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
+COMMENT ON FUNCTION _racepriv._race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS 'the body of race_heatmap';
+
+CREATE FUNCTION @extschema@.race_heatmap(
+	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
+	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL, label text DEFAULT NULL,
+	smoothing float8 DEFAULT NULL)
+	RETURNS SETOF _racepriv.race_heatmap_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
+COMMENT ON FUNCTION @extschema@.race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS
 	'the probability density of two columns of a release, in at most steps by steps cells (2 to 500) from lower to upper: two bounds each, NULL for those of the columns. Columns, labels, smoothing and errors as race_curve';
 
 CREATE TYPE _racepriv.race_bins_result AS (
@@ -153,11 +169,11 @@ COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density
 COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise, or by the model';
 COMMENT ON COLUMN _racepriv.race_bins_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION race_histogram(
-	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
-	label text DEFAULT NULL, smoothing float8 DEFAULT NULL, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION _racepriv._race_histogram(
+	release text, "column" text, edges anycompatible, "where" jsonb, bins int,
+	label text, smoothing float8, confidence float8)
 	RETURNS SETOF _racepriv.race_bins_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 20
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	list CONSTANT text := edges::text;
@@ -193,7 +209,14 @@ BEGIN
 				WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c;
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
+COMMENT ON FUNCTION _racepriv._race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS 'the body of race_histogram';
+
+CREATE FUNCTION @extschema@.race_histogram(
+	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
+	label text DEFAULT NULL, smoothing float8 DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_bins_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION @extschema@.race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS
 	'how many records lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Not of columns: label, smoothing. where and errors as race_count';
 
 CREATE TYPE _racepriv.race_percentiles_result AS (
@@ -208,11 +231,11 @@ COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in
 COMMENT ON COLUMN _racepriv.race_percentiles_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
 COMMENT ON COLUMN _racepriv.race_percentiles_result.upper_text IS 'and upper';
 
-CREATE FUNCTION race_quantiles(
-	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
-	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION _racepriv._race_quantiles(
+	release text, "column" text, p float8[], "where" jsonb,
+	label text, confidence float8)
 	RETURNS SETOF _racepriv.race_percentiles_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
@@ -226,7 +249,7 @@ BEGIN
 		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
 		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-				race_quantiles.p, _racepriv._race_column(release, "column")) q;
+				_race_quantiles.p, _racepriv._race_column(release, "column")) q;
 		RETURN;
 	ELSIF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
 		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
@@ -245,7 +268,7 @@ BEGIN
 	)
 	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_text(type, v.v), NULL::text,
 		_racepriv._race_text(type, i.lower, true), _racepriv._race_text(type, i.upper, true)
-	FROM unnest(race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
+	FROM unnest(_race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	-- the first range in which counts rise, up to the share: where they do not, there is nothing to divide
 	LEFT JOIN LATERAL (
 		SELECT r.low, r.high, _racepriv._race_quotient(_racepriv._race_product(q.p, t.count) - r.before, r.count - r.before) AS part
@@ -260,7 +283,14 @@ BEGIN
 	CROSS JOIN LATERAL (SELECT least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v)) i (lower, upper)
 	ORDER BY q.place;
 END $$;
-COMMENT ON FUNCTION race_quantiles(text, text, float8[], jsonb, text, float8) IS
+COMMENT ON FUNCTION _racepriv._race_quantiles(text, text, float8[], jsonb, text, float8) IS 'the body of race_quantiles';
+
+CREATE FUNCTION @extschema@.race_quantiles(
+	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
+	label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_percentiles_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_quantiles(text, text, float8[], jsonb, text, float8) IS
 	'quantiles of a column of a release, with intervals: the least value that so large a share of records does not exceed. where and errors as race_count, 22003 for p below 0 or above 1';
 
 CREATE TYPE _racepriv.race_release_modes_result AS (
@@ -280,9 +310,9 @@ COMMENT ON COLUMN _racepriv.race_release_modes_result.kernel_density IS 'of a re
 COMMENT ON COLUMN _racepriv.race_release_modes_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.upper_text IS 'and upper';
 
-CREATE FUNCTION race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
+CREATE FUNCTION _racepriv._race_modes(release text, max int, label text)
 	RETURNS SETOF _racepriv.race_release_modes_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000000 ROWS 10
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
@@ -303,7 +333,12 @@ BEGIN
 			LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_modes(text, int, text) IS
+COMMENT ON FUNCTION _racepriv._race_modes(text, int, text) IS 'the body of race_modes';
+
+CREATE FUNCTION @extschema@.race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
+	RETURNS SETOF _racepriv.race_release_modes_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_modes(text, int, text) IS
 	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
 
 CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, kernel_density float8, label text, lower float8, upper float8, frequency float8);
@@ -317,9 +352,9 @@ COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by colum
 COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_outliers_result.frequency IS 'of a release by columns, the share of records that have these values, numbers as in race_crosstab';
 
-CREATE FUNCTION race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION _racepriv._race_outliers(release text, records anycompatible, label text, confidence float8)
 	RETURNS SETOF _racepriv.race_outliers_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 100
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
@@ -353,7 +388,12 @@ BEGIN
 		CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t
 	ORDER BY p.point, l.label COLLATE "C";
 END $$;
-COMMENT ON FUNCTION race_outliers(text, anycompatible, text, float8) IS
+COMMENT ON FUNCTION _racepriv._race_outliers(text, anycompatible, text, float8) IS 'the body of race_outliers';
+
+CREATE FUNCTION @extschema@.race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_outliers_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION @extschema@.race_outliers(text, anycompatible, text, float8) IS
 	'how typical records are among those of a release: {"age": 30, "town": "Rome"}, or an array of such; of a sketch {{1,2},{3,4}}, or all numbers in a row. Errors as race_count, 22023 for points of another length';
 
 CREATE TYPE _racepriv.race_versions_result AS (
@@ -370,12 +410,12 @@ COMMENT ON COLUMN _racepriv.race_versions_result.standard_error IS 'the standard
 COMMENT ON COLUMN _racepriv.race_versions_result.p_value IS 'the probability of such a distance or more if nothing has changed. Versions with records in common differ less than it supposes: then it is too high';
 COMMENT ON COLUMN _racepriv.race_versions_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION race_versions(release text, label text DEFAULT NULL)
+CREATE FUNCTION _racepriv._race_versions(release text, label text)
 	RETURNS SETOF _racepriv.race_versions_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 10
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	PERFORM _racepriv._race_released(race_versions.release, l.label) FROM _racepriv._race_labels(release, label) l;		-- says if there is none
+	PERFORM _racepriv._race_released(_race_versions.release, l.label) FROM _racepriv._race_labels(release, label) l;		-- says if there is none
 	RETURN QUERY
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
@@ -385,7 +425,7 @@ BEGIN
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
 			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
-		WHERE (race_versions.label IS NULL OR r.label = race_versions.label)
+		WHERE (_race_versions.label IS NULL OR r.label = _race_versions.label)
 			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
 			-- of a series, single intervals
 			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
@@ -423,5 +463,10 @@ BEGIN
 	WHERE v.first IS NULL OR v.place > v.first AND v.place <= v.after
 	ORDER BY v.label COLLATE "C", v.version;
 END $$;
-COMMENT ON FUNCTION race_versions(text, text) IS
+COMMENT ON FUNCTION _racepriv._race_versions(text, text) IS 'the body of race_versions';
+
+CREATE FUNCTION @extschema@.race_versions(release text, label text DEFAULT NULL)
+	RETURNS SETOF _racepriv.race_versions_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_versions(text, text) IS
 	'a row for each version of a release and label, or interval of a series, whose end is the time: records, and the distance to the one before. Moments have counts alone. Errors: 42704';

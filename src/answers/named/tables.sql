@@ -56,9 +56,9 @@ COMMENT ON COLUMN _racepriv.race_count_result.lower IS 'the lower end of the con
 COMMENT ON COLUMN _racepriv.race_count_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_count_result.source IS 'measured, with known noise, or by the model';
 
-CREATE FUNCTION race_count(
-	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
-	RETURNS _racepriv.race_count_result LANGUAGE racepriv STABLE STRICT PARALLEL SAFE COST 10000
+CREATE FUNCTION _racepriv._race_count(
+	release text, "where" jsonb, confidence float8)
+	RETURNS _racepriv.race_count_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}');
@@ -74,7 +74,13 @@ BEGIN
 	END IF;
 	RETURN result;
 END $$;
-COMMENT ON FUNCTION race_count(text, jsonb, float8) IS
+COMMENT ON FUNCTION _racepriv._race_count(text, jsonb, float8) IS 'the body of race_count';
+
+CREATE FUNCTION @extschema@.race_count(
+	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS _racepriv.race_count_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION @extschema@.race_count(text, jsonb, float8) IS
 	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
 
 CREATE TYPE _racepriv.race_crosstab_result AS (
@@ -87,25 +93,36 @@ COMMENT ON COLUMN _racepriv.race_crosstab_result.lower IS 'the lower end of the 
 COMMENT ON COLUMN _racepriv.race_crosstab_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_crosstab_result.source IS 'measured, with known noise, or by the model';
 
-CREATE FUNCTION race_crosstab(
-	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_crosstab_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 100
+CREATE FUNCTION _racepriv._race_crosstab(
+	release text, column1 text, column2 text, confidence float8)
+	RETURNS SETOF _racepriv.race_crosstab_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN QUERY SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(
 		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), column1, column2, confidence) c;
 END $$;
-COMMENT ON FUNCTION race_crosstab(text, text, text, float8) IS
+COMMENT ON FUNCTION _racepriv._race_crosstab(text, text, text, float8) IS 'the body of race_crosstab';
+
+CREATE FUNCTION @extschema@.race_crosstab(
+	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_crosstab_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
+COMMENT ON FUNCTION @extschema@.race_crosstab(text, text, text, float8) IS
 	'how many records of a release have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. source as race_count. Errors: 42704, 42703, 22023';
 
-CREATE FUNCTION race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
-	RETURNS SETOF anyelement LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 1000
+CREATE FUNCTION _racepriv._race_synthesize(base anyelement, release text, n bigint, seed bigint)
+	RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN QUERY SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release),
 		_racepriv._race_domains_of(release, true), n, seed);
 END $$;
-COMMENT ON FUNCTION race_synthesize(anyelement, text, bigint, bigint) IS
+COMMENT ON FUNCTION _racepriv._race_synthesize(anyelement, text, bigint, bigint) IS 'the body of race_synthesize';
+
+CREATE FUNCTION @extschema@.race_synthesize(base anyelement, release text, n bigint, seed bigint DEFAULT 0)
+	RETURNS SETOF anyelement
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 1000;
+COMMENT ON FUNCTION @extschema@.race_synthesize(anyelement, text, bigint, bigint) IS
 	'n synthetic rows of a release, in the columns of a row type that it has: race_synthesize(NULL::visits, ''visits 2026'', 1000). Other values are NULL, or categories in NOT NULL columns. Equal seeds: equal rows. Errors: 42704, 42703, 22023';
 
 -- ------------------------------------------------------------------------
@@ -126,9 +143,9 @@ COMMENT ON COLUMN _racepriv.race_mean_result."text" IS 'of a date, time or inter
 COMMENT ON COLUMN _racepriv.race_mean_result.lower_text IS 'and lower';
 COMMENT ON COLUMN _racepriv.race_mean_result.upper_text IS 'and upper';
 
-CREATE FUNCTION race_mean(
-	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_mean_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
+CREATE FUNCTION _racepriv._race_mean(
+	release text, "column" text, by anycompatible, "where" jsonb, confidence float8)
+	RETURNS SETOF _racepriv.race_mean_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	list CONSTANT text := by::text;
@@ -140,7 +157,13 @@ BEGIN
 		_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
 	FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", columns, "where", confidence) m;
 END $$;
-COMMENT ON FUNCTION race_mean(text, text, anycompatible, jsonb, float8) IS
+COMMENT ON FUNCTION _racepriv._race_mean(text, text, anycompatible, jsonb, float8) IS 'the body of race_mean';
+
+CREATE FUNCTION @extschema@.race_mean(
+	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_mean_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
 CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb) RETURNS jsonb
@@ -171,9 +194,9 @@ COMMENT ON COLUMN _racepriv.race_trend_means_result."text" IS 'of a date, time o
 COMMENT ON COLUMN _racepriv.race_trend_means_result.lower_text IS 'and lower';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.upper_text IS 'and upper';
 
-CREATE FUNCTION race_trend(
-	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 20
+CREATE FUNCTION _racepriv._race_trend(
+	release text, "column" text, by text, "where" jsonb, confidence float8)
+	RETURNS SETOF _racepriv.race_trend_means_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
@@ -201,7 +224,13 @@ BEGIN
 		ORDER BY 1;
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_trend(text, text, text, jsonb, float8) IS
+COMMENT ON FUNCTION _racepriv._race_trend(text, text, text, jsonb, float8) IS 'the body of race_trend';
+
+CREATE FUNCTION @extschema@.race_trend(
+	release text, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_trend_means_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
+COMMENT ON FUNCTION @extschema@.race_trend(text, text, text, jsonb, float8) IS
 	'the mean of a column of a release along another one, of numbers or dates: x is the middle of a range; value says it; or "during", each interval of a series. NULL: too little known. where, source, errors: race_count';
 
 -- ------------------------------------------------------------------------
@@ -231,9 +260,9 @@ COMMENT ON COLUMN _racepriv.race_classify_result.lower IS 'the lower end of the 
 COMMENT ON COLUMN _racepriv.race_classify_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_classify_result.prior IS 'its share of all records';
 
-CREATE FUNCTION race_classify(
-	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_classify_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 10000 ROWS 10
+CREATE FUNCTION _racepriv._race_classify(
+	release text, label text, query anycompatible, confidence float8)
+	RETURNS SETOF _racepriv.race_classify_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
@@ -256,7 +285,13 @@ BEGIN
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
 END $$;
-COMMENT ON FUNCTION race_classify(text, text, anycompatible, float8) IS
+COMMENT ON FUNCTION _racepriv._race_classify(text, text, anycompatible, float8) IS 'the body of race_classify';
+
+CREATE FUNCTION @extschema@.race_classify(
+	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_classify_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
 CREATE TYPE _racepriv.race_correlation_result AS (
@@ -269,21 +304,27 @@ COMMENT ON COLUMN _racepriv.race_correlation_result.lower IS 'the lower end of t
 COMMENT ON COLUMN _racepriv.race_correlation_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_correlation_result.source IS 'measured, with known noise, or by the model';
 
-CREATE FUNCTION race_correlation(
-	release text, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_correlation_result LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 10
+CREATE FUNCTION _racepriv._race_correlation(
+	release text, confidence float8)
+	RETURNS SETOF _racepriv.race_correlation_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN QUERY SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(
 		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), confidence) c;
 END $$;
-COMMENT ON FUNCTION race_correlation(text, float8) IS
+COMMENT ON FUNCTION _racepriv._race_correlation(text, float8) IS 'the body of race_correlation';
+
+CREATE FUNCTION @extschema@.race_correlation(
+	release text, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_correlation_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
-CREATE FUNCTION race_regress(
-	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
+CREATE FUNCTION _racepriv._race_regress(
+	release text, target text, columns text[], confidence float8,
 	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
-	RETURNS SETOF record LANGUAGE racepriv STABLE PARALLEL SAFE COST 100000 ROWS 5
+	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -396,14 +437,21 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION race_regress(text, text, text[], float8) IS
+COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[], float8) IS 'the body of race_regress';
+
+CREATE FUNCTION @extschema@.race_regress(
+	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
+COMMENT ON FUNCTION @extschema@.race_regress(text, text, text[], float8) IS
 	'the linear regression of a column of a release on others, or all, from correlations, or moments, which clip records; the intercept first. NULL: too little is known, or others may follow from each other. Errors: 42704, 42703, 22023';
 
-CREATE FUNCTION race_info(release text) RETURNS SETOF _racepriv.race_info_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000 ROWS 1
+CREATE FUNCTION _racepriv._race_info(release text) RETURNS SETOF race_info_result
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 1
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	info _racepriv.race_info_result;
+	info record;
 	sketch _racepriv.race_releases.sketch%TYPE;
 BEGIN
 	FOR sketch IN SELECT _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l LOOP
@@ -413,7 +461,11 @@ BEGIN
 		RETURN NEXT info;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION race_info(text) IS
+COMMENT ON FUNCTION _racepriv._race_info(text) IS 'the body of race_info';
+
+CREATE FUNCTION @extschema@.race_info(release text) RETURNS SETOF race_info_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000 ROWS 1;
+COMMENT ON FUNCTION @extschema@.race_info(text) IS
 	'race_info of the latest version of a release, of each of its labels; the count is that of race_count, rounded. Error 42704';
 
 CREATE TYPE _racepriv.race_export_result AS (
@@ -433,9 +485,9 @@ COMMENT ON COLUMN _racepriv.race_export_result.count IS 'the noisy count; of a p
 COMMENT ON COLUMN _racepriv.race_export_result.standard_error IS 'the standard error of the count; NULL where the model fills in';
 COMMENT ON COLUMN _racepriv.race_export_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION race_export(release text, format text DEFAULT NULL)
+CREATE FUNCTION _racepriv._race_export(release text, format text)
 	RETURNS SETOF _racepriv.race_export_result
-	LANGUAGE racepriv STABLE PARALLEL SAFE COST 1000000 ROWS 1000
+	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -479,6 +531,10 @@ BEGIN
 			LEFT JOIN LATERAL unnest(p.x) WITH ORDINALITY x (x, i) ON true;
 	END IF;
 END $$;
-COMMENT ON FUNCTION race_export(text, text) IS
-	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
+COMMENT ON FUNCTION _racepriv._race_export(text, text) IS 'the body of race_export';
 
+CREATE FUNCTION @extschema@.race_export(release text, format text DEFAULT NULL)
+	RETURNS SETOF _racepriv.race_export_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 1000;
+COMMENT ON FUNCTION @extschema@.race_export(text, text) IS
+	'what a release knows, as rows for any database. tables: noisy counts of values and measured pairs, standard_error NULL where the model fills in, number 0 for all records; points: those of a model, weights as count';
