@@ -9,7 +9,6 @@
 #include "fmgr.h"
 #include "utils/syscache.h"
 
-#include "sketch/server.h"
 #include "release/ledger.h"
 #include "sketch/settings.h"
 
