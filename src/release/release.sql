@@ -56,8 +56,9 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
--- In the copy of the database where it was protected, columns and tables go by their OIDs.  In another one, a public table under
--- this name must be of the same owner, of that of the relation, or of a superuser.
+-- In the copy of the database where it was protected, columns and tables go by their OIDs.  A public table may be made anew: when
+-- the one that was declared is gone, with the same columns, by its owner, who could have changed its rows as well, by that of the
+-- relation, or by a superuser.  In another copy, the owner alone must be one of these.
 CREATE FUNCTION _racepriv._race_check_meant(dataset text, relation oid) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -78,15 +79,17 @@ BEGIN
 				DETAIL = 'The column that was protected has another name. Nothing was read and nothing charged.',
 				HINT = 'Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.';
 	END IF;
-	SELECT n.key INTO other FROM jsonb_each(now->'public') n JOIN pg_class c ON c.oid = (n.value->>'relation')::oid
-		JOIN pg_class r ON r.oid = _race_check_meant.relation JOIN pg_roles o ON o.oid = c.relowner
-	WHERE CASE WHEN here THEN n.value->'relation' IS DISTINCT FROM before->'public'->n.key->'relation'
-		ELSE n.value->'owner' IS DISTINCT FROM before->'public'->n.key->'owner' AND c.relowner <> r.relowner AND NOT o.rolsuper END
+	SELECT n.key INTO other FROM jsonb_each(now->'public') n CROSS JOIN LATERAL (SELECT before->'public'->n.key) b (value)
+		JOIN pg_class c ON c.oid = (n.value->>'relation')::oid JOIN pg_roles o ON o.oid = c.relowner
+		JOIN pg_class r ON r.oid = _race_check_meant.relation LEFT JOIN pg_class gone ON gone.oid = (b.value->>'relation')::oid
+	WHERE NOT coalesce(here AND n.value->'relation' = b.value->'relation', false)
+		AND NOT coalesce((c.relowner = r.relowner OR o.rolsuper OR CASE WHEN here THEN n.value->'owner_id' = b.value->'owner_id' ELSE n.value->'owner' = b.value->'owner' END)
+			AND (NOT here OR gone.oid IS NULL AND n.value->'kind' = b.value->'kind' AND n.value->'columns' = b.value->'columns'), false)
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'public table "%" of dataset "%" is another table now', other, left(dataset, 64)
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = 'The table that was declared public was dropped or has another name. Nothing was read and nothing charged.',
+				DETAIL = 'The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged.',
 				HINT = 'If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.';
 	END IF;
 END $$;
