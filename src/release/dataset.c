@@ -72,7 +72,7 @@ refuse_meant(const RaceDataset *dataset, const char *public_table)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("public table \"%s\" of dataset \"%s\" is another table now", public_table, race_cut(dataset->name)),
-			 errdetail("The table that was declared public was dropped or has another name. Nothing was read and nothing charged."),
+			 errdetail("The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged."),
 			 errhint("If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
 }
 

@@ -187,7 +187,8 @@ CREATE FUNCTION _racepriv._race_meant(relation oid, unit_column name, public_tab
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT jsonb_build_object('relation', relation, 'unit', (SELECT a.attnum FROM pg_attribute a
 			WHERE a.attrelid = relation AND a.attname = unit_column AND a.attnum > 0 AND NOT a.attisdropped),
-		'public', (SELECT coalesce(jsonb_object_agg(c.oid::regclass::text, jsonb_build_object('relation', c.oid, 'owner', pg_get_userbyid(c.relowner))), '{}')
+		'public', (SELECT coalesce(jsonb_object_agg(c.oid::regclass::text, jsonb_build_object('relation', c.oid, 'owner', pg_get_userbyid(c.relowner), 'owner_id', c.relowner, 'kind', c.relkind,
+				'columns', (SELECT jsonb_object_agg(a.attname, jsonb_build_array(a.atttypid, a.atttypmod, a.attcollation)) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped))), '{}')
 			FROM pg_class c WHERE c.oid = ANY (public_tables)))
 $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_meant(oid, name, regclass[]) FROM PUBLIC;

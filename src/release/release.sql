@@ -66,8 +66,9 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
--- In the copy of the database where it was protected, columns and tables go by their OIDs.  In another one, a public table under
--- this name must be of the same owner, of that of the relation, or of a superuser.
+-- In the copy of the database where it was protected, columns and tables go by their OIDs.  A public table may be made anew: when
+-- the one that was declared is gone, with the same columns, by its owner, who could have changed its rows as well, by that of the
+-- relation, or by a superuser.  In another copy, the owner alone must be one of these.
 CREATE VIEW _racepriv.race_datasets_meant AS
 SELECT d.dataset,
 	coalesce(p.here AND (p.meant->>'relation'::text)::oid = d.relation AND a.attnum IS NOT NULL
@@ -76,8 +77,14 @@ SELECT d.dataset,
 			SELECT c.oid, c.oid::regclass::text, c.relowner
 			FROM pg_catalog.unnest(d.public_tables) u (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(u.name)::oid) t (oid, name, relowner)
 		JOIN pg_catalog.pg_class r ON r.oid = d.relation JOIN pg_catalog.pg_roles o ON o.oid = t.relowner
-		WHERE CASE WHEN p.here THEN (p.meant->'public'::text->t.name->>'relation'::text)::oid IS DISTINCT FROM t.oid
-			ELSE p.meant->'public'::text->t.name->>'owner'::text IS DISTINCT FROM o.rolname::text AND t.relowner <> r.relowner AND NOT o.rolsuper END) AS public_changed
+		CROSS JOIN LATERAL (SELECT p.meant->'public'::text->t.name,
+			_racepriv._race_meant(d.relation, NULL::name, ARRAY[t.oid::regclass])->'public'::text->t.name) b (before, now)
+		LEFT JOIN pg_catalog.pg_class gone ON gone.oid = (b.before->>'relation'::text)::oid
+		WHERE NOT coalesce(p.here AND (b.before->>'relation'::text)::oid = t.oid, false)
+			AND NOT coalesce((t.relowner = r.relowner OR o.rolsuper
+					OR CASE WHEN p.here THEN b.before->'owner_id'::text = b.now->'owner_id'::text ELSE b.before->'owner'::text = b.now->'owner'::text END)
+				AND (NOT coalesce(p.here, false)
+					OR gone.oid IS NULL AND b.before->'kind'::text = b.now->'kind'::text AND b.before->'columns'::text = b.now->'columns'::text), false)) AS public_changed
 FROM _racepriv.race_datasets_now d
 LEFT JOIN LATERAL (
 	SELECT c.request->'meant'::text, _racepriv._race_is_here(c.identity) FROM _racepriv.race_charges c
