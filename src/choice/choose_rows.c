@@ -63,7 +63,7 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 	/* bound: twice the rows each time, up to all */
 	for (;;)
 	{
-		double		variance = race_selection_noise(request, params, selection) +
+		double		variance = race_kind_noise(&race_release_rows, request, params, selection) +
 			rows_sampling(request, params, selection, mass);
 
 		if ((selection.rows >= enough || selection.rows == params->rows) && variance < least)
@@ -140,8 +140,20 @@ draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 	return race_measure_blocks(&release->account, release->exact, release->plan.selection.rows, price, counters) > 0;
 }
 
+static void
+open_rows(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan)
+{
+	race_plan_open(&race_release_rows, request, params, account, plan);
+}
+
+static bool
+plan_rows(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+{
+	return race_plan_blocks(&race_release_rows, request, params, plan);
+}
+
 const RaceReleaseKind race_release_rows = {
-	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = race_plan_open,
-	.plan = race_plan_blocks,
+	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = open_rows,
+	.plan = plan_rows,
 	.noise = rows_noise, .sampling = rows_sampling, .choose = rows_choose, .select = select_rows, .draw = draw_rows
 };

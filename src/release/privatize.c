@@ -29,7 +29,7 @@
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What it draws, and what of that depends on data: summary.c.  All else, errors included, depends on
+ * What it draws, and what of that depends on data: releases.c.  All else, errors included, depends on
  * the arguments and public parameters alone.
  */
 
@@ -77,7 +77,7 @@ prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft 
 	}
 	draft->release = (RaceRelease) {
 		.exact = exact, .params = params, .request = request,
-		.workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE)
+		.workspace = palloc_extended(race_release_workspace(params), MCXT_ALLOC_HUGE)
 	};
 }
 
