@@ -457,7 +457,7 @@ race_loss(PG_FUNCTION_ARGS)
  * among all that query_radius allows, whatever their signs.
  */
 
-PG_FUNCTION_INFO_V1(race_minimize_loss);
+PG_FUNCTION_INFO_V1(race_minimize);
 
 #define LOSS_PART_OF_BOX	8	/* a width of the search */
 #define LOSS_LAST_STEP	(1.0 / 131072)	/* of a climb, in widths */
@@ -535,7 +535,7 @@ warn_of_loss(Minimize *minimize, double value)
 
 /* race_minimize(sketch) */
 Datum
-race_minimize_loss(PG_FUNCTION_ARGS)
+race_minimize(PG_FUNCTION_ARGS)
 {
 	Minimize   *minimize = palloc0(sizeof(Minimize));
 	Search *search = &minimize->search;

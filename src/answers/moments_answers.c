@@ -878,7 +878,7 @@ race_class_model_ask(RaceClassModel *model, Oid type, Datum record, RaceScores *
  * are needed.
  */
 
-PG_FUNCTION_INFO_V1(race_moments_transform);
+PG_FUNCTION_INFO_V1(race_transform);
 
 /* M, whose rows are as many as columns that were not left out */
 typedef struct RaceMap
@@ -1079,7 +1079,7 @@ components_datum(FunctionCallInfo fcinfo, int components)
 
 /* race_transform(moments, components, standardize) */
 Datum
-race_moments_transform(PG_FUNCTION_ARGS)
+race_transform(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();

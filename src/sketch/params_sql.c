@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(race_params_in);
 PG_FUNCTION_INFO_V1(race_params_out);
 PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
-PG_FUNCTION_INFO_V1(race_params_new);
+PG_FUNCTION_INFO_V1(race_params);
 PG_FUNCTION_INFO_V1(race_moment_params);
 PG_FUNCTION_INFO_V1(race_params_multiply);
 PG_FUNCTION_INFO_V1(race_params_cmp);
@@ -131,7 +131,7 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
  * and in place of matrix and offset the transform that they make up
  */
 Datum
-race_params_new(PG_FUNCTION_ARGS)
+race_params(PG_FUNCTION_ARGS)
 {
 	RaceDraft	draft = {.part = race_params_default};
 
