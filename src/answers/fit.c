@@ -482,7 +482,7 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 			double	   *bound = palloc(params->dims * sizeof(double));
 
 			for (uint32 k = 0; k < params->dims; k++)
-				bound[k] = i == 0 ? -params->radius : params->radius;
+				bound[k] = i == 0 ? -params->loss.radius : params->loss.radius;
 			*bounds[i] = bound;
 		}
 	return race_model_is_of_vectors(params) &&

@@ -448,7 +448,7 @@ race_loss(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("theta is longer than the query_radius of the parameters allows"),
-				 errdetail("The query_radius is %g.", params->query_radius)));
+				 errdetail("The query_radius is %g.", params->loss.query_radius)));
 	PG_RETURN_FLOAT8(estimate_loss(&question, lifted));
 }
 
@@ -483,7 +483,7 @@ lengthen(const RaceParams *params, double *theta)
 	if (race_kernel_type(params->kernel)->queries > 1)
 		return;
 	for (uint32 i = 0; i + 1 < params->dims && length > 0; i++)
-		theta[i] *= params->query_radius / length * (1 - 1e-9);
+		theta[i] *= params->loss.query_radius / length * (1 - 1e-9);
 }
 
 static double
@@ -550,7 +550,7 @@ race_minimize(PG_FUNCTION_ARGS)
 					&search->question);
 	params = search->question.view.params;
 	check_loss(params);
-	rest = params->query_radius * params->query_radius -
+	rest = params->loss.query_radius * params->loss.query_radius -
 		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
 	search->height = loss_height;
 	search->first_step = 1;

@@ -61,7 +61,7 @@ estimate_count(const RaceMoments *moments)
 	double		of_trace;
 	double		trace = 0;
 
-	if (moments->exact || moments->norm > 1 || moments->targets > 0 || moments->params->clip == RACE_CLIP_ABSOLUTE)
+	if (moments->exact || moments->norm > 1 || moments->targets > 0 || moments->params->moments.clip == RACE_CLIP_ABSOLUTE)
 		return moments->count;
 	precision = 1 / (moments->count_sd * moments->count_sd);
 	of_trace = square * square / (moments->columns * moments->diagonal_sd * moments->diagonal_sd);

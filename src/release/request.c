@@ -1387,11 +1387,11 @@ prepare_moments(const RaceLedger *ledger, RaceAsked *asked)
 				 errdetail("The parameters are %s.", race_params_brief(asked->params))));
 	if (pure_is_better(ledger, asked, asked->params, asked->params))
 		asked->delta = 0;
-	else if (asked->params->clip == 0 && asked->delta == 0 &&
+	else if (asked->params->moments.clip == 0 && asked->delta == 0 &&
 			 race_moments_columns(asked->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
+		((RaceParamsDatum *) DatumGetPointer(asked->params_datum))->params.moments.clip = RACE_CLIP_ABSOLUTE;
 	}
 }
 

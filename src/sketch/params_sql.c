@@ -179,7 +179,7 @@ race_moment_params(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(lengthof(keys)))
 	{
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(lengthof(keys)));
-		draft.part.targets = 0;	/* all columns have the same unit */
+		draft.part.moments.targets = 0;	/* all columns have the same unit */
 	}
 	PG_RETURN_POINTER(race_params_datum(race_draft_assemble(&draft, 1, NULL)));
 }
