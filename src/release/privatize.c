@@ -106,7 +106,7 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
-		sketch->params->coarser = (uint8) plan->products.coarser;
+		sketch->params->moments.coarser = (uint8) plan->products.coarser;
 	return sketch;
 }
 

@@ -14,8 +14,8 @@
 static void
 use_features(RaceParams *params, uint16_t features, uint16_t targets, RaceSequence sequence)
 {
-	params->features = features;
-	params->targets = targets;
+	params->moments.features = features;
+	params->moments.targets = targets;
 	params->sequence = (uint8_t) sequence;
 	params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
 }
@@ -163,7 +163,7 @@ test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip, bo
 	bool		within = true;
 	unsigned __int128 limit;	/* race_moments_squares() may be too large for its type */
 
-	params->targets = targets;
+	params->moments.targets = targets;
 	limit = (unsigned __int128) race_moments_squared(params) * race_moments_squared(params);
 
 	for (int trial = 0; trial < 3000; trial++)
