@@ -476,7 +476,7 @@ prepare_moments(const RaceDataset *dataset, RaceReleaseTerms *terms)
 				 errdetail("The parameters are %s.", race_params_brief(terms->params))));
 	if (pure_is_better(dataset, terms, terms->params, terms->params))
 		terms->kept.delta = 0;
-	else if (terms->params->clip == 0 && terms->kept.delta == 0 &&
+	else if (terms->params->moments.moments.clip == 0 && terms->kept.delta == 0 &&
 			 race_moments_columns(terms->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
