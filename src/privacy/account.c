@@ -108,6 +108,14 @@ share_noise(RaceAccount *account)
 	return account->drawn < 2 ? account->share[account->drawn++] : 0;
 }
 
+double
+race_price_within(const RaceAccount *account, double price)
+{
+	double		left = race_account_left(account);
+
+	return left < price ? left : price;
+}
+
 uint64_t
 race_pay(RaceAccount *account, double price, RaceChange change)
 {
@@ -116,7 +124,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 
 	if (account->share[0] > 0)
 		return share_noise(account);
-	price = fmin(price, race_account_left(account));
+	price = race_price_within(account, price);
 	if (!(price > 0))
 		return 0;
 	if (account->mechanism == RACE_MECHANISM_LAPLACE)

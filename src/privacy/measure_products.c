@@ -49,7 +49,7 @@ plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, R
 	RaceWishartBudget budget;
 
 	if (account->mechanism != RACE_MECHANISM_LAPLACE ||
-		!race_wishart_budget(fmin(price, race_account_left(account)), shape->columns, records_of(account),
+		!race_wishart_budget(race_price_within(account, price), shape->columns, records_of(account),
 							 race_products_trace(shape, noise->coarser), &budget))
 		return false;
 	noise->mechanism = RACE_MECHANISM_WISHART;
@@ -85,10 +85,10 @@ pay(RaceAccount *account, const RaceShape *shape, double price, const RaceProduc
 
 	if (noise->mechanism != RACE_MECHANISM_WISHART)
 		return race_pay(account, price, change_of(account, shape, noise->coarser)) == noise->noise && noise->noise > 0;
-	return race_wishart_budget(fmin(price, race_account_left(account)), shape->columns, records_of(account),
+	return race_wishart_budget(race_price_within(account, price), shape->columns, records_of(account),
 							   race_products_trace(shape, noise->coarser), &budget) &&
 		budget.scale == noise->noise && budget.entry_scale == noise->entry_noise &&
-		race_pay_epsilon(account, fmin(price, race_account_left(account)), budget.epsilon);
+		race_pay_epsilon(account, race_price_within(account, price), budget.epsilon);
 }
 
 size_t

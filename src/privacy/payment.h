@@ -24,6 +24,9 @@ extern RaceChange race_change_of_counters(const RaceAccount *account, uint64_t l
 /* Return the change of one number that a record changes by `l1` at most, to either side. */
 extern RaceChange race_change_of_score(const RaceAccount *account, uint64_t l1);
 
+/* Return a price, or what is left if that is less.  What is no number stays so, and buys nothing. */
+extern double race_price_within(const RaceAccount *account, double price);
+
 /*
  * Pay a price, or what is left if that is less, for numbers with this change: return the least noise
  * that costs no more, a scale or variance.  0, without a payment, if the noise would be too large.
