@@ -84,7 +84,7 @@ prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft 
 	}
 	draft->release = (RaceRelease) {
 		.exact = exact, .params = params, .request = request,
-		.workspace = palloc_extended(race_release_workspace(params), MCXT_ALLOC_HUGE)
+		.workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE)
 	};
 }
 
