@@ -101,6 +101,13 @@ tables_of(const RaceRequest *request, const RaceParams *params, RaceContingency 
 	tables->unit <<= request->weight_bits;
 }
 
+/* Return what choices took of an account that adds so much to each variance; infinite if they had less. */
+static double
+cost_of_choices(const RaceRequest *request, uint64_t added)
+{
+	return request->chosen_variance <= added ? INFINITY : race_rho_of_sum(request->chosen_squared, 1, request->chosen_variance - added, 1);
+}
+
 uint64_t
 race_measure_begin(const RaceRequest *request, const RaceContingency *tables, RaceSelectArrays *arrays,
 				   RaceSelect *select)
@@ -111,6 +118,8 @@ race_measure_begin(const RaceRequest *request, const RaceContingency *tables, Ra
 	if (request->delta > 0)
 		account = race_gaussian_account(request->epsilon, request->delta, race_request_exact(request),
 										tables->columns * change * change);
+	if (request->chosen_variance > 0)
+		account.allowed = race_down(account.allowed - cost_of_choices(request, account.added));
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
 		arrays->cells[j] = (uint32_t) tables->cells[j];

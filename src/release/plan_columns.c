@@ -298,6 +298,8 @@ simulate(ColumnsPlan *plan, double epsilon)
 			return false;
 		plan->request.epsilon = plan->choice.rest_epsilon;
 		plan->request.delta = plan->choice.rest_delta;
+		plan->request.chosen_squared = plan->choice.joint_squared;
+		plan->request.chosen_variance = plan->choice.joint_variance;
 	}
 	plan->count_noise = race_measure_begin(&plan->request, &plan->tables, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
@@ -321,8 +323,9 @@ simulate(ColumnsPlan *plan, double epsilon)
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
 	for (uint32 i = 0; i < select->columns; i++)
-		if (plan->counted.domains[i].chosen && plan->choice_request.measured)
-			plan->variance[i] = 1 / (1 / plan->variance[i] + 1 / race_threshold_variance(&plan->choice.threshold));
+		if (plan->counted.domains[i].chosen && plan->choice_request.summed > 0)
+			plan->variance[i] = 1 / (1 / plan->variance[i] +
+									 1 / (race_threshold_variance(&plan->choice.threshold) * (double) plan->choice_request.summed));
 	return true;
 }
 
@@ -422,7 +425,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 
 	/* the last cells of columns whose categories were measured when they were chosen tell less */
 	for (int i = 0; i < counted->columns; i++)
-		if (!(counted->domains[i].chosen && plan->choice_request.measured))
+		if (!(counted->domains[i].chosen && plan->choice_request.summed > 0))
 			precision += 1 / (plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	if (counted->chosen > 0)
@@ -470,8 +473,9 @@ plan_choices(const RaceLedger *ledger, const RaceDataset *dataset, ColumnsPlan *
 	request->records = dataset->max_contributions;
 	request->substitute = plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	request->numbers *= request->substitute ? 2 : 1;
-	request->measured = of_records && race_choice_measures(ledger, dataset, columns);
-	request->may_be_pure = true;
+	if (of_records)
+		request->summed = race_choice_measures(ledger, dataset, columns, plan->counted.n == 1);
+	request->tables = true;
 }
 
 /* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */

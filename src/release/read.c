@@ -606,11 +606,12 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	return parts.sketches;
 }
 
-/* A value that passes, and the noisy number of its persons */
+/* A value that passes, and the noisy numbers of its persons, and records */
 typedef struct Chosen
 {
 	Datum		value;			/* text */
 	int64		noisy;
+	int64		records;
 } Chosen;
 
 /*
@@ -621,6 +622,7 @@ typedef struct Choice
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceThreshold *threshold;
+	uint64		summed;			/* numbers of persons that add up to one of records */
 	MemoryContext context;
 	Chosen	   *values;			/* [2 * most + 1] */
 	int			n;
@@ -645,7 +647,7 @@ keep_most(Choice *choice)
 		pfree(DatumGetPointer(choice->values[choice->n - 1].value));
 }
 
-/* A row (value, persons) of the query */
+/* A row (value, persons, further records) of the query */
 static bool
 receive_value(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -656,6 +658,8 @@ receive_value(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
+	chosen.records = race_threshold_records(race_strong_random(), choice->threshold, choice->summed, chosen.noisy,
+											DatumGetInt64(slot->tts_values[2]));
 	if (choice->n > 2 * choice->most)
 		keep_most(choice);
 	caller = MemoryContextSwitchTo(choice->context);
@@ -672,11 +676,12 @@ compare_chosen(const void *a, const void *b)
 }
 
 Datum
-race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, RaceColumnNumbers *numbers)
+race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, int64 **persons, RaceColumnNumbers *numbers)
 {
 	Choice		choice = {
 		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
 		.threshold = &checked->choice.threshold,
+		.summed = checked->summed,
 		.context = CurrentMemoryContext,
 		.most = asked->most_chosen
 	};
@@ -688,12 +693,14 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, RaceColumn
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
 	numbers->n = choice.n;
-	numbers->variance = race_threshold_variance(choice.threshold);
+	numbers->variance = race_threshold_variance(choice.threshold) * (double) Max(choice.summed, 1);
 	numbers->numbers = palloc(choice.n * sizeof(int64));
+	*persons = palloc(choice.n * sizeof(int64));
 	for (int k = 0; k < choice.n; k++)
 	{
 		values[k] = choice.values[k].value;
-		numbers->numbers[k] = choice.values[k].noisy;
+		numbers->numbers[k] = choice.values[k].records;
+		(*persons)[k] = choice.values[k].noisy;
 	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
 }
