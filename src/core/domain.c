@@ -438,10 +438,10 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 		refuse_domains("A group has no more cells than there are.");
 	if (domain->category)
 		read_categories(domain, object, to_choose);
-	if (domain->category && domain->persons_summed > 0)
-		read_persons(domain, object);
 	else
 		read_number(domain, object);
+	if (domain->category && domain->persons_summed > 0)
+		read_persons(domain, object);
 }
 
 RaceDomain *

@@ -153,7 +153,7 @@ def shares(tables):
             for number in numbers.values():
                 sizes[number] = sizes.get(number, 0) + 1
             all_ = list(plans(epsilon, 1e-6, m))
-            taken = min(all_, key=lambda plan: plan[1]**2 + plan[2]**2 + 3 / 16 * plan[4])
+            taken = min(all_, key=lambda plan: plan[1]**2 + plan[2]**2 + 3 / 64 * plan[4])
             best = min(all_, key=lambda plan: squared_error(sizes, *plan[1:]))
             yield (f"| {name} | {epsilon} | {m} | {taken[0]} | {taken[1]:.0f} | {math.sqrt(squared_error(sizes, *taken[1:])):.0f} | "
                    f"{best[0]} | {math.sqrt(squared_error(sizes, *best[1:])):.0f} |")

@@ -362,7 +362,7 @@ check_plans(void)
 	bool		spent = true;
 	bool		served = true;
 	bool		left = true;
-	bool		narrow = true;
+	bool		control = true;
 	bool		joint = true;
 	int			n_joint = 0;
 	int			n = 0;
@@ -393,20 +393,21 @@ check_plans(void)
 		if (plan.joint_variance > 0)
 			joint &= shares_account(&request, &plan);
 		n_joint += plan.joint_variance > 0;
-		/* of one column, whose numbers are measurements, the choice is nearly as good as if it had all, and other cells are not off by much more */
-		if (request.columns == 1 && request.summed > 0 && race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
+		/* of one column, whose numbers are measurements, the choice is nearly as good as if it had all, and other cells are counted, too */
+		if (request.columns == 1 && request.summed > 0 && request.tables &&
+			race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
 		{
-			served &= plan.threshold.least <= 2 + 1.25 * whole.least;
-			left &= rest_error(&request, &plan) <= 8 * error_of_all(&request);
-			narrow &= rest_error(&request, &plan) <= 4 * error_of_all(&request);
+			served &= plan.threshold.least <= 1 + 1.2 * whole.least;
+			left &= rest_error(&request, &plan) <= 4 * plan.threshold.least;
+			control &= 32 * error_of_all(&request) <= 4 * whole.least;
 		}
 	}
 	ok(n > 200 && is_private, "choices and what is counted cost together at most epsilon and delta: %d plans", n);
 	ok(spent, "nothing is left over");
 	ok(n_joint > 20 && joint, "choices and tables that share an account cost no more than it allows: %d plans", n_joint);
-	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or a quarter and two persons more");
-	ok(left, "and other cells are off at most 8 times as much as with all of the budget");
-	ok(!narrow, "control: not 4 times");
+	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or a fifth and a person more");
+	ok(left, "and the standard error of other cells is at most four times the threshold");
+	ok(!control, "control: not with a 32nd of epsilon");
 }
 
 /* The probability of x of discrete Laplace noise of this scale, all of it where reach is 0, else from -reach to reach */
