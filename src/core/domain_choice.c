@@ -184,15 +184,6 @@ race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exac
  */
 #define SHARES		32
 
-/*
- * What is read of a column: categories, and three more cells, the others together, what is missing, and all records.  How many
- * categories there will be is not public; they are taken to be so many.  Of three tables, with m of 1, 10 and 30 and epsilon of .1, 1
- * and 10, the root of the sum of squared errors is 5 % above that with the best share in hindsight, with 16 categories 3 %; but
- * thresholds are 2 to 9 % above those of all of the budget, with 16 categories 5 to 19 % (test/bench/choice.py, CHOICE.md).
- */
-#define CATEGORIES_READ		64.0
-#define OTHERS_READ			3.0
-
 /* The variance of a cell's number of records, in one of so many tables of one column that share a budget evenly */
 static double
 table_variance(const RaceChoiceRequest *request, double epsilon, double delta)
@@ -217,7 +208,7 @@ plan_error(const RaceChoiceRequest *request, const RaceThreshold *threshold, dou
 	if (request->summed > 0)
 		of_category = 1 / (1 / of_cell + 1 / (race_threshold_variance(threshold) * (double) request->summed));
 	return choices * ((double) threshold->least * (double) threshold->least + of_category) +
-		(choices * OTHERS_READ / CATEGORIES_READ + request->columns - choices) * of_cell;
+		(choices * RACE_OTHERS_READ / RACE_CATEGORIES_READ + request->columns - choices) * of_cell;
 }
 
 /* Plan with a share of the budget for all choices; returns the expected squared error, infinite if noise would be too large. */

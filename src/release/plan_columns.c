@@ -60,7 +60,8 @@ typedef struct ColumnsPlan
 	int64	   *counts;			/* [groups of all columns], before any are joined */
 	int64		scores[RACE_SELECT_SCORES];
 	uint64		count_noise;
-	double		variance[RACE_GRAPH_COLUMNS];	/* of a cell's number of records, of each column */
+	double		variance[RACE_GRAPH_COLUMNS];	/* of a cell's number of records, of each column; */
+	double		others[RACE_GRAPH_COLUMNS]; /* and that of a cell which is no category that was measured when it was chosen */
 	List	   *lines;
 	RaceResultRow row;
 } ColumnsPlan;
@@ -322,6 +323,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
+	memcpy(plan->others, plan->variance, sizeof(plan->others));
 	for (uint32 i = 0; i < select->columns; i++)
 		if (plan->counted.domains[i].chosen && plan->choice_request.summed > 0)
 			plan->variance[i] = 1 / (1 / plan->variance[i] +
@@ -423,10 +425,11 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	double		precision = 1 / race_select_variance(select, plan->count_noise);
 	int			triples = 0;
 
-	/* the last cells of columns whose categories were measured when they were chosen tell less */
+	/* as the plan of choices has it, of a column whose categories are chosen there are so many, and two more cells */
 	for (int i = 0; i < counted->columns; i++)
-		if (!(counted->domains[i].chosen && plan->choice_request.summed > 0))
-			precision += 1 / (plan->variance[i] * select->cells[i]);
+		precision += 1 / (counted->domains[i].chosen && plan->choice_request.summed > 0 ?
+						  plan->variance[i] * RACE_CATEGORIES_READ + plan->others[i] * (RACE_OTHERS_READ - 1) :
+						  plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	if (counted->chosen > 0)
 		add_line(plan, "persons of a category that is chosen as often as not", (double) plan->choice.threshold.least, "persons");
