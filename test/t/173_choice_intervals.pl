@@ -53,9 +53,12 @@ is($alike, 't', 'race_count answers as race_crosstab does');
 ($all, $near, $few, $control) = split /\|/, sql(<<'END');
 SELECT avg((n BETWEEN lower AND upper)::int), avg((n BETWEEN lower AND upper)::int) FILTER (WHERE persons < least + 2 * error),
 	avg((n BETWEEN lower AND upper)::int) FILTER (WHERE true_persons <= least - error),
-
+	avg((n >= 2 * count - upper)::int) FILTER (WHERE true_persons <= least - error) FROM answers WHERE name = 'several'
 END
 cmp_ok($all, '>=', 0.93, sprintf 'several records of a word: intervals hold %.3f', $all);
 cmp_ok($near, '>=', 0.85, sprintf '... near the least number that passes %.3f', $near);
 cmp_ok($few, '>=', 0.85, sprintf '... of those of fewer persons %.3f', $few);
+cmp_ok($control, '<', 0.85, sprintf 'control: without what passing tells %.3f', $control);
+diag sql("SELECT name, count(*), count(*) FILTER (WHERE persons < least + 2 * error), count(*) FILTER (WHERE true_persons <= least - error), max(least), max(error), avg(upper - lower), avg((n >= 2 * count - upper)::int) FILTER (WHERE true_persons <= least - 1.5 * error),
+ avg((n BETWEEN lower AND upper)::int) FILTER (WHERE true_persons <= least - 1.5* error), count(*) FILTER (WHERE true_persons <= least - 1.5* error) FROM answers GROUP BY 1");
 done_testing();
