@@ -276,7 +276,7 @@ CREATE FUNCTION _racepriv._race_state_categories(
 	ORDER BY d.place LIMIT 1
 $$;
 COMMENT ON FUNCTION _racepriv._race_state_categories(jsonb, text[], bigint[], float8, bigint, bigint) IS
-	'domains with the categories of the first column whose categories are still to be chosen, their noisy numbers of persons, the standard deviation of that noise, the least number that passes, and how many add up to one of records; and the column';
+	'domains with the categories of the first column whose categories are still to be chosen: noisy numbers of persons, their standard deviation, the least that passes, how many add up to one of records; and the column';
 
 -- A version that counted other cells could not be compared with those before.
 CREATE FUNCTION _racepriv._race_check_domains(name text, dataset text, domains jsonb) RETURNS void

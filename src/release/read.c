@@ -606,12 +606,12 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	return parts.sketches;
 }
 
-/* A value that passes, and the noisy numbers of its persons, and records */
+/* A value that passes, the noisy number of its persons, and how many records more these have */
 typedef struct Chosen
 {
 	Datum		value;			/* text */
 	int64		noisy;
-	int64		records;
+	int64		further;
 } Chosen;
 
 /*
@@ -622,7 +622,6 @@ typedef struct Choice
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceThreshold *threshold;
-	uint64		summed;			/* numbers of persons that add up to one of records */
 	MemoryContext context;
 	Chosen	   *values;			/* [2 * most + 1] */
 	int			n;
@@ -658,8 +657,7 @@ receive_value(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
-	chosen.records = race_threshold_records(race_strong_random(), choice->threshold, choice->summed, chosen.noisy,
-											DatumGetInt64(slot->tts_values[2]));
+	chosen.further = DatumGetInt64(slot->tts_values[2]);
 	if (choice->n > 2 * choice->most)
 		keep_most(choice);
 	caller = MemoryContextSwitchTo(choice->context);
@@ -681,7 +679,6 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, int64 **pe
 	Choice		choice = {
 		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
 		.threshold = &checked->choice.threshold,
-		.summed = checked->summed,
 		.context = CurrentMemoryContext,
 		.most = asked->most_chosen
 	};
@@ -693,13 +690,15 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, int64 **pe
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
 	numbers->n = choice.n;
-	numbers->variance = race_threshold_variance(choice.threshold) * (double) Max(choice.summed, 1);
+	numbers->variance = race_threshold_variance(choice.threshold) * (double) Max(checked->summed, 1);
 	numbers->numbers = palloc(choice.n * sizeof(int64));
 	*persons = palloc(choice.n * sizeof(int64));
 	for (int k = 0; k < choice.n; k++)
 	{
 		values[k] = choice.values[k].value;
-		numbers->numbers[k] = choice.values[k].records;
+		CHECK_FOR_INTERRUPTS();
+		numbers->numbers[k] = race_threshold_records(race_strong_random(), choice.threshold, checked->summed, choice.values[k].noisy,
+													 choice.values[k].further);
 		(*persons)[k] = choice.values[k].noisy;
 	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
