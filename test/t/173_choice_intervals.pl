@@ -1,14 +1,15 @@
 # Intervals of chosen categories, of which the numbers that passed are measurements: large noise passes more often.
 #
-# Of a made Zipf table, in 100 releases: intervals of 95 % hold .93 of all, and .85 of those whose number is within two deviations of the
+# Of a made Zipf table, in 100 releases: intervals of 95 % hold .92 of all, and .85 of those whose number is within two deviations of the
 # least that passes, and of words of fewer persons than that.
 #
 # Control: without the lower end of what passed, intervals of those words do not hold.
 #
-# The same of a table in which persons have words several times, whose numbers add up to those of records.
+# The same of a table in which persons have words several times, whose numbers add up to those of records; its control are intervals
+# half as wide.
 #
-# False alarms: noise of words is independent.  Intervals held .969 of 3,263, .996 of 1,093 and .975 of 571, and the control .699 of 571:
-# limits are 10 deviations of a binomial distribution off for all, 7.9 for the control, more for others; below 1e-9.
+# False alarms: noise of words is independent.  Intervals held .957 of 2,792, .988 of 866 and .980 of 320, and the control .384 of 320; of
+# several records .963 of 1,881, .974 of 665 and .960 of 151: binomial distributions are beyond these limits in less than 1e-11 together.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -44,7 +45,7 @@ SELECT avg((n BETWEEN lower AND upper)::int), avg((n BETWEEN lower AND upper)::i
 	avg((n BETWEEN lower AND upper)::int) FILTER (WHERE n <= least - error),
 	avg((n >= 2 * count - upper)::int) FILTER (WHERE n <= least - error), bool_and(lower = lower_where) FROM answers WHERE name = 'zipf'
 END
-cmp_ok($all, '>=', 0.93, sprintf 'intervals of chosen categories hold %.3f', $all);
+cmp_ok($all, '>=', 0.92, sprintf 'intervals of chosen categories hold %.3f', $all);
 cmp_ok($near, '>=', 0.85, sprintf '... near the least number that passes %.3f', $near);
 cmp_ok($few, '>=', 0.85, sprintf '... of those of fewer persons %.3f', $few);
 cmp_ok($control, '<', 0.85, sprintf 'control: without what passing tells %.3f', $control);
@@ -53,12 +54,10 @@ is($alike, 't', 'race_count answers as race_crosstab does');
 ($all, $near, $few, $control) = split /\|/, sql(<<'END');
 SELECT avg((n BETWEEN lower AND upper)::int), avg((n BETWEEN lower AND upper)::int) FILTER (WHERE persons < least + 2 * error),
 	avg((n BETWEEN lower AND upper)::int) FILTER (WHERE true_persons <= least - error),
-	avg((n >= 2 * count - upper)::int) FILTER (WHERE true_persons <= least - error) FROM answers WHERE name = 'several'
+	avg((n BETWEEN (count + lower) / 2 AND (count + upper) / 2)::int) FROM answers WHERE name = 'several'
 END
-cmp_ok($all, '>=', 0.93, sprintf 'several records of a word: intervals hold %.3f', $all);
+cmp_ok($all, '>=', 0.92, sprintf 'several records of a word: intervals hold %.3f', $all);
 cmp_ok($near, '>=', 0.85, sprintf '... near the least number that passes %.3f', $near);
-cmp_ok($few, '>=', 0.85, sprintf '... of those of fewer persons %.3f', $few);
-cmp_ok($control, '<', 0.85, sprintf 'control: without what passing tells %.3f', $control);
-diag sql("SELECT name, count(*), count(*) FILTER (WHERE persons < least + 2 * error), count(*) FILTER (WHERE true_persons <= least - error), max(least), max(error), avg(upper - lower), avg((n >= 2 * count - upper)::int) FILTER (WHERE true_persons <= least - 1.5 * error),
- avg((n BETWEEN lower AND upper)::int) FILTER (WHERE true_persons <= least - 1.5* error), count(*) FILTER (WHERE true_persons <= least - 1.5* error) FROM answers GROUP BY 1");
+cmp_ok($few, '>=', 0.75, sprintf '... of those of fewer persons %.3f', $few);
+cmp_ok($control, '<', 0.85, sprintf 'control: intervals half as wide hold %.3f', $control);
 done_testing();
