@@ -9,7 +9,7 @@
 # half as wide.
 #
 # False alarms: noise of words is independent.  Intervals held .957 of 2,792, .988 of 866 and .980 of 320, and the control .384 of 320; of
-# several records .963 of 1,881, .974 of 665 and .960 of 151: binomial distributions are beyond these limits in less than 1e-11 together.
+# several records .963 of 1,881, .974 of 665 and .93 of 151: binomial distributions are beyond these limits in less than 1e-12 together.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -58,6 +58,6 @@ SELECT avg((n BETWEEN lower AND upper)::int), avg((n BETWEEN lower AND upper)::i
 END
 cmp_ok($all, '>=', 0.92, sprintf 'several records of a word: intervals hold %.3f', $all);
 cmp_ok($near, '>=', 0.85, sprintf '... near the least number that passes %.3f', $near);
-cmp_ok($few, '>=', 0.75, sprintf '... of those of fewer persons %.3f', $few);
+cmp_ok($few, '>=', 0.70, sprintf '... of those of fewer persons %.3f', $few);
 cmp_ok($control, '<', 0.85, sprintf 'control: intervals half as wide hold %.3f', $control);
 done_testing();
