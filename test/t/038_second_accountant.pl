@@ -60,10 +60,11 @@ END
 			$joint++;
 			sql(<<"END");
 CALL race_release_sketch('choice$n', 't$n', 'l2(dims=2, rows=8, range=16)', 'x', 2, 1e-6, label => 'town');
-CREATE TABLE u$n AS SELECT * FROM t$n;
-CALL race_protect('u$n', 'u$n', 50, 1e-3, unit_column => 'person', neighbors => '$neighbors', max_contributions => 10 * $m);
+CREATE TABLE u$n (LIKE t$n INCLUDING ALL);
+INSERT INTO u$n TABLE t$n;
+CALL race_protect('u$n', 'u$n', 50, 1e-3, unit_column => 'person', neighbors => '$neighbors', max_contributions => 10);
 CALL race_release('joint$n', 'u$n', '{town}', 2, 1e-6);
-CALL race_release('joint two$n', 'u$n', '{town,age}', 1, 1e-5);
+CALL race_release('joint two$n', 'u$n', '{town,age}', 0.3, 1e-4);
 END
 		}
 	}
