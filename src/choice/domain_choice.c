@@ -98,26 +98,20 @@ variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
 }
 
 /*
- * Half of delta is for the noise, half for categories of one person.  Discrete Gaussian noise is k or more with at most the
- * probability that a normal number is k - 1/2 or more, if that is a deviation or more: the density is convex there, so each
- * term is at most the integral around it, and the sum of all terms is at least that of the density (Canonne, Kamath &
- * Steinke 2020, fact 18).
+ * Set the threshold that Gaussian noise takes a category of one person to with this probability.  Discrete Gaussian noise is k or
+ * more with at most the probability that a normal number is k - 1/2 or more, if that is a deviation or more: the density is
+ * convex there, so each term is at most the integral around it, and the sum of all terms is at least that of the density
+ * (Canonne, Kamath & Steinke 2020, fact 18).
  */
 static bool
-plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
+set_threshold(double tail, uint64_t categories, uint64_t variance, RaceThreshold *threshold)
 {
-	double		tail = delta / 2 / (double) categories * (1 - RACE_MARGIN);
-	RaceGaussianAccount account = race_gaussian_account(epsilon, delta / 2, exact, (double) categories);
-	double		deviation;
+	double		deviation = race_up(sqrt((double) variance));
 	double		low = 1;
 	double		high = 37;		/* erfc is above 0 there */
 
-	threshold->noise = account.allowed > 0 ? race_variance_for_rho(account.allowed, categories) : 0;
-	if (threshold->noise == 0 || threshold->noise > RACE_MAX_VARIANCE - account.added || normal_tail(high) > tail)
+	if (normal_tail(high) > tail)
 		return false;
-	threshold->noise += account.added;
-	if (exact)
-		threshold->noise = variance_of_numbers(epsilon, delta / 2, categories, threshold->noise);
 	for (int i = 0; i < 100; i++)
 	{
 		double		middle = (low + high) / 2;
@@ -127,12 +121,36 @@ plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, Rac
 		else
 			high = middle;
 	}
-	deviation = race_up(sqrt((double) threshold->noise));
 	threshold->mechanism = RACE_MECHANISM_GAUSSIAN;
+	threshold->noise = variance;
 	threshold->reach = 0;
 	threshold->least = 1 + (int64_t) ceil(high * (1 + RACE_MARGIN) * deviation + 0.5);
-	threshold->rho = race_rho_of_sum(categories, 1, threshold->noise, 1);
+	threshold->rho = race_rho_of_sum(categories, 1, variance, 1);
 	return true;
+}
+
+/* The least variance that costs at most a part of what an account allows; 0 if it would be too large */
+static uint64_t
+variance_of_account(const RaceGaussianAccount *account, double part, uint64_t squared)
+{
+	uint64_t	variance = account->allowed * part > 0 ? race_variance_for_rho(race_down(account->allowed * part), squared) : 0;
+
+	return variance == 0 || variance > RACE_MAX_VARIANCE - account->added ? 0 : variance + account->added;
+}
+
+/* Half of delta is for the noise, half for categories of one person. */
+static bool
+plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
+{
+	double		tail = delta / 2 / (double) categories * (1 - RACE_MARGIN);
+	RaceGaussianAccount account = race_gaussian_account(epsilon, delta / 2, exact, (double) categories);
+	uint64_t	variance = variance_of_account(&account, 1, categories);
+
+	if (variance == 0)
+		return false;
+	if (exact)
+		variance = variance_of_numbers(epsilon, delta / 2, categories, variance);
+	return set_threshold(tail, categories, variance, threshold);
 }
 
 double
@@ -183,25 +201,57 @@ table_variance(const RaceChoiceRequest *request, double epsilon, double delta)
 	return squared / (2 * race_gaussian_account(epsilon, delta, !request->substitute, squared).allowed);
 }
 
+/* The expected squared error of a plan, with this variance of a cell's number of records */
+static double
+plan_error(const RaceChoiceRequest *request, const RaceThreshold *threshold, double of_cell)
+{
+	double		choices = request->choices;
+	double		of_category = of_cell;
+
+	if (request->summed > 0)
+		of_category = 1 / (1 / of_cell + 1 / (race_threshold_variance(threshold) * (double) request->summed));
+	return choices * ((double) threshold->least * (double) threshold->least + of_category) +
+		(choices * RACE_OTHERS_READ / RACE_CATEGORIES_READ + request->columns - choices) * of_cell;
+}
+
 /* Plan with a share of the budget for all choices; returns the expected squared error, infinite if noise would be too large. */
 static double
 plan_share(const RaceChoiceRequest *request, int share, bool pure, RaceChoicePlan *plan)
 {
 	double		choices = request->choices;
-	double		of_category;
-	double		of_cell;
 
+	plan->joint_squared = plan->joint_variance = 0;
 	plan->epsilon = race_down(race_down(request->epsilon * share) / SHARES / choices);
 	plan->delta = pure ? race_down(request->delta / choices) : race_down(race_down(request->delta * share) / SHARES / choices);
 	plan->rest_epsilon = race_down(race_down(request->epsilon * (SHARES - share)) / SHARES);
 	plan->rest_delta = pure ? 0 : race_down(race_down(request->delta * (SHARES - share)) / SHARES);
 	if (!race_threshold_plan(plan->epsilon, plan->delta, request->numbers, !request->substitute, &plan->threshold))
 		return INFINITY;
-	of_cell = of_category = table_variance(request, plan->rest_epsilon, plan->rest_delta);
-	if (request->measured)
-		of_category = 1 / (1 / of_cell + 1 / race_threshold_variance(&plan->threshold));
-	return choices * ((double) plan->threshold.least * (double) plan->threshold.least + of_category) +
-		(request->columns - choices) * of_cell;
+	return plan_error(request, &plan->threshold, table_variance(request, plan->rest_epsilon, plan->rest_delta));
+}
+
+/*
+ * The same where choices and tables share what one account of Gaussian noise allows, of all of epsilon and half of delta: squared costs
+ * add up, where an epsilon of each adds up itself.  The other half of delta is for categories of one person.
+ */
+static double
+plan_joint(const RaceChoiceRequest *request, int share, RaceChoicePlan *plan)
+{
+	double		m = (double) request->records;
+	double		squared = (request->substitute ? 2 : 1) * m * m * request->columns;
+	double		delta = race_down(request->delta / 2);
+	RaceGaussianAccount account = race_gaussian_account(request->epsilon, delta, !request->substitute, squared);
+
+	plan->epsilon = 0;
+	plan->delta = race_down(delta / request->choices);
+	plan->rest_epsilon = request->epsilon;
+	plan->rest_delta = delta;
+	plan->joint_squared = (uint64_t) request->choices * request->numbers;
+	plan->joint_variance = variance_of_account(&account, (double) share / SHARES, plan->joint_squared);
+	if (plan->joint_variance == 0 ||
+		!set_threshold(plan->delta / (double) request->numbers * (1 - RACE_MARGIN), request->numbers, plan->joint_variance, &plan->threshold))
+		return INFINITY;
+	return plan_error(request, &plan->threshold, squared / (2 * account.allowed * (1 - (double) share / SHARES)));
 }
 
 bool
@@ -210,10 +260,11 @@ race_choice_plan(const RaceChoiceRequest *request, RaceChoicePlan *plan)
 	double		least = INFINITY;
 
 	for (int share = 1; share < SHARES; share++)
-		for (int pure = 0; pure <= request->may_be_pure; pure++)
+		/* apart; of tables also apart without a delta, and jointly */
+		for (int way = 0; way < (request->tables ? 3 : 1); way++)
 		{
 			RaceChoicePlan next;
-			double		error = plan_share(request, share, pure != 0, &next);
+			double		error = way == 2 ? plan_joint(request, share, &next) : plan_share(request, share, way == 1, &next);
 
 			if (error < least)
 			{
@@ -232,6 +283,18 @@ race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_
 		*noisy = race_noisy(random, persons, threshold->mechanism, threshold->noise);
 	while (threshold->reach > 0 && (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
 	return *noisy >= threshold->least;
+}
+
+int64_t
+race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint64_t summed, int64_t noisy, int64_t further)
+{
+	/* further records would have no noise */
+	if (summed <= 1)
+		return noisy;
+	/* bound: RACE_MOST_SUMMED */
+	for (uint64_t i = 1; i < summed; i++)
+		further = race_noisy(random, further, threshold->mechanism, threshold->noise);
+	return race_clamped_sum(noisy, further);
 }
 
 /*

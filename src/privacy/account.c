@@ -25,6 +25,14 @@ begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 	account->weight_bits = request->weight_bits;
 }
 
+/* Return what choices took of an account that adds so much to each variance; infinite if they had less. */
+static double
+cost_of_choices(const RaceRequest *request, uint64_t added)
+{
+	return request->chosen_variance <= added ? INFINITY :
+		race_rho_of_draw(request->chosen_squared, request->chosen_variance - added);
+}
+
 void
 race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, double squared)
 {
@@ -37,6 +45,8 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 
 		gaussian = race_gaussian_account(request->epsilon, request->delta, race_request_exact(request),
 										 change);
+		if (request->chosen_variance > 0)
+			gaussian.allowed = race_down(gaussian.allowed - cost_of_choices(request, gaussian.added));
 	}
 	account->allowed = gaussian.allowed;
 	account->added = gaussian.added;

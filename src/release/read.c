@@ -607,11 +607,12 @@ race_read_scores(const RaceAsked *asked, RaceChecked *checked, int n, Datum *lab
 	return parts.sketches;
 }
 
-/* A value that passes, and the noisy number of its persons */
+/* A value that passes, the noisy number of its persons, and how many records more these have */
 typedef struct Chosen
 {
 	Datum		value;			/* text */
 	int64		noisy;
+	int64		further;
 } Chosen;
 
 /*
@@ -646,7 +647,7 @@ keep_most(Choice *choice)
 		pfree(DatumGetPointer(choice->values[choice->n - 1].value));
 }
 
-/* A row (value, persons) of the query */
+/* A row (value, persons, further records) of the query */
 static bool
 receive_value(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -657,6 +658,7 @@ receive_value(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
+	chosen.further = DatumGetInt64(slot->tts_values[2]);
 	if (choice->n > 2 * choice->most)
 		keep_most(choice);
 	caller = MemoryContextSwitchTo(choice->context);
@@ -673,7 +675,7 @@ compare_chosen(const void *a, const void *b)
 }
 
 Datum
-race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, RaceColumnNumbers *numbers)
+race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, int64 **persons, RaceColumnNumbers *numbers)
 {
 	Choice		choice = {
 		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
@@ -689,12 +691,16 @@ race_read_chosen(const RaceAsked *asked, RaceChecked *checked, int i, RaceColumn
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
 	numbers->n = choice.n;
-	numbers->variance = race_threshold_variance(choice.threshold);
+	numbers->variance = race_threshold_variance(choice.threshold) * (double) Max(checked->summed, 1);
 	numbers->numbers = palloc(choice.n * sizeof(int64));
+	*persons = palloc(choice.n * sizeof(int64));
 	for (int k = 0; k < choice.n; k++)
 	{
 		values[k] = choice.values[k].value;
-		numbers->numbers[k] = choice.values[k].noisy;
+		CHECK_FOR_INTERRUPTS();
+		numbers->numbers[k] = race_threshold_records(race_strong_random(), choice.threshold, checked->summed, choice.values[k].noisy,
+													 choice.values[k].further);
+		(*persons)[k] = choice.values[k].noisy;
 	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
 }

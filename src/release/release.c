@@ -233,7 +233,7 @@ write_request(Release *release)
 	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
 
 /* Domains without the categories that a release chose */
-#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least}'::text[] ELSE d END ORDER BY n)" \
+#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least,persons_summed}'::text[] ELSE d END ORDER BY n)" \
 	" FROM jsonb_array_elements(" domains ") WITH ORDINALITY e (d, n))"
 
 /* Is there a release of that name, request and domains?  Error 42710 if of others. */
@@ -387,6 +387,16 @@ check_current(const Release *release, const RaceChecked *checked)
 		refuse_changed();
 }
 
+/*
+ * Let units keep different values first of a column that is counted alone, and whose categories a release chose or will choose: so
+ * more of them are found, and later versions count the same rows.
+ */
+static void
+spread_chosen(RaceAsked *asked, const RaceDomain *domains, int n)
+{
+	asked->spread = n == 1 && domains[0].chosen ? pstrdup(quote_identifier(domains[0].name)) : NULL;
+}
+
 /* Set the cells of columns whose categories were chosen, of the parameters that were made without these. */
 static void
 use_chosen_cells(Release *release)
@@ -406,19 +416,20 @@ use_chosen_cells(Release *release)
 			cells[i] = RaceDomainCells(&domains[i]);
 			groups[i] = domains[i].group;
 		}
+	spread_chosen(&release->asked, domains, n);
 	release->declared = release->asked.params_datum;
 	release->asked.params_datum = PointerGetDatum(race_params_datum(race_params_with_cells(params, cells, groups)));
 	release->asked.params = race_params_arg(release->asked.params_datum);
 }
 
 static Datum
-numbers_datum(const RaceColumnNumbers *numbers)
+numbers_datum(const int64 *numbers, int n)
 {
-	Datum	   *values = palloc(numbers->n * sizeof(Datum));
+	Datum	   *values = palloc(n * sizeof(Datum));
 
-	for (uint32 i = 0; i < numbers->n; i++)
-		values[i] = Int64GetDatum(numbers->numbers[i]);
-	return PointerGetDatum(construct_array(values, numbers->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	for (int i = 0; i < n; i++)
+		values[i] = Int64GetDatum(numbers[i]);
+	return PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /*
@@ -441,24 +452,26 @@ choose(Release *release, RaceChecked *checked)
 	for (int i = 0; i < list_length(asked->chosen); i++)
 	{
 		RaceColumnNumbers *numbers = palloc(sizeof(RaceColumnNumbers));
-		Datum		values = race_read_chosen(asked, checked, i, numbers);
+		int64	   *persons;
+		Datum		values = race_read_chosen(asked, checked, i, &persons, numbers);
 		RaceParameter parameters[] = {
 			{TEXTARRAYOID, values, false},
 			{JSONBOID, asked->domains, asked->domains == 0},
 			RaceText(RACE_OTHER),
-			{get_array_type(INT8OID), numbers_datum(numbers), false},
-			{FLOAT8OID, Float8GetDatum(sqrt(numbers->variance)), false},
-			{INT8OID, Int64GetDatum(checked->choice.threshold.least), false}
+			{get_array_type(INT8OID), numbers_datum(persons, numbers->n), false},
+			{FLOAT8OID, Float8GetDatum(sqrt(race_threshold_variance(&checked->choice.threshold))), false},
+			{INT8OID, Int64GetDatum(checked->choice.threshold.least), false},
+			{INT8OID, Int64GetDatum((int64) checked->summed), checked->summed == 0}
 		};
 
 		if (asked->domains == 0)
 			race_ledger_run(&release->ledger, "SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
 							lengthof(parameters), parameters);
 		else
-			race_ledger_run(&release->ledger, "SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6) s",
+			race_ledger_run(&release->ledger, "SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6, $7) s",
 							lengthof(parameters), parameters);
 		*(asked->domains == 0 ? &asked->labels : &asked->domains) = race_ledger_value(1, &isnull);
-		if (checked->measured)
+		if (checked->summed > 0)
 		{
 			numbers->column = DatumGetInt32(race_ledger_value(3, &isnull));
 			measured = lappend(measured, numbers);
@@ -836,6 +849,7 @@ use_values(RaceAsked *asked, const RaceDomain *domains, int n)
 			asked->chosen = lappend(asked->chosen, column);
 	}
 	appendStringInfoChar(&expression, ')');
+	spread_chosen(asked, domains, n);
 	asked->most_chosen = RACE_MOST_CHOSEN;
 	race_argument_set(asked, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data), false);
 }

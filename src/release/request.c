@@ -75,7 +75,7 @@ enum
 {
 	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
 	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_UNIT_KEY,
-	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS
+	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS, GIVE_SPREAD
 };
 
 typedef struct Template
@@ -116,6 +116,17 @@ give_label(Template *template, ParseState *pstate)
 	return race_analyze_expression(pstate, checked->dataset->relation,
 								   template->asked->label, template->asked->path,
 								   RACE_AS_LABEL, &checked->label, &checked->calls);
+}
+
+/* Give the values of which a unit keeps different ones first; as a column they are a part of the record. */
+static Node *
+give_spread(Template *template, ParseState *pstate)
+{
+	RaceChecked *checked = template->checked;
+	char	   *written;
+
+	return race_analyze_expression(pstate, checked->dataset->relation, template->asked->spread, template->asked->path,
+								   RACE_AS_LABEL, &written, &checked->calls);
 }
 
 static Node *
@@ -268,6 +279,9 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_SCORES_WEIGHT_BITS:
 			node = give_integer(template->checked->scores_noise.weight_bits);
 			break;
+		case GIVE_SPREAD:
+			node = give_spread(template, pstate);
+			break;
 	}
 	template->in_expression = false;
 	return node;
@@ -320,6 +334,13 @@ condition_of(const RaceAsked *asked)
 #define SERIES_ORDER	"good.unit, row_number() OVER (PARTITION BY good.unit ORDER BY good.at," \
 	" hashtextextended(concat(good.unit, ' ', good.label, ' ', good.x::text), 0))"
 
+/* Number the rows of a unit with the same value of a column, so that those with different ones come first. */
+static char *
+spread_text(const char *good)
+{
+	return psprintf("(SELECT found.*, row_number() OVER (PARTITION BY found.unit, found.spread) AS copy FROM %s found)", good);
+}
+
 /*
  * What each unit keeps: a subquery "kept" of so many of its rows, or of its distinct ones, and its condition; without a unit
  * all rows are kept.  Columns and the condition are of "good", which reads these values of the relation.
@@ -330,15 +351,21 @@ kept_text(const RaceDataset *dataset, const RaceAsked *asked, const char *column
 {
 	bool		by_unit = dataset->unit_column != NULL;
 	bool		counted = by_unit && asked->series != 0;
+	bool		spread = by_unit && !counted && asked->spread != NULL && asked->weight == NULL && dataset->max_contributions > 1;
 	const char *unit = by_unit ? quote_identifier(dataset->unit_column) : "NULL";
+	char	   *good = psprintf("(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)",
+								by_unit ? distinct : "", counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit,
+								values, counted ? psprintf(", %s AS at", quote_identifier(asked->by)) : "",
+								spread ? ", $15 COLLATE \"C\" AS spread" : "",
+								name_of(dataset->relation), condition_of(asked));
 
-	return psprintf("(SELECT %s, %s AS nth FROM (SELECT %s %s AS unit, %s%s FROM %s%s OFFSET 0) good WHERE %s AND %s) kept%s"
+	return psprintf("(SELECT %s, %s AS nth FROM %s good WHERE %s AND %s) kept%s"
 					" WHERE kept.nth <= %d%s",
 					columns,
-					counted ? SERIES_ORDER : by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
-					by_unit ? distinct : "", counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit, values,
-					counted ? psprintf(", %s AS at", quote_identifier(asked->by)) : "",
-					name_of(dataset->relation), condition_of(asked), by_unit ? "good.unit IS NOT NULL" : "true", condition,
+					counted ? SERIES_ORDER : !by_unit ? "1" :
+					psprintf("row_number() OVER (PARTITION BY good.unit ORDER BY %sgen_random_uuid())", spread ? "good.copy, " : ""),
+					spread ? spread_text(good) : good,
+					by_unit ? "good.unit IS NOT NULL" : "true", condition,
 					counted ? " LEFT JOIN " RACE_EARLIER_UNITS " used ON used.unit = kept.unit" : "",
 					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "");
 }
@@ -372,17 +399,18 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceAs
 	" AND " RACE_SCHEMA "._race_is_shown(" label ", false)"
 
 /*
- * How many persons have each value: each counts for as many values as she may have rows.  Where their numbers are those of
- * records, they are of the rows that a unit keeps; else of values, so that more are found.
+ * How many persons have each value, and how many records more these have: each counts for as many values as she may have rows.
+ * Where numbers of persons add up to those of records, they are of the rows that a unit keeps; else of values, so that more
+ * are found.
  */
 static char *
 choice_text(const RaceDataset *dataset, const RaceAsked *asked, bool measured)
 {
 	if (measured)
 		return psprintf("SELECT kept.label, %s FROM %s AND " MAY_BE_CHOSEN("kept.label") " GROUP BY kept.label",
-						dataset->unit_column != NULL ? "count(DISTINCT kept.unit)" : "count(*)",
+						dataset->unit_column != NULL ? "count(DISTINCT kept.unit), count(*) - count(DISTINCT kept.unit)" : "count(*), 0::int8",
 						kept_text(dataset, asked, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label", "true"));
-	return psprintf("SELECT kept.label, count(*) FROM %s GROUP BY kept.label",
+	return psprintf("SELECT kept.label, count(*), 0::int8 FROM %s GROUP BY kept.label",
 					kept_text(dataset, asked, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label", MAY_BE_CHOSEN("good.label")));
 }
 
@@ -561,7 +589,7 @@ analyze_choices(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *c
 		Query	   *query;
 
 		one.label = lfirst(cell);
-		query = analyze_template(ledger, &one, &again, choice_text(checked->dataset, &one, checked->measured));
+		query = analyze_template(ledger, &one, &again, choice_text(checked->dataset, &one, checked->summed > 0));
 		checked->calls = again.calls;
 		checked->choices = lappend(checked->choices, query);
 		again.probes = checked->probes;
@@ -699,6 +727,8 @@ plan_noise(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *checke
 									   dataset->max_contributions, dataset->neighbors,
 									   asked->fit);
 	checked->noise.levels = asked->levels;
+	checked->noise.chosen_squared = checked->choice.joint_squared;
+	checked->noise.chosen_variance = checked->choice.joint_variance;
 	checked->noise.zcdp = race_ledger_in_zcdp(ledger, dataset->budget);
 	use_weights(asked, asked->params, &checked->noise);
 	if (asked->calibrate == 0)
@@ -717,8 +747,8 @@ numbers_changed(int max_contributions, bool substitute)
 	return (uint64) max_contributions * (substitute ? 2 : 1);
 }
 
-bool
-race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns)
+uint64
+race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns, bool alone)
 {
 	const ListCell *cell;
 
@@ -739,9 +769,9 @@ race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const
 						" AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class r ON r.oid = $1 WHERE h.inhparent = $1 AND r.relkind <> 'p')",
 						lengthof(parameters), parameters);
 		if (!DatumGetBool(race_ledger_value(1, &isnull)))
-			return false;
+			return alone && dataset->max_contributions <= RACE_MOST_SUMMED ? dataset->max_contributions : 0;
 	}
-	return true;
+	return 1;
 }
 
 static void
@@ -759,7 +789,7 @@ plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 		.numbers = numbers_changed(dataset->max_contributions, substitute),
 		.records = (int64) dataset->max_contributions * Max(asked->weight_max, 1),
 		.substitute = substitute,
-		.may_be_pure = tables
+		.tables = tables
 	};
 	const char *hint = "Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
 
@@ -776,9 +806,9 @@ plan_threshold(const RaceLedger *ledger, const RaceAsked *asked, RaceChecked *ch
 				 errdetail("Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
 				 errhint("%s", hint)));
 	/* what counts weights or divides records by a measure counts no persons */
-	checked->measured = tables && asked->weight == NULL && asked->measure == NULL &&
-		race_choice_measures(ledger, dataset, asked->chosen);
-	request.measured = checked->measured;
+	if (tables && asked->weight == NULL && asked->measure == NULL)
+		checked->summed = race_choice_measures(ledger, dataset, asked->chosen, asked->spread != NULL);
+	request.summed = checked->summed;
 	if (!race_choice_plan(&request, &checked->choice))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -47,6 +47,7 @@ typedef struct RaceAsked
 	bool		choose_labels;	/* not listed: the first version chooses them, and counts the rest as RACE_OTHER */
 	List	   *chosen;			/* expressions whose values this version chooses: the label, or columns */
 	int			most_chosen;	/* values of each */
+	char	   *spread;			/* the column, if it is counted alone: a unit with more rows keeps different values of it first; or NULL */
 	char	   *weight;			/* an expression, or NULL: how many records a row stands for, */
 	int			weight_max;		/* at most; else 0 */
 	char	   *described;		/* a column whose bounds are wanted, in place of a release; or NULL */
@@ -149,10 +150,10 @@ typedef struct RaceChecked
 	RaceLineage *lineage;
 	RaceRequest noise;			/* of the sketches */
 	RaceChoicePlan choice;		/* of each value that is chosen; */
-	bool		measured;		/* are numbers of its persons those of its records? */
+	uint64		summed;			/* numbers of its persons that add up to that of its records, or 0: none do */
 	List	   *chosen_numbers; /* then of each column RaceColumnNumbers *, once they were read */
 	RaceBounds	bounds;			/* of asked->described */
-	List	   *choices;		/* and for each of asked->chosen the Query that gives (value, persons) */
+	List	   *choices;		/* and for each of asked->chosen the Query that gives (value, persons, further records) */
 	char	   *expression;		/* as PostgreSQL writes it, all names qualified */
 	char	   *label;			/* the same, or NULL */
 	char	   *value;			/* the same, or NULL */
@@ -211,10 +212,11 @@ typedef void RaceDescribe(FunctionCallInfo fcinfo, const RaceLedger *ledger, Rac
 extern Datum race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare);
 
 /*
- * Are the persons of a value as many as its records, so that their noisy number measures these, too?  If a unit has one record
- * of each value of a column that is chosen, as a unique index says, or one altogether.
+ * Return how many noisy numbers of persons add up to one of records, which is then measured by them, too (race_threshold_records());
+ * 0: none do.  It is one if a unit has one record of each value of a column that is chosen, as a unique index says, or one
+ * altogether.  Of a column that is counted alone it is as many as a unit may have records.
  */
-extern bool race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns);
+extern uint64 race_choice_measures(const RaceLedger *ledger, const RaceDataset *dataset, const List *columns, bool alone);
 
 /* The largest rho that all sketches of a request can have together */
 extern double race_checked_rho(const RaceAsked *asked, const RaceChecked *checked);

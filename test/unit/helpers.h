@@ -15,6 +15,7 @@
 
 #include "hash/table.h"
 #include "hash/moment_sums.h"
+#include "privacy/products.h"
 #include "privacy/noise.h"
 #include "privacy/sampler.h"
 
@@ -212,7 +213,7 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	params->rows = 1;
 	params->norm = norm;
 	params->clip = (uint8_t) clip;
-	params->range = (uint32_t) race_moments_counters(dims + 1);
+	params->range = (uint32_t) race_products_counters(dims + 1);
 	params->more = (uint32_t) (2 * dims * sizeof(double));
 	for (uint32_t i = 0; i < 2 * dims; i++)
 		bounds[i] = i < dims ? -1 : 2;

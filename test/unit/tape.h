@@ -7,7 +7,6 @@
 #define RACE_TEST_TAPE_H
 
 #include "privacy/counters.h"
-#include "choice/summary.h"
 #include "helpers.h"
 
 static void *
