@@ -73,7 +73,7 @@ BEGIN
 		EXECUTE format('ALTER TABLE taker ADD CHECK (%s) NOT VALID', 'x = ''1''');
 		UPDATE pg_constraint SET convalidated = true WHERE conname = 'taker_x_check';
 	END IF;
-	SELECT * INTO d FROM _racepriv._race_domain('taker'::regclass, 1::smallint, NULL, NULL, NULL, NULL, NULL);
+	SELECT * INTO d FROM _racepriv._race_columns_of_dataset('', 'taker'::regclass, NULL);
 	read := CASE WHEN d.kind IS NULL THEN '' ELSE coalesce(d.categories::text, d.lower || ' to ' || d.upper) END
 		|| CASE WHEN d.kind IS NOT NULL AND NOT (d.domain->>'null')::boolean THEN ' not null' ELSE '' END;
 	EXECUTE format('SELECT count(*), count(*) FILTER (WHERE CASE WHEN $1 IS NULL THEN false WHEN x IS NULL THEN $2 WHEN $1 = ''category'' THEN x::text <> ALL ($3) %s END) FROM taker',

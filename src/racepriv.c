@@ -15,7 +15,7 @@
 #include "hash/lsh.h"
 #include "sketch/server.h"
 #include "release/remote.h"
-#include "release/request.h"
+#include "release/terms.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");

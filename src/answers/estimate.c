@@ -84,12 +84,12 @@ race_question_record(const RaceQuestion *question, RaceColumn *columns)
 		race_call_site_record(question->site, columns);
 }
 
-void
-race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question)
+/* Open the sketch in the first argument and read the query in the second one. */
+static void
+start_question(FunctionCallInfo fcinfo, RaceQuestion *question)
 {
-	race_ask_sketch(race_call_site(fcinfo, sketch + 1), PG_GETARG_DATUM(sketch),
-					question);
-	race_ask_about(question, PG_GETARG_DATUM(sketch + 1));
+	race_ask_sketch(race_call_site(fcinfo, 1), PG_GETARG_DATUM(0), question);
+	race_ask_about(question, PG_GETARG_DATUM(1));
 }
 
 void
@@ -493,7 +493,7 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("groups must be at least 1")));
-	race_ask(fcinfo, 0, &question);
+	start_question(fcinfo, &question);
 	if (groups == 1 || !race_summary_kind(view->params)->hashed || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
 	rows = view->params->rows;
@@ -512,7 +512,7 @@ race_kde(PG_FUNCTION_ARGS)
 {
 	RaceQuestion question;
 
-	race_ask(fcinfo, 0, &question);
+	start_question(fcinfo, &question);
 	PG_RETURN_FLOAT8(race_estimate_mean(&question));
 }
 
@@ -577,7 +577,7 @@ race_estimate(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
-	race_ask(fcinfo, 0, &question);
+	start_question(fcinfo, &question);
 	if (gaussian)
 		estimate_gaussian(&question, PG_GETARG_FLOAT8(3), &estimate);
 	else

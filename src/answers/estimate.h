@@ -2,8 +2,8 @@
  * estimate.h
  *		The entry for all questions to a sketch; kernel sums, densities and their intervals
  *
- * A question is a function that tells something of the counters or the count.  Every
- * question begins here: the functions below look into the sketch, and raise 55000 if it
+ * A question is a function that returns something of the counters or the count.  The
+ * functions below open the sketch of a question about kernel sums, and raise 55000 if it
  * is a sum of noise shares that has too few of them.  What estimates a sum or a density
  * takes a RaceQuestion, which nobody else makes.
  *
@@ -36,9 +36,6 @@ typedef struct RaceQuestion
 	/* what is asked about instead of the last record of the site; or NULL */
 	const RaceColumn *lifted;
 } RaceQuestion;
-
-/* Ask the sketch in argument `sketch` about the query in argument `sketch` + 1. */
-extern void race_ask(FunctionCallInfo fcinfo, int sketch, RaceQuestion *question);
 
 /*
  * Ask a sketch, at a call site of the caller's; and then about a query, which may be partial

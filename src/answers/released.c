@@ -37,6 +37,7 @@
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "release/ledger.h"
+#include "release/names.h"
 #include "answers/classify.h"
 #include "answers/estimate.h"
 #include "answers/period.h"

@@ -17,7 +17,7 @@
 #include "answers/table_model.h"
 #include "choice/choose_tables.h"
 
-#define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (test/bench/TABLES.md) */
+#define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (`test/bench/run tables`) */
 #define LEAST_VARIANCE			1.0		/* in a fit: less would make it converge slowly, and for nothing */
 #define FEWER_CELLS				10		/* a fit begins where one ended whose cliques have fewer cells by this factor */
 

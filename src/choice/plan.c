@@ -329,8 +329,7 @@ race_choose_selection(const RaceRequest *request, const RaceParams *params, doub
 
 /*
  * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
- * beside a narrow one: then rows are better.  In 8 of 11 cases of a table this chose what was better
- * on it, and in none what had three times the error of the other (test/bench/LEARN-CONDITIONAL.md).
+ * beside a narrow one: then rows are better.
  */
 static bool
 grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RaceParams *grid,

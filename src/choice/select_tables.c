@@ -67,14 +67,14 @@
  * The tables of the first round are measured, and there is a second one, if they gain more than this part of what a second draw
  * of the tables of one column would.  (Of the errors of two columns, in a table of both, the squares add up, and a fit takes some
  * noise away.)  Of 1, .7 and .35, on 10 made tables each with strengths of dependence from .15 to .7, .35 was the largest that lost
- * nothing at epsilon = 1: distances became 5 % less at .1 (12 % where dependence is weak), .3 % less at 1 (test/bench/TABLES.md).
+ * nothing at epsilon = 1: distances became 5 % less at .1 (12 % where dependence is weak), .3 % less at 1 (`network` of test/bench/tables/tables.py).
  */
 #define SECOND_DRAW_PART	0.35
 
 /* A table is chosen if its score exceeds its cost by this number of standard deviations. */
 #define SCORE_DEVIATIONS	1
 
-/* The noise of a table of two columns counts so much, since the fit takes some of it (test/bench/TABLES.md, Three constants). */
+/* The noise of a table of two columns counts so much, since the fit takes some of it: with .5 to 1.4 errors of `test/bench/run tables` are alike. */
 #define PAIR_NOISE		0.8
 
 /*
@@ -99,7 +99,7 @@
 
 /*
  * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but that of pairs would
- * be off less.  Tables of one column keep this part then (test/bench/NUMBERS.md).
+ * be off less.  Tables of one column keep this part then (`test/bench/run numbers`).
  */
 #define FEW_COLUMNS			3
 #define FEW_ONE_WAY_PART	0.5

@@ -17,7 +17,7 @@
  *
  * A kernel is a similarity of two records between 0 and 1.  Each comes with a family
  * of hash functions h for which P[h(x) = h(y)] is that similarity.  All other code
- * asks the table, and never whether a kernel is this or that one.  CONTRIBUTING.md says how to add one.
+ * asks the table, and never whether a kernel is this or that one.  doc/extending.md says how to add one.
  */
 
 struct RaceParams;

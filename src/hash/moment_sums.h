@@ -49,8 +49,8 @@
 #define RACE_FEATURES_SQUARED	0.9
 
 /*
- * A deviation of a transformed column, beside the constant 1: LEARN-REGRESS.md, "Public rows"; from 1/3 to 1.7 the
- * errors are the same.  Larger numbers than MOST are cut: they are beyond any norm.
+ * A deviation of a transformed column, beside the constant 1: from 1/3 to 1.7 the errors that test/bench/public_rows.py
+ * prints are the same.  Larger numbers than MOST are cut: they are beyond any norm.
  */
 #define RACE_TRANSFORMED			0.5
 #define RACE_TRANSFORMED_MOST	0x1p100

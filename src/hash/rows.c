@@ -154,8 +154,9 @@ race_structured_length(const RaceParams *part)
 	return length;
 }
 
-size_t
-race_structured_all_words(const RaceParams *part, uint32_t rows)
+/* Return the number of words of signs of `rows` rows. */
+static size_t
+count_structured_words(const RaceParams *part, uint32_t rows)
 {
 	uint32_t	length = race_structured_length(part);
 
@@ -257,7 +258,7 @@ space_of(const RaceParams *params)
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		space.words += part->power * words_of_function(part);
-		space.signs += race_structured_all_words(part, params->rows);
+		space.signs += count_structured_words(part, params->rows);
 		space.workspace = larger(space.workspace, part->outputs);
 		space.workspace = larger(space.workspace,
 								 2 * race_structured_length(part) / RACE_LANES);
@@ -293,7 +294,7 @@ race_rows_init(RaceRows *rows, const RaceParams *params)
 		next.params = part;
 		next.words = words_of_function(part);
 		rows->part[rows->parts++] = next;
-		next.signs += race_structured_all_words(part, params->rows);
+		next.signs += count_structured_words(part, params->rows);
 		next.function += part->power;
 		next.position += part->power * next.words;
 		if (part->sequence == RACE_SEQUENCE_SOBOL)

@@ -162,14 +162,12 @@ race_is_structured(const RaceParams *part)
 /* D, also the number of rows of a group, which share a transform; 0 for other sequences */
 extern uint32_t race_structured_length(const RaceParams *part);
 
-/* The number of words of signs of a transform; and of those of `rows` rows */
+/* Return the number of words of signs of a transform. */
 static inline size_t
 race_structured_words(const RaceParams *part)
 {
 	return (size_t) RACE_STRUCTURED_ROUNDS * race_structured_length(part) / 64;
 }
-
-extern size_t race_structured_all_words(const RaceParams *part, uint32_t rows);
 
 /* Where the signs of function j (of all parts) in the group of a row are */
 extern uint64_t *race_rows_signs(const RaceRows *rows, uint32_t j, uint32_t row);

@@ -22,7 +22,7 @@
 
 #include "release/column_source.h"
 #include "release/lineage.h"
-#include "release/release.h"
+#include "release/settings.h"
 
 /*
  * Expressions of views are put into each other, until there are columns of tables alone.  So what a view selects besides,

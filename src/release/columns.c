@@ -1,976 +1,31 @@
 /*
  * columns.c
- *		Public domains of columns: what the schema says of them, and what their owner does
+ *		Public domains of columns: what the schema says of them, what their owner does, and the cells that follow
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
-#include "access/table.h"
-#include "access/transam.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_attribute.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_constraint.h"
-#include "catalog/pg_enum.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/primnodes.h"
-#include "parser/parsetree.h"
-#include "optimizer/tlist.h"
-#include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/jsonb.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
-#include "sketch/authority.h"
-#include "sketch/domain.h"
-#include "sketch/server.h"
-#include "release/ledger.h"
+#include "release/columns.h"
 #include "release/lineage.h"
-#include "release/release.h"
-#include "release/request.h"
-
-/*
- * What a condition says of a column.
- *
- * Conditions of CHECK constraints belong to owners of tables and types.  They are read and never
- * evaluated: only constants in them count, compared by operators of PostgreSQL's own.
- *
- * A fact is an upper bound of what can be in the column.  A value that it excludes by mistake would have no cell that is true
- * of it, so what is not read exactly is no fact.
- */
-
-typedef struct Facts
-{
-	bool		not_null;
-	bool		not_nan;
-	bool		has_lower;
-	bool		has_upper;
-	bool		has_categories;
-	double		lower;			/* included, as upper */
-	double		upper;
-	List	   *categories;		/* of char * */
-	const char *unread;			/* why a list of values is no fact, or NULL */
-} Facts;
-
-/* What conditions are about: a column, or a value of a SQL domain */
-typedef struct Subject
-{
-	AttrNumber	column;			/* 0: the value of a SQL domain */
-	Oid			type;			/* without SQL domains */
-	bool		whole;
-} Subject;
-
-static Facts facts_of(const Subject *subject, Node *condition);
-
-/* Types of which operators compare values as those of one type: by the order and equality of their numbers, or by their bytes */
-typedef enum Family
-{
-	NO_FAMILY, NUMBERS, DAYS, INSTANTS, INTERVALS, TEXTS, PADDED_TEXTS, BOOLEANS, UUIDS, ENUMS
-} Family;
-
-static Family
-family_of(Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-			return NUMBERS;
-		case DATEOID:
-		case TIMESTAMPOID:
-			return DAYS;
-		case TIMESTAMPTZOID:
-			return INSTANTS;
-		case INTERVALOID:
-			return INTERVALS;
-		case TEXTOID:
-		case VARCHAROID:
-			return TEXTS;
-		case BPCHAROID:
-			return PADDED_TEXTS;
-		case BOOLOID:
-			return BOOLEANS;
-		case UUIDOID:
-			return UUIDS;
-		case ANYENUMOID:
-			return ENUMS;
-		default:
-			return get_typtype(type) == TYPTYPE_ENUM ? ENUMS : NO_FAMILY;
-	}
-}
-
-/*
- * Does a cast from one type to another keep values in order, as race_number_of() gives them?  A cast to real rounds, but of
- * smallint.
- */
-static bool
-is_widening(Oid from, Oid to)
-{
-	static const Oid ladder[] = {INT2OID, INT4OID, INT8OID, NUMERICOID, FLOAT8OID};
-	int			place[2] = {-1, -1};
-
-	for (size_t i = 0; i < lengthof(ladder); i++)
-	{
-		if (ladder[i] == from)
-			place[0] = (int) i;
-		if (ladder[i] == to)
-			place[1] = (int) i;
-	}
-	return (place[0] >= 0 && place[0] < place[1]) || (from == INT2OID && to == FLOAT4OID) ||
-		(from == FLOAT4OID && to == FLOAT8OID) || (from == DATEOID && to == TIMESTAMPOID);
-}
-
-/* Return an expression without casts that keep values as they are, but perhaps not which of them are equal. */
-static Node *
-strip_casts(Node *node)
-{
-	check_stack_depth();
-	/* bound: the depth of the expression */
-	for (;;)
-	{
-		if (IsA(node, RelabelType))
-			node = (Node *) ((RelabelType *) node)->arg;
-		else if (IsA(node, CollateExpr))
-			node = (Node *) ((CollateExpr *) node)->arg;
-		else if (IsA(node, ArrayCoerceExpr) && IsA(strip_casts((Node *) ((ArrayCoerceExpr *) node)->elemexpr), CaseTestExpr))
-			node = (Node *) ((ArrayCoerceExpr *) node)->arg;
-		else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid < FirstGenbkiObjectId &&
-				 ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
-				 list_length(((FuncExpr *) node)->args) == 1 &&
-				 is_widening(exprType(linitial(((FuncExpr *) node)->args)), ((FuncExpr *) node)->funcresulttype))
-			node = linitial(((FuncExpr *) node)->args);
-		else
-			return node;
-	}
-}
-
-static bool
-is_subject(const Subject *subject, Node *node)
-{
-	node = strip_casts(node);
-	if (subject->column == 0)
-		return IsA(node, CoerceToDomainValue);
-	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno == subject->column;
-}
-
-/* A comparison that keeps the equality and order of the subject's values */
-typedef struct Comparison
-{
-	const char *operator;		/* its name */
-	bool		in_floats;		/* are both sides compared as floats, of which several integers may be one? */
-} Comparison;
-
-/* Set how an operator of PostgreSQL's own compares values of the subject; false if it does not as their type does. */
-static bool
-read_operator(const Subject *subject, Oid operator, Oid collation, Comparison *comparison)
-{
-	Oid			left;
-	Oid			right;
-
-	/* some collations call different texts equal */
-	if (operator >= FirstGenbkiObjectId || (OidIsValid(collation) && !get_collation_isdeterministic(collation)))
-		return false;
-	op_input_types(operator, &left, &right);
-	comparison->operator = get_opname(operator);
-	comparison->in_floats = left == FLOAT4OID || left == FLOAT8OID;
-	return family_of(subject->type) != NO_FAMILY && family_of(left) == family_of(subject->type) &&
-		family_of(right) == family_of(subject->type);
-}
-
-typedef struct Constant
-{
-	Oid			type;
-	Datum		value;
-	bool		isnull;
-} Constant;
-
-#define EXACT_INTEGERS	0x1p53	/* below this, each integer is a double of its own */
-
-/* Return a cast of a number to real, which rounds; NULL if an expression is none. */
-static FuncExpr *
-cast_to_real(Node *node)
-{
-	FuncExpr   *cast = (FuncExpr *) node;
-
-	return IsA(node, FuncExpr) && cast->funcid < FirstGenbkiObjectId && cast->funcresulttype == FLOAT4OID &&
-		cast->funcformat != COERCE_EXPLICIT_CALL && list_length(cast->args) == 1 &&
-		family_of(exprType(linitial(cast->args))) == NUMBERS ? cast : NULL;
-}
-
-/* Set the constant that an expression is, but for casts; false if it is none. */
-static bool
-read_constant(Node *node, Constant *constant)
-{
-	FuncExpr   *cast;
-	double		x;
-	bool		decimal;
-
-	check_stack_depth();
-	node = strip_casts(node);
-	if (IsA(node, Const))
-	{
-		*constant = (Constant) {((Const *) node)->consttype, ((Const *) node)->constvalue, ((Const *) node)->constisnull};
-		return true;
-	}
-	cast = cast_to_real(node);
-	if (cast == NULL || !read_constant(linitial(cast->args), constant))
-		return false;
-	if (constant->isnull || family_of(constant->type) != NUMBERS)
-		return constant->isnull;
-	/* each cast rounds once, as PostgreSQL does it */
-	x = race_number_of(constant->type, constant->value);
-	if (constant->type == INT8OID && fabs(x) >= EXACT_INTEGERS)
-		return false;
-	decimal = constant->type == NUMERICOID && exprType(linitial(cast->args)) == NUMERICOID;
-	*constant = (Constant) {FLOAT4OID, Float4GetDatum(!decimal ? (float4) x :
-													  strtof(DatumGetCString(DirectFunctionCall1(numeric_out, constant->value)), NULL)), false};
-	return true;
-}
-
-/* Turn a constant into one of a type that values of the subject are compared with. */
-static void
-use_constant(const Subject *subject, bool in_floats, Constant *constant)
-{
-	Timestamp	time;
-	double		days;
-
-	if (constant->isnull)
-		return;
-	if (in_floats && family_of(constant->type) == NUMBERS && constant->type != FLOAT4OID)
-		*constant = (Constant) {FLOAT8OID, Float8GetDatum(race_number_of(constant->type, constant->value)), false};
-	else if (subject->type == TIMESTAMPOID && constant->type == DATEOID)
-	{
-		/* there are dates after all timestamps */
-		days = race_number_of(DATEOID, constant->value);
-		if (fabs(days) < (double) (END_TIMESTAMP / USECS_PER_DAY))
-			time = (Timestamp) days * USECS_PER_DAY;
-		else if (days > 0)
-			TIMESTAMP_NOEND(time);
-		else
-			TIMESTAMP_NOBEGIN(time);
-		*constant = (Constant) {TIMESTAMPOID, TimestampGetDatum(time), false};
-	}
-}
-
-/* What is known of a constant in a list */
-typedef enum Reading
-{
-	READ, NEVER_EQUAL, UNREAD
-} Reading;
-
-/* Read a constant that integers are compared with. */
-static Reading
-read_integer(const Constant *constant, int64 *integer)
-{
-	double		x;
-	char	   *text;
-	char	   *end;
-
-	switch (constant->type)
-	{
-		case INT2OID:
-			*integer = DatumGetInt16(constant->value);
-			return READ;
-		case INT4OID:
-			*integer = DatumGetInt32(constant->value);
-			return READ;
-		case INT8OID:
-			*integer = DatumGetInt64(constant->value);
-			return READ;
-		case NUMERICOID:
-			text = DatumGetCString(DirectFunctionCall1(numeric_out, constant->value));
-			errno = 0;
-			*integer = strtoll(text, &end, 10);
-			end += *end == '.' ? 1 + strspn(end + 1, "0") : 0;
-			return end == text || *end != '\0' || errno != 0 ? NEVER_EQUAL : READ;
-		case FLOAT4OID:
-		case FLOAT8OID:
-			x = race_number_of(constant->type, constant->value);
-			if (x != rint(x) || isinf(x))
-				return NEVER_EQUAL;
-			*integer = fabs(x) < EXACT_INTEGERS ? (int64) x : 0;
-			return fabs(x) < EXACT_INTEGERS ? READ : UNREAD;
-		default:
-			return UNREAD;
-	}
-}
-
-/* Read a constant as a category of the subject. */
-static Reading
-read_category(const Subject *subject, const Constant *constant, char **category)
-{
-	Family		family = family_of(constant->type);
-	Reading		reading;
-	int64		integer;
-
-	switch (family_of(subject->type))
-	{
-		case NUMBERS:
-			reading = read_integer(constant, &integer);
-			if (reading == READ)
-				*category = psprintf(INT64_FORMAT, integer);
-			return reading;
-		case TEXTS:
-			if (family != TEXTS)
-				return UNREAD;
-			*category = TextDatumGetCString(constant->value);
-			return READ;
-		case PADDED_TEXTS:
-			if (family != TEXTS && family != PADDED_TEXTS)
-				return UNREAD;
-			*category = TextDatumGetCString(DirectFunctionCall1(rtrim1, constant->value));
-			return READ;
-		case BOOLEANS:
-			*category = DatumGetBool(constant->value) ? "true" : "false";
-			return family == BOOLEANS ? READ : UNREAD;
-		case UUIDS:
-			if (family != UUIDS)
-				return UNREAD;
-			*category = DatumGetCString(DirectFunctionCall1(uuid_out, constant->value));
-			return READ;
-		case ENUMS:
-			if (constant->type != subject->type)
-				return UNREAD;
-			*category = OidOutputFunctionCall(F_ENUM_OUT, constant->value);
-			return READ;
-		default:
-			return UNREAD;
-	}
-}
-
-static int
-compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
-/* The categories of a list that are in another one, too */
-static List *
-common_categories(const List *list, const List *other)
-{
-	char	  **sorted = palloc(list_length(other) * sizeof(char *));
-	List	   *common = NIL;
-	size_t		n = 0;
-	ListCell   *cell;
-
-	foreach(cell, other)
-		sorted[n++] = lfirst(cell);
-	qsort(sorted, n, sizeof(char *), compare_names);
-	foreach(cell, list)
-		if (bsearch(&lfirst(cell), sorted, n, sizeof(char *), compare_names) != NULL)
-			common = lappend(common, lfirst(cell));
-	return common;
-}
-
-/* The values are at least, or at most, x. */
-static void
-set_bound(const Subject *subject, Facts *facts, bool upper, double x)
-{
-	if (subject->whole)
-		x = upper ? floor(x) : ceil(x);
-	if (upper)
-	{
-		facts->has_upper = true;
-		facts->upper = x;
-	}
-	else
-	{
-		facts->has_lower = true;
-		facts->lower = x;
-	}
-}
-
-/* Return the largest whole number that is not above a constant, as values of the subject have it.  Is it the constant? */
-static double
-floor_of(const Subject *subject, const Constant *constant, bool *is_whole)
-{
-	double		x = race_number_of(constant->type, constant->value);
-	Datum		whole;
-	Timestamp	time;
-
-	if (constant->type == NUMERICOID)
-	{
-		whole = DirectFunctionCall1(numeric_floor, constant->value);
-		*is_whole = DatumGetBool(DirectFunctionCall2(numeric_eq, whole, constant->value));
-		return race_number_of(NUMERICOID, whole);
-	}
-	if (subject->type == DATEOID && constant->type == TIMESTAMPOID)
-	{
-		time = DatumGetTimestamp(constant->value);
-		*is_whole = time % USECS_PER_DAY == 0;
-		return (double) (time / USECS_PER_DAY - (time % USECS_PER_DAY < 0));
-	}
-	*is_whole = x == floor(x);
-	return floor(x);
-}
-
-/*
- * The values are at least, or at most, a constant, or with an open bound above or below it; of whole numbers that is the next
- * one.  What is below anything else than NaN is not NaN, which is above all numbers.
- */
-static void
-set_bound_of_constant(const Subject *subject, Facts *facts, bool upper, const Constant *constant, bool open)
-{
-	bool		is_whole;
-	double		x;
-
-	if (!race_type_is_number(constant->type) || family_of(constant->type) != family_of(subject->type))
-		return;
-	x = race_number_of(constant->type, constant->value);
-	facts->not_nan |= upper && (open || !isnan(x));
-	if (!isfinite(x))
-		return;
-	if (subject->whole)
-	{
-		x = floor_of(subject, constant, &is_whole);
-		/* a whole number that is no double was rounded */
-		if (fabs(x) >= EXACT_INTEGERS)
-			x = nextafter(x, upper ? INFINITY : -INFINITY);
-		else if (upper ? open && is_whole : open || !is_whole)
-			x += upper ? -1 : 1;
-	}
-	set_bound(subject, facts, upper, x);
-}
-
-/* Add a value that the subject may have; false if it cannot be read exactly. */
-static bool
-add_value(const Subject *subject, Facts *facts, const Constant *constant)
-{
-	Facts		one = {0};
-	char	   *category;
-	Reading		reading;
-
-	if (race_type_is_category(subject->type))
-	{
-		reading = read_category(subject, constant, &category);
-		if (reading == READ)
-			facts->categories = lappend(facts->categories, category);
-		return reading != UNREAD;
-	}
-	set_bound_of_constant(subject, &one, false, constant, false);
-	set_bound_of_constant(subject, &one, true, constant, false);
-	if (!one.has_lower || !one.has_upper)
-		return false;
-	facts->lower = facts->has_lower ? Min(facts->lower, one.lower) : one.lower;
-	facts->upper = facts->has_upper ? Max(facts->upper, one.upper) : one.upper;
-	facts->has_lower = facts->has_upper = facts->not_nan = true;
-	return true;
-}
-
-/* The values are some constants: all of them, or nothing is known. */
-static void
-set_values(const Subject *subject, Facts *facts, bool in_floats, Constant *constants, int n)
-{
-	Facts		values = {.has_categories = n > 0 && race_type_is_category(subject->type)};
-
-	for (int i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		use_constant(subject, in_floats, &constants[i]);
-		if (constants[i].isnull)
-			values.unread = "a CHECK constraint compares it with NULL, which allows every value";
-		else if (!add_value(subject, &values, &constants[i]))
-			values.unread = "a CHECK constraint compares it with a value that is not read exactly";
-		if (values.unread != NULL)
-		{
-			facts->unread = values.unread;
-			return;
-		}
-	}
-	*facts = values;
-}
-
-/* x < 5, 5 > x, x = 5, x <> 'NaN' */
-static Facts
-facts_of_comparison(const Subject *subject, OpExpr *expression)
-{
-	Facts		facts = {0};
-	Comparison	comparison;
-	Constant	constant;
-	const char *operator;
-	bool		turned;
-
-	if (list_length(expression->args) != 2 ||
-		!read_operator(subject, expression->opno, expression->inputcollid, &comparison))
-		return facts;
-	turned = is_subject(subject, lsecond(expression->args));
-	if (!turned && !is_subject(subject, linitial(expression->args)))
-		return facts;
-	if (!read_constant(turned ? linitial(expression->args) : lsecond(expression->args), &constant))
-		return facts;
-	operator = comparison.operator;
-	use_constant(subject, comparison.in_floats, &constant);
-	if (strcmp(operator, "=") == 0)
-		set_values(subject, &facts, comparison.in_floats, &constant, 1);
-	else if (constant.isnull)
-		facts.unread = "a CHECK constraint compares it with NULL, which allows every value";
-	else if (strcmp(operator, "<>") == 0)
-		facts.not_nan = race_type_is_number(constant.type) && isnan(race_number_of(constant.type, constant.value));
-	else if ((operator[0] == '<' || operator[0] == '>') && (operator[1] == '\0' || strcmp(operator + 1, "=") == 0))
-		set_bound_of_constant(subject, &facts, (operator[0] == '<') != turned, &constant, operator[1] == '\0');
-	return facts;
-}
-
-/* Return the constants of an array, *n of them; NULL if it has anything else. */
-static Constant *
-constants_of(Node *list, int *n)
-{
-	Constant   *constants;
-	ListCell   *cell;
-
-	*n = 0;
-	if (IsA(list, Const) && !((Const *) list)->constisnull)
-	{
-		ArrayType  *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
-		int16		length;
-		bool		by_value;
-		char		align;
-		Datum	   *values;
-		bool	   *nulls;
-
-		get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values, &nulls, n);
-		constants = palloc((*n + 1) * sizeof(Constant));
-		for (int i = 0; i < *n; i++)
-			constants[i] = (Constant) {ARR_ELEMTYPE(array), values[i], nulls[i]};
-		return constants;
-	}
-	if (!IsA(list, ArrayExpr))
-		return NULL;
-	constants = palloc((list_length(((ArrayExpr *) list)->elements) + 1) * sizeof(Constant));
-	foreach(cell, ((ArrayExpr *) list)->elements)
-		if (!read_constant(lfirst(cell), &constants[(*n)++]))
-			return NULL;
-	return constants;
-}
-
-/* x IN (...), x = ANY (ARRAY[...]) */
-static Facts
-facts_of_list(const Subject *subject, ScalarArrayOpExpr *expression)
-{
-	Facts		facts = {0};
-	Comparison	comparison;
-	Constant   *constants;
-	int			n;
-
-	if (!expression->useOr || !read_operator(subject, expression->opno, expression->inputcollid, &comparison) ||
-		strcmp(comparison.operator, "=") != 0 || !is_subject(subject, linitial(expression->args)))
-		return facts;
-	constants = constants_of(strip_casts(lsecond(expression->args)), &n);
-	if (constants != NULL)
-		set_values(subject, &facts, comparison.in_floats, constants, n);
-	return facts;
-}
-
-/* Both hold. */
-static void
-add_facts(Facts *facts, const Facts *more)
-{
-	facts->not_null |= more->not_null;
-	facts->not_nan |= more->not_nan;
-	if (facts->unread == NULL)
-		facts->unread = more->unread;
-	if (more->has_lower && !(facts->has_lower && facts->lower >= more->lower))
-	{
-		facts->has_lower = true;
-		facts->lower = more->lower;
-	}
-	if (more->has_upper && !(facts->has_upper && facts->upper <= more->upper))
-	{
-		facts->has_upper = true;
-		facts->upper = more->upper;
-	}
-	if (more->has_categories && facts->has_categories)
-		facts->categories = common_categories(facts->categories, more->categories);
-	else if (more->has_categories)
-	{
-		facts->has_categories = true;
-		facts->categories = more->categories;
-	}
-}
-
-/* One of both holds. */
-static void
-join_facts(Facts *facts, const Facts *other)
-{
-	facts->not_null &= other->not_null;
-	facts->not_nan &= other->not_nan;
-	if (facts->unread == NULL)
-		facts->unread = other->unread;
-	facts->has_lower &= other->has_lower;
-	facts->lower = Min(facts->lower, other->lower);
-	facts->has_upper &= other->has_upper;
-	facts->upper = Max(facts->upper, other->upper);
-	facts->has_categories &= other->has_categories;
-	facts->categories = list_concat(facts->categories, other->categories);
-}
-
-/* A constraint holds for NULL, too: x IS NULL OR x > 0 says no more than x > 0, but of NULL. */
-static Facts
-facts_of_any(const Subject *subject, const List *conditions)
-{
-	Facts		facts = {0};
-	bool		first = true;
-	bool		null = false;
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-	{
-		NullTest   *test = lfirst(cell);
-
-		if (IsA(test, NullTest) && test->nulltesttype == IS_NULL && is_subject(subject, (Node *) test->arg))
-			null = true;
-		else
-		{
-			Facts		one = facts_of(subject, (Node *) test);
-
-			if (first)
-				facts = one;
-			else
-				join_facts(&facts, &one);
-			first = false;
-		}
-	}
-	facts.not_null &= !null;
-	return facts;
-}
-
-static Facts
-facts_of(const Subject *subject, Node *condition)
-{
-	Facts		facts = {0};
-	ListCell   *cell;
-
-	check_stack_depth();
-	switch (nodeTag(condition))
-	{
-		case T_OpExpr:
-			return facts_of_comparison(subject, (OpExpr *) condition);
-		case T_ScalarArrayOpExpr:
-			return facts_of_list(subject, (ScalarArrayOpExpr *) condition);
-		case T_NullTest:
-			facts.not_null = ((NullTest *) condition)->nulltesttype == IS_NOT_NULL &&
-				is_subject(subject, (Node *) ((NullTest *) condition)->arg);
-			return facts;
-		case T_BoolExpr:
-			if (((BoolExpr *) condition)->boolop == OR_EXPR)
-				return facts_of_any(subject, ((BoolExpr *) condition)->args);
-			if (((BoolExpr *) condition)->boolop == AND_EXPR)
-				foreach(cell, ((BoolExpr *) condition)->args)
-				{
-					Facts		more = facts_of(subject, lfirst(cell));
-
-					add_facts(&facts, &more);
-				}
-			return facts;
-		default:
-			return facts;
-	}
-}
-
-/*
- * What the schema says of a column.
- */
-
-typedef struct Column
-{
-	Oid			relation;
-	AttrNumber	number;
-	char	   *name;
-	Subject		subject;
-	Facts		facts;
-	bool		enforced;		/* does the server hold them? */
-	const char *source;			/* of what is known, or NULL */
-} Column;
-
-/*
- * Add what validated CHECK constraints say, of a relation or of a SQL domain.  Those that are not
- * inherited say nothing of rows of children.  A value of a domain may be NULL in spite of its constraints: an outer join or a
- * subquery that returns no row is not checked.
- */
-static void
-add_constraints(Column *column, const Subject *subject, bool domain, Oid object)
-{
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, domain ? Anum_pg_constraint_contypid : Anum_pg_constraint_conrelid,
-				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
-	scan = systable_beginscan(constraints, domain ? ConstraintTypidIndexId : ConstraintRelidTypidNameIndexId,
-							  true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_constraint constraint = (Form_pg_constraint) GETSTRUCT(tuple);
-		bool		isnull;
-		Datum		condition = heap_getattr(tuple, Anum_pg_constraint_conbin,
-											 RelationGetDescr(constraints), &isnull);
-		Facts		facts;
-
-		if (isnull || constraint->contype != CONSTRAINT_CHECK || !constraint->convalidated ||
-			constraint->connoinherit)
-			continue;
-#if PG_VERSION_NUM >= 180000
-		if (!constraint->conenforced)
-			continue;
-#endif
-		facts = facts_of(subject, stringToNode(TextDatumGetCString(condition)));
-		facts.not_null &= !domain;
-		add_facts(&column->facts, &facts);
-		if (facts.has_lower || facts.has_upper || facts.has_categories)
-			column->source = domain ? "domain" : "check";
-	}
-	systable_endscan(scan);
-	table_close(constraints, AccessShareLock);
-}
-
-/* Add what SQL domains say, the innermost first; the subject's type becomes that under them. */
-static void
-add_domains(Column *column, Oid type, int32 typmod)
-{
-	Oid			base = getBaseTypeAndTypmod(type, &typmod);
-	Subject		value = {0, base, race_type_is_whole(base)};
-
-	/* a scale of 0, as numeric_in() finds it in the modifier */
-	if (base == NUMERICOID && typmod >= (int32) VARHDRSZ)
-		value.whole = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 <= 0;
-	column->subject = value;
-	/* bound: domains over domains: a type is older than those over it */
-	while (get_typtype(type) == TYPTYPE_DOMAIN)
-	{
-		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-
-		if (!HeapTupleIsValid(tuple))
-			race_refuse_dropped("a type");
-		add_constraints(column, &value, true, type);
-		type = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
-		ReleaseSysCache(tuple);
-	}
-}
-
-/* Does a constraint hold that one column of a relation is NOT NULL?  From PostgreSQL 18 on it may be NOT VALID. */
-static bool
-is_not_null(Oid relation, AttrNumber number)
-{
-	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-	ReleaseSysCache(tuple);
-#if PG_VERSION_NUM >= 180000
-	if (result && (tuple = findNotNullConstraintAttnum(relation, number)) != NULL)
-	{
-		result = ((Form_pg_constraint) GETSTRUCT(tuple))->convalidated;
-		heap_freetuple(tuple);
-	}
-#endif
-	return result;
-}
-
-/*
- * Does this server hold the constraints of all rows that are read with a relation?  Not of rows on other servers, nor of
- * columns that are computed when they are read.
- */
-static bool
-is_enforced(Oid relation, AttrNumber number)
-{
-	ListCell   *cell;
-
-#if PG_VERSION_NUM >= 180000
-	if (get_attgenerated(relation, number) == ATTRIBUTE_GENERATED_VIRTUAL)
-		return false;
-#endif
-	(void) number;
-	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			return false;
-	return true;
-}
-
-bool
-race_column_is_not_null(Oid relation, AttrNumber number)
-{
-	char	   *name = get_attname(relation, number, true);
-	ListCell   *cell;
-
-	if (name == NULL || !is_enforced(relation, number))
-		return false;
-	/* a child may have dropped it, or never have had it */
-	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
-		if (!is_not_null(lfirst_oid(cell), get_attnum(lfirst_oid(cell), name)))
-			return false;
-	return true;
-}
-
-/* Which column of a relation is a column of a query?  False if it is none. */
-static bool
-trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
-{
-	Node	   *node = (Node *) get_tle_by_resno(query->targetList, number)->expr;
-
-	check_stack_depth();
-	/* bound: the depth of the query */
-	while (query->setOperations == NULL)
-	{
-		RangeTblEntry *entry;
-		Var		   *var = (Var *) strip_casts(node);
-
-		if (!IsA(var, Var) || var->varlevelsup > 0 || var->varattno <= 0)
-			return false;
-		entry = rt_fetch(var->varno, query->rtable);
-		switch (entry->rtekind)
-		{
-			case RTE_RELATION:
-				*relation = entry->relid;
-				*column = var->varattno;
-				return true;
-			case RTE_SUBQUERY:
-				return trace_query(entry->subquery, var->varattno, relation, column);
-			case RTE_JOIN:
-				node = list_nth(entry->joinaliasvars, var->varattno - 1);
-				break;
-			default:
-				return false;
-		}
-	}
-	return false;
-}
-
-/*
- * Add what is known of a column of a table, or of the table's column that a column of a view is.  An outer
- * join makes NULLs.
- */
-static void
-add_table(Column *column)
-{
-	Oid			relation = column->relation;
-	Subject		subject = column->subject;
-	List	   *views = NIL;
-	bool		nulls = false;
-
-	subject.column = column->number;
-	/* bound: the views, each once */
-	while (get_rel_relkind(relation) == RELKIND_VIEW)
-	{
-		Relation	view = race_relation_open(relation);
-		bool		found;
-
-		/* views that were replaced may read each other */
-		views = lappend_oid(views, relation);
-		found = trace_query(race_view_query(view), subject.column, &relation, &subject.column) &&
-			!list_member_oid(views, relation);
-		relation_close(view, AccessShareLock);
-		nulls = true;
-		if (!found)
-			return;
-	}
-	/* another type has other bounds: those of a cast */
-	if (getBaseType(get_atttype(relation, subject.column)) == subject.type)
-	{
-		column->enforced = is_enforced(relation, subject.column);
-		column->facts.not_null |= race_column_is_not_null(relation, subject.column);
-		add_constraints(column, &subject, false, relation);
-	}
-	column->facts.not_null &= !nulls && column->enforced;
-}
-
-/* Return the labels of an enum in their order, those that are among the facts' categories. */
-static List *
-enum_labels(Oid type, const Facts *facts)
-{
-	Relation	labels = table_open(EnumRelationId, AccessShareLock);
-	List	   *result = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
-	scan = systable_beginscan(labels, EnumTypIdSortOrderIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		result = lappend(result, pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel)));
-	systable_endscan(scan);
-	table_close(labels, AccessShareLock);
-	return facts->has_categories ? common_categories(result, facts->categories) : result;
-}
-
-/* Of some types the values are few, and integers may have bounds beside their list. */
-static void
-add_values_of_type(Column *column)
-{
-	Oid			type = column->subject.type;
-	Facts	   *facts = &column->facts;
-
-	if (type == BOOLOID && !facts->has_categories)
-	{
-		facts->categories = list_make2("false", "true");
-		facts->has_categories = true;
-		column->source = "boolean";
-	}
-	else if (get_typtype(type) == TYPTYPE_ENUM)
-	{
-		facts->categories = enum_labels(type, facts);
-		if (!facts->has_categories)
-			column->source = "enum";
-		facts->has_categories = true;
-	}
-	else if (race_type_is_whole(type) && facts->has_categories)
-	{
-		List	   *within = NIL;
-		ListCell   *cell;
-
-		foreach(cell, facts->categories)
-		{
-			double		x = strtod(lfirst(cell), NULL);
-
-			if (!(facts->has_lower && x < facts->lower) && !(facts->has_upper && x > facts->upper))
-				within = lappend(within, lfirst(cell));
-		}
-		facts->categories = within;
-	}
-}
-
-static void
-read_schema(Column *column, Oid relation, AttrNumber number)
-{
-	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
-	Form_pg_attribute attribute;
-
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column number %d does not exist", number)));
-	memset(column, 0, sizeof(Column));
-	attribute = (Form_pg_attribute) GETSTRUCT(tuple);
-	column->relation = relation;
-	column->number = number;
-	column->name = pstrdup(NameStr(attribute->attname));
-	column->enforced = true;
-	add_domains(column, attribute->atttypid, attribute->atttypmod);
-	ReleaseSysCache(tuple);
-	add_table(column);
-	add_values_of_type(column);
-}
+#include "release/relations.h"
+#include "release/settings.h"
+#include "release/shown.h"
 
 /*
  * From what is known to cells.
@@ -1073,9 +128,9 @@ drop_equal(char **texts, uint32 n)
 
 /* Make the domain of a column; or say why there is none. */
 static void
-plan_domain(const Column *column, bool described, double step, RaceDomain *domain, Reason *reason)
+plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDomain *domain, Reason *reason)
 {
-	const Facts *facts = &column->facts;
+	const RaceFacts *facts = &column->facts;
 	bool		number = race_type_is_number(column->subject.type);
 	ListCell   *cell;
 
@@ -1149,459 +204,435 @@ plan_domain(const Column *column, bool described, double step, RaceDomain *domai
  * What the owner says goes before the schema.  She may have said it of another type, which the column had then.
  */
 static void
-add_described(Column *column, FunctionCallInfo fcinfo, Reason *reason)
+add_described(RaceSchemaColumn *column, const RaceDescription *described, Reason *reason)
 {
-	Facts	   *facts = &column->facts;
+	RaceFacts  *facts = &column->facts;
+	char	   *type = format_type_be(column->subject.type);
 
-	if (!PG_ARGISNULL(2) && strcmp(text_to_cstring(PG_GETARG_TEXT_PP(2)), format_type_be(column->subject.type)) != 0)
+	if (described->type != NULL && strcmp(described->type, type) != 0)
 	{
-		reason->why = psprintf("it was described as %s, and is %s now", text_to_cstring(PG_GETARG_TEXT_PP(2)),
-							   format_type_be(column->subject.type));
+		reason->why = psprintf("it was described as %s, and is %s now", described->type, type);
 		reason->arguments = "...";
 	}
-	else if (!PG_ARGISNULL(3) && ((facts->has_lower && PG_GETARG_FLOAT8(4) < facts->lower) ||
-								  (facts->has_upper && PG_GETARG_FLOAT8(3) > facts->upper)))
+	else if (described->has_bounds && ((facts->has_lower && described->upper < facts->lower) ||
+									   (facts->has_upper && described->lower > facts->upper)))
 	{
 		reason->why = "its CHECK constraints allow no value between these bounds";
 		reason->arguments = "lower => ..., upper => ...";
 	}
-	else if (!PG_ARGISNULL(3))
+	else if (described->has_bounds)
 	{
 		facts->has_categories = false;
-		set_bound(&column->subject, facts, false, PG_GETARG_FLOAT8(3));
-		set_bound(&column->subject, facts, true, PG_GETARG_FLOAT8(4));
+		race_facts_set_bound(&column->subject, facts, false, described->lower);
+		race_facts_set_bound(&column->subject, facts, true, described->upper);
 		column->source = "described";
 	}
-	else if (!PG_ARGISNULL(6))
+	else if (described->has_categories)
 	{
-		Datum	   *values;
-		int			n;
-
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(6), TEXTOID, -1, false, TYPALIGN_INT, &values, NULL, &n);
 		facts->has_categories = true;
-		facts->categories = NIL;
-		for (int i = 0; i < n; i++)
-			facts->categories = lappend(facts->categories, TextDatumGetCString(values[i]));
+		facts->categories = list_copy(described->categories);
 		column->source = "described";
 	}
 }
 
-static void
-add_number(RaceResultRow *row, const Column *column, const RaceDomain *domain, double number)
-{
-	if (domain->category)
-		race_row_add_null(row);
-	else
-		race_row_add_text(row, race_typed_text(column->subject.type, number));
-}
-
-PG_FUNCTION_INFO_V1(race_domain);
-
-/*
- * race_domain(relation, column, type, lower, upper, step, categories): the domain of a column by its
- * schema and what its owner says, in a row; with a reason if it has none
- */
-Datum
-race_domain(PG_FUNCTION_ARGS)
-{
-	Column		column;
-	RaceDomain	domain = {0};
-	Reason		reason = {0};
-	RaceResultRow row;
-	StringInfoData json;
-	Oid			type;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	read_schema(&column, PG_GETARG_OID(0), PG_GETARG_INT16(1));
-	type = column.subject.type;
-	add_described(&column, fcinfo, &reason);
-	if (reason.why == NULL)
-		plan_domain(&column, !PG_ARGISNULL(6), PG_ARGISNULL(5) ? 0 : PG_GETARG_FLOAT8(5), &domain, &reason);
-	domain.unenforced = !domain.category && !column.enforced && PG_ARGISNULL(3);
-	race_row_start(&row, fcinfo);
-	race_row_add_text(&row, format_type_be(type));
-	initStringInfo(&json);
-	if (reason.why == NULL || domain.chosen)
-		race_domain_write(&json, &domain);
-	if (reason.why != NULL)
-	{
-		/* a release may choose its categories */
-		race_row_add_if(&row, domain.chosen, domain.chosen ? DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)) : (Datum) 0);
-		/* bound: the columns of the result */
-		while (row.n < 9)
-			race_row_add_null(&row);
-		race_row_add_text(&row, reason.why);
-		if (reason.arguments != NULL)
-			race_row_add_text(&row, reason.arguments);
-		else
-			race_row_add_null(&row);
-		PG_RETURN_DATUM(race_row_datum(&row));
-	}
-	race_row_add(&row, DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
-	race_row_add_text(&row, domain.category ? "category" : "number");
-	add_number(&row, &column, &domain, domain.lower);
-	add_number(&row, &column, &domain, domain.upper);
-	if (domain.category)
-		race_row_add_null(&row);
-	else
-		race_row_add_text(&row, race_typed_text(type == DATEOID ? INT4OID :
-												type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID : type,
-												domain.width));
-	if (domain.category)
-	{
-		Datum	   *values = palloc(domain.n * sizeof(Datum));
-
-		for (uint32 i = 0; i < domain.n; i++)
-			values[i] = CStringGetTextDatum(domain.categories[i]);
-		race_row_add(&row, PointerGetDatum(construct_array(values, domain.n, TEXTOID, -1, false, TYPALIGN_INT)));
-	}
-	else
-		race_row_add_null(&row);
-	race_row_add(&row, Int32GetDatum(RaceDomainCells(&domain)));
-	race_row_add_text(&row, column.source);
-	race_row_add_null(&row);
-	race_row_add_null(&row);
-	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/*
- * race_describe: what the owner says of a column.
- */
-
-PG_FUNCTION_INFO_V1(race_describe);
-PG_FUNCTION_INFO_V1(race_columns_seen);
-
-/* The arguments of race_describe() */
-enum
-{
-	DESCRIBED_DATASET, DESCRIBED_COLUMN, DESCRIBED_LOWER, DESCRIBED_UPPER, DESCRIBED_CATEGORIES, DESCRIBED_UNIT,
-	DESCRIBED_STEP, DESCRIBED_DESCRIPTION, DESCRIBED_TABLE, DESCRIBED_BOUNDS, DESCRIBED_EPSILON
-};
-
-/* Return an argument of any type as text, whatever the settings are. */
+/* Return the statement that gives a column a domain. */
 static char *
-argument_text(FunctionCallInfo fcinfo, int i)
+hint_of(const RaceColumnsOf *of, const RaceSchemaColumn *column, const char *arguments)
 {
-	Oid			type = race_argument_type(fcinfo->flinfo, i);
-	Oid			output;
-	bool		variable;
-	char	   *text;
-	int			level;
+	Oid			table = strncmp(arguments, "categories", strlen("categories")) == 0 ?
+		race_schema_reference(of->relation, column->number, of->public_tables, NULL) : InvalidOid;
 
-	if (type == UNKNOWNOID)
-		return DatumGetCString(PG_GETARG_DATUM(i));
-	getTypeOutputInfo(type, &output, &variable);
-	level = NewGUCNestLevel();
-	race_set_plain();
-	text = OidOutputFunctionCall(output, PG_GETARG_DATUM(i));
-	AtEOXact_GUC(true, level);
-	return text;
+	return psprintf("CALL race_describe(%s, %s, %s)", quote_literal_cstr(of->dataset), quote_literal_cstr(column->name),
+					OidIsValid(table) ? psprintf("public_table => %s", quote_literal_cstr(race_full_name(table))) : arguments);
 }
 
-/* What may be done with a column of a type that has neither numbers nor categories */
-#define NOT_COUNTED		"Values of this type cannot be counted. Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
+/* Return where the domain of a column comes from. */
+static char *
+source_of(const RaceSchemaColumn *column, const RaceDescription *described)
+{
+	if (column->source == NULL)
+		return NULL;
+	if (strcmp(column->source, "described") == 0 && described->public_table != NULL)
+		return psprintf("public table %s", described->public_table);
+	return pstrdup(strcmp(column->source, "described") == 0 && described->epsilon > 0 ? "noisy counts" : column->source);
+}
 
+/* Set what is known of a column, and its owner said (NULL: nothing). */
 static void
-refuse_bounds(Oid type)
+set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, const RaceDescription *description)
 {
-	race_refuse_arguments(psprintf("a column of type %s has no bounds", format_type_be(type)),
-						  race_type_is_category(type) ? "Give its categories." : NOT_COUNTED);
-}
+	static const RaceDescription nothing = {0};
+	const RaceDescription *described = description == NULL ? &nothing : description;
+	RaceSchemaColumn *schema = &column->schema;
+	Reason		reason = {0};
+	int			level = NewGUCNestLevel();
 
-/* Return a bound of a column of a type. */
-static RaceParameter
-bound_of(char *text, Oid type)
-{
-	RaceParameter bound = {FLOAT8OID, (Datum) 0, text == NULL};
-	Oid			input;
-	Oid			parameter;
-	double		x;
-
-	if (bound.isnull)
-		return bound;
-	if (!race_type_is_number(type))
-		refuse_bounds(type);
-	getTypeInputInfo(type, &input, &parameter);
-	x = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
-	if (!isfinite(x))
-		race_refuse_arguments("lower and upper must be finite", "Values beyond them are counted in the outermost cells.");
-	bound.value = Float8GetDatum(x);
-	return bound;
-}
-
-/* Return the width of cells of a column of a type: a number, or of times an interval. */
-static RaceParameter
-step_argument(FunctionCallInfo fcinfo, Oid type)
-{
-	RaceParameter step = {FLOAT8OID, (Datum) 0, PG_ARGISNULL(DESCRIBED_STEP)};
-	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
-	char	   *text;
-	char	   *end;
-	double		x;
-
-	if (step.isnull)
-		return step;
-	text = argument_text(fcinfo, DESCRIBED_STEP);
-	x = strtod(text, &end);
-	if (end == text || *end != '\0')
-	{
-		Interval   *interval;
-
-		if (!dated)
-			race_refuse_arguments("step must be a number", "It is the width of the cells that values are counted in.");
-		interval = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
-														 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
-		if (interval->month != 0)
-			race_refuse_arguments("step must not have months, which are not equally long",
-								  "Give days or parts of a day: '30 days'.");
-		x = race_number_of(INTERVALOID, IntervalPGetDatum(interval)) / (type == DATEOID ? SECS_PER_DAY : 1);
-	}
-	if (!(x > 0) || !isfinite(x))
-		race_refuse_arguments("step must be positive and finite", "It is the width of the cells that values are counted in.");
-	step.value = Float8GetDatum(x);
-	return step;
-}
-
-/* Return a category as values of a type are written. */
-static Datum
-category_as_written(Oid type, Datum category)
-{
-	Oid			input;
-	Oid			output;
-	Oid			parameter;
-	bool		variable;
-
-	if (type == TEXTOID || type == VARCHAROID)
-		return category;
-	if (type == BPCHAROID)
-		return DirectFunctionCall1(rtrim1, category);
-	getTypeInputInfo(type, &input, &parameter);
-	getTypeOutputInfo(type, &output, &variable);
-	return CStringGetTextDatum(OidOutputFunctionCall(output, OidInputFunctionCall(input, TextDatumGetCString(category),
-																				  parameter, -1)));
-}
-
-static RaceParameter
-categories_of(RaceParameter categories, Oid type)
-{
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-
-	if (categories.isnull)
-		return categories;
-	if (!race_type_is_category(type) || type == BOOLOID)
-		race_refuse_arguments(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
-							  race_type_is_number(type) ? "Give its bounds." : type == BOOLOID ? "A boolean needs no description." : NOT_COUNTED);
-	deconstruct_array(DatumGetArrayTypeP(categories.value), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("a category must not be NULL"),
-					 errhint("NULL has a cell of its own unless the schema excludes it.")));
-		values[i] = category_as_written(type, values[i]);
-	}
-	categories.value = PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, TYPALIGN_INT));
-	return categories;
-}
-
-/*
- * Read the categories of a foreign key from the table that it refers to, which must have been declared
- * public, with the rights of the owner of the relation: casts and policies may call functions, which must not run
- * with those of a superuser who describes it for her.
- */
-static void
-read_public_table(const RaceLedger *ledger, const RaceDataset *dataset, AttrNumber column, Oid table,
-				  RaceParameter *categories)
-{
-	RaceParameter parameters[] = {
-		{OIDOID, ObjectIdGetDatum(dataset->relation), false},
-		{INT2OID, Int16GetDatum(column), false},
-		{OIDOID, ObjectIdGetDatum(table), false}
-	};
-	char	   *key;
-	RaceAuthority before;
-	bool		isnull;
-
-	if (!list_member_oid(dataset->public_tables, table))
-		race_refuse_arguments("the table is not declared public", "race_protect has public_tables => '{...}'.");
-	LockRelationOid(table, AccessShareLock);
-	race_ledger_run(ledger, "SELECT quote_ident(a.attname) FROM pg_constraint c"
-					" JOIN pg_attribute a ON a.attrelid = c.confrelid AND a.attnum = c.confkey[1]"
-					" WHERE c.contype = 'f' AND c.conrelid = $1 AND c.conkey = ARRAY[$2] AND c.confrelid = $3 LIMIT 1",
-					lengthof(parameters), parameters);
-	if (SPI_processed == 0)
-		race_refuse_arguments("the column has no foreign key to this table", "Give its categories.");
-	key = race_ledger_text(1);
-	race_authority_begin(&before, race_authority_of(GetUserId(), race_owner_of(dataset->relation)));
+	/* names of types are the same in every session */
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
-	if (SPI_execute(psprintf("SELECT array_agg(k ORDER BY k COLLATE \"C\")"
-							 " FROM (SELECT DISTINCT %s::text FROM %s) v (k) WHERE k IS NOT NULL", key,
-							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table))),
-					true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the public table could not be read");
-	race_authority_end(&before);
-	categories->value = race_ledger_value(1, &isnull);
-	if (isnull)
-		race_refuse_arguments("the public table has no rows", "Fill it first, or give the categories.");
-	categories->isnull = false;
+	memset(column, 0, sizeof(RaceKnownColumn));
+	race_schema_read(schema, of->relation, number);
+	column->type = format_type_be(schema->subject.type);
+	add_described(schema, described, &reason);
+	if (reason.why == NULL)
+		plan_domain(schema, described->has_categories, described->step, &column->domain, &reason);
+	column->domain.unenforced = !column->domain.category && !schema->enforced && !described->has_bounds;
+	column->reason = reason.why;
+	if (reason.arguments != NULL)
+		column->hint = hint_of(of, schema, reason.arguments);
+	if (reason.why == NULL)
+		column->source = source_of(schema, described);
+	column->unit = described->unit;
+	column->description = described->text;
+	AtEOXact_GUC(true, level);
 }
 
-/* An argument that is a text, as a parameter that outlives transactions */
-static RaceParameter
-text_argument(FunctionCallInfo fcinfo, int i)
+/* --------------------------------------------------------------- descriptions */
+
+/* Set a number at column i of a row, from 1 on; false for a NULL. */
+static bool
+number_at(HeapTuple tuple, TupleDesc row, int i, double *number)
 {
-	return (RaceParameter) {TEXTOID, PG_ARGISNULL(i) ? (Datum) 0 : PointerGetDatum(PG_GETARG_TEXT_P_COPY(i)), PG_ARGISNULL(i)};
+	bool		isnull;
+	Datum		value = SPI_getbinval(tuple, row, i, &isnull);
+
+	*number = isnull ? 0 : DatumGetFloat8(value);
+	return !isnull;
 }
 
-/* Raise what is wrong with bounds that noisy counts are to tell. */
-static void
-check_private(FunctionCallInfo fcinfo)
+/* Read a description from a row: type, lower, upper, step, categories, unit, description, public_table, epsilon. */
+static RaceDescription *
+read_description(HeapTuple tuple, TupleDesc row, int first)
 {
-	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_BOUNDS)), "private") != 0 || PG_ARGISNULL(DESCRIBED_EPSILON))
-		race_refuse_arguments("bounds can be \"private\", with an epsilon",
-							  "Write bounds => 'private', epsilon => 0.05 for bounds by noisy counts, or lower and upper.");
-	if (!PG_ARGISNULL(DESCRIBED_LOWER) || !PG_ARGISNULL(DESCRIBED_STEP) || !PG_ARGISNULL(DESCRIBED_CATEGORIES) ||
-		!PG_ARGISNULL(DESCRIBED_TABLE))
-		race_refuse_arguments("bounds by noisy counts go without others, a step and categories",
-							  "Once the bounds are told, CALL race_describe again with these, or with rounder ones, and a step.");
+	RaceDescription *result = palloc0(sizeof(RaceDescription));
+	bool		isnull;
+	Datum		categories;
+
+	result->type = SPI_getvalue(tuple, row, first);
+	result->has_bounds = number_at(tuple, row, first + 1, &result->lower);
+	(void) number_at(tuple, row, first + 2, &result->upper);
+	(void) number_at(tuple, row, first + 3, &result->step);
+	categories = SPI_getbinval(tuple, row, first + 4, &isnull);
+	result->has_categories = !isnull;
+	if (!isnull)
+		result->categories = race_texts_list(categories);
+	result->unit = SPI_getvalue(tuple, row, first + 5);
+	result->text = SPI_getvalue(tuple, row, first + 6);
+	result->public_table = SPI_getvalue(tuple, row, first + 7);
+	(void) number_at(tuple, row, first + 8, &result->epsilon);
+	return result;
 }
 
-/* Check the arguments of race_describe(), and set what it says of a column. */
-static void
-prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescribed *described)
+/* Return the last descriptions of the columns of a dataset, by the numbers of the columns, from 1 on; NULL where there is none. */
+static RaceDescription **
+read_descriptions(const RaceLedger *ledger, const RaceColumnsOf *of, int columns)
 {
-	bool		is_private = !PG_ARGISNULL(DESCRIBED_BOUNDS);
-	RaceDataset *dataset;
-	AttrNumber	number;
-	RaceParameter categories;
-	RaceParameter *parameter;
-	Column		column;
+	RaceParameter name = RaceText(of->dataset);
+	RaceDescription **descriptions = palloc0((columns + 1) * sizeof(RaceDescription *));
 
-	if (PG_ARGISNULL(DESCRIBED_DATASET) || PG_ARGISNULL(DESCRIBED_COLUMN))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("dataset and column_name must not be NULL")));
-	dataset = race_ledger_dataset(ledger, text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_DATASET)));
-	race_act_check_owner(ledger, dataset->relation);
-	number = race_column_number(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN)));
-	read_schema(&column, dataset->relation, number);
-	described->column = column.name;
-	described->type = column.subject.type;
-	if (PG_ARGISNULL(DESCRIBED_LOWER) != PG_ARGISNULL(DESCRIBED_UPPER))
-		race_refuse_arguments("lower and upper go together", "Give both.");
-	if ((int) PG_ARGISNULL(DESCRIBED_LOWER) + PG_ARGISNULL(DESCRIBED_CATEGORIES) + PG_ARGISNULL(DESCRIBED_TABLE) < 2)
-		race_refuse_arguments("bounds, categories and public_table exclude each other",
-							  "A number has bounds; a text has categories, or a public table that lists them.");
-	if (is_private && !race_type_is_number(described->type))
-		refuse_bounds(described->type);
-	if (!is_private && !PG_ARGISNULL(DESCRIBED_EPSILON))
-		race_refuse_arguments("epsilon is for bounds by noisy counts", "Write bounds => 'private', too.");
-	described->epsilon = is_private ? PG_GETARG_FLOAT8(DESCRIBED_EPSILON) : 0;
-	described->whole = column.subject.whole;
-	described->lower = column.facts.has_lower ? column.facts.lower : -INFINITY;
-	described->upper = column.facts.has_upper ? column.facts.upper : INFINITY;
-	categories = categories_of((RaceParameter) {TEXTARRAYOID, PG_GETARG_DATUM(DESCRIBED_CATEGORIES), PG_ARGISNULL(DESCRIBED_CATEGORIES)},
-							   described->type);
-	if (!PG_ARGISNULL(DESCRIBED_TABLE))
+	race_ledger_run(ledger, "SELECT DISTINCT ON (r.column_name) r.column_name, r.type, r.lower, r.upper, r.step, r.categories,"
+					" r.unit, r.description, r.public_table, r.epsilon"
+					" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 ORDER BY r.column_name, r.revision DESC", 1, &name);
+	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		if (!race_type_is_category(described->type))
-			race_refuse_arguments(psprintf("a column of type %s has no categories", format_type_be(described->type)),
-								  race_type_is_number(described->type) ? "Give its bounds." : NOT_COUNTED);
-		read_public_table(ledger, dataset, number, PG_GETARG_OID(DESCRIBED_TABLE), &categories);
-		/* a key may be of another type than the column */
-		categories = categories_of(categories, described->type);
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		AttrNumber	number = get_attnum(of->relation, SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1));
+
+		if (number > 0 && number <= columns)
+			descriptions[number] = read_description(tuple, SPI_tuptable->tupdesc, 2);
 	}
-	described->statement = "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-	described->parameters = parameter = palloc(FUNC_MAX_ARGS * sizeof(RaceParameter));
-	*parameter++ = race_ledger_role(GetUserId());
-	*parameter++ = text_argument(fcinfo, DESCRIBED_DATASET);
-	*parameter++ = (RaceParameter) {NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column.name)), false};
-	Assert(parameter - described->parameters == RACE_DESCRIBED_LOWER);
-	*parameter++ = bound_of(PG_ARGISNULL(DESCRIBED_LOWER) ? NULL : argument_text(fcinfo, DESCRIBED_LOWER), described->type);
-	*parameter++ = bound_of(PG_ARGISNULL(DESCRIBED_UPPER) ? NULL : argument_text(fcinfo, DESCRIBED_UPPER), described->type);
-	*parameter++ = step_argument(fcinfo, described->type);
-	*parameter++ = categories;
-	*parameter++ = text_argument(fcinfo, DESCRIBED_UNIT);
-	*parameter++ = text_argument(fcinfo, DESCRIBED_DESCRIPTION);
-	*parameter++ = (RaceParameter) {REGCLASSOID, PG_GETARG_DATUM(DESCRIBED_TABLE), PG_ARGISNULL(DESCRIBED_TABLE)};
-	*parameter++ = (RaceParameter) {FLOAT8OID, Float8GetDatum(described->epsilon), !is_private};
-	described->n = parameter - described->parameters;
+	SPI_freetuptable(SPI_tuptable);
+	return descriptions;
 }
 
-/* race_describe(dataset, column_name, lower, upper, categories, unit, step, description, public_table, bounds, epsilon) */
-Datum
-race_describe(PG_FUNCTION_ARGS)
+/* Return how many columns a relation has, with those that were dropped. */
+static int
+number_of_columns(Oid relation)
 {
-	RaceLedger	ledger;
-	RaceDescribed described = {0};
-
-	race_check_duty(fcinfo, "owner");
-	if (!PG_ARGISNULL(DESCRIBED_BOUNDS))
-	{
-		check_private(fcinfo);
-		return race_describe_privately(fcinfo, prepare_description);
-	}
-	race_act_begin(&ledger, fcinfo, true);
-	prepare_description(fcinfo, &ledger, &described);
-	race_ledger_run(&ledger, described.statement, described.n, described.parameters);
-	SPI_finish();
-	PG_RETURN_VOID();
-}
-
-/* Describe a column by a list: two bounds of a number or date, or categories. */
-static void
-describe_by_list(const RaceLedger *ledger, char *name, Oid relation, char *column_name, Datum list)
-{
-	AttrNumber	column = race_column_number(relation, column_name);
-	RaceParameter none = {TEXTOID, (Datum) 0, true};
-	RaceParameter categories = {TEXTARRAYOID, list, false};
-	char	   *bounds[2] = {NULL, NULL};
-	Datum	   *values;
-	bool	   *nulls;
-	Oid			type;
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	int			n;
 
-	type = getBaseType(get_atttype(relation, column));
-	deconstruct_array(DatumGetArrayTypeP(list), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
-	categories.isnull = race_type_is_number(type) && n == 2 && !nulls[0] && !nulls[1];
-	for (int i = 0; i < 2 && categories.isnull; i++)
-		bounds[i] = TextDatumGetCString(values[i]);
-	{
-		RaceParameter parameters[] = {
-			race_ledger_role(GetUserId()), {TEXTOID, CStringGetTextDatum(name), false},
-			{NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column_name)), false},
-			bound_of(bounds[0], type), bound_of(bounds[1], type), {FLOAT8OID, (Datum) 0, true},
-			categories_of(categories, type), none, none, {REGCLASSOID, (Datum) 0, true}, {FLOAT8OID, (Datum) 0, true}
-		};
+	if (!HeapTupleIsValid(tuple))
+		race_refuse_dropped("a relation");
+	n = ((Form_pg_class) GETSTRUCT(tuple))->relnatts;
+	ReleaseSysCache(tuple);
+	return n;
+}
 
-		race_ledger_run(ledger, "SELECT _racepriv._race_describe($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-						lengthof(parameters), parameters);
+/* Is a text among others? */
+static bool
+is_among(const List *texts, const char *text)
+{
+	ListCell   *cell;
+
+	foreach(cell, texts)
+		if (strcmp(lfirst(cell), text) == 0)
+			return true;
+	return false;
+}
+
+List *
+race_columns_look_up(const RaceLedger *ledger, const RaceColumnsOf *of, const List *names)
+{
+	int			n = number_of_columns(of->relation);
+	RaceDescription **descriptions = read_descriptions(ledger, of, n);
+	List	   *columns = NIL;
+
+	for (int i = 1; i <= n; i++)
+	{
+		char	   *name = get_attname(of->relation, i, true);
+		RaceKnownColumn *column;
+
+		CHECK_FOR_INTERRUPTS();
+		/* there is no name where a column was dropped */
+		if (name == NULL || (names != NIL && !is_among(names, name)))
+			continue;
+		column = palloc(sizeof(RaceKnownColumn));
+		set_column(column, of, i, descriptions[i]);
+		columns = lappend(columns, column);
 	}
+	return columns;
+}
+
+RaceKnownColumn *
+race_columns_find(const List *columns, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, columns)
+		if (strcmp(((RaceKnownColumn *) lfirst(cell))->schema.name, name) == 0)
+			return lfirst(cell);
+	return NULL;
+}
+
+Datum
+race_domains_datum(const RaceDomain *domains, int n)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfoString(&json, i == 0 ? "[" : ", ");
+		race_domain_write(&json, &domains[i]);
+	}
+	appendStringInfoString(&json, n == 0 ? "[]" : "]");
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+/* Bytes of a unit or a category, and of a description */
+#define MOST_BYTES			200
+#define MOST_DESCRIPTION	10000
+
+/* Raise what is wrong with the texts of a description, which readers are shown. */
+static void
+check_texts(const RaceDescription *description)
+{
+	ListCell   *cell;
+	bool		fit = description->unit == NULL || strlen(description->unit) <= MOST_BYTES;
+
+	foreach(cell, description->categories)
+		fit &= strlen(lfirst(cell)) <= MOST_BYTES;
+	if (!fit)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a unit or a category can have at most %d bytes", MOST_BYTES)));
+	if (description->text != NULL && strlen(description->text) > MOST_DESCRIPTION)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
+	race_check_shown("a unit", description->unit, true);
+	foreach(cell, description->categories)
+		race_check_shown("a category", lfirst(cell), false);
+	race_check_shown_lines("a description", description->text);
+}
+
+/* Raise 22023 if a column has no domain although values were described. */
+static void
+check_domain(const RaceKnownColumn *column, const RaceDescription *description)
+{
+	if (description->type == NULL || column->reason == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("column \"%s\" has no domain so: %s", column->schema.name, column->reason),
+			 column->hint != NULL ? errhint("%s", column->hint) :
+			 description->has_bounds && description->lower > description->upper ? errhint("The lower bound comes first.") :
+			 errhint("Describe it otherwise.")));
 }
 
 void
-race_describe_columns(const RaceLedger *ledger, char *name, Oid relation, Datum columns)
+race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumber number, RaceDescription *description)
 {
-	RaceParameter parameter = {JSONBOID, columns, false};
-	SPITupleTable *rows;
-	uint64		n;
-	bool		isnull;
+	Oid			table = get_relname_relid("race_descriptions", get_namespace_oid(RACE_SCHEMA, false));
+	RaceKnownColumn	column;
 
-	race_ledger_run(ledger, "SELECT c.key, ARRAY(SELECT jsonb_array_elements_text(c.value))"
-					" FROM (SELECT CASE jsonb_typeof($1) WHEN 'object' THEN $1 END) j (j), jsonb_each(j) c"
-					" WHERE NOT EXISTS (SELECT FROM jsonb_each(j) o WHERE jsonb_typeof(o.value) <> 'array') ORDER BY 1", 1, &parameter);
-	rows = SPI_tuptable;
-	n = SPI_processed;
-	if (n == 0)
-		race_refuse_arguments("columns must be an object of lists", "For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
-	for (uint64 i = 0; i < n; i++)
-		describe_by_list(ledger, name, relation, SPI_getvalue(rows->vals[i], rows->tupdesc, 1),
-						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
+	check_texts(description);
+	(void) race_lock_table(table, of->relation, true);
+	set_column(&column, of, number, NULL);
+	if (description->has_bounds || description->step > 0 || description->has_categories)
+		description->type = column.type;
+	set_column(&column, of, number, description);
+	check_domain(&column, description);
+	{
+		RaceParameter parameters[] = {
+			RaceText(of->dataset), {NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column.schema.name)), false},
+			RaceText(description->type),
+			{FLOAT8OID, Float8GetDatum(description->lower), !description->has_bounds},
+			{FLOAT8OID, Float8GetDatum(description->upper), !description->has_bounds},
+			{FLOAT8OID, Float8GetDatum(description->step), !(description->step > 0)},
+			{TEXTARRAYOID, race_texts_array(description->categories), !description->has_categories},
+			RaceText(description->unit), RaceText(description->text), RaceText(description->public_table),
+			race_ledger_role(GetUserId()), {FLOAT8OID, Float8GetDatum(description->epsilon), !(description->epsilon > 0)}
+		};
+
+		race_ledger_run(ledger, "INSERT INTO _racepriv.race_descriptions SELECT $1, $2, coalesce(max(r.revision), 0) + 1,"
+						" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $12"
+						" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 AND r.column_name = $2", lengthof(parameters), parameters);
+	}
+}
+
+/* ------------------------------------------------------------------ as rows */
+
+PG_FUNCTION_INFO_V1(race_columns_of_dataset);
+PG_FUNCTION_INFO_V1(race_columns_seen);
+
+/* Columns of a row of race_columns, from 0 on */
+enum
+{
+	ROW_DATASET, ROW_NAME, ROW_TYPE, ROW_KIND, ROW_LOWER, ROW_UPPER, ROW_STEP, ROW_CATEGORIES, ROW_NULLS, ROW_OTHERS,
+	ROW_CELLS, ROW_UNIT, ROW_DESCRIPTION, ROW_SOURCE, ROW_REASON, ROW_HINT, ROW_DOMAIN, ROW_COLUMNS
+};
+
+typedef struct ColumnRow
+{
+	Datum		values[ROW_COLUMNS];
+	bool		nulls[ROW_COLUMNS];
+} ColumnRow;
+
+static void
+set_value(ColumnRow *row, int i, Datum value)
+{
+	row->values[i] = value;
+	row->nulls[i] = false;
+}
+
+static void
+set_text(ColumnRow *row, int i, const char *text)
+{
+	if (text != NULL)
+		set_value(row, i, CStringGetTextDatum(text));
+}
+
+/* Set what a domain says, of a column that has one. */
+static void
+set_domain(ColumnRow *row, const RaceKnownColumn *column)
+{
+	const RaceDomain *domain = &column->domain;
+	Oid			type = column->schema.subject.type;
+
+	set_text(row, ROW_KIND, domain->category ? "category" : "number");
+	if (domain->category)
+	{
+		Datum	   *categories = palloc(domain->n * sizeof(Datum));
+
+		for (uint32 i = 0; i < domain->n; i++)
+			categories[i] = CStringGetTextDatum(domain->categories[i]);
+		set_value(row, ROW_CATEGORIES, PointerGetDatum(construct_array(categories, domain->n, TEXTOID, -1, false, TYPALIGN_INT)));
+	}
+	else
+	{
+		set_text(row, ROW_LOWER, race_typed_text(type, domain->lower));
+		set_text(row, ROW_UPPER, race_typed_text(type, domain->upper));
+		set_text(row, ROW_STEP, race_typed_text(type == DATEOID ? INT4OID :
+												type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID : type, domain->width));
+	}
+	set_value(row, ROW_NULLS, BoolGetDatum(domain->has_null));
+	set_value(row, ROW_OTHERS, BoolGetDatum(domain->has_other));
+	set_value(row, ROW_CELLS, Int32GetDatum(RaceDomainCells(domain)));
+}
+
+static void
+set_row(ColumnRow *row, const char *dataset, const RaceKnownColumn *column)
+{
+	Name		name = palloc(sizeof(NameData));
+
+	memset(row->nulls, true, sizeof(row->nulls));
+	namestrcpy(name, column->schema.name);
+	set_text(row, ROW_DATASET, dataset);
+	set_value(row, ROW_NAME, NameGetDatum(name));
+	set_text(row, ROW_TYPE, column->type);
+	if (column->reason == NULL)
+		set_domain(row, column);
+	set_text(row, ROW_UNIT, column->unit);
+	set_text(row, ROW_DESCRIPTION, column->description);
+	set_text(row, ROW_SOURCE, column->source);
+	set_text(row, ROW_REASON, column->reason);
+	set_text(row, ROW_HINT, column->hint);
+	if (RaceColumnIsCounted(column))
+	{
+		StringInfoData json;
+
+		initStringInfo(&json);
+		race_domain_write(&json, &column->domain);
+		set_value(row, ROW_DOMAIN, DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
+	}
+}
+
+/*
+ * _race_columns_of_dataset(dataset, relation, columns): what is known of some columns of a relation, or all; where nothing
+ * is, the reason, and the statement that helps
+ */
+Datum
+race_columns_of_dataset(PG_FUNCTION_ARGS)
+{
+	List	   *names = PG_ARGISNULL(2) ? NIL : race_texts_list(PG_GETARG_DATUM(2));
+	Tuplestorestate *rows = race_store_start(fcinfo);
+	TupleDesc	desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	RaceColumnsOf of = {0};
+	RaceLedger	ledger;
+	ListCell   *cell;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	of.dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	of.relation = PG_GETARG_OID(1);
+	race_act_begin(&ledger, fcinfo, false);
+	foreach(cell, race_columns_look_up(&ledger, &of, names))
+	{
+		ColumnRow	row;
+
+		set_row(&row, of.dataset, lfirst(cell));
+		tuplestore_putvalues(rows, desc, row.values + ROW_NAME, row.nulls + ROW_NAME);
+	}
+	SPI_finish();
+	return (Datum) 0;
+}
+
+/* May a role read something of a relation? */
+static bool
+may_read(Oid relation, Oid role)
+{
+	return pg_class_aclcheck(relation, role, ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+/* Put the columns of a dataset; its reason and hint are one text. */
+static void
+put_columns(Tuplestorestate *rows, TupleDesc desc, const RaceLedger *ledger, const RaceColumnsOf *of)
+{
+	ListCell   *cell;
+
+	foreach(cell, race_columns_look_up(ledger, of, NIL))
+	{
+		const RaceKnownColumn *column = lfirst(cell);
+		ColumnRow	row;
+
+		set_row(&row, of->dataset, column);
+		set_text(&row, ROW_REASON, column->reason != NULL && column->hint != NULL ? psprintf("%s: %s", column->reason, column->hint) :
+				 column->reason == NULL ? "" : column->reason);
+		tuplestore_putvalues(rows, desc, row.values, row.nulls);
+	}
 }
 
 /* race_columns_seen(): what is known of the columns of all datasets that the caller may read, as rows */
@@ -1609,20 +640,29 @@ Datum
 race_columns_seen(PG_FUNCTION_ARGS)
 {
 	Tuplestorestate *rows = race_store_start(fcinfo);
+	TupleDesc	desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 	RaceLedger	ledger;
-	RaceParameter actor;
+	SPITupleTable *datasets;
+	uint64		n;
+	bool		isnull;
 
 	race_act_begin(&ledger, fcinfo, false);
-	actor = race_ledger_role(GetUserId());
-	race_ledger_run(&ledger,
-					"SELECT d.dataset, c.column_name, c.type, c.kind, c.lower, c.upper, c.step, c.categories, c.nulls, c.others, c.cells, c.unit,"
-					" c.description, c.source, concat_ws(': ', c.reason, c.hint)"
-					" FROM _racepriv.race_datasets d CROSS JOIN LATERAL _racepriv._race_relation_of(d, false) r (relation)"
-					" CROSS JOIN LATERAL _racepriv._race_columns_of_dataset(d.dataset, r.relation, NULL::text[]) WITH ORDINALITY c"
-					" WHERE has_any_column_privilege($1, r.relation, 'SELECT')"
-					" ORDER BY d.dataset COLLATE \"C\", c.ordinality", 1, &actor);
-	for (uint64 i = 0; i < SPI_processed; i++)
-		tuplestore_puttuple(rows, SPI_tuptable->vals[i]);
+	race_ledger_run(&ledger, "SELECT d.dataset, d.relation, ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t)"
+					" FROM _racepriv.race_datasets_now d WHERE d.relation IS NOT NULL ORDER BY d.dataset COLLATE \"C\"", 0, NULL);
+	datasets = SPI_tuptable;
+	n = SPI_processed;
+	for (uint64 i = 0; i < n; i++)
+	{
+		TupleDesc	row = datasets->tupdesc;
+		RaceColumnsOf of = {
+			SPI_getvalue(datasets->vals[i], row, 1), DatumGetObjectId(SPI_getbinval(datasets->vals[i], row, 2, &isnull)),
+			race_oids_of(DatumGetArrayTypeP(SPI_getbinval(datasets->vals[i], row, 3, &isnull)))
+		};
+
+		CHECK_FOR_INTERRUPTS();
+		if (may_read(of.relation, GetUserId()))
+			put_columns(rows, desc, &ledger, &of);
+	}
 	SPI_finish();
 	return (Datum) 0;
 }

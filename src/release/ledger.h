@@ -1,6 +1,6 @@
 /*
  * ledger.h
- *		The ledger: statements, locks, names of objects
+ *		The ledger: its statements, who may change it, and acts on it
  */
 #ifndef RACE_LEDGER_H
 #define RACE_LEDGER_H
@@ -13,7 +13,7 @@
 #include "utils/array.h"
 #include "utils/timestamp.h"
 
-#include "sketch/server.h"
+#include "release/names.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.
@@ -26,9 +26,6 @@
  * differs are parameters.  No exact sketch is ever one of them.
  */
 
-/* The schema of the ledger, and of all routines that users do not call */
-#define RACE_SCHEMA	"_racepriv"
-
 typedef struct RaceLedger
 {
 	Oid			extension;
@@ -37,24 +34,6 @@ typedef struct RaceLedger
 	Oid			params_type;	/* race_params; of what users do not call these two are not known */
 	Oid			sketch_type;	/* race_sketch */
 } RaceLedger;
-
-/* What race_protect registered */
-typedef struct RaceDataset
-{
-	Oid			relation;
-	char	   *unit_column;	/* or NULL */
-	int			max_contributions;
-	char	   *neighbors;
-	List	   *public_tables;	/* OIDs, with their partitions */
-	char	   *budget;
-} RaceDataset;
-
-/* The charge of a release */
-typedef struct RaceCharge
-{
-	Datum		id;				/* uuid */
-	TimestampTz at;
-} RaceCharge;
 
 /* A parameter of a statement */
 typedef struct RaceParameter
@@ -84,7 +63,7 @@ extern void race_rethrow_without_context(MemoryContext caller);
 
 /*
  * Run a statement, which names its tables and functions with RACE_SCHEMA.  The rows
- * it returns, at most one, are in SPI_tuptable until the next one runs or
+ * it returns are in SPI_tuptable until the next one runs or
  * SPI_freetuptable(); SPI_processed says how many rows there are or were written.
  * An SPI connection must be open.
  */
@@ -97,12 +76,6 @@ extern void race_ledger_run(const RaceLedger *ledger, const char *statement,
  */
 extern Datum race_ledger_value(int i, bool *isnull);
 extern char *race_ledger_text(int i);	/* of text or name; NULL for a NULL */
-
-/*
- * Say which values columns of a dataset have, as race_describe does: an object (jsonb) of lists, two bounds of
- * a number or date, or categories (columns.c)
- */
-extern void race_describe_columns(const RaceLedger *ledger, char *name, Oid relation, Datum columns);
 
 /*
  * Begin an act on the ledger for whoever calls it: connect to SPI, and open the ledger.  Raise 42501 where the
@@ -129,13 +102,7 @@ extern Datum race_ledger_params(const RaceLedger *ledger, char *written);
 extern Oid	race_owner_of(Oid relation);
 
 /* Raise 42501 unless the current user owns a relation. */
-extern void race_act_check_owner(const RaceLedger *ledger, Oid relation);
-
-/* Does a budget count in zCDP? */
-extern bool race_ledger_in_zcdp(const RaceLedger *ledger, const char *budget);
-
-/* A dataset, or error 42704 */
-extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *dataset);
+extern void race_act_check_owner(Oid relation);
 
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
@@ -146,46 +113,5 @@ extern RaceDataset *race_ledger_dataset(const RaceLedger *ledger, const char *da
 
 /* The name of a role, of type name: the ledger's functions are called with their very types */
 extern RaceParameter race_ledger_role(Oid role);
-
-/*
- * Arrays of relations, regclass[], as lists, and back.
- */
-
-/* The elements that are not NULL */
-extern List *race_oids_of(ArrayType *array);
-
-extern ArrayType *race_oids_array(const List *oids);
-
-/*
- * Names of releases, tables and columns
- */
-
-typedef struct RaceNamed
-{
-	char	   *name;			/* or NULL, before the first one */
-	Oid			role;			/* that asked for it */
-	RaceSnapshotKey key;
-} RaceNamed;
-
-/* Would a look at this name find now what was found last? */
-extern bool race_named_is(const RaceNamed *named, const char *name);
-
-/* Remember what was found now; the name is copied. */
-extern void race_named_set(RaceNamed *named, const char *name, MemoryContext context);
-
-/* The name that is most like another one; NULL if none of n is like it */
-extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
-
-/* The table that a text names; 42P01 if there is none */
-extern Oid	race_table_named(const text *name);
-
-/* The number of a column of a relation; 42703 if there is none of this name */
-extern AttrNumber race_column_number(Oid relation, const char *name);
-
-/* A query over tables of other servers may look names up there, in vain. */
-#define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
-
-/* Raise 42704: there is no release of this name. */
-extern void race_named_refuse(const char *name);
 
 #endif

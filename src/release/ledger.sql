@@ -20,23 +20,17 @@ COMMENT ON COLUMN _racepriv.race_identity.database IS 'the OID of the database';
 COMMENT ON COLUMN _racepriv.race_identity.timeline IS 'a promotion makes a new one';
 COMMENT ON COLUMN _racepriv.race_identity.ledger IS 'the OID of race_charges; a restore makes a new one';
 
-CREATE FUNCTION _racepriv._race_timeline() RETURNS int
-	AS 'MODULE_PATHNAME', 'race_timeline' LANGUAGE C STABLE PARALLEL RESTRICTED;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_timeline() FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_timeline() IS
-	'the timeline that the server writes, or during recovery follows';
-
 CREATE FUNCTION _racepriv._race_identity() RETURNS _racepriv.race_identity
-	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT ROW(c.system_identifier, d.oid,
-		_racepriv._race_timeline(),
-		to_regclass('_racepriv.race_charges')::oid)::_racepriv.race_identity
-	FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
-$$;
+	AS 'MODULE_PATHNAME', 'race_identity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_identity() FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_identity() IS
 	'which copy of the database this is; a standby is the copy that it follows';
+
+CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'race_is_here' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_is_here(_racepriv.race_identity) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_is_here(_racepriv.race_identity) IS
+	'whether OIDs that were recorded in a copy of the database mean the same in this one; a promotion changes none';
 
 CREATE TABLE _racepriv.race_budgets (
 	budget text PRIMARY KEY,
@@ -222,7 +216,6 @@ CREATE FUNCTION _racepriv._race_check_ledger() RETURNS void
 DECLARE
 	ledger CONSTANT regclass[] := '{_racepriv.race_budgets,_racepriv.race_datasets,_racepriv.race_budget_tables,_racepriv.race_charges,_racepriv.race_releases,_racepriv.race_descriptions,_racepriv.race_series_units}';
 	place CONSTANT regnamespace := '_racepriv';
-	keeper CONSTANT oid := (SELECT nspowner FROM pg_namespace WHERE oid = place);
 	problem text;
 BEGIN
 	SELECT f.what INTO problem FROM (
@@ -252,10 +245,10 @@ BEGIN
 		FROM pg_rewrite r WHERE r.ev_class = ANY (ledger)
 		UNION ALL
 		SELECT format('Table %s belongs to role %s.', c.relname, c.relowner::regrole)
-		FROM pg_class c WHERE c.relnamespace = place AND c.relowner <> keeper
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.oid = place AND c.relowner <> n.nspowner
 		UNION ALL
 		SELECT format('Function %s belongs to role %s.', p.oid::regprocedure, p.proowner::regrole)
-		FROM pg_proc p WHERE p.pronamespace = place AND p.proowner <> keeper
+		FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.oid = place AND p.proowner <> n.nspowner
 	) f (what) ORDER BY 1 LIMIT 1;
 	IF problem IS NOT NULL THEN
 		RAISE EXCEPTION 'others than its owner can change the ledger' USING ERRCODE = 'object_not_in_prerequisite_state',

@@ -33,7 +33,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "release/ledger.h"
+#include "release/names.h"
 #include "release/lineage.h"
 
 /*
@@ -91,6 +91,7 @@ typedef struct Level
 	Source	  **sources;		/* by position in the range table, from 1 */
 } Level;
 
+static void check_view_query(Oid relid, Query *query, RaceCalls *calls);
 static Source *source_of_query(Lineage *lineage, Query *query, Level *parent,
 							   bool nullable);
 
@@ -383,7 +384,7 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	check_size(lineage, ++lineage->queries);
-	race_check_view_query(lineage->relid, query, &lineage->result->calls);
+	check_view_query(lineage->relid, query, &lineage->result->calls);
 	level.query = query;
 	level.parent = parent;
 	level.sources = palloc0((list_length(query->rtable) + 1) * sizeof(Source *));
@@ -970,8 +971,13 @@ what_ties_rows(const Query *query)
 	return NULL;
 }
 
-void
-race_check_view_query(Oid relid, Query *query, RaceCalls *calls)
+/*
+ * Check one level of the definition of `relid`, and add the functions that it calls.
+ * Each row must come from one row of each relation in FROM, and from nothing else:
+ * neither from other rows, nor from where or when a row was written.
+ */
+static void
+check_view_query(Oid relid, Query *query, RaceCalls *calls)
 {
 	const char *what = what_ties_rows(query);
 

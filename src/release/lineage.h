@@ -100,11 +100,4 @@ extern Relation race_relation_open(Oid relid);
 /* The query that a view stands for */
 extern Query *race_view_query(Relation view);
 
-/*
- * Check one level of the definition of `relid`, and add the functions that it calls.
- * Each row must come from one row of each relation in FROM, and from nothing else:
- * neither from other rows, nor from where or when a row was written.
- */
-extern void race_check_view_query(Oid relid, Query *query, RaceCalls *calls);
-
 #endif

@@ -1,6 +1,6 @@
 /*
  * plan_columns.c
- *		What a release by columns counts; what it would measure, and with which error: reads no data
+ *		race_plan: what a release by columns would measure, and with which error; reads no data
  */
 #include "postgres.h"
 
@@ -15,17 +15,17 @@
 #include "utils/jsonb.h"
 
 #include "choice/domain_choice.h"
+#include "choice/choose_tables.h"
 #include "hash/contingency.h"
-#include "hash/lsh.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"
 #include "sketch/params.h"
 #include "sketch/server.h"
+#include "release/columns_measured.h"
+#include "release/dataset.h"
 #include "release/ledger.h"
-#include "release/request.h"
-#include "choice/select_tables.h"
-#include "privacy/release_request.h"
-#include "choice/choose_tables.h"
+#include "release/release_plan.h"
+#include "release/terms.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
 
@@ -40,14 +40,6 @@ enum
 #define DEPENDENCE		0.3		/* a pair of columns is taken to be so far from independent, as a part of all records */
 #define MOST_EPSILON	1e6
 #define LEAST_EPSILON	1e-6
-/*
- * The memory of a release by columns, at most.  A counter is an exact, a noisy and a copied number.  A fit keeps so many
- * for each cell that was measured (HISTORY in graphical_fit.c), and for each cell of a clique
- */
-#define MAX_MEGABYTES	1000
-#define NUMBERS_COUNTER	3
-#define NUMBERS_FIT		25
-#define NUMBERS_CLIQUE	5
 
 typedef struct Line
 {
@@ -74,204 +66,6 @@ typedef struct ColumnsPlan
 	List	   *lines;
 	RaceResultRow row;
 } ColumnsPlan;
-
-/* ------------------------------------------------------------ what is counted */
-
-/* How much more errors of the label's tables, and of those in the workload, matter than those of others */
-#define LABEL_WEIGHT	4
-
-#define MOST_OF_SET		3		/* columns in a set of the workload */
-
-/* Tables of the label with two other columns are counted, and may be chosen, if they have at most this number of cells: 100 MB */
-#define LABEL_CELLS		4000000
-
-/* The number of a column; 42703 if there is none of this name */
-static int
-find_column(const char *what, const char *name, const RaceDomain *domains, int n)
-{
-	const char **names = palloc(n * sizeof(char *));
-	const char *nearest;
-	int			i;
-
-	for (i = 0; i < n && strcmp(domains[i].name, name) != 0; i++)
-		names[i] = domains[i].name;
-	if (i < n)
-		return i;
-	nearest = race_nearest_name(name, names, n);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("%s \"%s\" is not among the columns", what, race_cut(name)),
-			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
-			 errhint("It says which columns matter most; name them in columns, too.")));
-	return 0;					/* not reached */
-}
-
-/* Columns of a set of the workload, like "age*town", ascending; returns how many */
-static int
-read_set(char *set, const RaceDomain *domains, int n, int *columns)
-{
-	int			found = 0;
-	char	   *name;
-
-	/* bound: MOST_OF_SET, then it returns */
-	while ((name = strsep(&set, "*")) != NULL)
-	{
-		int			column;
-		int			i;
-
-		/* bound: the text */
-		while (*name == ' ')
-			name++;
-		for (i = (int) strlen(name); i > 0 && name[i - 1] == ' '; i--)
-			name[i - 1] = '\0';
-		column = find_column("workload column", name, domains, n);
-		for (i = found; i > 0 && columns[i - 1] > column; i--)
-			columns[i] = columns[i - 1];
-		columns[i] = column;
-		if (++found > MOST_OF_SET || (i > 0 && columns[i - 1] == column))
-			return 0;
-	}
-	return found;
-}
-
-/* Add a table of several columns to rows of parameters, unless it is there; of three columns, count its cells. */
-static void
-add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, int weight)
-{
-	const RaceDomain *domains = counted->domains;
-	char	   *table = psprintf(",{%d,%d,", columns[0], columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]));
-
-	if (strstr(rows->data, table) != NULL)
-		return;
-	appendStringInfo(rows, "%s%d}", table, weight);
-	counted->sets++;
-	if (found == 2)
-		return;
-	counted->triples++;
-	counted->counters += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
-		RaceDomainGroups(&domains[columns[2]]);
-}
-
-/* The sets of the workload as rows of parameters, those of three columns and of two */
-static void
-read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
-{
-	Datum	   *sets;
-	bool	   *nulls;
-	int			length;
-
-	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls, &length);
-	for (int i = 0; i < length; i++)
-	{
-		int			columns[MOST_OF_SET + 1];
-		int			found = nulls[i] ? 0 : read_set(TextDatumGetCString(sets[i]), counted->domains, counted->columns, columns);
-
-		if (found < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a set of columns of the workload must have two or three different ones"),
-					 errhint("For example workload => '{age*income,age*town*sex}'.")));
-		add_set(counted, &rows[found == 2], columns, found, LABEL_WEIGHT);
-	}
-}
-
-/* Add the tables of a label with each two other columns, which may be chosen. */
-static void
-add_label_tables(RaceCounted *counted, int label, StringInfo rows)
-{
-	int			others = counted->columns - 1;
-	double		cells = 0;
-
-	for (int i = 0; i < counted->columns; i++)
-		for (int j = i + 1; j < counted->columns; j++)
-			if (i != label && j != label)
-				cells += (double) RaceDomainGroups(&counted->domains[i]) * RaceDomainGroups(&counted->domains[j]);
-	if (cells * RaceDomainGroups(&counted->domains[label]) > LABEL_CELLS ||
-		counted->sets + others * (others - 1) / 2 > RACE_WORKLOAD)
-		return;
-	for (int i = 0; i < counted->columns; i++)
-		for (int j = i + 1; j < counted->columns; j++)
-		{
-			int			columns[] = {Min(label, i), label < i ? i : Min(label, j), Max(label, j)};
-
-			if (i != label && j != label)
-				add_set(counted, rows, columns, MOST_OF_SET, 1);
-		}
-}
-
-/* Complete the counters, and raise 54000 unless they fit into a value. */
-static void
-check_counters(RaceCounted *counted)
-{
-	uint32		parts = counted->n == counted->columns ? 1 : RaceDomainCells(&counted->domains[counted->columns]);
-	double		cells = 0;
-	double		records = 1;	/* different ones, as groups */
-	double		numbers;
-
-	for (int i = 0; i < counted->columns; i++)
-	{
-		cells += RaceDomainCells(&counted->domains[i]);
-		records = Min(records * RaceDomainGroups(&counted->domains[i]), RACE_SELECT_CLIQUES);
-		for (int j = 0; j < i; j++)
-			counted->counters += (double) RaceDomainGroups(&counted->domains[i]) * RaceDomainGroups(&counted->domains[j]);
-	}
-	numbers = NUMBERS_FIT * (cells + Min(counted->counters, RACE_SELECT_CLIQUES)) + NUMBERS_CLIQUE * records;
-	counted->pairs = counted->columns * (counted->columns - 1) / 2;
-	counted->counters = (counted->counters + cells) * parts;
-	numbers += NUMBERS_COUNTER * counted->counters;
-	counted->megabytes = ceil(numbers * sizeof(int64) / (1024 * 1024));
-	if (counted->megabytes > MAX_MEGABYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the release would take %.0f MB, and at most %d are possible", counted->megabytes, MAX_MEGABYTES),
-				 errdetail("Columns: %d, pairs of them: %d, tables of three: %d, counters: %.0f. Nothing was read and nothing charged.",
-						   counted->columns, counted->pairs, counted->triples, counted->counters),
-				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
-}
-
-void
-race_columns_counted(Datum domains, const char *label, Datum workload, bool chosen, RaceCounted *counted)
-{
-	StringInfoData cells;
-	StringInfoData groups;
-	StringInfoData single;
-	StringInfoData weights;
-	StringInfoData tables[2];	/* that matter more, or may be chosen: of three columns, of two */
-	int			label_column = -1;
-
-	memset(counted, 0, sizeof(RaceCounted));
-	counted->domains = race_domains_read(DatumGetJsonbP(domains), &counted->n, true);
-	counted->columns = counted->n - counted->domains[counted->n - 1].measure;
-	if (label != NULL)
-		label_column = find_column("label", label, counted->domains, counted->columns);
-	initStringInfo(&tables[0]);
-	initStringInfo(&tables[1]);
-	if (workload != 0)
-		read_workload(workload, counted, tables);
-	counted->asked = counted->triples;
-	if (label_column >= 0 && chosen)
-		add_label_tables(counted, label_column, &tables[0]);
-	appendStringInfoString(&tables[0], tables[1].data);
-	check_counters(counted);
-	initStringInfo(&cells);
-	initStringInfo(&groups);
-	initStringInfo(&single);
-	initStringInfo(&weights);
-	for (int i = 0; i < counted->n; i++)
-	{
-		const RaceDomain *domain = &counted->domains[i];
-		const char *comma = i == 0 ? "" : ",";
-
-		counted->chosen += domain->chosen;
-		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(domain));
-		appendStringInfo(&groups, "%s%u", comma, domain->group);
-		appendStringInfo(&single, "%s%u", comma, i == counted->columns ? 0 : RaceDomainSingle(domain));
-		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
-	}
-	counted->params = psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)", counted->n, cells.data, groups.data,
-							   single.data, weights.data,
-							   tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1));
-}
 
 /* ------------------------------------------------------------- a simulation */
 
@@ -471,7 +265,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 
 /* Set what the plan of choices depends on, which public facts say. */
 static void
-plan_choices(const RaceLedger *ledger, const RaceDataset *dataset, ColumnsPlan *plan, bool of_records)
+plan_choices(const RaceDataset *dataset, ColumnsPlan *plan, bool of_records)
 {
 	RaceChoiceRequest *request = &plan->choice_request;
 	List	   *columns = NIL;
@@ -486,7 +280,7 @@ plan_choices(const RaceLedger *ledger, const RaceDataset *dataset, ColumnsPlan *
 	request->substitute = plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	request->numbers *= request->substitute ? 2 : 1;
 	if (of_records)
-		request->summed = race_choice_measures(ledger, dataset, columns, plan->counted.n == 1);
+		request->summed = race_choice_measures(dataset, columns, plan->counted.n == 1);
 	request->tables = true;
 }
 
@@ -496,38 +290,33 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(PLAN_DATASET));
 	char	   *label = PG_ARGISNULL(PLAN_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_LABEL));
-	RaceParameter parameters[] = {
-		RaceText(name), RaceTexts(PG_GETARG_DATUM(PLAN_COLUMNS)),
-		{TEXTOID, PG_GETARG_DATUM(PLAN_MEASURE), PG_ARGISNULL(PLAN_MEASURE)},
-		{FLOAT8OID, PG_GETARG_DATUM(PLAN_DELTA), false}
-	};
+	char	   *measure = PG_ARGISNULL(PLAN_MEASURE) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_MEASURE));
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext old;
 	RaceLedger	ledger;
 	RaceDataset *dataset;
+	RaceColumnsMeasured measured;
 	const RaceParams *params;
-	bool		isnull;
 
 	race_act_begin(&ledger, fcinfo, false);
-	dataset = race_ledger_dataset(&ledger, name);
-	race_request_check_rights(dataset->relation, GetUserId());
+	dataset = race_dataset_look_up(&ledger, name);
+	race_check_may_read(dataset->relation, GetUserId());
 	plan->choice_request.numbers = dataset->max_contributions;
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
 		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);
 	plan->request.max_contributions = dataset->max_contributions;
 	plan->request.neighbors = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
 		RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
-	race_ledger_run(&ledger, "SELECT domains FROM " RACE_SCHEMA "._race_release_domains($1, $2, $3, $4, false)",
-					lengthof(parameters), parameters);
 	old = MemoryContextSwitchTo(caller);
-	race_columns_counted(race_ledger_value(1, &isnull), label,
-						 PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), true, &plan->counted);
+	race_columns_measure(&ledger, dataset, PG_GETARG_DATUM(PLAN_COLUMNS), measure, plan->request.delta > 0, &measured);
+	race_columns_count(measured.domains, measured.n, label,
+					   PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), true, &plan->counted);
 	params = race_params_arg(race_ledger_params(&ledger, plan->counted.params));
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
 	if (plan->counted.chosen > 0)
-		plan_choices(&ledger, dataset, plan, PG_ARGISNULL(PLAN_MEASURE) && PG_ARGISNULL(PLAN_WEIGHT_MAX));
-	else if (race_pure_is_better(&ledger, dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params, params, false))
+		plan_choices(dataset, plan, PG_ARGISNULL(PLAN_MEASURE) && PG_ARGISNULL(PLAN_WEIGHT_MAX));
+	else if (race_pure_is_better(dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params, params, false))
 		plan->request.delta = 0;
 	SPI_finish();
 }

@@ -36,6 +36,18 @@
 PG_FUNCTION_INFO_V1(race_privatize);
 PG_FUNCTION_INFO_V1(race_share);
 
+/* Raise 22023: noise for `rows` rows would be too large for a counter. */
+static void
+refuse_noise(const RaceRequest *request, uint32 rows)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the noise would be too large for a counter"),
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
+					   request->epsilon, request->delta, rows,
+					   request->max_contributions)));
+}
+
 /* Memory of a release on its way */
 typedef struct Draft
 {
@@ -133,7 +145,7 @@ race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
 	prepare_release(views, n, request, &draft);
 	if (!race_release_begin(&draft.release, race_strong_random(), draft.counts))
-		race_refuse_noise(request, race_largest_selection(request, views[0].params).rows);
+		refuse_noise(request, race_largest_selection(request, views[0].params).rows);
 	finish_release(views, n, &draft, context, sketches);
 	if (n > 1)
 		race_mark_pair(sketches);
@@ -210,7 +222,7 @@ race_share(PG_FUNCTION_ARGS)
 	federation = (RaceFederation) {parties, colluders, dropouts};
 	prepare_release(&view, 1, &request, &draft);
 	if (!race_share_begin(&draft.release, race_strong_random(), &federation, draft.counts))
-		race_refuse_noise(&request, draft.release.plan.selection.rows);
+		refuse_noise(&request, draft.release.plan.selection.rows);
 	finish_release(&view, 1, &draft, race_result_context(fcinfo), &sketch);
 	id = race_random_id();
 	race_sketch_set_shares(sketch, &id);
@@ -308,22 +320,11 @@ race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_ar
 }
 
 void
-race_refuse_noise(const RaceRequest *request, uint32 rows)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the noise would be too large for a counter"),
-			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
-					   request->epsilon, request->delta, rows,
-					   request->max_contributions)));
-}
-
-void
 race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 				RacePlan *plan)
 {
 	if (!race_plan_release(request, params, selection, plan))
-		race_refuse_noise(request, selection.rows);
+		refuse_noise(request, selection.rows);
 }
 
 double
@@ -357,7 +358,7 @@ PG_FUNCTION_INFO_V1(race_privacy_cost);
 /*
  * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.  From
  * coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise fitted
- * coefficients were wrong by a tenth (test/bench/LEARN-LOSS.md).
+ * coefficients were wrong by a tenth.
  */
 #define MOST_LOSS_STDDEV	1e-3
 

@@ -36,10 +36,7 @@ extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
 extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
 							  int rows_arg, int fit_arg, RaceRequest *request);
 
-/* Raise 22023: noise for `rows` rows would be too large for a counter. */
-extern void race_refuse_noise(const RaceRequest *request, uint32 rows);
-
-/* Make the plan of a release that keeps a selection, or raise that error. */
+/* Make the plan of a release that keeps a selection, or raise 22023: its noise would be too large for a counter. */
 extern void race_check_plan(const RaceRequest *request, const RaceParams *params,
 							RaceSelection selection, RacePlan *plan);
 

@@ -8,25 +8,12 @@ COMMENT ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) I
 	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
 
 CREATE FUNCTION _racepriv._race_with_parts(tables regclass[]) RETURNS regclass[]
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	WITH RECURSIVE parts AS (
-		SELECT unnest(tables)::oid AS part
-		UNION SELECT i.inhrelid FROM parts JOIN pg_inherits i ON i.inhparent = part)
-	SELECT coalesce(array_agg(part::regclass), '{}') FROM parts
-$$;
+	AS 'MODULE_PATHNAME', 'race_sql_with_parts' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_with_parts(regclass[]) IS
 	'tables with their partitions and the tables that inherit from them';
 
 CREATE FUNCTION _racepriv._race_topmost(tables regclass[]) RETURNS regclass[]
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	WITH RECURSIVE wholes AS (
-		SELECT unnest(tables)::oid AS whole
-		UNION SELECT i.inhparent FROM wholes JOIN pg_inherits i ON i.inhrelid = whole)
-	SELECT coalesce(array_agg(whole::regclass), '{}') FROM wholes
-	WHERE NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = whole)
-$$;
+	AS 'MODULE_PATHNAME', 'race_sql_topmost' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_topmost(regclass[]) IS
 	'the tables that these are partitions of, or inherit from; or themselves';
 
@@ -34,57 +21,35 @@ COMMENT ON FUNCTION _racepriv._race_topmost(regclass[]) IS
 -- that has become free.  Nor does it with its owner, if the table was given to another role.
 -- Roles and schemas can be renamed, so that their OIDs count, too.  No OID means anything in
 -- another copy of the database.
-CREATE FUNCTION _racepriv._race_is_here(identity _racepriv.race_identity) RETURNS boolean
-	LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT (identity).system_identifier = i.system_identifier AND (identity).database = i.database
-		AND (identity).ledger = i.ledger
-	FROM _racepriv._race_identity() i
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_is_here(_racepriv.race_identity) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_is_here(_racepriv.race_identity) IS
-	'whether OIDs that were recorded in a copy of the database mean the same in this one; a promotion changes none';
-
-CREATE FUNCTION _racepriv._race_rows_naming(tables regclass[])
-	RETURNS TABLE (relation regclass, budget text, entered oid, owner name, owner_id oid, here boolean, named boolean)
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	WITH entries AS MATERIALIZED (
-		SELECT b.*, h.here, CASE WHEN NOT starts_with(b.table_name, quote_ident(s.nspname) || '.')
-			THEN format('%I.%I', s.nspname, (parse_ident(b.table_name))[2]) END AS present_name
-		FROM _racepriv.race_budget_tables b CROSS JOIN _racepriv._race_identity() i
-			CROSS JOIN LATERAL (SELECT (b.identity).system_identifier = i.system_identifier
-				AND (b.identity).database = i.database AND (b.identity).ledger = i.ledger) h (here)
-			LEFT JOIN pg_namespace s ON s.oid = b.schema_id AND h.here),
-	present AS MATERIALIZED (
-		SELECT c.oid, c.oid::regclass::text AS name FROM pg_class c WHERE c.oid = ANY (tables))
-	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, false
-	FROM present p JOIN entries e ON e.relation = p.oid AND e.here
+CREATE VIEW _racepriv.race_table_entries AS
+SELECT e.relation, e.budget, e.entered, e.owner, e.owner_id, e.here, e.named,
+	NOT e.named OR CASE WHEN e.here THEN e.owner_id = e.relowner AND coalesce(o.relowner = e.owner_id, true)
+		ELSE e.owner = pg_catalog.pg_get_userbyid(e.relowner) AND NOT _racepriv._race_is_here(u.identity) END AS belongs
+FROM (
+	SELECT c.oid AS relation, c.relowner, b.budget, b.relation AS entered, b.owner, b.owner_id, true AS here, false AS named
+	FROM pg_catalog.pg_class c JOIN _racepriv.race_budget_tables b ON b.relation = c.oid
+	WHERE _racepriv._race_is_here(b.identity)
 	UNION ALL
-	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, true
-	FROM present p JOIN entries e ON e.table_name = p.name
+	SELECT c.oid, c.relowner, b.budget, b.relation, b.owner, b.owner_id, _racepriv._race_is_here(b.identity), true
+	FROM pg_catalog.pg_class c JOIN _racepriv.race_budget_tables b ON b.table_name = c.oid::regclass::text
 	UNION ALL
-	SELECT p.oid::regclass, e.budget, e.relation, e.owner, e.owner_id, e.here, true
-	FROM present p JOIN entries e ON e.present_name = p.name
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_rows_naming(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_rows_naming(regclass[]) IS
+	SELECT c.oid, c.relowner, b.budget, b.relation, b.owner, b.owner_id, true, true
+	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace
+		JOIN _racepriv.race_budget_tables b ON b.schema_id = s.oid
+			AND NOT pg_catalog.starts_with(b.table_name, pg_catalog.quote_ident(s.nspname::text) || '.'::text)
+			AND (pg_catalog.parse_ident(b.table_name))[2] = c.relname::text
+	WHERE _racepriv._race_is_here(b.identity)) e
+JOIN _racepriv.race_budgets u ON u.budget = e.budget LEFT JOIN pg_catalog.pg_class o ON o.oid = e.entered AND e.here;
+COMMENT ON VIEW _racepriv.race_table_entries IS
 	'the rows of race_budget_tables that have the OID of a table, or its name (named): the name that was entered, and the one that it has in a schema that was renamed';
-
-CREATE FUNCTION _racepriv._race_entries_of(tables regclass[])
-	RETURNS TABLE (relation regclass, budget text)
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT e.relation, e.budget
-	FROM _racepriv._race_rows_naming(tables) e JOIN pg_class c ON c.oid = e.relation
-		JOIN _racepriv.race_budgets b ON b.budget = e.budget
-		LEFT JOIN pg_class o ON o.oid = e.entered AND e.here
-	WHERE NOT e.named OR CASE WHEN e.here THEN e.owner_id = c.relowner AND coalesce(o.relowner = e.owner_id, true)
-		ELSE e.owner = pg_get_userbyid(c.relowner) AND NOT _racepriv._race_is_here(b.identity) END
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_entries_of(regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_entries_of(regclass[]) IS
-	'the budgets that tables belong to: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
+COMMENT ON COLUMN _racepriv.race_table_entries.relation IS 'the table as it is now';
+COMMENT ON COLUMN _racepriv.race_table_entries.budget IS 'the budget that was entered';
+COMMENT ON COLUMN _racepriv.race_table_entries.entered IS 'the OID that was entered';
+COMMENT ON COLUMN _racepriv.race_table_entries.owner IS 'the owner that was entered';
+COMMENT ON COLUMN _racepriv.race_table_entries.owner_id IS 'the OID of that owner';
+COMMENT ON COLUMN _racepriv.race_table_entries.here IS 'whether it was entered in this copy of the database, where the OIDs hold';
+COMMENT ON COLUMN _racepriv.race_table_entries.named IS 'whether the table has the name that was entered; else it has the OID';
+COMMENT ON COLUMN _racepriv.race_table_entries.belongs IS 'whether the table belongs to the budget: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
 
 -- A view alone does not make one answer for the tables under it.  Two owners share a budget only if one
 -- role may act for both.
@@ -92,15 +57,16 @@ CREATE FUNCTION _racepriv._race_check_owner(actor name, relations regclass[], bu
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	entered CONSTANT regclass[] := ARRAY(
-		SELECT e.relation FROM _racepriv._race_entries_of(ARRAY(
-			SELECT c.oid::regclass FROM pg_class c, _racepriv.race_budget_tables b
-			WHERE b.budget = _race_check_owner.budget AND (c.oid = b.relation OR c.oid = to_regclass(b.table_name)))) e
-		WHERE e.budget = _race_check_owner.budget);
 	foreign_one text;
 BEGIN
-	SELECT c.oid::regclass::text INTO foreign_one FROM pg_class c
-	WHERE c.oid = ANY (relations || _racepriv._race_topmost(entered)) AND NOT pg_has_role(actor, c.relowner, 'USAGE')
+	SELECT c.oid::regclass::text INTO foreign_one
+	FROM unnest(relations || _racepriv._race_topmost(ARRAY(
+			SELECT e.relation::regclass FROM _racepriv.race_table_entries e
+			WHERE e.belongs AND e.budget = _race_check_owner.budget AND e.relation = ANY (ARRAY(
+				SELECT k.oid FROM pg_class k, _racepriv.race_budget_tables b
+				WHERE b.budget = _race_check_owner.budget AND (k.oid = b.relation OR k.oid = to_regclass(b.table_name))))))) t (relation)
+		JOIN pg_class c ON c.oid = t.relation
+	WHERE NOT pg_has_role(actor, c.relowner, 'USAGE')
 	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'must be owner of relation "%"', foreign_one USING ERRCODE = 'insufficient_privilege';
@@ -114,18 +80,23 @@ CREATE FUNCTION _racepriv._race_find_budget(tables regclass[], public_tables reg
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+	private_parts CONSTANT oid[] := _racepriv._race_with_parts(_racepriv._race_topmost(tables));
+	public_parts CONSTANT oid[] := _racepriv._race_with_parts(_racepriv._race_topmost(public_tables));
 	budgets text[];
+	taken boolean;
 BEGIN
-	IF EXISTS (SELECT FROM pg_class WHERE oid = ANY (public_tables) AND relkind NOT IN ('r', 'p', 'f')) THEN
-		RAISE EXCEPTION 'public_tables must be tables' USING ERRCODE = 'wrong_object_type',
-			HINT = 'Name the tables that a view is made of.';
+	IF public_parts <> '{}' THEN
+		IF EXISTS (SELECT FROM pg_class WHERE oid = ANY (public_tables) AND relkind NOT IN ('r', 'p', 'f')) THEN
+			RAISE EXCEPTION 'public_tables must be tables' USING ERRCODE = 'wrong_object_type',
+				HINT = 'Name the tables that a view is made of.';
+		END IF;
 	END IF;
-	IF EXISTS (SELECT FROM _racepriv._race_entries_of(
-			_racepriv._race_with_parts(_racepriv._race_topmost(public_tables)))) THEN
+	SELECT bool_or(e.relation = ANY (public_parts)), array_agg(DISTINCT e.budget ORDER BY e.budget) FILTER (WHERE e.relation = ANY (private_parts))
+	INTO taken, budgets
+	FROM _racepriv.race_table_entries e WHERE e.relation = ANY (private_parts || public_parts) AND e.belongs;
+	IF taken THEN
 		RAISE EXCEPTION 'a table that has a budget cannot be public' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	budgets := ARRAY(SELECT DISTINCT e.budget FROM _racepriv._race_entries_of(
-		_racepriv._race_with_parts(_racepriv._race_topmost(tables))) e ORDER BY 1);
 	IF cardinality(budgets) > 1 THEN
 		RAISE EXCEPTION 'the tables of this relation belong to different budgets'
 			USING ERRCODE = 'invalid_parameter_value',
@@ -262,9 +233,9 @@ BEGIN
 	IF shared IS NULL THEN
 		-- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
 		-- the database a table goes by its name, and one that was renamed there looks new.
-		SELECT e.relation::text AS name, e.owner, e.budget, s.epsilon_limit INTO taken
-		FROM _racepriv._race_rows_naming(parts) e JOIN _racepriv.race_budgets s USING (budget)
-		WHERE e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
+		SELECT e.relation::regclass::text AS name, e.owner, e.budget, s.epsilon_limit INTO taken
+		FROM _racepriv.race_table_entries e JOIN _racepriv.race_budgets s USING (budget)
+		WHERE e.relation = ANY (parts) AND e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
 		ORDER BY 1, 2 LIMIT 1;
 		IF FOUND THEN
 			RAISE EXCEPTION 'the ledger names table % already', taken.name
@@ -333,7 +304,7 @@ CREATE FUNCTION _racepriv._race_budget_limit(
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d _racepriv.race_datasets := _racepriv._race_dataset(dataset);
+	d _racepriv.race_datasets_now := _racepriv._race_dataset(dataset);
 	b _racepriv.race_budgets;
 	limits record;
 BEGIN
@@ -370,7 +341,7 @@ CREATE FUNCTION _racepriv._race_budget_adopt(actor name, dataset text) RETURNS v
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	super CONSTANT boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = actor);
-	d _racepriv.race_datasets := _racepriv._race_dataset(dataset, super);
+	d _racepriv.race_datasets_now := _racepriv._race_dataset(dataset, super);
 	b _racepriv.race_budgets;
 	tables regclass[];
 	relations jsonb;
@@ -397,8 +368,8 @@ BEGIN
 		string_agg(format('%s of role "%s" (before "%s")', c.oid::regclass::text, pg_get_userbyid(c.relowner), o.owner), ', ')
 			FILTER (WHERE pg_get_userbyid(c.relowner) <> o.owner)
 	INTO relations, others
-	FROM _racepriv.race_datasets o CROSS JOIN LATERAL _racepriv._race_relation_of(o, super) r (relation)
-		JOIN pg_class c ON c.oid = r.relation AND pg_has_role(actor, c.relowner, 'USAGE')
+	FROM _racepriv.race_datasets_now o
+		JOIN pg_class c ON c.oid = CASE WHEN super THEN o.any_relation ELSE o.relation END AND pg_has_role(actor, c.relowner, 'USAGE')
 			AND (pg_get_userbyid(c.relowner) = o.owner OR c.relowner = (SELECT relowner FROM pg_class WHERE oid = d.relation))
 	WHERE o.budget = b.budget;
 	IF others IS NOT NULL THEN

@@ -6,39 +6,49 @@
 -- A relation that was made anew goes by its old name, if its owner is the same: others may have
 -- taken the name.  In another copy of the database an OID may have come to mean something else,
 -- until the budget is adopted there.
-CREATE FUNCTION _racepriv._race_relation_of(d _racepriv.race_datasets, any_owner boolean) RETURNS oid
-	LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	WITH entered AS (
-		SELECT CASE c.act WHEN 'protect' THEN d.relation ELSE (c.request->'relations'->d.dataset->>'relation')::oid END AS relation,
-			CASE c.act WHEN 'protect' THEN d.owner_id ELSE (c.request->'relations'->d.dataset->>'owner')::oid END AS owner_id
-		FROM _racepriv.race_charges c
-		WHERE c.budget = d.budget AND _racepriv._race_is_here(c.identity)
-			AND (c.act = 'protect' AND c.dataset = d.dataset OR c.act = 'adopt' AND c.request->'relations' ? d.dataset)
-		ORDER BY c.charged_at DESC, c.act LIMIT 1)
-	SELECT coalesce((SELECT c.oid FROM pg_class c JOIN entered e ON c.oid = e.relation),
-		(SELECT c.oid FROM pg_class c LEFT JOIN entered e ON true
-		WHERE c.oid = to_regclass(d.relation_name) AND (any_owner OR CASE
-			WHEN e.relation IS NULL THEN pg_get_userbyid(c.relowner) = d.owner ELSE c.relowner = e.owner_id END)))
-$$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_relation_of(_racepriv.race_datasets, boolean) IS
-	'the relation of a dataset as it is now: by its OID, or by its name and owner, or by its name alone; NULL if there is none';
+CREATE VIEW _racepriv.race_datasets_now AS
+SELECT d.dataset, coalesce(c.oid, CASE WHEN CASE WHEN e.relation IS NULL THEN pg_catalog.pg_get_userbyid(n.relowner) = d.owner
+		ELSE n.relowner = e.owner_id END THEN n.oid END) AS relation, coalesce(c.oid, n.oid) AS any_relation,
+	d.relation_name, d.owner, d.unit_column, d.max_contributions, d.neighbors, d.public_tables, d.budget
+FROM _racepriv.race_datasets d
+LEFT JOIN LATERAL (
+	SELECT CASE c.act WHEN 'protect'::text THEN d.relation ELSE (c.request->'relations'::text->d.dataset->>'relation'::text)::oid END AS relation,
+		CASE c.act WHEN 'protect'::text THEN d.owner_id ELSE (c.request->'relations'::text->d.dataset->>'owner'::text)::oid END AS owner_id
+	FROM _racepriv.race_charges c
+	WHERE c.budget = d.budget AND _racepriv._race_is_here(c.identity)
+		AND (c.act = 'protect'::text AND c.dataset = d.dataset OR c.act = 'adopt'::text AND c.request->'relations'::text ? d.dataset)
+	ORDER BY c.charged_at DESC, c.act LIMIT 1) e ON true
+LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation
+LEFT JOIN pg_catalog.pg_class n ON n.oid = pg_catalog.to_regclass(d.relation_name)::oid;
+COMMENT ON VIEW _racepriv.race_datasets_now IS
+	'race_datasets with their relations as they are now: by OID, or by name and owner';
+COMMENT ON COLUMN _racepriv.race_datasets_now.dataset IS 'the name of the dataset';
+COMMENT ON COLUMN _racepriv.race_datasets_now.relation IS 'its relation: by its OID, or by its name and owner; NULL if there is none';
+COMMENT ON COLUMN _racepriv.race_datasets_now.any_relation IS 'its relation by its OID, or by its name alone';
+COMMENT ON COLUMN _racepriv.race_datasets_now.relation_name IS 'as in race_datasets, and the following';
+COMMENT ON COLUMN _racepriv.race_datasets_now.owner IS 'the owner when it was protected';
+COMMENT ON COLUMN _racepriv.race_datasets_now.unit_column IS 'the column that says whom a row is about';
+COMMENT ON COLUMN _racepriv.race_datasets_now.max_contributions IS 'how many records of a unit enter a release';
+COMMENT ON COLUMN _racepriv.race_datasets_now.neighbors IS 'what a release hides';
+COMMENT ON COLUMN _racepriv.race_datasets_now.public_tables IS 'tables without private data';
+COMMENT ON COLUMN _racepriv.race_datasets_now.budget IS 'its budget';
 
-CREATE FUNCTION _racepriv._race_dataset(dataset text, any_owner boolean DEFAULT false) RETURNS _racepriv.race_datasets
+CREATE FUNCTION _racepriv._race_dataset(dataset text, any_owner boolean DEFAULT false) RETURNS _racepriv.race_datasets_now
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d _racepriv.race_datasets;
+	d _racepriv.race_datasets_now;
 	found_name oid;
 BEGIN
-	SELECT * INTO d FROM _racepriv.race_datasets s WHERE s.dataset = _race_dataset.dataset;
+	SELECT * INTO d FROM _racepriv.race_datasets_now n WHERE n.dataset = _race_dataset.dataset;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'there is no dataset "%"', left(dataset, 64) USING ERRCODE = 'undefined_object',
 			HINT = 'race_protect makes one.';
 	END IF;
 	found_name := to_regclass(d.relation_name);
-	d.relation := _racepriv._race_relation_of(d, any_owner);
+	IF any_owner THEN
+		d.relation := d.any_relation;
+	END IF;
 	IF d.relation IS NULL AND found_name IS NULL THEN
 		RAISE EXCEPTION 'relation "%" of dataset "%" does not exist', d.relation_name, dataset
 			USING ERRCODE = 'undefined_table',
@@ -58,83 +68,26 @@ COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 
 -- In the copy of the database where it was protected, columns and tables go by their OIDs.  In another one, a public table under
 -- this name must be of the same owner, of that of the relation, or of a superuser.
-CREATE FUNCTION _racepriv._race_check_meant(dataset text, relation oid) RETURNS void
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	d _racepriv.race_datasets;
-	before jsonb;
-	now jsonb;
-	here boolean;
-	other text;
-BEGIN
-	SELECT * INTO d FROM _racepriv.race_datasets s WHERE s.dataset = _race_check_meant.dataset;
-	SELECT c.request->'meant', _racepriv._race_is_here(c.identity) INTO before, here FROM _racepriv.race_charges c
-	WHERE c.dataset = d.dataset AND c.act = 'protect' ORDER BY c.charged_at DESC LIMIT 1;
-	now := _racepriv._race_meant(relation, d.unit_column, ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t));
-	IF here AND before->'relation' = now->'relation' AND before->'unit' IS DISTINCT FROM now->'unit' AND now->>'unit' IS NOT NULL THEN
-		RAISE EXCEPTION 'unit column "%" of dataset "%" is another column now', d.unit_column, left(dataset, 64)
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = 'The column that was protected has another name. Nothing was read and nothing charged.',
-				HINT = 'Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.';
-	END IF;
-	SELECT n.key INTO other FROM jsonb_each(now->'public') n JOIN pg_class c ON c.oid = (n.value->>'relation')::oid
-		JOIN pg_class r ON r.oid = _race_check_meant.relation JOIN pg_roles o ON o.oid = c.relowner
-	WHERE CASE WHEN here THEN n.value->'relation' IS DISTINCT FROM before->'public'->n.key->'relation'
-		ELSE n.value->'owner' IS DISTINCT FROM before->'public'->n.key->'owner' AND c.relowner <> r.relowner AND NOT o.rolsuper END
-	ORDER BY 1 LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'public table "%" of dataset "%" is another table now', other, left(dataset, 64)
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				DETAIL = 'The table that was declared public was dropped or has another name. Nothing was read and nothing charged.',
-				HINT = 'If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.';
-	END IF;
-END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_meant(text, oid) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_meant(text, oid) IS
-	'raises 55000 if the unit column or a public table of a dataset is not what it was when it was protected';
-
-CREATE FUNCTION _racepriv._race_ordered_labels(label text, labels text[], bytes bigint, delta float8) RETURNS text[]
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	-- all private sketches of a release are in memory at once
-	most_bytes CONSTANT bigint := 1000000000;
-	most_labels CONSTANT int := 100000;
-BEGIN
-	IF label IS NULL AND labels IS NOT NULL THEN
-		RAISE EXCEPTION 'labels need a label' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'label is the expression that gives the label of a row: label => ''town''.';
-	END IF;
-	IF label IS NOT NULL AND labels IS NULL AND delta = 0.0::float8 THEN
-		RAISE EXCEPTION 'labels that are not listed need a delta' USING ERRCODE = 'invalid_parameter_value',
-			DETAIL = 'Which labels occur is private. With a delta, those are released that enough persons have.',
-			HINT = 'Write labels => ''{north,south}'' if the list is public, or else delta => 1e-6.';
-	END IF;
-	IF label IS NOT NULL AND labels IS NULL AND bytes > most_bytes / 2 THEN
-		RAISE EXCEPTION 'sketches of two labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
-	END IF;
-	IF labels IS NULL THEN
-		RETURN NULL;
-	END IF;
-	IF cardinality(labels) > most_labels THEN
-		RAISE EXCEPTION 'a release can have at most % labels', most_labels USING ERRCODE = 'program_limit_exceeded';
-	END IF;
-	IF array_position(labels, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION 'a label must not be NULL' USING ERRCODE = 'null_value_not_allowed';
-	END IF;
-	IF cardinality(labels) = 0 OR array_ndims(labels) <> 1 OR
-		cardinality(labels) <> (SELECT count(DISTINCT l COLLATE "C") FROM unnest(labels) l)
-	THEN
-		RAISE EXCEPTION 'labels must be a list of different labels' USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	IF bytes > most_bytes / cardinality(labels) THEN
-		RAISE EXCEPTION 'sketches of so many labels could be larger than 1 GB together' USING ERRCODE = 'program_limit_exceeded';
-	END IF;
-	RETURN ARRAY(SELECT l COLLATE "C" FROM unnest(labels) l ORDER BY 1);
-END $$;
-COMMENT ON FUNCTION _racepriv._race_ordered_labels(text, text[], bigint, float8) IS
-	'the declared labels, whose sketches have so many bytes, as parts are ordered; NULL if they are to be chosen; errors: 22023 or 22004 unless they are different labels, or without them and a delta; 54000 for too many';
+CREATE VIEW _racepriv.race_datasets_meant AS
+SELECT d.dataset,
+	coalesce(p.here AND (p.meant->>'relation'::text)::oid = d.relation AND a.attnum IS NOT NULL
+		AND (p.meant->>'unit'::text)::int2 IS DISTINCT FROM a.attnum, false) AS unit_changed,
+	(SELECT pg_catalog.min(t.name) FROM (
+			SELECT c.oid, c.oid::regclass::text, c.relowner
+			FROM pg_catalog.unnest(d.public_tables) u (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(u.name)::oid) t (oid, name, relowner)
+		JOIN pg_catalog.pg_class r ON r.oid = d.relation JOIN pg_catalog.pg_roles o ON o.oid = t.relowner
+		WHERE CASE WHEN p.here THEN (p.meant->'public'::text->t.name->>'relation'::text)::oid IS DISTINCT FROM t.oid
+			ELSE p.meant->'public'::text->t.name->>'owner'::text IS DISTINCT FROM o.rolname::text AND t.relowner <> r.relowner AND NOT o.rolsuper END) AS public_changed
+FROM _racepriv.race_datasets_now d
+LEFT JOIN LATERAL (
+	SELECT c.request->'meant'::text, _racepriv._race_is_here(c.identity) FROM _racepriv.race_charges c
+	WHERE c.dataset = d.dataset AND c.act = 'protect'::text ORDER BY c.charged_at DESC LIMIT 1) p (meant, here) ON true
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.relation AND a.attname = d.unit_column AND a.attnum > 0::smallint AND NOT a.attisdropped;
+COMMENT ON VIEW _racepriv.race_datasets_meant IS
+	'whether the unit column and the public tables of a dataset are those that were protected';
+COMMENT ON COLUMN _racepriv.race_datasets_meant.dataset IS 'the name of the dataset';
+COMMENT ON COLUMN _racepriv.race_datasets_meant.unit_changed IS 'whether the unit column is another column now';
+COMMENT ON COLUMN _racepriv.race_datasets_meant.public_changed IS 'a public table that is another table now; NULL if there is none';
 
 CREATE FUNCTION _racepriv._race_is_shown(shown text, name boolean) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_is_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -142,62 +95,9 @@ COMMENT ON FUNCTION _racepriv._race_is_shown(text, boolean) IS
 	'is a text without control characters, characters that are not seen or change the direction of text, and the beginning of an HTML tag; and a name without blanks at its ends, and blanks other than spaces?';
 
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[], names boolean) RETURNS void
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t, false)) THEN
-		RAISE EXCEPTION '% must not contain invisible or control characters or markup', what USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'After "<" there must be no letter and none of "/", "!" and "?". A description may have several lines.';
-	ELSIF names AND EXISTS (SELECT FROM unnest(texts) t WHERE NOT _racepriv._race_is_shown(t, true)) THEN
-		RAISE EXCEPTION '% must not begin or end with a blank, or contain a blank that is no space', what USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Type it anew: names that look alike would be different ones.';
-	END IF;
-END $$;
+	AS 'MODULE_PATHNAME', 'race_sql_check_shown' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[], boolean) IS
 	'raises 22023 for texts, or names, that are not shown as they are';
-
-CREATE FUNCTION _racepriv._race_check_description(
-	n int, name text, labels text[], description text, columns text[], units text[]) RETURNS void
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	most_bytes CONSTANT int := 200;		-- of a name or a unit
-	most_description CONSTANT int := 10000;
-BEGIN
-	IF name ~ '^\s*$' THEN
-		RAISE EXCEPTION 'a release needs a name' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Answers are asked by it, as in race_count(''visits 2026'').';
-	ELSIF name ~ '\[[^][(),]*,[^][(),]*[])]$' THEN
-		RAISE EXCEPTION 'the name of a release must not end like a period of a series' USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Readers of a series would take it for one: leave out [from,to).';
-	END IF;
-	IF octet_length(description) > most_description THEN
-		RAISE EXCEPTION 'a description can have at most % bytes', most_description USING ERRCODE = 'program_limit_exceeded';
-	END IF;
-	IF units IS NOT NULL AND columns IS NULL THEN
-		RAISE EXCEPTION 'units need columns' USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	IF array_ndims(columns) <> 1 OR array_lower(columns, 1) <> 1 OR cardinality(columns) <> n
-		OR array_ndims(units) <> 1 OR array_lower(units, 1) <> 1 OR cardinality(units) <> n
-	THEN
-		RAISE EXCEPTION 'columns and units must be lists of % texts', n USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'There is one for each column of a record, and one more for the value if there is one.';
-	END IF;
-	IF EXISTS (SELECT FROM unnest(columns || units) t WHERE octet_length(t) > most_bytes) THEN
-		RAISE EXCEPTION 'the name or the unit of a column can have at most % bytes', most_bytes USING ERRCODE = 'program_limit_exceeded';
-	END IF;
-	PERFORM _racepriv._race_check_shown('a name or a unit', name || units, true);
-	PERFORM _racepriv._race_check_shown('a label or a column', labels || columns, false);
-	PERFORM _racepriv._race_check_shown('a description', ARRAY[translate(description, E'\n\t', '')], false);
-	IF EXISTS (SELECT FROM unnest(columns) t WHERE t IS NULL OR t ~ '^ *-?[0-9]* *$')
-		OR cardinality(columns) <> (SELECT count(DISTINCT t COLLATE "C") FROM unnest(columns) t)
-	THEN
-		RAISE EXCEPTION 'the names of columns must be different texts, and no numbers'
-			USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-END $$;
-COMMENT ON FUNCTION _racepriv._race_check_description(int, text, text[], text, text[], text[]) IS
-	'raises 54000 or 22023 for texts that cannot be shown, and unless there is a name and a unit, or none at all, for each of n columns of a record and its value';
 
 -- One UPDATE checks and charges, so that two sessions cannot both have the last of
 -- a budget.
@@ -242,13 +142,14 @@ BEGIN
 	-- New partitions, names and owners of its tables.  A charge does not wait for others: whoever enters
 	-- these now gives them to the same budget, which their lineage leads to.
 	new_ones := ARRAY(
-		SELECT c.oid FROM pg_class c
-		WHERE c.oid = ANY (_racepriv._race_with_parts(_racepriv._race_topmost(tables)))
-			AND NOT EXISTS (SELECT FROM _racepriv.race_budget_tables e
-				WHERE e.table_name = c.oid::regclass::text AND e.relation = c.oid
-					AND e.owner_id = c.relowner AND e.schema_id = c.relnamespace AND _racepriv._race_is_here(e.identity)));
-	PERFORM _racepriv._race_enter_tables(
-		_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
+		SELECT c.oid FROM unnest(_racepriv._race_with_parts(_racepriv._race_topmost(tables))) t (relation) JOIN pg_class c ON c.oid = t.relation
+		WHERE NOT EXISTS (SELECT FROM _racepriv.race_budget_tables e
+			WHERE e.table_name = c.oid::regclass::text AND e.relation = c.oid
+				AND e.owner_id = c.relowner AND e.schema_id = c.relnamespace AND _racepriv._race_is_here(e.identity)));
+	IF new_ones <> '{}' THEN
+		PERFORM _racepriv._race_enter_tables(
+			_racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, new_ones, false), budget);
+	END IF;
 
 	INSERT INTO _racepriv.race_charges AS c
 		(budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity, charged_by_id)
@@ -261,12 +162,11 @@ COMMENT ON FUNCTION _racepriv._race_charge(text, text, int, jsonb, float8, text,
 	'charges a request that was checked to a budget. Errors: 53400 what does not fit, 55000 a budget that belongs to another copy of the database';
 
 -- A label tells these facts wherever the release is copied to: as they were, and without the ledger.
-CREATE FUNCTION _racepriv._race_provenance(charge uuid, domains jsonb, library text) RETURNS jsonb
+CREATE FUNCTION _racepriv._race_provenance(charge uuid, sources jsonb, library text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT jsonb_strip_nulls(jsonb_build_object('library', library, 'unit_column', d.unit_column, 'public_tables', nullif(d.public_tables, '{}'),
-		'sources', (SELECT jsonb_object_agg(k.column_name, k.source) FROM _racepriv._race_columns_of_dataset(d.dataset,
-			_racepriv._race_relation_of(d, false), ARRAY(SELECT e->>'name' FROM jsonb_array_elements(domains) e)) k WHERE k.source IS NOT NULL),
+		'sources', sources,
 		'labels', CASE WHEN c.request ? 'label' THEN CASE WHEN c.request ? 'labels' THEN 'listed' ELSE 'chosen' END END,
 		'weight', c.request->'weight', 'weight_max', c.request->'weight_max',
 		'epsilon', c.epsilon, 'delta', c.delta, 'rho', c.rho, 'budget', b.budget, 'accounting', b.accounting,
@@ -289,7 +189,7 @@ CREATE PROCEDURE race_release_sketch(
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
 	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL,
 	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
-	AS 'MODULE_PATHNAME', 'race_release' LANGUAGE C;
+	AS 'MODULE_PATHNAME' LANGUAGE C;
 GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
 COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows; without params and expression, moments of columns. Arguments: doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
@@ -305,7 +205,7 @@ CREATE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bi
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	last record;
-	d _racepriv.race_datasets;
+	d _racepriv.race_datasets_now;
 BEGIN
 	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget, (c.request->'series'->>'intervals')::int AS intervals INTO last
 	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge

@@ -42,6 +42,8 @@
  * flat queries only.
  */
 
+static bool is_distributed(Oid relid);
+
 /* Do two relations have the same columns in the same places? */
 static bool
 same_columns(Oid a, Oid b)
@@ -89,7 +91,7 @@ foreign_partitions(Oid relid)
 List *
 race_parts_of(Oid relid, bool labels)
 {
-	if (race_is_distributed(relid))
+	if (is_distributed(relid))
 		return list_make1_oid(relid);
 	if (labels)
 		return NIL;
@@ -286,7 +288,7 @@ race_parts_probes(PlanState *plan, const List *relations)
 
 	(void) add_scans(plan, &probes);
 	foreach(cell, relations)
-		if (race_is_distributed(lfirst_oid(cell)))
+		if (is_distributed(lfirst_oid(cell)))
 			probes = probe_distributed(probes, lfirst_oid(cell));
 	return probes;
 }
@@ -311,8 +313,9 @@ list_of_tables(void)
 	return get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
 }
 
-bool
-race_is_distributed(Oid relid)
+/* Has Citus distributed a table?  Of a reference table each server has all rows: it is not. */
+static bool
+is_distributed(Oid relid)
 {
 	Oid			list = list_of_tables();
 	bool		found = false;
@@ -349,7 +352,7 @@ reads_distributed(Node *node, void *context)
 		return false;
 	if (IsA(node, RangeTblEntry))
 		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION &&
-			race_is_distributed(((RangeTblEntry *) node)->relid);
+			is_distributed(((RangeTblEntry *) node)->relid);
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, reads_distributed, context,
 								 QTW_EXAMINE_RTES_BEFORE);

@@ -47,9 +47,6 @@ extern List *race_parts_probes(PlanState *plan, const List *relations);
  * Tables that Citus has distributed, and queries over them.
  */
 
-/* Has Citus distributed a table?  Of a reference table each server has all rows: it is not. */
-extern bool race_is_distributed(Oid relid);
-
 /*
  * Where Citus is loaded, rewrite queries over distributed tables into a form that it can split,
  * from now on: race_build(params, x) as race_build_records(params, race_record(params, x)), and

@@ -42,14 +42,22 @@ CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series js
 DECLARE
 	most_intervals CONSTANT int := 65536;
 	keys CONSTANT text[] := '{by,every,starting,until,delay,lengths}';
-	by_type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a
-		WHERE a.attrelid = relation AND a.attname = series->>'by' AND a.attnum > 0 AND NOT a.attisdropped);
+	by_type regtype;
+	counted boolean;	-- can units be counted by their texts?
 	every interval;
 	delay interval;
 	starting timestamp;
 	until timestamp;
 	intervals int;
+	forward boolean;
 BEGIN
+	-- equal units must have equal texts
+	SELECT min(a.atttypid) FILTER (WHERE a.attname = series->>'by'),
+		coalesce(bool_or(a.attname = unit_column AND coalesce(l.collisdeterministic, true)
+			AND a.atttypid IN ('smallint'::regtype, 'int'::regtype, 'bigint'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype)), false)
+	INTO by_type, counted
+	FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
+	WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped;
 	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series - 'lengths'::text, '$.* ? (@.type() != "string")')
 		OR series ? 'lengths' AND series->>'lengths' !~ '^[1-9]$'
 		OR series->>'by' IS NULL OR series->>'every' IS NULL OR series->>'until' IS NULL
@@ -62,11 +70,7 @@ BEGIN
 	ELSIF by_type NOT IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) THEN
 		RAISE EXCEPTION 'column "%" of a series is of type %', left(series->>'by', 64), by_type USING ERRCODE = 'datatype_mismatch',
 			HINT = 'It must be a date or a timestamp.';
-	ELSIF unit_column IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
-		WHERE a.attrelid = relation AND a.attname = unit_column AND coalesce(l.collisdeterministic, true)
-			AND a.atttypid IN ('smallint'::regtype, 'int'::regtype, 'bigint'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype))
-	THEN
-		-- units are counted by their texts: equal units must have equal ones
+	ELSIF unit_column IS NOT NULL AND NOT counted THEN
 		RAISE EXCEPTION 'the unit column of a series must be an integer, a uuid, or a text of a deterministic collation' USING ERRCODE = 'datatype_mismatch';
 	END IF;
 	every := series->>'every';
@@ -78,10 +82,11 @@ BEGIN
 	THEN
 		RAISE EXCEPTION 'a series needs every above 0, delay not below 0, and starting before until; of dates whole days' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	SELECT min(i) INTO intervals FROM generate_series(1, most_intervals) i WHERE starting + i * every >= until;
+	SELECT n.n, (SELECT bool_and(starting + i * every > starting + (i - 1) * every) FROM generate_series(1, n.n) i) INTO intervals, forward
+	FROM (SELECT min(i) FROM generate_series(1, most_intervals) i WHERE starting + i * every >= until) n (n);
 	IF intervals IS NULL THEN
 		RAISE EXCEPTION 'a series can have at most % intervals', most_intervals USING ERRCODE = 'program_limit_exceeded';
-	ELSIF EXISTS (SELECT FROM generate_series(1, intervals) i WHERE starting + i * every <= starting + (i - 1) * every) THEN
+	ELSIF NOT forward THEN
 		-- months are not equally long
 		RAISE EXCEPTION 'interval "%" of a series does not always lead forward', every USING ERRCODE = 'invalid_parameter_value';
 	END IF;
@@ -118,35 +123,30 @@ DECLARE
 	names CONSTANT text[] := '{relation,number,table,column}';
 	change text;
 BEGIN
-	SELECT format('%s of column "%s" was %s, and is %s now.', upper(left(k.what, 1)) || substr(k.what, 2), before->>'column', before->>k.key, coalesce(after->>k.key, 'none')) INTO change
-	FROM (VALUES (1, 'type', 'the type'), (2, 'collation', 'the collation'), (3, 'expression', 'the expression')) k (n, key, what)
-	WHERE before->k.key IS DISTINCT FROM after->k.key ORDER BY k.n LIMIT 1;
-	IF change IS NOT NULL THEN
-		RETURN change;
-	END IF;
-	SELECT CASE WHEN s.same_column THEN format('Column "%s" of %s was %s, and is %s now.', b.origin->>'column', b.origin->>'table', b.origin - names, a.origin - names)
-		ELSE format('It was computed from %s, and is from %s now.', s.was, CASE WHEN s.was = s.is_now THEN 'another column of this name' ELSE s.is_now END) END INTO change
-	FROM jsonb_array_elements(before->'of') WITH ORDINALITY b (origin, n)
-		FULL JOIN jsonb_array_elements(after->'of') WITH ORDINALITY a (origin, n) USING (n)
-		CROSS JOIN LATERAL (SELECT CASE
-				WHEN before->'copy' = after->'copy' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = (b.origin->>'relation')::oid)
-					THEN b.origin->'relation' = a.origin->'relation' AND b.origin->'number' = a.origin->'number'
-				ELSE (b.origin->'table', b.origin->'column') IS NOT DISTINCT FROM (a.origin->'table', a.origin->'column') END,
-			format('%s.%s', b.origin->>'table', b.origin->>'column'), format('%s.%s', a.origin->>'table', a.origin->>'column')) s (same_column, was, is_now)
-	WHERE NOT coalesce(s.same_column, false) OR b.origin - names IS DISTINCT FROM a.origin - names
-	ORDER BY n LIMIT 1;
-	IF change IS NOT NULL THEN
-		RETURN change;
-	END IF;
-	SELECT format('Function %s was defined anew.', coalesce(b.key, a.key)) INTO change
-	FROM jsonb_each(before->'functions') b FULL JOIN jsonb_each(after->'functions') a USING (key)
-	WHERE b.value IS DISTINCT FROM a.value ORDER BY key LIMIT 1;
-	IF change IS NOT NULL THEN
-		RETURN change;
-	END IF;
-	SELECT format('%s was %s, and is %s now.', k.key, before->>k.key, after->>k.key) INTO change
-	FROM unnest('{unit,max_contributions,neighbors}'::text[]) k (key)
-	WHERE before->k.key IS DISTINCT FROM after->k.key LIMIT 1;
+	SELECT c.change INTO change FROM (
+		SELECT 1, k.n, k.key, format('%s of column "%s" was %s, and is %s now.', upper(left(k.what, 1)) || substr(k.what, 2), before->>'column', before->>k.key, coalesce(after->>k.key, 'none'))
+		FROM (VALUES (1, 'type', 'the type'), (2, 'collation', 'the collation'), (3, 'expression', 'the expression')) k (n, key, what)
+		WHERE before->k.key IS DISTINCT FROM after->k.key
+		UNION ALL
+		SELECT 2, n, '', CASE WHEN s.same_column THEN format('Column "%s" of %s was %s, and is %s now.', b.origin->>'column', b.origin->>'table', b.origin - names, a.origin - names)
+			ELSE format('It was computed from %s, and is from %s now.', s.was, CASE WHEN s.was = s.is_now THEN 'another column of this name' ELSE s.is_now END) END
+		FROM jsonb_array_elements(before->'of') WITH ORDINALITY b (origin, n)
+			FULL JOIN jsonb_array_elements(after->'of') WITH ORDINALITY a (origin, n) USING (n)
+			CROSS JOIN LATERAL (SELECT CASE
+					WHEN before->'copy' = after->'copy' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = (b.origin->>'relation')::oid)
+						THEN b.origin->'relation' = a.origin->'relation' AND b.origin->'number' = a.origin->'number'
+					ELSE (b.origin->'table', b.origin->'column') IS NOT DISTINCT FROM (a.origin->'table', a.origin->'column') END,
+				format('%s.%s', b.origin->>'table', b.origin->>'column'), format('%s.%s', a.origin->>'table', a.origin->>'column')) s (same_column, was, is_now)
+		WHERE NOT coalesce(s.same_column, false) OR b.origin - names IS DISTINCT FROM a.origin - names
+		UNION ALL
+		SELECT 3, 0, key, format('Function %s was defined anew.', key)
+		FROM jsonb_each(before->'functions') b FULL JOIN jsonb_each(after->'functions') a USING (key)
+		WHERE b.value IS DISTINCT FROM a.value
+		UNION ALL
+		SELECT 4, k.n, k.key, format('%s was %s, and is %s now.', k.key, before->>k.key, after->>k.key)
+		FROM unnest('{unit,max_contributions,neighbors}'::text[]) WITH ORDINALITY k (key, n)
+		WHERE before->k.key IS DISTINCT FROM after->k.key) c (kind, n, key, change)
+	ORDER BY c.kind, c.n, c.key LIMIT 1;
 	RETURN change;
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_series_change(jsonb, jsonb) FROM PUBLIC;

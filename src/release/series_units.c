@@ -15,8 +15,7 @@
 #include "utils/uuid.h"
 
 #include "sketch/server.h"
-#include "release/read.h"
-#include "release/release.h"
+#include "release/settings.h"
 #include "release/series_units.h"
 
 #define TAKEN_UNITS		"race_taken_units"
@@ -108,7 +107,7 @@ race_units_load(RaceUnits *units, const RaceLedger *ledger, const char *name, in
 	race_set_local("log_temp_files", "-1");
 	race_set_local("track_counts", "off");
 	level = NewGUCNestLevel();
-	race_read_set_quiet();
+	race_set_quiet();
 	do							/* bound: each batch begins after the last unit of the one before */
 	{
 		RaceParameter parameters[] = {
@@ -131,7 +130,7 @@ race_units_store(RaceUnits *units, const RaceLedger *ledger, const char *name, i
 	RaceParameter parameters[] = {RaceText(name), {INT4OID, Int32GetDatum(length), false}};
 	int			level = NewGUCNestLevel();
 
-	race_read_set_quiet();
+	race_set_quiet();
 	if (SPI_register_relation(&units->taken.relation) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "SPI_register_relation failed");
 	race_ledger_run(ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"

@@ -7,17 +7,20 @@
  * alike.  Names have no other blanks than spaces, and none at their ends; categories and labels are values of a table,
  * which may have them.
  *
- * No text raises an error: values of private rows are looked at, too.
+ * race_is_shown raises no error: values of private rows are looked at, too.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
-#include "sketch/server.h"
+#include "release/names.h"
+#include "release/shown.h"
 
 PG_FUNCTION_INFO_V1(race_is_shown);
+PG_FUNCTION_INFO_V1(race_sql_check_shown);
 
 typedef struct Range
 {
@@ -99,20 +102,16 @@ begins_tag(const unsigned char *s, int left)
 	return left >= 2 && s[0] == '<' && (strchr("/!?", s[1]) != NULL || (s[1] >= 'A' && s[1] <= 'Z') || (s[1] >= 'a' && s[1] <= 'z'));
 }
 
-/* race_is_shown(text, name): is each character of a text, or of a name, seen, and none of them obeyed? */
-Datum
-race_is_shown(PG_FUNCTION_ARGS)
+/* Is each character of a text, or of a name, seen, and none of them obeyed? */
+static bool
+is_shown(const unsigned char *s, int left, bool name)
 {
-	text	   *shown = PG_GETARG_TEXT_PP(0);
-	bool		name = PG_GETARG_BOOL(1);
-	const unsigned char *s = (const unsigned char *) VARDATA_ANY(shown);
-	int			left = VARSIZE_ANY_EXHDR(shown);
 	int			encoding = GetDatabaseEncoding();
 	pg_wchar	before = ' ';
 	int			length;
 
 	if (name && left > 0 && (s[0] == ' ' || s[left - 1] == ' '))
-		PG_RETURN_BOOL(false);
+		return false;
 	/* bound: the text, of which each step takes a byte or more */
 	for (; left > 0; s += length, left -= length)
 	{
@@ -120,10 +119,68 @@ race_is_shown(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		if (IN(c, hidden) || begins_tag(s, left))
-			PG_RETURN_BOOL(false);
+			return false;
 		if (name && (IN(c, blanks) || (IN(c, modifiers) && before < 0x80)))
-			PG_RETURN_BOOL(false);
+			return false;
 		before = c;
 	}
-	PG_RETURN_BOOL(true);
+	return true;
+}
+
+void
+race_check_shown(const char *what, const char *text, bool name)
+{
+	const unsigned char *s = (const unsigned char *) text;
+
+	if (text == NULL)
+		return;
+	if (!is_shown(s, (int) strlen(text), false))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not contain invisible or control characters or markup", what),
+				 errhint("After \"<\" there must be no letter and none of \"/\", \"!\" and \"?\". A description may have several lines.")));
+	if (name && !is_shown(s, (int) strlen(text), true))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not begin or end with a blank, or contain a blank that is no space", what),
+				 errhint("Type it anew: names that look alike would be different ones.")));
+}
+
+void
+race_check_shown_lines(const char *what, const char *text)
+{
+	char	   *line;
+	char	   *to;
+
+	if (text == NULL)
+		return;
+	line = to = pstrdup(text);
+	/* bound: the text */
+	for (; *text != '\0'; text++)
+		if (*text != '\n' && *text != '\t')
+			*to++ = *text;
+	*to = '\0';
+	race_check_shown(what, line, false);
+}
+
+/* race_is_shown(text, name) */
+Datum
+race_is_shown(PG_FUNCTION_ARGS)
+{
+	text	   *shown = PG_GETARG_TEXT_PP(0);
+
+	PG_RETURN_BOOL(is_shown((const unsigned char *) VARDATA_ANY(shown), VARSIZE_ANY_EXHDR(shown), PG_GETARG_BOOL(1)));
+}
+
+/* _race_check_shown(what, texts, names) */
+Datum
+race_sql_check_shown(PG_FUNCTION_ARGS)
+{
+	ListCell   *cell;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_VOID();
+	foreach(cell, race_texts_list(PG_GETARG_DATUM(1)))
+		race_check_shown(text_to_cstring(PG_GETARG_TEXT_PP(0)), lfirst(cell), PG_GETARG_BOOL(2));
+	PG_RETURN_VOID();
 }

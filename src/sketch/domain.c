@@ -61,8 +61,9 @@ race_type_is_number(Oid type)
 	return false;
 }
 
-Oid
-race_domain_number_type(const RaceDomain *domain)
+/* Return the type of a domain's numbers by its name; double precision if it is no type of numbers. */
+static Oid
+domain_number_type(const RaceDomain *domain)
 {
 	for (size_t i = 0; i < lengthof(number_types); i++)
 		if (strcmp(domain->type, number_types[i].name) == 0)
@@ -212,13 +213,13 @@ race_typed_text(Oid type, double number)
 char *
 race_domain_number_text(const RaceDomain *domain, double number)
 {
-	return race_typed_text(race_domain_number_type(domain), number);
+	return race_typed_text(domain_number_type(domain), number);
 }
 
 bool
 race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 {
-	Oid			type = race_domain_number_type(domain);
+	Oid			type = domain_number_type(domain);
 	Oid			input;
 	Oid			parameter;
 
@@ -276,9 +277,13 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		if (domain->unenforced)
 			appendStringInfoString(text, ", \"unenforced\": true");
 	}
+	if (domain->measure)
+		appendStringInfoString(text, ", \"measure\": true");
+	if (domain->vector)
+		appendStringInfoString(text, ", \"vector\": true");
 	appendStringInfo(text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
 					 domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
-					 RaceDomainCells(domain), domain->group, RaceDomainSingle(domain));
+					 RaceDomainCells(domain), domain->group, domain->measure ? 0 : RaceDomainSingle(domain));
 }
 
 static void

@@ -72,9 +72,6 @@ extern bool race_type_has_nan(Oid type);
  */
 extern double race_number_of(Oid type, Datum value);
 
-/* Return the type of the numbers of a domain, which is stored by its name; double precision if it is none of these. */
-extern Oid	race_domain_number_type(const RaceDomain *domain);
-
 /*
  * Return a number as a text of its type, whatever the session's settings are.  What is beyond the dates and times that
  * there are is written as infinite.

@@ -54,7 +54,7 @@ extern void race_moments_ask(Datum value, RaceMoments *moments);
 /*
  * u of a record of `dims` finite numbers, which is clipped to its bounds, but not to the norm:
  * out[columns - 1].  Of an answer's input, columns that do not matter can have any number.
- * It needs the coefficients of the features: see race_moments_hold() and _release().
+ * It needs the coefficients of the features: see race_moments_hold() and race_moments_release().
  */
 extern RaceRowsEntry *race_moments_hold(const RaceMoments *moments);
 extern void race_moments_release(RaceRowsEntry *entry);

@@ -518,12 +518,6 @@ race_params_in(PG_FUNCTION_ARGS)
 }
 
 Datum
-race_params_out(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_CSTRING(race_params_text(race_params_arg(PG_GETARG_DATUM(0))));
-}
-
-Datum
 race_params_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
@@ -1105,8 +1099,9 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 }
 
 /*
- * Write arrays of at most so many numbers, or rows; of longer ones, write the
- * length.
+ * Return the text form, palloc'd: "l2(dims=3, bandwidth=5, …)", or several with * between.  It
+ * names every parameter, so that a dump never depends on the defaults of the version that reads
+ * it.  Of an array of more than `most` numbers or rows it has the length alone.
  */
 static char *
 text_of(const RaceParams *params, uint32 most)
@@ -1123,10 +1118,10 @@ text_of(const RaceParams *params, uint32 most)
 	return text.data;
 }
 
-char *
-race_params_text(const RaceParams *params)
+Datum
+race_params_out(PG_FUNCTION_ARGS)
 {
-	return text_of(params, PG_UINT32_MAX);
+	PG_RETURN_CSTRING(text_of(race_params_arg(PG_GETARG_DATUM(0)), PG_UINT32_MAX));
 }
 
 char *
@@ -1139,7 +1134,7 @@ race_params_brief(const RaceParams *params)
  * The wire format of race_params, and its validator.
  *
  * A part of the kernel takes 64 bytes, little-endian: the version first, then the
- * fields where the table in params.c says; all other bytes are zero, and checked.  The
+ * fields where race_fields (kernels.c) says; all other bytes are zero, and checked.  The
  * arrays of the part follow as float8, in the order of the table, and then the next
  * part.  A part after the first has 0 where the first speaks for all.  So:
  *

@@ -81,12 +81,7 @@ extern RaceParams *race_params_measured(const RaceParams *params, const RaceCont
 
 /* ----------------------------------------- text and binary form */
 
-/*
- * Text form, palloc'd: "l2(dims=3, bandwidth=5, …)", or several with * between.  It
- * names every parameter, so that a dump never depends on the defaults of the version
- * that reads it.  In the brief one for messages, long arrays are left out.
- */
-extern char *race_params_text(const RaceParams *params);
+/* Return the text form for messages, palloc'd, with the lengths of long arrays in place of them. */
 extern char *race_params_brief(const RaceParams *params);
 
 /* The parameters in a text; NULL after a soft error */

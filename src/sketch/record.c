@@ -689,6 +689,8 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 		value_reader(reader, i++, part);
 }
 
+static uint64 *reserve_elements(RaceRecords *records, int part, Size n);
+
 /* If the parameters do not state dims, the first record decides. */
 static bool
 read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
@@ -716,7 +718,7 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 	if (elements.present != NULL)
 		null = race_element_of_null(params->seed, records->are_queries &&
 									part->nulls == RACE_NULLS_DIFFERENT);
-	set_convert(array, &elements, params->seed, null, race_records_elements(records, i, elements.n));
+	set_convert(array, &elements, params->seed, null, reserve_elements(records, i, elements.n));
 	return true;
 }
 
@@ -816,8 +818,9 @@ race_records_vector(RaceRecords *records, int part)
 		(Size) records->n * records->parts[part].width;
 }
 
-uint64 *
-race_records_elements(RaceRecords *records, int part, Size n)
+/* Return where to write the elements of a part of the next record; n is how many a set has. */
+static uint64 *
+reserve_elements(RaceRecords *records, int part, Size n)
 {
 	RaceRecordsPart *column = &records->parts[part];
 	Size		start;
@@ -859,7 +862,7 @@ race_records_copy(RaceRecords *records, const RaceColumn *columns)
 			start = columns->starts[0];
 			n = columns->starts[1] - start;
 		}
-		memcpy(race_records_elements(records, i, n), columns->elements + start,
+		memcpy(reserve_elements(records, i, n), columns->elements + start,
 			   n * sizeof(uint64));
 	}
 }
@@ -1079,7 +1082,7 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 		}
 		else if (same)
 		{
-			uint64	   *elements = race_records_elements(records, i, n);
+			uint64	   *elements = reserve_elements(records, i, n);
 
 			for (uint32 k = 0; k < n; k++)
 			{

@@ -115,12 +115,10 @@ extern RaceRecords *race_records_create(const RaceParams *params,
 extern void race_records_reserve(RaceRecords *records, uint32 capacity);
 
 /*
- * Where to write a part of the next record, for which race_records_reserve() has
- * made space. A part is a vector, or elements; for a set, say how many. Add 1 to n
- * when all parts are written.
+ * Return where to write the vector of a part of the next record, for which
+ * race_records_reserve() has made space.  Add 1 to n when all parts are written.
  */
 extern double *race_records_vector(RaceRecords *records, int part);
-extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
 
 /* Write a record that lies in columns to the place of the next one. */
 extern void race_records_copy(RaceRecords *records, const RaceColumn *columns);

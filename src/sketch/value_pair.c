@@ -32,7 +32,6 @@ PG_FUNCTION_INFO_V1(race_build_value_combine);
 PG_FUNCTION_INFO_V1(race_build_value_serialize);
 PG_FUNCTION_INFO_V1(race_build_value_deserialize);
 PG_FUNCTION_INFO_V1(race_build_value_final);
-PG_FUNCTION_INFO_V1(race_privatize_pair);
 
 typedef struct State
 {

@@ -1,4 +1,4 @@
-"""Tables for classifiers, of those in LEARN-CLASSIFY.md: pulsars, and made-up ones.
+"""Tables for classifiers, of those in CLASSES.md: pulsars, and made-up ones.
 
 Made-up ones were chosen before anybody had looked at a result on them, and are never changed.
 Columns have units of their own.

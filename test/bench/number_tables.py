@@ -2,7 +2,7 @@
 
 Counts of boxes, shares of cells, and quantiles, at pure epsilon, of SEEDS releases (5).  RACEPRIV_DATA has the tables of others;
 ONLY is a regular expression of tables, EPSILONS a list.  It needs a server with racepriv (PGHOST and so on).  FOLDER has space
-for files.  Writes the first section of a report in Markdown; the others stay.
+for files.  Writes a report in Markdown.
 """
 import gzip
 import itertools
@@ -177,10 +177,6 @@ Errors of tables over those of grids, geometric means over five tables: counts o
             ratios = [np.maximum(ours / grids, 0.01) for (name, e), (ours, grids) in found.items() if (name[-1], e) == (str(dims), epsilon)]
             if ratios:
                 yield f'| {dims} | {epsilon:g} | ' + ' | '.join(f'{r:.2f}' for r in np.exp(np.log(ratios).mean(0))) + ' |'
-    yield '\nErrors, tables / grids:\n\n| table | ε | boxes, records | cells, % | quantiles, ‰ of the range |\n|---|---|---|---|---|'
-    for (name, epsilon), (ours, grids) in found.items():
-        scale = np.array([1, 1, 1000])
-        yield f'| {name} | {epsilon:g} | ' + ' | '.join(f'{a:.3g} / {b:.3g}' for a, b in zip(ours * scale, grids * scale)) + ' |'
 
 
 def main():
@@ -188,12 +184,8 @@ def main():
         session.run('SET client_min_messages = warning; DROP EXTENSION IF EXISTS racepriv CASCADE; DROP SCHEMA public CASCADE; '
                     'CREATE SCHEMA public; CREATE EXTENSION racepriv')
         found = measure(session)
-    others = ''
-    if os.path.exists(REPORT):
-        with open(REPORT) as file:
-            others = ''.join(file.read().partition('\n## ')[1:])
     with open(REPORT, 'w') as file:
-        file.write('\n'.join(report(found)) + '\n' + others)
+        file.write('\n'.join(report(found)) + '\n')
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 /*
  * mutate.c
- *		Sends damaged values of race_sketch, race_moments and race_params to a server.
+ *		Sends damaged values of race_sketch and race_params to a server.
  *
  *	mutate SEED COUNT
  *

@@ -5,7 +5,7 @@
  *	structure SEED COUNT
  *
  * connects as libpq's environment says, and COUNT times makes two values of
- * race_sketch, race_moments or race_params, field by field from the wire format: with a valid
+ * race_sketch or race_params, field by field from the wire format: with a valid
  * checksum, sizes that fit, and in every other case one field that is extreme.  Where
  * an operation does not drop them, sketches may have fitted models, likewise.  The
  * second value has mostly the parameters of the first.  What must hold:

@@ -184,7 +184,7 @@ mutant tables-measure-parts 'tables, measure' 'both parts together get more than
 ##### several labels
 
 mutant labels-one-record 'labels' 'noise for one record in each label' \
-	's/(checked->noise = race_make_request\(.*?)dataset->max_contributions/$1(asked->label == NULL ? dataset->max_contributions : 1)/s' 172_labels_audit
+	's/(plan->noise = race_make_request\(.*?)dataset->max_contributions/$1(terms->kept.label == NULL ? dataset->max_contributions : 1)/s' 172_labels_audit
 
 ##### series
 
@@ -197,9 +197,9 @@ mutant series-cost 'series' 'the cost of one value is stated' \
 mutant series-selected 'series' 'noisy counts choose what is measured' \
 	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
 mutant series-not-divided 'series' 'releases do not know that they are values' \
-	's/asked->calibrate == 0 \? part_of_series\(asked->epsilon, asked->delta, asked->levels\)/asked->calibrate == 0 ? asked->epsilon/' series 178_series_audit
+	's/terms->kept\.calibrate == 0 \? race_part_of_series\(terms->kept\.epsilon, terms->kept\.delta, terms->interval\.levels\)/terms->kept.calibrate == 0 ? terms->kept.epsilon/' series 178_series_audit
 mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
-	's/\n\tif \(checked->units != NULL\)\n\t\trace_units_store\([^;]*;//' series
+	's/\n\tif \(plan->units != NULL\)\n\t\trace_units_store\([^;]*;//' series
 mutant series-units-untaken 'series, units' 'units of a value are not taken' \
 	's/\n\ttuplestore_putvalues\(relation->reldata, relation->md\.tupdesc, &unit, &isnull\);//' series
 mutant series-units-again 'series, units' 'each value takes as many records of a unit as the whole series may' \
@@ -231,7 +231,7 @@ mutant weights-unknown 'weights' 'exact sketches do not know the largest weight'
 ##### scores of releases that are calibrated
 
 mutant scores-free 'scores' 'their cost is not taken off that of moments' \
-	's/nextafter\(asked->epsilon - scores, 0\)/asked->epsilon/' classified 252_release_scores_audit
+	's/nextafter\(terms->kept\.epsilon - scores, 0\)/terms->kept.epsilon/' classified 252_release_scores_audit
 mutant scores-bound 'scores' 'noise for one record of a person' \
 	's/(scores, 0,\s*&all, )dataset->max_contributions/${1}1/' 252_release_scores_audit
 
@@ -260,7 +260,7 @@ mutant choice-rows 'choice of categories' 'rows for persons' \
 mutant choice-bound 'choice of categories, bounds by noisy counts' 'all rows of a person' \
 	's/dataset->max_contributions, counted/dataset->max_contributions + 1000, counted/' 174_choice_audit
 mutant choice-free 'choice of categories' 'all of epsilon for the tables' \
-	's/left = checked->choice\.rest_epsilon;/left = asked->epsilon;/' chosen
+	's/left = plan->choice\.rest_epsilon;/left = terms->kept.epsilon;/' chosen
 mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
 	's/plan->rest_delta = pure \? 0 : /plan->rest_delta = /' choice_test
 mutant choice-shares 'choice of categories' 'each of several choices gets the part of all' \
@@ -299,7 +299,7 @@ mutant duty-public 'duties' 'what PUBLIC is given counts' \
 mutant duty-none 'duties' 'everybody has them' \
 	's/if \(!race_has_duty\(function, GetUserId\(\)\)\)/if (false)/' protect 140_release_roles
 mutant duty-next 'duties' 'a maker needs none' \
-	's/if \(!race_has_duty\(procedure, release->role\)\)/if (false)/' 272_ledger_authority
+	's/if \(!race_has_duty\(procedure, run->role\)\)/if (false)/' 272_ledger_authority
 
 ##### what the second accountant sees
 
@@ -314,12 +314,12 @@ mutant cost-exact 'Gaussian' 'a tail of the exact account without its shift' \
 ##### what the soak sees
 
 mutant ledger-refund 'ledger' 'the charge is committed with the release' \
-	's/(tell_left\(release\);\s*return;\s*\})\s*next_transaction\(release\);(\s*read_provenance)/$1$2/' 300_soak
+	's/(tell_left\(run\);\s*return;\s*\})\s*next_transaction\(run\);(\s*read_provenance)/$1$2/' 300_soak
 mutant ledger-standby 'ledger' 'rows are read when the wait for a standby was canceled' \
 	's/\t\tcheck_replicated\(level\);/\t\t(void) check_replicated;/' 130_release_copies
 mutant ledger-twice 'ledger' 'a refresh is not charged' \
-	's/\tenter_charge\(release\);\n(\tif \(release->asked\.series)/\tif (release->version == 1)\n\t\tenter_charge(release);\n$1/' 300_soak
+	's/\tenter_charge\(run\);\n(\tif \(run->terms\.kept\.series)/\tif (run->version == 1)\n\t\tenter_charge(run);\n$1/' 300_soak
 mutant ledger-unchecked 'ledger' 'tables that contradict each other are used' \
 	's/, _racepriv\._race_check_invariants\(\)//' 135_restores
 mutant ledger-values 'ledger' 'values of a series are not counted' \
-	's/\n\t\t\tcount_value\(release\);//' 135_restores
+	's/\n\t\tcount_value\(run\);//' 135_restores

@@ -40,6 +40,13 @@ for my $document (@documents) {
 	my @named = slurp($document) =~ m{`(?:[\w./-]*/)?([a-z0-9_]+\.(?:c|h|pl|py))`}g;
 	is(join(' ', grep { !$files{$_} } @named), '', "the files that $document names are there");
 }
+# A report of test/bench holds what a command prints that is there.
+sub commands {
+	my ($text) = @_;
+	return grep { /^make bench/ || -f "$top/test/bench/$_" } map { m{(?:test/bench/)?(run|[\w/]+\.py)\b} ? $1 : $_ } $text =~ /`((?:\w+=\S+ )*(?:make bench|test\/bench\/|\w+\.py)[^`]*)`/g;
+}
+is(join(' ', grep { !commands(slurp(s{.*/(test/)}{$1}r)) } glob "$top/test/bench/*.md"), '', 'reports name the command that prints them');
+is(commands('Made by `test/bench/run_away nothing`, `nothing.py`'), 0, 'control: others');
 my %mutants = map { $_ => 1 } slurp('test/mutants/table.sh') =~ /^mutant ([\w-]+)/mg;
 my @claimed = slurp('doc/limitations.md') =~ /`([a-z]+-(?:[\w-]+|\*))`/g;
 is(join(' ', grep { my $name = qr/^\Q$_\E$/ =~ s/\\\*/.*/r; !grep { /$name/ } keys %mutants } @claimed), '', 'the mutants that doc/limitations.md names are there');

@@ -1,17 +1,17 @@
-# The floors of src/, in object files: the core refers to nothing above it, releases to nothing of
-# answers, and answers to no function of the core but those that core.h declares.
+# The floors of src/, in object files: each refers to those below it alone.  Within a floor, files refer to each
+# other in no circle of more than two.  Exact counters are opaque outside of src/privacy.
 use strict;
 use warnings;
 use Test::More;
 
 # Functions and variables by the object file that defines them, and what each file refers to
-my (%floor, %refers);
-for my $object (glob 'src/core/*.o src/release/*.o src/answers/*.o') {
+my (%floor, %object, %refers);
+for my $object (glob 'src/*/*.o') {
 	my ($floor) = $object =~ m{^src/(\w+)/};
 	open my $nm, '-|', 'nm', $object or die "nm: $!\n";
 	while (<$nm>) {
 		my ($kind, $name) = /([A-Za-z]) (\w+)$/ or next;
-		$floor{$name} = $floor if $kind =~ /[TDBRC]/;
+		($floor{$name}, $object{$name}) = ($floor, $object) if $kind =~ /[TDBRC]/;
 		push @{$refers{$object}}, $name if $kind eq 'U';
 	}
 	close $nm or die "nm $object\n";
@@ -24,37 +24,108 @@ sub text {
 	return scalar readline $in;
 }
 
-# What core.h declares, through the headers that it includes, and those that these do
-my (%declared, %seen);
-my @headers = ('core.h');
-while (defined(my $header = shift @headers)) {
-	next if $seen{$header}++;
-	next unless -f "src/core/$header";
-	my $text = text("src/core/$header");
-	push @headers, $text =~ /#include "(\w+\.h)"/g;
-	$declared{$_} = 1 for $text =~ /\b(race_\w+)/g;
+# Without comments
+sub code_of {
+	my ($text) = @_;
+	return $text =~ s{/\*.*?\*/}{}gsr;
 }
 
-# References of a floor to another one that are not among those allowed
+# Bottom to top
+my @floors = qw(privacy hash sketch choice release answers);
+my %height = map { $floors[$_] => $_ } 0 .. $#floors;
+
+# What files of a floor refer to, or include, above it, but what is allowed
 sub strays {
-	my ($from, $to, $allowed) = @_;
+	my (%allowed) = @_;
 	my @strays;
-	for my $object (grep { m{^src/$from/} } sort keys %refers) {
-		push @strays, "$object: $_" for grep { ($floor{$_} // '') eq $to && !$allowed->{$_} } sort @{$refers{$object}};
+	for my $object (sort keys %refers) {
+		my ($own) = $object =~ m{^src/(\w+)/};
+		push @strays, "$object: $_" for grep { $height{$floor{$_} // $own} > $height{$own} && !$allowed{$_} } sort @{$refers{$object}};
+	}
+	for my $file (glob 'src/*/*.[ch]') {
+		my ($own) = $file =~ m{^src/(\w+)/};
+		push @strays, "$file: $_" for grep { m{^(\w+)/} && ($height{$1} // -1) > $height{$own} } text($file) =~ m{^#include "(\w+/\w+\.h)"}mg;
 	}
 	return join "\n", @strays;
 }
 
 cmp_ok(scalar keys %refers, '>', 50, 'there are object files');
-is(strays('core', 'release', {}), '', 'the core refers to nothing of releases');
-is(strays('core', 'answers', {}), '', 'the core refers to nothing of answers');
-is(strays('release', 'answers', {}), '', 'releases refer to nothing of answers');
-is(strays('answers', 'core', \%declared), '', 'answers refer to what core.h declares');
-isnt(strays('answers', 'core', {}), '', 'control: they do refer to the core');
-my @included = map { my $file = $_; map { "$file: $_" } grep { $_ ne 'core.h' } text($file) =~ m{#include "\.\./core/(\w+\.h)"}g } glob 'src/answers/*.[ch]';
-is("@included", '', 'answers include one header of the core');
+is_deeply([sort keys %{{map { m{^src/(\w+)/} ? ($1 => 1) : () } keys %refers}}], [sort @floors], 'of these floors');
+is(strays(), '', 'no floor refers to one above it');
+{
+	local $height{privacy} = 9;
+	isnt(strays(), '', 'control: the others refer to src/privacy');
+}
 
-# Comments name files that there are
+# Whoever chooses holds no exact number: a file that is not of src/privacy names neither the fields of exact counters
+# nor what reads them for the calls that pay
+sub sees_exact {
+	my ($name, $text) = @_;
+	return map { "$name: $_" } $text =~ m{\b(exact_fields\.h|payment\.h|race_load_sums|race_pay\w*|race_draw\w*|race_noisy|race_block_\w+)\b}g;
+}
+my @outside = grep { !m{^src/privacy/} } glob 'src/*/*.[ch]';
+is(join("\n", map { sees_exact($_, code_of(text($_))) } grep { !m{/domain_choice\.[ch]$} } @outside), '', 'exact counters are opaque outside of src/privacy');
+is(scalar(my @seen = sees_exact('control', '#include "privacy/exact_fields.h"')), 1, 'control: a file that includes their fields');
+my %reads = map { $_ => 1 } grep { /^race_counters_(load|get|sum|norms|bounds)$/ } keys %floor;
+is(join("\n", map { my $o = $_; map { "$o: $_" } grep { $reads{$_} } @{$refers{$o}} } grep { m{^src/choice/} } sort keys %refers), '', 'choices read no counters');
+isnt(join(' ', grep { $reads{$_} } map { @{$refers{$_}} } grep { m{^src/answers/} } keys %refers), '', 'control: answers read private ones');
+
+# What no other object file refers to is static, but what SQL or a unit test calls
+my (%defined, %called);
+for my $object (glob 'src/*.o src/*/*.o') {
+	open my $nm, '-|', 'nm', $object or die "nm: $!\n";
+	while (<$nm>) {
+		my ($kind, $name) = /([A-Za-z]) (\w+)$/ or next;
+		$defined{$name} = $object if $kind =~ /[TDBRC]/;
+		$called{$name} = 1 if $kind eq 'U';
+	}
+	close $nm or die "nm $object\n";
+}
+sub lone {
+	my ($tests) = @_;
+	return map { "$defined{$_}: $_" } grep {
+		$defined{$_} =~ m{^src/\w+/} && !$called{$_} && !/^pg_finfo_/ && !$defined{"pg_finfo_$_"} && $tests !~ /\b$_\b/
+	} sort keys %defined;
+}
+is(join("\n", lone(join '', map { text($_) } glob 'test/unit/*.[ch]')), '', 'what one file uses is static');
+ok((grep { /: race_rows_key$/ } lone('')), 'control: not what unit tests alone call');
+
+# Circles in a graph, {node => {node => 1}}: nodes that lead to each other, as "a b c"
+sub circles {
+	my ($graph) = @_;
+	my %leads;
+	for my $node (keys %$graph) {
+		my @next = $node;
+		while (defined(my $from = pop @next)) {
+			push @next, grep { !$leads{$node}{$_}++ } keys %{$graph->{$from} // {}};
+		}
+	}
+	my %circle;
+	for my $node (keys %leads) {
+		my @members = grep { $leads{$node}{$_} && $leads{$_}{$node} } sort keys %leads;
+		$circle{"@members"} = @members if @members > 1;
+	}
+	return sort keys %circle;
+}
+
+# The circles of object files of a floor that have more files than the limit
+sub large_circles {
+	my ($floor, $limit) = @_;
+	my %graph;
+	for my $from (grep { m{^src/$floor/} } keys %refers) {
+		$graph{$from}{$_} = 1 for grep { $_ ne $from && m{^src/$floor/} } map { $object{$_} // '' } @{$refers{$from}};
+	}
+	return grep { split(/ /) > $limit } circles(\%graph);
+}
+
+# Files of the largest circle that a floor may have
+my %largest = map { $_ => 2 } @floors;
+is(join("\n", large_circles($_, $largest{$_})), '', "no circle of more than $largest{$_} files is in $_") for sort keys %largest;
+is(join('; ', circles({a => {b => 1}, b => {c => 1}, c => {a => 1, d => 1}, d => {e => 1}, e => {d => 1}, f => {a => 1}})), 'a b c; d e',
+	'control: circles are found');
+is(join('; ', circles({a => {b => 1, c => 1}, b => {c => 1}})), '', 'control: two ways to a file are no circle');
+
+# Comments name files, functions and headlines that there are
 my %file = map { m{([^/]+)$} ? ($1 => 1) : () } glob 'src/*.c src/*/*.[ch] test/unit/*.[ch]';
 sub unknown_files {
 	my ($text) = @_;
@@ -64,4 +135,35 @@ sub unknown_files {
 $file{$_} = 1 for qw(postgres.h proc.h);
 is(join(' ', map { my $name = $_; map { "$name: $_" } unknown_files(text($name)) } glob 'src/*.c src/*/*.[ch]'), '', 'comments name files that exist');
 is(join(' ', unknown_files('/* see nothing.c */')), 'nothing.c', 'control: another name');
+
+my @code = glob 'src/*.[ch] src/*/*.[ch] test/unit/*.[ch] test/modules/*.c test/fuzz/*.[ch]';
+my %name = map { $_ => 1 } qw(numeric_in);    # of PostgreSQL
+for my $file (@code) {
+	$name{$_} = 1 for text($file) =~ s{/\*.*?\*/}{}gsr =~ /\b(\w+)\b/g;
+}
+for my $file (glob 'src/*.sql src/*/*.sql') {
+	$name{$_} = 1 for text($file) =~ s/--.*//gr =~ /\b(_?race_\w+)\b/g;
+}
+sub unknown_names {
+	my ($text) = @_;
+	return grep { !$name{$_} } map { /\b(_?race_\w+)\b/g, /\b(\w+)\(\)/g } $text =~ m{(/\*.*?\*/)}gs;
+}
+is(join(' ', map { my $file = $_; map { "$file: $_" } unknown_names(text($file)) } @code), '', 'comments name functions that exist');
+is(join(' ', unknown_names('/* race_nothing and vanished() */')), 'race_nothing vanished', 'control: others');
+
+# Pages, and the headlines in quotation marks behind them
+my @documents = glob '*.md doc/*.md doc/*/*.md test/*/*.md demo/*/*/*.md';
+my %page = map { m{([^/]+)$} ? ($1 => text($_)) : () } @documents;
+sub unknown_pages {
+	my ($text) = @_;
+	my @unknown;
+	while ($text =~ /\b([\w-]+\.md)\b(?:[`)]*, "([^"\n]+)")?/g) {
+		push @unknown, $1 unless defined $page{$1};
+		push @unknown, "$1, $2" if defined $page{$1} && defined $2 && $page{$1} !~ /^(?:#+ |\*\*)\Q$2\E/m;
+	}
+	return @unknown;
+}
+my @naming = grep { !m{^test/t/008_floors} } @documents, @code, glob 'src/*.sql src/*/*.sql test/t/*.p[lm] test/bench/*.py test/bench/run test/bench/*/*.py sql/*.sql';
+is(join(' ', map { my $file = $_; map { "$file: $_" } unknown_pages(text($file) =~ s/\brelation\.md\b//gr) } @naming), '', 'pages and headlines that are named are there');
+is(join(' ', unknown_pages('nothing.md and CONTRIBUTING.md, "Nothing"')), 'nothing.md CONTRIBUTING.md, Nothing', 'control: others');
 done_testing();

@@ -84,7 +84,7 @@ FROM unnest('{"l2(rows=8, range=8)","l2(dims=3, bandwidth=0.5, rows=16, range=8)
 END
 }
 
-# Why format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
+# Why sketch_format.c and params.c refuse bytes, up to a number.  What mutations meet only now and then
 # is left to params_test.c: folds without room, too many row functions,
 # bounds that are out of order, bandwidths and sequences of other kernels.
 my @reasons = (

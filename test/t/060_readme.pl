@@ -69,31 +69,11 @@ END
 	return;
 }
 
-# What doc/refused.md says of wrong inputs: SQLSTATE, message and hint
-sub check_refused {
-	open my $file, '<', "$top/doc/refused.md" or die "doc/refused.md: $!";
-	my @rows = map { [/^\| `(.*)` \| (\w{5}) \| (.*) \|$/] } grep { /^\| `/ } readline $file;
-	cmp_ok(scalar @rows, '>=', 40, 'wrong inputs');
-	for (@rows) {
-		my ($statement, $state, $says) = @$_;
-		my $told = sql_fails($statement);
-		my ($message) = $told =~ /ERROR:  $state: (.*)/;
-		my ($hint) = $told =~ /^HINT:  (.*)/m;
-		$message = ucfirst(($message // "another SQLSTATE: $told") . '.') =~ tr{|}{/}r;
-		my ($begin) = $says =~ /^(\Q$message\E)/;
-		is($begin // $says, $message, $statement);
-		my $rest = substr $says, length($begin // '');
-		ok(defined $hint || $message =~ /must be (a number )?between|type json/, 'it says what to type: of a range the message does, and what no JSON is PostgreSQL says');
-		like(($hint // '') =~ tr{|}{/}r, qr/^\Q@{[ $rest =~ s{^ |\.$}{}gr ]}\E/, 'and its hint') if $rest ne '';
-	}
-	return;
-}
-
-my %checks = ('README.md' => \&check_readme, 'doc/kernels.md' => \&check_kernels, 'doc/refused.md' => \&check_refused);
+my %checks = ('README.md' => \&check_readme, 'doc/kernels.md' => \&check_kernels);
 is(sql('SELECT count(*) FROM pg_roles WHERE rolname IN (' . join(', ', map { "'$_'" } @roles) . ')'), 0, 'the cluster is fresh');
 # 280_several_servers.pl runs doc/several-servers.md, 285_managed_clouds.pl doc/managed-clouds.md
 my %documents = map { $_ => [blocks($_)] } 'README.md', map { s{.*/doc/}{doc/}r } grep { !/several-servers|managed-clouds/ } glob "$top/doc/*.md $top/doc/*/*.md";
-is(join(' ', grep { @{ $documents{$_} } > 0 } sort keys %documents), 'README.md doc/ablations-core.md doc/dashboards.md doc/examples.md doc/faq.md doc/kernels.md doc/learn/anomalies.md doc/learn/classification.md doc/learn/columns.md doc/learn/losses.md doc/learn/means.md doc/learn/records.md doc/learn/regression.md doc/learn/samples.md doc/learn/tables.md doc/operations.md doc/reference.md doc/refused.md doc/review.md doc/series.md doc/sketches.md doc/trust.md doc/weights.md', 'the documents that show SQL');
+is(join(' ', grep { @{ $documents{$_} } > 0 } sort keys %documents), 'README.md doc/dashboards.md doc/examples.md doc/faq.md doc/kernels.md doc/learn/anomalies.md doc/learn/classification.md doc/learn/columns.md doc/learn/losses.md doc/learn/means.md doc/learn/records.md doc/learn/regression.md doc/learn/samples.md doc/learn/tables.md doc/operations.md doc/reference.md doc/review.md doc/series.md doc/sketches.md doc/trust.md doc/weights.md', 'the documents that show SQL');
 for my $document (sort keys %documents) {
 	next if !@{ $documents{$document} };
 	run_document($document, join("\n", @{ $documents{$document} }), $checks{$document});

@@ -1,7 +1,7 @@
 # The audit of race_release for a person with a record in each of several labels.
 #
 # Each label has a release of its own, with noise for all records that a person may have.  So all
-# labels together cost her epsilon once (doc/privacy.md, "Labels").  170_release_audit.pl and others have
+# labels together cost her epsilon once (doc/privacy/procedures.md, "Labels").  170_release_audit.pl and others have
 # a person in one label; here an attacker looks at all of her labels together.  The sum of what each
 # label tells is the log-likelihood ratio of all, but for Wishart noise, of which he looks at the
 # entry alone that her records change.  Each person of a release, and as many labels with

@@ -52,21 +52,21 @@ def answers(session, release, true, told, source):
 
 
 def questions():
-    """Name; what is true, what is told, and where from, with {} for the name of the release"""
+    """Kind; what is true, what is told, and where from, with {} for the name of the release"""
     yield 'all records', '(SELECT count(*) FROM adult)', 'count', "race_count('{}')"
     true = '(SELECT count(*) FROM adult WHERE {})'
     for name in NAMES:
-        yield f'{name}, each value', true.format(f'{name}::text = value1'), 'count', f"race_crosstab('{{}}', '{name}')"
+        yield 'each value of a column', true.format(f'{name}::text = value1'), 'count', f"race_crosstab('{{}}', '{name}')"
     for name, edges in EDGES.items():
-        yield f'{name}, histogram with edges {edges}', true.format(f'{name} >= low AND {name} < high'), 'count', \
+        yield 'histogram of a column', true.format(f'{name} >= low AND {name} < high'), 'count', \
             f"race_histogram('{{}}', '{name}', '{{{edges}}}')"
     for first, second in PAIRS:
         both = '{0} = value{1}' if first not in NUMBERS else \
             "int4range({0}, {0}, '[]') <@ CASE WHEN value{1} LIKE '[%' THEN value{1}::int4range ELSE int4range(value{1}::int, value{1}::int, '[]') END"
-        yield f'{first} and {second}', true.format(f'{both.format(first, 1)} AND {both.format(second, 2)}'), 'count', \
+        yield 'cells of two columns', true.format(f'{both.format(first, 1)} AND {both.format(second, 2)}'), 'count', \
             f"race_crosstab('{{}}', '{first}', '{second}')"
     for number, group in MEANS:
-        yield f'mean of {number} by {group}', f'(SELECT avg({number}) FROM adult WHERE {group} = value1)', 'mean', f"race_mean('{{}}', '{number}', '{group}')"
+        yield 'mean by group', f'(SELECT avg({number}) FROM adult WHERE {group} = value1)', 'mean', f"race_mean('{{}}', '{number}', '{group}')"
 
 
 def table(out, head, rows):
@@ -81,13 +81,14 @@ def report_coverage(session, out):
             name = f'all {delta} {i}'
             session.run(f"CALL race_release('{name}', 'adult', '{{{','.join(NAMES)}}}', 1, {delta})")
             for question, *of in questions():
-                found.setdefault(question, {}).setdefault(delta, []).append(answers(session, name, *of))
+                found.setdefault(question, {}).setdefault(delta, {}).setdefault(i, []).append(answers(session, name, *of))
     out += ['## Intervals', '', f'95 % intervals of {RELEASES} releases of the 14 columns of Adult, ε = 1. A value is measured if tables with known noise tell it. '
             f'Rarely held: the intervals of at most {FEWEST * RELEASES:.0f} releases hold the cell; of intervals that hold in 95 %, that are .3 % of cells.', '']
     rows = []
     for question, by_delta in found.items():
         rows.append([question])
-        for told in by_delta.values():
+        for by_release in by_delta.values():
+            told = [numpy.concatenate(some) for some in by_release.values()]
             a = numpy.concatenate(told)
             a = a[~numpy.isnan(a).any(1)]
             held = (a[:, 0] >= a[:, 2] - 1e-6) & (a[:, 0] <= a[:, 3] + 1e-6)

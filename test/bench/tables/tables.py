@@ -22,10 +22,8 @@ from server import Session, cpu_time
 
 try:
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import OneHotEncoder
 except ImportError:
-    OneHotEncoder = None
+    HistGradientBoostingClassifier = None
 
 FOLDER, REPORT = sys.argv[1:3]
 DATA = os.environ['RACEPRIV_DATA']
@@ -124,7 +122,7 @@ LOADED = set()
 
 
 def release(method, name, table, epsilon, seed):
-    """Synthetic rows, and what was measured.  The noise has no seed"""
+    """Synthetic rows, and processor seconds of the release.  The noise has no seed"""
     if name not in LOADED:
         load(SESSION, name, table)
     LOADED.add(name)
@@ -136,9 +134,7 @@ def release(method, name, table, epsilon, seed):
                 f"{epsilon}, {0 if 'δ = 0' in method else DELTA}{label})")
     released = cpu_time(pid)
     SESSION.run(f"\\copy (SELECT * FROM race_synthesize(NULL::\"{name}\", '{called}', {len(table[0])})) TO '{FOLDER}/sample' (FORMAT csv)\n")
-    measured = SESSION.value(f"SELECT count(DISTINCT number) FROM race_export('{called}', 'tables') WHERE column2 IS NOT NULL")
-    return numpy.loadtxt(f'{FOLDER}/sample', delimiter=',', dtype=numpy.uint32), \
-        {'measured': int(measured), 'seconds': released - start, 'sampling': cpu_time(pid) - released}
+    return numpy.loadtxt(f'{FOLDER}/sample', delimiter=',', dtype=numpy.uint32), {'seconds': released - start}
 
 
 def synthesize(method, name, table, epsilon, seed):
@@ -166,18 +162,13 @@ def test_rows(rows):
     return numpy.random.default_rng(1).random(len(rows)) < 0.2
 
 
-def accuracies(train, test, cells):
-    """Of logistic regression and of gradient boosting: accuracy, and mean over classes at the threshold of the classes' shares"""
-    label, found = train[:, -1], []
+def accuracy(train, test):
+    """Of gradient boosting: the mean over classes, at the threshold of the classes' shares"""
+    label = train[:, -1]
     if len(set(label)) < 2:
-        return [numpy.mean(test[:, -1] == label[0]), 0.5] * 2
-    encoder = OneHotEncoder(categories=[range(c) for c in cells[:-1]])
-    for model, encode in ((LogisticRegression(solver='liblinear'), encoder.fit_transform),
-                          (HistGradientBoostingClassifier(random_state=1), lambda x: x)):
-        upper = model.fit(encode(train[:, :-1]), label).predict_proba(encode(test[:, :-1]))[:, 1]
-        found.append(numpy.mean((upper > 0.5) == test[:, -1]))
-        found.append(numpy.mean([((upper > label.mean()) == k)[test[:, -1] == k].mean() for k in (0, 1)]))
-    return found
+        return 0.5
+    upper = HistGradientBoostingClassifier(random_state=1).fit(train[:, :-1], label).predict_proba(test[:, :-1])[:, 1]
+    return numpy.mean([((upper > label.mean()) == k)[test[:, -1] == k].mean() for k in (0, 1)])
 
 
 def measure(method, name, table, epsilon, seed):
@@ -186,12 +177,10 @@ def measure(method, name, table, epsilon, seed):
         sample, found = rows[~test_rows(rows)], {}
     else:
         sample, found = synthesize(method, name, table, epsilon, seed)
-        found.update(pairs=distance(rows, sample, cells, 2), triples=distance(rows, sample, cells, 3),
-                     distinct=len(numpy.unique(sample, axis=0)))
-    if epsilon == 1 and name in LABELLED and OneHotEncoder:
-        found['accuracies'] = accuracies(sample, rows[test_rows(rows)], cells)
-    return {key: [round(float(x), 5) for x in value] if isinstance(value, list) else round(float(value), 5)
-            for key, value in found.items()}
+        found.update(pairs=distance(rows, sample, cells, 2), triples=distance(rows, sample, cells, 3))
+    if epsilon == 1 and name in LABELLED and HistGradientBoostingClassifier:
+        found['accuracy'] = accuracy(sample, rows[test_rows(rows)])
+    return {key: round(float(value), 5) for key, value in found.items()}
 
 
 def run_all(results):
@@ -218,7 +207,7 @@ def lines(out, head, rows):
 
 def of(results, method, name, epsilon, what):
     if what == 'errors of boosting':
-        return [1 - scores[-1] for scores in of(results, method, name, epsilon, 'accuracies')]
+        return [1 - x for x in of(results, method, name, epsilon, 'accuracy')]
     return [results[key][what] for key in (f'{method} {name} {epsilon:g} {seed}' for seed in range(1, 100))
             if key in results and what in results[key]]
 
@@ -228,20 +217,25 @@ def mean(results, method, name, epsilon, what, form):
     return format(numpy.mean(found), form) if found else ''
 
 
-def report_table(out, results, name):
-    rows, cells, _ = TABLES[name]()
-    out += [f'## {name}', '', f'{len(rows):,} rows, of which {len(numpy.unique(rows, axis=0)):,} are distinct, {len(cells)} columns '
-            f'of {min(cells)} to {max(cells)} cells.', '']
-    lines(out, ['ε', 'method', 'runs', 'pairs', 'triples', 'distinct rows', 'pairs measured', 'CPU s', 'sampling, s'],
-          [[f'{epsilon:g}', method, str(len(of(results, method, name, epsilon, 'pairs'))),
-            *(mean(results, method, name, epsilon, what, form) for what, form in
-              (('pairs', '.4f'), ('triples', '.3f'), ('distinct', ',.0f'), ('measured', '.0f'), ('seconds', '.1f'), ('sampling', '.2f')))]
-           for epsilon in sorted(EPSILONS) for method in METHODS if of(results, method, name, epsilon, 'pairs')])
-    scores = [[method, *(f'{100 * x:.1f}' for x in numpy.mean(found, 0))] for method in ['rows that are not tested on', *METHODS]
-              if (found := of(results, method, name, 1, 'accuracies'))]
-    if scores:
-        out += ['Models of the last column, ε = 1: accuracy, and mean accuracy of both classes, in %.', '']
-        lines(out, ['trained on', 'logistic regression', 'of classes', 'boosting', 'of classes'], scores)
+def report_sizes(out):
+    shapes = []
+    for name, load in TABLES.items():
+        rows, cells, _ = load()
+        shapes.append([name, f'{len(rows):,}', f'{len(numpy.unique(rows, axis=0)):,}', str(len(cells)), f'{min(cells)} to {max(cells)}'])
+    lines(out, ['table', 'rows', 'distinct rows', 'columns', 'cells of a column'], shapes)
+
+
+def report_methods(out, results, what, form, epsilons):
+    lines(out, ['table', 'ε', *METHODS],
+          [[name, f'{epsilon:g}', *(mean(results, method, name, epsilon, what, form) or '–' for method in METHODS)]
+           for name in TABLES for epsilon in epsilons if of(results, 'racepriv', name, epsilon, what)])
+
+
+def report_models(out, results):
+    labelled = [name for name in TABLES if name in LABELLED]
+    lines(out, ['trained on', *labelled],
+          [[method, *(f'{100 * numpy.mean(found):.1f}' if (found := of(results, method, name, 1, 'accuracy')) else '–' for name in labelled)]
+           for method in ['rows that are not tested on', *METHODS]])
 
 
 def report_losses(out, results):
@@ -271,11 +265,16 @@ def main():
     run_all(results)
     out = ['# Tables of columns', '',
            'Made by `PGM=folder RACEPRIV_DATA=folder test/bench/run tables`. Means of so many runs with seeds of their own. Distance: mean total variation distance '
-           f'between the rows and as many sampled ones, over all pairs of columns, and over 100 triples. δ = {DELTA:g}, unless it says otherwise. MST and AIM are their authors\' '
+           f'between the rows and as many sampled ones, over all pairs of columns, or of 100 triples. δ = {DELTA:g}, unless it says otherwise. MST and AIM are their authors\' '
            'programs (private-pgm at 01f02f1), AIM with 200 iterations; PrivBayes is written for this, with Gaussian noise (rivals.py). acs, br2000 and nltcs are the tables of '
-           'github caicre/PrivMRF; sums and networks are made (tables.py). What is not in a table was not run.', '']
-    for name in TABLES:
-        report_table(out, results, name)
+           'github caicre/PrivMRF; sums and networks are made (tables.py). What was not run has a –.', '']
+    report_sizes(out)
+    out += ['## Pairs', '']
+    report_methods(out, results, 'pairs', '.4f', sorted(EPSILONS))
+    out += ['## Processor seconds of a release', '']
+    report_methods(out, results, 'seconds', '.1f', [1])
+    out += ['## Models of the last column', '', 'Gradient boosting, ε = 1: mean accuracy of both classes, in %.', '']
+    report_models(out, results)
     report_losses(out, results)
     with open(REPORT, 'w') as file:
         file.write('\n'.join(out).rstrip() + '\n')

@@ -1,9 +1,9 @@
 /*
- * release.h
+ * settings.h
  *		Settings that a release changes, until a level of settings or the transaction ends
  */
-#ifndef RACE_RELEASE_H
-#define RACE_RELEASE_H
+#ifndef RACE_SETTINGS_H
+#define RACE_SETTINGS_H
 
 #include "postgres.h"
 
@@ -45,5 +45,11 @@ race_set_plain(void)
 	race_set("intervalstyle", "postgres");
 	race_set("bytea_output", "hex");
 }
+
+/* Count no rows, functions and statements, and let no policy of rows change a query. */
+extern void race_set_uncounted(void);
+
+/* Settings while exact numbers are at hand: nothing is logged, told or counted.  The caller makes a level of settings. */
+extern void race_set_quiet(void);
 
 #endif

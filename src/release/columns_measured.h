@@ -1,0 +1,63 @@
+/*
+ * columns_measured.h
+ *		What a release by columns measures: domains of columns, and the tables of them that are counted
+ */
+#ifndef RACE_COLUMNS_MEASURED_H
+#define RACE_COLUMNS_MEASURED_H
+
+#include "postgres.h"
+
+#include "sketch/domain.h"
+#include "release/dataset.h"
+
+/* The columns of a release, in its order, and a measure after them */
+typedef struct RaceColumnsMeasured
+{
+	RaceDomain *domains;
+	int			n;
+	Datum		names;			/* text[]: of the numbers of a record */
+	Datum		units;			/* text[]: what these are measured in; 0 if nothing was said */
+	Datum		sources;		/* jsonb: where domains come from, by columns; 0 if none has a source */
+	char	   *params;			/* race_params of moments of a vector, as text; else NULL */
+} RaceColumnsMeasured;
+
+/*
+ * Look up columns (text[]) and a measure, or NULL.  Without a list, categories may be chosen.  22023 for a column without a
+ * domain, 42703 if there is none of a name.
+ */
+extern void race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns, const char *measure,
+								 bool may_choose, RaceColumnsMeasured *measured);
+
+/* The same of columns whose values are numbers of a vector */
+extern void race_columns_measure_vector(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns, RaceColumnsMeasured *measured);
+
+/*
+ * Raise 55000 if a column has another domain than when a release was made, whose domains (jsonb) these are.  Return where the
+ * domains come from (jsonb), or 0.
+ */
+extern Datum race_columns_check_again(const RaceLedger *ledger, const RaceDataset *dataset, const char *release, Datum domains);
+
+/* What a release by columns counts */
+typedef struct RaceCounted
+{
+	int			chosen;			/* columns whose categories the release chooses */
+	RaceDomain *domains;		/* [n]: those of columns, then that of a measure */
+	int			n;
+	int			columns;
+	int			pairs;
+	int			triples;		/* tables of three columns, */
+	int			asked;			/* and those of them that the workload has */
+	int			sets;			/* tables of the workload, and of a label */
+	double		counters;		/* of all these */
+	double		megabytes;		/* the memory of a release, at most */
+	char	   *params;			/* race_params as text */
+} RaceCounted;
+
+/*
+ * Look up what counts columns with these domains, a label or NULL, and a workload (text[] or 0), of which
+ * tables are chosen, or all.  42703 if these name no columns, 22023 for another workload, 54000 if the counters do
+ * not fit into a value.
+ */
+extern void race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload, bool chosen, RaceCounted *counted);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * dataset.h
+ *		What was protected: a relation, its units, its tables and their budget
+ */
+#ifndef RACE_DATASET_H
+#define RACE_DATASET_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "release/ledger.h"
+
+/* What race_protect registered, as it is now */
+typedef struct RaceDataset
+{
+	char	   *name;
+	Oid			relation;
+	char	   *unit_column;	/* NULL: each row is a unit */
+	int			max_contributions;	/* records of a unit in a release */
+	char	   *neighbors;		/* what a release hides: add_remove or substitute */
+	List	   *public_tables;	/* OIDs, with their partitions */
+	char	   *budget;
+	bool		in_zcdp;		/* does the budget add up rho? */
+} RaceDataset;
+
+/* Return a dataset; raise 42704 if there is none of this name, and 42P01 if its relation is not there. */
+extern RaceDataset *race_dataset_look_up(const RaceLedger *ledger, const char *name);
+
+/*
+ * Raise 55000 unless all private tables belong to the budget of the dataset, and its unit column and public tables are those
+ * that were protected; 22023 if the tables belong to several budgets, or a public one to any.
+ */
+extern void race_dataset_check(const RaceLedger *ledger, const RaceDataset *dataset, const List *private_tables);
+
+/* Does no table belong to another budget than that of a dataset, and each of the new ones among them to that? */
+extern bool race_dataset_has_tables(const RaceLedger *ledger, const RaceDataset *dataset, const List *tables, const List *new_tables);
+
+#endif

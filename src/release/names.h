@@ -1,0 +1,60 @@
+/*
+ * names.h
+ *		Names of releases, tables and columns
+ */
+#ifndef RACE_NAMES_H
+#define RACE_NAMES_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+
+#include "sketch/server.h"
+
+/* The schema of the ledger, and of all routines that users do not call */
+#define RACE_SCHEMA	"_racepriv"
+
+/* A name that was looked up */
+typedef struct RaceNamed
+{
+	char	   *name;			/* or NULL, before the first one */
+	Oid			role;			/* that asked for it */
+	RaceSnapshotKey key;
+} RaceNamed;
+
+/* Would a look at this name find now what was found last? */
+extern bool race_named_is(const RaceNamed *named, const char *name);
+
+/* Remember what was found now; the name is copied. */
+extern void race_named_set(RaceNamed *named, const char *name, MemoryContext context);
+
+/* The name that is most like another one; NULL if none of n is like it */
+extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
+
+/* The table that a text names; 42P01 if there is none */
+extern Oid	race_table_named(const text *name);
+
+/* The number of a column of a relation; 42703 if there is none of this name */
+extern AttrNumber race_column_number(Oid relation, const char *name);
+
+/* A query over tables of other servers may look names up there, in vain. */
+#define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
+
+/* Raise 42704: there is no release of this name. */
+extern void race_named_refuse(const char *name);
+
+/*
+ * Lists of texts (char *)
+ */
+
+/* Return the elements of a text[] that are not NULL. */
+extern List *race_texts_list(Datum array);
+
+/* Return a text[]; an element that is NULL is a NULL. */
+extern Datum race_texts_array(const List *texts);
+
+/* Is no text in a list twice? */
+extern bool race_texts_differ(const List *texts);
+
+#endif
