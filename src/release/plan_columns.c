@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "choice/domain_choice.h"
+#include "choice/choose_categories.h"
 #include "choice/choose_tables.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"

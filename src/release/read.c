@@ -47,7 +47,9 @@
 #include "release/read.h"
 #include "release/settings.h"
 #include "release/remote.h"
-#include "privacy/release_request.h"
+#include "privacy/account.h"
+#include "privacy/count.h"
+#include "privacy/exact.h"
 
 /*
  * The read phase of a release: the query runs, and noise is drawn.
@@ -679,6 +681,7 @@ typedef struct Histogram
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceBounds *bounds;
 	Oid			type;
+	RaceShape	shape;
 	int64		counters[RACE_BOUNDS_COUNTERS];
 } Histogram;
 
@@ -692,7 +695,11 @@ receive_number(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	i = race_bounds_counter(histogram->bounds, race_number_of(histogram->type, slot->tts_values[0]));
 	if (i >= 0)
-		histogram->counters[i]++;
+	{
+		uint32		counter = (uint32) i;
+
+		race_count_rows((RaceCounterArray) {histogram->counters, sizeof(int64)}, &counter, 1, 1, histogram->shape.range, 1);
+	}
 	return true;
 }
 
@@ -700,7 +707,12 @@ void
 race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type)
 {
 	Histogram  *histogram = palloc(sizeof(Histogram));
+	int64		noisy[RACE_BOUNDS_COUNTERS];
+	RaceExactMemory memory;
+	RaceExact  *exact;
+	RaceAccount account;
 
+	race_account_open(&account, race_strong_random(), &plan->noise, 1);
 	/* bound: RACE_BOUNDS_STAGES */
 	do
 	{
@@ -709,7 +721,10 @@ race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type)
 			.bounds = &reading->bounds,
 			.type = type
 		};
+		race_bounds_shape(&reading->bounds, &histogram->shape);
 		read_quietly(&histogram->receiver, NULL, plan, reading, plan->query, false);
-	} while (race_bounds_read(race_strong_random(), &reading->bounds, histogram->counters));
+		exact = race_exact_begin(&memory, &histogram->shape);
+		race_exact_add(exact, histogram->counters, sizeof(int64), 0);
+	} while (race_bounds_read(&reading->bounds, &account, exact, noisy));
 	pfree(histogram);
 }

@@ -9,6 +9,7 @@
 
 #include "nodes/parsenodes.h"
 
+#include "choice/choose_bounds.h"
 #include "release/release_plan.h"
 
 /*

@@ -463,7 +463,7 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	RaceBounds *bounds = &reading->bounds;
 	Oid			type = column->subject.type;
 
-	*bounds = plan->bounds;
+	(void) race_bounds_start(bounds, &plan->noise);
 	bounds->whole = column->subject.whole;
 	bounds->lower = column->facts.has_lower ? column->facts.lower : -INFINITY;
 	bounds->upper = column->facts.has_upper ? column->facts.upper : INFINITY;

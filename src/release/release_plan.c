@@ -116,7 +116,7 @@ plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 	use_weights(terms, race_params_arg(plan->scores_params), &plan->scores_noise);
 }
 
-/* How many numbers of persons, or of values, differ by one between neighbors */
+/* How many numbers of persons differ by one between neighbors */
 static uint64
 numbers_changed(int max_contributions, bool substitute)
 {
@@ -200,7 +200,7 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 		/* a sketch is as good as tables of its numbers, and the label's */
 		.columns = terms->params->dims + !tables,
 		.numbers = numbers_changed(dataset->max_contributions, substitute),
-		.records = (int64) dataset->max_contributions * Max(terms->kept.weight_max, 1),
+		.records = (uint32) Min((int64) dataset->max_contributions * Max(terms->kept.weight_max, 1), INT32_MAX),
 		.substitute = substitute,
 		.tables = tables
 	};
@@ -232,11 +232,13 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 static void
 plan_bounds(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
-	const RaceDataset *dataset = plan->dataset;
+	RaceBounds	bounds;
 
+	plan->noise.epsilon = terms->kept.epsilon;
+	plan->noise.max_contributions = plan->dataset->max_contributions;
+	plan->noise.neighbors = strcmp(plan->dataset->neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
 	if (!(terms->kept.epsilon >= RACE_MIN_EPSILON && terms->kept.epsilon <= RACE_MAX_EPSILON) ||
-		!race_bounds_start(&plan->bounds, terms->kept.epsilon,
-						   numbers_changed(dataset->max_contributions, strcmp(dataset->neighbors, "substitute") == 0)))
+		!race_bounds_start(&bounds, &plan->noise))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bounds by noisy counts need an epsilon of a usual size"),

@@ -9,7 +9,7 @@
 
 #include "nodes/parsenodes.h"
 
-#include "choice/domain_choice.h"
+#include "choice/choose_categories.h"
 #include "release/dataset.h"
 #include "release/lineage.h"
 #include "release/series_units.h"
@@ -34,12 +34,11 @@ typedef struct RaceReleasePlan
 	RaceWritten written;		/* expressions as the ledger keeps them */
 
 	/* noise and cost */
-	RaceRequest noise;			/* noise of the sketches */
+	RaceRequest noise;			/* noise of the sketches, or of bounds by noisy counts */
 	RaceRequest scores_noise;	/* noise of the scores of a release that is calibrated */
 	Datum		scores_params;	/* race_params of the sketches of scores */
 	RaceChoicePlan choice;		/* noise and threshold of each choice */
 	uint64		summed;			/* numbers of persons of a chosen category that add up to that of its records; 0: none do */
-	RaceBounds	bounds;			/* noise of bounds by noisy counts */
 
 	/* queries */
 	Query	   *query;			/* query that gives (label, exact sketch), with a value a pair of sketches */

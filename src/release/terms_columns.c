@@ -14,7 +14,6 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "choice/domain_choice.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"

@@ -5,8 +5,8 @@
  * The test has a race_noisy() of its own, which adds each number that noise could be, one after the other.  With the
  * exact probability of each, all outcomes of a category and their probabilities are known, for every number of persons.
  */
-#include "choice/domain_choice.h"
-#include "choice/plan.h"
+#include "choice/choose_bounds.h"
+#include "choice/choose_categories.h"
 #include "privacy/budget.h"
 #include "helpers.h"
 #include "tap.h"
@@ -381,7 +381,7 @@ check_plans(void)
 		RaceChoicePlan plan;
 		RaceThreshold whole;
 
-		request.records = (int64_t) request.numbers;
+		request.records = (uint32_t) request.numbers;
 		/* a unique index, or the sum of a number for each record */
 		request.summed = i / 144 % 2 == 0 ? 0 : request.columns == 1 ? request.numbers : 1;
 		if (!race_choice_plan(&request, &plan))
@@ -511,18 +511,29 @@ typedef struct Search
 	int			readings;
 	long double cost;			/* of one number more */
 	bool		sound;
+	RaceRequest request;
 } Search;
 
 /* Run a search, with no noise or with given answers; a NaN more must change nothing. */
 static void
 run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 {
+	static RaceRandom random;	/* from which nothing is drawn */
+	RaceAccount account;
 	bool		more = true;
 
+	race_account_open(&account, &random, &search->request, 1);
 	for (search->readings = 0, search->cost = 0, search->sound = true; more; search->readings++)
 	{
 		int64_t		counters[RACE_BOUNDS_COUNTERS] = {0};
-		int			places = search->bounds.stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
+		int64_t		noisy[RACE_BOUNDS_COUNTERS];
+		RaceExactMemory memory;
+		RaceExact  *exact;
+		RaceShape	shape;
+		int			places;
+
+		race_bounds_shape(&search->bounds, &shape);
+		places = (int) shape.range;
 
 		for (int i = 0; i < n; i++)
 		{
@@ -536,7 +547,9 @@ run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 		next.calls = 0;
 		next.noise = 0;
 		next.answers = answers;
-		more = race_bounds_read(NULL, &search->bounds, counters);
+		exact = race_exact_begin(&memory, &shape);
+		race_exact_add(exact, counters, sizeof(int64_t), 0);
+		more = race_bounds_read(&search->bounds, &account, exact, noisy);
 		search->sound &= next.calls == places && next.mechanism == RACE_MECHANISM_LAPLACE;
 		search->cost += (long double) RACE_SCALE_DENOMINATOR / next.scale;
 	}
@@ -574,7 +587,8 @@ check_bounds(void)
 			most = fmax(most, numbers[i]);
 		}
 		/* without noise: all are within bounds, which are not much too wide for what a double, and 1,024 cells, can tell */
-		sound &= race_bounds_start(&search[0].bounds, 1e6, 1);
+		search[0].request = (RaceRequest) {.epsilon = 1e6, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+		sound &= race_bounds_start(&search[0].bounds, &search[0].request);
 		run_search(&search[0], numbers, n, NULL);
 		tight &= search[0].bounds.found && search[0].bounds.lower <= least && search[0].bounds.upper >= most &&
 			search[0].bounds.upper - search[0].bounds.lower <= 4 * (most - least) + fmax(fabs(least), fabs(most)) / 100;
@@ -583,7 +597,8 @@ check_bounds(void)
 			answers[i] = (int64_t) (mix((uint64_t) trial * 5000 + i) % 3 == 0 ? mix(i + trial) % 1000000 : 0);
 		for (int i = 0; i < 2; i++)
 		{
-			sound &= race_bounds_start(&search[i].bounds, epsilon, changed);
+			search[i].request = (RaceRequest) {.epsilon = epsilon, .max_contributions = (uint32_t) changed, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+			sound &= race_bounds_start(&search[i].bounds, &search[i].request);
 			run_search(&search[i], i == 0 ? numbers : hostile, i == 0 ? n : (int) (sizeof(hostile) / sizeof(hostile[0])), answers);
 			sound &= search[i].sound && search[i].readings <= RACE_BOUNDS_STAGES;
 			costs &= search[i].cost * changed <= epsilon * (1 + 1e-15L);
