@@ -6,7 +6,7 @@ SET search_path = public;
 WITH members AS (
 	SELECT classid, objid FROM pg_depend
 	WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release'))
 ), -- as PostgreSQL writes it, but for the casts of defaults
 routines AS (
 	SELECT p.oid, p.proname, regexp_replace(

@@ -12,18 +12,22 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
+#include "hash/column.h"
+#include "hash/kernel.h"
 #include "hash/loss_rows.h"
-#include "hash/lsh.h"
-#include "sketch/params.h"
+#include "hash/model_rows.h"
+#include "hash/params.h"
+#include "sketch/array_reader.h"
+#include "sketch/call_site.h"
+#include "sketch/params_text.h"
 #include "sketch/record.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/estimate.h"
 #include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/fit.h"
-#include "hash/model_rows.h"
 
 /* A search for a place where an answer of a sketch is highest, without derivatives */
 typedef struct Search

@@ -61,15 +61,6 @@ typedef struct RaceFederation
 } RaceFederation;
 
 /*
- * Return what a record changes, in L1, of what a release looks at before it chooses what it keeps; 0 if
- * it does not look.
- */
-extern uint64_t race_look_change(const RaceRequest *request, const RaceParams *params);
-
-/* Return how many blocks of exact counters are kept: rows, levels of a grid or tables. */
-extern uint32_t race_kept_blocks(const RaceParams *params, RaceSelection selection);
-
-/*
  * The noise for a release that keeps so much.  That of the count does not depend on
  * what is kept.  False when it would be too large for a counter.
  */
@@ -112,7 +103,7 @@ extern bool race_pure_serves(const RaceRequest *request, const RaceParams *param
 extern double race_usual_mass(double records);
 
 /* Return the bytes of the workspace of what follows, which is aligned to 8. */
-extern size_t race_draw_workspace(const RaceParams *params);
+extern size_t race_release_workspace(const RaceParams *params);
 
 /* A release on its way: the account that it pays from, and what is released */
 typedef struct RaceRelease

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hash/contingency.h"
 #include "privacy/count.h"
+#include "privacy/counters.h"
+#include "privacy/interrupt.h"
+#include "hash/contingency.h"
 
 void
 race_contingency_of(const RaceParams *params, RaceContingency *tables)
@@ -21,7 +23,7 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 	tables->joined = race_array(params, RACE_ARRAY_JOINED);
 	tables->n_joined = params->joined;
 	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
-	tables->n_measured = params->outputs;
+	tables->n_measured = params->measured;
 	race_contingency_set(tables);
 }
 
@@ -439,6 +441,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
 					   RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->joined != 0) ||
+		(tables.measured != NULL) != (params->measured != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
 		return PROBLEM("joined groups are of private tables, which have measured");
 	if (!measured_fit(&tables))

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash/hash.h"
+#include "hash/hash_path.h"
+#include "hash/kernel.h"
 #include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "hash/rows.h"
 
 /*
  * Moments: from records to fixed point, and the limits that it obeys.
@@ -41,6 +44,7 @@ void
 race_moments_functions(const RaceParams *params, RaceParams *functions)
 {
 	memset(functions, 0, sizeof(RaceParams));
+	functions->kind = RACE_KIND_ROWS;
 	functions->kernel = RACE_KERNEL_L2;
 	functions->sequence = params->sequence;
 	functions->rehash = RACE_REHASH_FOLD;

@@ -31,24 +31,13 @@ race_measure_count(RaceAccount *account, const RaceExact *exact, double price, i
 	return noise;
 }
 
-uint64_t
-race_blocks_l1(const RaceShape *shape, uint32_t blocks)
-{
-	return shape->unit * blocks;
-}
-
-uint64_t
-race_blocks_squared(const RaceShape *shape, uint32_t blocks)
-{
-	return shape->unit * shape->unit * blocks;
-}
-
-/* Pay for so many blocks. */
+/* Pay for so many blocks, to each of which a record adds a unit. */
 static uint64_t
 pay_blocks(RaceAccount *account, const RaceShape *shape, uint32_t blocks, double price)
 {
-	return race_pay(account, price, race_change_of_counters(account, race_blocks_l1(shape, blocks),
-															race_blocks_squared(shape, blocks)));
+	uint64_t	l1 = shape->unit * blocks;
+
+	return race_pay(account, price, race_change_of_counters(account, l1, l1 * shape->unit));
 }
 
 uint64_t

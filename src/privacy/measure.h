@@ -23,10 +23,6 @@ extern uint64_t race_measure_count(RaceAccount *account, const RaceExact *exact,
 extern uint64_t race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
 									int64_t *const *noisy);
 
-/* Return what it costs to measure so many blocks, as a change of L1 and of L2 squared by one record. */
-extern uint64_t race_blocks_l1(const RaceShape *shape, uint32_t blocks);
-extern uint64_t race_blocks_squared(const RaceShape *shape, uint32_t blocks);
-
 /*
  * Measure levels of a grid: after so many halvings, in ascending order, at most RACE_LEVELS.
  * noisy[half] gets the nodes of one level after those of the other.  `space` has as many numbers as

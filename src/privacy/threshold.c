@@ -10,6 +10,8 @@
 #include "privacy/payment.h"
 #include "privacy/threshold.h"
 
+#define PI				3.14159265358979323846
+
 /* Larger numbers of persons are not exact as doubles. */
 #define MOST_PERSONS	0x1p52
 
@@ -69,9 +71,9 @@ delta_of_numbers(double epsilon, double variance, double n)
 	double		deviation = sqrt(n * variance);
 	double		first = floor(epsilon * variance - n / 2) + 1;
 	double		other = first + n;
-	double		density = exp(-other * other / (2 * n * variance)) / (deviation * sqrt(2 * RACE_PI));
+	double		density = exp(-other * other / (2 * n * variance)) / (deviation * sqrt(2 * PI));
 
-	if (2.1 * n * exp(-RACE_PI * RACE_PI * variance) > SUM_PART / 2 || first - 1 < deviation)
+	if (2.1 * n * exp(-PI * PI * variance) > SUM_PART / 2 || first - 1 < deviation)
 		return 1;
 	return normal_tail((first - 0.5) / deviation) * (1 + SUM_PART) -
 		exp(epsilon) * (normal_tail(other / deviation) + density / 2) * (1 - SUM_PART);

@@ -22,6 +22,11 @@
 #include "utils/tuplestore.h"
 
 #include "release/columns.h"
+#include "sketch/argument.h"
+#include "sketch/authority.h"
+#include "sketch/domain.h"
+#include "sketch/result.h"
+#include "release/ledger.h"
 #include "release/lineage.h"
 #include "release/relations.h"
 #include "release/settings.h"

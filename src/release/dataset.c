@@ -12,6 +12,7 @@
 
 #include "release/dataset.h"
 #include "release/relations.h"
+#include "sketch/text.h"
 
 RaceDataset *
 race_dataset_look_up(const RaceLedger *ledger, const char *name)

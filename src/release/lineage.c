@@ -856,31 +856,22 @@ race_calls_current(const RaceCalls *calls)
 }
 
 Oid
-race_calls_besides(const RaceCalls *calls_made, Oid extension, Oid owner,
-				   const RaceCalls *others)
+race_calls_besides(const RaceCalls *calls_made, const RaceLedger *ledger, const RaceCalls *others)
 {
 	ListCell   *cell;
 
 	foreach(cell, calls_made->functions)
 	{
 		Oid			id = ((RaceFunction *) lfirst(cell))->id;
-		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(id));
-		Oid			found_owner = InvalidOid;
 
-		if (HeapTupleIsValid(tuple))
-		{
-			found_owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-			ReleaseSysCache(tuple);
-		}
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
-			(getExtensionOfObject(ProcedureRelationId, id) != extension || found_owner != owner))
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) && !race_ledger_has(ledger, id))
 			return id;
 	}
 	return InvalidOid;
 }
 
 Oid
-race_calls_of_others(const RaceCalls *calls_made, Oid extension, Oid role)
+race_calls_of_others(const RaceCalls *calls_made, const RaceLedger *ledger, Oid role)
 {
 	ListCell   *cell;
 
@@ -894,8 +885,7 @@ race_calls_of_others(const RaceCalls *calls_made, Oid extension, Oid role)
 			race_refuse_dropped("a function");
 		owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 		ReleaseSysCache(tuple);
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && getExtensionOfObject(ProcedureRelationId, id) != extension &&
-			!has_privs_of_role(owner, role))
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !race_ledger_has(ledger, id) && !has_privs_of_role(owner, role))
 			return id;
 	}
 	return InvalidOid;

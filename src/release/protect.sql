@@ -287,7 +287,7 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_protect(name, text, regclass, float8,
 COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS
 	'race_protect for a role that owns the relation; tables are the private tables that it is made of';
 
-CREATE PROCEDURE race_protect(
+CREATE PROCEDURE @extschema@.race_protect(
 	dataset text, relation regclass DEFAULT NULL, epsilon_limit float8 DEFAULT NULL, delta_limit float8 DEFAULT 0,
 	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
@@ -295,8 +295,8 @@ CREATE PROCEDURE race_protect(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 -- Everybody may call the procedures of duties, which then say what is missing.  The right counts that race_grant gives to
 -- roles by their names; what PUBLIC is given does not (race_check_duty).
-GRANT EXECUTE ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) TO PUBLIC;
-COMMENT ON PROCEDURE race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
 	'registers a table or view, with a budget, as a dataset that is called like it. unit_column: whom privacy protects; without it each row is a unit. columns: values that the schema does not say. Errors: 42501, 22023';
 
 CREATE FUNCTION _racepriv._race_budget_limit(
@@ -328,10 +328,10 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_budget_limit(name, text, float8, floa
 COMMENT ON FUNCTION _racepriv._race_budget_limit(name, text, float8, float8) IS
 	'race_budget_limit for a role';
 
-CREATE PROCEDURE race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
+CREATE PROCEDURE @extschema@.race_budget_limit(dataset text, epsilon_limit float8, delta_limit float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE race_budget_limit(text, float8, float8) TO PUBLIC;
-COMMENT ON PROCEDURE race_budget_limit(text, float8, float8) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_budget_limit(text, float8, float8) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_budget_limit(text, float8, float8) IS
 	'changes the limits of the budget of a dataset, which is recorded in race_charges; errors: 22023 below what is spent, 42501 unless you own the relation and the tables of the budget';
 
 -- After a restore without owners, tables and views go by their names alone, and anybody may have
@@ -383,13 +383,13 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_budget_adopt(name, text) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_budget_adopt(name, text) IS
 	'race_budget_adopt for a role';
 
-CREATE PROCEDURE race_budget_adopt(dataset text)
+CREATE PROCEDURE @extschema@.race_budget_adopt(dataset text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE race_budget_adopt(text) TO PUBLIC;
-COMMENT ON PROCEDURE race_budget_adopt(text) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_budget_adopt(text) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_budget_adopt(text) IS
 	'declares that this copy of the database spends the budget of a dataset from now on, after a restore or a copy. Let no other copy spend it. Error 42501 unless you own its relation and tables';
 
-CREATE PROCEDURE race_grant(grantee regrole, duty text)
+CREATE PROCEDURE @extschema@.race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	owner_may CONSTANT text[] := '{race_protect,race_describe,race_budget_limit,race_budget_adopt,race_refreshes_left}';
@@ -397,9 +397,9 @@ DECLARE
 	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
 	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status,race_columns}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges,race_descriptions}';
-	place CONSTANT regnamespace := (SELECT extnamespace FROM pg_extension WHERE extname = 'racepriv');
 	f regprocedure;
 	t regclass;
+	place regnamespace;
 BEGIN
 	IF grantee IS NULL THEN
 		RAISE EXCEPTION 'grantee must not be NULL' USING ERRCODE = 'null_value_not_allowed';
@@ -409,22 +409,24 @@ BEGIN
 			HINT = 'A role is an owner, a curator or an analyst.';
 	END IF;
 	FOR f IN SELECT p.oid FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv_release')
 		AND p.proname = ANY (CASE duty WHEN 'owner' THEN owner_may WHEN 'curator' THEN curator_may END)
 	LOOP
 		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', f, grantee);
 	END LOOP;
 	FOR t IN SELECT c.oid FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
-		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv_release')
 		AND c.relname = ANY (CASE duty WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees ELSE analyst_sees END)
 	LOOP
 		EXECUTE format('GRANT SELECT ON %s TO %s', t, grantee);
 	END LOOP;
-	-- that of the extension, which may be one of its own
-	IF NOT has_schema_privilege(grantee, place, 'USAGE') THEN
-		EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', place, grantee);
-	END IF;
+	-- those of both extensions, which may be their own
+	FOR place IN SELECT DISTINCT extnamespace FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release') ORDER BY 1 LOOP
+		IF NOT has_schema_privilege(grantee, place, 'USAGE') THEN
+			EXECUTE format('GRANT USAGE ON SCHEMA %s TO %s', place, grantee);
+		END IF;
+	END LOOP;
 END $$;
-REVOKE EXECUTE ON PROCEDURE race_grant(regrole, text) FROM PUBLIC;
-COMMENT ON PROCEDURE race_grant(regrole, text) IS
+REVOKE EXECUTE ON PROCEDURE @extschema@.race_grant(regrole, text) FROM PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_grant(regrole, text) IS
 	'lets a role be an owner (protect tables and answer for budgets), a curator (make releases of relations that it may read) or an analyst (see releases); to be called by the owner of the extension';

@@ -180,7 +180,7 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) FROM PU
 COMMENT ON FUNCTION _racepriv._race_provenance(uuid, jsonb, text) IS
 	'public facts of a release that was charged, for its label; none depends on data';
 
-CREATE PROCEDURE race_release_sketch(
+CREATE PROCEDURE @extschema@.race_release_sketch(
 	name text, dataset text, params race_params DEFAULT NULL, expression text DEFAULT NULL,
 	epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, rows int DEFAULT NULL,
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
@@ -190,14 +190,14 @@ CREATE PROCEDURE race_release_sketch(
 	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL,
 	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
-COMMENT ON PROCEDURE race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows; without params and expression, moments of columns. Arguments: doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
-CREATE PROCEDURE race_release_next(name text)
+CREATE PROCEDURE @extschema@.race_release_next(name text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE race_release_next(text) TO PUBLIC;
-COMMENT ON PROCEDURE race_release_next(text) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_release_next(text) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_release_next(text) IS
 	'releases a new version of a release, of its data as they are now, at the same cost; of a series what is over, which is paid. Errors as race_release, and 42704 if there is no such release';
 
 CREATE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bigint
@@ -229,8 +229,8 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_refreshes_left(name, text) FROM PUBLI
 COMMENT ON FUNCTION _racepriv._race_refreshes_left(name, text) IS
 	'race_refreshes_left for a role';
 
-CREATE FUNCTION race_refreshes_left(name text) RETURNS bigint
+CREATE FUNCTION @extschema@.race_refreshes_left(name text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
-GRANT EXECUTE ON FUNCTION race_refreshes_left(text) TO PUBLIC;
-COMMENT ON FUNCTION race_refreshes_left(text) IS
+GRANT EXECUTE ON FUNCTION @extschema@.race_refreshes_left(text) TO PUBLIC;
+COMMENT ON FUNCTION @extschema@.race_refreshes_left(text) IS
 	'how many times race_release_next of this release fits what is left of the budget; of a series, intervals that are left; NULL without such a release; error 42501 unless the caller may SELECT from the relation of its dataset';

@@ -26,7 +26,6 @@
 
 #include "sketch/authority.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
 #include "release/privatize.h"
 #include "release/expression.h"
 #include "release/ledger.h"
@@ -35,6 +34,9 @@
 #include "release/release_plan.h"
 #include "release/settings.h"
 #include "release/template.h"
+#include "sketch/params_parse.h"
+#include "sketch/params_type.h"
+#include "sketch/text.h"
 
 /* Who may read nothing of a relation learns nothing of it here. */
 void
@@ -328,7 +330,7 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
 static void
 check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
 {
-	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger->extension, plan->role) : InvalidOid;
+	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
 
 	if (OidIsValid(function))
 		refuse_of_others(terms, plan->role, "function", format_procedure_qualified(function));

@@ -17,7 +17,6 @@
 
 #include "hash/moment_sums.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
 #include "release/privatize.h"
 #include "privacy/series.h"
 #include "privacy/wishart.h"
@@ -25,6 +24,9 @@
 #include "release/column_source.h"
 #include "release/shown.h"
 #include "release/terms.h"
+#include "sketch/params_draft.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
 
 bool		(*race_release_can_fit) (const RaceParams *params);
 Datum		(*race_release_fit) (Datum sketch);

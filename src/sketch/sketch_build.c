@@ -10,11 +10,21 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "sketch/domain.h"
 #include "privacy/noise.h"
-#include "release/privatize.h"
-#include "sketch/sketch.h"
+#include "privacy/sampler.h"
+#include "privacy/shares.h"
+#include "hash/kind.h"
+#include "hash/params.h"
 #include "hash/table.h"
+#include "sketch/argument.h"
+#include "sketch/call_site.h"
+#include "sketch/domain.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
+#include "sketch/prepared_record.h"
+#include "sketch/random.h"
+#include "sketch/record.h"
+#include "sketch/sketch.h"
 
 /*
  * Records into sketches: race_build, race_add, race_remove.
@@ -24,11 +34,6 @@
 #include "nodes/supportnodes.h"
 #endif
 
-#include "sketch/server.h"
-#include "sketch/record.h"
-#include "privacy/sampler.h"
-#include "privacy/shares.h"
-#include "hash/kind.h"
 
 PG_FUNCTION_INFO_V1(race_sketch_empty);
 PG_FUNCTION_INFO_V1(race_add);

@@ -14,7 +14,7 @@ my $n = 0;
 
 $cluster->run_here('createdb', 'ra');
 $cluster->sql(<<'END', 'ra');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE TABLE v AS SELECT i AS p, i % 10 AS x, i % 7 AS y, timestamp '2026-01-01' + i * interval '1 hour' AS at FROM generate_series(1, 100) i;
 ALTER TABLE v ALTER x SET NOT NULL, ADD CHECK (x BETWEEN 0 AND 9);
 CREATE TABLE w AS TABLE v;
@@ -152,7 +152,7 @@ test_restore('in the reverse order, with jobs', '-j4', '-L', "$dump.list", "$dum
 }
 {
 	my $name = new_database();
-	$cluster->sql('CREATE EXTENSION racepriv', $name);
+	$cluster->sql('CREATE EXTENSION racepriv_release CASCADE', $name);
 	my ($told, $good) = pg_restore($name, '-n', '_racepriv', "$dump.c");
 	ok($good, 'the schema of the ledger') or diag $told;
 	is(ledger($name), $before, 'the schema of the ledger: the same ledger');
@@ -168,7 +168,7 @@ test_restore('in the reverse order, with jobs', '-j4', '-L', "$dump.list", "$dum
 # A ledger that is there, of the same tables, and a restore over it: both are there, and no budget is used.
 {
 	my $name = new_database();
-	$cluster->sql("CREATE EXTENSION racepriv; CREATE TABLE v (p int, x int NOT NULL CHECK (x BETWEEN 0 AND 9), y int, at timestamp); CALL race_protect('v', epsilon_limit => 2, unit_column => 'p')", $name);
+	$cluster->sql("CREATE EXTENSION racepriv_release CASCADE; CREATE TABLE v (p int, x int NOT NULL CHECK (x BETWEEN 0 AND 9), y int, at timestamp); CALL race_protect('v', epsilon_limit => 2, unit_column => 'p')", $name);
 	pg_restore($name, "$dump.c");
 	like($cluster->sql_fails($_, $name), qr/ERROR:  55000: the ledger cannot be used/, "two ledgers in one: $_")
 		for "CALL race_release('more', 'v', '{x}', 1)", "CALL race_protect('fresh', 'v', 2)", "CALL race_budget_adopt('v')";

@@ -13,7 +13,7 @@ use constant {
 };
 
 my $cluster = RaceCluster->new(jit => 'off', wal_level => 'minimal', max_wal_senders => 0);
-$cluster->sql('CREATE EXTENSION racepriv');
+$cluster->sql('CREATE EXTENSION racepriv_release CASCADE');
 
 # A series of so many values, each with a record of all units, whose texts are so long; a label may tell which half a unit is in
 sub make_series {

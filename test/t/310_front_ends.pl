@@ -12,10 +12,10 @@ make_releases(\&sql);
 # No routine, and no argument of one, is left out.
 my ($of_tables, $of_sketches, $calls, $makers) = front_routines();
 my %maker = map { $_ => 1 } @$makers;
-for (split /\n/, sql(q(SELECT p.proname, p.oid::regprocedure, l.lanname, (SELECT string_agg(a, ',') FROM unnest(p.proargnames[:p.pronargs]) a)
-	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'public'::regnamespace ORDER BY 2))) {
-	my ($name, $signature, $language, $arguments) = split /\|/;
-	if ($language eq 'racepriv' || $signature =~ /^race_released\(/) {
+for (split /\n/, sql(q(SELECT p.proname, p.oid::regprocedure, p.prosrc = 'race_answer', (SELECT string_agg(a, ',') FROM unnest(p.proargnames[:p.pronargs]) a)
+	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' WHERE p.pronamespace = 'public'::regnamespace AND p.proname ~ '^race_' ORDER BY 2))) {
+	my ($name, $signature, $by_name, $arguments) = split /\|/;
+	if ($by_name eq 't' || $signature =~ /^race_released\(/) {
 		my %asked = (%{$of_tables->{$name} // {}}, map { $_ => 1 } qw(release name));
 		my @missing = grep { !$asked{$_} } split /,/, $arguments // '';
 		is("@missing", '', "$signature: all arguments are asked at their ends");

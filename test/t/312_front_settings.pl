@@ -80,7 +80,7 @@ run('', 'createdb', "$ENV{PGDATABASE}_other");
 {
 	local $ENV{PGDATABASE} = "$ENV{PGDATABASE}_other";
 	local $ENV{PGOPTIONS} = '-c client_min_messages=warning -c standard_conforming_strings=off';
-	is(eval { sql(q(CREATE EXTENSION racepriv; SELECT count(*) > 50 FROM pg_proc WHERE pronamespace = '_racepriv'::regnamespace)) } // $@, 't', 'CREATE EXTENSION under standard_conforming_strings = off');
+	is(eval { sql(q(CREATE EXTENSION racepriv_release CASCADE; SELECT count(*) > 50 FROM pg_proc WHERE pronamespace = '_racepriv'::regnamespace)) } // $@, 't', 'CREATE EXTENSION under standard_conforming_strings = off');
 }
 run('', 'dropdb', "$ENV{PGDATABASE}_other");
 

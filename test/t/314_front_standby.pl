@@ -7,7 +7,7 @@ use RaceCluster;
 use Test::More;
 
 my $primary = RaceCluster->new(max_connections => 20);
-$primary->sql('CREATE EXTENSION racepriv');
+$primary->sql('CREATE EXTENSION racepriv_release CASCADE');
 make_releases(sub { $primary->sql(@_) });
 ask_all(sub { $primary->sql(@_) });
 # one call of each routine and release

@@ -5,6 +5,9 @@
  * The test has a race_noisy() of its own, which adds each number that noise could be, one after the other.  With the
  * exact probability of each, all outcomes of a category and their probabilities are known, for every number of persons.
  */
+#include "privacy/cost.h"
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "choice/choose_bounds.h"
 #include "choice/choose_categories.h"
 #include "privacy/budget.h"

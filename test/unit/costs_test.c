@@ -11,16 +11,20 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "hash/contingency.h"
-#include "choice/domain_choice.h"
-#include "privacy/series.h"
-#include "choice/summary.h"
 #include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
+#include "privacy/series.h"
 #include "privacy/shares.h"
 #include "privacy/wishart.h"
-#include "choice/plan.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
 #include "hash/kind.h"
-#include "privacy/release_request.h"
+#include "hash/params.h"
+#include "choice/domain_choice.h"
+#include "choice/plan.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -385,7 +389,7 @@ params_of(int kind)
 		made[0] = grid_params(RACE_KERNEL_L2, 1, 20, 1);
 		made[1] = moments_params(3, 1, RACE_CLIP_NORM);
 		made[2] = calloc(1, sizeof(RaceParams) + sizeof(numbers));
-		made[2]->kernel = RACE_KERNEL_TABLES;
+		made[2]->kind = RACE_KIND_TABLES;
 		made[2]->sequence = RACE_SEQUENCE_INDEPENDENT;
 		made[2]->rehash = RACE_REHASH_FOLD;
 		made[2]->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
@@ -424,7 +428,7 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	all = ASK(race_choose_selection, &request, params, ASK(race_usual_mass, 1e4));
 	if (ASK(race_plan_release, &request, params, all, &plan))
 		check_plan(&plan, epsilon, delta);
-	if (params->sequence == RACE_SEQUENCE_GRID)
+	if (params->kind == RACE_KIND_GRID)
 	{
 		all = ASK(race_grid_choose, &request, params, 1e3);
 		check(all.grid.levels >= 0, "grid");

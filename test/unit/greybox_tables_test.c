@@ -20,12 +20,18 @@
  */
 #include <float.h>
 
+#include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
+#include "hash/contingency.h"
+#include "hash/params.h"
 #include "choice/choose_tables.h"
 #include "choice/plan.h"
-#include "hash/contingency.h"
-#include "privacy/budget.h"
-#include "privacy/exact.h"
-#include "privacy/release_request.h"
 #include "tap.h"
 #include "tape.h"
 
@@ -157,7 +163,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	char		message[300];
 
 	memset(kind, 0, sizeof(Kind));
-	params->kernel = RACE_KERNEL_TABLES;
+	params->kind = RACE_KIND_TABLES;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;

@@ -4,10 +4,13 @@
  *		record, and coarse nodes follow exactly from fine ones.  The noise of a release
  *		rests on both.
  */
-#include "choice/summary.h"
+#include "privacy/integers.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
+#include "hash/table.h"
 #include "helpers.h"
 #include "tap.h"
-#include "hash/kind.h"
 
 #define MOST_NODES	70000
 

@@ -13,11 +13,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "hash/table.h"
-#include "hash/moment_sums.h"
 #include "privacy/products.h"
 #include "privacy/noise.h"
 #include "privacy/sampler.h"
+#include "hash/moment_sums.h"
+#include "hash/params_check.h"
+#include "hash/table.h"
 
 /*
  * AddressSanitizer looks for errors of memory, and makes code several times slower.  With it
@@ -203,7 +204,7 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
 	double	   *bounds = (double *) (params + 1);
 
-	params->kernel = RACE_KERNEL_MOMENTS;
+	params->kind = RACE_KIND_MOMENTS;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER;
@@ -246,6 +247,7 @@ grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)
 	double	   *numbers = (double *) (params + 1);
 
 	params->kernel = (uint8_t) kernel;
+	params->kind = RACE_KIND_GRID;
 	params->sequence = RACE_SEQUENCE_GRID;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER | RACE_ARRAY_CELLS;

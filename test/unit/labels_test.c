@@ -7,13 +7,18 @@
  * records, and rho once if it is (doc/privacy.md).  Here what i records change is taken from the
  * proofs there, and the noise from the plan of a release.
  */
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/shares.h"
 #include "privacy/wishart.h"
-#include "choice/plan.h"
+#include "hash/kernel.h"
 #include "hash/kind.h"
+#include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "choice/plan.h"
 #include "privacy/look.h"
 #include "privacy/products.h"
-#include "privacy/release_request.h"
 #include "helpers.h"
 #include "tap.h"
 

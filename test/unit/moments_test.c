@@ -3,6 +3,7 @@
  *		Moments: products are the same by all vector code, in any order; no record changes
  *		them by more than the noise of a release is made for; features are cosines.
  */
+#include "hash/hash_path.h"
 #include "hash/moment_sums.h"
 #include "helpers.h"
 #include "tap.h"

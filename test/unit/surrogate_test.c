@@ -4,7 +4,10 @@
  *
  * Row functions have fixed seeds: nothing here fails by luck.
  */
+#include "hash/hash_path.h"
 #include "hash/loss_rows.h"
+#include "hash/params_check.h"
+#include "hash/rows.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -7,6 +7,8 @@
 #define RACE_TEST_TAPE_H
 
 #include "privacy/counters.h"
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "helpers.h"
 
 static void *
