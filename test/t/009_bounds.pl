@@ -116,7 +116,8 @@ is(scalar(my @itself = unchecked_recursion('control', "static int\nf(int x)\n{\n
 # Functions of costs: those that take an epsilon, a delta or a rho, or what holds them
 my $test = text('test/unit/costs_test.c');
 my @functions;
-for my $header (map { "src/$_.h" } qw(privacy/budget privacy/cost privacy/noise privacy/series privacy/shares choice/domain_choice choice/summary)) {
+for my $header (map { "src/$_.h" } qw(privacy/account privacy/budget privacy/cost privacy/noise privacy/series privacy/shares privacy/threshold
+		choice/choose_bounds choice/plan)) {
 	my $code = code(text($header));
 	while ($code =~ /^(?:extern|static inline) [^;{]*?\b(race_\w+)\(([^;{]*)\)[;{\s]/mg) {
 		my ($name, $arguments) = ($1, $2);
