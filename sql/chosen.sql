@@ -58,12 +58,14 @@ SELECT jsonb_array_length(domains->0->'categories') AS categories, domains->0->'
 DELETE FROM many WHERE person >= 2;
 CALL race_release('chosen none', 'chosen many', '{town}', 1, 1e-6);
 SELECT domains->0->'categories' AS categories, domains->0->'persons' AS persons FROM race_catalog WHERE name = 'chosen none';
-SELECT value1, count < 3000 AS few FROM race_crosstab('chosen none', 'town') ORDER BY 1;
-SELECT count < 3000 AS few FROM race_count('chosen none', '{"town": "often 0"}');
+-- a sixteenth of epsilon is left for these cells, which are off by more in one of 10^10 runs
+SELECT value1, count < 400 AS few FROM race_crosstab('chosen none', 'town') ORDER BY 1;
+SELECT count < 400 AS few FROM race_count('chosen none', '{"town": "often 0"}');
+SELECT count < 800 AS few FROM race_count('chosen none');
 SELECT count(*) AS synthetic, count(s.town) AS towns FROM race_synthesize(NULL::many, 'chosen none', 10) s;
--- choices had 31 of 32 parts of epsilon and delta: later versions have all for their tables
+-- choices had 30 of 32 parts of epsilon, and all of delta: later versions have all for their tables
 CALL race_release_next('chosen none');
-SELECT version, epsilon BETWEEN 0.03 AND 0.0313 AS first, epsilon BETWEEN 0.99 AND 1 AS later, delta FROM _racepriv.race_releases, race_info(sketch) WHERE name = 'chosen none' ORDER BY 1;
+SELECT version, epsilon BETWEEN 0.062 AND 0.0625 AS first, epsilon BETWEEN 0.99 AND 1 AS later, delta FROM _racepriv.race_releases, race_info(sketch) WHERE name = 'chosen none' ORDER BY 1;
 SELECT question, expected FROM race_plan('chosen many', '{town}', 1, 1e-6) WHERE unit = 'persons' OR question LIKE 'count of one value%';
 
 -- the noisy numbers of a choice are published, and are measurements where persons are as many as records: a unique index says so
@@ -90,7 +92,7 @@ BEGIN
 		CALL race_protect('chosen ' || t, t, epsilon_limit => 1000, delta_limit => 0.5, unit_column => 'author', max_contributions => 10);
 	END LOOP;
 END $$;
-SELECT t AS table, expected < 25 AS measured FROM unnest('{words,loose,parent,partial,other_index,upper_index,including,alone}'::text[]) t,
+SELECT t AS table, expected < 25 AS measured, expected < 45 AS summed FROM unnest('{words,loose,parent,partial,other_index,upper_index,including,alone}'::text[]) t,
 	LATERAL (SELECT expected FROM race_plan('chosen ' || t, '{word}', 3, 1e-5) WHERE question LIKE 'count of one value%') p;
 CALL race_release('chosen words', 'chosen words', '{word}', 3, 1e-5);
 CALL race_release('chosen loose', 'chosen loose', '{word}', 3, 1e-5);
@@ -100,7 +102,27 @@ FROM race_catalog WHERE name IN ('chosen words', 'chosen loose') ORDER BY 1 DESC
 -- 16 standard errors
 SELECT value1, upper - lower < 30 AS narrow, abs(count - CASE value1 WHEN 'some' THEN 300 ELSE 1000 END) < 100 AS near
 FROM race_crosstab('chosen words', 'word') WHERE value1 <> 'other' ORDER BY 1;
-SELECT value1, upper - lower < 30 AS narrow FROM race_crosstab('chosen loose', 'word') WHERE value1 = 'some' ORDER BY 1;
+-- of several records of a word, numbers of persons add up to those of records: 16 standard errors
+SELECT value1, upper - lower BETWEEN 50 AND 80 AS wider, abs(count - CASE value1 WHEN 'some' THEN 300 ELSE 1000 END) < 260 AS near
+FROM race_crosstab('chosen loose', 'word') WHERE value1 <> 'other' ORDER BY 1;
+INSERT INTO loose SELECT i, 'often' FROM generate_series(1, 100) i, generate_series(1, 3);
+INSERT INTO loose SELECT 2000 + i / 40, CASE WHEN i % 40 < 30 THEN 'talk' ELSE 'rare ' || i % 10 END FROM generate_series(0, 7999) i;
+CALL race_release('chosen often', 'chosen loose', '{word}', 300, 1e-5);
+-- a person keeps ten rows, with different words first: 200 persons have eleven words, and keep all but one of these
+SELECT value1, count BETWEEN CASE value1 WHEN 'rare 3' THEN 140 ELSE 280 END AND CASE value1 WHEN 'rare 3' THEN 220 ELSE 320 END AS near
+FROM race_crosstab('chosen often', 'word') WHERE value1 IN ('often', 'rare 3', 'some') ORDER BY 1;
+SELECT count BETWEEN 140 AND 220 AS talk FROM race_count('chosen often', '{"word": "talk"}');
+SELECT domains->0->'persons_summed' AS summed, domains->0->'categories'->>0 AS category, (domains->0->'persons'->>0)::int BETWEEN 95 AND 105 AS persons
+FROM race_catalog WHERE name = 'chosen often';
+-- later versions keep the same rows
+CALL race_release_next('chosen often');
+SELECT value1, count BETWEEN CASE value1 WHEN 'rare 3' THEN 140 ELSE 280 END AND CASE value1 WHEN 'rare 3' THEN 220 ELSE 320 END AS near
+FROM race_crosstab('chosen often', 'word') WHERE value1 IN ('often', 'rare 3', 'some') ORDER BY 1;
+SELECT count BETWEEN 140 AND 220 AS talk FROM race_count('chosen often', '{"word": "talk"}');
+-- not beside other columns, whose records are those of the same rows
+CALL race_describe('chosen other_index', 'x', 0, 4);
+SELECT columns, expected < 35 AS summed FROM unnest('{word,"word,x"}'::text[]) columns,
+	LATERAL race_plan('chosen other_index', string_to_array(columns, ','), 3, 1e-5) WHERE question = 'count of one value of "word"' ORDER BY 1;
 
 -- at m = 1, 10 and 30, values are found that thresholds by all of epsilon find; by a fifth of it they needed 20, 230 and 740 persons
 CREATE TABLE frequent AS SELECT m, m * 10000 + i AS author, 'w' || i / n AS word FROM (VALUES (1, 15), (10, 100), (30, 200)) v (m, n), generate_series(0, 10 * n - 1) i;

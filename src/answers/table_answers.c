@@ -604,15 +604,18 @@ normal_below(double x)
 #define CHOSEN_REACH	12		/* standard deviations below a count that are searched */
 
 /*
- * Return how often the count of a chosen category is so large, if it has n records and passed.  The count is the mean of the
- * number X that passed and of a table, weighed by precision: so X is the count and a part that does not depend on it.
+ * Return how often the count of a chosen category is so large, if it has n persons and passed.  The count is the mean of a table and of
+ * the sum of the number X that passed and others, weighed by precision: so X is its part of the count, and a part that does
+ * not depend on it.
  */
 static double
 passed_above(const RaceDomain *domain, double n, double count, double variance)
 {
 	double		error = sqrt(variance);
-	double		other = sqrt(Max(pow(domain->persons_error, 2) - variance, 1e-6 * variance));
-	double		peak = n + variance / (variance + other * other) * Max(domain->persons_least - n, 0);
+	double		part = 1 / domain->persons_summed;
+	double		passing = pow(domain->persons_error, 2);
+	double		other = sqrt(Max(passing - variance * part * part, 1e-6 * variance * part * part));
+	double		peak = n + variance * part / passing * Max(domain->persons_least - n, 0);
 	double		step = (Max(peak - count, 0) + 8 * error) / CHOSEN_STEPS;
 	double		sum = 0;
 
@@ -620,9 +623,9 @@ passed_above(const RaceDomain *domain, double n, double count, double variance)
 	{
 		double		y = count + (i + 0.5) * step;
 
-		sum += normal_density((y - n) / error) / error * normal_below((y - domain->persons_least) / other) * step;
+		sum += normal_density((y - n) / error) / error * normal_below((n + (y - n) * part - domain->persons_least) / other) * step;
 	}
-	return sum / normal_below((n - domain->persons_least) / sqrt(variance + other * other));
+	return sum / normal_below((n - domain->persons_least) / sqrt(variance * part * part + other * other));
 }
 
 /* The same of noise with the tails of a Laplace distribution, which has no memory: near the least number little is left to be told. */
@@ -639,6 +642,7 @@ passed_above_laplace(const RaceDomain *domain, double n, double count, double va
 /*
  * Lower the interval of a chosen category, of which the number that passed is a measurement, too: large noise passes more often, so
  * near the least number that passes the lower end is that of the distribution of counts of what passed (Fithian, Sun & Taylor 2014).
+ * Records beyond the first one of a person are taken to be as many as the numbers say.
  */
 static void
 bound_if_chosen(const RaceOpenTables *open, uint32 column, uint32 cell, double z, RaceTableAnswer *answer)
@@ -646,25 +650,30 @@ bound_if_chosen(const RaceOpenTables *open, uint32 column, uint32 cell, double z
 	bool		gaussian = open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN;
 	double		missed = gaussian ? normal_below(-z) : exp(-z * sqrt(2)) / 2;	/* as race_tables_z has it */
 	const RaceDomain *domain = &open->domains[column];
-	double		low = Max(answer->estimate - CHOSEN_REACH * domain->persons_error, 1);
-	double		high = answer->lower;
+	double		further = 0;
+	double		low;
+	double		high;
 
-	if (cell >= domain->n || !(domain->persons_error > 0) || !(answer->variance > 0) || open->model->table[column].single <= 1)
+	if (cell >= domain->n || !(domain->persons_summed > 0) || !(answer->variance > 0) || open->model->table[column].single <= 1)
 		return;
+	if (domain->persons_summed > 1)
+		further = Max(answer->estimate - domain->persons[cell], 0);
+	low = Max(answer->estimate - further - CHOSEN_REACH * Max(domain->persons_error, sqrt(answer->variance)), 1);
+	high = answer->lower - further;
 	for (int i = 0; i < CHOSEN_HALVINGS && low < high; i++)
 	{
 		double		n = low + (high - low) / 2;
 
-		double		above = passed_above(domain, n, answer->estimate, answer->variance);
+		double		above = passed_above(domain, n, answer->estimate - further, answer->variance);
 
 		if (!gaussian)
-			above = Max(above, passed_above_laplace(domain, n, answer->estimate, answer->variance));
+			above = Max(above, passed_above_laplace(domain, n, answer->estimate - further, answer->variance));
 		if (above > missed)
 			high = n;
 		else
 			low = n;
 	}
-	answer->lower = Min(answer->lower, high);
+	answer->lower = Min(answer->lower, high + further);
 }
 
 double

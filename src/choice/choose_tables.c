@@ -661,7 +661,7 @@ open_tables(const RaceRequest *request, const RaceParams *params, RaceAccount *a
 
 	begin_plan(request, params, &work);
 	plan->count_price = work.select.count.amount;
-	race_account_open(account, NULL, request, work.select.columns * pow((double) race_record_unit(params), 2));
+	race_select_open(account, request, work.select.columns, race_record_unit(params));
 }
 
 /* The budget is divided as tables are measured; none of it is spent twice (account.h). */
@@ -676,7 +676,7 @@ plan_tables(const RaceRequest *request, const RaceParams *params, RacePlan *plan
 		return false;
 	plan->count_price = work.select.count.amount;
 	/* it may take all that is allowed */
-	race_account_open(&account, NULL, request, work.select.columns * pow((double) race_record_unit(params), 2));
+	race_select_open(&account, request, work.select.columns, race_record_unit(params));
 	account.cost = account.allowed;
 	race_plan_state(request, &account, race_select_variance(&work.select, work.select.one_way[0].noise), plan);
 	return true;

@@ -118,11 +118,17 @@
 /* ---------------------------------------------------------------- the budget */
 
 void
+race_select_open(RaceAccount *account, const RaceRequest *request, uint32_t columns, uint64_t unit)
+{
+	race_account_open(account, NULL, request, columns * pow((double) unit, 2));
+}
+
+void
 race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShape *shape)
 {
 	select->shape = *shape;
 	(void) race_exact_begin(&select->memory, &select->shape);
-	race_account_open(&select->planned, NULL, request, select->columns * pow((double) shape->unit, 2));
+	race_select_open(&select->planned, request, select->columns, shape->unit);
 	select->unit = shape->unit << request->weight_bits;
 	select->pure = request->delta == 0;
 	select->max_contributions = request->max_contributions;

@@ -25,6 +25,37 @@ begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 	account->weight_bits = request->weight_bits;
 }
 
+/* Take off what choices took of an account: all of it, if they had less noise than it adds to each variance. */
+static RaceGaussianAccount
+less_choices(const RaceRequest *request, RaceGaussianAccount account)
+{
+	if (request->chosen_variance == 0)
+		return account;
+	account.allowed = request->chosen_variance <= account.added ? 0 :
+		fmax(race_down(account.allowed - race_rho_of_draw(request->chosen_squared, request->chosen_variance - account.added)), 0);
+	return account;
+}
+
+/* Return the variance where a squared change takes all that an account allows. */
+static double
+variance_of_all(RaceGaussianAccount account, double squared)
+{
+	return squared / (2 * account.allowed) + (double) account.added;
+}
+
+/* Open the account of Gaussian noise that has less noise, with a squared change that takes all that choices left of it. */
+static RaceGaussianAccount
+open_gaussian(const RaceRequest *request, double squared)
+{
+	bool		exact = race_request_exact(request);
+	RaceGaussianAccount account = less_choices(request, race_gaussian_account(request->epsilon, request->delta, exact, squared));
+	RaceGaussianAccount zcdp = account;
+
+	if (request->chosen_variance > 0)
+		zcdp = less_choices(request, race_gaussian_account(request->epsilon, request->delta, false, squared));
+	return variance_of_all(account, squared) < variance_of_all(zcdp, squared) ? account : zcdp;
+}
+
 void
 race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, double squared)
 {
@@ -32,12 +63,7 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 
 	begin(account, random, request);
 	if (request->delta > 0)
-	{
-		double		change = pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared;
-
-		gaussian = race_gaussian_account(request->epsilon, request->delta, race_request_exact(request),
-										 change);
-	}
+		gaussian = open_gaussian(request, pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared);
 	account->allowed = gaussian.allowed;
 	account->added = gaussian.added;
 }

@@ -38,7 +38,8 @@ typedef struct RaceAccount
 
 /*
  * Open the account of a request.  What a record changes at most, squared in L2, where it takes all
- * that is allowed, decides between both accounts of Gaussian noise (race_gaussian_account).
+ * that is allowed, decides between both accounts of Gaussian noise (race_gaussian_account).  What
+ * choices of categories took of it comes off first, rounded up: it is never allowed again.
  */
 extern void race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
 							  double squared);

@@ -32,6 +32,13 @@ typedef struct RaceRequest
 	 */
 	uint32_t	levels;
 	bool		zcdp;			/* is rho added up with that of other releases? */
+
+	/*
+	 * What was drawn before, to choose categories, takes its part of the same account of Gaussian noise: numbers
+	 * that changed by so much, squared, with this variance; or 0.
+	 */
+	uint64_t	chosen_squared;
+	uint64_t	chosen_variance;
 } RaceRequest;
 
 /* Does the exact account (budget.h) cover a request with a delta?  Sums of rho, and substitution, stay in zCDP. */

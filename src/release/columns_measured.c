@@ -12,7 +12,6 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 
-#include "choice/domain_choice.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "choice/domain_choice.h"
+#include "choice/choose_categories.h"
 #include "choice/choose_tables.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
@@ -67,7 +67,8 @@ typedef struct ColumnsPlan
 	int64	   *counts;			/* [groups of all columns], before any are joined */
 	int64		scores[RACE_SELECT_SCORES];
 	uint64		count_noise;
-	double		variance[RACE_GRAPH_COLUMNS];	/* of a cell's number of records, of each column */
+	double		variance[RACE_GRAPH_COLUMNS];	/* of a cell's number of records, of each column; */
+	double		others[RACE_GRAPH_COLUMNS]; /* and that of a cell which is no category that was measured when it was chosen */
 	List	   *lines;
 	RaceResultRow row;
 } ColumnsPlan;
@@ -107,6 +108,8 @@ simulate(ColumnsPlan *plan, double epsilon)
 			return false;
 		plan->request.epsilon = plan->choice.rest_epsilon;
 		plan->request.delta = plan->choice.rest_delta;
+		plan->request.chosen_squared = plan->choice.joint_squared;
+		plan->request.chosen_variance = plan->choice.joint_variance;
 	}
 	plan->count_noise = race_tables_begin(&plan->request, &plan->tables, plan->tables.unit, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
@@ -129,9 +132,11 @@ simulate(ColumnsPlan *plan, double epsilon)
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
+	memcpy(plan->others, plan->variance, sizeof(plan->others));
 	for (uint32 i = 0; i < select->columns; i++)
-		if (plan->counted.domains[i].chosen && plan->choice_request.measured)
-			plan->variance[i] = 1 / (1 / plan->variance[i] + 1 / race_threshold_variance(&plan->choice.threshold));
+		if (plan->counted.domains[i].chosen && plan->choice_request.summed > 0)
+			plan->variance[i] = 1 / (1 / plan->variance[i] +
+									 1 / (race_threshold_variance(&plan->choice.threshold) * (double) plan->choice_request.summed));
 	return true;
 }
 
@@ -229,10 +234,11 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	double		precision = 1 / race_select_variance(select, plan->count_noise);
 	int			triples = 0;
 
-	/* the last cells of columns whose categories were measured when they were chosen tell less */
+	/* as the plan of choices has it, of a column whose categories are chosen there are so many, and two more cells */
 	for (int i = 0; i < counted->columns; i++)
-		if (!(counted->domains[i].chosen && plan->choice_request.measured))
-			precision += 1 / (plan->variance[i] * select->cells[i]);
+		precision += 1 / (counted->domains[i].chosen && plan->choice_request.summed > 0 ?
+						  plan->variance[i] * RACE_CATEGORIES_READ + plan->others[i] * (RACE_OTHERS_READ - 1) :
+						  plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	if (counted->chosen > 0)
 		add_line(plan, "persons of a category that is chosen as often as not", (double) plan->choice.threshold.least, "persons");
@@ -279,8 +285,9 @@ plan_choices(const RaceDataset *dataset, ColumnsPlan *plan, bool of_records)
 	request->records = dataset->max_contributions;
 	request->substitute = plan->request.neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	request->numbers *= request->substitute ? 2 : 1;
-	request->measured = of_records && race_choice_measures(dataset, columns);
-	request->may_be_pure = true;
+	if (of_records)
+		request->summed = race_choice_measures(dataset, columns, plan->counted.n == 1);
+	request->tables = true;
 }
 
 /* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */

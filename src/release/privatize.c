@@ -276,6 +276,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 	request.rows = 0;
 	request.levels = request.weight_max = request.weight_bits = 0;
 	request.zcdp = false;
+	request.chosen_squared = request.chosen_variance = 0;
 	if (rows != NULL && !race_summary_kind(params)->selected)
 	{
 		if (*rows < 1 || (uint32) *rows > params->rows)

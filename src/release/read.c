@@ -45,7 +45,9 @@
 #include "release/read.h"
 #include "release/settings.h"
 #include "release/remote.h"
-#include "privacy/release_request.h"
+#include "privacy/account.h"
+#include "privacy/count.h"
+#include "privacy/exact.h"
 
 /*
  * The read phase of a release: the query runs, and noise is drawn.
@@ -573,11 +575,12 @@ race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum
 	return parts.sketches;
 }
 
-/* A value that passes, and the noisy number of its persons */
+/* A value that passes, the noisy number of its persons, and how many records more these have */
 typedef struct Chosen
 {
 	Datum		value;			/* text */
 	int64		noisy;
+	int64		further;
 } Chosen;
 
 /*
@@ -612,7 +615,7 @@ keep_most(Choice *choice)
 		pfree(DatumGetPointer(choice->values[choice->n - 1].value));
 }
 
-/* A row (value, persons) of the query */
+/* A row (value, persons, further records) of the query */
 static bool
 receive_value(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -623,6 +626,7 @@ receive_value(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
+	chosen.further = DatumGetInt64(slot->tts_values[2]);
 	if (choice->n > 2 * choice->most)
 		keep_most(choice);
 	caller = MemoryContextSwitchTo(choice->context);
@@ -639,7 +643,7 @@ compare_chosen(const void *a, const void *b)
 }
 
 Datum
-race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, RaceColumnNumbers *numbers)
+race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64 **persons, RaceColumnNumbers *numbers)
 {
 	Choice		choice = {
 		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
@@ -655,12 +659,16 @@ race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, RaceC
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
 	numbers->n = choice.n;
-	numbers->variance = race_threshold_variance(choice.threshold);
+	numbers->variance = race_threshold_variance(choice.threshold) * (double) Max(plan->summed, 1);
 	numbers->numbers = palloc(choice.n * sizeof(int64));
+	*persons = palloc(choice.n * sizeof(int64));
 	for (int k = 0; k < choice.n; k++)
 	{
 		values[k] = choice.values[k].value;
-		numbers->numbers[k] = choice.values[k].noisy;
+		CHECK_FOR_INTERRUPTS();
+		numbers->numbers[k] = race_threshold_records(race_strong_random(), choice.threshold, plan->summed, choice.values[k].noisy,
+													 choice.values[k].further);
+		(*persons)[k] = choice.values[k].noisy;
 	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
 }
@@ -671,6 +679,7 @@ typedef struct Histogram
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceBounds *bounds;
 	Oid			type;
+	RaceShape	shape;
 	int64		counters[RACE_BOUNDS_COUNTERS];
 } Histogram;
 
@@ -684,7 +693,11 @@ receive_number(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	i = race_bounds_counter(histogram->bounds, race_number_of(histogram->type, slot->tts_values[0]));
 	if (i >= 0)
-		histogram->counters[i]++;
+	{
+		uint32		counter = (uint32) i;
+
+		race_count_rows((RaceCounterArray) {histogram->counters, sizeof(int64)}, &counter, 1, 1, histogram->shape.range, 1);
+	}
 	return true;
 }
 
@@ -692,7 +705,12 @@ void
 race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type)
 {
 	Histogram  *histogram = palloc(sizeof(Histogram));
+	int64		noisy[RACE_BOUNDS_COUNTERS];
+	RaceExactMemory memory;
+	RaceExact  *exact;
+	RaceAccount account;
 
+	race_account_open(&account, race_strong_random(), &plan->noise, 1);
 	/* bound: RACE_BOUNDS_STAGES */
 	do
 	{
@@ -701,7 +719,10 @@ race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type)
 			.bounds = &reading->bounds,
 			.type = type
 		};
+		race_bounds_shape(&reading->bounds, &histogram->shape);
 		read_quietly(&histogram->receiver, NULL, plan, reading, plan->query, false);
-	} while (race_bounds_read(race_strong_random(), &reading->bounds, histogram->counters));
+		exact = race_exact_begin(&memory, &histogram->shape);
+		race_exact_add(exact, histogram->counters, sizeof(int64), 0);
+	} while (race_bounds_read(&reading->bounds, &account, exact, noisy));
 	pfree(histogram);
 }

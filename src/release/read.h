@@ -9,6 +9,7 @@
 
 #include "nodes/parsenodes.h"
 
+#include "choice/choose_bounds.h"
 #include "release/release_plan.h"
 
 /*
@@ -46,9 +47,9 @@ extern void race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, 
 
 /*
  * Run query number i of what a release chooses: a text[] of the values that enough persons have, of too many the most
- * frequent ones, in the order of the collation "C", with their noisy numbers of persons
+ * frequent ones, in the order of the collation "C", with their noisy numbers of persons, and of records where these add up to them
  */
-extern Datum race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, RaceColumnNumbers *numbers);
+extern Datum race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64 **persons, RaceColumnNumbers *numbers);
 
 /*
  * The same of the scores that the private sketches of the n labels give each record: private

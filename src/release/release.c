@@ -253,7 +253,7 @@ write_request(RaceReleaseRun *run)
 	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
 
 /* Domains without the categories that a release chose */
-#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least}'::text[] ELSE d END ORDER BY n)" \
+#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least,persons_summed}'::text[] ELSE d END ORDER BY n)" \
 	" FROM jsonb_array_elements(" domains ") WITH ORDINALITY e (d, n))"
 
 /* Is there a release of that name, request and domains?  Error 42710 if of others. */
@@ -394,13 +394,13 @@ check_current(const RaceReleaseRun *run, const RaceReleasePlan *plan, const Race
 }
 
 static Datum
-numbers_datum(const RaceColumnNumbers *numbers)
+numbers_datum(const int64 *numbers, int n)
 {
-	Datum	   *values = palloc(numbers->n * sizeof(Datum));
+	Datum	   *values = palloc(n * sizeof(Datum));
 
-	for (uint32 i = 0; i < numbers->n; i++)
-		values[i] = Int64GetDatum(numbers->numbers[i]);
-	return PointerGetDatum(construct_array(values, numbers->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	for (int i = 0; i < n; i++)
+		values[i] = Int64GetDatum(numbers[i]);
+	return PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /*
@@ -422,24 +422,26 @@ choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
 	for (int i = 0; i < list_length(terms->choices); i++)
 	{
 		RaceColumnNumbers *numbers = palloc(sizeof(RaceColumnNumbers));
-		Datum		values = race_read_chosen(plan, reading, i, numbers);
+		int64	   *persons;
+		Datum		values = race_read_chosen(plan, reading, i, &persons, numbers);
 		RaceParameter parameters[] = {
 			{TEXTARRAYOID, values, false},
 			{JSONBOID, terms->domains, terms->domains == 0},
 			RaceText(RACE_OTHER),
-			{get_array_type(INT8OID), numbers_datum(numbers), false},
-			{FLOAT8OID, Float8GetDatum(sqrt(numbers->variance)), false},
-			{INT8OID, Int64GetDatum(plan->choice.threshold.least), false}
+			{get_array_type(INT8OID), numbers_datum(persons, numbers->n), false},
+			{FLOAT8OID, Float8GetDatum(sqrt(race_threshold_variance(&plan->choice.threshold))), false},
+			{INT8OID, Int64GetDatum(plan->choice.threshold.least), false},
+			{INT8OID, Int64GetDatum((int64) plan->summed), plan->summed == 0}
 		};
 
 		if (terms->domains == 0)
 			race_ledger_run(&run->ledger, "SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
 							lengthof(parameters), parameters);
 		else
-			race_ledger_run(&run->ledger, "SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6) s",
+			race_ledger_run(&run->ledger, "SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6, $7) s",
 							lengthof(parameters), parameters);
 		*(terms->domains == 0 ? &terms->labels : &terms->domains) = race_ledger_value(1, &isnull);
-		if (plan->persons_are_records)
+		if (plan->summed > 0)
 		{
 			numbers->column = DatumGetInt32(race_ledger_value(3, &isnull));
 			reading->numbers = lappend(reading->numbers, numbers);
@@ -467,7 +469,7 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	RaceBounds *bounds = &reading->bounds;
 	Oid			type = column->subject.type;
 
-	*bounds = plan->bounds;
+	(void) race_bounds_start(bounds, &plan->noise);
 	bounds->whole = column->subject.whole;
 	bounds->lower = column->facts.has_lower ? column->facts.lower : -INFINITY;
 	bounds->upper = column->facts.has_upper ? column->facts.upper : INFINITY;

@@ -105,6 +105,8 @@ plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 									   dataset->max_contributions, dataset->neighbors,
 									   terms->kept.fit);
 	plan->noise.levels = terms->interval.levels;
+	plan->noise.chosen_squared = plan->choice.joint_squared;
+	plan->noise.chosen_variance = plan->choice.joint_variance;
 	plan->noise.zcdp = dataset->in_zcdp;
 	use_weights(terms, terms->params, &plan->noise);
 	if (terms->kept.calibrate == 0)
@@ -116,7 +118,7 @@ plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 	use_weights(terms, race_params_arg(plan->scores_params), &plan->scores_noise);
 }
 
-/* How many numbers of persons, or of values, differ by one between neighbors */
+/* How many numbers of persons differ by one between neighbors */
 static uint64
 numbers_changed(int max_contributions, bool substitute)
 {
@@ -156,8 +158,8 @@ is_unique_over(Oid index, AttrNumber unit, AttrNumber column)
 	return unique;
 }
 
-bool
-race_choice_measures(const RaceDataset *dataset, const List *columns)
+uint64
+race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone)
 {
 	Relation	relation;
 	AttrNumber	unit;
@@ -165,7 +167,7 @@ race_choice_measures(const RaceDataset *dataset, const List *columns)
 	const ListCell *cell;
 
 	if (dataset->max_contributions == 1 || dataset->unit_column == NULL)
-		return dataset->max_contributions == 1;
+		return dataset->max_contributions == 1 ? 1 : 0;
 	relation = race_relation_open(dataset->relation);
 	unit = get_attnum(dataset->relation, dataset->unit_column);
 	/* an index sees no rows of tables that inherit from its own */
@@ -182,7 +184,9 @@ race_choice_measures(const RaceDataset *dataset, const List *columns)
 		measures = measures && found;
 	}
 	relation_close(relation, NoLock);
-	return measures;
+	if (measures)
+		return 1;
+	return alone && dataset->max_contributions <= RACE_MOST_SUMMED ? dataset->max_contributions : 0;
 }
 
 static void
@@ -198,9 +202,9 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 		/* a sketch is as good as tables of its numbers, and the label's */
 		.columns = terms->params->dims + !tables,
 		.numbers = numbers_changed(dataset->max_contributions, substitute),
-		.records = (int64) dataset->max_contributions * Max(terms->kept.weight_max, 1),
+		.records = (uint32) Min((int64) dataset->max_contributions * Max(terms->kept.weight_max, 1), INT32_MAX),
 		.substitute = substitute,
-		.may_be_pure = tables
+		.tables = tables
 	};
 	const char *hint = "Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
 
@@ -217,9 +221,9 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 				 errdetail("Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
 				 errhint("%s", hint)));
 	/* what counts weights or divides records by a measure counts no persons */
-	plan->persons_are_records = tables && terms->kept.weight == NULL && terms->kept.measure == NULL &&
-		race_choice_measures(dataset, terms->choices);
-	request.measured = plan->persons_are_records;
+	if (tables && terms->kept.weight == NULL && terms->kept.measure == NULL)
+		plan->summed = race_choice_measures(dataset, terms->choices, terms->spread != NULL);
+	request.summed = plan->summed;
 	if (!race_choice_plan(&request, &plan->choice))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -230,11 +234,13 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 static void
 plan_bounds(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
-	const RaceDataset *dataset = plan->dataset;
+	RaceBounds	bounds;
 
+	plan->noise.epsilon = terms->kept.epsilon;
+	plan->noise.max_contributions = plan->dataset->max_contributions;
+	plan->noise.neighbors = strcmp(plan->dataset->neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
 	if (!(terms->kept.epsilon >= RACE_MIN_EPSILON && terms->kept.epsilon <= RACE_MAX_EPSILON) ||
-		!race_bounds_start(&plan->bounds, terms->kept.epsilon,
-						   numbers_changed(dataset->max_contributions, strcmp(dataset->neighbors, "substitute") == 0)))
+		!race_bounds_start(&bounds, &plan->noise))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bounds by noisy counts need an epsilon of a usual size"),

@@ -9,7 +9,7 @@
 
 #include "nodes/parsenodes.h"
 
-#include "choice/domain_choice.h"
+#include "choice/choose_categories.h"
 #include "release/dataset.h"
 #include "release/lineage.h"
 #include "release/series_units.h"
@@ -34,12 +34,11 @@ typedef struct RaceReleasePlan
 	RaceWritten written;		/* expressions as the ledger keeps them */
 
 	/* noise and cost */
-	RaceRequest noise;			/* noise of the sketches */
+	RaceRequest noise;			/* noise of the sketches, or of bounds by noisy counts */
 	RaceRequest scores_noise;	/* noise of the scores of a release that is calibrated */
 	Datum		scores_params;	/* race_params of the sketches of scores */
 	RaceChoicePlan choice;		/* noise and threshold of each choice */
-	bool		persons_are_records;	/* are the numbers of persons of a chosen category those of its records? */
-	RaceBounds	bounds;			/* noise of bounds by noisy counts */
+	uint64		summed;			/* numbers of persons of a chosen category that add up to that of its records; 0: none do */
 
 	/* queries */
 	Query	   *query;			/* query that gives (label, exact sketch), with a value a pair of sketches */
@@ -48,7 +47,7 @@ typedef struct RaceReleasePlan
 	bool		of_partitions;	/* does that read partitions, by the right to the whole? */
 	Query	   *scores_query;	/* query that gives (label, exact sketch of scores), or NULL */
 	Const	   *scored_by;		/* race_sketch[] in it that scores records, NULL until there are private sketches */
-	List	   *choice_queries; /* query of each choice, which gives (value, persons) */
+	List	   *choice_queries; /* query of each choice, which gives (value, persons, further records) */
 	RaceUnits  *units;			/* units of a series with a unit column, or NULL */
 	RaceCalls	calls;			/* functions that the expressions call */
 	List	   *parts;			/* OIDs of the relations of the lineage, with their partitions */
@@ -75,9 +74,10 @@ extern bool race_release_plan_is_current(const RaceReleasePlan *plan);
 extern void race_check_may_read(Oid relation, Oid role);
 
 /*
- * Are the persons of a value as many as its records, so that their noisy number measures these, too?  If a unit has one record
- * of each value of a column that is chosen, as a unique index says, or one altogether.
+ * Return how many noisy numbers of persons add up to one of records, which is then measured by them, too (race_threshold_records());
+ * 0: none do.  It is one if a unit has one record of each value of a column that is chosen, as a unique index says, or one
+ * altogether.  Of a column that is counted alone it is as many as a unit may have records.
  */
-extern bool race_choice_measures(const RaceDataset *dataset, const List *columns);
+extern uint64 race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone);
 
 #endif

@@ -13,7 +13,6 @@
 #include "nodes/plannodes.h"
 #include "privacy/release_request.h"
 #include "sketch/domain.h"
-#include "choice/domain_choice.h"
 #include "release/lineage.h"
 #include "release/privatize.h"
 #include "release/series_units.h"

@@ -49,7 +49,7 @@ enum
 {
 	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
 	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_UNIT_KEY,
-	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS
+	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS, GIVE_SPREAD
 };
 
 typedef struct Template
@@ -90,6 +90,17 @@ give_label(Template *template, ParseState *pstate)
 	return race_analyze_expression(pstate, plan->dataset->relation,
 								   template->terms->kept.label, template->terms->path,
 								   RACE_AS_LABEL, &plan->written.label, &plan->calls);
+}
+
+/* Give the values of which a unit keeps different ones first; as a column they are a part of the record. */
+static Node *
+give_spread(Template *template, ParseState *pstate)
+{
+	RaceReleasePlan *plan = template->plan;
+	char	   *written;
+
+	return race_analyze_expression(pstate, plan->dataset->relation, template->terms->spread, template->terms->path,
+								   RACE_AS_LABEL, &written, &plan->calls);
 }
 
 static Node *
@@ -242,6 +253,9 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_SCORES_WEIGHT_BITS:
 			node = give_integer(template->plan->scores_noise.weight_bits);
 			break;
+		case GIVE_SPREAD:
+			node = give_spread(template, pstate);
+			break;
 	}
 	template->in_expression = false;
 	return node;
@@ -294,6 +308,13 @@ condition_of(const RaceReleaseTerms *terms)
 #define SERIES_ORDER	"good.unit, row_number() OVER (PARTITION BY good.unit ORDER BY good.at," \
 	" hashtextextended(concat(good.unit, ' ', good.label, ' ', good.x::text), 0))"
 
+/* Number the rows of a unit with the same value of a column, so that those with different ones come first. */
+static char *
+spread_text(const char *good)
+{
+	return psprintf("(SELECT found.*, row_number() OVER (PARTITION BY found.unit, found.spread) AS copy FROM %s found)", good);
+}
+
 /*
  * What each unit keeps: a subquery "kept" of so many of its rows, or of its distinct ones, and its condition; without a unit
  * all rows are kept.  Columns and the condition are of "good", which reads these values of the relation.
@@ -304,15 +325,21 @@ kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char 
 {
 	bool		by_unit = dataset->unit_column != NULL;
 	bool		counted = by_unit && terms->kept.series != 0;
+	bool		spread = by_unit && !counted && terms->spread != NULL && terms->kept.weight == NULL && dataset->max_contributions > 1;
 	const char *unit = by_unit ? quote_identifier(dataset->unit_column) : "NULL";
+	char	   *good = psprintf("(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)",
+								by_unit ? distinct : "", counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit,
+								values, counted ? psprintf(", %s AS at", quote_identifier(terms->interval.by)) : "",
+								spread ? ", $15 COLLATE \"C\" AS spread" : "",
+								name_of(dataset->relation), condition_of(terms));
 
-	return psprintf("(SELECT %s, %s AS nth FROM (SELECT %s %s AS unit, %s%s FROM %s%s OFFSET 0) good WHERE %s AND %s) kept%s"
+	return psprintf("(SELECT %s, %s AS nth FROM %s good WHERE %s AND %s) kept%s"
 					" WHERE kept.nth <= %d%s",
 					columns,
-					counted ? SERIES_ORDER : by_unit ? "row_number() OVER (PARTITION BY good.unit ORDER BY gen_random_uuid())" : "1",
-					by_unit ? distinct : "", counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit, values,
-					counted ? psprintf(", %s AS at", quote_identifier(terms->interval.by)) : "",
-					name_of(dataset->relation), condition_of(terms), by_unit ? "good.unit IS NOT NULL" : "true", condition,
+					counted ? SERIES_ORDER : !by_unit ? "1" :
+					psprintf("row_number() OVER (PARTITION BY good.unit ORDER BY %sgen_random_uuid())", spread ? "good.copy, " : ""),
+					spread ? spread_text(good) : good,
+					by_unit ? "good.unit IS NOT NULL" : "true", condition,
 					counted ? " LEFT JOIN " RACE_EARLIER_UNITS " used ON used.unit = kept.unit" : "",
 					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "");
 }
@@ -346,17 +373,18 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceRe
 	" AND " RACE_SCHEMA "._race_is_shown(" label ", false)"
 
 /*
- * How many persons have each value: each counts for as many values as she may have rows.  Where their numbers are those of
- * records, they are of the rows that a unit keeps; else of values, so that more are found.
+ * How many persons have each value, and how many records more these have: each counts for as many values as she may have rows.
+ * Where numbers of persons add up to those of records, they are of the rows that a unit keeps; else of values, so that more
+ * are found.
  */
 static char *
 choice_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, bool measured)
 {
 	if (measured)
 		return psprintf("SELECT kept.label, %s FROM %s AND " MAY_BE_CHOSEN("kept.label") " GROUP BY kept.label",
-						dataset->unit_column != NULL ? "count(DISTINCT kept.unit)" : "count(*)",
+						dataset->unit_column != NULL ? "count(DISTINCT kept.unit), count(*) - count(DISTINCT kept.unit)" : "count(*), 0::int8",
 						kept_text(dataset, terms, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label", "true"));
-	return psprintf("SELECT kept.label, count(*) FROM %s GROUP BY kept.label",
+	return psprintf("SELECT kept.label, count(*), 0::int8 FROM %s GROUP BY kept.label",
 					kept_text(dataset, terms, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label", MAY_BE_CHOSEN("good.label")));
 }
 
@@ -533,7 +561,7 @@ analyze_choices(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRel
 		Query	   *query;
 
 		one.kept.label = lfirst(cell);
-		query = analyze_template(ledger, &one, &again, choice_text(plan->dataset, &one, plan->persons_are_records));
+		query = analyze_template(ledger, &one, &again, choice_text(plan->dataset, &one, plan->summed > 0));
 		plan->calls = again.calls;
 		plan->choice_queries = lappend(plan->choice_queries, query);
 		again.probes = plan->probes;

@@ -37,6 +37,7 @@ typedef struct RaceReleaseTerms
 	Datum		domains;		/* jsonb: domains of a release by columns, with chosen categories; or 0 */
 	List	   *choices;		/* expressions whose values the release chooses: its label, or columns */
 	int			max_categories;	/* most values of each */
+	char	   *spread;			/* column of which a unit with more rows keeps different values first, or NULL */
 	char	   *bounds_column;	/* column whose bounds are wanted, in place of a release; or NULL */
 	bool		bounds_nan;		/* can that column be NaN? */
 	RaceSeriesInterval interval;	/* interval of a value of a series */

@@ -14,7 +14,6 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "choice/domain_choice.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"
@@ -36,6 +35,16 @@ use_measured(RaceReleaseTerms *terms, const RaceColumnsMeasured *measured)
 	terms->sources = measured->sources;
 }
 
+/*
+ * Let units keep different values first of a column that is counted alone, and whose categories a release chose or will choose: so
+ * more of them are found, and later versions count the same rows.
+ */
+static void
+spread_chosen(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
+{
+	terms->spread = n == 1 && domains[0].chosen ? pstrdup(quote_identifier(domains[0].name)) : NULL;
+}
+
 /* Set the expression of the values of columns; note those whose categories are to be chosen. */
 static void
 use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
@@ -53,6 +62,7 @@ use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
 			terms->choices = lappend(terms->choices, column);
 	}
 	appendStringInfoChar(&expression, ')');
+	spread_chosen(terms, domains, n);
 	terms->max_categories = RACE_MOST_CHOSEN;
 	race_argument_set(&terms->kept, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data), false);
 }
@@ -193,6 +203,7 @@ race_terms_use_chosen_cells(RaceReleaseTerms *terms)
 			cells[i] = RaceDomainCells(&domains[i]);
 			groups[i] = domains[i].group;
 		}
+	spread_chosen(terms, domains, n);
 	terms->params_datum = PointerGetDatum(race_params_datum(race_params_with_cells(params, cells, groups)));
 	terms->params = race_params_arg(terms->params_datum);
 }

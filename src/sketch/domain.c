@@ -374,6 +374,25 @@ read_categories(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	}
 }
 
+/* Read the noisy numbers of persons of the categories. */
+static void
+read_persons(RaceDomain *domain, JsonbContainer *object)
+{
+	JsonbContainer *list = value_of(object, "persons", jbvBinary, false)->val.binary.data;
+
+	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) != domain->n)
+		refuse_domains("The numbers of persons must be as many as there are categories.");
+	domain->persons = palloc(domain->n * sizeof(double));
+	for (uint32 i = 0; i < domain->n; i++)
+	{
+		JsonbValue *number = getIthJsonbValueFromContainer(list, i);
+
+		if (number->type != jbvNumeric)
+			refuse_domains("A number of persons must be a number.");
+		domain->persons[i] = race_number_of(NUMERICOID, NumericGetDatum(number->val.numeric));
+	}
+}
+
 static void
 read_number(RaceDomain *domain, JsonbContainer *object)
 {
@@ -412,6 +431,7 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	domain->chosen = chosen != NULL && chosen->val.boolean;
 	domain->persons_least = number_or_0(object, "persons_least");
 	domain->persons_error = number_or_0(object, "persons_error");
+	domain->persons_summed = number_or_0(object, "persons_summed");
 	domain->vector = vector != NULL && vector->val.boolean;
 	domain->group = domain->measure ? 0 : cells_at(object, "group");
 	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))
@@ -426,6 +446,8 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 		read_categories(domain, object, to_choose);
 	else
 		read_number(domain, object);
+	if (domain->category && domain->persons_summed > 0)
+		read_persons(domain, object);
 }
 
 RaceDomain *

@@ -38,7 +38,9 @@ typedef struct RaceDomain
 	char	  **categories;		/* [n]; NULL while they are to be chosen */
 	uint32		group;			/* ordinary cells of a group */
 	double		persons_least;	/* the noisy number of persons that a chosen category has at least, */
-	double		persons_error;	/* and the standard deviation of that noise; else 0 */
+	double		persons_error;	/* the standard deviation of that noise, */
+	double		persons_summed; /* how many of such numbers add up to one of records, */
+	double	   *persons;		/* [n]: and these numbers; else 0 */
 } RaceDomain;
 
 /* Cells of a column, and those at the end that are groups of their own */

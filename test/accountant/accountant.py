@@ -374,6 +374,11 @@ def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
             rest = value            # its variance is a whole number
         else:
             return False
+    elif name.startswith('joint'):
+        # choices and tables share an account of half of delta; the other half is for categories of one person
+        most = F(zcdp_rho(epsilon, delta / 2) if zcdp else exact_allowed(epsilon, delta / 2))
+        return (abs(float(chosen) - delta / 2) <= delta * 1e-12 and most * F(85, 100) <= rest <= most * (1 + F(ZCDP)) and
+                0 < max(values) and F(max(values)) <= most * F(31, 32) * (1 + F(ZCDP)))
     elif chosen:
         return False
     if name.startswith('scores'):

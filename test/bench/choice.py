@@ -12,7 +12,12 @@ each person, which they choose anew:
 			1 + sigma z((1 - delta / 2)^(1/m)), as Google's library
 
 Words are made: 5,000 authors, 30 words each, of a Zipf vocabulary of 20,000.  `loose` has the same rows without a unique index of
-author and word, so that numbers of persons are no numbers of records.
+author and word, and `rows` each row of the table, in which a person has many values several times.  The rivals count each of her
+values once.
+
+Second table: the sum of squared errors of all categories (one that is not found is answered by 0), of the others, of what is missing
+and of all records, by the formulas of both kinds of noise, for each share that the choice may have, with epsilon .1, 1 and 10; beside
+the share that is taken (race_choice_plan) what the best one would bring.
 """
 import csv
 import gzip
@@ -48,8 +53,7 @@ def made_words():
 
 def column(name, person, value):
     with gzip.open(os.path.join(DATA, name), "rt") as file:
-        rows = enumerate(csv.DictReader(file))
-        return sorted({(row[person] if person else str(i), row[value]) for i, row in rows if row[value]})
+        return sorted((row[person], row[value]) for row in csv.DictReader(file) if row[value])
 
 
 def gaussian_sigma(epsilon, delta, change):
@@ -79,10 +83,80 @@ def rivals(persons, epsilon, delta, m, draw):
 
 def ours(dataset, release, epsilon, delta):
     sql(f"CALL race_release('{release}', '{dataset}', '{{value}}', {epsilon}, {delta});")
-    (found, persons, error), = sql(f"""
+    (found, persons, error, all_), = sql(f"""
 SELECT jsonb_array_length(domains->0->'categories'), domains->0->'persons_least', (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY (c.upper - c.lower) / 3.92)
-FROM race_crosstab('{release}', 'value') c WHERE c.value1 <> 'other') FROM race_catalog WHERE name = '{release}'""")
-    return int(found), int(persons), float(error or "nan")
+FROM race_crosstab('{release}', 'value') c WHERE c.value1 <> 'other'), (SELECT (c.upper - c.lower) / 3.92 FROM race_count('{release}') c)
+FROM race_catalog WHERE name = '{release}'""")
+    return int(found), int(persons), float(error or "nan"), float(all_)
+
+
+def upper_tail(z):
+    return math.erfc(z / math.sqrt(2)) / 2
+
+
+def tail_point(p):
+    low, high = 0, 38
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if upper_tail(middle) > p else (low, middle)
+    return high
+
+
+def plans(epsilon, delta, m):
+    """For each share: threshold, standard error of a number, whether it is Laplace noise, variance of a cell, of the three kinds of plans"""
+    point = tail_point(delta / 2 / m)
+    one = gaussian_sigma(epsilon, delta / 2, 1)
+    for share in range(1, 32):
+        part = share / 32
+        rest = epsilon * (1 - part)
+        cells = [(delta, 2 * (m / rest)**2), (delta * part, (gaussian_sigma(rest, delta * (1 - part), 1) * m)**2)]
+        for own, cell in cells:
+            scale = m / (epsilon * part)
+            steps = math.exp(-1 / scale)
+            odds = math.log((2 * steps * own / m - math.expm1(-1 / scale)) / (own / m * (1 + steps)))
+            yield share, math.ceil(max(scale * odds, scale, 1)) + 1, scale * math.sqrt(2), True, cell
+            sigma = gaussian_sigma(epsilon * part, own / 2, 1) * math.sqrt(m)
+            yield share, 1.5 + tail_point(own / 2 / m) * sigma, sigma, False, cell
+        sigma = one * math.sqrt(m / part)
+        yield share, 1.5 + point * sigma, sigma, False, (one * m)**2 / (1 - part)
+
+
+def passes(persons, threshold, sigma, is_laplace):
+    if not is_laplace:
+        return upper_tail((threshold - persons) / sigma)
+    tail = math.exp(-abs(threshold - persons) / sigma * math.sqrt(2)) / 2
+    return tail if persons < threshold else 1 - tail
+
+
+def squared_error(numbers, threshold, sigma, is_laplace, cell):
+    total = 3 * cell
+    for persons, times in numbers.items():
+        p = passes(persons, threshold, sigma, is_laplace)
+        total += times * (p * sigma * sigma + (1 - p) * persons * persons)
+    return total
+
+
+def shares(tables):
+    yield "| table | ε | m | share in 32nds | its threshold | root of the sum of squared errors | best share | with that |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, rows in tables.items():
+        persons = {}
+        for person, value in sorted(set(rows)):
+            persons.setdefault(person, []).append(value)
+        for m, epsilon in itertools.product((1, 10, 30), (0.1, 1, 10)):
+            draw = random.Random(m)
+            numbers = {}
+            for values in persons.values():
+                for value in draw.sample(values, min(m, len(values))):
+                    numbers[value] = numbers.get(value, 0) + 1
+            sizes = {}
+            for number in numbers.values():
+                sizes[number] = sizes.get(number, 0) + 1
+            all_ = list(plans(epsilon, 1e-6, m))
+            taken = min(all_, key=lambda plan: plan[1]**2 + plan[2]**2 + 3 / 64 * plan[4])
+            best = min(all_, key=lambda plan: squared_error(sizes, *plan[1:]))
+            yield (f"| {name} | {epsilon} | {m} | {taken[0]} | {taken[1]:.0f} | {math.sqrt(squared_error(sizes, *taken[1:])):.0f} | "
+                   f"{best[0]} | {math.sqrt(squared_error(sizes, *best[1:])):.0f} |")
 
 
 def main():
@@ -90,12 +164,16 @@ def main():
     if DATA:
         tables["basket items"] = column("purchases.csv.gz", "member", "item")
         tables["diagnoses"] = column("discharges.csv.gz", "patient", "diag_1")
-    lines = ["| table | ε, δ | m | Laplace | Gaussian | racepriv | its threshold | error of a count |", "|---|---|---|---|---|---|---|---|"]
-    for (name, rows), unique in ((item, unique) for item in tables.items() for unique in ((True, False) if item[0] == "words" else (True,))):
+    lines = ["| table | ε, δ | m | Laplace | Gaussian | racepriv | its threshold | error of a count | of all records |", "|---|---|---|---|---|---|---|---|---|"]
+    for (name, rows), kind in ((item, kind) for item in tables.items() for kind in ("", "loose" if item[0] == "words" else "rows")):
+        unique = kind == ""
+        if kind != "rows":
+            rows = sorted(set(rows))
         persons = {}
         for person, value in rows:
-            persons.setdefault(person, []).append(value)
-        table = name.replace(" ", "_") + ("" if unique else "_loose")
+            persons.setdefault(person, set()).add(value)
+        persons = {person: sorted(values) for person, values in persons.items()}
+        table = (name + " " + kind).strip().replace(" ", "_")
         copied = "\n".join(f"{person}\t{value}" for person, value in rows)
         sql(f"CREATE TABLE {table} (person text NOT NULL, value text NOT NULL);\n\\copy {table} FROM pstdin\n{copied}\n\\.\n")
         if unique:
@@ -109,13 +187,13 @@ def main():
                 others = [list(rivals(persons, epsilon, delta, m, draw)) for _ in range(RUNS)]
                 own = [ours(f"{table} {m}", f"{table} {m} {epsilon} {run}", epsilon, delta) for run in range(RUNS)]
                 mean = [statistics.mean(column) for column in zip(*others)]
-                lines.append(f"| {name}{'' if unique else ', loose'} | {epsilon}, {delta:g} | {m} | {mean[0]:.1f} | {mean[1]:.1f} | "
-                             f"{statistics.mean(o[0] for o in own):.1f} | {own[0][1]} | {statistics.mean(o[2] for o in own):.1f} |")
+                lines.append(f"| {name}{'' if unique else ', ' + kind} | {epsilon}, {delta:g} | {m} | {mean[0]:.1f} | {mean[1]:.1f} | "
+                             f"{statistics.mean(o[0] for o in own):.1f} | {own[0][1]} | {statistics.mean(o[2] for o in own):.1f} | {statistics.mean(o[3] for o in own):.1f} |")
                 print(lines[-1], flush=True)
     with open(REPORT, "w") as file:
         file.write("# Categories that a release chooses\n\nWritten by `test/bench/run choice` "
-                   f"(`test/bench/choice.py` says what is measured). Values found, means of {RUNS} runs; persons that a value needs; median standard error.\n\n"
-                   + "\n".join(lines) + "\n")
+                   f"(`test/bench/choice.py` says what is measured). Values found, means of {RUNS} runs; persons that a value needs; median standard error of a count, and that of all records.\n\n"
+                   + "\n".join(lines) + "\n\n" + "\n".join(shares(tables)) + "\n")
 
 
 main()

@@ -265,6 +265,16 @@ mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
 	's/plan->rest_delta = pure \? 0 : /plan->rest_delta = /' choice_test
 mutant choice-shares 'choice of categories' 'each of several choices gets the part of all' \
 	's/race_down\(request->epsilon \* share\) \/ SHARES \/ choices/race_down(request->epsilon * share) \/ SHARES/' choice_test
+mutant choice-joint 'choice of categories, Gaussian' 'tables get all of the account that choices share' \
+	's/account\.allowed = race_down\(account\.allowed - cost_of_choices\(request, account\.added\)\);/(void) cost_of_choices;/' 038_second_accountant
+mutant choice-joint-delta 'choice of categories, Gaussian' 'joint: delta for one category' \
+	's/plan->delta \/ \(double\) request->numbers \*/plan->delta */' choice_test
+mutant choice-summed 'choice of categories' 'a number of further records has no noise' \
+	's/for \(uint64_t i = 1; i < summed; i\+\+\)/for (uint64_t i = 2; i < summed; i++)/' choice_test
+mutant choice-further 'choice of categories' 'further records without numbers of their own' \
+	's/\tif \(summed <= 1\)\n\t\treturn noisy;\n//' choice_test
+mutant choice-spread 'choice of categories' 'all rows of a person, where different values come first' \
+	's/PARTITION BY found\.unit, found\.spread\)/PARTITION BY found.spread)/' chosen
 
 ##### bounds by noisy counts
 

@@ -37,6 +37,7 @@ for my $kind (sort keys %requests) {
 
 # Both kinds of accounting and of neighbors, and all that is charged for
 my $n = 0;
+my $joint = 0;		# budgets whose choices and tables share an account
 for my $accounting ('basic', 'zcdp') {
 	for my $neighbors ('add_remove', 'substitute') {
 		for my $m (1, 3) {
@@ -55,14 +56,21 @@ CALL race_release('series$n', 't$n', '{age}', 1.3, series => '{"by": "at", "ever
 CALL race_describe('t$n', 'number', bounds => 'private', epsilon => 0.3);
 CALL race_release_sketch('scores$n', 't$n', race_moment_params('{0,0}', '{9,6}', 1, targets => 0), 'x', 0.8, label => 'town', labels => '{town0,town1}', calibrate => 0.25);
 END
-			sql(<<"END") if $accounting eq 'basic';
+			next if $accounting ne 'basic';
+			$joint++;
+			sql(<<"END");
 CALL race_release_sketch('choice$n', 't$n', 'l2(dims=2, rows=8, range=16)', 'x', 2, 1e-6, label => 'town');
+CREATE TABLE u$n (LIKE t$n INCLUDING ALL);
+INSERT INTO u$n TABLE t$n;
+CALL race_protect('u$n', 'u$n', 50, 1e-3, unit_column => 'person', neighbors => '$neighbors', max_contributions => 10);
+CALL race_release('joint$n', 'u$n', '{town}', 2, 1e-6);
+CALL race_release('joint two$n', 'u$n', '{town,age}', 0.3, 1e-4);
 END
 		}
 	}
 }
 $answers{ledger} = answers('ledger', 0);
-is_deeply([wrong($answers{ledger})], [$n, 0], 'charges are what was asked, and budgets are their sums');
+is_deeply([wrong($answers{ledger})], [$n + $joint, 0], 'charges are what was asked, and budgets are their sums');
 
 # controls
 for my $control (['cost', 'cheap', 0.5], ['cost', 'share', 0.9], ['sum', 'most', 0.8], ['ledger', 'most', 0.9], ['share', 'share', 0.9]) {

@@ -9,10 +9,13 @@
 # looks at their deviation, which must be what is recorded, and at how often labels of one person pass; the control is how often
 # labels do that have as many persons as the threshold.
 #
+# Where persons have several records of a label, 16 numbers of persons with noise add up to that of records.  Their sum is combined
+# with a table, which has much more noise, so the variance is 16 times that of a number, or less by a part; the control is one time.
+#
 # Six or seven persons have a number far beyond all others.  The last of three readings for bounds, with three quarters of
 # epsilon, counts them, and the upper bound tells whether they are more than noise.  (The others see all numbers near 0.)
 #
-# False alarms: 7 bounds of 2 probabilities at 1e-12 each, and |z| < 7.5 twice, 1.3e-13: 1.5e-11 a run of this file (all tests: 030_audit.pl).
+# False alarms: 7 bounds of 2 probabilities at 1e-12 each, and |z| < 7.5 three times, 2e-13: 1.5e-11 a run of this file (all tests: 030_audit.pl).
 use strict;
 use warnings;
 use lib 'test/t';
@@ -106,6 +109,28 @@ cmp_ok(abs($square / $error**2 - 1) * sqrt($trials / 2), '<', 7.5, sprintf 'the 
 cmp_ok(abs(2 * $square / $error**2 - 1) * sqrt($trials / 2), '>', 7.5, 'control: half of the variance is seen');
 cmp_ok(probability_at_least($alone, OWN * GAUSSIAN_CALLS, ALPHA), '<=', GAUSSIAN_DELTA / 2, "labels of one person pass, one of 16, at most with half of delta: $alone");
 cmp_ok(probability_at_least($half, $trials, ALPHA), '>', GAUSSIAN_DELTA, "control: labels with as many persons as the threshold pass: $half");
+
+# The same of 8 labels of which each person has two records
+sql(<<"END");
+CREATE TABLE several AS SELECT p AS person, 'many ' || k / 2 AS label FROM generate_series(1, 300) p, generate_series(0, 15) k;
+CALL race_protect('several', epsilon_limit => 100000, delta_limit => 0.99, unit_column => 'person', max_contributions => 16);
+DO \$\$
+BEGIN
+	FOR i IN 1 .. @{[GAUSSIAN_CALLS]} LOOP
+		CALL race_release('several ' || i, 'several', '{label}', @{[GAUSSIAN_EPSILON]}, @{[GAUSSIAN_DELTA]});
+	END LOOP;
+END \$\$
+END
+($n, $mean, $square, $error) = split /\|/, sql(<<'END');
+SELECT count(*), avg(c.count - 600), avg((c.count - 600) ^ 2), max((domains->0->>'persons_error')::float8)
+FROM race_catalog r, race_crosstab(r.name, 'label') c WHERE r.name LIKE 'several %' AND c.value1 LIKE 'many %'
+END
+is($n, $trials / 2, 'several records: labels of many persons pass');
+cmp_ok(abs($mean) / $error / 4 * sqrt($trials / 2), '<', 7.5, sprintf 'numbers of records are noisy by %.2f in the mean', $mean);
+my $part = $square / $error**2 / 16;
+cmp_ok($part, '<', 1 + 7.5 * sqrt(4 / $trials), sprintf 'their variance is at most that of 16 numbers: %.2f of it', $part);
+cmp_ok($part, '>', 0.8 * (1 - 7.5 * sqrt(4 / $trials)), '... and not much less');
+cmp_ok($part * 16, '>', 1 + 7.5 * sqrt(4 / $trials), 'control: that of one number is less');
 
 # How often bounds reach out to so many persons
 sub reached {

@@ -8,7 +8,9 @@
 #include "privacy/cost.h"
 #include "privacy/noise.h"
 #include "privacy/sampler.h"
-#include "choice/domain_choice.h"
+#include "choice/choose_bounds.h"
+#include "choice/choose_categories.h"
+#include "privacy/budget.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -189,6 +191,13 @@ gaussian_tail(int64_t least, uint64_t variance)
 	return tail / all;
 }
 
+/* The probability that a normal number with this variance is z or more, at least that of discrete noise from z + 1/2 on */
+static long double
+normal_at_least(double z, double variance)
+{
+	return erfcl((long double) z / sqrtl(2 * (long double) variance)) / 2;
+}
+
 #define MOST_SUMMED	400000
 
 /* Set the probabilities of the sum of n numbers of discrete Gaussian noise, from -side to side, by adding one after the other; returns side. */
@@ -294,6 +303,60 @@ check_gaussian(void)
 	ok(control, "control: with a tenth less noise, it costs more");
 }
 
+/* The standard error of a cell of the only column, with this budget in one account */
+static double
+cell_error(const RaceChoiceRequest *request, double epsilon, double delta, double taken)
+{
+	double		m = (double) request->records;
+	double		variance = INFINITY;
+
+	if (delta > 0)
+		variance = m * m / (2 * (race_gaussian_account(epsilon, delta, true, m * m).allowed - taken));
+	else
+		variance = 2 * m * m / (epsilon * epsilon);
+	return sqrt(variance);
+}
+
+/* What choices take of the account of the tables */
+static double
+taken_of_account(const RaceChoiceRequest *request, const RaceChoicePlan *plan)
+{
+	double		m = (double) request->records;
+	RaceGaussianAccount account = race_gaussian_account(request->epsilon, plan->rest_delta, true, request->columns * m * m);
+
+	if (plan->joint_variance == 0)
+		return 0;
+	return (double) plan->joint_squared / (2 * ((double) plan->joint_variance - (double) account.added));
+}
+
+static double
+rest_error(const RaceChoiceRequest *request, const RaceChoicePlan *plan)
+{
+	return cell_error(request, plan->rest_epsilon, plan->rest_delta, taken_of_account(request, plan));
+}
+
+static double
+error_of_all(const RaceChoiceRequest *request)
+{
+	return fmin(cell_error(request, request->epsilon, request->delta, 0), cell_error(request, request->epsilon, 0, 0));
+}
+
+/*
+ * Of a joint plan: does each choice have the noise that is accounted, do categories of one person pass with the delta of choices alone,
+ * and is something left for the tables?
+ */
+static bool
+shares_account(const RaceChoiceRequest *request, const RaceChoicePlan *plan)
+{
+	double		m = (double) request->records;
+	double		allowed = race_gaussian_account(request->epsilon, plan->rest_delta, true, request->columns * m * m).allowed;
+
+	return plan->threshold.mechanism == RACE_MECHANISM_GAUSSIAN && plan->threshold.noise == plan->joint_variance &&
+		plan->joint_squared == (uint64_t) request->choices * request->numbers && plan->epsilon == 0 &&
+		taken_of_account(request, plan) <= allowed * 31 / 32 * (1 + 1e-12) &&
+		request->numbers * (double) normal_at_least((double) plan->threshold.least - 1.5, (double) plan->threshold.noise) <= plan->delta;
+}
+
 /* One person's records of each category cost no more than the whole budget, whatever is planned. */
 static void
 check_plans(void)
@@ -302,6 +365,10 @@ check_plans(void)
 	bool		is_private = true;
 	bool		spent = true;
 	bool		served = true;
+	bool		left = true;
+	bool		control = true;
+	bool		joint = true;
+	int			n_joint = 0;
 	int			n = 0;
 
 	for (int i = 0; i < 4 * 3 * 4 * 3 * 4; i++)
@@ -312,13 +379,14 @@ check_plans(void)
 			.choices = 1 + i / 12 % 4 / 3,
 			.columns = 1 << (i / 12 % 4),
 			.numbers = i / 48 % 3 == 0 ? 1 : i / 48 % 3 == 1 ? 10 : 30,
-			.measured = i / 144 % 2,
-			.may_be_pure = i / 288 != 0
+			.tables = i / 288 != 0
 		};
 		RaceChoicePlan plan;
 		RaceThreshold whole;
 
-		request.records = (int64_t) request.numbers;
+		request.records = (uint32_t) request.numbers;
+		/* a unique index, or the sum of a number for each record */
+		request.summed = i / 144 % 2 == 0 ? 0 : request.columns == 1 ? request.numbers : 1;
 		if (!race_choice_plan(&request, &plan))
 			continue;
 		n++;
@@ -326,13 +394,117 @@ check_plans(void)
 			request.choices * (long double) plan.delta + plan.rest_delta <= request.delta;
 		spent &= request.choices * plan.epsilon + plan.rest_epsilon > request.epsilon * (1 - 1e-9) &&
 			request.choices * plan.delta + plan.rest_delta > request.delta * (1 - 1e-9);
-		/* of one column, whose numbers are measurements, the choice is as good as if it had all */
-		if (request.columns == 1 && request.measured && race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
-			served &= plan.threshold.least <= 2 + 1.05 * whole.least;
+		if (plan.joint_variance > 0)
+			joint &= shares_account(&request, &plan);
+		n_joint += plan.joint_variance > 0;
+		/* of one column, whose numbers are measurements, the choice is nearly as good as if it had all, and other cells are counted, too */
+		if (request.columns == 1 && request.summed > 0 && request.tables &&
+			race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
+		{
+			served &= plan.threshold.least <= 1 + 1.2 * whole.least;
+			left &= rest_error(&request, &plan) <= 4 * plan.threshold.least;
+			control &= 32 * error_of_all(&request) <= 4 * whole.least;
+		}
 	}
 	ok(n > 200 && is_private, "choices and what is counted cost together at most epsilon and delta: %d plans", n);
 	ok(spent, "nothing is left over");
-	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or 5 %% and two persons more");
+	ok(n_joint > 20 && joint, "choices and tables that share an account cost no more than it allows: %d plans", n_joint);
+	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or a fifth and a person more");
+	ok(left, "and the standard error of other cells is at most four times the threshold");
+	ok(!control, "control: not with a 32nd of epsilon");
+}
+
+/* The probability of x of discrete Laplace noise of this scale, all of it where reach is 0, else from -reach to reach */
+static long double
+laplace_mass(uint64_t scale, int64_t reach, int64_t x)
+{
+	long double q = expl(-(long double) RACE_SCALE_DENOMINATOR / scale);
+	long double all = reach == 0 ? 1 : 1 - 2 * powl(q, reach + 1) / (1 + q);
+	int64_t		distance = x < 0 ? -x : x;
+
+	return reach > 0 && distance > reach ? 0 : (1 - q) / (1 + q) * powl(q, distance) / all;
+}
+
+/*
+ * The delta that is left at epsilon of a person with two records of a category, where neighbors change two numbers: of persons, and of
+ * those with a second record, whose noise has a scale of its own.  Both ways, of a category that others have.
+ */
+static long double
+delta_of_second_record(const RaceThreshold *threshold, uint64_t scale, double epsilon, int64_t persons)
+{
+	int64_t		far = 40 * (int64_t) scale / RACE_SCALE_DENOMINATOR + 10;
+	long double factor = expl(epsilon);
+	long double none[2] = {1, 1};	/* does not pass */
+	long double delta[2] = {0, 0};
+
+	for (int64_t noisy = threshold->least; noisy <= persons + 1 + threshold->reach; noisy++)
+		for (int64_t second = -far; second <= far + 1; second++)
+		{
+			long double with = laplace_mass(threshold->noise, threshold->reach, noisy - persons - 1) * laplace_mass(scale, 0, second - 1);
+			long double without = laplace_mass(threshold->noise, threshold->reach, noisy - persons) * laplace_mass(scale, 0, second);
+
+			delta[0] += fmaxl(with - factor * without, 0);
+			delta[1] += fmaxl(without - factor * with, 0);
+			none[0] -= with;
+			none[1] -= without;
+		}
+	delta[0] += fmaxl(none[0] - factor * none[1], 0);
+	delta[1] += fmaxl(none[1] - factor * none[0], 0);
+	return fmaxl(delta[0], delta[1]);
+}
+
+/* Records of one category cost no more than one record of each of so many. */
+static void
+check_second_records(void)
+{
+	static const double epsilons[] = {1, 2, 4};
+	static const double deltas[] = {1e-2, 1e-4};
+	bool		is_private = true;
+	bool		control = true;
+	int			n = 0;
+
+	for (int i = 0; i < 6; i++)
+	{
+		RaceThreshold threshold;
+		long double worst = 0;
+		long double less = 0;
+
+		if (!race_threshold_plan(epsilons[i % 3], deltas[i / 3], 2, true, &threshold) || threshold.mechanism != RACE_MECHANISM_LAPLACE)
+			continue;
+		n++;
+		for (int64_t persons = 1; persons <= 2 * threshold.least; persons++)
+		{
+			worst = fmaxl(worst, delta_of_second_record(&threshold, threshold.noise, epsilons[i % 3], persons));
+			less = fmaxl(less, delta_of_second_record(&threshold, threshold.noise / 2, epsilons[i % 3], persons));
+		}
+		is_private &= worst <= deltas[i / 3];
+		control &= less > deltas[i / 3];
+	}
+	ok(n >= 3 && is_private, "two records of one category cost at most epsilon and delta: %d plans", n);
+	ok(control, "control: with half of the noise in the number of second records, they cost more");
+}
+
+/*
+ * Numbers that add up to one of records: each has the noise of the threshold, and without numbers nothing further is seen.
+ */
+static void
+check_summed(void)
+{
+	RaceThreshold threshold;
+	bool		sound = race_threshold_plan(1, 1e-6, 10, true, &threshold);
+	int			draws = 0;
+
+	for (uint64_t summed = 0; summed <= 10; summed++)
+	{
+		next.calls = 0;
+		next.noise = 1000;		/* of the first draw */
+		sound &= race_threshold_records(NULL, &threshold, summed, 50, 7) == (summed <= 1 ? 50 : 1057) &&
+			next.calls == (summed <= 1 ? 0 : (int) summed - 1);
+		if (summed > 1)
+			sound &= next.mechanism == threshold.mechanism && next.scale == threshold.noise;
+		draws += next.calls;
+	}
+	ok(sound && draws == 45, "each of the numbers that add up to one of records has noise of its own");
 }
 
 /* Numbers in one reading after the other */
@@ -342,18 +514,29 @@ typedef struct Search
 	int			readings;
 	long double cost;			/* of one number more */
 	bool		sound;
+	RaceRequest request;
 } Search;
 
 /* Run a search, with no noise or with given answers; a NaN more must change nothing. */
 static void
 run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 {
+	static RaceRandom random;	/* from which nothing is drawn */
+	RaceAccount account;
 	bool		more = true;
 
+	race_account_open(&account, &random, &search->request, 1);
 	for (search->readings = 0, search->cost = 0, search->sound = true; more; search->readings++)
 	{
 		int64_t		counters[RACE_BOUNDS_COUNTERS] = {0};
-		int			places = search->bounds.stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
+		int64_t		noisy[RACE_BOUNDS_COUNTERS];
+		RaceExactMemory memory;
+		RaceExact  *exact;
+		RaceShape	shape;
+		int			places;
+
+		race_bounds_shape(&search->bounds, &shape);
+		places = (int) shape.range;
 
 		for (int i = 0; i < n; i++)
 		{
@@ -367,7 +550,9 @@ run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 		next.calls = 0;
 		next.noise = 0;
 		next.answers = answers;
-		more = race_bounds_read(NULL, &search->bounds, counters);
+		exact = race_exact_begin(&memory, &shape);
+		race_exact_add(exact, counters, sizeof(int64_t), 0);
+		more = race_bounds_read(&search->bounds, &account, exact, noisy);
 		search->sound &= next.calls == places && next.mechanism == RACE_MECHANISM_LAPLACE;
 		search->cost += (long double) RACE_SCALE_DENOMINATOR / next.scale;
 	}
@@ -405,7 +590,8 @@ check_bounds(void)
 			most = fmax(most, numbers[i]);
 		}
 		/* without noise: all are within bounds, which are not much too wide for what a double, and 1,024 cells, can tell */
-		sound &= race_bounds_start(&search[0].bounds, 1e6, 1);
+		search[0].request = (RaceRequest) {.epsilon = 1e6, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+		sound &= race_bounds_start(&search[0].bounds, &search[0].request);
 		run_search(&search[0], numbers, n, NULL);
 		tight &= search[0].bounds.found && search[0].bounds.lower <= least && search[0].bounds.upper >= most &&
 			search[0].bounds.upper - search[0].bounds.lower <= 4 * (most - least) + fmax(fabs(least), fabs(most)) / 100;
@@ -414,7 +600,8 @@ check_bounds(void)
 			answers[i] = (int64_t) (mix((uint64_t) trial * 5000 + i) % 3 == 0 ? mix(i + trial) % 1000000 : 0);
 		for (int i = 0; i < 2; i++)
 		{
-			sound &= race_bounds_start(&search[i].bounds, epsilon, changed);
+			search[i].request = (RaceRequest) {.epsilon = epsilon, .max_contributions = (uint32_t) changed, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+			sound &= race_bounds_start(&search[i].bounds, &search[i].request);
 			run_search(&search[i], i == 0 ? numbers : hostile, i == 0 ? n : (int) (sizeof(hostile) / sizeof(hostile[0])), answers);
 			sound &= search[i].sound && search[i].readings <= RACE_BOUNDS_STAGES;
 			costs &= search[i].cost * changed <= epsilon * (1 + 1e-15L);
@@ -447,6 +634,8 @@ main(void)
 	check_laplace();
 	check_gaussian();
 	check_plans();
+	check_summed();
+	check_second_records();
 	check_bounds();
 	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, true, &threshold), "noise that is too large is refused");
 	for (uint64_t c = 1; c <= 1000; c *= 10)

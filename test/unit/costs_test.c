@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "privacy/account.h"
 #include "privacy/budget.h"
 #include "privacy/cost.h"
 #include "privacy/noise.h"
@@ -18,12 +19,13 @@
 #include "privacy/sampler.h"
 #include "privacy/series.h"
 #include "privacy/shares.h"
+#include "privacy/threshold.h"
 #include "privacy/wishart.h"
 #include "hash/contingency.h"
 #include "hash/kernel.h"
 #include "hash/kind.h"
 #include "hash/params.h"
-#include "choice/domain_choice.h"
+#include "choice/choose_bounds.h"
 #include "choice/plan.h"
 #include "choice/choose_tables.h"
 #include "choice/release_kind.h"
@@ -204,11 +206,13 @@ try_pure(double epsilon, double delta)
 					  (shares[j] == 1 || costs(choice.rest, epsilon)) && choice.cost + choice.rest <= epsilon * (1 + 1e-15), "choice");
 		}
 		{
+			RaceRequest request = {
+				.epsilon = epsilon, .neighbors = RACE_NEIGHBORS_SUBSTITUTE,
+				.max_contributions = sensitivities[i] <= INT32_MAX ? (uint32_t) sensitivities[i] : INT32_MAX
+			};
 			RaceBounds	bounds;
 
-			if (ASK(race_bounds_start, &bounds, epsilon, sensitivities[i]))
-				for (int k = 0; k < RACE_BOUNDS_STAGES; k++)
-					check(is_scale(bounds.scale[k]), "bounds");
+			check(ASK(race_bounds_start, &bounds, &request) ? epsilon > 0 : !(epsilon >= 1 && epsilon <= RACE_MAX_EPSILON), "bounds");
 		}
 	}
 }
@@ -435,6 +439,49 @@ try_threshold(double epsilon, double delta)
 	}
 }
 
+/* What choices cost that pay from the account of what is counted, after others took a part of it */
+static void
+try_joint(const RaceRequest *request, double squared)
+{
+	double		most = race_gaussian_allowed(request->epsilon, request->delta);
+	double		taken = request->chosen_variance == 0 ? 0 : race_rho_of_draw(request->chosen_squared, request->chosen_variance);
+	RaceAccount account;
+	RaceThreshold threshold;
+
+	ASK(race_account_open, &account, NULL, request, squared);
+	check(costs(race_account_allowed(&account), taken == 0 ? most : fmax(most - taken, 0)), "what others leave");
+	for (int i = 1; i <= 3; i++)
+		if (ASK(race_threshold_plan_paid, &account, race_account_allowed(&account) * i / 3, 2, request->max_contributions, request->delta,
+				&threshold))
+			check(threshold.mechanism == RACE_MECHANISM_GAUSSIAN && threshold.noise >= 1 && threshold.least >= 1 &&
+				  threshold.reach == 0 && isfinite(threshold.rho), "threshold");
+	check(costs(race_account_cost(&account), race_account_allowed(&account)), "choices cost more");
+	ASK(race_account_open_share, &account, NULL, request, 1, 1);
+	check(race_account_allowed(&account) == 0, "a share buys more");
+}
+
+static void
+try_choices(double epsilon, double delta)
+{
+	static const uint64_t variances[] = {0, 1, 5, 1000, (uint64_t) 1 << 40};
+	static const uint32_t persons[] = {1, 7, INT32_MAX};
+
+	if (!is_epsilon(epsilon) || !is_delta(delta))
+		return;
+	for (int i = 0; i < N(persons) * N(variances) * 4; i++)
+	{
+		RaceRequest request = {
+			.epsilon = epsilon, .delta = delta, .max_contributions = persons[i % N(persons)],
+			.neighbors = i / N(persons) % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE,
+			.zcdp = i / N(persons) / 2 % 2 == 0, .chosen_variance = variances[i / N(persons) / 4]
+		};
+
+		request.chosen_squared = request.chosen_variance > 0 ? 30 : 0;
+		try_joint(&request, 1);
+		try_joint(&request, 1e6);
+	}
+}
+
 /* ------------------------------------------------------------------- series */
 
 static const uint32_t levels[] = {1, 2, 3, 6, 17};
@@ -590,7 +637,6 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	try_kind(params, &request, epsilon);
 	if (delta > 0 && !race_summary_kind(params)->selected)
 		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
-	(void) ASK(race_look_change, &request, params);
 	(void) ASK(race_request_exact, &request);
 	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request), "records of a person");
 }
@@ -638,6 +684,8 @@ main(void)
 	found(1000, "variances of rho");
 	on_grid(try_threshold);
 	found(100, "thresholds of categories");
+	on_grid(try_choices);
+	found(1000, "choices that share an account");
 	on_grid(try_series);
 	try_intervals();
 	found(1000, "series");

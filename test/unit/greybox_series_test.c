@@ -19,6 +19,7 @@
 #include "hash/moment_sums.h"
 #include "hash/params.h"
 #include "choice/plan.h"
+#include "privacy/products.h"
 #include "tap.h"
 #include "tape.h"
 
@@ -32,6 +33,8 @@
 typedef struct Kind
 {
 	RaceParams *params;
+	RaceShape	shape;
+	size_t	   *ends;			/* of the shape */
 	void	   *workspace;
 	int64_t    *exact;
 	int64_t    *out;
@@ -78,6 +81,8 @@ make_kind(RaceParams *params)
 
 	kind.workspace = allocate(race_draw_workspace(params) + (is_tables(&kind) ? race_contingency_workspace(params, 1) :
 															 params->kind == RACE_KIND_MOMENTS ? race_moments_workspace(params) : 0));
+	kind.ends = allocate(race_shape_ends(params) * sizeof(size_t));
+	race_shape_of(params, kind.ends, &kind.shape);
 	kind.exact = allocate(bytes);
 	kind.own = allocate(bytes);
 	kind.out = allocate(2 * bytes);
@@ -117,6 +122,7 @@ free_kind(Kind *kind)
 {
 	free(kind->params);
 	free(kind->workspace);
+	free(kind->ends);
 	free(kind->exact);
 	free(kind->own);
 	free(kind->out);
@@ -156,10 +162,11 @@ add_own(const Kind *kind, const Own *own, uint32_t first, uint32_t length, int64
 }
 
 /* The exact value of some intervals of a stream: what others have there, and the person */
-static RaceExact
-value_of(const Kind *kind, const Own *own, uint32_t first, uint32_t length)
+static const RaceExact *
+value_of(const Kind *kind, const Own *own, uint32_t first, uint32_t length, RaceExactMemory *memory)
 {
-	RaceExact	exact = {kind->params, kind->exact, 8, false, 0};
+	RaceExact  *exact = race_exact_begin(memory, &kind->shape);
+	int64_t		count = 0;
 
 	memset(kind->exact, 0, (size_t) kind->params->rows * kind->params->range * sizeof(int64_t));
 	for (uint32_t i = first; i < first + length; i++)
@@ -167,9 +174,10 @@ value_of(const Kind *kind, const Own *own, uint32_t first, uint32_t length)
 		int64_t		n = (int64_t) (mix(i) % 50);
 
 		add(kind, i * 7, n, kind->exact);
-		exact.count += n;
+		count += n;
 	}
-	exact.count += add_own(kind, own, first, length, kind->exact);
+	count += add_own(kind, own, first, length, kind->exact);
+	race_exact_add(exact, kind->exact, 8, count);
 	return exact;
 }
 
@@ -201,10 +209,10 @@ cost_of_value(const Kind *kind, const Case *c, const RacePlan *plan, uint32_t fi
 		if (add_own(kind, &c->own[stream], first, length, kind->own) == 0)
 			continue;
 		for (uint32_t i = 0; i < columns; i++)
-			trace += (double) kind->own[race_moments_counter(columns, i, i)];
-		cost += ldexp(trace, -(int) plan->selection.coarser) / 2 / (double) plan->counter_noise + race_wishart_steps(columns) +
-			(double) race_wishart_rounding(columns, plan->counter_noise) * kind->params->range * RACE_SCALE_DENOMINATOR /
-			(double) plan->entry_noise;
+			trace += (double) kind->own[race_product_counter(columns, i, i)];
+		cost += ldexp(trace, -(int) plan->products.coarser) / 2 / (double) plan->products.noise + race_wishart_steps(columns) +
+			(double) race_wishart_rounding(columns, plan->products.noise) * kind->params->range * RACE_SCALE_DENOMINATOR /
+			(double) plan->products.entry_noise;
 	}
 	return cost;
 }
@@ -232,20 +240,26 @@ compare(const Kind *kind, const Case *c, double epsilon)
 		race_series_value(number, levels, &first, &length);
 		for (int stream = 0; stream < 2; stream++)
 		{
-			RaceExact	exact = value_of(kind, &c->own[stream], first, length);
+			RaceExactMemory memory;
+			RaceRelease release = {
+				.exact = value_of(kind, &c->own[stream], first, length, &memory), .params = kind->params,
+				.request = &request, .workspace = kind->workspace
+			};
+			int64_t    *counters[] = {kind->out + stream * bytes / sizeof(int64_t)};
 			uint64_t	position = 0;
 			RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
 			int64_t		count;
 
 			start_table(stream);
-			if (!race_draw_plan(&random, &exact, 1, &request, kind->workspace, &count, &plan))
+			if (!race_release_begin(&release, &random, &count) || !race_release_counters(&release, counters))
 				abort();
-			race_draw_counters(&random, &exact, &plan, kind->workspace, kind->out + stream * bytes / sizeof(int64_t));
+			plan = release.plan;
 		}
 		met.same &= tape.same && tape.next == tape.n && memcmp(kind->out, (char *) kind->out + bytes, bytes) == 0;
 		if (number == 1)
 			first_plan = plan;
 		met.same &= first_plan.noise.epsilon == plan.noise.epsilon && first_plan.counter_noise == plan.counter_noise &&
+			first_plan.products.noise == plan.products.noise && first_plan.products.coarser == plan.products.coarser &&
 			first_plan.noise.counter_variance == plan.noise.counter_variance;
 		sum += cost_of_value(kind, c, &plan, first, length);
 		met.mechanisms[plan.noise.mechanism]++;

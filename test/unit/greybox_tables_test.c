@@ -98,6 +98,8 @@ typedef struct Kind
 	uint32_t	pairs;
 	void	   *workspace;
 	void	   *counting;
+	RaceShape	shape;
+	size_t	   *ends;			/* of the shape */
 	int64_t    *exact;
 	size_t		bytes;
 	int64_t    *out[2];			/* counters, then numbers of parameters, in so many bytes */
@@ -190,6 +192,8 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	kind->pairs = kind->tables.columns * (kind->tables.columns - 1) / 2;
 	kind->workspace = allocate(race_draw_workspace(params));
 	kind->counting = allocate(race_contingency_workspace(params, 1));
+	kind->ends = allocate(race_shape_ends(params) * sizeof(size_t));
+	race_shape_of(params, kind->ends, &kind->shape);
 	kind->exact = allocate(params->range * sizeof(int64_t));
 	kind->bytes = (params->range + RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) + kind->one_ways) *
 		sizeof(int64_t);
@@ -203,22 +207,26 @@ free_kind(Kind *kind)
 	free(kind->params);
 	free(kind->workspace);
 	free(kind->counting);
+	free(kind->ends);
 	free(kind->exact);
 	free(kind->out[0]);
 	free(kind->out[1]);
 }
 
-static void
-count_records(const Kind *kind, const Records *records, RaceExact *exact)
+/* Count records; returns how many there are. */
+static int64_t
+count_records(const Kind *kind, const Records *records)
 {
+	int64_t		count = 0;
 	RaceCounterArray counters = {kind->exact, 8};
 
 	for (int i = 0; i < records->n; i++)
 	{
 		race_contingency_count(kind->params, records->x[i], 1, records->weight[i], counters,
 							   kind->counting);
-		exact->count += records->weight[i];
+		count += records->weight[i];
 	}
+	return count;
 }
 
 /* Counters that no records have, but a value from outside: half of them are near their limits. */
@@ -243,18 +251,15 @@ plays(const Kind *kind, const Setting *setting, const RaceRequest *request, cons
 	static const RaceFederation federation = {5, 1, 1};
 	uint64_t	position = 0;
 	RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
+	RaceRelease release = {.exact = exact, .params = kind->params, .request = request, .workspace = kind->workspace};
+	int64_t    *counters[] = {kind->out[tape.table]};
 	int64_t		count;
+	bool		paid = (setting->share ? race_share_begin(&release, &random, &federation, &count) :
+						race_release_begin(&release, &random, &count)) &&
+		race_release_counters(&release, counters);
 
-	if (setting->share)
-	{
-		if (!race_plan_share(request, kind->params, &federation, plan))
-			return false;
-		race_draw_count(&random, exact, plan);
-	}
-	else if (!race_draw_plan(&random, exact, 1, request, kind->workspace, &count, plan))
-		return false;
-	race_draw_counters(&random, exact, plan, kind->workspace, kind->out[tape.table]);
-	return true;
+	*plan = release.plan;
+	return paid;
 }
 
 /* What was met, and the most that neighbors are apart, in parts of what they may be */
@@ -526,16 +531,19 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 	reference.rounds = 0;
 	for (int table = 0; table < 2; table++)
 	{
-		RaceExact	exact = {kind->params, kind->exact, 8, false, 0};
+		RaceExactMemory memory;
+		RaceExact  *exact = race_exact_begin(&memory, &kind->shape);
+		int64_t		count;
 
 		memset(kind->exact, 0, kind->params->range * sizeof(int64_t));
 		memset(kind->out[table], 0, kind->bytes);
-		count_records(kind, &pair->base[label], &exact);
+		count = count_records(kind, &pair->base[label]);
 		if (pair->forged > 0)
 			forge_counters(kind, pair->forged);
-		count_records(kind, &pair->own[table][label], &exact);
+		count += count_records(kind, &pair->own[table][label]);
+		race_exact_add(exact, kind->exact, 8, count);
 		start_table(table);
-		if (!plays(kind, setting, request, &exact, &plan[table]))
+		if (!plays(kind, setting, request, exact, &plan[table]))
 			abort();
 		note_measured(kind, &plan[table]);
 	}

@@ -3,7 +3,7 @@
  *		An audit of all releases from within, after "Re:cord-play" (Cebere et al. 2026).
  *
  * Two tables that differ in the records of one person go through the code of a release
- * (summary.c), each exact number up to the one function that adds noise.  In place of that
+ * (src/choice and src/privacy), each exact number up to the one function that adds noise.  In place of that
  * function tape.h has another: of the first table it notes each number, and what it answered;
  * of the second it gives the same answers.  So both choose the same rows and cells, unless
  * something else than noisy numbers decides.  Then
@@ -30,6 +30,10 @@
 #include "hash/moment_sums.h"
 #include "hash/table.h"
 #include "choice/plan.h"
+#include "privacy/count.h"
+#include "privacy/exact.h"
+#include "privacy/look.h"
+#include "privacy/products.h"
 #include "kernels.h"
 #include "tap.h"
 #include "tape.h"
@@ -53,8 +57,10 @@ typedef struct Kind
 	bool		is_record[PLACES];	/* else it is left out: not all numbers are finite */
 	void	   *workspace;
 	void	   *moments_workspace;
+	RaceShape	shape;
+	size_t	   *ends;			/* of the shape */
 	int64_t    *counters[4];	/* of two halves of two tables */
-	int64_t    *out;
+	int64_t    *out[2];			/* of two halves */
 } Kind;
 
 /* How it is released */
@@ -226,10 +232,13 @@ make_kind(Kind *kind, RaceParams *params)
 		kind->moments_workspace = allocate(race_moments_workspace(params));
 	}
 	kind->workspace = allocate(race_draw_workspace(params));
+	kind->ends = allocate(race_shape_ends(params) * sizeof(size_t));
+	race_shape_of(params, kind->ends, &kind->shape);
 	for (int i = 0; i < 4; i++)
 		kind->counters[i] = allocate(size);
 	/* two levels are less than twice as many as the finest */
-	kind->out = allocate(2 * size);
+	for (int i = 0; i < 2; i++)
+		kind->out[i] = allocate(2 * size);
 }
 
 static void
@@ -237,7 +246,9 @@ free_kind(Kind *kind)
 {
 	for (int i = 0; i < 4; i++)
 		free(kind->counters[i]);
-	free(kind->out);
+	for (int i = 0; i < 2; i++)
+		free(kind->out[i]);
+	free(kind->ends);
 	free(kind->workspace);
 	free(kind->moments_workspace);
 	free(kind->numbers);
@@ -261,10 +272,10 @@ count_in_rows(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper
 		RaceCounterArray arrays[2] = {{lower + from, 8}, {upper == NULL ? NULL : upper + from, 8}};
 
 		if (upper == NULL)
-			race_counters_bump(lower + from, 8, buckets + row, 1, rows, params->range, item->weight);
+			race_count_rows(arrays[0], buckets + row, 1, rows, params->range, item->weight);
 		else
-			race_count_halves_in_rows(buckets + row, row, rows, params->range, &item->portion, item->weight,
-									  arrays[0], arrays[1]);
+			race_count_halves(buckets + row, row, rows, params->range, &item->portion, item->weight,
+							  arrays[0], arrays[1]);
 	}
 }
 
@@ -283,66 +294,72 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 		race_moments_count(kind->params, kind->rows, x, 1, (int) item->weight, lower, kind->moments_workspace);
 }
 
+/* The exact counters of a table, whole or in halves */
+typedef struct Sums
+{
+	int64_t    *counters[2];
+	int64_t		count[2];
+	int			width[2];
+	RaceExactMemory memory;
+	const RaceExact *exact;
+} Sums;
+
 /* Add records to a sketch, or to both halves. */
 static void
-count_items(const Kind *kind, const Items *items, RaceExact *exact, bool halves)
+count_items(const Kind *kind, const Items *items, Sums *sums, bool halves)
 {
-	int64_t    *lower = (int64_t *) exact[0].counters;
-	int64_t    *upper = halves ? (int64_t *) exact[1].counters : NULL;
-
 	for (int i = 0; i < items->n; i++)
 	{
 		const Item *item = &items->items[i];
 
 		if (!kind->is_record[item->place])
 			continue;
-		count_item(kind, item, lower, upper);
-		exact[halves && race_dither_counts_up(&item->portion) ? 1 : 0].count += item->weight;
+		count_item(kind, item, sums->counters[0], halves ? sums->counters[1] : NULL);
+		sums->count[halves && race_dither_counts_up(&item->portion) ? 1 : 0] += item->weight;
 	}
 }
 
-/* As it would be stored, in counters that are as narrow as they can be */
-static void
-make_narrow(const RaceParams *params, RaceExact *exact)
+/* As it would be stored, in counters that are as narrow as they can be; returns how wide they are. */
+static int
+make_narrow(const RaceParams *params, int64_t *counters)
 {
 	size_t		n = (size_t) params->rows * params->range;
-	int64_t    *counters = (int64_t *) exact->counters;
 	int64_t		min;
 	int64_t		max;
+	int			width;
 
 	race_counters_bounds(counters, 8, n, &min, &max);
-	exact->width = race_counters_width_for(min, max);
-	if (exact->width < 8)
+	width = race_counters_width_for(min, max);
+	if (width < 8)
 	{
-		void	   *narrow = allocate(n * exact->width);
+		void	   *narrow = allocate(n * width);
 
-		race_counters_store(narrow, exact->width, 0, n, counters);
-		memcpy(counters, narrow, n * exact->width);
+		race_counters_store(narrow, width, 0, n, counters);
+		memcpy(counters, narrow, n * width);
 		free(narrow);
 	}
+	return width;
 }
 
 /* The sketch, or halves, of a label in one of both tables */
 static void
-make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label, int table,
-		   RaceExact *exact)
+make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label, int table, Sums *sums)
 {
 	const RaceParams *params = kind->params;
 	int			halves = setting->halves ? 2 : 1;
+	RaceExact  *exact;
 
+	memset(sums, 0, sizeof(Sums));
 	for (int i = 0; i < halves; i++)
 	{
-		exact[i].params = params;
-		exact[i].counters = kind->counters[2 * table + i];
-		exact[i].width = 8;
-		exact[i].is_half = setting->halves;
-		exact[i].count = 0;
-		memset(kind->counters[2 * table + i], 0, (size_t) params->rows * params->range * 8);
+		sums->counters[i] = kind->counters[2 * table + i];
+		memset(sums->counters[i], 0, (size_t) params->rows * params->range * 8);
 	}
-	count_items(kind, &pair->base[label], exact, setting->halves);
-	count_items(kind, &pair->own[table][label], exact, setting->halves);
+	count_items(kind, &pair->base[label], sums, setting->halves);
+	count_items(kind, &pair->own[table][label], sums, setting->halves);
+	sums->exact = exact = race_exact_begin(&sums->memory, &kind->shape);
 	for (int i = 0; i < halves; i++)
-		make_narrow(params, &exact[i]);
+		race_exact_add(exact, sums->counters[i], make_narrow(params, sums->counters[i]), sums->count[i]);
 }
 
 static void
@@ -445,6 +462,7 @@ make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, 
 typedef struct Played
 {
 	bool		refused;		/* the noise would be too large */
+	bool		paid;			/* could all be paid? */
 	RacePlan	plan;
 	size_t		looks;
 	size_t		counters;
@@ -467,31 +485,27 @@ make_request(const Kind *kind, const Setting *setting, double epsilon)
 }
 
 static Played
-play(const Kind *kind, const Setting *setting, const RaceRequest *request, const RaceExact *exact,
-	 int table)
+play(const Kind *kind, const Setting *setting, const RaceRequest *request, const RaceExact *exact, int table)
 {
 	static const RaceFederation federation = {PARTIES, 1, 1};
 	uint64_t	position = 0;
 	RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
-	int			n = setting->halves ? 2 : 1;
+	RaceRelease release = {.exact = exact, .params = kind->params, .request = request, .workspace = kind->workspace};
 	int64_t		counts[2];
 	Played		played;
 
 	memset(&played, 0, sizeof(played));
 	start_table(table);
-	if (setting->share ? !race_plan_share(request, kind->params, &federation, &played.plan) :
-		!race_draw_plan(&random, exact, n, request, kind->workspace, counts, &played.plan))
+	if (setting->share ? !race_share_begin(&release, &random, &federation, counts) :
+		!race_release_begin(&release, &random, counts))
 	{
-		memset(&played, 0, sizeof(played));
 		played.refused = true;
 		return played;
 	}
-	if (setting->share)
-		race_draw_count(&random, exact, &played.plan);
-	played.looks = n;
+	played.looks = race_exact_halves(exact);
 	played.counters = table == 0 ? tape.n : tape.next;
-	for (int i = 0; i < n; i++)
-		race_draw_counters(&random, &exact[i], &played.plan, kind->workspace, kind->out);
+	played.paid = race_release_counters(&release, kind->out);
+	played.plan = release.plan;
 	return played;
 }
 
@@ -552,6 +566,46 @@ records_of(const Setting *setting, const RaceRequest *request)
 	return (double) setting->records * (setting->weight_max > 0 ? race_largest_weight(request) : 1);
 }
 
+/* What a record adds to what a plan keeps, at most, in L1 */
+static double
+l1_of_record(const Kind *kind, const RacePlan *plan)
+{
+	return (double) (race_summary_kind(kind->params)->matrix ? race_products_l1(&kind->shape, plan->products.coarser) :
+					 race_blocks_l1(&kind->shape, race_kept_blocks(kind->params, plan->selection)));
+}
+
+/* The same in L2, squared */
+static double
+squared_of_record(const Kind *kind, const RacePlan *plan)
+{
+	return (double) (race_summary_kind(kind->params)->matrix ? race_products_squared(&kind->shape, plan->products.coarser) :
+					 race_blocks_squared(&kind->shape, race_kept_blocks(kind->params, plan->selection)));
+}
+
+/* The noise of a counter, off the diagonal of moments */
+static uint64_t
+noise_of_counters(const Kind *kind, const RacePlan *plan)
+{
+	return !race_summary_kind(kind->params)->matrix ? plan->counter_noise :
+		plan->products.mechanism == RACE_MECHANISM_WISHART ? plan->products.entry_noise : plan->products.noise;
+}
+
+/* Was all drawn with the noise of the plan? */
+static bool
+drew_as_planned(const Kind *kind, const Played *played)
+{
+	const RacePlan *plan = &played->plan;
+	bool		same = played->paid;
+
+	for (size_t i = 0; i < tape.n && i < played->counters; i++)
+		same &= tape.draws[i].noise == (i < played->looks ? plan->count_noise : plan->look_noise);
+	for (size_t i = played->counters; i < tape.n; i++)
+		same &= tape.draws[i].noise == noise_of_counters(kind, plan) ||
+			(race_summary_kind(kind->params)->matrix && plan->products.mechanism == RACE_MECHANISM_GAUSSIAN &&
+			 tape.draws[i].noise == 2 * plan->products.noise);
+	return same && played->counters < tape.n;
+}
+
 static void
 compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *request,
 				const Played *played, Apart *apart)
@@ -562,9 +616,9 @@ compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *req
 	apart->count += distance(0, played->looks, &cost) / records;
 	apart->look += played->counters == played->looks ? 0 :
 		distance(played->looks, played->counters, &cost) /
-		(records * (double) race_look_weight(request, kind->params));
+		(records * (double) race_look_change(request, kind->params));
 	apart->counters += distance(played->counters, tape.n, &cost) /
-		(records * (double) race_summary_kind(kind->params)->weight(kind->params, played->plan.selection));
+		(records * l1_of_record(kind, &played->plan));
 	apart->cost += cost / played->plan.noise.epsilon;
 }
 
@@ -575,8 +629,8 @@ compare_gaussian(const Kind *kind, const Setting *setting, const RaceRequest *re
 	double		cost = 0;
 
 	apart->count += squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
-	apart->counters += squared_distance(played->counters, tape.n, (double) played->plan.counter_noise, &cost) /
-		(records * (double) race_summary_kind(kind->params)->squared(kind->params, played->plan.selection));
+	apart->counters += squared_distance(played->counters, tape.n, (double) noise_of_counters(kind, &played->plan), &cost) /
+		(records * squared_of_record(kind, &played->plan));
 	/* of a sum of shares, without one colluder and one dropout */
 	apart->cost += cost / (setting->share ? PARTIES - 2 : 1) / played->plan.noise.rho;
 }
@@ -592,22 +646,22 @@ compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *req
 	const RaceParams *params = kind->params;
 	uint32_t	columns = race_moments_columns(params);
 	const RacePlan *plan = &played->plan;
-	double		coarse = ldexp(1, plan->selection.coarser);
+	double		coarse = ldexp(1, plan->products.coarser);
 	double		records = records_of(setting, request) * factor_of(setting);
 	double		trace = 0;
 	double		cost = 0;
 
 	for (int table = 0; table < 2; table++)
 	{
-		RaceExact	own = {params, kind->counters[2 * table], 8, false, 0};
+		Sums		own = {.counters = {kind->counters[2 * table]}};
 
 		memset(kind->counters[2 * table], 0, params->range * 8);
 		count_items(kind, &pair->own[table][label], &own, false);
 		for (uint32_t i = 0; i < columns; i++)
-			trace += (double) kind->counters[2 * table][race_moments_counter(columns, i, i)];
-		if (own.count > 0)
-			cost += (double) race_wishart_rounding(columns, plan->counter_noise) * params->range *
-				RACE_SCALE_DENOMINATOR / (double) plan->entry_noise + race_wishart_steps(columns);
+			trace += (double) kind->counters[2 * table][race_product_counter(columns, i, i)];
+		if (own.count[0] > 0)
+			cost += (double) race_wishart_rounding(columns, plan->products.noise) * params->range *
+				RACE_SCALE_DENOMINATOR / (double) plan->products.entry_noise + race_wishart_steps(columns);
 	}
 	for (uint32_t i = 0; i < params->range; i++)
 	{
@@ -617,8 +671,8 @@ compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *req
 							  (double) (kind->counters[0][i] - kind->counters[2][i]) / coarse) < 1;
 	}
 	apart->count += distance(0, played->looks, &cost) / records;
-	apart->counters += trace / coarse / (records * (double) race_moments_trace(params, plan->selection.coarser));
-	cost += trace / coarse / 2 / (double) plan->counter_noise;
+	apart->counters += trace / coarse / (records * (double) race_products_trace(&kind->shape, plan->products.coarser));
+	cost += trace / coarse / 2 / (double) plan->products.noise;
 	apart->cost += cost / plan->noise.epsilon;
 }
 
@@ -646,7 +700,7 @@ note_plan(const Kind *kind, const Played *played)
 	met.fewer_rows += plan->selection.rows < kind->params->rows;
 	met.fewer_cells += plan->selection.grid.halvings > 0;
 	met.levels += plan->selection.grid.levels > 1;
-	met.coarser += plan->selection.coarser > 0;
+	met.coarser += plan->products.coarser > 0;
 }
 
 /* All labels, whose losses add up */
@@ -657,15 +711,17 @@ compare(const Kind *kind, const Setting *setting, const RaceRequest *request, co
 
 	for (int label = 0; label < setting->labels; label++)
 	{
-		RaceExact	exact[2][2];
 		Played		played[2];
 
 		for (int table = 0; table < 2; table++)
 		{
-			make_exact(kind, setting, pair, label, table, exact[table]);
-			played[table] = play(kind, setting, request, exact[table], table);
+			Sums		sums;
+
+			make_exact(kind, setting, pair, label, table, &sums);
+			played[table] = play(kind, setting, request, sums.exact, table);
 		}
 		note_plan(kind, &played[0]);
+		apart.same &= played[0].refused ? tape.n == 0 : drew_as_planned(kind, &played[0]);
 		apart.same &= tape.same && tape.next == tape.n && memcmp(&played[0], &played[1], sizeof(Played)) == 0;
 		switch (played[0].plan.noise.mechanism)
 		{
@@ -781,7 +837,7 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 						  (settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE)], &most);
 		keep_most(&all, &most);
 		if (!race_summary_kind(params)->matrix)
-			weight = fmax(weight, (double) race_look_weight(&request, params));
+			weight = fmax(weight, (double) race_look_change(&request, params));
 	}
 	ok(all.same, "%s: nothing but noisy numbers decides what is drawn", name);
 	ok(all.rounds && all.count <= 1 + ROUNDING && all.look <= 1 + ROUNDING &&
@@ -931,7 +987,7 @@ test_moments(int pairs)
 			params = moments_with_transform(params);
 		params->moments.features = moments[i].features;
 		params->moments.targets = moments[i].targets;
-		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
+		params->range = (uint32_t) race_products_counters(race_moments_columns(params));
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s%s",
 				 dims, params->moments.features, params->moments.targets, params->moments.norm, race_choice_name(RACE_KEY_CLIP, params->moments.clip),
 				 moments[i].transform ? ", a transform" : "");
@@ -954,11 +1010,11 @@ test_peeking(void)
 	make_pair(&kind, setting, &request, 1, &pair);
 	for (int table = 0; table < 2; table++)
 	{
-		RaceExact	exact;
+		Sums		sums;
 
-		make_exact(&kind, setting, &pair, 0, table, &exact);
+		make_exact(&kind, setting, &pair, 0, table, &sums);
 		request.rows = table == 0 ? 16 : 32;
-		play(&kind, setting, &request, &exact, table);
+		play(&kind, setting, &request, sums.exact, table);
 	}
 	ok(!tape.same, "a choice by the exact table would be found out");
 	free_kind(&kind);

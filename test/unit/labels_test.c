@@ -17,6 +17,8 @@
 #include "hash/moment_sums.h"
 #include "hash/params.h"
 #include "choice/plan.h"
+#include "privacy/look.h"
+#include "privacy/products.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -37,10 +39,15 @@ sides(const RacePlan *plan)
 static long double
 weight_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	int			coarser = plan->selection.coarser;
+	int			coarser = plan->products.coarser;
 
 	if (race_summary_kind(params)->matrix)
-		return ldexpl(i * race_moments_weight(params, 0), -coarser) + (coarser > 0 ? params->range : 0);
+	{
+		RaceShape	shape;
+
+		race_moments_shape(params, &shape);
+		return ldexpl(i * race_products_l1(&shape, 0), -coarser) + (coarser > 0 ? params->range : 0);
+	}
 	return i * (race_summary_kind(params)->coarsen != NULL ? race_record_unit(params) * plan->selection.grid.levels :
 				plan->selection.rows);
 }
@@ -48,7 +55,7 @@ weight_of(const RaceParams *params, const RacePlan *plan, long double i)
 static long double
 trace_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	return ldexpl(i * race_moments_squared(params), -plan->selection.coarser);
+	return ldexpl(i * race_moments_squared(params), -plan->products.coarser);
 }
 
 static long double
@@ -56,7 +63,7 @@ norm_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
 	if (race_summary_kind(params)->matrix)
 		return (trace_of(params, plan, i) +
-				(plan->selection.coarser > 0 ? race_moments_columns(params) : 0)) / sqrtl(2);
+				(plan->products.coarser > 0 ? race_moments_columns(params) : 0)) / sqrtl(2);
 	return race_summary_kind(params)->coarsen != NULL ? i * race_record_unit(params) * sqrtl(plan->selection.grid.levels) :
 		i * sqrtl(plan->selection.rows);
 }
@@ -64,7 +71,19 @@ norm_of(const RaceParams *params, const RacePlan *plan, long double i)
 static long double
 look_of(const RaceParams *params, long double i)
 {
-	return i * (race_summary_kind(params)->coarsen != NULL ? race_grid_look_weight(params) : params->rows);
+	RaceShape	shape;
+
+	if (race_summary_kind(params)->coarsen == NULL)
+		return i * params->rows;
+	race_grid_shape(params, &shape);
+	return i * race_details_change(&shape);
+}
+
+/* The noise of a counter; of a Wishart matrix its scale */
+static uint64_t
+noise_of(const RaceParams *params, const RacePlan *plan)
+{
+	return race_summary_kind(params)->matrix ? plan->products.noise : plan->counter_noise;
 }
 
 static long double
@@ -80,14 +99,14 @@ pure_cost(const RaceParams *params, const RacePlan *plan, long double i)
 	uint32_t	columns = race_moments_columns(params);
 	long double cost = laplace_cost(i, plan->count_noise);
 
-	if (plan->choice_noise > 0)
-		cost += laplace_cost(look_of(params, i), plan->choice_noise);
+	if (plan->look_noise > 0)
+		cost += laplace_cost(look_of(params, i), plan->look_noise);
 	if (plan->noise.mechanism == RACE_MECHANISM_LAPLACE)
-		return cost + laplace_cost(weight_of(params, plan, i), plan->counter_noise);
-	return cost + trace_of(params, plan, i) / (2 * (long double) plan->counter_noise) +
+		return cost + laplace_cost(weight_of(params, plan, i), noise_of(params, plan));
+	return cost + trace_of(params, plan, i) / (2 * (long double) plan->products.noise) +
 		race_wishart_steps(columns) +
-		laplace_cost((long double) race_wishart_rounding(columns, plan->counter_noise) *
-					 params->range, plan->entry_noise);
+		laplace_cost((long double) race_wishart_rounding(columns, plan->products.noise) *
+					 params->range, plan->products.entry_noise);
 }
 
 /* rho of them */
@@ -96,7 +115,7 @@ gaussian_cost(const RaceParams *params, const RacePlan *plan, long double i)
 {
 	long double norm = norm_of(params, plan, i);
 
-	return norm * norm / (2 * (long double) plan->counter_noise) +
+	return norm * norm / (2 * (long double) noise_of(params, plan)) +
 		i * i / (2 * (long double) plan->count_noise);
 }
 
@@ -109,7 +128,7 @@ share_cost(const RaceParams *params, const RacePlan *plan, uint64_t i)
 	long double norm = norm_of(params, plan, i);
 
 	return race_rho_of_sum((unsigned __int128) ceill(norm * norm),
-						   (uint64_t) plan->selection.rows * params->range, plan->counter_noise, honest) +
+						   (uint64_t) plan->selection.rows * params->range, noise_of(params, plan), honest) +
 		race_rho_of_sum((unsigned __int128) i * i, 1, plan->count_noise, honest);
 }
 
@@ -155,8 +174,8 @@ note(const RaceParams *params, const RacePlan *plan, Findings *findings)
 {
 	findings->plans++;
 	findings->of_mechanism[plan->noise.mechanism]++;
-	findings->looks += plan->choice_noise > 0;
-	findings->coarser += plan->selection.coarser > 0;
+	findings->looks += plan->look_noise > 0;
+	findings->coarser += plan->products.coarser > 0;
 	findings->largest = fmax(findings->largest, largest_part(params, plan));
 }
 
@@ -165,7 +184,7 @@ static Findings
 plan_all(const RaceParams *params, double delta, uint32_t rows, int levels)
 {
 	static const RaceFederation federation = {12, 1, 1};
-	RaceSelection	selection = {rows > 0 ? rows : params->rows, {0, levels}, 0, NULL};
+	RaceSelection	selection = {rows > 0 ? rows : params->rows, {0, levels}, NULL};
 	RaceRequest request = {.delta = delta,.rows = rows};
 	Findings	findings = {0};
 	RacePlan	plan;

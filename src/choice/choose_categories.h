@@ -1,0 +1,53 @@
+/*
+ * choose_categories.h
+ *		Which part of the budget chooses categories, and which counts them
+ *
+ * It holds public facts alone.  Plain C99.
+ */
+#ifndef RACE_CHOOSE_CATEGORIES_H
+#define RACE_CHOOSE_CATEGORIES_H
+
+#include "privacy/threshold.h"
+
+/* What a release chooses, and what it counts: public facts */
+typedef struct RaceChoiceRequest
+{
+	double		epsilon;		/* of all */
+	double		delta;
+	int			choices;
+	int			columns;		/* whose tables are counted, with those whose categories are chosen */
+	uint64_t	numbers;		/* of persons, that neighbors change by one in each choice, */
+	uint32_t	records;		/* and records of a person, with weights */
+	bool		substitute;
+	uint64_t	summed;			/* numbers of persons that add up to one of records, a measurement, too (race_threshold_records()); or 0 */
+	bool		tables;			/* are tables counted?  They may have no delta, or share an account of Gaussian noise with choices. */
+} RaceChoiceRequest;
+
+/*
+ * What is read of a column: categories, and three more cells, the others together, what is missing, and all records.  How many
+ * categories there will be is not public; they are taken to be so many.  Of three tables, with m of 1, 10 and 30 and epsilon of .1, 1
+ * and 10, the root of the sum of squared errors is 5 % above that with the best share in hindsight, with 16 categories 3 %; but
+ * thresholds are 2 to 9 % above those of all of the budget, with 16 categories 5 to 19 % (test/bench/choice.py, CHOICE.md).
+ */
+#define RACE_CATEGORIES_READ	64.0
+#define RACE_OTHERS_READ		3.0
+
+typedef struct RaceChoicePlan
+{
+	double		epsilon;		/* of each choice; 0 where it shares the account of what is counted, */
+	double		delta;			/* which then has no part of this */
+	double		rest_epsilon;	/* of what is counted */
+	double		rest_delta;
+	uint64_t	joint_squared;	/* what all choices take of that account: by how much they change, squared, */
+	uint64_t	joint_variance; /* with noise of this variance; or 0 */
+	RaceThreshold threshold;
+} RaceChoicePlan;
+
+/*
+ * Divide a budget between choices and what is counted so that the sum of expected squared errors is least: of a category of
+ * each choice, the persons that it needs, and the noise of its number; of its other cells, and of a cell of each other column,
+ * the noise.  False when the noise would be too large.
+ */
+extern bool race_choice_plan(const RaceChoiceRequest *request, RaceChoicePlan *plan);
+
+#endif
