@@ -29,7 +29,7 @@
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What it draws, and what of that depends on data: summary.c.  All else, errors included, depends on
+ * What it draws, and what of that depends on data: choice/plan.c.  All else, errors included, depends on
  * the arguments and public parameters alone.
  */
 

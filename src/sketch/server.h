@@ -301,7 +301,7 @@ extern void race_call_site_hold_rows(RaceCallSite *site,
 									 const RaceParams *params);
 
 /*
- * The bucket of a record in each row; zeros of what is not hashed (summary.h). The record is an argument, or for a kernel
+ * The bucket of a record in each row; zeros of what is not hashed (kind.h). The record is an argument, or for a kernel
  * with one vector, params->dims finite numbers. The result is valid until the next
  * call. To ask about the same record again, with another sketch that has the same
  * row functions, costs next to nothing.  NULL for a record that leaves out parts of a
