@@ -12,7 +12,8 @@
 # make gate             accuracy and speed against test/bench/gate.txt; without RACEPRIV_DATA on made tables
 # make gate-short       the same on made tables, without speed: 3 minutes
 
-EXTENSION = racepriv
+DISTNAME = racepriv
+EXTENSION = racepriv racepriv_release
 EXTVERSION = 0.3.0
 
 PG_CONFIG ?= pg_config
@@ -20,7 +21,7 @@ PG_CONFIG ?= pg_config
 # The folder of this file: another one than the current in a VPATH build
 # (mkdir build && cd build && make -f ../Makefile).
 SOURCE := $(or $(VPATH:%/=%),$(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST)))))
-ifeq ($(wildcard $(SOURCE)/$(EXTENSION).control),)
+ifeq ($(wildcard $(SOURCE)/$(DISTNAME).control),)
 $(error make cannot build from a folder with spaces in its path: run make in that folder itself)
 endif
 
@@ -43,8 +44,8 @@ gate gate-short:
 .PHONY: check demo dashboard bench bench-accuracy gate gate-short
 else ifeq ($(MAKECMDGOALS),dist)
 dist:
-	cd $(SOURCE) && git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
-		-o $(EXTENSION)-$(EXTVERSION).zip HEAD
+	cd $(SOURCE) && git archive --format=zip --prefix=$(DISTNAME)-$(EXTVERSION)/ \
+		-o $(DISTNAME)-$(EXTVERSION).zip HEAD
 .PHONY: dist
 else
 
@@ -54,17 +55,18 @@ files_of = $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1))))
 # The floors of src/, bottom to top: each uses those below it.
 FLOORS = privacy hash sketch choice release answers
 
-MODULE_big = racepriv
+MODULE_big = $(DISTNAME)
 OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
-# The install script is made of the SQL beside the C, in this order.
-SKETCH_SQL = params domain sketch
-ANSWERS_SQL = fit table_answers estimate classify models moments_answers
-RELEASE_SQL = ledger series released classified protect release columns catalog tables chart label rights
-SQL_PARTS = src/racepriv.sql $(SKETCH_SQL:%=src/sketch/%.sql) src/release/privatize.sql src/sketch/moments.sql $(ANSWERS_SQL:%=src/answers/%.sql) \
-	$(RELEASE_SQL:%=src/release/%.sql)
-EXTENSION_SQL = $(EXTENSION)--$(EXTVERSION).sql
+# The install scripts are made of the SQL beside the C, in this order.
+RACEPRIV_SQL = $(addprefix src/, sketch/params.sql sketch/sketch.sql release/privatize.sql sketch/moments.sql \
+	$(patsubst %,answers/%.sql,fit estimate classify models moments_answers))
+RACEPRIV_RELEASE_SQL = $(addprefix src/, release/schema.sql sketch/domain.sql \
+	$(patsubst %,release/%.sql,weighted ledger series protect release columns) \
+	$(patsubst %,answers/%.sql,sketch_answers table_answers) \
+	$(patsubst %,answers/named/%.sql,period released classified catalog tables chart label) release/rights.sql)
+EXTENSION_SQL = $(EXTENSION:%=%--$(EXTVERSION).sql)
 DATA_built = $(EXTENSION_SQL)
 EXTRA_CLEAN = *.spdx.json image test/unit/*_test $(FUZZERS) $(SANITIZER_CONTROLS) test/modules/*.so results
 
@@ -153,33 +155,37 @@ test/sanitize/first.so: test/sanitize/first.c
 	$(CC) -shared -fPIC -Wl,-z,initfirst -o $@ $<
 .PHONY: test-programs sanitizer-controls
 
-$(EXTENSION_SQL): $(SQL_PARTS) Makefile
-	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(EXTENSION)" to load this file. \quit'; \
+racepriv--$(EXTVERSION).sql: $(RACEPRIV_SQL)
+racepriv_release--$(EXTVERSION).sql: $(RACEPRIV_RELEASE_SQL)
+$(EXTENSION_SQL): Makefile
+	{ printf '%s\n' '\echo Use "CREATE EXTENSION $(@:%--$(EXTVERSION).sql=%)" to load this file. \quit'; \
 	  cat $(filter %.sql,$^); } > $@
 
 # A made-up older version, and the step from it to this one, for the test of upgrades
 OLDER = 0.0.1
 install-older: $(EXTENSION_SQL)
 	$(MKDIR_P) '$(DESTDIR)$(datadir)/extension'
-	$(SOURCE)/test/upgrade/make_older < $< > older.tmp
-	$(SOURCE)/packaging/make_upgrade older.tmp $< > upgrade.tmp
-	$(INSTALL_DATA) older.tmp '$(DESTDIR)$(datadir)/extension/$(EXTENSION)--$(OLDER).sql'
-	$(INSTALL_DATA) upgrade.tmp '$(DESTDIR)$(datadir)/extension/$(EXTENSION)--$(OLDER)--$(EXTVERSION).sql'
+	set -e; for name in $(EXTENSION); do \
+		$(SOURCE)/test/upgrade/make_older $$name < $$name--$(EXTVERSION).sql > older.tmp; \
+		$(SOURCE)/packaging/make_upgrade older.tmp $$name--$(EXTVERSION).sql > upgrade.tmp; \
+		$(INSTALL_DATA) older.tmp '$(DESTDIR)$(datadir)/extension/'$$name--$(OLDER).sql; \
+		$(INSTALL_DATA) upgrade.tmp '$(DESTDIR)$(datadir)/extension/'$$name--$(OLDER)--$(EXTVERSION).sql; \
+	done
 	rm older.tmp upgrade.tmp
 .PHONY: install-older
 
-sbom: $(EXTENSION)-$(EXTVERSION).spdx.json
-$(EXTENSION)-$(EXTVERSION).spdx.json: $(EXTENSION_SQL) $(SOURCE)/packaging/make_sbom
-	cd $(SOURCE) && packaging/make_sbom $(EXTVERSION) $(SQL_PARTS) $(call files_of,src/*.c) $(call files_of,src/*/*.[ch]) \
-		$(EXTENSION).control Makefile LICENSE > $(abspath $@)
+sbom: $(DISTNAME)-$(EXTVERSION).spdx.json
+$(DISTNAME)-$(EXTVERSION).spdx.json: $(EXTENSION_SQL) $(SOURCE)/packaging/make_sbom
+	cd $(SOURCE) && packaging/make_sbom $(EXTVERSION) $(RACEPRIV_SQL) $(RACEPRIV_RELEASE_SQL) $(call files_of,src/*.c) $(call files_of,src/*/*.[ch]) \
+		$(EXTENSION:%=%.control) Makefile LICENSE > $(abspath $@)
 
 # lib and share/extension are where dynamic_library_path and extension_control_path of
 # PostgreSQL 18 look for an extension that CloudNativePG mounts.
 IMAGE ?= image
 extension-image: all
 	$(MKDIR_P) '$(IMAGE)/lib' '$(IMAGE)/share/extension' '$(IMAGE)/licenses'
-	$(INSTALL_SHLIB) $(EXTENSION)$(DLSUFFIX) '$(IMAGE)/lib/'
-	$(INSTALL_DATA) $(SOURCE)/$(EXTENSION).control $(EXTENSION_SQL) '$(IMAGE)/share/extension/'
+	$(INSTALL_SHLIB) $(DISTNAME)$(DLSUFFIX) '$(IMAGE)/lib/'
+	$(INSTALL_DATA) $(EXTENSION:%=$(SOURCE)/%.control) $(EXTENSION_SQL) '$(IMAGE)/share/extension/'
 	$(INSTALL_DATA) $(SOURCE)/LICENSE '$(IMAGE)/licenses/'
 .PHONY: sbom extension-image
 

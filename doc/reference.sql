@@ -6,7 +6,7 @@ SET search_path = public;
 WITH members AS (
 	SELECT classid, objid FROM pg_depend
 	WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+		AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release'))
 ), -- as PostgreSQL writes it, but for the casts of defaults
 routines AS (
 	SELECT p.oid, p.proname, regexp_replace(
@@ -32,6 +32,7 @@ routines AS (
 	SELECT c.relname, k.kind, format(E'- `%s`  \n  %s: %s.%s', CASE c.relnamespace WHEN '_racepriv'::regnamespace THEN '_racepriv.' ELSE '' END || c.relname, initcap(k.kind), obj_description(c.oid, 'pg_class'), lines)
 	FROM pg_class c JOIN members ON classid = 'pg_class'::regclass AND objid = c.oid
 		JOIN (VALUES ('r', 'table'), ('v', 'view')) k (relkind, kind) ON k.relkind = c.relkind LEFT JOIN columns ON class = c.oid
+	WHERE c.relname !~ '^_race_'
 	UNION ALL
 	SELECT name, 'setting', format(E'- `%s`, by default `%s%s`  \n  Setting: %s %s', name, boot_val, unit, short_desc, extra_desc)
 	FROM pg_settings WHERE name LIKE 'racepriv.%'

@@ -1,5 +1,12 @@
 -- The public surface.  A signature that changes unnoticed changes this output.
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
+
+-- how many objects each extension has
+SELECT e.extname, count(*) AS objects, string_agg(DISTINCT o.type, ', ' ORDER BY o.type) AS types
+FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass,
+     pg_identify_object(d.classid, d.objid, 0) o
+WHERE e.extname IN ('racepriv', 'racepriv_release') AND d.deptype = 'e'
+GROUP BY e.extname ORDER BY e.extname;
 
 SELECT p.oid::regprocedure AS signature,
        p.prorettype::regtype AS result,
@@ -8,7 +15,7 @@ SELECT p.oid::regprocedure AS signature,
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv' AND p.proname NOT LIKE '\_race\_%'
+WHERE e.extname IN ('racepriv', 'racepriv_release') AND p.proname NOT LIKE '\_race\_%'
 ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 
 -- names and defaults of what people call
@@ -16,7 +23,7 @@ SELECT p.proname, regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv' AND p.proargnames IS NOT NULL AND p.proname NOT LIKE '\_race\_%'
+WHERE e.extname IN ('racepriv', 'racepriv_release') AND p.proargnames IS NOT NULL AND p.proname NOT LIKE '\_race\_%'
 ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
 
 -- columns of what they return and see
@@ -31,14 +38,14 @@ SELECT p.oid::regprocedure AS internal, p.prorettype::regtype AS result
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv' AND p.proname LIKE '\_race\_%'
+WHERE e.extname IN ('racepriv', 'racepriv_release') AND p.proname LIKE '\_race\_%'
 ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 
 -- everything has a comment
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend d
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv' AND d.deptype = 'e'
+WHERE e.extname IN ('racepriv', 'racepriv_release') AND d.deptype = 'e'
   AND obj_description(d.objid, d.classid::regclass::name) IS NULL
   AND pg_describe_object(d.classid, d.objid, 0) NOT LIKE 'type %[]'
   AND NOT EXISTS (SELECT FROM pg_class c WHERE c.reltype = d.objid AND c.relkind IN ('r', 'v'))
@@ -59,8 +66,7 @@ BEGIN
 		FROM pg_proc p
 		JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 		JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-		WHERE e.extname = 'racepriv' AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
-			AND p.prorettype <> 'language_handler'::regtype
+		WHERE e.extname IN ('racepriv', 'racepriv_release') AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
 		ORDER BY p.oid
 	LOOP
 		SELECT string_agg('NULL::' || CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END, ', ' ORDER BY i)
@@ -93,7 +99,7 @@ WITH functions AS (
 	LATERAL (VALUES ('transition', aggtransfn), ('transition', aggmtransfn), ('transition', aggminvtransfn), ('final', aggfinalfn), ('final', aggmfinalfn),
 		('combine', aggcombinefn), ('serialize', aggserialfn), ('deserialize', aggdeserialfn)) f (kind, oid)
 	JOIN pg_proc p ON p.oid = f.oid
-	WHERE e.extname = 'racepriv'
+	WHERE e.extname IN ('racepriv', 'racepriv_release')
 ), calls AS (
 	SELECT kind, proname, format('SELECT %s(%s)', oid::regproc, string_agg(CASE type WHEN 'internal'::regtype THEN 'NULL'
 		ELSE format('%L::%s', value, CASE WHEN type = ANY ('{"\"any\"",anyelement}'::regtype[]) THEN 'int[]' ELSE type::text END) END, ', ' ORDER BY i)) AS call

@@ -9,8 +9,8 @@ SELECT race_params('match', 3, nulls => 'category'), race_params('match', 3, nul
 SELECT p = p::text::race_params AS text, p = p2 AS same, race_params(race_sketch(p)) = p AS kept
 FROM race_params('match', 3, nulls => 'different') p, CAST('match(nulls=different, dims=3)' AS race_params) p2;
 SELECT race_params('match', 3, nulls => NULL) = race_params('match', 3) AS "not stated", race_params('match', 3, nulls => 'category') = race_params('match', 3) AS stated;
--- the binary form: byte 45
-SELECT n, get_byte(_racepriv._race_params_send(race_params('match', 3, nulls => n)), 45) FROM unnest(ARRAY['different', 'category', NULL]) n;
+-- the binary form: byte 46
+SELECT n, get_byte(_race_params_send(race_params('match', 3, nulls => n)), 46) FROM unnest(ARRAY['different', 'category', NULL]) n;
 -- what is no meaning, and kernels that have none
 SELECT race_params('match', 3, nulls => 'auto');
 SELECT race_params('match', 3, nulls => 'nothing');

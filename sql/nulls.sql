@@ -23,7 +23,7 @@ BEGIN
 				WHEN a.type = 'anyelement'::regtype THEN 'NULL::nulls' WHEN a.type = 'anyarray'::regtype THEN 'NULL::int[]' ELSE 'NULL::' || a.type::regtype END
 			ELSE sample(a.type) END, ', ' ORDER BY a.place)) AS call
 		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-			JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND e.extname = 'racepriv',
+			JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND e.extname IN ('racepriv', 'racepriv_release'),
 			generate_series(1, p.pronargs) n (place), unnest(p.proargtypes) WITH ORDINALITY a (type, place)
 		WHERE p.prokind = 'f' AND 'internal'::regtype <> ALL (p.proargtypes) AND 'cstring'::regtype <> ALL (p.proargtypes)
 			AND p.prorettype NOT IN ('internal'::regtype, 'trigger'::regtype)

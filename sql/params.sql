@@ -62,12 +62,12 @@ SELECT count(*) FROM (SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l
 RESET enable_sort;
 SELECT a < b AS lt, a <= b AS le, a = b AS eq, a <> b AS ne, a >= b AS ge, a > b AS gt
 FROM (SELECT race_params('l2', 1) AS a, race_params('l2', 2) AS b) t;
-SELECT _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS hash,
-       _racepriv._race_params_hash_extended(a, 7) = _racepriv._race_params_hash_extended(b, 7) AS extended
+SELECT _race_params_hash(a) = _race_params_hash(b) AS hash,
+       _race_params_hash_extended(a, 7) = _race_params_hash_extended(b, 7) AS extended
 FROM (SELECT race_params('l2', 1) AS a, 'l2(dims=1)'::race_params AS b) t;
 
 -- binary form: version first, then fields in little-endian order
-SELECT _racepriv._race_params_send(race_params('l2', 3, 5, seed => -2));
+SELECT _race_params_send(race_params('l2', 3, 5, seed => -2));
 
 -- the SQL defaults are those of the table of parameters, which the text form uses
 SELECT k, race_params(kernel => k) = k::race_params AS same

@@ -7,20 +7,20 @@ CREATE TABLE whole AS
 SELECT race_build('l2(dims=2, bandwidth=0.5, rows=64, range=256)', ARRAY[sqrt(i), i % 7]) AS s FROM generate_series(1, 4000) i;
 
 -- sizes: counters as narrow as they fit, whatever they were before
-SELECT octet_length(_racepriv._race_sketch_send(s)) - 64 * 256 * i.counter_bytes AS wire, i.storage_bytes - 64 * 256 * i.counter_bytes AS told, i.counter_bytes FROM whole, race_info(s) i;
+SELECT octet_length(_race_sketch_send(s)) - 64 * 256 * i.counter_bytes AS wire, i.storage_bytes - 64 * 256 * i.counter_bytes AS told, i.counter_bytes FROM whole, race_info(s) i;
 
 -- the bytes depend on the content alone
-SELECT _racepriv._race_sketch_send((SELECT race_merge(s) FROM parts)) = _racepriv._race_sketch_send(s) AS merged,
-       _racepriv._race_sketch_send((SELECT race_merge(s) FROM (SELECT s::text::race_sketch FROM parts) v (s))) = _racepriv._race_sketch_send(s) AS by_text,
-       _racepriv._race_sketch_send(s + p - p) = _racepriv._race_sketch_send(s) AS back,
-       _racepriv._race_sketch_send(race_remove(race_add(s, '{9,9}'), '{9,9}')) = _racepriv._race_sketch_send(s) AS removed,
+SELECT _race_sketch_send((SELECT race_merge(s) FROM parts)) = _race_sketch_send(s) AS merged,
+       _race_sketch_send((SELECT race_merge(s) FROM (SELECT s::text::race_sketch FROM parts) v (s))) = _race_sketch_send(s) AS by_text,
+       _race_sketch_send(s + p - p) = _race_sketch_send(s) AS back,
+       _race_sketch_send(race_remove(race_add(s, '{9,9}'), '{9,9}')) = _race_sketch_send(s) AS removed,
        s::text::race_sketch::text = s::text AS text
 FROM whole, (SELECT s FROM parts LIMIT 1) v (p);
-SELECT _racepriv._race_sketch_send(race_merge(s) OVER (ORDER BY part ROWS 1 PRECEDING)) =
-       _racepriv._race_sketch_send(s + coalesce(lag(s) OVER (ORDER BY part), race_sketch(race_params(s)))) AS window FROM parts;
+SELECT _race_sketch_send(race_merge(s) OVER (ORDER BY part ROWS 1 PRECEDING)) =
+       _race_sketch_send(s + coalesce(lag(s) OVER (ORDER BY part), race_sketch(race_params(s)))) AS window FROM parts;
 -- with negative counters, and counters of every width
-SELECT n, race_count(s), _racepriv._race_sketch_send(s::text::race_sketch) = _racepriv._race_sketch_send(s) AS same,
-       _racepriv._race_sketch_send((s + w) - w) = _racepriv._race_sketch_send(s) AS back, (race_info(s)).counter_bytes
+SELECT n, race_count(s), _race_sketch_send(s::text::race_sketch) = _race_sketch_send(s) AS same,
+       _race_sketch_send((s + w) - w) = _race_sketch_send(s) AS back, (race_info(s)).counter_bytes
 FROM (WITH RECURSIVE r (n, s, w) AS (
 	SELECT 1, race_sketch(race_params(s)) - s, s FROM whole
 	UNION ALL SELECT n + 1, s + s, w FROM r WHERE n < 48) SELECT * FROM r) v WHERE n IN (1, 10, 30, 48);

@@ -53,7 +53,7 @@ FROM race_latest_releases w, race_latest_releases r WHERE w.name = 'surveyed mom
 
 -- the same counters as of rows that are repeated, bit by bit, and the same count; weights of 1 wait in a batch, others do not
 CREATE FUNCTION counted(sketch race_sketch) RETURNS text LANGUAGE sql AS $$
-	SELECT race_count(sketch) || ' ' || encode(substr(b, 81, length(b) - 84), 'hex') FROM _racepriv._race_sketch_send(sketch) b
+	SELECT race_count(sketch) || ' ' || encode(substr(b, 81, length(b) - 84), 'hex') FROM _race_sketch_send(sketch) b
 $$;
 SELECT format($$SELECT %L AS kind, counted(_racepriv._race_build_weighted(%L, %s, i %% 4, 4, 0)) = (SELECT counted(race_build(%2$L, %3$s)) FROM generate_series(0, 299) i, generate_series(1, i %% 4)) AS same,
 	counted(_racepriv._race_build_weighted(%2$L, %3$s, i %% 4, 4, 0)) = counted(race_build(%2$L, %3$s)) AS control FROM generate_series(0, 299) i$$, kind, params, x)

@@ -1,7 +1,7 @@
 -- In a schema of its own, off the search_path
-DROP EXTENSION racepriv;
+DROP EXTENSION racepriv, racepriv_release;
 CREATE SCHEMA private;
-CREATE EXTENSION racepriv SCHEMA private;
+CREATE EXTENSION racepriv_release SCHEMA private CASCADE;
 SHOW search_path;
 CREATE TABLE t AS SELECT private.race_build('l2(dims=1, rows=16, range=32)', ARRAY[i]) AS s FROM generate_series(1, 50) i;
 SELECT private.race_count(s), private.race_count(s OPERATOR(private.+) s), private.race_kde(s, '{25}') > 0 AS dense,
@@ -14,14 +14,17 @@ CALL private.race_protect('elsewhere', 't', 300000);
 CALL private.race_release_sketch('elsewhere', 'elsewhere', 'l2(dims=1, rows=16, range=32)', 'ARRAY[length(s::text)]', 100000);
 CALL private.race_release_next('elsewhere');
 SELECT private.race_count(private.race_released('elsewhere')), private.race_refreshes_left('elsewhere'), (SELECT spent_epsilon FROM private.race_budget_status);
--- its functions know where it is, so there it stays
+-- racepriv can be moved, and releases find it; they stay where they are
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION racepriv SET SCHEMA elsewhere;
+ALTER EXTENSION racepriv_release SET SCHEMA elsewhere;
+CALL private.race_release_next('elsewhere');
+SELECT elsewhere.race_count(private.race_released('elsewhere')), (private.race_count('elsewhere')).source, version FROM private.race_latest_releases;
 DROP TABLE t;
-DROP EXTENSION racepriv;
+DROP EXTENSION racepriv, racepriv_release;
 -- any schema will do
 CREATE SCHEMA "100 % Private";
-CREATE EXTENSION racepriv SCHEMA "100 % Private";
+CREATE EXTENSION racepriv_release SCHEMA "100 % Private" CASCADE;
 CREATE TABLE t AS SELECT i, (ARRAY['a', 'b'])[1 + i % 2] AS class FROM generate_series(1, 50) i;
 CALL "100 % Private".race_protect('odd', 't', 200000, unit_column => 'i');
 CALL "100 % Private".race_release_sketch('odd', 'odd', 'l2(dims=1, rows=16, range=32)', 'ARRAY[i]', 100000, label => 'class', labels => '{a,b}');
@@ -32,5 +35,5 @@ CALL "100 % Private".race_grant('race_curator', 'curator');
 DROP OWNED BY race_curator;
 DROP ROLE race_curator;
 DROP TABLE t;
-DROP EXTENSION racepriv;
+DROP EXTENSION racepriv, racepriv_release;
 DROP SCHEMA private, elsewhere, "100 % Private";

@@ -10,12 +10,15 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "answers/fit.h"
-#include "answers/table_model.h"
-#include "hash/lsh.h"
-#include "sketch/server.h"
+#include "privacy/interrupt.h"
+#include "hash/hash_path.h"
+#include "sketch/cache.h"
+#include "sketch/progress.h"
 #include "release/remote.h"
 #include "release/terms.h"
+#include "release/request.h"
+#include "answers/fit.h"
+#include "answers/table_model.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");

@@ -12,16 +12,17 @@ from types import SimpleNamespace
 
 import numpy as np
 
-NAMES = {'kernel': ['', 'l2', 'l1', 'angular', 'jaccard', 'match', 'moments', 'least_squares', 'margin', 'tables'],
+NAMES = {'kernel': ['', 'l2', 'l1', 'angular', 'jaccard', 'match', '', 'least_squares', 'margin'],
          'sequence': ['', 'independent', 'sobol', '', 'grid', 'structured', '', 'grouped'],
          'rehash': ['', 'fold', 'multilinear']}
-PART, VALUE = struct.Struct('<4B4IIqdIBB2x'), struct.Struct('<6B2xIIq5d4I')
-PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed bandwidth more flags nulls'.split()
+KINDS = ['rows', 'grid', 'tables', 'moments']
+PART, VALUE = struct.Struct('<4B4IIqdIHBB'), struct.Struct('<6B2xIIq5d4I')
+PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed bandwidth more flags nulls kind'.split()
 FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance '
           'count_variance parties colluders dropouts').split()
-ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'cells', 'groups', 'measured']
-# moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined and workload
-EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<II8x'}
+ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'workload', 'joined', 'cells', 'groups', 'measured']
+# moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined, workload and measured
+EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<III4x'}
 LOSSES, WITH_OFFSET = ('least_squares', 'margin'), ('l2', 'l1')
 EXACT, SHARE, PRIVATE = 0, 1, 2
 ROW_FUNCTIONS, BUCKETS, SCRAMBLING = 1, 2, 3            # streams of random bits
@@ -33,8 +34,8 @@ def crc32c(data):
     return functools.reduce(lambda crc, byte: crc >> 8 ^ table[(crc ^ byte) & 0xFF], data, 2**32 - 1) ^ 2**32 - 1
 
 class Part(SimpleNamespace):
-    """The parameters of one kernel. There is no "auto": sequence and rehash are said. arrays has NumPy arrays by the
-    names in ARRAYS; outputs is how many rows matrix or measured has."""
+    """The parameters of one kernel, or of 'tables' or 'moments'. There is no "auto": sequence and rehash are said. arrays
+    has NumPy arrays by the names in ARRAYS; outputs is how many rows matrix has."""
     power, rows, range, seed, bandwidth, sequence, rehash = 1, 1024, 1024, 0, 1.0, 'independent', 'fold'
     dims, outputs, nulls, arrays, extra = 0, 0, 0, {}, ()
 
@@ -52,8 +53,9 @@ def encode_parameters(parts):
     for part in reversed(parts):
         present = [name for name in ARRAYS if name in part.arrays]
         data = b''.join((np.array(part.arrays[name], '<f8') + 0.0).tobytes() for name in present) + data
-        codes = {name: names.index(getattr(part, name)) for name, names in NAMES.items()}
-        codes.update(version=1, more=len(data), flags=sum(1 << ARRAYS.index(name) for name in present))
+        kind = part.kernel if part.kernel in KINDS else 'grid' if part.sequence == 'grid' else 'rows'
+        codes = {name: names.index(getattr(part, name) if getattr(part, name) in names else '') for name, names in NAMES.items()}
+        codes.update(version=3, kind=KINDS.index(kind), more=len(data), flags=sum(1 << ARRAYS.index(name) for name in present))
         if part is not parts[0]:
             codes.update(rehash=0, rows=0, range=0, seed=0, more=0)
         fields = (codes[name] if name in codes else getattr(part, name) for name in PART_FIELDS)
@@ -66,10 +68,12 @@ def decode_parameters(data):
     while start < end:
         part = Part(**dict(zip(PART_FIELDS, PART.unpack_from(data, start))), arrays={})
         vars(part).update({name: dict(enumerate(names)).get(vars(part)[name], '') for name, names in NAMES.items()})
+        if part.kernel == '' and part.kind in (2, 3):
+            part.kernel = KINDS[part.kind]
         part.extra = struct.unpack_from(EXTRA.get(part.kernel, ''), data, start + 48)
-        shapes = {'matrix': (part.outputs, part.dims), 'groups': (3, part.dims), 'measured': (part.outputs, 3)}
+        shapes = {'matrix': (part.outputs, part.dims), 'groups': (3, part.dims)}
         if part.kernel == 'tables':
-            shapes.update(offset=part.extra[:1], bandwidths=(part.extra[1], 3))
+            shapes.update(joined=part.extra[:1], workload=(part.extra[1], 3), measured=(part.extra[2], 3))
         end, start = end if parts else 64 + part.more, start + 64
         for name in (name for number, name in enumerate(ARRAYS) if part.flags >> number & 1):
             shape = shapes.get(name, (part.dims,))
@@ -78,14 +82,14 @@ def decode_parameters(data):
         parts.append(part)
     names = [parts[0].rehash] + [name for part in parts for name in (part.kernel, part.sequence)]
     if encode_parameters(parts) != data[:end] or '' in names:
-        raise ValueError('these are no parameters of version 1, or not as they are written')
+        raise ValueError('these are no parameters of version 3, or not as they are written')
     return parts, end
 
 class Sketch(SimpleNamespace):
     """A value: the parts of its parameters, FIELDS, random_numbers, counters (rows x range), the bytes of its model."""
     def to_bytes(self):
         width = next(width for width in (1, 2, 4, 8) if (self.counters.astype(f'<i{width}') == self.counters).all())
-        data = VALUE.pack(1, width, *map(vars(self).get, FIELDS), len(self.model)) + encode_parameters(self.parts)
+        data = VALUE.pack(3, width, *map(vars(self).get, FIELDS), len(self.model)) + encode_parameters(self.parts)
         data += self.random_numbers.tobytes() + self.counters.astype(f'<i{width}').tobytes() + self.model
         return data + struct.pack('<I', crc32c(data))
 
@@ -138,7 +142,7 @@ def read(value):
     sketch.counters = np.frombuffer(rest[start:end], f'<i{width}').astype(np.int64).reshape(first.rows, first.range)
     if (max(sketch.status, sketch.bound, sketch.neighbors) > 2 or sketch.mechanism > 4 or sketch.to_bytes() != data or
             max(sketch.counters.max(), -sketch.counters.min()) > 2**62):
-        raise ValueError('this is no value of version 1, or not as it is written')
+        raise ValueError('this is no value of version 3, or not as it is written')
     return sketch
 
 def build(parts, records):
@@ -341,12 +345,12 @@ def split_tables(part, counters):
     """The group of each cell of each column, and the counters of each table; the last axis is parts of a measure."""
     cells, (steps, own, _) = part.arrays['cells'].astype(int), part.arrays['groups'].astype(int)
     columns, parts = (part.dims - 1, cells[-1]) if steps[-1] == 0 else (part.dims, 1)
-    groups, tables, joined = [], {}, part.arrays.get('offset', np.array([])).astype(int)
+    groups, tables, joined = [], {}, part.arrays.get('joined', np.array([])).astype(int)
     for n, step, last in zip(cells[:columns], steps, own):
         group = np.append(np.arange(n - last) // step, -(-(n - last) // step) + np.arange(last))
         groups.append(joined[:group[-1] + 1][group] if len(joined) else group)
         joined = joined[group[-1] + 1:]
-    rows = part.arrays.get('measured', part.arrays.get('bandwidths', np.empty((0, 3))))[:, :2].astype(int).tolist()
+    rows = part.arrays.get('measured', part.arrays.get('workload', np.empty((0, 3))))[:, :2].astype(int).tolist()
     listed = [(i % 128,) if j % 128 == i % 128 else (i, j % 128, j // 128) if j > 127 else (i, j) for i, j in rows]
     if 'measured' not in part.arrays:
         pairs = [(i, j) for i in range(len(groups)) for j in range(i + 1, len(groups))]

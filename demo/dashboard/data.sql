@@ -1,7 +1,7 @@
 -- What the dashboard shows, from made-up tables of persons to a database of analysts
 \set QUIET on
 SET client_min_messages = warning;
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE ROLE analyst LOGIN;
 CREATE ROLE curator LOGIN;
 CALL race_grant('analyst', 'analyst');
@@ -94,7 +94,7 @@ RESET ROLE;
 CREATE DATABASE analysis;
 \c analysis
 SET client_min_messages = warning;
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CALL race_grant('analyst', 'analyst');
 CREATE TEMPORARY TABLE copied (LIKE _racepriv.race_releases);
 \copy copied FROM PROGRAM 'psql -Xq -d clinic -c "COPY _racepriv.race_releases TO STDOUT"'

@@ -16,15 +16,17 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "hash/lsh.h"
-#include "hash/table.h"
 #include "privacy/counters.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
+#include "hash/table.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
 #include "sketch/sketch_format.h"
+#include "sketch/text.h"
 #include "answers/classify.h"
 #include "answers/factor.h"
-#include "hash/kind.h"
 
 /*
  * Calibration: a logistic regression of the class on the scores, from private histograms.
@@ -578,7 +580,7 @@ race_flatness(double typical_density, uint32 dims)
 uint32
 race_scores_sharp_dims(const RaceParams *params)
 {
-	if (params->kernel != RACE_KERNEL_L2 || race_params_parts(params) > 1)
+	if (!race_kernel_type(params->kernel)->euclidean || race_params_parts(params) > 1)
 		return 0;
 	return params->outputs > 0 ? params->outputs : params->dims;
 }

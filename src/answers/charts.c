@@ -11,17 +11,22 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
-#include "hash/lsh.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
 #include "hash/table.h"
-#include "sketch/params.h"
+#include "sketch/array_reader.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
 #include "sketch/record.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "answers/classify.h"
 #include "answers/distributions.h"
 #include "answers/estimate.h"
+#include "answers/evaluator.h"
 #include "answers/sample.h"
-#include "hash/kind.h"
 
 /*
  * Curves, heat maps and histograms of columns: points of a model, each as a normal distribution.  What one

@@ -13,15 +13,20 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "hash/lsh.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
+#include "sketch/argument.h"
+#include "sketch/call_site.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/classify.h"
 #include "answers/estimate.h"
 #include "answers/mmd.h"
-#include "hash/kind.h"
 
 /*
  * The sketches of all classes, asked together about the same query.

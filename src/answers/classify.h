@@ -9,8 +9,8 @@
 
 #include "fmgr.h"
 
-#include "hash/lsh.h"
-#include "sketch/server.h"
+#include "hash/params.h"
+#include "sketch/call_site.h"
 #include "sketch/sketch_format.h"
 #include "answers/estimate.h"
 

@@ -4,7 +4,8 @@
  */
 #include <math.h>
 
-#include "hash/lsh.h"
+#include "hash/kernel.h"
+#include "hash/quantiles.h"
 #include "answers/distributions.h"
 
 /* Hill's expansion around the normal quantile, for all but the far tails */

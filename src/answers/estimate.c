@@ -12,19 +12,30 @@
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
-#include "hash/lsh.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
+#include "privacy/shares.h"
+#include "hash/column.h"
+#include "hash/fields.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/model_rows.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+#include "hash/sampling_variance.h"
+#include "sketch/argument.h"
+#include "sketch/array_reader.h"
+#include "sketch/call_site.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
 #include "sketch/record.h"
-#include "sketch/server.h"
+#include "sketch/records.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/distributions.h"
 #include "answers/estimate.h"
+#include "answers/evaluator.h"
 #include "answers/solver.h"
-#include "privacy/shares.h"
-#include "hash/kind.h"
-#include "hash/model_rows.h"
 
 /* ---------------------------------------------------------------- questions */
 
@@ -851,7 +862,7 @@ add_params(RaceResultRow *row, const RaceParams *params)
 
 	initStringInfo(&name);
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
-		appendStringInfo(&name, "%s%s", part == params ? "" : " * ", race_kernel_name(part->kernel));
+		appendStringInfo(&name, "%s%s", part == params ? "" : " * ", race_part_name(part));
 	race_row_add_text(row, name.data);
 	race_row_add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
 	race_row_add_if(row, !product && (type->takes & RACE_TAKES_BANDWIDTH) != 0,

@@ -16,8 +16,8 @@
 
 #include "fmgr.h"
 
-#include "hash/lsh.h"
-#include "sketch/server.h"
+#include "hash/column.h"
+#include "sketch/call_site.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/evaluator.h"

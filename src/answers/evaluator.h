@@ -7,9 +7,10 @@
 
 #include "postgres.h"
 
-#include "hash/lsh.h"
+#include "hash/column.h"
+#include "hash/params.h"
 #include "hash/table.h"
-#include "sketch/server.h"
+#include "sketch/call_site.h"
 #include "sketch/sketch_format.h"
 #include "answers/radial.h"
 

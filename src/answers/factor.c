@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash/lsh.h"
+#include "privacy/interrupt.h"
 #include "answers/factor.h"
 
 /* In four sums, since each addition would wait for the one before */

@@ -14,19 +14,31 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "privacy/counters.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
 #include "hash/loss_rows.h"
-#include "hash/lsh.h"
-#include "sketch/params.h"
+#include "hash/model_rows.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+#include "sketch/argument.h"
+#include "sketch/array_reader.h"
+#include "sketch/call_site.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
+#include "sketch/progress.h"
 #include "sketch/record.h"
-#include "sketch/server.h"
+#include "sketch/records.h"
+#include "sketch/result.h"
+#include "sketch/rows_cache.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
-#include "answers/fit.h"
 #include "answers/evaluator.h"
+#include "answers/fit.h"
+#include "answers/radial.h"
 #include "answers/solver.h"
 #include "answers/table_model.h"
-#include "hash/kind.h"
-#include "hash/model_rows.h"
 
 /*
  * Fitting a model to a sketch.
@@ -470,7 +482,7 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 			double	   *bound = palloc(params->dims * sizeof(double));
 
 			for (uint32 k = 0; k < params->dims; k++)
-				bound[k] = i == 0 ? -params->radius : params->radius;
+				bound[k] = i == 0 ? -params->loss.radius : params->loss.radius;
 			*bounds[i] = bound;
 		}
 	return race_model_is_of_vectors(params) &&
@@ -810,7 +822,7 @@ fit_records(const RaceView *view, RaceRecords *records, char **texts)
  * race_fit, the function and the aggregate, _race_model and race_points.
  */
 
-PG_FUNCTION_INFO_V1(race_fit_points);
+PG_FUNCTION_INFO_V1(race_fit);
 PG_FUNCTION_INFO_V1(race_fit_step);
 PG_FUNCTION_INFO_V1(race_fit_final);
 PG_FUNCTION_INFO_V1(race_model);
@@ -854,7 +866,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 
 /* race_fit(sketch, points, seed, lower, upper) */
 Datum
-race_fit_points(PG_FUNCTION_ARGS)
+race_fit(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 	RaceFitRequest request;

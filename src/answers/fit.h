@@ -7,9 +7,10 @@
 
 #include "postgres.h"
 
-#include "hash/lsh.h"
+#include "hash/params.h"
+#include "sketch/call_site.h"
 #include "sketch/record.h"
-#include "sketch/server.h"
+#include "sketch/records.h"
 #include "sketch/sketch_format.h"
 #include "answers/evaluator.h"
 #include "answers/radial.h"

@@ -8,15 +8,20 @@
 
 #include "miscadmin.h"
 
-#include "hash/loss_rows.h"
-#include "hash/lsh.h"
 #include "privacy/counters.h"
-#include "sketch/server.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/loss_rows.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+#include "sketch/progress.h"
+#include "sketch/rows_cache.h"
 #include "sketch/sketch_format.h"
+#include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/fit.h"
-#include "answers/evaluator.h"
-#include "hash/kind.h"
+#include "answers/solver.h"
 
 /*
  * Limits of time and memory

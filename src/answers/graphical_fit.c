@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "privacy/interrupt.h"
 #include "answers/graphical_state.h"
 
 /*

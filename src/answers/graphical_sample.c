@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "privacy/interrupt.h"
 #include "answers/graphical_state.h"
 
 /*

@@ -9,20 +9,25 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "hash/lsh.h"
-#include "hash/table.h"
 #include "privacy/counters.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+#include "hash/table.h"
+#include "sketch/call_site.h"
+#include "sketch/params_type.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/distributions.h"
 #include "answers/estimate.h"
 #include "answers/evaluator.h"
 #include "answers/mmd.h"
+#include "answers/radial.h"
 #include "answers/solver.h"
-#include "hash/kind.h"
 
 /*
  * Products of sketches.
@@ -87,7 +92,7 @@ typedef struct Products
  * variable where there is no noise.
  */
 
-PG_FUNCTION_INFO_V1(race_distance_sql);
+PG_FUNCTION_INFO_V1(race_distance);
 
 /* Set what follows from both views and their numbers of records. */
 static void
@@ -525,7 +530,7 @@ variance_of(const Pair *pair, const Products *products)
 
 /* race_distance(a, b) */
 Datum
-race_distance_sql(PG_FUNCTION_ARGS)
+race_distance(PG_FUNCTION_ARGS)
 {
 	RaceQuestion questions[2];
 	const RaceParams *params[2];
@@ -591,7 +596,7 @@ race_distance_sql(PG_FUNCTION_ARGS)
  * the records themselves (ACE's threshold: Luo & Shrivastava 2018).
  */
 
-PG_FUNCTION_INFO_V1(race_typicality_row);
+PG_FUNCTION_INFO_V1(race_typicality);
 
 /*
  * Compute the mean density at a record, without the kernel of the record with itself.  It is not below
@@ -715,7 +720,7 @@ share_below(const Ranks *ranks, double sum)
 
 /* race_typicality(sketch, q) */
 Datum
-race_typicality_row(PG_FUNCTION_ARGS)
+race_typicality(PG_FUNCTION_ARGS)
 {
 	RaceCallSite *site;
 	const Ranks *ranks = NULL;

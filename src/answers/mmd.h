@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "sketch/server.h"
+#include "sketch/call_site.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 

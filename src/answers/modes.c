@@ -12,18 +12,22 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
+#include "hash/column.h"
+#include "hash/kernel.h"
 #include "hash/loss_rows.h"
-#include "hash/lsh.h"
-#include "sketch/params.h"
+#include "hash/model_rows.h"
+#include "hash/params.h"
+#include "sketch/array_reader.h"
+#include "sketch/call_site.h"
+#include "sketch/params_text.h"
 #include "sketch/record.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/estimate.h"
 #include "answers/evaluator.h"
 #include "answers/factor.h"
 #include "answers/fit.h"
-#include "hash/model_rows.h"
 
 /* A search for a place where an answer of a sketch is highest, without derivatives */
 typedef struct Search
@@ -444,7 +448,7 @@ race_loss(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("theta is longer than the query_radius of the parameters allows"),
-				 errdetail("The query_radius is %g.", params->query_radius)));
+				 errdetail("The query_radius is %g.", params->loss.query_radius)));
 	PG_RETURN_FLOAT8(estimate_loss(&question, lifted));
 }
 
@@ -453,7 +457,7 @@ race_loss(PG_FUNCTION_ARGS)
  * among all that query_radius allows, whatever their signs.
  */
 
-PG_FUNCTION_INFO_V1(race_minimize_loss);
+PG_FUNCTION_INFO_V1(race_minimize);
 
 #define LOSS_PART_OF_BOX	8	/* a width of the search */
 #define LOSS_LAST_STEP	(1.0 / 131072)	/* of a climb, in widths */
@@ -479,7 +483,7 @@ lengthen(const RaceParams *params, double *theta)
 	if (race_kernel_type(params->kernel)->queries > 1)
 		return;
 	for (uint32 i = 0; i + 1 < params->dims && length > 0; i++)
-		theta[i] *= params->query_radius / length * (1 - 1e-9);
+		theta[i] *= params->loss.query_radius / length * (1 - 1e-9);
 }
 
 static double
@@ -531,7 +535,7 @@ warn_of_loss(Minimize *minimize, double value)
 
 /* race_minimize(sketch) */
 Datum
-race_minimize_loss(PG_FUNCTION_ARGS)
+race_minimize(PG_FUNCTION_ARGS)
 {
 	Minimize   *minimize = palloc0(sizeof(Minimize));
 	Search *search = &minimize->search;
@@ -546,7 +550,7 @@ race_minimize_loss(PG_FUNCTION_ARGS)
 					&search->question);
 	params = search->question.view.params;
 	check_loss(params);
-	rest = params->query_radius * params->query_radius -
+	rest = params->loss.query_radius * params->loss.query_radius -
 		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
 	search->height = loss_height;
 	search->first_step = 1;

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash/lsh.h"
+#include "privacy/interrupt.h"
+#include "hash/kernel.h"
 #include "answers/factor.h"
 #include "answers/moments_psd.h"
 

@@ -4,8 +4,9 @@
  */
 #include <math.h>
 
-#include "answers/radial.h"
+#include "hash/kernel.h"
 #include "hash/table.h"
+#include "answers/radial.h"
 
 #define CLOSE_NODES		(RACE_RADIAL_ROOTS * 3 / 4 + 2)
 #define NEAR_NODES		(RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2)

@@ -9,7 +9,7 @@
 #ifndef RACE_RADIAL_H
 #define RACE_RADIAL_H
 
-#include "hash/lsh.h"
+#include "hash/params.h"
 
 /*
  * Up to so many bandwidths, so many steps of the square root of the distance up to 1: the

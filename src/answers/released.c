@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_language.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -25,17 +24,19 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
-#include "hash/contingency.h"
-#include "hash/lsh.h"
 #include "privacy/counters.h"
 #include "privacy/noise.h"
+#include "hash/contingency.h"
+#include "hash/params.h"
+#include "sketch/argument.h"
+#include "sketch/call_site.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
+#include "sketch/params_type.h"
+#include "sketch/settings.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "sketch/text.h"
 #include "release/ledger.h"
 #include "release/names.h"
 #include "answers/classify.h"
@@ -47,7 +48,6 @@ PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
 PG_FUNCTION_INFO_V1(race_classify_released);
 PG_FUNCTION_INFO_V1(race_posterior_released);
-PG_FUNCTION_INFO_V1(race_handler);
 
 /* A row of race_releases */
 typedef struct Part
@@ -530,61 +530,4 @@ Datum
 race_posterior_released(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(race_scores_posterior(ask_labels(fcinfo)->scores));
-}
-
-/* ------------------------------------------------------------ answers in PL/pgSQL */
-
-/* Return the handler of PL/pgSQL, which looks up the body of a function by its OID, whatever its language is. */
-static PGFunction
-plpgsql_handler(void)
-{
-	HeapTuple	language = SearchSysCache1(LANGNAME, CStringGetDatum("plpgsql"));
-	FmgrInfo	handler;
-
-	if (!HeapTupleIsValid(language))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("answers by the name of a release need language plpgsql"),
-				 errhint("CREATE EXTENSION plpgsql.")));
-	fmgr_info(((Form_pg_language) GETSTRUCT(language))->lanplcallfoid, &handler);
-	ReleaseSysCache(language);
-	return handler.fn_addr;
-}
-
-static Datum
-call_in_fixed_settings(PGFunction handler, FunctionCallInfo fcinfo)
-{
-	int			level = race_settings_fix();
-	Datum		result = handler(fcinfo);
-
-	race_settings_restore(level);
-	return result;
-}
-
-/*
- * The handler of language racepriv: PL/pgSQL, but no setting of the session changes a text, and an error is shown
- * without the statements and lines that led to it.
- */
-Datum
-race_handler(PG_FUNCTION_ARGS)
-{
-	static PGFunction handler = NULL;
-	MemoryContext caller = CurrentMemoryContext;
-	ErrorContextCallback *callbacks = error_context_stack;
-	Datum		result = (Datum) 0;
-
-	if (handler == NULL)
-		handler = plpgsql_handler();
-	PG_TRY();
-	{
-		error_context_stack = NULL;
-		result = call_in_fixed_settings(handler, fcinfo);
-		error_context_stack = callbacks;
-	}
-	PG_CATCH();
-	{
-		race_rethrow_without_context(caller);
-	}
-	PG_END_TRY();
-	return result;
 }

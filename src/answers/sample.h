@@ -7,7 +7,8 @@
 
 #include "postgres.h"
 
-#include "hash/lsh.h"
+#include "hash/column.h"
+#include "hash/params.h"
 #include "sketch/sketch_format.h"
 #include "answers/classify.h"
 

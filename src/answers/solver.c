@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash/lsh.h"
-#include "hash/sequences.h"
+#include "privacy/interrupt.h"
+#include "hash/kernel.h"
+#include "hash/philox.h"
+#include "hash/quantiles.h"
 #include "answers/factor.h"
 #include "answers/solver.h"
 

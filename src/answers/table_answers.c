@@ -13,13 +13,16 @@
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
-#include "hash/contingency.h"
-#include "hash/lsh.h"
 #include "privacy/noise.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/quantiles.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "sketch/text.h"
 #include "answers/table_answers.h"
 
 /* ---------------------------------------------------------- opened releases */
@@ -29,8 +32,8 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
-	race_sketch_view_kernel(sketch, RACE_KERNEL_TABLES,
-							"Release columns of a dataset by race_release.", &open->view);
+	race_sketch_view_kind(sketch, RACE_KIND_TABLES,
+						  "Release columns of a dataset by race_release.", &open->view);
 	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = race_derived_release;
@@ -1034,7 +1037,7 @@ race_records(PG_FUNCTION_ARGS)
 	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
 	records = (double) view.header->count;
 	variance = view.header->noise.count_variance;
-	if (view.params->kernel == RACE_KERNEL_TABLES && view.header->noise.status == RACE_STATUS_PRIVATE)
+	if (race_params_are_measured(view.params) && view.header->noise.status == RACE_STATUS_PRIVATE)
 	{
 		race_sketch_view_any(PG_GETARG_DATUM(0), &view);
 		records = race_tables_records(&view, &variance);
@@ -1076,5 +1079,10 @@ race_density(PG_FUNCTION_ARGS)
 	double		width2 = PG_GETARG_FLOAT8(5) - PG_GETARG_FLOAT8(4);
 
 	/* one after the other, since the area of a cell need not be a double */
-	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2);
+	double		density = PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2;
+
+	/* no double is so small: where there are records, 0 would be wrong */
+	if (density == 0 && PG_GETARG_FLOAT8(0) > 0)
+		PG_RETURN_NULL();
+	return finite_or_null(fcinfo, density);
 }

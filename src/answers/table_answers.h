@@ -11,7 +11,7 @@
 
 #include "hash/contingency.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "sketch/sketch_format.h"
 #include "answers/table_model.h"
 

@@ -11,7 +11,7 @@
 
 #include "hash/contingency.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_correlation);

@@ -12,11 +12,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "hash/contingency.h"
-#include "hash/lsh.h"
 #include "privacy/counters.h"
+#include "hash/contingency.h"
+#include "hash/quantiles.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "answers/distributions.h"
 #include "answers/table_answers.h"
 

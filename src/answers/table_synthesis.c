@@ -17,11 +17,11 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "hash/lsh.h"
-#include "hash/sequences.h"
+#include "hash/philox.h"
+#include "hash/quantiles.h"
 #include "sketch/authority.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
+#include "sketch/result.h"
 #include "answers/domain_check.h"
 #include "answers/table_answers.h"
 

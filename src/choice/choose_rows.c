@@ -4,11 +4,12 @@
  */
 #include <math.h>
 
-#include "choice/release_kind.h"
-#include "hash/model_rows.h"
 #include "privacy/budget.h"
 #include "privacy/look.h"
 #include "privacy/sampler.h"
+#include "hash/model_rows.h"
+#include "hash/sampling_variance.h"
+#include "choice/release_kind.h"
 
 /*
  * A fit removes most of the sampling error of rows in one dimension: an eighth to a sixteenth of
@@ -63,7 +64,7 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 	/* bound: twice the rows each time, up to all */
 	for (;;)
 	{
-		double		variance = race_selection_noise(request, params, selection) +
+		double		variance = race_kind_noise(&race_release_rows, request, params, selection) +
 			rows_sampling(request, params, selection, mass);
 
 		if ((selection.rows >= enough || selection.rows == params->rows) && variance < least)
@@ -140,8 +141,20 @@ draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 	return race_measure_blocks(&release->account, release->exact, release->plan.selection.rows, price, counters) > 0;
 }
 
+static void
+open_rows(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan)
+{
+	race_plan_open(&race_release_rows, request, params, account, plan);
+}
+
+static bool
+plan_rows(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+{
+	return race_plan_blocks(&race_release_rows, request, params, plan);
+}
+
 const RaceReleaseKind race_release_rows = {
-	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = race_plan_open,
-	.plan = race_plan_blocks,
+	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = open_rows,
+	.plan = plan_rows,
 	.noise = rows_noise, .sampling = rows_sampling, .choose = rows_choose, .select = select_rows, .draw = draw_rows
 };

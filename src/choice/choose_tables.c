@@ -91,8 +91,9 @@ most_cells(const RaceContingency *tables)
 	return most;
 }
 
-size_t
-race_tables_workspace(const RaceParams *params)
+/* The bytes of the workspace of a release, which is aligned to 8 and holds the result */
+static size_t
+tables_workspace(const RaceParams *params)
 {
 	RaceContingency tables;
 	size_t		words;
@@ -719,6 +720,6 @@ draw_tables(RaceRelease *release, double price, int64_t *const *counters)
 }
 
 const RaceReleaseKind race_release_tables = {
-	.open = open_tables, .plan = plan_tables, .noise = tables_noise, .workspace = race_tables_workspace,
+	.open = open_tables, .plan = plan_tables, .noise = tables_noise, .workspace = tables_workspace,
 	.select = select_tables, .draw = draw_tables
 };

@@ -50,7 +50,4 @@ typedef struct RaceSelectArrays
 extern uint64_t race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uint64_t unit,
 								  RaceSelectArrays *arrays, RaceSelect *select);
 
-/* The bytes of the workspace of a release, which is aligned to 8 and holds the result */
-extern size_t race_tables_workspace(const RaceParams *params);
-
 #endif

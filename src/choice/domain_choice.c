@@ -4,12 +4,14 @@
  */
 #include <string.h>
 
-#include "choice/domain_choice.h"
 #include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/noise.h"
 #include "privacy/noisy.h"
 #include "privacy/sampler.h"
 #include "privacy/shares.h"
-#include "hash/lsh.h"
+#include "hash/kernel.h"
+#include "choice/domain_choice.h"
 
 /* Larger numbers of persons are not exact as doubles. */
 #define MOST_PERSONS	0x1p52

@@ -61,15 +61,6 @@ typedef struct RaceFederation
 } RaceFederation;
 
 /*
- * Return what a record changes, in L1, of what a release looks at before it chooses what it keeps; 0 if
- * it does not look.
- */
-extern uint64_t race_look_change(const RaceRequest *request, const RaceParams *params);
-
-/* Return how many blocks of exact counters are kept: rows, levels of a grid or tables. */
-extern uint32_t race_kept_blocks(const RaceParams *params, RaceSelection selection);
-
-/*
  * The noise for a release that keeps so much.  That of the count does not depend on
  * what is kept.  False when it would be too large for a counter.
  */

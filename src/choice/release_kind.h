@@ -46,14 +46,40 @@ extern const RaceReleaseKind race_release_moments;
 /* Return how the kind that parameters are of is released. */
 extern const RaceReleaseKind *race_release_kind(const RaceParams *params);
 
-/* The plan of rows and grids: blocks with noise of one scale or variance */
-extern bool race_plan_blocks(const RaceRequest *request, const RaceParams *params, RacePlan *plan);
+/* Begin a plan, with nothing but what is asked. */
+extern void race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus status, RacePlan *plan);
 
-/* The account of rows, grids and moments, and the prices of what comes first */
-extern void race_plan_open(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan);
+/* Open the account of rows, grids or moments, and set the prices of what comes first. */
+extern void race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+						   RaceAccount *account, RacePlan *plan);
+
+/* Return the part of the budget that the number of records gets, as its reciprocal: of other summaries than rows, the sum of some counters is a count, too. */
+extern uint32_t race_count_share(const RaceRequest *request, const RaceParams *params);
+
+/* Return what a record adds to the blocks that are kept, in L2 squared. */
+extern uint64_t race_kept_squared(const RaceParams *params, RaceSelection selection);
+
+/* Begin exact counters without any, of the shape that is planned for; blocks of tables need no ends for that. */
+extern RaceExact *race_planned_exact(const RaceParams *params, RaceShape *shape, RaceExactMemory *memory);
+
+/* Pay for the number of records, and for a look. */
+extern bool race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact, RacePlan *plan);
+
+/* Plan rows or a grid: blocks with noise of one scale or variance.  False if noise would be too large. */
+extern bool race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+							 RacePlan *plan);
 
 /* Set what a plan says of its noise, after all was paid: the cost, and the variances of a counter and the count. */
 extern void race_plan_state(const RaceRequest *request, const RaceAccount *account, double counter_variance,
 							RacePlan *plan);
+
+/* Make the cost of a value of a series that of the series. */
+extern void race_plan_state_series(const RaceRequest *request, RacePlan *plan);
+
+/* Plan a release of a kind: race_plan_release(); and return the variance of a kernel sum, or INFINITY. */
+extern bool race_plan_kind(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+						   RaceSelection selection, RacePlan *plan);
+extern double race_kind_noise(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+							  RaceSelection selection);
 
 #endif

@@ -8,14 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash/contingency.h"
-#include "choice/select_tables.h"
-#include "privacy/score.h"
-#include "hash/lsh.h"
-#include "privacy/noise.h"
+#include "privacy/account.h"
 #include "privacy/budget.h"
+#include "privacy/exact.h"
+#include "privacy/interrupt.h"
+#include "privacy/measure.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
 #include "privacy/sampler.h"
+#include "privacy/score.h"
 #include "privacy/shares.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "choice/select_tables.h"
 
 /*
  * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, four made tables (2,000 to 30,000

@@ -39,18 +39,17 @@
 #define RACE_CONTINGENCY_H
 
 #include "privacy/counters.h"
-#include "hash/lsh.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
 
 #define RACE_CONTINGENCY_COLUMNS	128
 #define RACE_CONTINGENCY_CELLS		1000000 /* of a column */
 #define RACE_CONTINGENCY_MEASURED	512 /* tables of several columns */
 #define RACE_WORKLOAD				128	/* tables that matter more, or may be chosen */
-#define RACE_GROUP_NUMBERS			3	/* cells a group, single cells, weight */
 #define RACE_COLUMN_WEIGHT			100.0	/* of a column or a table, at most; 1 at least */
 #define RACE_LEAST_BLOCKS			32	/* of a column, whose blocks are as wide as its groups, or 2, 4, ... times as wide */
 #define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
 #define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
-#define RACE_TABLE_NUMBERS			3	/* two for the columns, and a variance or weight */
 #define RACE_SINGLE_STEPS			16	/* how finely the variance of single cells is told, as a multiple of that of others, */
 #define RACE_SINGLE_MOST			0x1p30	/* up to so many steps */
 
@@ -92,7 +91,7 @@ typedef struct RaceTable
 static inline bool
 race_params_are_measured(const RaceParams *params)
 {
-	return params->kernel == RACE_KERNEL_TABLES && race_array(params, RACE_ARRAY_MEASURED) != NULL;
+	return race_array(params, RACE_ARRAY_MEASURED) != NULL;
 }
 
 /* The arrays of parameters.  Valid ones if the parameters are. */

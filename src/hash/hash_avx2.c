@@ -2,7 +2,7 @@
  * hash_avx2.c
  *		Records to buckets, with AVX2 and FMA.
  */
-#include "hash/hash.h"
+#include "hash/hash_path.h"
 
 #ifdef RACE_HAVE_X86
 

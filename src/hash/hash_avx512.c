@@ -2,7 +2,7 @@
  * hash_avx512.c
  *		Records to buckets, with AVX-512.
  */
-#include "hash/hash.h"
+#include "hash/hash_path.h"
 
 #ifdef RACE_HAVE_X86
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "hash/hash.h"
+#include "hash/hash_path.h"
 
 #ifdef __aarch64__
 #include <arm_neon.h>

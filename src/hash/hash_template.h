@@ -551,7 +551,7 @@ transform(double *z, size_t length, const uint64_t *signs)
 
 /* ----------------------------------------------------------- random bits */
 
-/* race_philox_bits() for RACE_LANES rows; sequences.h has the rounds one by one */
+/* race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one */
 TARGET static void
 philox_lanes(uint64_t seed, uint32_t stream, const uint64_t *rows,
 			 uint32_t function, uint32_t element, uint64_t *bits)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "hash/contingency.h"
+#include "hash/fields.h"
+#include "hash/kernel.h"
 #include "hash/kind.h"
 #include "hash/loss_rows.h"
 #include "hash/moment_sums.h"
@@ -38,8 +40,8 @@ complete_rows(RaceParams *part, const double **arrays, double *space)
 		return;
 	if (part->power <= RACE_MAX_SURROGATE_POWER)
 		part->range = 1 << part->power;
-	if (part->query_radius == 0)
-		part->query_radius = sqrt(part->dims);
+	if (part->loss.query_radius == 0)
+		part->loss.query_radius = sqrt(part->dims);
 }
 
 /* A record is in one counter of each row. */
@@ -58,9 +60,9 @@ complete_tables(RaceParams *part, const double **arrays, double *space)
 {
 	RaceContingency tables = {
 		.dims = part->dims, .cells = arrays[RACE_KEY_CELLS], .groups = arrays[RACE_KEY_GROUPS],
-		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->workload,
-		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->joined,
-		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->outputs
+		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->tables.workload,
+		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->tables.joined,
+		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->tables.measured
 	};
 
 	(void) space;
@@ -161,16 +163,14 @@ complete_moments(RaceParams *part, const double **arrays, double *space)
 	part->rehash = RACE_REHASH_FOLD;
 	if (race_moments_columns(part) <= RACE_MOMENTS_COLUMNS)
 		part->range = (uint32_t) race_products_counters(race_moments_columns(part));
-	if (part->norm == 0)
-		part->norm = RACE_MOMENTS_NORM;
+	if (part->moments.norm == 0)
+		part->moments.norm = RACE_MOMENTS_NORM;
 }
 
-/* Refuse sequence grid for moments with the message of grids. */
-static const char *
-moments_problem(const RaceParams *params, char *message, size_t length)
+static bool
+moments_draw_functions(const RaceParams *params)
 {
-	return params->sequence == RACE_SEQUENCE_GRID ? race_grid_problem(params, message, length) :
-		race_moments_problem(params, message, length);
+	return params->moments.features > 0;
 }
 
 /* More than the unit, where targets weigh more */
@@ -205,39 +205,72 @@ moments_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 
 /* ------------------------------------------------------------- the table */
 
+static bool
+always(const RaceParams *params)
+{
+	(void) params;
+	return true;
+}
+
+static bool
+never(const RaceParams *params)
+{
+	(void) params;
+	return false;
+}
+
 static const RaceSummaryKind rows = {
 	.name = "rows", .hashed = true, .densities = true, .model = RACE_MODEL_POINTS,
-	.complete = complete_rows, .problem = rows_problem, .unit = one, .largest = one, .shape = rows_shape
+	.complete = complete_rows, .problem = rows_problem, .draws = always, .unit = one, .largest = one,
+	.shape = rows_shape
 };
 
 static const RaceSummaryKind tables_of_categories = {
-	.name = "tables",
+	.name = "tables", .takes = RACE_TAKES_DIMS | RACE_TAKES_CELLS,
 	.hint = "Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.",
 	.selected = true, .model = RACE_MODEL_LOG_LINEAR, .complete = complete_tables,
-	.problem = race_contingency_problem, .count_workspace = race_contingency_workspace,
+	.problem = race_contingency_problem, .draws = never, .count_workspace = race_contingency_workspace,
 	.count = tables_count, .unit = tables_unit, .largest = tables_unit, .shape = tables_shape
 };
 
 static const RaceSummaryKind tables_of_cells = {
-	.name = "tables", .densities = true, .model = RACE_MODEL_POINTS, .complete = complete_grid,
-	.problem = race_grid_problem, .count = grid_count, .unit = race_grid_unit, .largest = race_grid_unit,
+	.name = "grid", .densities = true, .model = RACE_MODEL_POINTS, .complete = complete_grid,
+	.problem = race_grid_problem, .draws = never, .count = grid_count, .unit = race_grid_unit, .largest = race_grid_unit,
 	.shape = grid_shape, .coarsen = race_grid_apply
 };
 
 static const RaceSummaryKind moments = {
 	.name = "moments",
+	.takes = RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_TRANSFORM | RACE_TAKES_COLUMNS,
 	.hint = "Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_classify.",
-	.matrix = true, .complete = complete_moments, .problem = moments_problem,
+	.matrix = true, .complete = complete_moments, .problem = race_moments_problem,
+	.draws = moments_draw_functions,
 	.functions = race_moments_functions, .count_workspace = moments_count_workspace,
 	.count = moments_count, .unit = race_moments_unit, .largest = moments_largest, .shape = moments_shape
 };
 
+static const RaceSummaryKind *const kinds[] = {
+	[RACE_KIND_ROWS] = &rows,
+	[RACE_KIND_GRID] = &tables_of_cells,
+	[RACE_KIND_TABLES] = &tables_of_categories,
+	[RACE_KIND_MOMENTS] = &moments
+};
+
+#define KINDS	((int) (sizeof(kinds) / sizeof(kinds[0])))
+
 const RaceSummaryKind *
 race_summary_kind(const RaceParams *params)
 {
-	return params->kernel == RACE_KERNEL_MOMENTS ? &moments :
-		params->kernel == RACE_KERNEL_TABLES ? &tables_of_categories :
-		params->sequence == RACE_SEQUENCE_GRID ? &tables_of_cells : &rows;
+	return params->kind < KINDS ? kinds[params->kind] : NULL;
+}
+
+int
+race_kind_named(const char *name)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		if (!kinds[kind]->densities && strcmp(kinds[kind]->name, name) == 0)
+			return kind;
+	return -1;
 }
 
 uint64_t
@@ -269,7 +302,7 @@ race_record_squared(const RaceParams *params)
 	if (!race_summary_kind(params)->matrix)
 		return unit * unit * count_blocks(params);
 	race_moments_shape(params, &shape);
-	return race_products_squared(&shape, params->coarser);
+	return race_products_squared(&shape, params->moments.coarser);
 }
 
 size_t

@@ -13,7 +13,10 @@
 #ifndef RACE_KIND_H
 #define RACE_KIND_H
 
-#include "hash/lsh.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/rows.h"
 #include "hash/table.h"
 #include "privacy/counters.h"
 #include "privacy/exact.h"
@@ -42,7 +45,8 @@ typedef struct RaceBatch
 
 typedef struct RaceSummaryKind
 {
-	const char *name;
+	const char *name;			/* in messages; and in the text form of parameters that have no kernel */
+	uint32_t	takes;			/* RaceTakes, added up: what parameters have besides those of their kernel */
 	const char *hint;			/* how it is asked, if it has no densities */
 
 	/*
@@ -68,6 +72,9 @@ typedef struct RaceSummaryKind
 	/* What is wrong with parameters of this kind, besides what all kinds have in common; or NULL */
 	const char *(*problem) (const RaceParams *params, char *message, size_t length);
 
+	/* Are row functions drawn for these parameters? */
+	bool		(*draws) (const RaceParams *params);
+
 	/* The parameters of the row functions of a record's features; NULL: there are none */
 	void		(*functions) (const RaceParams *params, RaceParams *functions);
 
@@ -86,8 +93,11 @@ typedef struct RaceSummaryKind
 	void		(*coarsen) (RaceParams *params, RaceGridChoice choice);
 } RaceSummaryKind;
 
-/* Return the kind that parameters are of. */
+/* Return the kind that parameters are of; NULL for a number that no kind has. */
 extern const RaceSummaryKind *race_summary_kind(const RaceParams *params);
+
+/* Return the number of a kind without kernels by its name; -1 if there is none. */
+extern int	race_kind_named(const char *name);
 
 /* Return what a counter has for one record. */
 extern uint64_t race_record_unit(const RaceParams *params);

@@ -23,7 +23,9 @@
 #ifndef RACE_LOSS_ROWS_H
 #define RACE_LOSS_ROWS_H
 
-#include "hash/lsh.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
 
 #define RACE_MAX_SURROGATE_DIMS		1000
 #define RACE_MAX_SURROGATE_POWER	16

@@ -5,7 +5,7 @@
 #ifndef RACE_MODEL_ROWS_H
 #define RACE_MODEL_ROWS_H
 
-#include "hash/lsh.h"
+#include "hash/params.h"
 
 #define RACE_MAX_FITTED_ROWS	16384	/* rows that weights are found from: the first */
 

@@ -27,8 +27,9 @@
 #ifndef RACE_MOMENT_SUMS_H
 #define RACE_MOMENT_SUMS_H
 
-#include "hash/lsh.h"
 #include "privacy/products.h"
+#include "hash/params.h"
+#include "hash/rows.h"
 
 #define RACE_MOMENTS_ONE		RACE_PRODUCTS_ONE
 #define RACE_MOMENTS_SMALL_ONE	3072	/* 1 where there are targets, the largest of which is ONE */

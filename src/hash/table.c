@@ -6,8 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "privacy/integers.h"
 #include "privacy/count.h"
+#include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/integers.h"
+#include "privacy/interrupt.h"
+#include "privacy/nodes.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
 #include "hash/table.h"
 
 /*
@@ -68,7 +74,7 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 
-	if (params->sequence != RACE_SEQUENCE_GRID)
+	if (params->kind != RACE_KIND_GRID)
 		return false;
 	grid->dims = params->dims;
 	grid->halvings = count_halvings(cells, params->dims);

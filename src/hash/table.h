@@ -7,7 +7,7 @@
 
 #include "privacy/counters.h"
 #include "privacy/exact.h"
-#include "hash/lsh.h"
+#include "hash/params.h"
 
 /*
  * Grids: sketches of one row whose counters are the nodes of a grid.

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "privacy/counters.h"
-#include "hash/lsh.h"
 
 /*
  * Arrays of integers, 64 bits in meaning and as narrow as they fit.

@@ -23,7 +23,7 @@ extern uint64_t race_measure_count(RaceAccount *account, const RaceExact *exact,
 extern uint64_t race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
 									int64_t *const *noisy);
 
-/* Return what it costs to measure so many blocks, as a change of L1 and of L2 squared by one record. */
+/* Return what a record changes of so many blocks, in L1 and in L2 squared. */
 extern uint64_t race_blocks_l1(const RaceShape *shape, uint32_t blocks);
 extern uint64_t race_blocks_squared(const RaceShape *shape, uint32_t blocks);
 

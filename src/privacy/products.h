@@ -5,7 +5,7 @@
  * The vector v has `columns` integers of at most RACE_PRODUCTS_ONE, and its squared norm is at most
  * `squared` of the shape: the sum of squares, or half of that and of the square of the sum of absolute
  * values.  Counters are the entries of v v' on and above the diagonal, row by row.  So neighbors
- * differ by what race_products_l1(), _squared() and _trace() return (doc/privacy/moments.md).  A
+ * differ by what race_products_l1() and the two functions after it return (doc/privacy/moments.md).  A
  * record beyond the norm is cut down to it where it is added.
  *
  * Noise is drawn in coarser integers, without so many bits, so that its variance fits the samplers.

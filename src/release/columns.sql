@@ -54,35 +54,35 @@ CREATE FUNCTION _racepriv._race_columns_seen()
 COMMENT ON FUNCTION _racepriv._race_columns_seen() IS
 	'the rows of race_columns: of datasets whose relation the caller may read';
 
-CREATE VIEW race_columns AS
+CREATE VIEW @extschema@.race_columns AS
 SELECT dataset, column_name, type, kind, lower, upper, step, categories, nulls, others, cells, unit, description, source,
 	nullif(reason, ''::text) AS reason
 FROM _racepriv._race_columns_seen();
-COMMENT ON VIEW race_columns IS
+COMMENT ON VIEW @extschema@.race_columns IS
 	'the columns of the datasets whose relation you may read, and which values each is counted by: what the schema says, or its owner (race_describe)';
-COMMENT ON COLUMN race_columns.dataset IS 'the dataset';
-COMMENT ON COLUMN race_columns.column_name IS 'the column of its relation';
-COMMENT ON COLUMN race_columns.type IS 'its type, without SQL domains';
-COMMENT ON COLUMN race_columns.kind IS 'number or category; NULL if no domain is known';
-COMMENT ON COLUMN race_columns.lower IS 'the least number; smaller ones are counted as this one';
-COMMENT ON COLUMN race_columns.upper IS 'the greatest number; larger ones are counted as this one';
-COMMENT ON COLUMN race_columns.step IS 'the width of the cells that numbers are counted in';
-COMMENT ON COLUMN race_columns.categories IS 'the categories';
-COMMENT ON COLUMN race_columns.nulls IS 'whether missing values, NULL and NaN, are counted for themselves: unless the schema excludes both';
-COMMENT ON COLUMN race_columns.others IS 'whether values that are no category are counted, together: where the schema does not exclude them';
-COMMENT ON COLUMN race_columns.cells IS 'how many counters a table of this column has';
-COMMENT ON COLUMN race_columns.unit IS 'what the values are measured in';
-COMMENT ON COLUMN race_columns.description IS 'what the values mean';
-COMMENT ON COLUMN race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, noisy counts, or a public table';
-COMMENT ON COLUMN race_columns.reason IS 'why the column has no domain, and the statement that gives it one; NULL if it has one';
+COMMENT ON COLUMN @extschema@.race_columns.dataset IS 'the dataset';
+COMMENT ON COLUMN @extschema@.race_columns.column_name IS 'the column of its relation';
+COMMENT ON COLUMN @extschema@.race_columns.type IS 'its type, without SQL domains';
+COMMENT ON COLUMN @extschema@.race_columns.kind IS 'number or category; NULL if no domain is known';
+COMMENT ON COLUMN @extschema@.race_columns.lower IS 'the least number; smaller ones are counted as this one';
+COMMENT ON COLUMN @extschema@.race_columns.upper IS 'the greatest number; larger ones are counted as this one';
+COMMENT ON COLUMN @extschema@.race_columns.step IS 'the width of the cells that numbers are counted in';
+COMMENT ON COLUMN @extschema@.race_columns.categories IS 'the categories';
+COMMENT ON COLUMN @extschema@.race_columns.nulls IS 'whether missing values, NULL and NaN, are counted for themselves: unless the schema excludes both';
+COMMENT ON COLUMN @extschema@.race_columns.others IS 'whether values that are no category are counted, together: where the schema does not exclude them';
+COMMENT ON COLUMN @extschema@.race_columns.cells IS 'how many counters a table of this column has';
+COMMENT ON COLUMN @extschema@.race_columns.unit IS 'what the values are measured in';
+COMMENT ON COLUMN @extschema@.race_columns.description IS 'what the values mean';
+COMMENT ON COLUMN @extschema@.race_columns.source IS 'what says so: boolean, enum, check, domain (a SQL domain), described, noisy counts, or a public table';
+COMMENT ON COLUMN @extschema@.race_columns.reason IS 'why the column has no domain, and the statement that gives it one; NULL if it has one';
 
-CREATE PROCEDURE race_describe(
+CREATE PROCEDURE @extschema@.race_describe(
 	dataset text, column_name name, lower anycompatible DEFAULT NULL, upper anycompatible DEFAULT NULL,
 	categories text[] DEFAULT NULL, unit text DEFAULT NULL, step "any" DEFAULT NULL,
 	description text DEFAULT NULL, public_table regclass DEFAULT NULL, bounds text DEFAULT NULL, epsilon float8 DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) TO PUBLIC;
-COMMENT ON PROCEDURE race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
 CREATE FUNCTION _racepriv._race_state_categories(
@@ -131,18 +131,18 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_check_domains(text, jsonb, jsonb) FRO
 COMMENT ON FUNCTION _racepriv._race_check_domains(text, jsonb, jsonb) IS
 	'raises 55000 if a column has another domain than when a release was made';
 
-CREATE PROCEDURE race_release(
+CREATE PROCEDURE @extschema@.race_release(
 	name text, dataset text, columns text[] DEFAULT NULL, epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, description text DEFAULT NULL,
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL,
 	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) TO PUBLIC;
-COMMENT ON PROCEDURE race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) IS
 	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: what matters most; workload: sets that do; series: intervals of time; weight: of rows. Errors: 42501, 42703, 22023, 42704, 55000';
 
-CREATE FUNCTION race_plan(
+CREATE FUNCTION @extschema@.race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, weight_max int DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION race_plan(text, text[], float8, float8, float8, bigint, text, text, text[], int) IS
+COMMENT ON FUNCTION @extschema@.race_plan(text, text[], float8, float8, float8, bigint, text, text, text[], int) IS
 	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Others as race_release. Reads no data. Errors: 42501, 42703, 42704, 22023, 54000';

@@ -16,14 +16,13 @@
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
 #include "release/columns.h"
 #include "release/columns_measured.h"
 #include "release/dataset.h"
 #include "release/ledger.h"
 #include "release/shown.h"
 #include "choice/select_tables.h"
+#include "sketch/text.h"
 
 /* --------------------------------------------------------------- domains */
 
@@ -504,7 +503,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	initStringInfo(&tables[1]);
 	if (workload != 0)
 		read_workload(workload, counted, tables);
-	counted->asked = counted->triples;
+	counted->workload_triples = counted->triples;
 	if (label_column >= 0 && chosen)
 		add_label_tables(counted, label_column, &tables[0]);
 	appendStringInfoString(&tables[0], tables[1].data);

@@ -41,20 +41,20 @@ extern Datum race_columns_check_again(const RaceLedger *ledger, const RaceDatase
 typedef struct RaceCounted
 {
 	int			chosen;			/* columns whose categories the release chooses */
-	RaceDomain *domains;		/* [n]: those of columns, then that of a measure */
-	int			n;
-	int			columns;
-	int			pairs;
-	int			triples;		/* tables of three columns, */
-	int			asked;			/* and those of them that the workload has */
-	int			sets;			/* tables of the workload, and of a label */
-	double		counters;		/* of all these */
-	double		megabytes;		/* the memory of a release, at most */
-	char	   *params;			/* race_params as text */
+	RaceDomain *domains;		/* [n]: domains of the columns, and of a measure after them */
+	int			n;				/* columns, with a measure */
+	int			columns;		/* columns, without a measure */
+	int			pairs;			/* tables of two columns */
+	int			triples;		/* tables of three columns */
+	int			workload_triples;	/* tables of three columns that the workload names */
+	int			sets;			/* tables that the workload names, or a label has with others */
+	double		counters;		/* counters of all tables */
+	double		megabytes;		/* memory of a release, at most */
+	char	   *params;			/* race_params of the tables, as text */
 } RaceCounted;
 
 /*
- * Look up what counts columns with these domains, a label or NULL, and a workload (text[] or 0), of which
+ * Set what counts columns with these domains, a label or NULL, and a workload (text[] or 0), of which
  * tables are chosen, or all.  42703 if these name no columns, 22023 for another workload, 54000 if the counters do
  * not fit into a value.
  */

@@ -18,13 +18,13 @@
 
 #include "sketch/authority.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
 #include "release/columns.h"
 #include "release/dataset.h"
 #include "release/describe.h"
 #include "release/ledger.h"
 #include "release/relations.h"
 #include "release/settings.h"
+#include "sketch/argument.h"
 
 PG_FUNCTION_INFO_V1(race_describe);
 

@@ -19,7 +19,6 @@
 
 #include "sketch/authority.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
 #include "sketch/record.h"
 #include "release/column_facts.h"
 #include "release/excluded.h"

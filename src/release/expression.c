@@ -14,10 +14,10 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "sketch/server.h"
 #include "release/expression.h"
 #include "release/names.h"
 #include "release/settings.h"
+#include "sketch/text.h"
 
 /*
  * A release may look at each row by itself only: with x / (SELECT max(x) ...) one

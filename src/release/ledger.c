@@ -22,12 +22,15 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "hash/params.h"
 #include "sketch/authority.h"
-#include "sketch/server.h"
 #include "release/ledger.h"
 #include "release/lineage.h"
 #include "release/relations.h"
 #include "release/settings.h"
+#include "sketch/snapshot_key.h"
+#include "sketch/text.h"
+#include "release/privatize.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.
@@ -41,9 +44,9 @@ member(Oid class, Oid object, Oid extension)
 		getExtensionOfObject(class, object) != extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the objects of extension racepriv in this database are not those of its library"),
+				 errmsg("the objects of extension racepriv_release in this database are not those of its library"),
 				 errdetail("They are of another version, or they were moved or renamed."),
-				 errhint("ALTER EXTENSION racepriv UPDATE updates the objects of an older version.")));
+				 errhint("ALTER EXTENSION racepriv UPDATE and ALTER EXTENSION racepriv_release UPDATE update the objects of an older version.")));
 	return object;
 }
 
@@ -76,6 +79,26 @@ type_named(const char *name, Oid schema, Oid extension)
 				  extension);
 }
 
+/* Find the types of racepriv, wherever it was moved to, by the type of the sketches in race_releases. */
+static void
+find_library(RaceLedger *ledger, Oid releases)
+{
+	Oid			type = get_atttype(releases, get_attnum(releases, "sketch"));
+	HeapTuple	tuple;
+	Form_pg_type sketch;
+
+	ledger->library = getExtensionOfObject(TypeRelationId, type);
+	ledger->sketch_type = member(TypeRelationId, type, ledger->library);
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(ledger->sketch_type));
+	if (!HeapTupleIsValid(tuple))
+		race_refuse_dropped("a type");
+	sketch = (Form_pg_type) GETSTRUCT(tuple);
+	ledger->library_schema = sketch->typnamespace;
+	ledger->library_owner = sketch->typowner;
+	ReleaseSysCache(tuple);
+	ledger->params_type = type_named("race_params", ledger->library_schema, ledger->library);
+}
+
 void
 race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
@@ -83,16 +106,10 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	Oid			schema = race_schema_of(function);
 
 	ledger->extension = getExtensionOfObject(ProcedureRelationId, function);
-	ledger->public_schema = get_func_namespace(function);
 	ledger->owner = race_owner_of(member(RelationRelationId,
 									get_relname_relid("race_charges", schema),
 									ledger->extension));
-	ledger->params_type = ledger->sketch_type = InvalidOid;
-	if (ledger->public_schema != schema)
-	{
-		ledger->params_type = type_named("race_params", ledger->public_schema, ledger->extension);
-		ledger->sketch_type = type_named("race_sketch", ledger->public_schema, ledger->extension);
-	}
+	find_library(ledger, member(RelationRelationId, get_relname_relid("race_releases", schema), ledger->extension));
 	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger(), _racepriv._race_check_invariants()", 0, NULL);
 }
 

@@ -7,13 +7,10 @@
 
 #include "postgres.h"
 
-#include "access/attnum.h"
 #include "fmgr.h"
-#include "nodes/pg_list.h"
-#include "utils/array.h"
-#include "utils/timestamp.h"
 
 #include "release/names.h"
+#include "sketch/snapshot_key.h"
 
 /*
  * Statements on the tables of the ledger, with the rights of their owner.
@@ -28,11 +25,13 @@
 
 typedef struct RaceLedger
 {
-	Oid			extension;
-	Oid			public_schema;	/* of the called function, if users call it: anybody may own it */
-	Oid			owner;			/* of the ledger */
-	Oid			params_type;	/* race_params; of what users do not call these two are not known */
-	Oid			sketch_type;	/* race_sketch */
+	Oid			extension;		/* extension that the called function belongs to */
+	Oid			owner;			/* owner of the ledger */
+	Oid			library;		/* extension racepriv, which has the types and functions of sketches */
+	Oid			library_schema; /* schema of racepriv: anybody may own it */
+	Oid			library_owner;	/* owner of type race_sketch */
+	Oid			params_type;	/* type race_params */
+	Oid			sketch_type;	/* type race_sketch */
 } RaceLedger;
 
 /* A parameter of a statement */
@@ -106,10 +105,6 @@ extern void race_act_check_owner(Oid relation);
 
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
-
-/* Of a text[], which is 0 for NULL */
-#define RaceTexts(array) \
-	{TEXTARRAYOID, (array), (array) == (Datum) 0}
 
 /* The name of a role, of type name: the ledger's functions are called with their very types */
 extern RaceParameter race_ledger_role(Oid role);

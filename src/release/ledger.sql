@@ -7,9 +7,9 @@
 -- Releases are copied to databases of analysts, charges are not.  So _race_check_invariants() checks what
 -- foreign keys would, and more, before each act on the ledger.
 --
--- While this script runs, the schema that the extension is created in is in search_path.  It may
--- belong to someone who makes functions and operators there.  So what is called here without a
--- schema is called with arguments of exactly the declared types: nothing else can be preferred then.
+-- While this script runs, the schema of racepriv is in search_path.  It may belong to someone who makes functions and
+-- operators there.  So what is called here without a schema is called with arguments of exactly the declared types:
+-- nothing else can be preferred then.
 -- A literal beside an operator has a type, as one without a type would take that of the other operand.
 
 CREATE TYPE _racepriv.race_identity AS (system_identifier bigint, database oid, timeline int, ledger oid);
@@ -342,7 +342,7 @@ CREATE FUNCTION _racepriv._race_rho_limit(epsilon float8, delta float8) RETURNS 
 COMMENT ON FUNCTION _racepriv._race_rho_limit(float8, float8) IS
 	'the largest rho of zCDP that is (epsilon, delta)-differentially private, rounded down (Canonne, Kamath & Steinke 2020, proposition 7); error 22023 for a delta of 0';
 
-CREATE VIEW race_budget_status AS
+CREATE VIEW @extschema@.race_budget_status AS
 SELECT b.budget,
 	(SELECT pg_catalog.array_agg(d.dataset ORDER BY d.dataset) FROM _racepriv.race_datasets d WHERE d.budget = b.budget) AS datasets,
 	CASE b.accounting WHEN 'basic'::text THEN b.epsilon_limit - b.spent_epsilon END AS epsilon_left, b.epsilon_limit,
@@ -357,22 +357,22 @@ FROM _racepriv.race_budgets b LEFT JOIN LATERAL (
 	SELECT count(*) AS charges, max(charged_at) AS charged_at, coalesce(sum((request->>'chosen_delta'::text)::numeric), 0.0) AS chosen_delta,
 		(pg_catalog.array_agg(charged_by ORDER BY charged_at DESC))[1] AS charged_by
 	FROM _racepriv.race_charges WHERE budget = b.budget AND act = 'release'::text) c ON true;
-COMMENT ON VIEW race_budget_status IS
+COMMENT ON VIEW @extschema@.race_budget_status IS
 	'each budget: what it protects, what is left by its accounting, its limits, what was spent by basic composition and by zCDP, and who charged it last';
-COMMENT ON COLUMN race_budget_status.budget IS 'the name of the budget';
-COMMENT ON COLUMN race_budget_status.datasets IS 'the datasets that share it';
-COMMENT ON COLUMN race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
-COMMENT ON COLUMN race_budget_status.epsilon_limit IS 'what all releases together may cost in epsilon';
-COMMENT ON COLUMN race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
-COMMENT ON COLUMN race_budget_status.delta_limit IS 'what they may cost in delta';
-COMMENT ON COLUMN race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';
-COMMENT ON COLUMN race_budget_status.rho_limit IS 'the rho that both limits allow; NULL with basic accounting';
-COMMENT ON COLUMN race_budget_status.charges IS 'how many releases were charged';
-COMMENT ON COLUMN race_budget_status.accounting IS 'what charges are held to: basic or zcdp';
-COMMENT ON COLUMN race_budget_status.spent_epsilon IS 'the sum of the epsilons that were charged';
-COMMENT ON COLUMN race_budget_status.spent_delta IS 'the sum of the deltas';
-COMMENT ON COLUMN race_budget_status.spent_rho IS 'the sum of rho';
-COMMENT ON COLUMN race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit, less the delta that choices of labels and categories took; NULL if none is left';
-COMMENT ON COLUMN race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';
-COMMENT ON COLUMN race_budget_status.last_charged_by IS 'the role that charged it last';
-COMMENT ON COLUMN race_budget_status.last_charged_at IS 'and when';
+COMMENT ON COLUMN @extschema@.race_budget_status.budget IS 'the name of the budget';
+COMMENT ON COLUMN @extschema@.race_budget_status.datasets IS 'the datasets that share it';
+COMMENT ON COLUMN @extschema@.race_budget_status.epsilon_left IS 'what is left of epsilon; NULL with zcdp accounting';
+COMMENT ON COLUMN @extschema@.race_budget_status.epsilon_limit IS 'what all releases together may cost in epsilon';
+COMMENT ON COLUMN @extschema@.race_budget_status.delta_left IS 'what is left of delta; NULL with zcdp accounting';
+COMMENT ON COLUMN @extschema@.race_budget_status.delta_limit IS 'what they may cost in delta';
+COMMENT ON COLUMN @extschema@.race_budget_status.rho_left IS 'what is left of rho; NULL with basic accounting';
+COMMENT ON COLUMN @extschema@.race_budget_status.rho_limit IS 'the rho that both limits allow; NULL with basic accounting';
+COMMENT ON COLUMN @extschema@.race_budget_status.charges IS 'how many releases were charged';
+COMMENT ON COLUMN @extschema@.race_budget_status.accounting IS 'what charges are held to: basic or zcdp';
+COMMENT ON COLUMN @extschema@.race_budget_status.spent_epsilon IS 'the sum of the epsilons that were charged';
+COMMENT ON COLUMN @extschema@.race_budget_status.spent_delta IS 'the sum of the deltas';
+COMMENT ON COLUMN @extschema@.race_budget_status.spent_rho IS 'the sum of rho';
+COMMENT ON COLUMN @extschema@.race_budget_status.spent_zcdp_epsilon IS 'the epsilon that spent_rho implies at delta_limit, less the delta that choices of labels and categories took; NULL if none is left';
+COMMENT ON COLUMN @extschema@.race_budget_status.tables IS 'the private tables that belong to it, by all names that they have had';
+COMMENT ON COLUMN @extschema@.race_budget_status.last_charged_by IS 'the role that charged it last';
+COMMENT ON COLUMN @extschema@.race_budget_status.last_charged_at IS 'and when';

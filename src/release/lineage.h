@@ -12,6 +12,7 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
+#include "release/ledger.h"
 #include "release/mutable.h"
 
 /*
@@ -46,17 +47,16 @@ extern List *race_calls_list(const RaceCalls *calls);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Return the first function that is neither in pg_catalog nor of an extension, and of this
- * owner, nor among other calls, or InvalidOid.
+ * Return the first function that is neither in pg_catalog nor of the extension of the ledger or its library, and
+ * of their owner, nor among other calls, or InvalidOid.
  */
-extern Oid	race_calls_besides(const RaceCalls *calls, Oid extension, Oid owner,
-							   const RaceCalls *others);
+extern Oid	race_calls_besides(const RaceCalls *calls, const RaceLedger *ledger, const RaceCalls *others);
 
 /*
- * Return the first function whose owner may not act for a role, or InvalidOid; of pg_catalog and of the extension no
+ * Return the first function whose owner may not act for a role, or InvalidOid; of pg_catalog and of ours no
  * function is looked at.
  */
-extern Oid	race_calls_of_others(const RaceCalls *calls, Oid extension, Oid role);
+extern Oid	race_calls_of_others(const RaceCalls *calls, const RaceLedger *ledger, Oid role);
 
 /*
  * Which tables a relation is made of, and whether each of its rows belongs to

@@ -16,6 +16,8 @@
 #include "utils/varlena.h"
 
 #include "release/names.h"
+#include "sketch/snapshot_key.h"
+#include "sketch/text.h"
 
 bool
 race_named_is(const RaceNamed *named, const char *name)

@@ -10,7 +10,7 @@
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
 
-#include "sketch/server.h"
+#include "sketch/snapshot_key.h"
 
 /* The schema of the ledger, and of all routines that users do not call */
 #define RACE_SCHEMA	"_racepriv"
@@ -18,9 +18,9 @@
 /* A name that was looked up */
 typedef struct RaceNamed
 {
-	char	   *name;			/* or NULL, before the first one */
-	Oid			role;			/* that asked for it */
-	RaceSnapshotKey key;
+	char	   *name;			/* name, or NULL before the first one */
+	Oid			role;			/* role that looked it up */
+	RaceSnapshotKey key;		/* snapshot that it was looked up in */
 } RaceNamed;
 
 /* Would a look at this name find now what was found last? */
@@ -29,13 +29,13 @@ extern bool race_named_is(const RaceNamed *named, const char *name);
 /* Remember what was found now; the name is copied. */
 extern void race_named_set(RaceNamed *named, const char *name, MemoryContext context);
 
-/* The name that is most like another one; NULL if none of n is like it */
+/* Return the one of n names that is most like another one; NULL if none is like it. */
 extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
 
-/* The table that a text names; 42P01 if there is none */
+/* Return the table that a text names; raise 42P01 if there is none. */
 extern Oid	race_table_named(const text *name);
 
-/* The number of a column of a relation; 42703 if there is none of this name */
+/* Return the number of a column of a relation; raise 42703 if there is none of this name. */
 extern AttrNumber race_column_number(Oid relation, const char *name);
 
 /* A query over tables of other servers may look names up there, in vain. */

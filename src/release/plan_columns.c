@@ -18,14 +18,20 @@
 #include "choice/choose_tables.h"
 #include "hash/contingency.h"
 #include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "hash/params.h"
+#include "hash/quantiles.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
 #include "release/columns_measured.h"
 #include "release/dataset.h"
 #include "release/ledger.h"
 #include "release/release_plan.h"
 #include "release/terms.h"
+#include "sketch/params_type.h"
+#include "sketch/result.h"
+#include "sketch/text.h"
+#include "choice/select_tables.h"
+#include "release/request.h"
 
 PG_FUNCTION_INFO_V1(race_plan);
 
@@ -248,7 +254,7 @@ add_lines(ColumnsPlan *plan, double epsilon)
 		triples += select->table[k].third != select->table[k].second;
 	}
 	add_line(plan, "tables of two columns", (int) select->measured - triples, "tables, if all depend on each other");
-	if (counted->asked > 0)
+	if (counted->workload_triples > 0)
 		add_line(plan, "tables of three columns", triples, "tables, if all depend on each other");
 	add_line(plan, "counters", counted->counters, "counters while data are read");
 	add_line(plan, "memory", counted->megabytes, "MB, at most");
@@ -329,7 +335,7 @@ prepare_simulation(ColumnsPlan *plan)
 	}
 	plan->counts = palloc(groups * sizeof(int64));
 	/* of pairs, and of tables that are asked for: others of three columns are taken to follow from their pairs */
-	for (int i = 0; i < plan->counted.pairs + plan->counted.asked; i++)
+	for (int i = 0; i < plan->counted.pairs + plan->counted.workload_triples; i++)
 		plan->scores[i] = counts_of(plan, DEPENDENCE);
 }
 

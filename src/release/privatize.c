@@ -13,23 +13,30 @@
 #include "utils/memutils.h"
 #include "utils/array.h"
 
-#include "hash/contingency.h"
-#include "hash/loss_rows.h"
 #include "privacy/noise.h"
-#include "release/privatize.h"
-#include "sketch/server.h"
-#include "sketch/sketch.h"
-#include "privacy/sampler.h"
-#include "choice/plan.h"
-#include "hash/kind.h"
 #include "privacy/release_request.h"
+#include "privacy/sampler.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/loss_rows.h"
+#include "hash/params.h"
+#include "sketch/argument.h"
+#include "sketch/params_draft.h"
+#include "sketch/params_type.h"
+#include "sketch/random.h"
+#include "sketch/result.h"
+#include "sketch/sketch.h"
+#include "sketch/text.h"
 #include "choice/choose_tables.h"
+#include "choice/plan.h"
 #include "choice/release_kind.h"
+#include "release/privatize.h"
 
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What it draws, and what of that depends on data: choice/plan.c.  All else, errors included, depends on
+ * What it draws, and what of that depends on data: releases.c.  All else, errors included, depends on
  * the arguments and public parameters alone.
  */
 
@@ -99,7 +106,7 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
-		sketch->params->coarser = (uint8) plan->products.coarser;
+		sketch->params->moments.coarser = (uint8) plan->products.coarser;
 	return sketch;
 }
 
@@ -524,39 +531,4 @@ race_compose_final(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(basic));
 	race_row_add(&row, Float8GetDatum(zcdp));
 	PG_RETURN_DATUM(race_row_datum(&row));
-}
-
-/*
- * The source of all noise: PostgreSQL's strong random numbers.
- */
-
-static void
-fill(void *arg, uint8_t *bytes, size_t size)
-{
-	(void) arg;
-	if (!pg_strong_random(bytes, size))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random numbers for noise")));
-}
-
-RaceRandom *
-race_strong_random(void)
-{
-	static RaceRandom random = {fill, NULL, 0, {0}};
-	static int	owner = 0;
-
-	/* a process must never use bytes that its parent may use as well */
-	if (owner != MyProcPid)
-	{
-		random.left = 0;
-		owner = MyProcPid;
-	}
-	return &random;
-}
-
-uint64_t
-race_random_id(void)
-{
-	return 1 + race_random_below(race_strong_random(), PG_UINT64_MAX);
 }

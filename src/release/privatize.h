@@ -9,9 +9,9 @@
 
 #include "fmgr.h"
 
-#include "hash/contingency.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
+#include "hash/contingency.h"
+#include "hash/params.h"
 #include "sketch/sketch.h"
 #include "choice/plan.h"
 #include "privacy/release_request.h"
@@ -59,14 +59,5 @@ extern void race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *num
 
 /* race_privatize() of both halves of race_build_value */
 extern Datum race_privatize_pair(PG_FUNCTION_ARGS);
-
-/*
- * The source of all noise: bytes from pg_strong_random, buffered in this process.  Nothing in SQL can
- * seed it.  Raises an error when the operating system has none.
- */
-extern RaceRandom *race_strong_random(void);
-
-/* Return a random number above 0 that no other value has. */
-extern uint64_t race_random_id(void);
 
 #endif

@@ -1,54 +1,54 @@
 -- ------------------------------------------------------------------------
 -- Plan before you spend, and add up what was spent
 
-CREATE TYPE _racepriv.race_privacy_cost_result AS (
+CREATE TYPE race_privacy_cost_result AS (
 	mechanism text, rows int, pure_epsilon float8, epsilon float8, delta float8, rho float8,
 	counter_noise_stddev float8, count_noise_stddev float8,
 	kernel_sum_noise_stddev float8, kernel_density_stddev float8);
-COMMENT ON TYPE _racepriv.race_privacy_cost_result IS 'the result of race_privacy_cost';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian; or Wishart, of moments';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.rows IS 'how many rows the release would have';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace or Wishart noise; NULL for Gaussian noise';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.epsilon IS 'the true epsilon at delta, rounded up';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.delta IS 'the delta';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, in each sum or product of scaled columns (race_info)';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.count_noise_stddev IS 'the standard deviation of the noise in the count';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum; NULL for moments, as what follows';
-COMMENT ON COLUMN _racepriv.race_privacy_cost_result.kernel_density_stddev IS 'the standard deviation to expect of a kernel density, if the number of records is given';
+COMMENT ON TYPE race_privacy_cost_result IS 'the result of race_privacy_cost';
+COMMENT ON COLUMN race_privacy_cost_result.mechanism IS 'the noise: discrete Laplace or discrete Gaussian; or Wishart, of moments';
+COMMENT ON COLUMN race_privacy_cost_result.rows IS 'how many rows the release would have';
+COMMENT ON COLUMN race_privacy_cost_result.pure_epsilon IS 'the true epsilon of Laplace or Wishart noise; NULL for Gaussian noise';
+COMMENT ON COLUMN race_privacy_cost_result.epsilon IS 'the true epsilon at delta, rounded up';
+COMMENT ON COLUMN race_privacy_cost_result.delta IS 'the delta';
+COMMENT ON COLUMN race_privacy_cost_result.rho IS 'the cost in zero-concentrated differential privacy (zCDP)';
+COMMENT ON COLUMN race_privacy_cost_result.counter_noise_stddev IS 'the standard deviation of the noise in each counter, in records; of moments, in each sum or product of scaled columns (race_info)';
+COMMENT ON COLUMN race_privacy_cost_result.count_noise_stddev IS 'the standard deviation of the noise in the count';
+COMMENT ON COLUMN race_privacy_cost_result.kernel_sum_noise_stddev IS 'the standard deviation of the noise in a kernel sum; NULL for moments, as what follows';
+COMMENT ON COLUMN race_privacy_cost_result.kernel_density_stddev IS 'the standard deviation to expect of a kernel density, if the number of records is given';
 
 CREATE FUNCTION race_privacy_cost(
 	params race_params, epsilon float8, delta float8 DEFAULT 0,
 	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', records float8 DEFAULT NULL,
 	fit boolean DEFAULT false)
-	RETURNS _racepriv.race_privacy_cost_result AS 'MODULE_PATHNAME'
+	RETURNS race_privacy_cost_result AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_privacy_cost(race_params, float8, float8, int, int, text, float8, boolean) IS
 	'what race_privatize with these arguments would cost: true cost, noise, and the expected error of a kernel density. It looks at no data. Errors: 22023 where rows would be chosen from data, others as in race_privatize';
 
-CREATE TYPE _racepriv.race_compose_result AS (
+CREATE TYPE race_compose_result AS (
 	releases bigint, accounting text, epsilon float8, delta float8, rho float8,
 	basic_epsilon float8, zcdp_epsilon float8);
-COMMENT ON TYPE _racepriv.race_compose_result IS
+COMMENT ON TYPE race_compose_result IS
 	'what several releases cost together';
-COMMENT ON COLUMN _racepriv.race_compose_result.releases IS 'how many releases there are';
-COMMENT ON COLUMN _racepriv.race_compose_result.accounting IS 'which composition gives the smaller epsilon: basic or zCDP';
-COMMENT ON COLUMN _racepriv.race_compose_result.epsilon IS 'the smaller of basic_epsilon and zcdp_epsilon';
-COMMENT ON COLUMN _racepriv.race_compose_result.delta IS 'the delta that epsilon holds at';
-COMMENT ON COLUMN _racepriv.race_compose_result.rho IS 'the sum of rho';
-COMMENT ON COLUMN _racepriv.race_compose_result.basic_epsilon IS 'the sum of epsilons; Infinity if the deltas add up to more than delta';
-COMMENT ON COLUMN _racepriv.race_compose_result.zcdp_epsilon IS 'the epsilon that rho implies at delta; Infinity if delta is 0';
+COMMENT ON COLUMN race_compose_result.releases IS 'how many releases there are';
+COMMENT ON COLUMN race_compose_result.accounting IS 'which composition gives the smaller epsilon: basic or zCDP';
+COMMENT ON COLUMN race_compose_result.epsilon IS 'the smaller of basic_epsilon and zcdp_epsilon';
+COMMENT ON COLUMN race_compose_result.delta IS 'the delta that epsilon holds at';
+COMMENT ON COLUMN race_compose_result.rho IS 'the sum of rho';
+COMMENT ON COLUMN race_compose_result.basic_epsilon IS 'the sum of epsilons; Infinity if the deltas add up to more than delta';
+COMMENT ON COLUMN race_compose_result.zcdp_epsilon IS 'the epsilon that rho implies at delta; Infinity if delta is 0';
 
-CREATE FUNCTION _racepriv._race_compose_step(internal, VARIADIC float8[]) RETURNS internal
+CREATE FUNCTION _race_compose_step(internal, VARIADIC float8[]) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_compose_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_compose_final(internal) RETURNS _racepriv.race_compose_result
+CREATE FUNCTION _race_compose_final(internal) RETURNS race_compose_result
 	AS 'MODULE_PATHNAME', 'race_compose_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_compose_step(internal, float8[]) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_compose_final(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION _race_compose_step(internal, float8[]) IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_compose_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_compose(VARIADIC costs float8[]) (
-	SFUNC = _racepriv._race_compose_step, STYPE = internal, FINALFUNC = _racepriv._race_compose_final,
+	SFUNC = _race_compose_step, STYPE = internal, FINALFUNC = _race_compose_final,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_compose(float8[]) IS
@@ -88,47 +88,30 @@ COMMENT ON TYPE race_value_sketches IS
 COMMENT ON COLUMN race_value_sketches.lower IS 'has of each record the share (value_upper - value) / (value_upper - value_lower)';
 COMMENT ON COLUMN race_value_sketches.upper IS 'has the rest';
 
-CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
+CREATE FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 50;
 REVOKE EXECUTE ON FUNCTION
-	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) FROM PUBLIC;
-CREATE FUNCTION _racepriv._race_build_value_combine(internal, internal) RETURNS internal
+	_race_build_value_step(internal, race_params, "any", float8, float8, float8) FROM PUBLIC;
+CREATE FUNCTION _race_build_value_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-CREATE FUNCTION _racepriv._race_build_value_serialize(internal) RETURNS bytea
+CREATE FUNCTION _race_build_value_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_build_value_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-CREATE FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) RETURNS internal
+CREATE FUNCTION _race_build_value_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'race_build_value_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-CREATE FUNCTION _racepriv._race_build_value_final(internal) RETURNS race_value_sketches
+CREATE FUNCTION _race_build_value_final(internal) RETURNS race_value_sketches
 	AS 'MODULE_PATHNAME', 'race_build_value_final' LANGUAGE C VOLATILE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
-COMMENT ON FUNCTION _racepriv._race_build_value_combine(internal, internal) IS 'aggregate combine function';
-COMMENT ON FUNCTION _racepriv._race_build_value_serialize(internal) IS 'aggregate serialization function';
-COMMENT ON FUNCTION _racepriv._race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
-COMMENT ON FUNCTION _racepriv._race_build_value_final(internal) IS 'aggregate final function';
-
-CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
-REVOKE EXECUTE ON FUNCTION
-	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) IS 'aggregate transition function';
-
-CREATE AGGREGATE _racepriv._race_build_value_weighted(
-	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight "any", weight_max int, weight_bits int) (
-	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
-	FINALFUNC = _racepriv._race_build_value_final,
-	COMBINEFUNC = _racepriv._race_build_value_combine,
-	SERIALFUNC = _racepriv._race_build_value_serialize, DESERIALFUNC = _racepriv._race_build_value_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, "any", int, int) IS
-	'race_build_value of a release with weights';
+COMMENT ON FUNCTION _race_build_value_step(internal, race_params, "any", float8, float8, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION _race_build_value_combine(internal, internal) IS 'aggregate combine function';
+COMMENT ON FUNCTION _race_build_value_serialize(internal) IS 'aggregate serialization function';
+COMMENT ON FUNCTION _race_build_value_deserialize(bytea, internal) IS 'aggregate deserialization function';
+COMMENT ON FUNCTION _race_build_value_final(internal) IS 'aggregate final function';
 
 CREATE AGGREGATE race_build_value(
 	params race_params, x "any", value float8, value_lower float8, value_upper float8) (
-	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
-	FINALFUNC = _racepriv._race_build_value_final,
-	COMBINEFUNC = _racepriv._race_build_value_combine,
-	SERIALFUNC = _racepriv._race_build_value_serialize, DESERIALFUNC = _racepriv._race_build_value_deserialize,
+	SFUNC = _race_build_value_step, STYPE = internal, SSPACE = 2097152,
+	FINALFUNC = _race_build_value_final,
+	COMBINEFUNC = _race_build_value_combine,
+	SERIALFUNC = _race_build_value_serialize, DESERIALFUNC = _race_build_value_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE race_build_value(race_params, "any", float8, float8, float8) IS

@@ -34,15 +34,21 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
+#include "hash/kernel.h"
 #include "hash/moment_sums.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
 #include "release/columns.h"
 #include "release/columns_measured.h"
 #include "release/dataset.h"
 #include "release/describe.h"
 #include "release/excluded.h"
+#include "hash/params.h"
+#include "sketch/compat.h"
+#include "sketch/params_draft.h"
+#include "sketch/params_type.h"
+#include "sketch/progress.h"
+#include "sketch/text.h"
 #include "release/ledger.h"
 #include "release/read.h"
 #include "release/relations.h"
@@ -585,7 +591,7 @@ check_limits(const RaceReleaseTerms *terms)
 		const double *upper = race_array(part, RACE_ARRAY_UPPER);
 		const double *scales = race_array(part, RACE_ARRAY_BANDWIDTHS);
 
-		if (part->kernel != RACE_KERNEL_L2 && part->kernel != RACE_KERNEL_L1)
+		if ((race_kernel_type(part->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0)
 			continue;
 		if ((lower == NULL) != (upper == NULL))
 			ereport(ERROR,

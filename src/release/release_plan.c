@@ -26,7 +26,6 @@
 
 #include "sketch/authority.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
 #include "release/privatize.h"
 #include "release/expression.h"
 #include "release/ledger.h"
@@ -35,6 +34,9 @@
 #include "release/release_plan.h"
 #include "release/settings.h"
 #include "release/template.h"
+#include "sketch/params_parse.h"
+#include "sketch/params_type.h"
+#include "sketch/text.h"
 
 /* Who may read nothing of a relation learns nothing of it here. */
 void
@@ -322,7 +324,7 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
 static void
 check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
 {
-	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger->extension, plan->role) : InvalidOid;
+	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
 
 	if (OidIsValid(function))
 		refuse_of_others(terms, plan->role, "function", format_procedure_qualified(function));
@@ -353,11 +355,12 @@ race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceD
 	race_authority_begin(&before, plan->role);
 	plan->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
-	race_dataset_check(ledger, dataset, plan->lineage->private_tables);
+	race_dataset_check_tables(ledger, dataset, plan->lineage->private_tables);
 	if (terms->kept.series != 0)
 		race_series_check_again(ledger, terms, dataset);
 	if (terms->kept.series != 0 && dataset->unit_column != NULL)
 		plan->units = race_units_create();
+	race_dataset_check_meant(dataset);
 	check_types_taken_over(terms, plan);
 	race_template_analyze(ledger, terms, plan);
 	check_calls_taken_over(ledger, terms, plan);

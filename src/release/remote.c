@@ -361,13 +361,17 @@ reads_distributed(Node *node, void *context)
 
 /* --------------------------------------------------------------- functions */
 
+/* Is a function the one of this name that an extension has? */
 static bool
-is_ours(Oid function, const char *name)
+is_of(Oid function, const char *name, const char *extension)
 {
 	char	   *found = get_func_name(function);
+	Oid			owner;
 
-	return found != NULL && strcmp(found, name) == 0 &&
-		getExtensionOfObject(ProcedureRelationId, function) == get_extension_oid("racepriv", true);
+	if (found == NULL || strcmp(found, name) != 0)
+		return false;
+	owner = getExtensionOfObject(ProcedureRelationId, function);
+	return OidIsValid(owner) && owner == get_extension_oid(extension, true);
 }
 
 /* An aggregate that Citus would call in parts, and could not */
@@ -379,7 +383,7 @@ is_build(Node *node)
 	return IsA(node, Aggref) && list_length(aggref->args) == 2 &&
 		aggref->aggdistinct == NIL && aggref->aggorder == NIL &&
 		lsecond_oid(aggref->aggargtypes) != UNKNOWNOID &&
-		is_ours(aggref->aggfnoid, "race_build");
+		is_of(aggref->aggfnoid, "race_build", "racepriv");
 }
 
 /* A release that is the same for the whole query */
@@ -388,7 +392,7 @@ is_released(Node *node)
 {
 	ListCell   *cell;
 
-	if (!IsA(node, FuncExpr) || !is_ours(((FuncExpr *) node)->funcid, "race_released"))
+	if (!IsA(node, FuncExpr) || !is_of(((FuncExpr *) node)->funcid, "race_released", "racepriv_release"))
 		return false;
 	foreach(cell, ((FuncExpr *) node)->args)
 		if (!IsA(lfirst(cell), Const) && !IsA(lfirst(cell), Param))

@@ -9,6 +9,14 @@
 
 #include "sketch/sketch.h"
 #include "release/ledger.h"
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "privacy/release_request.h"
+#include "sketch/domain.h"
+#include "choice/domain_choice.h"
+#include "release/lineage.h"
+#include "release/privatize.h"
+#include "release/series_units.h"
 
 /* The arguments of race_release_sketch, in the order of its signature, then those of race_release alone */
 typedef enum RaceArgument

@@ -1,27 +1,4 @@
 -- ------------------------------------------------------------------------
--- What bodies of functions call by the names that users know
-
-DO $$
-DECLARE
-	called CONSTANT name[] := '{race_info,race_released,race_quantile,race_modes,race_points,race_typicality,race_distance,race_label}';
-	path CONSTANT text := pg_catalog.current_setting('search_path');
-	f record;
-BEGIN
-	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-	FOR f IN SELECT p.oid, p.proname, pg_get_function_identity_arguments(p.oid) AS arguments
-		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-			JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'racepriv' AND e.extnamespace = p.pronamespace
-			JOIN pg_language l ON l.oid = p.prolang AND (l.lanname = 'c' OR p.proname = 'race_label')
-		WHERE d.refclassid = 'pg_extension'::regclass AND p.proname = ANY (called)
-		ORDER BY p.oid
-	LOOP
-		EXECUTE regexp_replace(pg_get_functiondef(f.oid), '^(.*?)FUNCTION .*?\(', format('\1FUNCTION _racepriv.%I(', '_' || f.proname));
-		EXECUTE format('COMMENT ON FUNCTION _racepriv.%I(%s) IS %L', '_' || f.proname, f.arguments, f.proname || ', for bodies of functions');
-	END LOOP;
-	PERFORM set_config('search_path', path, true);
-END $$;
-
--- ------------------------------------------------------------------------
 -- Rights.  Default privileges may have given some on what was just made to other roles.
 
 DO $$
@@ -34,7 +11,7 @@ BEGIN
 		WITH made AS (
 			SELECT d.classid, d.objid FROM pg_depend d
 			WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
-				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+				AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv_release')
 				AND ROW(d.classid, d.objid)::text <> ALL (current_setting('racepriv_script.members')::text[]))
 		SELECT DISTINCT CASE o.type WHEN 'ROUTINE' THEN objid::regprocedure::text WHEN 'TYPE' THEN objid::regtype::text
 				WHEN 'SCHEMA' THEN objid::regnamespace::text ELSE objid::regclass::text END AS name,

@@ -14,8 +14,8 @@
 #include "utils/tuplestore.h"
 #include "utils/uuid.h"
 
-#include "sketch/server.h"
 #include "release/settings.h"
+#include "release/read.h"
 #include "release/series_units.h"
 
 #define TAKEN_UNITS		"race_taken_units"

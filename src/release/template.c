@@ -22,7 +22,6 @@
 #include "utils/uuid.h"
 
 #include "sketch/domain.h"
-#include "sketch/params.h"
 #include "sketch/record.h"
 #include "release/expression.h"
 #include "release/ledger.h"
@@ -321,7 +320,7 @@ kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char 
 static char *
 template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms, const ValueText *value)
 {
-	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
+	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
 	const char *label = RaceLabelsArePrivate(terms) ? "CASE WHEN good.label = ANY ($2) THEN good.label ELSE '" RACE_OTHER "' END" : "good.label";
 	const char *declared = RaceLabelsArePrivate(terms) ? "good.label IS NOT NULL" : "($2 IS NULL OR good.label = ANY ($2))";
 	bool		labels = terms->kept.label != NULL;
@@ -366,7 +365,7 @@ static char *
 parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms, const ValueText *value,
 		   List *parts, bool labels)
 {
-	const char *schema = quote_identifier(get_namespace_name(ledger->public_schema));
+	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
 	const char *group = labels ? " GROUP BY 1" : "";
 	StringInfoData text;
 	ListCell   *cell;
@@ -397,7 +396,7 @@ innermost(Query *query)
 }
 
 /*
- * Names of the template are found in the schema that the extension was created in.  Whoever
+ * Names of the template are found in the schema of racepriv.  Whoever
  * owns it may rename it, and may create functions there whose arguments fit better than those
  * of ours.
  */
@@ -408,7 +407,7 @@ check_template(const RaceLedger *ledger, const RaceReleasePlan *plan, Query *que
 	Oid			other;
 
 	race_calls_add(&calls, (Node *) query);
-	other = race_calls_besides(&calls, ledger->extension, ledger->owner, &plan->calls);
+	other = race_calls_besides(&calls, ledger, &plan->calls);
 	if (OidIsValid(other))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -17,7 +17,6 @@
 
 #include "hash/moment_sums.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
 #include "release/privatize.h"
 #include "privacy/series.h"
 #include "privacy/wishart.h"
@@ -25,6 +24,9 @@
 #include "release/column_source.h"
 #include "release/shown.h"
 #include "release/terms.h"
+#include "sketch/params_draft.h"
+#include "sketch/params_text.h"
+#include "sketch/params_type.h"
 
 bool		(*race_release_can_fit) (const RaceParams *params);
 Datum		(*race_release_fit) (Datum sketch);
@@ -474,11 +476,11 @@ prepare_moments(const RaceDataset *dataset, RaceReleaseTerms *terms)
 				 errdetail("The parameters are %s.", race_params_brief(terms->params))));
 	if (pure_is_better(dataset, terms, terms->params, terms->params))
 		terms->kept.delta = 0;
-	else if (terms->params->clip == 0 && terms->kept.delta == 0 &&
+	else if (terms->params->moments.clip == 0 && terms->kept.delta == 0 &&
 			 race_moments_columns(terms->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
+		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.moments.clip = RACE_CLIP_ABSOLUTE;
 	}
 }
 

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "sketch/domain.h"
-#include "sketch/params.h"
 #include "release/dataset.h"
 #include "release/request.h"
 

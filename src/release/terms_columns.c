@@ -18,12 +18,13 @@
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "sketch/domain.h"
-#include "sketch/params.h"
-#include "sketch/server.h"
 #include "hash/moment_sums.h"
 #include "release/columns.h"
 #include "release/columns_measured.h"
 #include "release/terms_columns.h"
+#include "sketch/params_draft.h"
+#include "sketch/params_type.h"
+#include "sketch/text.h"
 
 /* Let the release be of columns that were looked up. */
 static void

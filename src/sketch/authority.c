@@ -9,7 +9,7 @@
 #include "utils/guc.h"
 
 #include "sketch/authority.h"
-#include "sketch/server.h"
+#include "sketch/compat.h"
 
 Oid
 race_authority_of(Oid caller, Oid owner)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -26,8 +27,8 @@
 #include "utils/uuid.h"
 
 #include "hash/contingency.h"
+#include "sketch/argument.h"
 #include "sketch/domain.h"
-#include "sketch/server.h"
 
 /*
  * Types.

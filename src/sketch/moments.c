@@ -10,9 +10,12 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
+#include "hash/kernel.h"
+#include "hash/params.h"
 #include "sketch/moments.h"
-#include "sketch/server.h"
 #include "hash/kind.h"
+#include "sketch/result.h"
+#include "sketch/rows_cache.h"
 
 /*
  * What answers from moments need: the matrix of sums and products, and its noise.
@@ -45,8 +48,8 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	RaceView	view;
 	const RaceNoise *noise;
 
-	race_sketch_view_kernel(value, RACE_KERNEL_MOMENTS,
-							"Build it with parameters of race_moment_params.", &view);
+	race_sketch_view_kind(value, RACE_KIND_MOMENTS,
+						  "Build it with parameters of race_moment_params.", &view);
 	noise = &view.header->noise;
 	race_check_askable(noise);
 	memset(moments, 0, sizeof(RaceMoments));
@@ -63,10 +66,10 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	moments->dims = view.params->dims;
 	moments->lower = race_array(view.params, RACE_ARRAY_LOWER);
 	moments->upper = race_array(view.params, RACE_ARRAY_UPPER);
-	moments->norm = view.params->norm;
-	moments->features = view.params->features;
+	moments->norm = view.params->moments.norm;
+	moments->features = view.params->moments.features;
 	moments->inputs = race_moments_inputs(view.params);
-	moments->targets = view.params->targets;
+	moments->targets = view.params->moments.targets;
 	moments->transform = race_array(view.params, RACE_ARRAY_MATRIX);
 	moments->offset = race_array(view.params, RACE_ARRAY_OFFSET);
 }

@@ -12,8 +12,9 @@
 
 #include "postgres.h"
 
-#include "sketch/server.h"
 #include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "sketch/rows_cache.h"
 #include "sketch/sketch.h"
 
 typedef struct RaceMoments

@@ -3,26 +3,26 @@
 
 CREATE TYPE race_params;
 
-CREATE FUNCTION _racepriv._race_params_in(cstring) RETURNS race_params
+CREATE FUNCTION _race_params_in(cstring) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_out(race_params) RETURNS cstring
+CREATE FUNCTION _race_params_out(race_params) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'race_params_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_recv(internal) RETURNS race_params
+CREATE FUNCTION _race_params_recv(internal) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_send(race_params) RETURNS bytea
+CREATE FUNCTION _race_params_send(race_params) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'race_params_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE race_params (
-	INPUT = _racepriv._race_params_in, OUTPUT = _racepriv._race_params_out,
-	RECEIVE = _racepriv._race_params_recv, SEND = _racepriv._race_params_send,
+	INPUT = _race_params_in, OUTPUT = _race_params_out,
+	RECEIVE = _race_params_recv, SEND = _race_params_send,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 COMMENT ON TYPE race_params IS
 	'the parameters of a RACE sketch: kernel, row functions and shape. The text form is l2(dims=3, bandwidth=5, power=1, rows=1024, range=1024, seed=0), and for a product of kernels l2(dims=2) * match(dims=3)';
-COMMENT ON FUNCTION _racepriv._race_params_in(cstring) IS 'I/O';
-COMMENT ON FUNCTION _racepriv._race_params_out(race_params) IS 'I/O';
-COMMENT ON FUNCTION _racepriv._race_params_recv(internal) IS 'I/O';
-COMMENT ON FUNCTION _racepriv._race_params_send(race_params) IS 'I/O';
+COMMENT ON FUNCTION _race_params_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION _race_params_out(race_params) IS 'I/O';
+COMMENT ON FUNCTION _race_params_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION _race_params_send(race_params) IS 'I/O';
 
 CREATE TYPE race_transform AS (matrix float8[], "offset" float8[]);
 COMMENT ON TYPE race_transform IS
@@ -39,71 +39,71 @@ CREATE FUNCTION race_params(
 	transform race_transform DEFAULT NULL, cells float8[] DEFAULT NULL,
 	nulls text DEFAULT NULL,
 	radius float8 DEFAULT NULL, query_radius float8 DEFAULT NULL)
-	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_new'
+	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8, float8) IS
 	'the parameters of a sketch: kernel, length and bandwidth of records, rows and range of counters, public bounds and transforms. Each is described in doc/reference.md. Error 22023 for values that do not go together';
 
-CREATE FUNCTION _racepriv._race_params_multiply(race_params, race_params) RETURNS race_params
+CREATE FUNCTION _race_params_multiply(race_params, race_params) RETURNS race_params
 	AS 'MODULE_PATHNAME', 'race_params_multiply' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_params_multiply(race_params, race_params) IS 'implementation of * operator';
+COMMENT ON FUNCTION _race_params_multiply(race_params, race_params) IS 'implementation of * operator';
 CREATE OPERATOR * (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_multiply
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_multiply
 );
 COMMENT ON OPERATOR * (race_params, race_params) IS
 	'the product of up to 4 kernels, for records ROW(x, c) with a value for each. Both sides have the same rows, range and seed (22023). Multiply from left to right';
 
-CREATE FUNCTION _racepriv._race_params_eq(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _race_params_eq(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_ne(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _race_params_ne(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_lt(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _race_params_lt(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_le(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _race_params_le(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_gt(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _race_params_gt(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_ge(race_params, race_params) RETURNS boolean
+CREATE FUNCTION _race_params_ge(race_params, race_params) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_params_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_cmp(race_params, race_params) RETURNS int
+CREATE FUNCTION _race_params_cmp(race_params, race_params) RETURNS int
 	AS 'MODULE_PATHNAME', 'race_params_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_hash(race_params) RETURNS int
+CREATE FUNCTION _race_params_hash(race_params) RETURNS int
 	AS 'MODULE_PATHNAME', 'race_params_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) RETURNS bigint
+CREATE FUNCTION _race_params_hash_extended(race_params, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'race_params_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_params_eq(race_params, race_params) IS 'implementation of = operator';
-COMMENT ON FUNCTION _racepriv._race_params_ne(race_params, race_params) IS 'implementation of <> operator';
-COMMENT ON FUNCTION _racepriv._race_params_lt(race_params, race_params) IS 'implementation of < operator';
-COMMENT ON FUNCTION _racepriv._race_params_le(race_params, race_params) IS 'implementation of <= operator';
-COMMENT ON FUNCTION _racepriv._race_params_gt(race_params, race_params) IS 'implementation of > operator';
-COMMENT ON FUNCTION _racepriv._race_params_ge(race_params, race_params) IS 'implementation of >= operator';
-COMMENT ON FUNCTION _racepriv._race_params_cmp(race_params, race_params) IS 'less-equal-greater';
-COMMENT ON FUNCTION _racepriv._race_params_hash(race_params) IS 'hash';
-COMMENT ON FUNCTION _racepriv._race_params_hash_extended(race_params, bigint) IS 'hash';
+COMMENT ON FUNCTION _race_params_eq(race_params, race_params) IS 'implementation of = operator';
+COMMENT ON FUNCTION _race_params_ne(race_params, race_params) IS 'implementation of <> operator';
+COMMENT ON FUNCTION _race_params_lt(race_params, race_params) IS 'implementation of < operator';
+COMMENT ON FUNCTION _race_params_le(race_params, race_params) IS 'implementation of <= operator';
+COMMENT ON FUNCTION _race_params_gt(race_params, race_params) IS 'implementation of > operator';
+COMMENT ON FUNCTION _race_params_ge(race_params, race_params) IS 'implementation of >= operator';
+COMMENT ON FUNCTION _race_params_cmp(race_params, race_params) IS 'less-equal-greater';
+COMMENT ON FUNCTION _race_params_hash(race_params) IS 'hash';
+COMMENT ON FUNCTION _race_params_hash_extended(race_params, bigint) IS 'hash';
 
 CREATE OPERATOR = (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_eq,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_eq,
 	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel,
 	HASHES, MERGES
 );
 CREATE OPERATOR <> (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ne,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
 CREATE OPERATOR < (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_lt,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_lt,
 	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_le,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_le,
 	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_gt,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_gt,
 	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
-	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _racepriv._race_params_ge,
+	LEFTARG = race_params, RIGHTARG = race_params, FUNCTION = _race_params_ge,
 	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 COMMENT ON OPERATOR = (race_params, race_params) IS 'equal: sketches with these parameters can be merged';
@@ -115,11 +115,11 @@ COMMENT ON OPERATOR >= (race_params, race_params) IS 'greater than or equal';
 
 CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING btree AS
 	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
-	FUNCTION 1 _racepriv._race_params_cmp(race_params, race_params);
+	FUNCTION 1 _race_params_cmp(race_params, race_params);
 CREATE OPERATOR CLASS race_params_ops DEFAULT FOR TYPE race_params USING hash AS
 	OPERATOR 1 =,
-	FUNCTION 1 _racepriv._race_params_hash(race_params),
-	FUNCTION 2 _racepriv._race_params_hash_extended(race_params, bigint);
+	FUNCTION 1 _race_params_hash(race_params),
+	FUNCTION 2 _race_params_hash_extended(race_params, bigint);
 COMMENT ON OPERATOR CLASS race_params_ops USING btree IS 'order of race_params: kernel, dims, bandwidth, power, rows, range, seed, sequence, rehash, then what else differs';
 COMMENT ON OPERATOR FAMILY race_params_ops USING btree IS 'order of race_params';
 COMMENT ON OPERATOR CLASS race_params_ops USING hash IS 'hashing of race_params';

@@ -11,9 +11,18 @@
 #include "port/pg_crc32c.h"
 #include "utils/memutils.h"
 
-#include "sketch/server.h"
+#include "hash/column.h"
 #include "hash/contingency.h"
+#include "hash/fields.h"
+#include "hash/kernel.h"
 #include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+#include "sketch/cache.h"
+#include "sketch/call_site.h"
+#include "sketch/params_type.h"
+#include "sketch/records.h"
+#include "sketch/rows_cache.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "privacy/shares.h"
@@ -165,14 +174,16 @@ race_sketch_view(Datum value, RaceView *view)
 }
 
 void
-race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint, RaceView *view)
+race_sketch_view_kind(Datum value, RaceKind kind, const char *hint, RaceView *view)
 {
+	RaceParams	expected = {.kind = kind};
+
 	race_sketch_view_any(value, view);
-	if (view->params->kernel != kernel)
+	if (view->params->kind != kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("expected %s, found a sketch of kernel %s", race_kernel_name(kernel),
-						race_kernel_name(view->params->kernel)),
+				 errmsg(view->params->kernel != 0 ? "expected %s, found a sketch of kernel %s" :
+						"expected %s, found %s", race_part_name(&expected), race_part_name(view->params)),
 				 errhint("%s", hint)));
 }
 
@@ -395,7 +406,7 @@ max_batch_capacity(const RaceSketch *sketch)
 			(race_record_kind(part) != RACE_RECORD_VECTOR ? 8 :
 			 part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED : part->dims + 8);
 	if (race_summary_kind(params)->matrix)
-		work = RaceCounters(params) + (Size) params->features * params->dims;
+		work = RaceCounters(params) + (Size) params->moments.features * params->dims;
 	capacity = Min(capacity, MAX_WORK / work);
 	return Max(Min(capacity, is_wide(sketch) ? MAX_WIDE_RECORDS : MAX_RECORDS), 1);
 }

@@ -11,8 +11,12 @@
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 
-#include "sketch/server.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "sketch/cache.h"
+#include "sketch/call_site.h"
 #include "sketch/record.h"
+#include "sketch/records.h"
 #include "sketch/sketch_format.h"
 #include "hash/table.h"
 
@@ -59,10 +63,10 @@ typedef struct RaceSketch
  */
 extern void race_sketch_view_any(Datum value, RaceView *view);
 extern void race_sketch_view(Datum value, RaceView *view);
-extern void race_sketch_view_kernel(Datum value, RaceKernel kernel, const char *hint,
+extern void race_sketch_view_kind(Datum value, RaceKind kind, const char *hint,
 									RaceView *view);
 
-/* View a value that answers about densities; a stored sketch is detoasted (server.h) once for many calls. */
+/* View a value that answers about densities; a stored sketch is detoasted (call_site.h) once for many calls. */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* View the header and the width of a value: no more of a stored one is read. */

@@ -15,21 +15,27 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "sketch/bytes.h"
-#include "hash/moment_sums.h"
-#include "sketch/server.h"
-#include "sketch/sketch.h"
+#include "hash/column.h"
 #include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "sketch/bytes.h"
+#include "sketch/compat.h"
+#include "sketch/params_type.h"
+#include "sketch/params_wire.h"
+#include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "hash/kind.h"
 #include "hash/model_rows.h"
+#include "sketch/text.h"
 
 /*
  * The wire format of race_sketch, and its validator.
  *
  * All fields are little-endian; reserved ones are zero, and checked.
  *
- * 0	u8	version = 1				40	f64 rho
+ * 0	u8	version = 3				40	f64 rho
  * 1	u8	width of a counter		48	f64 variance of a counter's noise
  * 2	u8	status					56	f64 variance of the count's noise
  * 3	u8	mechanism				64	u32 parties with noise shares
@@ -37,7 +43,7 @@
  * 5	u8	half					72	u32 dropouts
  * 6	2 bytes reserved			76	u32 bytes of the model
  * 8	u32 max_contributions
- * 12	u32 releases				80	params (params.c)
+ * 12	u32 releases				80	params (params_wire.c)
  * 16	i64 count						u64 pair_id, of a half alone
  * 24	f64 epsilon						u64 ids of shares, as many as releases
  * 32	f64 delta						rows * range counters, row by row

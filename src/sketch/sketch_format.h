@@ -11,7 +11,8 @@
 
 #include "privacy/counters.h"
 #include "privacy/noise.h"
-#include "sketch/params.h"
+#include "hash/column.h"
+#include "hash/params.h"
 
 /*
  * The fitted model in a sketch: points with weights, and how well they fit.
@@ -105,7 +106,7 @@ typedef struct RaceSketchDatum
 	RaceHeader	header;
 	/*
 	 * CRC-32C of all fields before and after it. Readers use it to see whether a stored
-	 * value is the one that they have in memory (server.h, sketch.h).
+	 * value is the one that they have in memory (stored_cache.h, sketch.h).
 	 */
 	uint32		content_hash;
 	uint32		model_size;		/* bytes; 0 = not fitted */

@@ -130,7 +130,7 @@ class Asked:
     def counters(self, folder, seed, rows, sequence='sobol'):
         """The counters of an exact sketch (sketch_format.c), which follow 144 bytes"""
         path = os.path.join(folder, self.task.name)
-        self.session.run(f'\\copy (SELECT _racepriv._race_sketch_send(s) FROM {self.sketches(rows, sequence)} '
+        self.session.run(f'\\copy (SELECT _race_sketch_send(s) FROM {self.sketches(rows, sequence)} '
                          f"AND seed = {seed}) TO '{path}' (FORMAT binary)\n")
         with open(path, 'rb') as file:
             wire = file.read()[25:]     # after what COPY puts before a value

@@ -18,8 +18,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "hash/lsh.h"
 #include "privacy/counters.h"
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/params_check.h"
+#include "hash/rows.h"
 
 #define RUNS		5
 #define BATCH		64			/* records hashed together */

@@ -242,7 +242,7 @@ def main():
     real = ['pulsar', 'adult'] if 'RACEPRIV_DATA' in os.environ else []
     print('| table | classes | ε | columns | moments | public rows beside | objective perturbation | public rows alone | pool |\n|---|---|---|---|---|---|---|---|---|')
     with Session() as session:
-        session.run('SET client_min_messages = error; CREATE EXTENSION IF NOT EXISTS racepriv')
+        session.run('SET client_min_messages = error; CREATE EXTENSION IF NOT EXISTS racepriv_release CASCADE')
         for name in arguments.tables or real + [*MADE, 'rare', 'seven', 'seven of 40']:
             measure(session, arguments.folder, name, arguments.epsilon, arguments.times, arguments.methods)
 

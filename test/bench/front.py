@@ -148,7 +148,7 @@ def main():
            'mean absolute error in percent of the mean of what is true (of its absolute values).', '']
     found = {}
     with Session() as session:
-        session.run('SET client_min_messages = error; DROP EXTENSION IF EXISTS racepriv CASCADE; CREATE EXTENSION racepriv')
+        session.run('SET client_min_messages = error; DROP EXTENSION IF EXISTS racepriv, racepriv_release CASCADE; CREATE EXTENSION racepriv_release CASCADE')
         for name, table in TABLES.items():
             load(session, name, table)
             for i in range(RELEASES):

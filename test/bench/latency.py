@@ -21,7 +21,7 @@ ASKED = {
     'race_heatmap': "SELECT * FROM race_heatmap('people', 'age', 'income')",
 }
 TABLES = '''
-DROP EXTENSION IF EXISTS racepriv CASCADE; CREATE EXTENSION racepriv; DROP TABLE IF EXISTS people, skin;
+DROP EXTENSION IF EXISTS racepriv, racepriv_release CASCADE; CREATE EXTENSION racepriv_release CASCADE; DROP TABLE IF EXISTS people, skin;
 CREATE TABLE people (age int NOT NULL CHECK (age BETWEEN 0 AND 99), income int NOT NULL CHECK (income BETWEEN 0 AND 9999),
     weight float8 NOT NULL CHECK (weight BETWEEN 0 AND 200), height float8 NOT NULL CHECK (height BETWEEN 0 AND 250),
     town text NOT NULL CHECK (town IN ('Paris', 'Rome', 'Oslo', 'Bonn')), smoker boolean NOT NULL);

@@ -8,18 +8,17 @@ LANES = 64          # RACE_LANES
 
 
 class Params(ctypes.Structure):
-    """RaceParams of lsh.h: one kernel, of a product the first or a later one"""
-    _fields_ = [('kernel', ctypes.c_uint8), ('sequence', ctypes.c_uint8),
-                ('rehash', ctypes.c_uint8), ('arrays', ctypes.c_uint8),
+    """RaceParams of params.h: one kernel, of a product the first or a later one"""
+    _fields_ = [('kind', ctypes.c_uint8), ('kernel', ctypes.c_uint8), ('sequence', ctypes.c_uint8), ('rehash', ctypes.c_uint8),
                 ('dims', ctypes.c_uint32), ('seed', ctypes.c_int64),
                 ('bandwidth', ctypes.c_double), ('power', ctypes.c_uint32),
                 ('rows', ctypes.c_uint32), ('range', ctypes.c_uint32),
                 ('outputs', ctypes.c_uint32), ('more', ctypes.c_uint32),
-                ('nulls', ctypes.c_uint8), ('reserved8', ctypes.c_uint8 * 3), ('reserved64', ctypes.c_uint64 * 2)]
+                ('arrays', ctypes.c_uint16), ('nulls', ctypes.c_uint8), ('reserved8', ctypes.c_uint8), ('reserved64', ctypes.c_uint64 * 2)]
 
 
 class Column(ctypes.Structure):
-    """RaceColumn of lsh.h"""
+    """RaceColumn of column.h"""
     _fields_ = [('numbers', ctypes.c_void_p), ('elements', ctypes.c_void_p),
                 ('starts', ctypes.c_void_p), ('width', ctypes.c_uint32)]
 
@@ -71,7 +70,7 @@ class Sets:
             self.elements.tofile(file)
 
 
-KERNEL, SEQUENCE, REHASH = 0, 7, 8      # RaceFieldNumber, lsh.h
+KERNEL, SEQUENCE, REHASH = 0, 7, 8      # RaceFieldNumber, fields.h
 
 
 class Library:
@@ -108,7 +107,7 @@ class Library:
         return params
 
     def product(self, *parts):
-        """Parameters of a product of kernels, in bytes as lsh.h has them"""
+        """Parameters of a product of kernels, in bytes as params.h has them"""
         first, *others = (Params.from_buffer_copy(part) for part in parts)
         first.more = ctypes.sizeof(Params) * len(others)
         if others:

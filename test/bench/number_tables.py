@@ -181,8 +181,8 @@ Errors of tables over those of grids, geometric means over five tables: counts o
 
 def main():
     with Session() as session:
-        session.run('SET client_min_messages = warning; DROP EXTENSION IF EXISTS racepriv CASCADE; DROP SCHEMA public CASCADE; '
-                    'CREATE SCHEMA public; CREATE EXTENSION racepriv')
+        session.run('SET client_min_messages = warning; DROP EXTENSION IF EXISTS racepriv, racepriv_release CASCADE; DROP SCHEMA public CASCADE; '
+                    'CREATE SCHEMA public; CREATE EXTENSION racepriv_release CASCADE')
         found = measure(session)
     with open(REPORT, 'w') as file:
         file.write('\n'.join(report(found)) + '\n')

@@ -89,16 +89,14 @@ uint64_t
 arrays_size(const Value *value, size_t part)
 {
 	uint64_t	dims = number_at(value, part + 4);
-	int			arrays = value->bytes[part + 44];
-	uint64_t	n = arrays & 8 ? number_at(value, part + 20) : 0;
+	int			arrays = value->bytes[part + 44] | value->bytes[part + 45] << 8;
+	uint64_t	n = (arrays & 8 ? number_at(value, part + 20) : 0) + (arrays & 256 ? 3 : 0);
+	uint64_t	others = (arrays & 32 ? 3 * number_at(value, part + 52) : 0) + (arrays & 64 ? number_at(value, part + 48) : 0) +
+		(arrays & 512 ? 3 * number_at(value, part + 56) : 0);
 
-	if (value->bytes[part + 1] == TABLES)
-		return 8 * ((arrays & 16 ? number_at(value, part + 48) : 0) + (arrays & 32 ? dims : 0) +
-					(arrays & 64 ? 3 * dims : 0) + (arrays & 1 ? 3 * number_at(value, part + 52) : 0) +
-					(arrays & 128 ? 3 * number_at(value, part + 20) : 0));
-	for (arrays &= ~8 & 31; arrays != 0; arrays &= arrays - 1)
+	for (arrays &= 1 | 2 | 4 | 16 | 128; arrays != 0; arrays &= arrays - 1)
 		n++;
-	return 8 * n * dims;
+	return 8 * (n * dims + others);
 }
 
 int
@@ -177,7 +175,7 @@ is_large(const Value *wire, const size_t *parts, int n)
 	return rows * range > 4096 || rows * work > 65536;
 }
 
-/* Kernels have the numbers of lsh.h. */
+/* Kernels have the numbers of kernel.h. */
 void
 write_record(const Value *wire, const size_t *parts, int n,
 			 const char *integer, char *sql)

@@ -17,7 +17,6 @@
 #define HALF_AT			5		/* where a sketch says which half it is, */
 #define PARAMS_AT		80		/* and has its params, see format.c, */
 #define PART_SIZE		64		/* and of a part of them what all parts have */
-#define TABLES			9		/* the kernel of contingency tables */
 #define MAX_PARTS		4
 
 typedef struct Value

@@ -184,10 +184,10 @@ static const Field sketch_fields[] = {
 	{PARAMS_AT + PART_SIZE, 8}	/* the first counters, or an array */
 };
 
-/* kernel and arrays, which say what the others may be, more often */
+/* kernel, kind and arrays, which say what the others may be, more often */
 static const Field part_fields[] = {
-	{0, 1}, {1, 1}, {1, 1}, {1, 1}, {44, 1}, {44, 1}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
-	{24, 8}, {32, 8}, {40, 4}, {44, 1}, {45, 1}, {48, 8}, {56, 8}
+	{0, 1}, {1, 1}, {1, 1}, {47, 1}, {47, 1}, {44, 2}, {44, 2}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
+	{24, 8}, {32, 8}, {40, 4}, {44, 1}, {46, 1}, {48, 8}, {56, 8}
 };
 
 /* One of the fields of a part, or of the numbers in its arrays */
@@ -413,7 +413,7 @@ ask(const Shipment *shipment, const char *question)
  */
 #define QUESTION(s, t, answer) \
 	"SELECT (" answer ")::text, " \
-	"_racepriv._race_sketch_send(t) = _racepriv._race_sketch_send(t::text::race_sketch) " \
+	"_race_sketch_send(t) = _race_sketch_send(t::text::race_sketch) " \
 	"FROM (SELECT " s " AS s OFFSET 0) a, race_info(s) i, " \
 	"LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (" t " OFFSET 0) c"
@@ -439,7 +439,7 @@ static const char *const sketch_questions[] = QUESTIONS("$1::race_sketch");
 static const char *const params_questions[] = QUESTIONS("race_sketch($1::race_params)");
 
 #define MOMENTS_QUESTION(t, answer) \
-	"SELECT (" answer ")::text, _racepriv._race_sketch_send(t) = _racepriv._race_sketch_send(t::text::race_sketch) " \
+	"SELECT (" answer ")::text, _race_sketch_send(t) = _race_sketch_send(t::text::race_sketch) " \
 	"FROM (SELECT $1::race_sketch AS s OFFSET 0) a, LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (SELECT " t " AS t OFFSET 0) c"
 
@@ -528,15 +528,15 @@ try_route(Route *route)
 
 	prepare(&shipment, route);
 	result = send_value(&shipment, route->is_moments ?
-						"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-						"_racepriv._race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"SELECT _race_sketch_send($1::race_sketch), "
+						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch)" : route->is_sketch ?
-						"SELECT _racepriv._race_sketch_send($1::race_sketch), "
-						"_racepriv._race_sketch_send(($1::race_sketch)::text::race_sketch), "
+						"SELECT _race_sketch_send($1::race_sketch), "
+						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
 						"race_info($1::race_sketch), race_count($1::race_sketch)" :
-						"SELECT _racepriv._race_params_send($1::race_params), "
-						"_racepriv._race_params_send(($1::race_params)::text::race_params), "
-						"_racepriv._race_params_hash($1::race_params)");
+						"SELECT _race_params_send($1::race_params), "
+						"_race_params_send(($1::race_params)::text::race_params), "
+						"_race_params_hash($1::race_params)");
 	if (accepted(&shipment, result))
 		check_accepted(&shipment, result);
 	PQclear(result);

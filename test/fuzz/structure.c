@@ -43,11 +43,11 @@
 enum
 {
 	VERSION, KERNEL, SEQUENCE, REHASH, DIMS, POWER, ROWS, RANGE, OUTPUTS, SEED,
-	BANDWIDTH, MORE, ARRAYS, NULLS, COMPONENTS, RESERVED, NORM, FEATURES, TARGETS, COARSER,
+	BANDWIDTH, MORE, ARRAYS, NULLS, KIND, NORM, FEATURES, TARGETS, COARSER,
 	CLIP, RESERVED_TOO, PART_FIELDS
 };
 static const int part_sizes[PART_FIELDS] = {
-	1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 1, 1, 1, 1, 8, 2, 2, 1, 1, 2
+	1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1, 8, 2, 2, 1, 1, 2
 };
 
 enum
@@ -60,11 +60,12 @@ static const int header_sizes[HEADER_FIELDS] = {
 	1, 1, 1, 1, 1, 1, 2, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
 };
 
-enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH, MOMENTS};
+enum {OF_ROWS, OF_A_GRID, TABLES, MOMENTS};
+enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH};
 enum {INDEPENDENT = 1, SOBOL, GRID = 4, STRUCTURED, GROUPED = 7};
 enum {FOLD = 1, MULTILINEAR};
-enum {BANDWIDTHS = 1, WORKLOAD = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16, JOINED = 16, CELLS = 32, GROUPS = 64,
-	MEASURED = 128};
+enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16, WORKLOAD = 32, JOINED = 64, CELLS = 128, GROUPS = 256,
+	MEASURED = 512};
 enum {EXACT, SHARE, PRIVATE};
 enum {LAPLACE = 1, GAUSSIAN, SEVERAL, WISHART};
 
@@ -127,7 +128,7 @@ choose_part(uint64_t *part, bool is_first, bool is_alone, uint64_t *sobol)
 	static const double bandwidths[] = {1, 1, 0.5, 1e-100, 1e100, 3.7};
 
 	memset(part, 0, PART_FIELDS * sizeof(part[0]));
-	part[VERSION] = 1;
+	part[VERSION] = 3;
 	part[KERNEL] = L2 + below(5);
 	part[DIMS] = part[KERNEL] == JACCARD || below(32) == 0 ? 0 : 1 + below(below(4) ? 3 : 20);
 	part[POWER] = 1 + below(below(2) ? 1 : 4);
@@ -164,8 +165,8 @@ choose_moments(uint64_t *part)
 	uint64_t	columns;
 
 	memset(part, 0, PART_FIELDS * sizeof(part[0]));
-	part[VERSION] = 1;
-	part[KERNEL] = MOMENTS;
+	part[VERSION] = 3;
+	part[KIND] = MOMENTS;
 	part[DIMS] = 1 + below(4);
 	part[POWER] = 1;
 	part[ROWS] = 1;
@@ -225,7 +226,7 @@ put_arrays(Value *params, const uint64_t *part)
 			array == MATRIX ? part[OUTPUTS] * part[DIMS] : part[DIMS];
 
 		for (uint64_t i = 0; i < at_most(n, MAX_ARRAYS); i++)
-			put(params, part[KERNEL] == MOMENTS ? choose_bound(array) : choose_number(array), 8);
+			put(params, part[KIND] == MOMENTS ? choose_bound(array) : choose_number(array), 8);
 	}
 }
 
@@ -257,7 +258,7 @@ make_tables(Value *params, bool hostile)
 {
 	static const double few[] = {0, 1, 2, 3, 5, -1, 0.5, 1e6, 1e300};
 	uint64_t	part[PART_FIELDS] = {
-		[VERSION] = 1, [KERNEL] = TABLES, [POWER] = 1, [ROWS] = 1, [REHASH] = FOLD, [SEQUENCE] = INDEPENDENT,
+		[VERSION] = 3, [KIND] = TABLES, [POWER] = 1, [ROWS] = 1, [REHASH] = FOLD, [SEQUENCE] = INDEPENDENT,
 		[ARRAYS] = CELLS | GROUPS, [DIMS] = 1 + below(3), [BANDWIDTH] = BITS(1.0)
 	};
 	double		numbers[MAX_ARRAYS] = {0};	/* workload, joined, cells, groups, measured */
@@ -332,8 +333,8 @@ make_tables(Value *params, bool hostile)
 	part[RANGE] *= parts;
 	if (measured)
 	{
-		part[OUTPUTS] = columns + rows;
-		n += 3 * (int) part[OUTPUTS];
+		part[FEATURES] = columns + rows;	/* how many, in the same place */
+		n += 3 * (int) part[FEATURES];
 		part[ARRAYS] |= MEASURED | (are_joined ? JOINED : 0);
 	}
 	if (hostile && below(2))
@@ -766,7 +767,7 @@ enum {OF_PARAMS, OF_SKETCH, OF_MOMENTS, OF_TABLES, PARAMS_OF_MOMENTS, PARAMS_OF_
 #define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
 #define SKETCHES	PAIR("race_sketch")
 #define PARAMS		PAIR("race_params")
-#define SEND(s)		"_racepriv._race_sketch_send(" s ")"
+#define SEND(s)		"_race_sketch_send(" s ")"
 #define RECORDS		"(VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"
 
 /* What several kinds can do */
@@ -874,12 +875,12 @@ static Operation operations[] = {
 	{.name = "race_moments", .kind = PARAMS_OF_MOMENTS, .query = EMPTY},
 	{.name = "parameters of tables", .kind = PARAMS_OF_TABLES, .query = EMPTY},
 	{.name = "*", .kind = OF_PARAMS, .query =
-		"SELECT _racepriv._race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
+		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
 		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
 	{.name = "equality", .kind = OF_PARAMS, .query =
-		"SELECT _racepriv._race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
-		"(a = b) = (_racepriv._race_params_send(a) = _racepriv._race_params_send(b)) AS \"= are the same bytes\", "
-		"a <> b OR _racepriv._race_params_hash(a) = _racepriv._race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
+		"SELECT _race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
+		"(a = b) = (_race_params_send(a) = _race_params_send(b)) AS \"= are the same bytes\", "
+		"a <> b OR _race_params_hash(a) = _race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
 };
 
 /* The types of values, on their way to the server and back */
@@ -891,8 +892,8 @@ static struct
 }			types[] = {{.name = "race_params"}, {.name = "race_sketch"}, {.name = "race_moments"}, {.name = "race_tables"}};
 
 static const char *const round_trips[] = {
-	"SELECT _racepriv._race_params_send($1::race_params), "
-	"_racepriv._race_params_send($1::race_params::text::race_params)",
+	"SELECT _race_params_send($1::race_params), "
+	"_race_params_send($1::race_params::text::race_params)",
 	"SELECT " SEND("$1::race_sketch") ", " SEND("$1::race_sketch::text::race_sketch")
 };
 

@@ -18,13 +18,15 @@ sub slurp {
 
 my $meta = decode_json(slurp('META.json'));
 ok($meta->{$_}, "META.json has its $_") for qw(name version abstract maintainer license provides meta-spec release_status);
-like($_, $semver, 'a version of three numbers') for $meta->{version}, $meta->{provides}{racepriv}{version};
-ok(-f "$top/$_", "$_, which it names, is there") for @{ $meta->{provides}{racepriv} }{qw(file docfile)};
+like($_, $semver, 'a version of three numbers') for $meta->{version}, map { $_->{version} } values %{ $meta->{provides} };
+ok(-f "$top/$_", "$_, which it names, is there") for map { @{$_}{qw(file docfile)} } values %{ $meta->{provides} };
 is((grep { slurp($_) =~ /example\.org/ } qw(META.json debian/control debian/control.in debian/changelog Dockerfile)), 0, 'no address is a placeholder');
 
 my ($version) = slurp('racepriv.control') =~ /^default_version = '(.*)'$/m;
 is($meta->{version}, $version, 'META.json has the version of the control file');
-is($meta->{provides}{racepriv}{version}, $version, 'and so has what it provides');
+is($meta->{provides}{$_}{version}, $version, "and so has $_, which it provides") for qw(racepriv racepriv_release);
+is((slurp('racepriv_release.control') =~ /^default_version = '(.*)'$/m)[0], $version, 'and the other control file');
+is(join(' ', map { slurp("$_.control") =~ /^module_pathname = '(.*)'$/m } qw(racepriv racepriv_release)), '$libdir/racepriv $libdir/racepriv', 'both extensions have one library');
 is((slurp('Makefile') =~ /^EXTVERSION = (.*)$/m)[0], $version, 'and the Makefile');
 is((slurp('src/racepriv.c') =~ /\.version = "(.*)"/)[0], $version, 'and the library');
 is((slurp('debian/changelog') =~ /^racepriv \((.*)-\d+\)/)[0], $version, "and Debian's package");
@@ -50,7 +52,7 @@ is(commands('Made by `test/bench/run_away nothing`, `nothing.py`'), 0, 'control:
 my %mutants = map { $_ => 1 } slurp('test/mutants/table.sh') =~ /^mutant ([\w-]+)/mg;
 my @claimed = slurp('doc/limitations.md') =~ /`([a-z]+-(?:[\w-]+|\*))`/g;
 is(join(' ', grep { my $name = qr/^\Q$_\E$/ =~ s/\\\*/.*/r; !grep { /$name/ } keys %mutants } @claimed), '', 'the mutants that doc/limitations.md names are there');
-my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql}";
+my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql} $top/src/*/*/*.sql";
 for my $document ('doc/privacy.md', map { s{.*/(doc/)}{$1}r } glob "$top/doc/privacy/*.md") {
 	is(join(' ', grep { $source !~ /\b$_\b/ } slurp($document) =~ /`(race_\w+)`/g), '', "and the functions that $document names");
 }

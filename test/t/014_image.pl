@@ -27,10 +27,10 @@ shell("(cd '$top' && tar --exclude='*_test' --exclude=./results -cf - .) | tar -
 shell("$make IMAGE='$home/image' extension-image");
 my $version = (shell('cat racepriv.control') =~ /^default_version = '(.*)'$/m)[0];
 my @files = split /\n/, shell("cd '$home/image' && find . -type f | sort");
-for my $file ('./lib/racepriv.so', './share/extension/racepriv.control', "./share/extension/racepriv--$version.sql", './licenses/LICENSE') {
+for my $file ('./lib/racepriv.so', (map { ("./share/extension/$_.control", "./share/extension/$_--$version.sql") } qw(racepriv racepriv_release)), './licenses/LICENSE') {
 	ok((grep { $_ eq $file } @files), "the image has $file");
 }
-is((grep { !m{^\./(?:lib/racepriv\.so|licenses/LICENSE|share/extension/racepriv(?:--.*\.sql|\.control))$} } @files), 0, 'and nothing else');
+is((grep { !m{^\./(?:lib/racepriv\.so|licenses/LICENSE|share/extension/racepriv(?:_release)?(?:--.*\.sql|\.control))$} } @files), 0, 'and nothing else');
 my $dockerfile = shell('cat Dockerfile packaging/cnpg/Dockerfile');
 for my $named ($dockerfile =~ m{/tmp/racepriv/([\w./-]+\.\w+)}g) {
 	ok(-e "$home/source/$named", "Dockerfiles name $named, which is there");
@@ -39,7 +39,7 @@ like($dockerfile, qr/extension-image/, 'the image is made by make');
 like(shell('cat packaging/cnpg/cluster.yaml'), qr/racepriv-extension:\Q$version\E$/m, 'the cluster names the version');
 
 # The script of the image, in the database of this test
-is(sql('DROP EXTENSION racepriv; ' . shell('cat packaging/docker/10-racepriv.sql')), '', 'the script of the image makes the extension');
+is(sql('DROP EXTENSION racepriv, racepriv_release; ' . shell('cat packaging/docker/10-racepriv.sql')), '', 'the script of the image makes the extension');
 is(sql("SELECT extversion FROM pg_extension WHERE extname = 'racepriv'"), $version, 'of this version');
 
 my $document = do { local $ENV{SOURCE_DATE_EPOCH} = 0; shell("$make sbom && cat racepriv-$version.spdx.json") };

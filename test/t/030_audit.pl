@@ -152,7 +152,7 @@ sub test_independence {
 }
 
 sub test_fresh_noise {
-	my $draw = q(SELECT encode(_racepriv._race_sketch_send(race_privatize(sketch, 1, rows => 16)), 'hex')
+	my $draw = q(SELECT encode(_race_sketch_send(race_privatize(sketch, 1, rows => 16)), 'hex')
 		FROM exact WHERE name = 'fresh');
 	sql(<<'END');
 INSERT INTO exact

@@ -75,7 +75,7 @@ sub sketch {
 sub kept {
 	my ($pair, $which) = @_;
 	my @levels = map {
-		decode(sql("SELECT encode(_racepriv._race_sketch_send(s), 'hex') FROM (@{[sketch($pair, $which, $_)]}) v (s)"))
+		decode(sql("SELECT encode(_race_sketch_send(s), 'hex') FROM (@{[sketch($pair, $which, $_)]}) v (s)"))
 	} @{$pair->{levels}};
 	return [$levels[0][COUNT], map { @$_[1 .. $#$_] } @levels];
 }

@@ -122,7 +122,7 @@ sub cells_caught {
 # A sketch that a query yields, taken apart
 sub fetch {
 	my ($query) = @_;
-	return decode(sql("SELECT encode(_racepriv._race_sketch_send(s), 'hex') FROM ($query) v (s)"));
+	return decode(sql("SELECT encode(_race_sketch_send(s), 'hex') FROM ($query) v (s)"));
 }
 
 # Noise in the counters of merged shares of those rounds
@@ -240,8 +240,8 @@ sub draw {
 WITH draws AS MATERIALIZED (
 	SELECT i, name, race_share(sketch, $due) AS s
 	FROM generate_series(1, $n) i, exact WHERE name IN ('1', '2', '$pair->{name} $which'))
-SELECT encode(_racepriv._race_sketch_send(race_merge(s)), 'hex'),
-	string_agg(encode(_racepriv._race_sketch_send(s), 'hex'), '|' ORDER BY name) FILTER (WHERE name IN ('1', '2'))
+SELECT encode(_race_sketch_send(race_merge(s)), 'hex'),
+	string_agg(encode(_race_sketch_send(s), 'hex'), '|' ORDER BY name) FILTER (WHERE name IN ('1', '2'))
 FROM draws GROUP BY i
 END
 }

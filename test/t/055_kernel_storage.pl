@@ -40,7 +40,7 @@ CREATE VIEW answers AS SELECT id, race_kde(s, ROW(ARRAY[1, 2], ARRAY['a', 'b', '
 CREATE VIEW kernels AS SELECT race_kernel(race_params('l1', 2, bandwidths => '{1,2.5}') * 'jaccard', ROW(ARRAY[id, 1], ARRAY[id]), ROW(ARRAY[1, 2], ARRAY[id])) FROM releases;
 END
 
-my $fingerprint = "SELECT md5(string_agg(id || p::text || q::text || coalesce(s::text, '') || coalesce(encode(_racepriv._race_sketch_send(s), 'hex'), ''), '' ORDER BY id)) FROM releases";
+my $fingerprint = "SELECT md5(string_agg(id || p::text || q::text || coalesce(s::text, '') || coalesce(encode(_race_sketch_send(s), 'hex'), ''), '' ORDER BY id)) FROM releases";
 my $before = sql($fingerprint);
 is(sql('SELECT count(*), bool_and(p = q) FROM releases'), '7|t', 'a default by an expression and one by its text are equal');
 is(sql("SET enable_seqscan = off; SELECT count(*) FROM releases WHERE p = '$literal'; SELECT count(*) FROM releases WHERE q = '$literal'; SELECT count(*) FROM releases WHERE race_params(s) = '$literal'"),

@@ -13,7 +13,7 @@ my $cluster = RaceCluster->new(wal_writer_delay => '10s', wal_level => 'minimal'
 	max_wal_senders => 0, bgwriter_lru_maxpages => 0);
 my $params = 'l2(dims=1, rows=16, range=16)';
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE TABLE visits AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;
 CREATE TABLE unflushed (id int);
 CREATE FUNCTION gate(value int[]) RETURNS int[] IMMUTABLE LANGUAGE plpgsql AS

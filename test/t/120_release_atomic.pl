@@ -12,7 +12,7 @@ my $call = "CALL race_release_sketch('wrong', 'visits', '$params', 'x', 1)";
 my $next = "CALL race_release_next('right')";
 my $right = "CALL race_release_sketch('right', 'visits', '$params', 'x', 1)";
 $cluster->sql(<<END);
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE TABLE visits AS SELECT i AS id, ARRAY[i % 10] AS x FROM generate_series(1, 100) i;
 CALL race_protect('visits', 'visits', 1000);
 $right;

@@ -13,7 +13,7 @@ $cluster->{database} = 'hospital';
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(data_owner curator analyst stranger);
 $cluster->run_here('createdb', $_) for qw(hospital analysis);
 $cluster->sql(<<'END', 'hospital');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CALL race_grant('data_owner', 'owner');
 CALL race_grant('curator', 'curator');
 CALL race_grant('analyst', 'analyst');
@@ -70,7 +70,7 @@ my @internal_acts = (
 	"SELECT _racepriv._race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _racepriv._race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
 	"SELECT _racepriv._race_enter_tables('{visits}', 'visits')", "SELECT _racepriv._race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _racepriv._race_budget_adopt('data_owner', 'visits')", "SELECT _racepriv._race_refreshes_left('curator', 'people')",
 	"SELECT _racepriv._race_lock_tables('visits', '{visits}', true)",
-	"SELECT _racepriv._race_dataset('visits')", "SELECT _racepriv._race_find_budget('{visits}', '{}')", "SELECT * FROM _racepriv.race_table_entries", "SELECT * FROM _racepriv.race_datasets_now", "SELECT * FROM _racepriv.race_datasets_meant", 'SELECT _racepriv._race_identity()',
+	"SELECT _racepriv._race_dataset('visits')", "SELECT _racepriv._race_find_budget('{visits}', '{}')", "SELECT * FROM _racepriv._race_table_entries", "SELECT * FROM _racepriv._race_datasets_now", "SELECT * FROM _racepriv._race_datasets_meant", 'SELECT _racepriv._race_identity()',
 	"SELECT _racepriv._race_check_owner('data_owner', '{visits}')");
 my @noise = ("SELECT race_privatize(race_sketch('$params'::race_params), 1)", 'SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases');
 
@@ -99,7 +99,7 @@ is($cluster->sql('SELECT budget, spent_epsilon FROM _racepriv.race_budgets ORDER
 # that they can say which duty is missing, and do nothing else: neither a right of PUBLIC nor one that was taken away counts.
 is($cluster->sql(<<'END', 'hospital'), join("\n", qw(race_budget_adopt race_budget_limit race_describe race_protect race_release race_release_next race_release_sketch)), 'no other function that has rights of its own or effects is open to all');
 SELECT DISTINCT proname FROM pg_proc
-WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))
+WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')))
 	AND (prosecdef OR prokind = 'p' OR provolatile = 'v') AND NOT '{internal}'::regtype[]::oid[] && proargtypes::oid[]
 	AND has_function_privilege('stranger', oid, 'EXECUTE')
 	-- samples draw random numbers
@@ -123,7 +123,7 @@ END
 }
 is($cluster->sql(<<'END', 'hospital'), '', 'no function with rights of its own trusts a search_path');
 SELECT oid::regprocedure FROM pg_proc
-WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))
+WHERE oid IN (SELECT objid FROM pg_depend WHERE deptype = 'e' AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')))
 	AND prosecdef AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)
 END
 
@@ -236,7 +236,7 @@ sub analysts_have {
 sub empty_analysis {
 	$cluster->run_here('dropdb', 'analysis');
 	$cluster->run_here('createdb', 'analysis');
-	$cluster->sql("CREATE EXTENSION racepriv; CALL race_grant('analyst', 'analyst')", 'analysis');
+	$cluster->sql("CREATE EXTENSION racepriv_release CASCADE; CALL race_grant('analyst', 'analyst')", 'analysis');
 }
 
 SKIP: {

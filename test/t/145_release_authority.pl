@@ -12,7 +12,7 @@ my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(anna anna_curator bert bert_curator guardian);
 $cluster->sql(<<"END");
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE SCHEMA shared;
 GRANT USAGE, CREATE ON SCHEMA shared TO anna, bert, guardian;
 GRANT USAGE ON SCHEMA shared TO anna_curator, bert_curator;

@@ -11,7 +11,7 @@ my $secret = qr/hush|31337/i;
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE TABLE visits (id int, note text, amount numeric, x float8[]);
 INSERT INTO visits SELECT i, CASE WHEN i = 31337 THEN 'hush{' ELSE (i % 10)::text END, CASE WHEN i = 31337 THEN 31337e100 ELSE i % 10 END, ARRAY[i % 10]
 FROM generate_series(31000, 33000) i;

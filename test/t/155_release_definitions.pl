@@ -10,7 +10,7 @@ use Test::More;
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE SCHEMA mine;
 END
 # 100 good records, in a table, a view of a view, and partitions
@@ -99,7 +99,7 @@ for my $impostor ('race_is_record(race_params, int[]) RETURNS boolean', 'race_is
 	is($cluster->charges("impostor $type"), 0, 'at no charge');
 	$cluster->sql("DROP FUNCTION public.$signature");
 }
-$cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = _racepriv._race_build_step, STYPE = race_sketch)");
+$cluster->sql("CREATE AGGREGATE public.race_build(race_params, int[]) (SFUNC = _race_build_step, STYPE = race_sketch)");
 like($cluster->sql_fails(release('impostor', 'ARRAY[id]')), qr/ERROR:  55000: function .* stands in for one of racepriv/, 'an aggregate of that kind is, too');
 $cluster->sql('DROP AGGREGATE public.race_build(race_params, int[])');
 

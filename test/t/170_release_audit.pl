@@ -32,7 +32,7 @@ my $epsilon = sprintf '%.17g', EPSILON;
 protect_persons(PERSONS, ROWS, BOUND);
 
 # The bucket that the records of a person are in
-my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my ($cell) = grep { $exact->[$_] } 1 .. $#$exact;
 
 # The exact log-likelihood ratio of a release, but for the rounding of scales

@@ -46,7 +46,7 @@ my $gaussian = {%$laplace, name => 'Gaussian', mechanism => 'discrete Gaussian',
 my @pure = ($laplace, moments('Laplace, moments', 'discrete Laplace', 'absolute', 16), moments('Wishart', 'Wishart', 'norm', 24));
 
 # The counter that a record of a sketch is in
-my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($sketch\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($sketch\::race_params), ARRAY[40])), 'hex')"));
 ($_->{cell}) = grep { $exact->[$_] } 1 .. $#$exact for $laplace, $gaussian;
 
 sql(<<"END");

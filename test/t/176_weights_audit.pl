@@ -29,7 +29,7 @@ my $params = q('l2(dims=1, rows=1, range=2)');
 protect_persons(PERSONS, ROWS, RECORDS);
 
 # The bucket that the records of a person are in
-my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my ($cell) = grep { $exact->[$_] } 1 .. $#$exact;
 
 # The exact log-likelihood ratio of a release, but for the rounding of scales and of noisy numbers

@@ -35,7 +35,7 @@ CALL race_protect('stream', epsilon_limit => 1000000, unit_column => 'id', max_c
 END
 
 # The bucket that the records of a person are in
-my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my ($cell) = grep { $exact->[$_] } 1 .. $#$exact;
 
 # The exact log-likelihood ratio of both values, but for the rounding of scales
@@ -61,7 +61,7 @@ END \$\$
 END
 	return map {
 		[map { llr(map { decode($_) } split ' ') } split /\n/, sql(<<"END")]
-SELECT string_agg(encode(_racepriv._race_sketch_send(sketch), 'hex'), ' ' ORDER BY upper(during)) FROM _racepriv.race_releases
+SELECT string_agg(encode(_race_sketch_send(sketch), 'hex'), ' ' ORDER BY upper(during)) FROM _racepriv.race_releases
 WHERE name LIKE '$epsilon %' AND label::int $_ @{[PERSONS]} AND lower(during) = '$start' GROUP BY name, label ORDER BY name, label::int
 END
 	} '>', '<=';

@@ -16,7 +16,7 @@ my $secret = qr{hush|\b31337\b};
 my $module = "$FindBin::Bin/../modules/fail_alloc";
 my $cluster = RaceCluster->new;
 $cluster->sql(<<"END");
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE FUNCTION fail_alloc(bigint, bigint) RETURNS bigint LANGUAGE c AS '$module', 'fail_alloc';
 CREATE TABLE visits AS SELECT i AS id, CASE WHEN i = 31337 THEN 'hush' ELSE (i % 10)::text END AS note, ARRAY[i % 10] AS x
 FROM generate_series(31300, 31399) i;

@@ -21,7 +21,7 @@ my $params = 'l2(dims=1, rows=16, range=16)';
 # called for each row may be called a few times more.
 my $count = qr/(?<![\d.])(?:10000[1-5]|91733|70001|21732)(?:\.00)?(?![\d.])/;
 $cluster->sql(<<"END");
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE EXTENSION pg_stat_statements;
 CREATE TABLE visits AS SELECT CASE WHEN i < 70001 THEN 'often' ELSE 'hush' END AS note,
 	CASE WHEN i < 91733 THEN ARRAY[i % 10] END AS x
@@ -46,7 +46,7 @@ sub forms {
 	return ($counters, quotemeta $text, map { join '', unpack $_, $bytes } 'c*', 'C*');
 }
 
-my @exact = split /\n/, $cluster->sql("SELECT encode(_racepriv._race_sketch_send(race_build('$params', x)), 'hex') FROM visits GROUP BY note");
+my @exact = split /\n/, $cluster->sql("SELECT encode(_race_sketch_send(race_build('$params', x)), 'hex') FROM visits GROUP BY note");
 my $exact_sketch = join '|', map { forms($_) } @exact;
 
 # What of a text is secret.  Random digits may look like a count: those of private

@@ -22,7 +22,7 @@ CREATE FUNCTION gate(id int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg
 CREATE VIEW waits AS SELECT gate(id) AS id, x FROM visits;
 END
 $cluster->sql(<<"END");
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE EXTENSION postgres_fdw;
 CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$cluster->{home}', port '$ENV{PGPORT}', dbname 'far',
 	options '-c client_min_messages=error');
@@ -175,12 +175,12 @@ is($cluster->made('waits'), '3|1', 'then it is made, for a charge of its own');
 is($cluster->sql("SELECT race_count(race_released('waits'))"), 100, 'of all rows');
 
 # a server that is asked to build, and lacks the extension
-$cluster->sql("ALTER SERVER far OPTIONS (ADD extensions 'racepriv')");
+$cluster->sql("ALTER SERVER far OPTIONS (ADD extensions 'racepriv, racepriv_release')");
 $cluster->sql("CREATE FOREIGN TABLE lacking (id int CHECK (id BETWEEN 1 AND 9), x float8[]) SERVER far OPTIONS (table_name 'visits'); CALL race_protect('lacking', 'lacking', 1e9)");
 like($cluster->sql_fails($_), qr/\AERROR:  (42704|3F000): .*does not exist\n.*probe of foreign table "lacking" of server "far" before the charge: nothing is charged\n/s, 'a server without the extension is known before the charge')
 	for release('lacking'), "CALL race_release('lacking', 'lacking', '{id}', 1)";
 is($cluster->made('lacking'), '0|0', 'nothing is charged');
-$cluster->sql('CREATE EXTENSION racepriv', 'far');
+$cluster->sql('CREATE EXTENSION racepriv_release CASCADE', 'far');
 $cluster->sql(release('lacking'));
 is($cluster->made('lacking'), '1|1', 'with it the release is made');
 

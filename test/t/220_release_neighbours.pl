@@ -11,7 +11,7 @@ RaceCluster::need_contrib(qw(dblink));
 my $cluster = RaceCluster->new;
 my $params = 'l2(dims=1, rows=16, range=16)';
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE EXTENSION dblink;
 CREATE TABLE visits AS SELECT i AS id, ARRAY[i % 10]::float8[] AS x FROM generate_series(1, 100) i;
 CALL race_protect('visits', 'visits', 100000000);

@@ -10,7 +10,7 @@ use Test::More;
 my $params = 'l2(dims=1, rows=16, range=16)';
 my $cluster = RaceCluster->new;
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE ROLE one LOGIN;
 CREATE ROLE other LOGIN;
 CREATE ROLE curator LOGIN;

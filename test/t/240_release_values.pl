@@ -120,7 +120,7 @@ my $answers = sql($ask);
 for my $copy ("${here}_dump", "${here}_analysts") {
 	run('', 'createdb', $copy);
 	run('', 'sh', '-c', $copy =~ /dump/ ? "pg_dump $here | psql -Xq -v ON_ERROR_STOP=1 $copy" :
-		"psql -Xq -c 'CREATE EXTENSION racepriv' $copy && psql -Xq -c '\\copy _racepriv.race_releases TO STDOUT' $here | psql -Xq -c '\\copy _racepriv.race_releases FROM STDIN' $copy");
+		"psql -Xq -c 'CREATE EXTENSION racepriv_release CASCADE' $copy && psql -Xq -c '\\copy _racepriv.race_releases TO STDOUT' $here | psql -Xq -c '\\copy _racepriv.race_releases FROM STDIN' $copy");
 	local $ENV{PGDATABASE} = $copy;
 	is(sql($ask), $answers, "$copy answers alike");
 	next if $copy !~ /dump/;

@@ -49,7 +49,7 @@ CALL race_protect('joined', 'joined', 1000000, 0, 'id', @{[BOUND]});
 END
 
 # The buckets that the records of a person are in, one in each row
-my $exact = decode(sql("SELECT encode(_racepriv._race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
+my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($params\::race_params), ARRAY[40])), 'hex')"));
 my @cells = grep { $exact->[$_] } 1 .. $#$exact;
 is(scalar @cells, N_ROWS, 'a record is in a bucket of each row');
 
@@ -131,7 +131,7 @@ is(sql('SELECT spent_epsilon = ' . CALLS . " * ($epsilon)::float8::text::numeric
 # rows it would be harder to see.
 my @both = map {
 	my @of = map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(_racepriv._race_sketch_send(race_privatize(s, $epsilon, max_contributions => @{[BOUND]})), 'hex')
+SELECT encode(_race_sketch_send(race_privatize(s, $epsilon, max_contributions => @{[BOUND]})), 'hex')
 FROM (SELECT race_build($one_row, CASE WHEN $_ > 0 THEN ARRAY[40] END) AS s FROM generate_series(1, @{[BOUND]}) OFFSET 0) v,
 	generate_series(1, @{[2 * PERSONS * CALLS]})
 END
@@ -154,7 +154,7 @@ END
 sub fewer_rows {
 	my ($of) = @_;
 	my @pairs = map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(_racepriv._race_sketch_send(CASE half WHEN 1 THEN (release).lower ELSE (release).upper END), 'hex')
+SELECT encode(_race_sketch_send(CASE half WHEN 1 THEN (release).lower ELSE (release).upper END), 'hex')
 FROM (SELECT i, half, race_privatize(pair, $epsilon, rows => half, max_contributions => @{[BOUND]}) AS release
 	FROM $of, generate_series(1, @{[PERSONS * CALLS]}) i, generate_series(1, 2) half OFFSET 0) v ORDER BY i, half
 END
@@ -164,7 +164,7 @@ END
 			* ($speaks->($pairs[2 * $_][$cells[0]]) + $speaks->($pairs[2 * $_ + 1][$cells[1]]) / N_ROWS)
 	} 0 .. $#pairs / 2];
 }
-my $parted = join ' AND ', map { my ($half, $cell, $n) = @$_; "get_byte(_racepriv._race_sketch_send((pair).$half), @{[151 + $cell]}) = $n" }
+my $parted = join ' AND ', map { my ($half, $cell, $n) = @$_; "get_byte(_race_sketch_send((pair).$half), @{[151 + $cell]}) = $n" }
 	['lower', $cells[0], BOUND], ['lower', $cells[1], 0], ['upper', $cells[0], 0], ['upper', $cells[1], BOUND];
 my $some = "(SELECT * FROM person WHERE $parted LIMIT 1) p";
 is(sql("SELECT count(*) FROM $some"), 1, 'all of a person down in the first row, and up in the second');
@@ -189,7 +189,7 @@ my @more = counts(0);
 my @shared = map {
 	my $first = $_;
 	my @pairs = map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(_racepriv._race_sketch_send(race_privatize(s, $epsilon)), 'hex')
+SELECT encode(_race_sketch_send(race_privatize(s, $epsilon)), 'hex')
 FROM (@{[shared($first)]}) v, generate_series(1, @{[PERSONS * CALLS]}) i, LATERAL unnest(ARRAY[lower, upper]) WITH ORDINALITY u (s, half) ORDER BY i, half
 END
 	[map { my $n = $_; sprintf '%.9f', EPSILON * 0.95 * (abs($pairs[2 * $n][$cells[0]] - $less[0]) - abs($pairs[2 * $n][$cells[0]] - $more[0])

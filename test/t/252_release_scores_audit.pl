@@ -34,7 +34,7 @@ my $labels = join ',', 1 .. 2 * PERSONS;
 protect_persons(PERSONS, ROWS, BOUND);
 
 # What a record adds to a grid
-my $unit = sql("SELECT encode(_racepriv._race_sketch_send(race_build('l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={3}, cells={15})', ARRAY[0])), 'hex')");
+my $unit = sql("SELECT encode(_race_sketch_send(race_build('l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={3}, cells={15})', ARRAY[0])), 'hex')");
 $unit = (grep { $_ } @{ decode($unit) }[1 .. 16])[0];
 
 # The exact log-likelihood ratio of the scores of a label, but for the rounding of scales
@@ -73,7 +73,7 @@ END
 	return map {
 		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
 WITH s AS MATERIALIZED (SELECT name, score_of(array_agg(sketch ORDER BY part)) AS score FROM _racepriv.race_releases GROUP BY name)
-SELECT score, encode(_racepriv._race_sketch_send(scores), 'hex') FROM _racepriv.race_releases JOIN s USING (name)
+SELECT score, encode(_race_sketch_send(scores), 'hex') FROM _racepriv.race_releases JOIN s USING (name)
 WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';

@@ -86,7 +86,7 @@ sub exact {
 	my ($kind, $n, $norm) = @_;
 	my $empty = "race_sketch(@{[params($kind, $norm)]})";
 	return decode(sql(<<"END"));
-SELECT encode(_racepriv._race_sketch_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
+SELECT encode(_race_sketch_send(race_merge(race_add($empty, @{[record($kind)]}))), 'hex') FROM generate_series(1, $n)
 END
 }
 

@@ -1,5 +1,5 @@
 # Upgrades: what packaging/make_upgrade makes of a made-up older version (test/upgrade/make_older) and this one, ALTER
-# EXTENSION UPDATE turns into what CREATE EXTENSION makes.  Values, rights and views of users survive.
+# EXTENSION UPDATE turns into what CREATE EXTENSION makes, of racepriv and of racepriv_release.  Values, rights and views of users survive.
 use strict;
 use warnings;
 use FindBin;
@@ -16,7 +16,7 @@ sub facts {
 }
 
 my %fresh = facts();
-sql('DROP EXTENSION racepriv');
+sql('DROP EXTENSION racepriv, racepriv_release');
 
 # Facts that are not those of a new installation
 sub differences {
@@ -27,7 +27,7 @@ sub differences {
 
 cmp_ok(scalar(keys %fresh), '>', 600, 'the catalog is looked at');
 
-sql("CREATE EXTENSION racepriv VERSION '$older'");
+sql("CREATE EXTENSION $_ VERSION '$older'") for qw(racepriv racepriv_release);
 cmp_ok(scalar(my @then = differences()), '>=', 10, 'control: the older version is another one');
 sql(<<'END');
 CREATE ROLE upgrade_analyst;
@@ -44,7 +44,7 @@ END
 
 like(sql_fails('ALTER EXTENSION racepriv UPDATE'), qr/ERROR:  2BP01: .*view sums depends on function race_kernel_sum/s,
 	'a view of a user on a function that gets another argument stops the update');
-sql('DROP VIEW sums; ALTER EXTENSION racepriv UPDATE');
+sql('DROP VIEW sums; ALTER EXTENSION racepriv UPDATE; ALTER EXTENSION racepriv_release UPDATE');
 is(sql("SELECT string_agg(DISTINCT a.grantee::regrole || ' ' || p.proname || ' ' || a.is_grantable, ', ') FROM pg_proc p, aclexplode(p.proacl) a
 	WHERE a.grantee IN ('upgrade_analyst'::regrole, 'upgrade_curator'::regrole) AND proname ~ '^race_(kernel_sum|release)\$'"),
 	'upgrade_analyst race_kernel_sum true, upgrade_curator race_release false', 'the rights on functions survive');

@@ -22,7 +22,7 @@ sql(join '', @setup);
 run('', 'createdb', $analysis);
 my $releases = sql('COPY _racepriv.race_releases TO STDOUT');
 $ENV{PGDATABASE} = $analysis;
-sql("CREATE EXTENSION racepriv; CREATE ROLE $role LOGIN; CALL race_grant('$role', 'analyst');"
+sql("CREATE EXTENSION racepriv_release CASCADE; CREATE ROLE $role LOGIN; CALL race_grant('$role', 'analyst');"
 	  . "ALTER ROLE $role SET default_transaction_read_only = on");
 run("COPY _racepriv.race_releases FROM STDIN;\n$releases\n\\.\n", qw(psql -Xq -v ON_ERROR_STOP=1));
 $ENV{PGUSER} = $role;

@@ -23,7 +23,7 @@ sub is_no_superuser {
 
 # --------------------------------------------------------- who creates it
 
-like(fails($_, 'CREATE EXTENSION racepriv'), qr/ERROR:  42501/, "$_ cannot create the extension") for qw(stranger dba);
+like(fails($_, 'CREATE EXTENSION racepriv_release CASCADE'), qr/ERROR:  42501/, "$_ cannot create the extension") for qw(stranger dba);
 is($cluster->sql("SELECT trusted FROM pg_available_extension_versions WHERE name = 'racepriv' AND version = (SELECT default_version FROM pg_available_extensions WHERE name = 'racepriv')"), 'f', 'it is not trusted');
 
 # ------------------------------------------------- a schema that is renamed
@@ -43,8 +43,8 @@ BEGIN
 	FOR f IN SELECT DISTINCT ON (p.proname, pg_get_function_identity_arguments(p.oid)) p.proname, p.prokind, p.proretset, p.prorettype::regtype AS result,
 			pg_get_function_identity_arguments(p.oid) AS arguments
 		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND NOT p.proargtypes::oid[] && '{2275,2276,2281}' -- cstring, any, internal
-			AND p.prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'trigger'::regtype, 'language_handler'::regtype)
+		WHERE d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')) AND NOT p.proargtypes::oid[] && '{2275,2276,2281}' -- cstring, any, internal
+			AND p.prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'trigger'::regtype)
 	LOOP
 		EXECUTE format('CREATE %s public.%I(%s) %s ', CASE f.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, f.proname, f.arguments,
 			CASE WHEN f.prokind = 'p' OR f.arguments ~ '(^|, )OUT ' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END || f.result END)
@@ -59,7 +59,7 @@ BEGIN
 	END LOOP;
 END \$do\$;
 END
-$cluster->sql("CREATE EXTENSION racepriv; CALL race_grant('dba', 'owner'); CALL race_grant('dba', 'curator'); CALL race_grant('analyst', 'analyst')", 'clinic');
+$cluster->sql("CREATE EXTENSION racepriv_release CASCADE; CALL race_grant('dba', 'owner'); CALL race_grant('dba', 'curator'); CALL race_grant('analyst', 'analyst')", 'clinic');
 as('dba', 'CREATE SCHEMA kept; CREATE TABLE kept.visits AS SELECT i AS id, i % 2 AS site, ARRAY[i % 10] AS x, i % 7 AS days FROM generate_series(1, 100) i;'
 	. " CALL race_protect('visits', 'kept.visits', 90)");
 
@@ -113,7 +113,7 @@ like(fails('dba', "SELECT public._race_with_parts('{kept.visits}')"), qr/hijacke
 # What belongs to others in the schema of the ledger, he cannot have
 like(fails('dba', $_), qr/ERROR:  (?:42501|2BP01)/, "dba cannot: $_")
 	for 'ALTER SCHEMA _racepriv RENAME TO mine', 'DROP SCHEMA _racepriv CASCADE', 'CREATE TABLE _racepriv.t ()', 'DROP INDEX _racepriv.race_charges_budget',
-	'DROP INDEX _racepriv.race_budget_tables_relation', 'ALTER EXTENSION racepriv DROP SCHEMA _racepriv', 'DROP TABLE _racepriv.race_charges', "ALTER TABLE _racepriv.race_budgets SET SCHEMA public";
+	'DROP INDEX _racepriv.race_budget_tables_relation', 'ALTER EXTENSION racepriv_release DROP SCHEMA _racepriv', 'DROP TABLE _racepriv.race_charges', "ALTER TABLE _racepriv.race_budgets SET SCHEMA public";
 
 # A superuser who takes the schema away is told so.
 like($cluster->sql_fails("BEGIN; ALTER SCHEMA _racepriv RENAME TO elsewhere; $_", 'clinic'), qr/ERROR:  (?:55000: the objects of extension racepriv|42P01|3F000)/, "without the schema: $_")
@@ -123,19 +123,19 @@ like($cluster->sql_fails("BEGIN; ALTER SCHEMA _racepriv RENAME TO elsewhere; $_"
 
 # A schema of that name that somebody else has made
 as('dba', 'CREATE SCHEMA _racepriv; CREATE FUNCTION _racepriv._race_identity() RETURNS int LANGUAGE sql AS \'SELECT 1\'', 'schema');
-like($cluster->sql_fails('CREATE EXTENSION racepriv', 'schema'), qr/ERROR:  42P06/, 'a schema of this name that was there before is refused');
+like($cluster->sql_fails('CREATE EXTENSION racepriv_release CASCADE', 'schema'), qr/ERROR:  42P06/, 'a schema of this name that was there before is refused');
 
 # Operators and functions that fit better than those of pg_catalog and of the extension; each
 # of them says so when it is called.  Their names are all that the install script has of pg_catalog, their arguments
 # have all types of its columns, and there is a type that these become by themselves.
 my $cry = q(LANGUAGE plpgsql AS $f$BEGIN RAISE EXCEPTION ''hijacked by %%'', %L; END$f$);
 my ($version) = $cluster->sql("SELECT default_version FROM pg_available_extensions WHERE name = 'racepriv'");
-my $script = do {
-	open my $file, '<', RaceCluster::command('pg_config', '--sharedir') . "/extension/racepriv--$version.sql" or die "install script: $!";
+my $script = join '', map {
+	open my $file, '<', RaceCluster::command('pg_config', '--sharedir') . "/extension/$_--$version.sql" or die "install script: $!";
 	local $/ = undef;
 	my $text = readline $file;
 	$text =~ s/^\s*--.*$//mgr =~ s/^COMMENT ON.*?';$//msgr;
-};
+} qw(racepriv racepriv_release);
 my $functions = join ',', sort keys %{{ map { $_ => 1 } $script =~ /\b([a-z_0-9]+) ?\(/g }};
 my $signs = join ' ', sort keys %{{ map { $_ => 1 } '=', '~~', '!~~', $script =~ m{(?<![-+*/<>=~!@#%^&|`?])([-+*/<>=~!@#%^&|`?]{1,3})(?![-+*/<>=~!@#%^&|`?])}g }};
 my $operators = <<"END";
@@ -176,7 +176,7 @@ my $catalog = <<'END';
 SET search_path = pg_catalog;
 WITH members AS (
 	SELECT classid, objid, pg_describe_object(classid, objid, 0) AS name FROM pg_depend
-	WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv'))
+	WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')))
 SELECT name, 'on', pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid) FROM members m JOIN pg_depend d USING (classid, objid)
 UNION ALL SELECT name, 'view', pg_get_viewdef(objid) FROM members WHERE classid = 'pg_class'::regclass AND (SELECT relkind = 'v' FROM pg_class WHERE oid = objid)
 UNION ALL SELECT name, 'index', pg_get_indexdef(i.indexrelid) FROM members JOIN pg_index i ON i.indrelid = objid WHERE classid = 'pg_class'::regclass
@@ -191,7 +191,7 @@ as('dba', $operators, 'hostile');
 cmp_ok(as('dba', "SET search_path = pg_catalog; SELECT count(*) FROM pg_operator WHERE oprnamespace = 'public'::regnamespace AND oprname = '->>'", 'hostile'), '>', 100, 'control: he makes operators of JSON');
 cmp_ok(as('dba', "SET search_path = pg_catalog; SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace", 'hostile'), '>', 10_000, 'control: he makes functions');
 like(do { local $ENV{PGUSER} = 'dba'; $cluster->sql_fails('SELECT 1::numeric > 0', 'hostile') }, qr/hijacked by an operator/, 'control: PostgreSQL prefers what he has made');
-$cluster->sql('CREATE EXTENSION racepriv', 'hostile');
+$cluster->sql('CREATE EXTENSION racepriv_release CASCADE', 'hostile');
 is($cluster->sql($catalog, 'hostile'), $cluster->sql($catalog, 'clinic') =~ s/\bhid\b/public/gr, 'the extension is the same as without them');
 
 # One argument of another type, or fewer arguments.  Those that a release calls with the rights
@@ -210,7 +210,7 @@ DECLARE
 BEGIN
 	FOR f IN SELECT p.oid, p.proname, p.prokind, p.pronargs, p.pronargdefaults, p.proargtypes::oid[]::regtype[]::text[] AS argtypes, p.proretset, p.prorettype::regtype::text AS rettype
 		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-		WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv') AND p.pronamespace = 'public'::regnamespace AND p.proname NOT IN ('race_build', 'race_build_value', 'race_is_record')
+		WHERE d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')) AND p.pronamespace = 'public'::regnamespace AND p.proname NOT IN ('race_build', 'race_build_value', 'race_is_record')
 	LOOP
 		CONTINUE WHEN f.argtypes && '{internal,cstring}' OR f.rettype IN ('internal', 'cstring');
 		result := CASE WHEN f.prokind = 'p' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END
@@ -262,7 +262,7 @@ like($cluster->sql_fails("SET search_path = pg_catalog, public; SELECT race_refr
 
 # Who is given a duty may use the schema of the extension.
 $cluster->run_here('createdb', 'extended');
-$cluster->sql('CREATE SCHEMA "of its own"; CREATE EXTENSION racepriv SCHEMA "of its own"; REVOKE ALL ON SCHEMA "of its own" FROM PUBLIC; CREATE TABLE public.t (x int NOT NULL CHECK (x BETWEEN 0 AND 9));'
+$cluster->sql('CREATE SCHEMA "of its own"; CREATE EXTENSION racepriv_release SCHEMA "of its own" CASCADE; REVOKE ALL ON SCHEMA "of its own" FROM PUBLIC; CREATE TABLE public.t (x int NOT NULL CHECK (x BETWEEN 0 AND 9));'
 	. ' ALTER TABLE public.t OWNER TO dba; GRANT SELECT ON public.t TO helper', 'extended');
 $cluster->sql('SET search_path = "of its own", public; ' . "CALL race_grant('dba', 'owner'); CALL race_grant('helper', 'curator'); CALL race_grant('analyst', 'analyst')", 'extended');
 my $path = 'SET search_path = "of its own", public;';

@@ -37,25 +37,25 @@ SELECT pg_describe_object(d.classid, d.objid, 0), a.grantee::regrole, a.privileg
 	LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid LEFT JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
 	LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid LEFT JOIN pg_namespace n ON d.classid = 'pg_namespace'::regclass AND n.oid = d.objid
 	CROSS JOIN LATERAL aclexplode(coalesce(c.relacl, p.proacl, t.typacl, n.nspacl)) a
-WHERE d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv')
+WHERE d.deptype = 'e' AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname = 'racepriv_release')
 	AND (a.grantee NOT IN (0, 10) OR a.grantee = 0 AND a.privilege_type NOT IN ('EXECUTE', 'USAGE')) ORDER BY 1, 2, 3
 END
-$cluster->sql('CREATE EXTENSION racepriv');
-is($cluster->sql($rights), '', 'default privileges give nothing of the extension to others');
-$cluster->sql('DROP EXTENSION racepriv; DO $$ BEGIN EXECUTE \'CREATE EXTENSION racepriv\'; EXCEPTION WHEN duplicate_object THEN NULL; END $$');
+$cluster->sql('CREATE EXTENSION racepriv_release CASCADE');
+is($cluster->sql($rights), '', 'default privileges give nothing of releases to others');
+$cluster->sql('DROP EXTENSION racepriv, racepriv_release; DO $$ BEGIN EXECUTE \'CREATE EXTENSION racepriv_release CASCADE\'; EXCEPTION WHEN duplicate_object THEN NULL; END $$');
 is($cluster->sql($rights), '', 'nor do they in a subtransaction');
-$cluster->sql("DROP EXTENSION racepriv; CREATE EXTENSION racepriv VERSION '0.0.1'; CALL race_grant('curator', 'curator'); ALTER EXTENSION racepriv UPDATE");
-my $held = "SELECT string_agg(DISTINCT a.grantee::regrole::text, ' ') FROM pg_proc p, aclexplode(p.proacl) a WHERE p.proname IN ('race_privatize', 'race_release', '_race_charge') AND a.grantee NOT IN (0, p.proowner)";
+$cluster->sql("DROP EXTENSION racepriv, racepriv_release; CREATE EXTENSION racepriv; CREATE EXTENSION racepriv_release VERSION '0.0.1'; CALL race_grant('curator', 'curator'); ALTER EXTENSION racepriv_release UPDATE");
+my $held = "SELECT string_agg(DISTINCT a.grantee::regrole::text, ' ') FROM pg_proc p, aclexplode(p.proacl) a WHERE p.proname IN ('race_release', '_race_charge') AND a.grantee NOT IN (0, p.proowner)";
 is($cluster->sql($held), 'curator', 'an update takes what default privileges have given, and leaves what was granted');
 is($cluster->sql($rights =~ s/AND \(a.grantee NOT IN.*?\)( ORDER)/AND a.grantee = 'app'::regrole AND (d.classid <> 'pg_proc'::regclass OR NOT has_function_privilege('public', d.objid, 'EXECUTE')) AND d.classid <> 'pg_type'::regclass$1/sr), '', 'of tables, and of what not everybody may call');
-$cluster->sql('DROP EXTENSION racepriv; CREATE EXTENSION racepriv');
+$cluster->sql('DROP EXTENSION racepriv, racepriv_release; CREATE EXTENSION racepriv_release CASCADE');
 $cluster->sql('DROP OWNED BY curator');
 $cluster->sql('GRANT CREATE ON SCHEMA public TO curator');
 $cluster->sql("$kinds; " =~ s/GRANT/REVOKE/gr =~ s/ TO app/ FROM app/gr . 'ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC; ALTER DEFAULT PRIVILEGES REVOKE ALL ON SCHEMAS FROM PUBLIC');
 $cluster->sql("CALL race_grant('$_', 'owner')") for qw(app anna bert);
 $cluster->sql("CALL race_grant('$_', 'curator')") for qw(app anna bert curator other_curator);
 as('anna', table('visits') . "CALL race_protect('visits', 'visits', 90); GRANT SELECT ON visits TO app, curator, other_curator");
-like(fails('app', $_), qr/ERROR:  42501/, "app cannot: $_") for "SELECT race_privatize(race_build('$params', x), 1) FROM visits", 'UPDATE _racepriv.race_budgets SET epsilon_limit = 100',
+like(fails('app', $_), qr/ERROR:  42501/, "app cannot: $_") for 'UPDATE _racepriv.race_budgets SET epsilon_limit = 100',
 	'INSERT INTO _racepriv.race_releases SELECT * FROM _racepriv.race_releases', "SELECT _racepriv._race_enter_act('anna', 'visits', 'visits', 'adopt', '{}')", 'CREATE TABLE _racepriv.t ()';
 as('curator', release('people', 'visits'));
 
@@ -249,7 +249,7 @@ sub test_restore {
 }
 
 $cluster->run_here('createdb', 'home');
-$cluster->sql("CREATE EXTENSION racepriv; CALL race_grant('bert', 'owner'); CALL race_grant('bert', 'curator'); GRANT ALL ON SCHEMA public TO bert", 'home');
+$cluster->sql("CREATE EXTENSION racepriv_release CASCADE; CALL race_grant('bert', 'owner'); CALL race_grant('bert', 'curator'); GRANT ALL ON SCHEMA public TO bert", 'home');
 as('bert', table('public.housing') . 'CREATE VIEW public.flats AS TABLE public.housing', 'home');
 as('bert', "CALL race_protect('housing', 'public.housing', 3); CALL race_protect('flats', 'public.flats', 3)", 'home');
 as('bert', release('first', 'housing'), 'home');
@@ -278,12 +278,15 @@ for my $text (map({ "U&'vis\\+$_" . "its'" } qw(00200b 00061c 00feff 0000ad 0e00
 }
 $cluster->sql("CALL race_describe('words', 'word', categories => '{\"M \",F,Stra\xc3\x9fe}', unit => '\xe2\x82\xac'); CALL race_release('of words', 'words', '{word}', 1)");
 is($cluster->sql("SELECT domains->0->'categories' FROM race_catalog WHERE name = 'of words'"), qq(["M ", "F", "Stra\xc3\x9fe"]), 'categories keep their blanks');
+like($cluster->sql_fails("SELECT race_count($_)"), qr/ERROR:  42704: there is no release "[^"]*"\nDETAIL:  It differs from the name of a release in blanks, or in characters that may not be shown\.\nHINT:  Perhaps you meant "of words"\./, "a name that looks alike: $_")
+	for "'of words '", "'ofwords'", "U&'of words\\200b'", "U&'of\\00a0words'";
+like($cluster->sql_fails("SELECT race_count('quite another')"), qr/ERROR:  42704: there is no release "quite another"\nHINT:  race_catalog lists the releases\.\n/, 'a name that is like none speaks of no other servers');
 is($cluster->sql("SELECT bool_and(_racepriv._race_is_shown(t, true)) FROM unnest(ARRAY['visits 2026', '\xe8\xa8\xaa\xe5\x95\x8f', '\xf0\x9f\x98\x80', U&'\\0645\\06CC\\200C\\062E', 'Stra\xc3\x9fe', 'a < b', 'x<', '5%']) t"), 't', 'names of other scripts');
 # bytes that have no encoding, or another one
 for my $encoding (qw(SQL_ASCII WIN1252 LATIN1)) {
 	$cluster->run_here('createdb', '-E', $encoding, '-T', 'template0', 'encoded');
 	my $bytes = $encoding eq 'SQL_ASCII' ? "E'Stra\\xc3\\x9fe'" : "E'Stra\\xdfe'";
-	$cluster->sql("SET client_encoding = $encoding; CREATE EXTENSION racepriv; CREATE TABLE t (x int); CALL race_protect($bytes, 't', 1)", 'encoded');
+	$cluster->sql("SET client_encoding = $encoding; CREATE EXTENSION racepriv_release CASCADE; CREATE TABLE t (x int); CALL race_protect($bytes, 't', 1)", 'encoded');
 	like($cluster->sql_fails("CALL race_protect(E'a\\x1bb', 't', 1)", 'encoded'), qr/ERROR:  22023: .*control/, "$encoding: control characters");
 	$cluster->run_here('dropdb', 'encoded');
 }
@@ -314,7 +317,7 @@ my $prepared = RaceCluster->new;
 $prepared->run_here('psql', '-Xqc', 'ALTER SYSTEM SET max_prepared_transactions = 2');
 $prepared->stop('fast');
 $prepared->start;
-$prepared->sql('CREATE EXTENSION racepriv; ' . table('visits') . "CALL race_protect('visits', 'visits', 1)");
+$prepared->sql('CREATE EXTENSION racepriv_release CASCADE; ' . table('visits') . "CALL race_protect('visits', 'visits', 1)");
 like($prepared->sql_fails("BEGIN; $_; PREPARE TRANSACTION 'p'"), qr/ERROR:  0A000: cannot PREPARE/, "cannot be prepared: $_")
 	for "CALL race_budget_limit('visits', 2, 0)", "CALL race_budget_adopt('visits')", "CALL race_protect('more', 'visits', 1)";
 $prepared->sql("BEGIN; CALL race_budget_limit('visits', 2, 0); COMMIT; BEGIN; CREATE TABLE t (); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p'");

@@ -21,7 +21,7 @@ is("@switching", 'src/sketch/authority.c', 'one module changes the current user'
 my $cluster = RaceCluster->new;
 $cluster->sql("CREATE ROLE $_ LOGIN") for qw(own boss maker);
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE SCHEMA h AUTHORIZATION own;
 GRANT own TO boss;
 CREATE TABLE payroll (x int);

@@ -155,7 +155,7 @@ is($coordinator->made('failing'), '3|1', 'when the shard is back, a release is m
 is($coordinator->sql("SELECT abs(race_count(race_released('failing')) - 20000) < 10000"), 't', 'of all rows');
 
 # another version: its sketches say so in their first byte
-$shards[2]->sql("CREATE VIEW newer AS SELECT overlay((_racepriv._race_sketch_send(race_build($p, x))) PLACING '\\x63' FROM 1 FOR 1) AS s FROM visits");
+$shards[2]->sql("CREATE VIEW newer AS SELECT overlay((_race_sketch_send(race_build($p, x))) PLACING '\\x63' FROM 1 FOR 1) AS s FROM visits");
 $coordinator->sql("CREATE FOREIGN TABLE newer (s race_sketch) SERVER shard2");
 like($coordinator->sql_fails("SELECT race_merge(s) FROM ($parts[0] UNION ALL SELECT s FROM newer) v"), qr/\AERROR:  22P0\d: invalid/, 'a sketch of another version is refused');
 $shards[2]->sql('DROP EXTENSION racepriv CASCADE');

@@ -74,7 +74,7 @@ my $rows = 'l2(dims=1, rows=4, range=8)';
 sub found {
 	$cluster->run_here('createdb', $database);
 	sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE ROLE data_owner LOGIN;
 CALL race_grant('data_owner', 'owner');
 CREATE TABLE patients (person int NOT NULL, day date NOT NULL, age int CHECK (age BETWEEN 0 AND 99), town text CHECK (town IN ('Rome', 'Paris')), x real[] NOT NULL);

@@ -76,7 +76,7 @@ sub decode {
 sub releases {
 	my ($exact, $arguments, $n) = @_;
 	return map { decode($_) } split /\n/, sql(<<"END");
-SELECT encode(_racepriv._race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
+SELECT encode(_race_sketch_send(race_privatize(sketch, $arguments)), 'hex')
 FROM exact, generate_series(1, $n) WHERE name = '$exact'
 END
 }
@@ -97,7 +97,7 @@ END \$\$
 END
 	return map {
 		[map { decode($_) } split /\n/, sql(<<"END")]
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
+SELECT encode(_race_sketch_send(sketch), 'hex') FROM _racepriv.race_releases
 WHERE name LIKE '$name %' AND label::int $_ @{[$first + $persons]} ORDER BY released_at, part
 END
 	} '>=', '<';
@@ -113,7 +113,7 @@ SELECT '$name', race_build(race_params('l2', 1, rows => $rows, range => 8), ARRA
 FROM unnest('{$list}'::int[]) x
 END
 	return decode(sql(<<"END"));
-SELECT encode(_racepriv._race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
+SELECT encode(_race_sketch_send(sketch), 'hex') FROM exact WHERE name = '$name'
 END
 }
 

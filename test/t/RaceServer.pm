@@ -59,7 +59,7 @@ sub wait_for_locks {
 
 run('', 'createdb', $database);
 $ENV{PGDATABASE} = $database;
-sql('CREATE EXTENSION racepriv');
+sql('CREATE EXTENSION racepriv_release CASCADE');
 
 END {
 	my $status = $?;

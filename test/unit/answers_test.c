@@ -3,11 +3,11 @@
  *		What answers have in plain C: Fourier transforms, tails of distributions, squares of kernels, cosines over
  *		a box, and masses that are taken out of the nodes of a grid.
  */
+#include "hash/kernel.h"
 #include "answers/cosine_basis.h"
 #include "answers/distributions.h"
 #include "answers/point_masses.h"
 #include "answers/solver.h"
-#include "hash/lsh.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -5,8 +5,10 @@
  * The test has a race_noisy() of its own, which adds each number that noise could be, one after the other.  With the
  * exact probability of each, all outcomes of a category and their probabilities are known, for every number of persons.
  */
+#include "privacy/cost.h"
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "choice/domain_choice.h"
-#include "choice/summary.h"
 #include "helpers.h"
 #include "tap.h"
 

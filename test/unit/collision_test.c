@@ -9,6 +9,12 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/column.h"
+#include "hash/elements.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+
 #define ROWS		CASES(100000, 10000)
 #define LIMIT		6.7
 #define DISTANCES	10

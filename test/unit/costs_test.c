@@ -11,17 +11,25 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "hash/contingency.h"
-#include "choice/choose_tables.h"
-#include "choice/domain_choice.h"
-#include "choice/release_kind.h"
-#include "hash/kind.h"
-#include "privacy/look.h"
-#include "privacy/payment.h"
-#include "privacy/score.h"
+#include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/series.h"
 #include "privacy/shares.h"
 #include "privacy/wishart.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/kind.h"
+#include "hash/params.h"
+#include "choice/domain_choice.h"
+#include "choice/plan.h"
+#include "choice/choose_tables.h"
+#include "choice/release_kind.h"
+#include "privacy/look.h"
+#include "privacy/payment.h"
+#include "privacy/score.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -508,7 +516,7 @@ params_of(int kind)
 		made[0] = grid_params(RACE_KERNEL_L2, 1, 20, 1);
 		made[1] = moments_params(3, 1, RACE_CLIP_NORM);
 		made[2] = calloc(1, sizeof(RaceParams) + sizeof(numbers));
-		made[2]->kernel = RACE_KERNEL_TABLES;
+		made[2]->kind = RACE_KIND_TABLES;
 		made[2]->sequence = RACE_SEQUENCE_INDEPENDENT;
 		made[2]->rehash = RACE_REHASH_FOLD;
 		made[2]->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;

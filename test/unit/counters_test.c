@@ -3,6 +3,7 @@
  *		Arrays of counters against a model that takes one at a time, in 64 bits.
  */
 #include "privacy/counters.h"
+#include "hash/rows.h"
 #include "helpers.h"
 #include "privacy/count.h"
 #include "tap.h"

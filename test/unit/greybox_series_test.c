@@ -6,14 +6,19 @@
  * have the same plan; and the differences of all exact numbers of all values together cost no more than the epsilon or rho
  * that each value says the series costs.  A person has at most m records in each stream, in any intervals.
  */
-#include "hash/contingency.h"
-#include "choice/measure.h"
-#include "hash/moment_sums.h"
+#include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/series.h"
 #include "privacy/wishart.h"
+#include "hash/contingency.h"
+#include "hash/kernel.h"
+#include "hash/moment_sums.h"
+#include "hash/params.h"
 #include "choice/plan.h"
-#include "privacy/exact_fields.h"
-#include "privacy/release_request.h"
 #include "tap.h"
 #include "tape.h"
 
@@ -62,7 +67,7 @@ static struct
 static bool
 is_tables(const Kind *kind)
 {
-	return kind->params->kernel == RACE_KERNEL_TABLES;
+	return kind->params->kind == RACE_KIND_TABLES;
 }
 
 static Kind
@@ -72,7 +77,7 @@ make_kind(RaceParams *params)
 	size_t		bytes = (size_t) params->rows * params->range * sizeof(int64_t);
 
 	kind.workspace = allocate(race_draw_workspace(params) + (is_tables(&kind) ? race_contingency_workspace(params, 1) :
-															 params->kernel == RACE_KERNEL_MOMENTS ? race_moments_workspace(params) : 0));
+															 params->kind == RACE_KIND_MOMENTS ? race_moments_workspace(params) : 0));
 	kind.exact = allocate(bytes);
 	kind.own = allocate(bytes);
 	kind.out = allocate(2 * bytes);
@@ -81,21 +86,22 @@ make_kind(RaceParams *params)
 
 /* Rows of counters, or tables of two columns of 3 and 4 cells */
 static RaceParams *
-params_of(RaceKernel kernel)
+params_of(RaceKind kind)
 {
 	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1};	/* cells, and groups */
 	RaceParams *params = allocate(sizeof(RaceParams) + sizeof(numbers));
 	RaceContingency tables;
 
-	params->kernel = kernel;
+	params->kind = kind;
+	params->kernel = kind == RACE_KIND_ROWS ? RACE_KERNEL_L2 : 0;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->dims = 2;
 	params->bandwidth = 1;
 	params->power = 1;
-	params->rows = kernel == RACE_KERNEL_TABLES ? 1 : ROWS;
+	params->rows = kind == RACE_KIND_TABLES ? 1 : ROWS;
 	params->range = CELLS;
-	if (kernel == RACE_KERNEL_TABLES)
+	if (kind == RACE_KIND_TABLES)
 	{
 		params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
 		params->more = sizeof(numbers);
@@ -124,7 +130,7 @@ add(const Kind *kind, uint64_t place, int64_t weight, int64_t *to)
 
 	if (is_tables(kind))
 		race_contingency_count(kind->params, x, 1, weight, counters, kind->workspace);
-	else if (kind->params->kernel == RACE_KERNEL_MOMENTS)
+	else if (kind->params->kind == RACE_KIND_MOMENTS)
 	{
 		double		bounded[] = {x[0] - 1, x[1] - 1};
 
@@ -208,7 +214,7 @@ compare(const Kind *kind, const Case *c, double epsilon)
 {
 	uint32_t	levels = c->levels;
 	RaceRequest request = {
-		.epsilon = race_series_epsilon(epsilon, c->delta, levels), .delta = c->delta, .rows = kind->params->kernel == RACE_KERNEL_L2 ? ROWS : 0,
+		.epsilon = race_series_epsilon(epsilon, c->delta, levels), .delta = c->delta, .rows = kind->params->kind == RACE_KIND_ROWS ? ROWS : 0,
 		.max_contributions = c->m, .neighbors = c->neighbors, .levels = levels
 	};
 	double		sum = 0;
@@ -279,7 +285,7 @@ make_case(uint64_t number)
 int
 main(void)
 {
-	Kind		kinds[KINDS] = {make_kind(params_of(RACE_KERNEL_L2)), make_kind(params_of(RACE_KERNEL_TABLES)),
+	Kind		kinds[KINDS] = {make_kind(params_of(RACE_KIND_ROWS)), make_kind(params_of(RACE_KIND_TABLES)),
 		make_kind(moments_params(2, 1, RACE_CLIP_NORM))};
 
 	for (uint64_t number = 0; number < CASES(900, 90); number++)

@@ -20,13 +20,18 @@
  */
 #include <float.h>
 
-#include "hash/contingency.h"
-#include "choice/measure.h"
 #include "privacy/budget.h"
+#include "privacy/cost.h"
+#include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
+#include "hash/contingency.h"
+#include "hash/params.h"
 #include "choice/choose_tables.h"
 #include "choice/plan.h"
-#include "privacy/exact_fields.h"
-#include "privacy/release_request.h"
 #include "tap.h"
 #include "tape.h"
 
@@ -127,11 +132,11 @@ typedef struct Pair
 static void
 ask_for(RaceParams *params, uint32_t first, uint32_t second, uint32_t third)
 {
-	double	   *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->workload++;
+	double	   *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload++;
 
 	row[0] = first;
 	row[1] = second + RACE_CONTINGENCY_COLUMNS * third;
-	row[2] = 1 + params->workload % 4;
+	row[2] = 1 + params->tables.workload % 4;
 	params->arrays |= RACE_ARRAY_WORKLOAD;
 }
 
@@ -156,7 +161,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	char		message[300];
 
 	memset(kind, 0, sizeof(Kind));
-	params->kernel = RACE_KERNEL_TABLES;
+	params->kind = RACE_KIND_TABLES;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
@@ -166,7 +171,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	params->rows = 1;
 	if (asked)
 		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
-	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->workload;
+	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload;
 	params->more = (uint32_t) ((char *) (numbers + 4 * dims) - (char *) (params + 1));
 	for (uint32_t j = 0; j < dims; j++)
 	{

@@ -19,16 +19,17 @@
  */
 #include <float.h>
 
-#include "hash/table.h"
-#include "hash/moment_sums.h"
-#include "hash/loss_rows.h"
-#include "choice/summary.h"
 #include "privacy/counters.h"
-#include "privacy/wishart.h"
-#include "choice/plan.h"
-#include "hash/kind.h"
 #include "privacy/exact_fields.h"
 #include "privacy/release_request.h"
+#include "privacy/wishart.h"
+#include "hash/elements.h"
+#include "hash/fields.h"
+#include "hash/kind.h"
+#include "hash/loss_rows.h"
+#include "hash/moment_sums.h"
+#include "hash/table.h"
+#include "choice/plan.h"
 #include "kernels.h"
 #include "tap.h"
 #include "tape.h"
@@ -745,7 +746,7 @@ least_apart(const RaceParams *params, bool pure, bool substitute)
 		return 1 - ROUNDING;
 	if (pure)
 		return substitute ? 0.49 : 0.99;
-	return params->clip == RACE_CLIP_ABSOLUTE ? 0.1 : substitute ? 0.7 : 0.875;
+	return params->moments.clip == RACE_CLIP_ABSOLUTE ? 0.1 : substitute ? 0.7 : 0.875;
 }
 
 /* Looks have wavelets within from 8 cells on. */
@@ -868,8 +869,8 @@ test_rows(int pairs)
 				part->nulls = RACE_NULLS_DIFFERENT;
 		if (race_is_surrogate(params))
 		{
-			params->radius = 2;
-			params->query_radius = 2.5;
+			params->loss.radius = 2;
+			params->loss.query_radius = 2.5;
 		}
 		test_kind(params, describe(params), of_sketches, LENGTH(of_sketches), pairs);
 	}
@@ -928,11 +929,11 @@ test_moments(int pairs)
 
 		if (moments[i].transform)
 			params = moments_with_transform(params);
-		params->features = moments[i].features;
-		params->targets = moments[i].targets;
+		params->moments.features = moments[i].features;
+		params->moments.targets = moments[i].targets;
 		params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s%s",
-				 dims, params->features, params->targets, params->norm, race_choice_name(RACE_KEY_CLIP, params->clip),
+				 dims, params->moments.features, params->moments.targets, params->moments.norm, race_choice_name(RACE_KEY_CLIP, params->moments.clip),
 				 moments[i].transform ? ", a transform" : "");
 		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);
 	}

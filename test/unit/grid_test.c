@@ -4,7 +4,11 @@
  *		record, and coarse nodes follow exactly from fine ones.  The noise of a release
  *		rests on both.
  */
+#include "privacy/integers.h"
+#include "hash/kernel.h"
 #include "hash/kind.h"
+#include "hash/params.h"
+#include "hash/table.h"
 #include "helpers.h"
 #include "privacy/look.h"
 #include "tap.h"

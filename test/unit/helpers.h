@@ -13,10 +13,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "hash/table.h"
-#include "hash/moment_sums.h"
+#include "privacy/products.h"
 #include "privacy/noise.h"
 #include "privacy/sampler.h"
+#include "hash/moment_sums.h"
+#include "hash/params_check.h"
+#include "hash/table.h"
 
 /*
  * AddressSanitizer looks for errors of memory, and makes code several times slower.  With it
@@ -202,7 +204,7 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
 	double	   *bounds = (double *) (params + 1);
 
-	params->kernel = RACE_KERNEL_MOMENTS;
+	params->kind = RACE_KIND_MOMENTS;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER;
@@ -210,8 +212,8 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	params->bandwidth = 1;
 	params->power = 1;
 	params->rows = 1;
-	params->norm = norm;
-	params->clip = (uint8_t) clip;
+	params->moments.norm = norm;
+	params->moments.clip = (uint8_t) clip;
 	params->range = (uint32_t) race_products_counters(dims + 1);
 	params->more = (uint32_t) (2 * dims * sizeof(double));
 	for (uint32_t i = 0; i < 2 * dims; i++)
@@ -245,6 +247,7 @@ grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)
 	double	   *numbers = (double *) (params + 1);
 
 	params->kernel = (uint8_t) kernel;
+	params->kind = RACE_KIND_GRID;
 	params->sequence = RACE_SEQUENCE_GRID;
 	params->rehash = RACE_REHASH_FOLD;
 	params->arrays = RACE_ARRAY_LOWER | RACE_ARRAY_UPPER | RACE_ARRAY_CELLS;

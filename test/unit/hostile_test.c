@@ -7,6 +7,11 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/column.h"
+#include "hash/params.h"
+#include "hash/params_check.h"
+#include "hash/rows.h"
+
 #define TRIES		10000		/* of each recipe */
 #define SMALL		((size_t) 4 * 1024 * 1024)
 

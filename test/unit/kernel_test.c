@@ -5,6 +5,10 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/column.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+
 /*
  * Kernels by their integrals (Datar et al. 2004, section 3.2), of the density of a projection of length t times (1 - t),
  * t = 0 ... 1.  Of l2 it is 2 / (sqrt(2 pi) c) exp(-t^2 / 2 c^2), with t = c s; beyond s = 12 it is below 1e-31.  Of l1 it

@@ -7,6 +7,11 @@
 
 #include "helpers.h"
 
+#include "hash/column.h"
+#include "hash/fields.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+
 #define IND			RACE_SEQUENCE_INDEPENDENT
 #define GROUPED		RACE_SEQUENCE_GROUPED
 #define SOBOL		RACE_SEQUENCE_SOBOL
@@ -28,7 +33,7 @@ typedef struct PartRecipe
 	uint8_t		sequence;
 	uint32_t	dims;
 	uint32_t	power;
-	uint8_t		arrays;
+	uint16_t	arrays;
 	uint32_t	outputs;
 } PartRecipe;
 

@@ -8,6 +8,12 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/column.h"
+#include "hash/elements.h"
+#include "hash/hash_path.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+
 #define ROWS		70
 #define RECORDS		60
 

@@ -7,12 +7,16 @@
  * records, and rho once if it is (doc/privacy.md).  Here what i records change is taken from the
  * proofs there, and the noise from the plan of a release.
  */
-#include "choice/summary.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/shares.h"
 #include "privacy/wishart.h"
-#include "choice/plan.h"
+#include "hash/kernel.h"
 #include "hash/kind.h"
-#include "privacy/release_request.h"
+#include "hash/moment_sums.h"
+#include "hash/params.h"
+#include "choice/plan.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -3,6 +3,7 @@
  *		Moments: products are the same by all vector code, in any order; no record changes
  *		them by more than the noise of a release is made for; features are cosines.
  */
+#include "hash/hash_path.h"
 #include "hash/moment_sums.h"
 #include "helpers.h"
 #include "privacy/integers.h"
@@ -14,8 +15,8 @@
 static void
 use_features(RaceParams *params, uint16_t features, uint16_t targets, RaceSequence sequence)
 {
-	params->features = features;
-	params->targets = targets;
+	params->moments.features = features;
+	params->moments.targets = targets;
 	params->sequence = (uint8_t) sequence;
 	params->range = (uint32_t) race_products_counters(race_moments_columns(params));
 }
@@ -165,7 +166,7 @@ test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip, bo
 	unsigned __int128 limit;
 	RaceShape	shape;
 
-	params->targets = targets;
+	params->moments.targets = targets;
 	race_moments_shape(params, &shape);
 	limit = (unsigned __int128) race_moments_squared(params) * race_moments_squared(params);
 

@@ -2,8 +2,8 @@
  * normal_test.c
  *		Quantiles: the inverse normal, Student's t and the inverse Cauchy.
  */
+#include "hash/quantiles.h"
 #include "answers/distributions.h"
-#include "hash/lsh.h"
 #include "helpers.h"
 #include "tap.h"
 

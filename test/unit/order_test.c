@@ -9,6 +9,13 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "privacy/interrupt.h"
+#include "hash/column.h"
+#include "hash/elements.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+
 #define ROWS		CASES(500000, 20000)
 #define RANGE		64
 #define SEED		3

@@ -5,7 +5,14 @@
  */
 #include <stddef.h>
 
-#include "hash/sequences.h"
+#include "hash/column.h"
+#include "hash/defaults.h"
+#include "hash/fields.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/params_check.h"
+#include "hash/rows.h"
+#include "hash/sobol.h"
 #include "kernels.h"
 #include "tap.h"
 
@@ -41,7 +48,7 @@ recipe_verdict(Recipe recipe, uint32_t rows, const char *what)
 
 /* One part by itself */
 static void
-part_verdict(uint8_t kernel, uint8_t sequence, uint32_t dims, uint8_t arrays,
+part_verdict(uint8_t kernel, uint8_t sequence, uint32_t dims, uint16_t arrays,
 			 uint32_t outputs, const char *what)
 {
 	recipe_verdict((Recipe) {MULTI, 64, {{kernel, sequence, dims, 1, arrays, outputs}}}, 8, what);
@@ -71,7 +78,7 @@ test_kernels(void)
 
 /* Parameters of one part, number i of which is changed in an array */
 static void
-number_verdict(uint8_t kernel, uint8_t arrays, int array, uint32_t i, double number,
+number_verdict(uint8_t kernel, uint16_t arrays, int array, uint32_t i, double number,
 			   const char *what)
 {
 	Recipe		recipe = {MULTI, 64, {{kernel, IND, 3, 1, arrays,
@@ -146,10 +153,10 @@ test_arrays(void)
 	part_verdict(JACCARD, IND, 0, RACE_ARRAY_UPPER, 0, "need dims");
 	part_verdict(L2, IND, 0, RACE_ARRAY_LOWER, 0, "need dims");
 	part_verdict(L2, IND, 0, RACE_ARRAY_MATRIX, 3, "need dims");
-	part_verdict(L2, IND, 3, RACE_ARRAY_MATRIX, 0, "a matrix or measured must have between 1 and 16000 rows");
-	part_verdict(L2, IND, 3, 0, 2, "a matrix or measured must have");
+	part_verdict(L2, IND, 3, RACE_ARRAY_MATRIX, 0, "a matrix must have between 1 and 16000 rows");
+	part_verdict(L2, IND, 3, 0, 2, "a matrix must have");
 	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS, NULL);
-	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS + 1, "a matrix or measured must have");
+	part_verdict(L2, IND, 1, RACE_ARRAY_MATRIX, RACE_MAX_DIMS + 1, "a matrix must have");
 	part_verdict(L2, IND, 362, RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET, 361, NULL);
 }
 
@@ -170,10 +177,9 @@ test_fields(void)
 	WITH(MATCH, bandwidth, NAN, "kernel match has no bandwidth");
 	WITH(ANGULAR, power, RACE_MAX_POWER, NULL);
 	WITH(MATCH, power, RACE_MAX_POWER + 1, "power must be");
-	WITH(MATCH, reserved8[0], 1, "reserved");
+	WITH(MATCH, reserved8, 1, "reserved");
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY, NULL);
 	WITH(MATCH, nulls, RACE_NULLS_CATEGORY + 1, "unknown meaning of nulls");
-	WITH(MATCH, reserved8[2], 1, "reserved");
 	WITH(L2, nulls, RACE_NULLS_DIFFERENT, "kernel l2 has no nulls");
 	WITH(L2, arrays, WIDTHS, "arrays are cut off");
 	WITH(L2, more, 8, "a product can have up to 4 kernels");
@@ -185,9 +191,15 @@ static void
 test_l2_fields(void)
 {
 	WITH(L2, kernel, 0, "kernel number 0");
+	WITH(L2, kernel, 6, "kernel number 6");
+	WITH(L2, kernel, 9, "kernel number 9");
 	WITH(L2, kernel, 200, "kernel number 200");
 	WITH(L2, sequence, 0, "sequence number 0");
-	WITH(L2, sequence, RACE_SEQUENCE_GRID, "needs lower and upper bounds");
+	WITH(L2, sequence, RACE_SEQUENCE_GRID, "sequence \"grid\" is for kernels");
+	WITH(L2, kind, RACE_KIND_GRID, "needs lower and upper bounds");
+	WITH(L2, kind, RACE_KIND_TABLES, "kernel number 1");
+	WITH(L2, kind, RACE_KIND_MOMENTS, "kernel number 1");
+	WITH(L2, kind, RACE_KIND_MOMENTS + 1, "kind number 4");
 	WITH(L2, sequence, RACE_SEQUENCE_STRUCTURED, NULL);
 	WITH(L2, sequence, 3, "sequence number 3");
 	WITH(L2, sequence, 6, "sequence number 6");
@@ -197,18 +209,20 @@ test_l2_fields(void)
 	WITH(L2, rehash, 0, "rehash number 0");
 	WITH(L2, rehash, 3, "rehash number 3");
 	WITH(L2, arrays, RACE_ARRAY_CELLS, "arrays are cut off");
-	WITH(L2, arrays, 64, "arrays are cut off");
-	WITH(L2, arrays, 128, "must have between 1 and");
-	WITH(L2, reserved8[1], 1, "reserved");
-	WITH(L2, reserved8[2], 1, "reserved");
-	WITH(L2, radius, 1, "reserved bytes are not zero");
-	WITH(L2, query_radius, 1, "reserved bytes are not zero");
-	WITH(L2, query_radius, NAN, "reserved bytes are not zero");
-	WITH(L2, query_radius, -0.0, "reserved bytes are not zero");
-	WITH(L2, reserved16[0], 1, "reserved bytes are not zero");
-	WITH(L2, features, 1, "reserved bytes are not zero");
-	WITH(L2, norm, -0.0, "reserved bytes are not zero");
-	WITH(L2, clip, 1, "reserved bytes are not zero");
+	WITH(L2, arrays, RACE_ARRAY_GROUPS, "arrays are cut off");
+	WITH(L2, arrays, RACE_ARRAY_WORKLOAD, "kernel l2 has no workload");
+	WITH(L2, arrays, RACE_ARRAY_JOINED, "kernel l2 has no joined");
+	WITH(L2, arrays, RACE_ARRAY_MEASURED, "kernel l2 has no measured");
+	WITH(L2, arrays, 1024, "arrays are cut off");
+	WITH(L2, reserved8, 1, "reserved");
+	WITH(L2, loss.radius, 1, "reserved bytes are not zero");
+	WITH(L2, loss.query_radius, 1, "reserved bytes are not zero");
+	WITH(L2, loss.query_radius, NAN, "reserved bytes are not zero");
+	WITH(L2, loss.query_radius, -0.0, "reserved bytes are not zero");
+	WITH(L2, moments.reserved16[0], 1, "reserved bytes are not zero");
+	WITH(L2, moments.features, 1, "reserved bytes are not zero");
+	WITH(L2, moments.norm, -0.0, "reserved bytes are not zero");
+	WITH(L2, moments.clip, 1, "reserved bytes are not zero");
 	WITH(L2, dims, 0, NULL);
 	WITH(L2, dims, 1, NULL);
 	WITH(L2, dims, RACE_MAX_DIMS, NULL);
@@ -299,7 +313,7 @@ test_products(void)
 	recipe_verdict((Recipe) {MULTI, 64, {stable, set, stable, PART(MATCH, SOBOL, 9, 1)}}, 8, NULL);
 	recipe_verdict((Recipe) {MULTI, 64, {stable, stable, PART(MATCH, SOBOL, 9, 2)}}, 8,
 				   "\"sobol\" needs");
-	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "moments cannot be a part");
+	recipe_verdict((Recipe) {MULTI, 64, {set, PART(6, IND, 0, 1)}}, 8, "unknown kernel number 6");
 	recipe_verdict((Recipe) {MULTI, 64, {set, PART(99, IND, 0, 1)}}, 8, "unknown kernel number 99");
 	recipe_verdict((Recipe) {MULTI, 64, {set, {MATCH, IND, 3, 1, WIDTHS, 0}}}, 8,
 				   "kernel match has no");
@@ -335,7 +349,7 @@ test_chains(void)
 	SECOND_WITH(rows, 8, "only the first kernel");
 	SECOND_WITH(range, 64, "only the first kernel");
 	SECOND_WITH(more, 8, "only the first kernel");
-	SECOND_WITH(radius, 1, "reserved bytes are not zero");
+	SECOND_WITH(loss.radius, 1, "reserved bytes are not zero");
 	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
 	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
 }
@@ -378,7 +392,7 @@ test_sizes(void)
 /* ------------------------------------------------------ what they stand for */
 
 static uint32_t
-sobol_dimensions(uint8_t kernel, uint32_t dims, uint32_t power, uint8_t arrays, uint32_t outputs)
+sobol_dimensions(uint8_t kernel, uint32_t dims, uint32_t power, uint16_t arrays, uint32_t outputs)
 {
 	RaceParams	part;
 
@@ -549,7 +563,7 @@ test_names(void)
 
 	for (int i = -1; i <= 255; i++)
 	{
-		wrong += (race_kernel_name(i) != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_TABLES) ||
+		wrong += (race_kernel_name(i) != NULL) != (i >= RACE_KERNEL_L2 && i <= RACE_KERNEL_MARGIN && i != 6) ||
 			(i >= 1 && i <= 5 && strcmp(race_kernel_name(i), kernels[i]) != 0);
 		wrong += (race_choice_name(RACE_KEY_SEQUENCE, i) != NULL) != (i == IND || i == SOBOL || i == RACE_SEQUENCE_GRID || i == STRUCTURED ||
 			i == RACE_SEQUENCE_GROUPED);
@@ -576,7 +590,7 @@ main(void)
 {
 	ok(sizeof(RaceParams) == 64 && offsetof(RaceParams, seed) == 8 &&
 	   offsetof(RaceParams, more) == 40 &&
-	   offsetof(RaceParams, radius) == 48, "parameters have no padding");
+	   offsetof(RaceParams, loss.radius) == 48, "parameters have no padding");
 	test_l2_fields();
 	test_l2_sizes();
 	test_memory();

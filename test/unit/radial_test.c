@@ -7,9 +7,12 @@
 #include "tap.h"
 #include "answers/radial.h"
 
+#include "hash/kernel.h"
+#include "hash/params.h"
+
 /* One kernel alone, with arrays or not; the caller frees it */
 static RaceParams *
-alone(RaceKernel kernel, uint32_t dims, uint32_t power, uint8_t arrays, uint32_t outputs)
+alone(RaceKernel kernel, uint32_t dims, uint32_t power, uint16_t arrays, uint32_t outputs)
 {
 	Recipe		recipe = {MULTI, 2, {{(uint8_t) kernel, IND, dims, power, arrays, outputs}}};
 
@@ -91,7 +94,7 @@ test_can(void)
 
 /* The sum over points, with all that is done to them before they are compared */
 static void
-test_sum(RaceKernel kernel, uint32_t dims, uint32_t power, uint8_t arrays, uint32_t outputs, size_t n)
+test_sum(RaceKernel kernel, uint32_t dims, uint32_t power, uint16_t arrays, uint32_t outputs, size_t n)
 {
 	RaceParams *params = alone(kernel, dims, power, arrays, outputs);
 	RaceRadial *radial = malloc(sizeof(RaceRadial));

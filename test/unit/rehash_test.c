@@ -8,6 +8,11 @@
 #include "kernels.h"
 #include "tap.h"
 
+#include "hash/column.h"
+#include "hash/fields.h"
+#include "hash/params.h"
+#include "hash/rows.h"
+
 #define ROWS		100000
 #define LIMIT		6.7
 #define DIMS		3

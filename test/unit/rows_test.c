@@ -2,7 +2,14 @@
  * rows_test.c
  *		Row functions: the same bits everywhere, whatever computes them.  (known_test.c has known answers.)
  */
-#include "hash/sequences.h"
+#include "privacy/interrupt.h"
+#include "hash/column.h"
+#include "hash/hash_path.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/philox.h"
+#include "hash/rows.h"
+#include "hash/structured.h"
 #include "kernels.h"
 #include "tap.h"
 
@@ -123,7 +130,7 @@ plain_sum(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j
 	return fused ? fma(z, scale, offset) : z * scale + offset;
 }
 
-/* The code of a set in one row of sequence grouped, as hash.h describes it */
+/* The code of a set in one row of sequence grouped, as hash_path.h describes it */
 static uint64_t
 plain_grouped(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn *x)
 {
@@ -142,7 +149,7 @@ plain_grouped(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn *
 	return least;
 }
 
-/* The code of function j in one row, as rows.c describes it; `fused` as it must be, or not */
+/* The code of function j in one row, as rows.h describes it; `fused` as it must be, or not */
 static uint64_t
 plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j,
 		   const RaceColumn *x, bool fused)
@@ -191,7 +198,7 @@ plain_words(const RaceParams *part, uint64_t code)
 	return bits;
 }
 
-/* The bucket of one row, as rows.c describes it */
+/* The bucket of one row, as rows_hash.c describes it */
 static uint32_t
 plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused)
 {

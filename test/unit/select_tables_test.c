@@ -2,12 +2,13 @@
  * select_tables_test.c
  *		What a release of tables of columns costs, for many requests and scores; and what it chooses
  */
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "hash/contingency.h"
 #include "choice/select_tables.h"
 #include "helpers.h"
 #include "privacy/measure.h"
 #include "privacy/score.h"
-#include "privacy/sampler.h"
 #include "tap.h"
 
 #define MOST_COLUMNS	RACE_GRAPH_COLUMNS

@@ -1,7 +1,15 @@
 /* Series: which intervals values have, what they cost together, and the weights of periods */
-#include "answers/period.h"
+#include "privacy/cost.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/series.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
 #include "choice/plan.h"
+#include "answers/period.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -2,7 +2,9 @@
  * sobol_test.c
  *		The scrambled Sobol' sequence: even together, uniform each alone.
  */
-#include "hash/sequences.h"
+#include "hash/philox.h"
+#include "hash/rows.h"
+#include "hash/sobol.h"
 #include "helpers.h"
 #include "tap.h"
 

@@ -8,6 +8,9 @@
 #include "tap.h"
 #include "answers/solver.h"
 
+#include "hash/kernel.h"
+#include "hash/params.h"
+
 /* A Gram matrix of m points */
 #define DENSE(points, n)	(&(RaceGram) {.m = (n), .dense = (points)})
 

@@ -6,7 +6,11 @@
  * Row functions are fixed by seeds, so there are no false alarms: these tests pass always or
  * never.
  */
-#include "hash/sequences.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "hash/quantiles.h"
+#include "hash/rows.h"
+#include "hash/structured.h"
 #include "kernels.h"
 #include "tap.h"
 

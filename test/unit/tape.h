@@ -7,7 +7,8 @@
 #define RACE_TEST_TAPE_H
 
 #include "privacy/counters.h"
-#include "choice/summary.h"
+#include "privacy/noise.h"
+#include "privacy/sampler.h"
 #include "helpers.h"
 
 static inline void *

@@ -8,11 +8,18 @@
  *
  * Draws are pseudo-random and always the same, so that nothing here is left to luck.
  */
-#include "answers/factor.h"
-#include "choice/plan.h"
 #include "privacy/budget.h"
 #include "privacy/counters.h"
+#include "privacy/exact.h"
+#include "privacy/exact_fields.h"
+#include "privacy/noise.h"
+#include "privacy/release_request.h"
+#include "privacy/sampler.h"
 #include "privacy/wishart.h"
+#include "hash/kernel.h"
+#include "hash/params.h"
+#include "choice/plan.h"
+#include "answers/factor.h"
 #include "helpers.h"
 #include "tap.h"
 #include "wide.h"

@@ -3,7 +3,7 @@
 SET search_path = pg_catalog, pg_temp;
 CREATE TEMP TABLE member AS
 SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-WHERE e.extname = 'racepriv' AND d.deptype = 'e';
+WHERE e.extname IN ('racepriv', 'racepriv_release') AND d.deptype = 'e';
 -- and what belongs to its tables and views
 INSERT INTO member SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i, member m WHERE m.classid = 'pg_class'::regclass AND m.objid = i.indrelid;
 CREATE FUNCTION pg_temp.rights(acl aclitem[]) RETURNS text LANGUAGE sql AS $$
@@ -58,7 +58,7 @@ SELECT concat_ws(' ', 'constraint', n.conrelid::regclass, n.conname, pg_get_cons
 INSERT INTO fact
 SELECT concat_ws(' ', 'trigger', t.tgenabled, pg_get_triggerdef(t.oid)) FROM pg_trigger t, relation c WHERE t.tgrelid = c.oid AND NOT t.tgisinternal;
 INSERT INTO fact
-SELECT concat_ws(' ', 'dumped', r::regclass, condition) FROM pg_extension, unnest(extconfig, extcondition) u (r, condition) WHERE extname = 'racepriv';
+SELECT concat_ws(' ', 'dumped', r::regclass, condition) FROM pg_extension, unnest(extconfig, extcondition) u (r, condition) WHERE extname IN ('racepriv', 'racepriv_release');
 INSERT INTO fact
-SELECT concat_ws(' ', 'extension', extversion, extrelocatable, obj_description(oid, 'pg_extension')) FROM pg_extension WHERE extname = 'racepriv';
+SELECT concat_ws(' ', 'extension', extversion, extrelocatable, obj_description(oid, 'pg_extension')) FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release');
 SELECT replace(line, E'\n', ' ') FROM fact ORDER BY line COLLATE "C";

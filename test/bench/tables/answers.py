@@ -33,7 +33,7 @@ def load(session):
         copy.write(source.read())
     columns = ', '.join(f'{name} int NOT NULL CHECK ({name} BETWEEN 0 AND {cells[name] - 1})' if name in NUMBERS else
                         f"{name} text NOT NULL CHECK ({name} IN ({', '.join(repr(str(i)) for i in range(cells[name]))}))" for name in names)
-    session.run('DROP EXTENSION IF EXISTS racepriv CASCADE; DROP TABLE IF EXISTS adult; CREATE EXTENSION racepriv; '
+    session.run('DROP EXTENSION IF EXISTS racepriv, racepriv_release CASCADE; DROP TABLE IF EXISTS adult; CREATE EXTENSION racepriv_release CASCADE; '
                 f'CREATE TABLE adult ({columns})')
     session.run(f"\\copy adult FROM '{FOLDER}/adult.csv' (FORMAT csv)\n")
     session.run("CALL race_protect('adult', 'adult', 1e6, 0.1)")

@@ -254,7 +254,7 @@ def report_losses(out, results):
 
 def main():
     results = {}
-    SESSION.run('DROP EXTENSION IF EXISTS racepriv CASCADE; CREATE EXTENSION racepriv')
+    SESSION.run('DROP EXTENSION IF EXISTS racepriv, racepriv_release CASCADE; CREATE EXTENSION racepriv_release CASCADE')
     if os.path.exists(RESULTS):
         with open(RESULTS) as file:
             results = dict(map(json.loads, file))

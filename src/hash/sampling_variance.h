@@ -1,0 +1,18 @@
+/*
+ * sampling_variance.h
+ *		The expected error of the mean over rows
+ */
+#ifndef RACE_SAMPLING_VARIANCE_H
+#define RACE_SAMPLING_VARIANCE_H
+
+#include "hash/params.h"
+
+/*
+ * In a typical table of so many records (sampling_variance.c): the share of them that the kernel sums
+ * to.  The expected variance of a kernel sum over so many rows, that comes from the rows
+ * themselves, where the kernel sums to so many records
+ */
+extern double race_kernel_mass(double records);
+extern double race_sampling_variance(const RaceParams *params, uint32_t rows, double mass);
+
+#endif
