@@ -304,7 +304,7 @@ pay_products(RaceAccount *account, const RaceExact *exact, double price)
 {
 	RaceProductsNoise noise = {0};
 
-	return paid_shape->columns > 0 && ASK(race_plan_products, account, paid_shape, price, 0, &noise) &&
+	return paid_shape->columns > 0 && ASK(race_plan_products, account, paid_shape, price, &noise) &&
 		ASK(race_measure_products, account, exact, price, &noise, false, NULL, NULL) ? noise.noise : 0;
 }
 
@@ -383,7 +383,7 @@ try_payments(double epsilon, double delta)
 		ASK(race_account_open, &account, NULL, &request, squares[i / 4]);
 		check(!valid || costs(race_account_allowed(&account), fmax(epsilon, race_gaussian_allowed(epsilon, delta))), "allowance");
 		try_account(account, valid);
-		ASK(race_account_open_share, &account, NULL, &request, 7, 9);
+		ASK(race_account_open_share, &account, NULL, &request, 7, 9, 1);
 		check(race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 7 &&
 			  race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 9 &&
 			  race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) == 0, "a share is drawn twice");
