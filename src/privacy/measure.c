@@ -124,6 +124,27 @@ race_grouping_sums(const RaceGrouping *grouping)
 	return (size_t) grouping->groups[0] * grouping->groups[1] * grouping->groups[2] * grouping->parts;
 }
 
+/* Do the axes and parts of a grouping make up its block, and are there groups along each axis? */
+static bool
+fits_block(const RaceShape *shape, const RaceGrouping *grouping)
+{
+	size_t		left;
+
+	if (grouping->block >= shape->blocks || grouping->parts < 1 || grouping->parts > RACE_COUNTER_BLOCK)
+		return false;
+	left = race_block_length(shape, grouping->block);
+	if (left % grouping->parts != 0)
+		return false;
+	left /= grouping->parts;
+	for (int axis = 0; axis < RACE_GROUPING_AXES; axis++)
+	{
+		if (grouping->groups[axis] < 1 || grouping->length[axis] < 1 || left % grouping->length[axis] != 0)
+			return false;
+		left /= grouping->length[axis];
+	}
+	return left == 1;
+}
+
 /* Where the places along an axis are added up */
 static size_t
 group_at(const RaceGrouping *grouping, int axis, uint32_t place)
@@ -137,12 +158,10 @@ bool
 race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums)
 {
 	const uint32_t *length = grouping->length;
-	size_t		cells = (size_t) length[0] * length[1] * length[2];
 	int64_t		counter[RACE_COUNTER_BLOCK];
 	size_t		at;
 
-	if (exact->halves != 1 || grouping->block >= exact->shape->blocks || grouping->parts > RACE_COUNTER_BLOCK ||
-		cells * grouping->parts != race_block_length(exact->shape, grouping->block))
+	if (exact->halves != 1 || !fits_block(exact->shape, grouping))
 		return false;
 	at = race_block_begin(exact->shape, grouping->block);
 	memset(sums, 0, race_grouping_sums(grouping) * sizeof(int64_t));
