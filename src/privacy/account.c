@@ -86,12 +86,18 @@ race_account_variance(const RaceAccount *account, uint64_t noise)
 		(double) noise;
 }
 
+/* What is changed more, squared, is not paid for: it is beyond what race_variance_for_rho() can divide. */
+#define MOST_SQUARED	((unsigned __int128) 1 << 109)
+#define TOO_MUCH		((RaceChange) {~(unsigned __int128) 0, ~(unsigned __int128) 0})
+
 RaceChange
 race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared)
 {
 	unsigned __int128 m = account->records;
 	int			sides = account->substitute ? 2 : 1;
 
+	if (l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
+		return TOO_MUCH;
 	return (RaceChange) {m * l1 * sides, m * m * squared * sides};
 }
 
@@ -100,6 +106,8 @@ race_change_of_score(const RaceAccount *account, uint64_t l1)
 {
 	unsigned __int128 change = (unsigned __int128) account->records * l1 * (account->substitute ? 2 : 1);
 
+	if (l1 == UINT64_MAX || change > UINT64_MAX || change * change > MOST_SQUARED)
+		return TOO_MUCH;
 	return (RaceChange) {change, change * change};
 }
 
@@ -141,7 +149,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 	}
 	else
 	{
-		noise = race_variance_for_rho(price, change.squared);
+		noise = change.squared > MOST_SQUARED ? 0 : race_variance_for_rho(price, change.squared);
 		if (noise == 0 || noise > RACE_MAX_VARIANCE - account->added)
 			return 0;
 		noise += account->added;

@@ -7,6 +7,7 @@
 
 #include "privacy/counters.h"
 #include "privacy/exact_fields.h"
+#include "privacy/integers.h"
 #include "privacy/interrupt.h"
 #include "privacy/measure.h"
 #include "privacy/payment.h"
@@ -34,13 +35,13 @@ race_measure_count(RaceAccount *account, const RaceExact *exact, double price, i
 uint64_t
 race_blocks_l1(const RaceShape *shape, uint32_t blocks)
 {
-	return shape->unit * blocks;
+	return race_most_product(shape->unit, blocks);
 }
 
 uint64_t
 race_blocks_squared(const RaceShape *shape, uint32_t blocks)
 {
-	return shape->unit * shape->unit * blocks;
+	return race_most_product(race_most_product(shape->unit, shape->unit), blocks);
 }
 
 /* Pay for so many blocks. */

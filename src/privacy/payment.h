@@ -17,7 +17,7 @@ typedef struct RaceChange
 /*
  * Return the change of counters that a record changes so much.  A person has m records, so it
  * changes them by m and m^2 times as much.  To substitute records costs twice as much of both,
- * since no two records have a negative inner product.
+ * since no two records have a negative inner product.  UINT64_MAX is too much to be paid for.
  */
 extern RaceChange race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared);
 

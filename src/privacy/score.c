@@ -4,6 +4,7 @@
  */
 #include "privacy/counters.h"
 #include "privacy/exact_fields.h"
+#include "privacy/integers.h"
 #include "privacy/payment.h"
 #include "privacy/score.h"
 
@@ -84,7 +85,7 @@ race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t blo
 
 	if (together < 2 || exact->halves > 1 || block >= shape->blocks || ordinary > race_block_length(shape, block))
 		return 0;
-	noise = race_pay(account, price, race_change_of_score(account, shape->unit * 2 * (together - 1)));
+	noise = race_pay(account, price, race_change_of_score(account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
 	if (noise > 0 && draws(account, exact))
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block), ordinary, space);
