@@ -54,11 +54,12 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 
 void
 race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
-						uint64_t count_variance, uint64_t counter_variance)
+						uint64_t count_variance, uint64_t counter_variance, uint64_t squared)
 {
 	begin(account, random, request);
 	account->share[0] = count_variance;
 	account->share[1] = counter_variance;
+	account->share_squared = squared;
 }
 
 double
@@ -119,11 +120,15 @@ allot(RaceAccount *account, double price, double cost)
 	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
 }
 
-/* The noise of a noise share, which is planned for two draws */
+/* The noise of a noise share, which is planned for two draws that change so much */
 static uint64_t
-share_noise(RaceAccount *account)
+share_noise(RaceAccount *account, RaceChange change)
 {
-	return account->drawn < 2 ? account->share[account->drawn++] : 0;
+	uint64_t	squared = account->drawn == 0 ? 1 : account->share_squared;
+
+	if (account->drawn > 1 || change.squared > race_change_of_counters(account, 1, squared).squared)
+		return 0;
+	return account->share[account->drawn++];
 }
 
 uint64_t
@@ -133,7 +138,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 	double		cost;
 
 	if (account->share[0] > 0)
-		return share_noise(account);
+		return share_noise(account, change);
 	price = fmin(price, race_account_left(account));
 	if (!(price > 0))
 		return 0;
