@@ -113,7 +113,10 @@ race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *hal
 		pay_blocks(account, exact->shape, (uint32_t) levels, price) : 0;
 
 	for (int i = 0; noise > 0 && draws(account, exact) && i < exact->halves; i++)
+	{
 		race_draw_all(account, noisy[i], load_levels(exact, i, halvings, levels, space, noisy[i]), noise, true);
+		memset(space, 0, race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
+	}
 	return noise;
 }
 

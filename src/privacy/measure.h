@@ -5,7 +5,7 @@
  * Each call pays a price at most and returns the noise that it drew, a scale or variance; 0 if it
  * drew nothing, since nothing was left or the noise would be too large.  Of exact counters without
  * halves, or with an account without random numbers, it plans: it pays, and draws nothing.  Noisy
- * numbers are written to memory of the caller's.
+ * numbers are written to memory of the caller's; the `space` of a call has zeros after it.
  *
  * Sensitivity: what is measured is linear, and each counter is in at most one sum of a block.  So a
  * record changes the sums of a block by its unit at most, as it changes the counters.

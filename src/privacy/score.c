@@ -2,6 +2,8 @@
  * score.c
  *		Noisy scores of exact tables, by which a release chooses which tables it measures
  */
+#include <string.h>
+
 #include "privacy/counters.h"
 #include "privacy/exact_fields.h"
 #include "privacy/integers.h"
@@ -49,6 +51,8 @@ race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrou
 	if (noise > 0 && draws(account, exact))
 		*noisy = race_draw(account, distance(space, grouping->parts, race_grouping_sums(grouping) / grouping->parts,
 											 expected), noise);
+	if (draws(account, exact))
+		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	return noise;
 }
 
@@ -90,6 +94,7 @@ race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t blo
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block), ordinary, space);
 		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);
+		memset(space, 0, ordinary * sizeof(int64_t));
 	}
 	return noise;
 }
