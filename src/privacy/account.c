@@ -97,7 +97,7 @@ race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t square
 	unsigned __int128 m = account->records;
 	int			sides = account->substitute ? 2 : 1;
 
-	if (l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
+	if (m == 0 || l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
 		return TOO_MUCH;
 	return (RaceChange) {m * l1 * sides, m * m * squared * sides};
 }

@@ -72,9 +72,9 @@ typedef struct RaceProductsNoise
 
 /*
  * Plan the noise of moments for a price: the mechanism with the least variance, in integers that are
- * as coarse as is needed, from `coarser` bits on.  False if it would be too large.
+ * as coarse as is needed.  False if it would be too large.
  */
-extern bool race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, int coarser,
+extern bool race_plan_products(const RaceAccount *account, const RaceShape *shape, double price,
 							   RaceProductsNoise *noise);
 
 /*

@@ -60,12 +60,9 @@ plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, R
 }
 
 bool
-race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, int coarser,
-				   RaceProductsNoise *noise)
+race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
 {
-	if (coarser < race_products_least_coarse(shape))
-		coarser = race_products_least_coarse(shape);
-	for (noise->coarser = coarser; noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
+	for (noise->coarser = race_products_least_coarse(shape); noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
 	{
 		RaceProductsNoise wishart = *noise;
 		bool		entries = plan_entries(account, shape, price, noise);
