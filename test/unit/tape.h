@@ -10,7 +10,7 @@
 #include "privacy/counters.h"
 #include "helpers.h"
 
-static void *
+static inline void *
 allocate(size_t size)
 {
 	void	   *memory = calloc(1, size + 1);
