@@ -456,7 +456,7 @@ try_joint(const RaceRequest *request, double squared)
 			check(threshold.mechanism == RACE_MECHANISM_GAUSSIAN && threshold.noise >= 1 && threshold.least >= 1 &&
 				  threshold.reach == 0 && isfinite(threshold.rho), "threshold");
 	check(costs(race_account_cost(&account), race_account_allowed(&account)), "choices cost more");
-	ASK(race_account_open_share, &account, NULL, request, 1, 1);
+	ASK(race_account_open_share, &account, NULL, request, 1, 1, 1);
 	check(race_account_allowed(&account) == 0, "a share buys more");
 }
 
@@ -608,9 +608,9 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 		free(select);
 		return;
 	}
-	ASK(race_plan_open, request, params, &account, &plan);
+	ASK(race_plan_open, race_release_kind(params), request, params, &account, &plan);
 	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
-	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, request, params, &plan))
+	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, race_release_kind(params), request, params, &plan))
 		return;
 	check(costs(plan.noise.epsilon, epsilon), "blocks cost more");
 	account.cost = race_account_allowed(&account);

@@ -30,6 +30,7 @@
 #include "hash/moment_sums.h"
 #include "hash/table.h"
 #include "choice/plan.h"
+#include "choice/release_kind.h"
 #include "privacy/count.h"
 #include "privacy/exact.h"
 #include "privacy/look.h"
@@ -468,6 +469,13 @@ typedef struct Played
 	size_t		counters;
 } Played;
 
+static bool
+same_releases(const Played *a, const Played *b)
+{
+	return a->refused == b->refused && a->paid == b->paid && same_plans(&a->plan, &b->plan) &&
+		a->looks == b->looks && a->counters == b->counters;
+}
+
 static RaceRequest
 make_request(const Kind *kind, const Setting *setting, double epsilon)
 {
@@ -616,7 +624,7 @@ compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *req
 	apart->count += distance(0, played->looks, &cost) / records;
 	apart->look += played->counters == played->looks ? 0 :
 		distance(played->looks, played->counters, &cost) /
-		(records * (double) race_look_change(request, kind->params));
+		(records * (double) race_look_change(race_release_kind(kind->params), request, kind->params));
 	apart->counters += distance(played->counters, tape.n, &cost) /
 		(records * l1_of_record(kind, &played->plan));
 	apart->cost += cost / played->plan.noise.epsilon;
@@ -722,7 +730,7 @@ compare(const Kind *kind, const Setting *setting, const RaceRequest *request, co
 		}
 		note_plan(kind, &played[0]);
 		apart.same &= played[0].refused ? tape.n == 0 : drew_as_planned(kind, &played[0]);
-		apart.same &= tape.same && tape.next == tape.n && memcmp(&played[0], &played[1], sizeof(Played)) == 0;
+		apart.same &= tape.same && tape.next == tape.n && same_releases(&played[0], &played[1]);
 		switch (played[0].plan.noise.mechanism)
 		{
 			case RACE_MECHANISM_NONE:
