@@ -845,7 +845,7 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 						  (settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE)], &most);
 		keep_most(&all, &most);
 		if (!race_summary_kind(params)->matrix)
-			weight = fmax(weight, (double) race_look_change(&request, params));
+			weight = fmax(weight, (double) race_look_change(race_release_kind(params), &request, params));
 	}
 	ok(all.same, "%s: nothing but noisy numbers decides what is drawn", name);
 	ok(all.rounds && all.count <= 1 + ROUNDING && all.look <= 1 + ROUNDING &&
