@@ -355,3 +355,31 @@ mutant ledger-unchecked 'ledger' 'tables that contradict each other are used' \
 	's/, _racepriv\._race_check_invariants\(\)//' 135_restores
 mutant ledger-values 'ledger' 'values of a series are not counted' \
 	's/\n\t\tcount_value\(run\);//' 135_restores
+	's/\n\t\t\tcount_value\(release\);//' 135_restores
+
+##### calls of src/privacy
+
+mutant call-account-forgets 'accounts' 'a price is not taken off' \
+	's/account->allotted = fmin\(account->allowed, race_up\(account->allotted \+ price\)\)/account->allotted += 0 * price/' privacy_test
+mutant call-account-more 'accounts' 'a price may be more than is left' \
+	's/price = fmin\(price, race_account_left\(account\)\)/price = fmin(price, account->allowed)/' privacy_test
+mutant call-share-thrice 'accounts' 'a noise share pays thrice' \
+	's/account->drawn > 1 \|\|/account->drawn > 2 ||/' privacy_test
+mutant call-wraps 'accounts' 'the square of a large unit wraps around' \
+	's/race_most_product\(race_most_product\(shape->unit, shape->unit\), blocks\)/shape->unit * shape->unit * blocks/' privacy_test
+mutant call-parts 'counting' 'parts of a cell are not added up' \
+	's/parts == 1 \|\| !add_up_to\(part, \(int\) parts, shape->unit\)/parts == 1/' privacy_test
+mutant call-shares 'counting' 'shares of nodes are not added up' \
+	's/if \(!add_up_to\(share, n, shape->unit\) \|\|/if (/' privacy_test
+mutant call-norm 'counting' 'vectors are not cut to the norm' \
+	's/\tcut_vectors\(shape, v, n\);\n//' privacy_test
+mutant call-levels 'measuring' 'two levels cost as one' \
+	's/pay_blocks\(account, exact->shape, \(uint32_t\) levels, price\)/pay_blocks(account, exact->shape, 1, price)/' privacy_test
+mutant call-unevenness 'scores' 'a block of cells changes its score by half' \
+	's/race_most_product\(shape->unit, 2 \* \(\(uint64_t\) together - 1\)\)/race_most_product(shape->unit, (uint64_t) together - 1)/' privacy_test
+mutant call-sums-left 'measuring' 'exact sums are left where they cannot be paid' \
+	's/\t\telse\n\t\t\tmemset\(noisy, 0, race_grouping_sums\(grouping\) \* sizeof\(int64_t\)\);\n//' privacy_test
+mutant call-nodes-left 'looks' 'exact nodes are left in the space of a look' \
+	's/\tmemset\(space, 0, 2 \* race_nodes_count\(&exact->shape->nodes\) \* sizeof\(int64_t\)\);\n//' privacy_test
+mutant call-grouping 'measuring' 'a grouping that has no group is taken' \
+	's/grouping->groups\[axis\] < 1 \|\| //' privacy_test
