@@ -32,6 +32,7 @@ routines AS (
 	SELECT c.relname, k.kind, format(E'- `%s`  \n  %s: %s.%s', CASE c.relnamespace WHEN '_racepriv'::regnamespace THEN '_racepriv.' ELSE '' END || c.relname, initcap(k.kind), obj_description(c.oid, 'pg_class'), lines)
 	FROM pg_class c JOIN members ON classid = 'pg_class'::regclass AND objid = c.oid
 		JOIN (VALUES ('r', 'table'), ('v', 'view')) k (relkind, kind) ON k.relkind = c.relkind LEFT JOIN columns ON class = c.oid
+	WHERE c.relname !~ '^_race_'
 	UNION ALL
 	SELECT name, 'setting', format(E'- `%s`, by default `%s%s`  \n  Setting: %s %s', name, boot_val, unit, short_desc, extra_desc)
 	FROM pg_settings WHERE name LIKE 'racepriv.%'

@@ -124,6 +124,19 @@ CALL race_describe('chosen other_index', 'x', 0, 4);
 SELECT columns, expected < 35 AS summed FROM unnest('{word,"word,x"}'::text[]) columns,
 	LATERAL race_plan('chosen other_index', string_to_array(columns, ','), 3, 1e-5) WHERE question = 'count of one value of "word"' ORDER BY 1;
 
+-- at m = 1, 10 and 30, values are found that thresholds by all of epsilon find; by a fifth of it they needed 20, 230 and 740 persons
+CREATE TABLE frequent AS SELECT m, m * 10000 + i AS author, 'w' || i / n AS word FROM (VALUES (1, 15), (10, 100), (30, 200)) v (m, n), generate_series(0, 10 * n - 1) i;
+DO $$
+DECLARE m int;
+BEGIN
+	FOREACH m IN ARRAY '{1,10,30}'::int[] LOOP
+		EXECUTE format('CREATE VIEW frequent_%s AS SELECT author, word FROM frequent WHERE m = %1$s', m);
+		CALL race_protect('frequent_' || m, epsilon_limit => 1000, delta_limit => 0.5, unit_column => 'author', max_contributions => m);
+		CALL race_release('frequent ' || m, 'frequent_' || m, '{word}', 3, 1e-5);
+	END LOOP;
+END $$;
+SELECT name, jsonb_array_length(domains->0->'categories') AS categories FROM race_catalog WHERE name LIKE 'frequent %' ORDER BY 1;
+
 -- ------------------------------------------------------------ bounds by noisy counts
 CREATE TABLE sizes AS SELECT i AS person, 1e6 + i % 7 AS far, (i % 40 - 10) AS n, i % 11 * 10.0 AS above, date '2020-01-01' + i % 20 AS day,
 	timestamp '2020-01-01' + i % 20 * interval '1 day' AS at, i % 3 * interval '1 hour' AS long, 5 AS same, 'NaN'::float8 AS none, 'a'::text AS name

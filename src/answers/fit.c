@@ -482,7 +482,7 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 			double	   *bound = palloc(params->dims * sizeof(double));
 
 			for (uint32 k = 0; k < params->dims; k++)
-				bound[k] = i == 0 ? -params->radius : params->radius;
+				bound[k] = i == 0 ? -params->loss.radius : params->loss.radius;
 			*bounds[i] = bound;
 		}
 	return race_model_is_of_vectors(params) &&
@@ -822,7 +822,7 @@ fit_records(const RaceView *view, RaceRecords *records, char **texts)
  * race_fit, the function and the aggregate, _race_model and race_points.
  */
 
-PG_FUNCTION_INFO_V1(race_fit_points);
+PG_FUNCTION_INFO_V1(race_fit);
 PG_FUNCTION_INFO_V1(race_fit_step);
 PG_FUNCTION_INFO_V1(race_fit_final);
 PG_FUNCTION_INFO_V1(race_model);
@@ -866,7 +866,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 
 /* race_fit(sketch, points, seed, lower, upper) */
 Datum
-race_fit_points(PG_FUNCTION_ARGS)
+race_fit(PG_FUNCTION_ARGS)
 {
 	RaceView	view;
 	RaceFitRequest request;

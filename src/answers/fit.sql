@@ -5,7 +5,7 @@
 CREATE FUNCTION race_fit(
 	sketch race_sketch, points int DEFAULT NULL, seed bigint DEFAULT 0,
 	lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
-	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit_points'
+	RETURNS race_sketch AS 'MODULE_PATHNAME', 'race_fit'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000;
 COMMENT ON FUNCTION race_fit(race_sketch, int, bigint, float8[], float8[]) IS
 	'the sketch with a fitted model: points within public bounds (NULL: those of the parameters) whose weights explain all counters best. Questions answer more accurately, at no privacy cost. Kernels of vectors by themselves';

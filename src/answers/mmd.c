@@ -92,7 +92,7 @@ typedef struct Products
  * variable where there is no noise.
  */
 
-PG_FUNCTION_INFO_V1(race_distance_sql);
+PG_FUNCTION_INFO_V1(race_distance);
 
 /* Set what follows from both views and their numbers of records. */
 static void
@@ -530,7 +530,7 @@ variance_of(const Pair *pair, const Products *products)
 
 /* race_distance(a, b) */
 Datum
-race_distance_sql(PG_FUNCTION_ARGS)
+race_distance(PG_FUNCTION_ARGS)
 {
 	RaceQuestion questions[2];
 	const RaceParams *params[2];
@@ -596,7 +596,7 @@ race_distance_sql(PG_FUNCTION_ARGS)
  * the records themselves (ACE's threshold: Luo & Shrivastava 2018).
  */
 
-PG_FUNCTION_INFO_V1(race_typicality_row);
+PG_FUNCTION_INFO_V1(race_typicality);
 
 /*
  * Compute the mean density at a record, without the kernel of the record with itself.  It is not below
@@ -720,7 +720,7 @@ share_below(const Ranks *ranks, double sum)
 
 /* race_typicality(sketch, q) */
 Datum
-race_typicality_row(PG_FUNCTION_ARGS)
+race_typicality(PG_FUNCTION_ARGS)
 {
 	RaceCallSite *site;
 	const Ranks *ranks = NULL;

@@ -30,7 +30,7 @@ COMMENT ON COLUMN race_distance_result.p_value IS 'the probability of such a dis
 COMMENT ON COLUMN race_distance_result.similarity IS 'the mean kernel of a record of a and one of b, over all pairs';
 
 CREATE FUNCTION race_distance(a race_sketch, b race_sketch) RETURNS race_distance_result
-	AS 'MODULE_PATHNAME', 'race_distance_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_distance(race_sketch, race_sketch) IS
 	'the maximum mean discrepancy of two sketches with noise of their own, and a test of whether both are drawn from one population (Gretton et al. 2012). Errors: 22023 different parameters, 55000 an exact and a private sketch';
 
@@ -48,7 +48,7 @@ COMMENT ON COLUMN race_minimize_result.x IS 'the coefficients theta';
 COMMENT ON COLUMN race_minimize_result.value IS 'race_loss there';
 
 CREATE FUNCTION race_minimize(sketch race_sketch) RETURNS race_minimize_result
-	AS 'MODULE_PATHNAME', 'race_minimize_loss' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
+	AS 'MODULE_PATHNAME', 'race_minimize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000000;
 COMMENT ON FUNCTION race_minimize(race_sketch) IS
 	'the coefficients theta of the least race_loss, by a search without derivatives (Hooke & Jeeves 1961) within query_radius. Ask a fitted sketch. Error 22023 for kernels other than least_squares and margin';
 
@@ -113,6 +113,6 @@ COMMENT ON COLUMN race_typicality_result.share IS 'the share of records whose ke
 COMMENT ON COLUMN race_typicality_result.kernel_density IS 'the kernel density at q, as race_kde';
 
 CREATE FUNCTION race_typicality(sketch race_sketch, q "any") RETURNS race_typicality_result
-	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+	AS 'MODULE_PATHNAME', 'race_typicality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION race_typicality(race_sketch, "any") IS
 	'how typical a record q is among those of the sketch: an anomaly has a small share or typicality. Errors as in race_kde';

@@ -448,7 +448,7 @@ race_loss(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("theta is longer than the query_radius of the parameters allows"),
-				 errdetail("The query_radius is %g.", params->query_radius)));
+				 errdetail("The query_radius is %g.", params->loss.query_radius)));
 	PG_RETURN_FLOAT8(estimate_loss(&question, lifted));
 }
 
@@ -457,7 +457,7 @@ race_loss(PG_FUNCTION_ARGS)
  * among all that query_radius allows, whatever their signs.
  */
 
-PG_FUNCTION_INFO_V1(race_minimize_loss);
+PG_FUNCTION_INFO_V1(race_minimize);
 
 #define LOSS_PART_OF_BOX	8	/* a width of the search */
 #define LOSS_LAST_STEP	(1.0 / 131072)	/* of a climb, in widths */
@@ -483,7 +483,7 @@ lengthen(const RaceParams *params, double *theta)
 	if (race_kernel_type(params->kernel)->queries > 1)
 		return;
 	for (uint32 i = 0; i + 1 < params->dims && length > 0; i++)
-		theta[i] *= params->query_radius / length * (1 - 1e-9);
+		theta[i] *= params->loss.query_radius / length * (1 - 1e-9);
 }
 
 static double
@@ -535,7 +535,7 @@ warn_of_loss(Minimize *minimize, double value)
 
 /* race_minimize(sketch) */
 Datum
-race_minimize_loss(PG_FUNCTION_ARGS)
+race_minimize(PG_FUNCTION_ARGS)
 {
 	Minimize   *minimize = palloc0(sizeof(Minimize));
 	Search *search = &minimize->search;
@@ -550,7 +550,7 @@ race_minimize_loss(PG_FUNCTION_ARGS)
 					&search->question);
 	params = search->question.view.params;
 	check_loss(params);
-	rest = params->query_radius * params->query_radius -
+	rest = params->loss.query_radius * params->loss.query_radius -
 		(race_kernel_type(params->kernel)->queries > 1 ? 1 : 0);
 	search->height = loss_height;
 	search->first_step = 1;

@@ -61,7 +61,7 @@ estimate_count(const RaceMoments *moments)
 	double		of_trace;
 	double		trace = 0;
 
-	if (moments->exact || moments->norm > 1 || moments->targets > 0 || moments->params->clip == RACE_CLIP_ABSOLUTE)
+	if (moments->exact || moments->norm > 1 || moments->targets > 0 || moments->params->moments.clip == RACE_CLIP_ABSOLUTE)
 		return moments->count;
 	precision = 1 / (moments->count_sd * moments->count_sd);
 	of_trace = square * square / (moments->columns * moments->diagonal_sd * moments->diagonal_sd);
@@ -878,7 +878,7 @@ race_class_model_ask(RaceClassModel *model, Oid type, Datum record, RaceScores *
  * are needed.
  */
 
-PG_FUNCTION_INFO_V1(race_moments_transform);
+PG_FUNCTION_INFO_V1(race_transform);
 
 /* M, whose rows are as many as columns that were not left out */
 typedef struct RaceMap
@@ -1079,7 +1079,7 @@ components_datum(FunctionCallInfo fcinfo, int components)
 
 /* race_transform(moments, components, standardize) */
 Datum
-race_moments_transform(PG_FUNCTION_ARGS)
+race_transform(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();

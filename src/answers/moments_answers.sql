@@ -56,6 +56,6 @@ COMMENT ON FUNCTION race_predict(race_sketch, int, float8[], int[]) IS
 
 CREATE FUNCTION race_transform(moments race_sketch, components int DEFAULT NULL, standardize boolean DEFAULT false)
 	RETURNS race_transform
-	AS 'MODULE_PATHNAME', 'race_moments_transform' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_transform' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION race_transform(race_sketch, int, boolean) IS
 	'the transform for race_params that gives columns of moments mean 0 and covariance 1; or that to their first principal components (race_pca). Private if the moments are. Errors: 22023, 55000 if no column varies';

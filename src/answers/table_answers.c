@@ -1088,5 +1088,10 @@ race_density(PG_FUNCTION_ARGS)
 	double		width2 = PG_GETARG_FLOAT8(5) - PG_GETARG_FLOAT8(4);
 
 	/* one after the other, since the area of a cell need not be a double */
-	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2);
+	double		density = PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2;
+
+	/* no double is so small: where there are records, 0 would be wrong */
+	if (density == 0 && PG_GETARG_FLOAT8(0) > 0)
+		PG_RETURN_NULL();
+	return finite_or_null(fcinfo, density);
 }

@@ -48,7 +48,7 @@ COMMENT ON FUNCTION _racepriv._race_quotient(float8, float8) IS
 CREATE FUNCTION _racepriv._race_density(count float8, records float8, low float8, high float8, low2 float8 DEFAULT 0, high2 float8 DEFAULT 1) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_density' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION _racepriv._race_density(float8, float8, float8, float8, float8, float8) IS
-	'the probability density of a range, or of a cell of two columns; NULL where it has no width, or no double is so large';
+	'the probability density of a range, or of a cell of two columns; NULL where it has no width, or no double is so large or so small';
 
 CREATE FUNCTION _racepriv._race_product(x float8, y float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;

@@ -103,7 +103,7 @@ extern bool race_pure_serves(const RaceRequest *request, const RaceParams *param
 extern double race_usual_mass(double records);
 
 /* Return the bytes of the workspace of what follows, which is aligned to 8. */
-extern size_t race_release_workspace(const RaceParams *params);
+extern size_t race_draw_workspace(const RaceParams *params);
 
 /* A release on its way: the account that it pays from, and what is released */
 typedef struct RaceRelease

@@ -22,7 +22,7 @@ plan_moments(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	if (!race_plan_first(params, &account, exact, plan))
 		return false;
 	price = race_account_left(&account);
-	if (!race_plan_products(&account, &shape, price, race_products_least_coarse(&shape), &plan->products) ||
+	if (!race_plan_products(&account, &shape, price, &plan->products) ||
 		!race_measure_products(&account, exact, price, &plan->products, false, NULL, NULL))
 		return false;
 	race_plan_state(request, &account, plan->products.variance, plan);

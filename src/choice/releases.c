@@ -226,7 +226,7 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params, double pu
 /* ------------------------------------------------------------------- draws */
 
 size_t
-race_release_workspace(const RaceParams *params)
+race_draw_workspace(const RaceParams *params)
 {
 	return race_release_kind(params)->workspace == NULL ? 0 : race_release_kind(params)->workspace(params);
 }
@@ -276,7 +276,8 @@ race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation 
 	if (!race_plan_share(release->request, release->params, federation, &release->plan))
 		return false;
 	race_account_open_share(&release->account, random, release->request, release->plan.count_noise,
-							release->plan.counter_noise);
+							release->plan.counter_noise,
+							share_squared(release->params, release->plan.selection, release->plan.products.coarser));
 	(void) draw_counts(release, counts);
 	return true;
 }

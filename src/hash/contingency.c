@@ -19,11 +19,11 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 	tables->cells = race_array(params, RACE_ARRAY_CELLS);
 	tables->groups = race_array(params, RACE_ARRAY_GROUPS);
 	tables->workload = race_array(params, RACE_ARRAY_WORKLOAD);
-	tables->n_workload = params->workload;
+	tables->n_workload = params->tables.workload;
 	tables->joined = race_array(params, RACE_ARRAY_JOINED);
-	tables->n_joined = params->joined;
+	tables->n_joined = params->tables.joined;
 	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
-	tables->n_measured = params->measured;
+	tables->n_measured = params->tables.measured;
 	race_contingency_set(tables);
 }
 
@@ -437,11 +437,11 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	if (!are_columns(&tables))
 		return PROBLEM("tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
 					   RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
-	if ((tables.workload != NULL) != (params->workload != 0) || !is_workload(&tables))
+	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_workload(&tables))
 		return PROBLEM("workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
 					   RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
-	if ((tables.joined != NULL) != (params->joined != 0) ||
-		(tables.measured != NULL) != (params->measured != 0) ||
+	if ((tables.joined != NULL) != (params->tables.joined != 0) ||
+		(tables.measured != NULL) != (params->tables.measured != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
 		return PROBLEM("joined groups are of private tables, which have measured");
 	if (!measured_fit(&tables))

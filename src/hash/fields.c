@@ -89,33 +89,33 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.hint = "Use different or category."
 	},
 	[RACE_KEY_RADIUS] = {
-		.name = "radius", .type = RACE_FIELD_REAL, AT(radius, 48), .own = true,
+		.name = "radius", .type = RACE_FIELD_REAL, AT(loss.radius, 48), .own = true,
 		.optional = true, .takes = RACE_TAKES_RADIUS
 	},
 	[RACE_KEY_QUERY_RADIUS] = {
-		.name = "query_radius", .type = RACE_FIELD_REAL, AT(query_radius, 56), .own = true,
+		.name = "query_radius", .type = RACE_FIELD_REAL, AT(loss.query_radius, 56), .own = true,
 		.optional = true, .takes = RACE_TAKES_RADIUS
 	},
 	[RACE_KEY_NORM] = {
-		.name = "norm", .type = RACE_FIELD_REAL, AT(norm, 48), .own = true,
+		.name = "norm", .type = RACE_FIELD_REAL, AT(moments.norm, 48), .own = true,
 		.takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_FEATURES] = {
-		.name = "features", .type = RACE_FIELD_COUNT, AT(features, 56), .own = true,
+		.name = "features", .type = RACE_FIELD_COUNT, AT(moments.features, 56), .own = true,
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_TARGETS] = {
-		.name = "targets", .type = RACE_FIELD_COUNT, AT(targets, 58), .own = true,
+		.name = "targets", .type = RACE_FIELD_COUNT, AT(moments.targets, 58), .own = true,
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_CLIP] = {
-		.name = "clip", .type = RACE_FIELD_CHOICE, AT(clip, 61), .own = true,
+		.name = "clip", .type = RACE_FIELD_CHOICE, AT(moments.clip, 61), .own = true,
 		.optional = true, .takes = RACE_TAKES_COLUMNS, .what = "clip",
 		.names = {[RACE_CLIP_NORM] = "norm", [RACE_CLIP_ABSOLUTE] = "absolute"},
 		.hint = "Use norm or absolute."
 	},
 	[RACE_KEY_COARSER] = {
-		.name = "coarser", .type = RACE_FIELD_COUNT, AT(coarser, 60), .own = true,
+		.name = "coarser", .type = RACE_FIELD_COUNT, AT(moments.coarser, 60), .own = true,
 		.optional = true, .takes = RACE_TAKES_COLUMNS
 	},
 	[RACE_KEY_GROUPS] = {
@@ -147,15 +147,15 @@ const RaceField race_fields[RACE_FIELDS] = {
 		.name = "arrays", .type = RACE_FIELD_DERIVED, AT(arrays, 44)
 	},
 	[RACE_FIELD_JOINED] = {
-		.name = "joined", .type = RACE_FIELD_DERIVED, AT(joined, 48), .own = true,
+		.name = "joined", .type = RACE_FIELD_DERIVED, AT(tables.joined, 48), .own = true,
 		.takes = RACE_TAKES_CELLS
 	},
 	[RACE_FIELD_WORKLOAD] = {
-		.name = "workload", .type = RACE_FIELD_DERIVED, AT(workload, 52), .own = true,
+		.name = "workload", .type = RACE_FIELD_DERIVED, AT(tables.workload, 52), .own = true,
 		.takes = RACE_TAKES_CELLS
 	},
 	[RACE_FIELD_MEASURED] = {
-		.name = "measured", .type = RACE_FIELD_DERIVED, AT(measured, 56), .own = true,
+		.name = "measured", .type = RACE_FIELD_DERIVED, AT(tables.measured, 56), .own = true,
 		.takes = RACE_TAKES_CELLS
 	},
 };

@@ -40,8 +40,8 @@ complete_rows(RaceParams *part, const double **arrays, double *space)
 		return;
 	if (part->power <= RACE_MAX_SURROGATE_POWER)
 		part->range = 1 << part->power;
-	if (part->query_radius == 0)
-		part->query_radius = sqrt(part->dims);
+	if (part->loss.query_radius == 0)
+		part->loss.query_radius = sqrt(part->dims);
 }
 
 /* A record is in one counter of each row. */
@@ -60,9 +60,9 @@ complete_tables(RaceParams *part, const double **arrays, double *space)
 {
 	RaceContingency tables = {
 		.dims = part->dims, .cells = arrays[RACE_KEY_CELLS], .groups = arrays[RACE_KEY_GROUPS],
-		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->workload,
-		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->joined,
-		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->measured
+		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->tables.workload,
+		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->tables.joined,
+		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->tables.measured
 	};
 
 	(void) space;
@@ -163,14 +163,14 @@ complete_moments(RaceParams *part, const double **arrays, double *space)
 	part->rehash = RACE_REHASH_FOLD;
 	if (race_moments_columns(part) <= RACE_MOMENTS_COLUMNS)
 		part->range = (uint32_t) race_products_counters(race_moments_columns(part));
-	if (part->norm == 0)
-		part->norm = RACE_MOMENTS_NORM;
+	if (part->moments.norm == 0)
+		part->moments.norm = RACE_MOMENTS_NORM;
 }
 
 static bool
 moments_draw_functions(const RaceParams *params)
 {
-	return params->features > 0;
+	return params->moments.features > 0;
 }
 
 /* More than the unit, where targets weigh more */
@@ -302,7 +302,7 @@ race_record_squared(const RaceParams *params)
 	if (!race_summary_kind(params)->matrix)
 		return unit * unit * count_blocks(params);
 	race_moments_shape(params, &shape);
-	return race_products_squared(&shape, params->coarser);
+	return race_products_squared(&shape, params->moments.coarser);
 }
 
 size_t

@@ -21,12 +21,12 @@ race_surrogate_problem(const RaceParams *params, char *message, size_t length)
 	if (params->power < least || params->power > RACE_MAX_SURROGATE_POWER)
 		return PROBLEM("kernel %s needs a power between %u and %d", name, least,
 					   RACE_MAX_SURROGATE_POWER);
-	if (!(params->radius >= RACE_MIN_BANDWIDTH && params->radius <= RACE_MAX_BANDWIDTH))
+	if (!(params->loss.radius >= RACE_MIN_BANDWIDTH && params->loss.radius <= RACE_MAX_BANDWIDTH))
 		return PROBLEM("kernel %s needs a radius, a number between %g and %g", name,
 					   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
 	/* of least squares, a query has a coordinate that is -1 */
-	if (!(params->query_radius > (least > 1 ? 1 : RACE_MIN_BANDWIDTH) &&
-		  params->query_radius <= RACE_MAX_BANDWIDTH))
+	if (!(params->loss.query_radius > (least > 1 ? 1 : RACE_MIN_BANDWIDTH) &&
+		  params->loss.query_radius <= RACE_MAX_BANDWIDTH))
 		return PROBLEM("kernel %s needs a query_radius above %g, up to %g", name,
 					   least > 1 ? 1 : RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
 	if (params->rehash != RACE_REHASH_FOLD)
@@ -49,7 +49,7 @@ scale_record(const RaceParams *params, const double *x, double *z)
 {
 	uint32_t	last = params->dims - 1;
 	bool		has_label = race_kernel_type(params->kernel)->queries == 1;
-	double		radius = has_label && !(x[last] > 0) ? -params->radius : params->radius;
+	double		radius = has_label && !(x[last] > 0) ? -params->loss.radius : params->loss.radius;
 	double		largest = 0;
 
 	for (uint32_t i = 0; i < params->dims; i++)
@@ -100,7 +100,7 @@ race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
 					 double *lifted)
 {
 	uint32_t	queries = race_kernel_type(params->kernel)->queries;
-	double		radius = i + 1 < queries ? params->query_radius : -params->query_radius;
+	double		radius = i + 1 < queries ? params->loss.query_radius : -params->loss.query_radius;
 	uint32_t	n = params->dims;
 	double		square;
 

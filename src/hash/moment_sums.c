@@ -25,19 +25,19 @@
 uint32_t
 race_moments_columns(const RaceParams *params)
 {
-	return 1 + params->features + params->dims;
+	return 1 + params->moments.features + params->dims;
 }
 
 uint32_t
 race_moments_inputs(const RaceParams *params)
 {
-	return params->dims - params->targets;
+	return params->dims - params->moments.targets;
 }
 
 double
 race_moments_amplitude(const RaceParams *params)
 {
-	return fmin(1, sqrt(2 * RACE_FEATURES_SQUARED / sqrt(params->features)));
+	return fmin(1, sqrt(2 * RACE_FEATURES_SQUARED / sqrt(params->moments.features)));
 }
 
 void
@@ -48,12 +48,12 @@ race_moments_functions(const RaceParams *params, RaceParams *functions)
 	functions->kernel = RACE_KERNEL_L2;
 	functions->sequence = params->sequence;
 	functions->rehash = RACE_REHASH_FOLD;
-	functions->dims = params->features > 0 ? race_moments_inputs(params) : 1;
+	functions->dims = params->moments.features > 0 ? race_moments_inputs(params) : 1;
 	functions->seed = params->seed;
 	/* a row function has floor(a.x / w + b): a whole turn of the cosine is 2 pi bandwidths */
 	functions->bandwidth = 2 * RACE_PI * params->bandwidth;
 	functions->power = 1;
-	functions->rows = params->features > 0 ? params->features : 1;
+	functions->rows = params->moments.features > 0 ? params->moments.features : 1;
 	functions->range = 2;
 }
 
@@ -82,14 +82,14 @@ features_problem(const RaceParams *params, char *message, size_t length)
 {
 	RaceParams	functions;
 
-	if (params->features == 0)
+	if (params->moments.features == 0)
 	{
 		if (params->bandwidth != 1 || params->sequence != RACE_SEQUENCE_INDEPENDENT)
 			return PROBLEM("bandwidth and sequence are for moments with features");
-		return params->targets <= params->dims ? NULL :
+		return params->moments.targets <= params->dims ? NULL :
 			PROBLEM("targets must be at most dims");
 	}
-	if (params->targets >= params->dims)
+	if (params->moments.targets >= params->dims)
 		return PROBLEM("targets must be fewer than dims");
 	race_moments_functions(params, &functions);
 	if (!(functions.bandwidth <= RACE_MAX_BANDWIDTH) ||
@@ -107,7 +107,7 @@ transform_problem(const RaceParams *params, char *message, size_t length)
 
 	if ((params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) == 0)
 		return NULL;
-	if (params->features > 0 || params->targets > 0)
+	if (params->moments.features > 0 || params->moments.targets > 0)
 		return PROBLEM("moments with a transform have neither features nor targets");
 	if (matrix == NULL || params->outputs != dims)
 		return PROBLEM("the matrix of a transform of moments must have as many rows as columns");
@@ -121,7 +121,7 @@ transform_problem(const RaceParams *params, char *message, size_t length)
 const char *
 race_moments_problem(const RaceParams *params, char *message, size_t length)
 {
-	uint64_t	columns = 1 + (uint64_t) params->features + params->dims;
+	uint64_t	columns = 1 + (uint64_t) params->moments.features + params->dims;
 
 	if (race_params_next(params, params) != NULL)
 		return PROBLEM("moments cannot be a part of a product");
@@ -137,9 +137,9 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("moments can have at most %d columns", RACE_MOMENTS_COLUMNS - 1);
 	if (params->rows != 1 || params->range != race_products_counters(columns))
 		return PROBLEM("rows and range do not fit the columns of moments");
-	if (params->coarser > RACE_PRODUCTS_COARSEST)
+	if (params->moments.coarser > RACE_PRODUCTS_COARSEST)
 		return PROBLEM("coarser must be at most %d", RACE_PRODUCTS_COARSEST);
-	if (!(params->norm >= 1e-3 && params->norm <= 1e3))
+	if (!(params->moments.norm >= 1e-3 && params->moments.norm <= 1e3))
 		return PROBLEM("norm must be a number between 0.001 and 1000");
 	return NULL;
 }
@@ -148,14 +148,14 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 static double
 one_of(const RaceParams *params)
 {
-	return params->targets > 0 ? RACE_MOMENTS_SMALL_ONE : ONE;
+	return params->moments.targets > 0 ? RACE_MOMENTS_SMALL_ONE : ONE;
 }
 
 /* The square of the norm of v, by the sum of squares and that of absolute values */
 static double
 square_of_norm(const RaceParams *params, double squares, double absolute)
 {
-	return params->clip == RACE_CLIP_ABSOLUTE ? (squares + absolute * absolute) / 2 : squares;
+	return params->moments.clip == RACE_CLIP_ABSOLUTE ? (squares + absolute * absolute) / 2 : squares;
 }
 
 /*
@@ -166,7 +166,7 @@ uint64_t
 race_moments_squared(const RaceParams *params)
 {
 	double		columns = race_moments_columns(params);
-	double		norm = params->norm * one_of(params) +
+	double		norm = params->moments.norm * one_of(params) +
 		sqrt(square_of_norm(params, columns, columns)) / 2;
 
 	return (uint64_t) fmin(norm * norm,
@@ -178,14 +178,14 @@ race_moments_shape(const RaceParams *params, RaceShape *shape)
 {
 	*shape = (RaceShape) {
 		.columns = race_moments_columns(params), .squared = race_moments_squared(params),
-		.absolute = params->clip == RACE_CLIP_ABSOLUTE
+		.absolute = params->moments.clip == RACE_CLIP_ABSOLUTE
 	};
 }
 
 uint64_t
 race_moments_unit(const RaceParams *params)
 {
-	return (uint64_t) (one_of(params) * one_of(params)) >> params->coarser;
+	return (uint64_t) (one_of(params) * one_of(params)) >> params->moments.coarser;
 }
 
 /* ----------------------------------------------------------------- scaling */
@@ -260,10 +260,10 @@ race_moments_features(const RaceParams *params, const RaceRows *functions,
 	double		amplitude = race_moments_amplitude(params);
 	double		turns[RACE_LANES];
 
-	for (uint32_t row = 0; row < params->features; row += RACE_LANES)
+	for (uint32_t row = 0; row < params->moments.features; row += RACE_LANES)
 	{
-		int			lanes = params->features - row < RACE_LANES ?
-			(int) (params->features - row) : RACE_LANES;
+		int			lanes = params->moments.features - row < RACE_LANES ?
+			(int) (params->moments.features - row) : RACE_LANES;
 		const double *a = race_rows_coefficient(functions, row, 0, 0);
 
 		memcpy(turns, a, sizeof(turns));
@@ -349,11 +349,11 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 		for (uint32_t i = 0; i < inputs; i++)
 			scratch[i] = race_moments_scaled(params, i, records[r * params->dims + i]);
 		race_moments_features(params, functions, scratch, features);
-		for (uint32_t i = 0; i < params->features; i++)
+		for (uint32_t i = 0; i < params->moments.features; i++)
 			u[(size_t) i * TOGETHER + r] = features[i];
 	}
 	for (; r < whole_steps(n); r++)
-		for (uint32_t i = 0; i < params->features; i++)
+		for (uint32_t i = 0; i < params->moments.features; i++)
 			u[(size_t) i * TOGETHER + r] = 0;
 }
 
@@ -379,10 +379,10 @@ add_column(const double *restrict u, double least, size_t n, bool absolute,
 INLINE void
 choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
-	bool		absolute = params->clip == RACE_CLIP_ABSOLUTE;
+	bool		absolute = params->moments.clip == RACE_CLIP_ABSOLUTE;
 	double		one = one_of(params);
-	double		most = params->norm;
-	uint32_t	others = batch->columns - params->targets;
+	double		most = params->moments.norm;
+	uint32_t	others = batch->columns - params->moments.targets;
 	size_t		from;
 	size_t		r;
 
@@ -464,11 +464,11 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	RaceShape	shape;
 
 	race_moments_shape(params, &shape);
-	if (params->features > 0)
+	if (params->moments.features > 0)
 	{
 		make_features(params, functions, records, n, u,
 					  (double *) (batch->v + (size_t) (batch->columns + 1) * TOGETHER));
-		u += (size_t) params->features * TOGETHER;
+		u += (size_t) params->moments.features * TOGETHER;
 	}
 	for (; i < params->dims; i++, u += TOGETHER)
 		scale_column(params, i, records, n, u);

@@ -22,9 +22,9 @@ race_array_rows(const RaceParams *part, RaceArray array)
 		case RACE_ARRAY_GROUPS:
 			return RACE_GROUP_NUMBERS;
 		case RACE_ARRAY_WORKLOAD:
-			return part->workload;
+			return part->tables.workload;
 		case RACE_ARRAY_MEASURED:
-			return part->measured;
+			return part->tables.measured;
 		default:
 			return 1;
 	}
@@ -36,7 +36,7 @@ race_array_columns(const RaceParams *part, RaceArray array)
 	switch (array)
 	{
 		case RACE_ARRAY_JOINED:
-			return part->joined;
+			return part->tables.joined;
 		case RACE_ARRAY_WORKLOAD:
 		case RACE_ARRAY_MEASURED:
 			return RACE_TABLE_NUMBERS;

@@ -114,7 +114,7 @@ typedef struct RaceParams
 		{
 			double		radius; /* of records and of queries of a surrogate loss, */
 			double		query_radius;	/* loss_rows.h */
-		};
+		}			loss;
 		struct
 		{
 			double		norm;	/* what records of moments are clipped to */
@@ -123,14 +123,14 @@ typedef struct RaceParams
 			uint8_t		coarser;	/* of noise shares: bits that counters lack */
 			uint8_t		clip;	/* RaceClip */
 			uint8_t		reserved16[2];
-		};
+		}			moments;
 		struct
 		{
 			uint32_t	joined; /* of contingency tables: the length of that array, */
 			uint32_t	workload;	/* and the rows of these */
 			uint32_t	measured;
 			uint32_t	reserved32;
-		};
+		}			tables;
 		struct
 		{
 			uint64_t	bits[2];

@@ -70,11 +70,12 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 
 void
 race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
-						uint64_t count_variance, uint64_t counter_variance)
+						uint64_t count_variance, uint64_t counter_variance, uint64_t squared)
 {
 	begin(account, random, request);
 	account->share[0] = count_variance;
 	account->share[1] = counter_variance;
+	account->share_squared = squared;
 }
 
 double
@@ -102,12 +103,18 @@ race_account_variance(const RaceAccount *account, uint64_t noise)
 		(double) noise;
 }
 
+/* What is changed more, squared, is not paid for: it is beyond what race_variance_for_rho() can divide. */
+#define MOST_SQUARED	((unsigned __int128) 1 << 109)
+#define TOO_MUCH		((RaceChange) {~(unsigned __int128) 0, ~(unsigned __int128) 0})
+
 RaceChange
 race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared)
 {
 	unsigned __int128 m = account->records;
 	int			sides = account->substitute ? 2 : 1;
 
+	if (m == 0 || l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
+		return TOO_MUCH;
 	return (RaceChange) {m * l1 * sides, m * m * squared * sides};
 }
 
@@ -116,6 +123,8 @@ race_change_of_score(const RaceAccount *account, uint64_t l1)
 {
 	unsigned __int128 change = (unsigned __int128) account->records * l1 * (account->substitute ? 2 : 1);
 
+	if (l1 == UINT64_MAX || change > UINT64_MAX || change * change > MOST_SQUARED)
+		return TOO_MUCH;
 	return (RaceChange) {change, change * change};
 }
 
@@ -127,11 +136,23 @@ allot(RaceAccount *account, double price, double cost)
 	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
 }
 
-/* The noise of a noise share, which is planned for two draws */
+/* The noise of a noise share, which is planned for two draws that change so much */
 static uint64_t
-share_noise(RaceAccount *account)
+share_noise(RaceAccount *account, RaceChange change)
 {
-	return account->drawn < 2 ? account->share[account->drawn++] : 0;
+	uint64_t	squared = account->drawn == 0 ? 1 : account->share_squared;
+
+	if (account->drawn > 1 || change.squared > race_change_of_counters(account, 1, squared).squared)
+		return 0;
+	return account->share[account->drawn++];
+}
+
+double
+race_price_within(const RaceAccount *account, double price)
+{
+	double		left = race_account_left(account);
+
+	return left < price ? left : price;
 }
 
 uint64_t
@@ -141,8 +162,8 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 	double		cost;
 
 	if (account->share[0] > 0)
-		return share_noise(account);
-	price = fmin(price, race_account_left(account));
+		return share_noise(account, change);
+	price = race_price_within(account, price);
 	if (!(price > 0))
 		return 0;
 	if (account->mechanism == RACE_MECHANISM_LAPLACE)
@@ -157,7 +178,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 	}
 	else
 	{
-		noise = race_variance_for_rho(price, change.squared);
+		noise = change.squared > MOST_SQUARED ? 0 : race_variance_for_rho(price, change.squared);
 		if (noise == 0 || noise > RACE_MAX_VARIANCE - account->added)
 			return 0;
 		noise += account->added;

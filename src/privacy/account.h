@@ -31,7 +31,8 @@ typedef struct RaceAccount
 	uint64_t	added;			/* to each variance, by the exact account (budget.h) */
 	double		allotted;		/* the sum of prices, rounded up */
 	double		cost;			/* the sum of true costs, rounded up */
-	uint64_t	share[2];		/* of a noise share: variances of the count and of counters */
+	uint64_t	share[2];		/* of a noise share: variances of the count and of counters, */
+	uint64_t	share_squared;	/* and what a record changes of these, squared in L2 */
 	int			drawn;			/* of these, so far */
 } RaceAccount;
 
@@ -44,11 +45,11 @@ extern void race_account_open(RaceAccount *account, RaceRandom *random, const Ra
 							  double squared);
 
 /*
- * Open that of a noise share: it pays for one count of records, then for counters once, with these
- * variances.
+ * Open that of a noise share: it pays for one count of records, then for counters once that a record
+ * changes by no more than `squared`, with these variances.
  */
 extern void race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
-									uint64_t count_variance, uint64_t counter_variance);
+									uint64_t count_variance, uint64_t counter_variance, uint64_t squared);
 
 /* Return what is left to be paid, rounded down, and the budget. */
 extern double race_account_left(const RaceAccount *account);

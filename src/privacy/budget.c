@@ -59,18 +59,10 @@ scale_for(double epsilon, uint64_t sensitivity,
 					 RACE_SCALE_DENOMINATOR, divisor, epsilon, RACE_MAX_SCALE);
 }
 
-/* The variance that spends multiplier / divisor of rho on it */
-static uint64_t
-variance_for(double rho, unsigned __int128 squared,
-			 uint32_t multiplier, uint32_t divisor)
-{
-	return divide_up(squared * multiplier, 2 * divisor, rho, RACE_MAX_VARIANCE);
-}
-
 uint64_t
 race_variance_for_rho(double rho, unsigned __int128 squared)
 {
-	return variance_for(rho, squared, 1, 1);
+	return divide_up(squared, 2, rho, RACE_MAX_VARIANCE);
 }
 
 /* sensitivity / b, rounded up */
@@ -126,38 +118,6 @@ race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
 		return false;
 	budget->cost = fmin(race_up(epsilon / share),
 						cost_of(sensitivity, budget->scale));
-	return true;
-}
-
-bool
-race_gaussian_budget(double epsilon, double delta, bool exact,
-					 unsigned __int128 counter_squared,
-					 unsigned __int128 count_squared,
-					 uint32_t count_share, RaceGaussianBudget *budget)
-{
-	RaceGaussianAccount account = race_gaussian_account(epsilon, delta, exact,
-														count_share * fmin((double) counter_squared / (count_share - 1),
-																		   (double) count_squared));
-
-	if (account.allowed <= 0)
-		return false;
-	budget->counter_variance = variance_for(account.allowed, counter_squared, count_share,
-											count_share - 1);
-	budget->count_variance = variance_for(account.allowed, count_squared, count_share, 1);
-	if (budget->counter_variance == 0 || budget->counter_variance > RACE_MAX_VARIANCE - account.added ||
-		budget->count_variance == 0 || budget->count_variance > RACE_MAX_VARIANCE - account.added)
-		return false;
-	budget->counter_variance += account.added;
-	budget->count_variance += account.added;
-
-	/*
-	 * the exact costs are at most what is allowed and what was asked, so these are
-	 * upper bounds of the true cost, too
-	 */
-	budget->rho = fmin(account.allowed,
-					   race_cost_sum(race_rho_of_draw(counter_squared, budget->counter_variance),
-									 race_rho_of_draw(count_squared, budget->count_variance)));
-	budget->epsilon = fmin(epsilon, race_epsilon_of_rho(budget->rho, delta));
 	return true;
 }
 

@@ -21,33 +21,7 @@
 #define RACE_COUNT_SHARE		20
 #define RACE_COUNT_SHARE_ROWS	8
 
-/*
- * How a pure release spends epsilon.
- * Counters together change by at most counter_sensitivity in L1 between
- * neighbors, the count by at most count_sensitivity; scales are rounded up,
- * so that
- *
- *		epsilon_true = counter_sensitivity / b + count_sensitivity / b_count
- *
- * is at most the epsilon asked for.
- */
-typedef struct RaceLaplaceBudget
-{
-	uint64_t	counter_scale;
-	uint64_t	count_scale;
-	double		epsilon;		/* the true cost, rounded up, <= asked */
-} RaceLaplaceBudget;
-
 #define RACE_MAX_SENSITIVITY	((uint64_t) 1 << 50)
-
-/*
- * False when the noise would be too large: a scale above RACE_MAX_SCALE.
- * epsilon lies within the limits above, or is the rest that race_choice_budget() leaves;
- * sensitivities from 1 to the maximum.
- */
-extern bool race_laplace_budget(double epsilon, uint64_t counter_sensitivity,
-								uint64_t count_sensitivity,
-								RaceLaplaceBudget *budget);
 
 /*
  * How a pure release pays for choosing what it keeps: 1 / share of epsilon for numbers that
@@ -64,7 +38,7 @@ typedef struct RaceChoiceBudget
 	double		rest;			/* of epsilon, rounded down */
 } RaceChoiceBudget;
 
-/* False when the noise would be too large; the same limits as above */
+/* False when the noise would be too large; epsilon within the limits of cost.h, a sensitivity from 1 to the maximum */
 extern bool race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
 							   RaceChoiceBudget *budget);
 
@@ -88,8 +62,7 @@ typedef struct RaceGaussianAccount
 extern RaceGaussianAccount race_gaussian_account(double epsilon, double delta, bool exact, double squared);
 
 /*
- * How a release with delta > 0 spends what its account allows: 1 / count_share on the count, the rest on the
- * counters.  A vector of integers that changes by D in L2 is D^2 / (2 variance)
+ * The noise of a count and of counters with delta > 0.  A vector of integers that changes by D in L2 is D^2 / (2 variance)
  * zero-concentrated private under this noise (Canonne, Kamath & Steinke 2020, theorem 14); variances are
  * integers, rounded up, so that
  *
@@ -107,16 +80,6 @@ typedef struct RaceGaussianBudget
 
 /* The least variance at which a squared change in L2 costs at most rho, exactly; 0 if it would be too large */
 extern uint64_t race_variance_for_rho(double rho, unsigned __int128 squared);
-
-/*
- * False when the noise would be too large: a variance above RACE_MAX_VARIANCE.
- * epsilon lies within the limits above, delta in [RACE_MIN_DELTA, 1); squared
- * sensitivities in L2, each at least 1 and below 2^100; count_share from 2 to 100.
- */
-extern bool race_gaussian_budget(double epsilon, double delta, bool exact,
-								 unsigned __int128 counter_squared,
-								 unsigned __int128 count_squared,
-								 uint32_t count_share, RaceGaussianBudget *budget);
 
 /*
  * How a pure release of sums of v v' spends epsilon.  Neighbors differ in so many records, those that

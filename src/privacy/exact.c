@@ -18,8 +18,11 @@ race_exact_begin(RaceExactMemory *memory, const RaceShape *shape)
 void
 race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count)
 {
-	int			half = exact->halves++;
+	int			half = exact->halves;
 
+	if (half == RACE_EXACT_HALVES)
+		return;
+	exact->halves++;
 	exact->counters[half] = counters;
 	exact->width[half] = width;
 	exact->count[half] = count;

@@ -56,7 +56,7 @@ typedef struct RaceExactMemory
  */
 extern RaceExact *race_exact_begin(RaceExactMemory *memory, const RaceShape *shape);
 
-/* Add the whole, or one of two halves: counters of so many bytes each, and the number of records. */
+/* Add the whole, or one of two halves: counters of so many bytes each, and the number of records; a third one is not added. */
 extern void race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count);
 
 /* Return how many halves were added. */

@@ -98,6 +98,13 @@ race_dither_round(const RacePortion *portion, int64_t n)
 	return (int64_t) floor(portion->share * (double) n + draw);
 }
 
+/* Return the product of two numbers; UINT64_MAX where it is larger. */
+static inline uint64_t
+race_most_product(uint64_t a, uint64_t b)
+{
+	return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
 /* x / 2^bits, rounded to the nearest integer; x is at most 2^62 */
 static inline int64_t
 race_shift_rounded(int64_t x, int bits)

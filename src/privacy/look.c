@@ -213,6 +213,7 @@ race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, do
 	details = exact_details(exact->shape, halvings, nodes, space);
 	noisy->detail = race_draw(account, details.detail, noise);
 	noisy->spread = race_draw(account, details.spread, noise);
+	memset(space, 0, 2 * race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
 	return noise;
 }
 

@@ -7,6 +7,7 @@
 
 #include "privacy/counters.h"
 #include "privacy/exact_fields.h"
+#include "privacy/integers.h"
 #include "privacy/interrupt.h"
 #include "privacy/measure.h"
 #include "privacy/payment.h"
@@ -31,13 +32,24 @@ race_measure_count(RaceAccount *account, const RaceExact *exact, double price, i
 	return noise;
 }
 
-/* Pay for so many blocks, to each of which a record adds a unit. */
+uint64_t
+race_blocks_l1(const RaceShape *shape, uint32_t blocks)
+{
+	return race_most_product(shape->unit, blocks);
+}
+
+uint64_t
+race_blocks_squared(const RaceShape *shape, uint32_t blocks)
+{
+	return race_most_product(race_most_product(shape->unit, shape->unit), blocks);
+}
+
+/* Pay for so many blocks. */
 static uint64_t
 pay_blocks(RaceAccount *account, const RaceShape *shape, uint32_t blocks, double price)
 {
-	uint64_t	l1 = shape->unit * blocks;
-
-	return race_pay(account, price, race_change_of_counters(account, l1, l1 * shape->unit));
+	return race_pay(account, price, race_change_of_counters(account, race_blocks_l1(shape, blocks),
+															race_blocks_squared(shape, blocks)));
 }
 
 uint64_t
@@ -101,7 +113,10 @@ race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *hal
 		pay_blocks(account, exact->shape, (uint32_t) levels, price) : 0;
 
 	for (int i = 0; noise > 0 && draws(account, exact) && i < exact->halves; i++)
+	{
 		race_draw_all(account, noisy[i], load_levels(exact, i, halvings, levels, space, noisy[i]), noise, true);
+		memset(space, 0, race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
+	}
 	return noise;
 }
 
@@ -111,6 +126,27 @@ size_t
 race_grouping_sums(const RaceGrouping *grouping)
 {
 	return (size_t) grouping->groups[0] * grouping->groups[1] * grouping->groups[2] * grouping->parts;
+}
+
+/* Do the axes and parts of a grouping make up its block, and are there groups along each axis? */
+static bool
+fits_block(const RaceShape *shape, const RaceGrouping *grouping)
+{
+	size_t		left;
+
+	if (grouping->block >= shape->blocks || grouping->parts < 1 || grouping->parts > RACE_COUNTER_BLOCK)
+		return false;
+	left = race_block_length(shape, grouping->block);
+	if (left % grouping->parts != 0)
+		return false;
+	left /= grouping->parts;
+	for (int axis = 0; axis < RACE_GROUPING_AXES; axis++)
+	{
+		if (grouping->groups[axis] < 1 || grouping->length[axis] < 1 || left % grouping->length[axis] != 0)
+			return false;
+		left /= grouping->length[axis];
+	}
+	return left == 1;
 }
 
 /* Where the places along an axis are added up */
@@ -126,12 +162,10 @@ bool
 race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums)
 {
 	const uint32_t *length = grouping->length;
-	size_t		cells = (size_t) length[0] * length[1] * length[2];
 	int64_t		counter[RACE_COUNTER_BLOCK];
 	size_t		at;
 
-	if (exact->halves != 1 || grouping->block >= exact->shape->blocks || grouping->parts > RACE_COUNTER_BLOCK ||
-		cells * grouping->parts != race_block_length(exact->shape, grouping->block))
+	if (exact->halves != 1 || !fits_block(exact->shape, grouping))
 		return false;
 	at = race_block_begin(exact->shape, grouping->block);
 	memset(sums, 0, race_grouping_sums(grouping) * sizeof(int64_t));

@@ -5,7 +5,7 @@
  * Each call pays a price at most and returns the noise that it drew, a scale or variance; 0 if it
  * drew nothing, since nothing was left or the noise would be too large.  Of exact counters without
  * halves, or with an account without random numbers, it plans: it pays, and draws nothing.  Noisy
- * numbers are written to memory of the caller's.
+ * numbers are written to memory of the caller's; the `space` of a call has zeros after it.
  *
  * Sensitivity: what is measured is linear, and each counter is in at most one sum of a block.  So a
  * record changes the sums of a block by its unit at most, as it changes the counters.
@@ -22,6 +22,10 @@ extern uint64_t race_measure_count(RaceAccount *account, const RaceExact *exact,
 /* Measure the first blocks, such as rows, of each half: noisy[half] gets all of their counters. */
 extern uint64_t race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
 									int64_t *const *noisy);
+
+/* Return what a record changes of so many blocks, in L1 and in L2 squared. */
+extern uint64_t race_blocks_l1(const RaceShape *shape, uint32_t blocks);
+extern uint64_t race_blocks_squared(const RaceShape *shape, uint32_t blocks);
 
 /*
  * Measure levels of a grid: after so many halvings, in ascending order, at most RACE_LEVELS.
@@ -68,9 +72,9 @@ typedef struct RaceProductsNoise
 
 /*
  * Plan the noise of moments for a price: the mechanism with the least variance, in integers that are
- * as coarse as is needed, from `coarser` bits on.  False if it would be too large.
+ * as coarse as is needed.  False if it would be too large.
  */
-extern bool race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, int coarser,
+extern bool race_plan_products(const RaceAccount *account, const RaceShape *shape, double price,
 							   RaceProductsNoise *noise);
 
 /*

@@ -49,7 +49,7 @@ plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, R
 	RaceWishartBudget budget;
 
 	if (account->mechanism != RACE_MECHANISM_LAPLACE ||
-		!race_wishart_budget(fmin(price, race_account_left(account)), shape->columns, records_of(account),
+		!race_wishart_budget(race_price_within(account, price), shape->columns, records_of(account),
 							 race_products_trace(shape, noise->coarser), &budget))
 		return false;
 	noise->mechanism = RACE_MECHANISM_WISHART;
@@ -60,10 +60,9 @@ plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, R
 }
 
 bool
-race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, int coarser,
-				   RaceProductsNoise *noise)
+race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
 {
-	for (noise->coarser = coarser; noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
+	for (noise->coarser = race_products_least_coarse(shape); noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
 	{
 		RaceProductsNoise wishart = *noise;
 		bool		entries = plan_entries(account, shape, price, noise);
@@ -77,18 +76,32 @@ race_plan_products(const RaceAccount *account, const RaceShape *shape, double pr
 	return false;
 }
 
+/* Is there such noise: in integers whose norms can be computed, of the account's mechanism, for its sampler? */
+static bool
+is_noise(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise)
+{
+	if (noise->coarser < race_products_least_coarse(shape) || noise->coarser > RACE_PRODUCTS_COARSEST)
+		return false;
+	if (noise->mechanism == RACE_MECHANISM_WISHART)
+		return account->mechanism == RACE_MECHANISM_LAPLACE;
+	return noise->mechanism == account->mechanism &&
+		(noise->mechanism == RACE_MECHANISM_LAPLACE || noise->noise <= RACE_MAX_VARIANCE / 2);
+}
+
 /* Pay for planned noise, and see that it is what the price buys. */
 static bool
 pay(RaceAccount *account, const RaceShape *shape, double price, const RaceProductsNoise *noise)
 {
 	RaceWishartBudget budget;
 
+	if (!is_noise(account, shape, noise))
+		return false;
 	if (noise->mechanism != RACE_MECHANISM_WISHART)
 		return race_pay(account, price, change_of(account, shape, noise->coarser)) == noise->noise && noise->noise > 0;
-	return race_wishart_budget(fmin(price, race_account_left(account)), shape->columns, records_of(account),
+	return race_wishart_budget(race_price_within(account, price), shape->columns, records_of(account),
 							   race_products_trace(shape, noise->coarser), &budget) &&
 		budget.scale == noise->noise && budget.entry_scale == noise->entry_noise &&
-		race_pay_epsilon(account, fmin(price, race_account_left(account)), budget.epsilon);
+		race_pay_epsilon(account, race_price_within(account, price), budget.epsilon);
 }
 
 size_t

@@ -17,12 +17,15 @@ typedef struct RaceChange
 /*
  * Return the change of counters that a record changes so much.  A person has m records, so it
  * changes them by m and m^2 times as much.  To substitute records costs twice as much of both,
- * since no two records have a negative inner product.
+ * since no two records have a negative inner product.  UINT64_MAX is too much to be paid for.
  */
 extern RaceChange race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared);
 
 /* Return the change of one number that a record changes by `l1` at most, to either side. */
 extern RaceChange race_change_of_score(const RaceAccount *account, uint64_t l1);
+
+/* Return a price, or what is left if that is less.  What is no number stays so, and buys nothing. */
+extern double race_price_within(const RaceAccount *account, double price);
 
 /*
  * Pay a price, or what is left if that is less, for numbers with this change: return the least noise

@@ -2,8 +2,11 @@
  * score.c
  *		Noisy scores of exact tables, by which a release chooses which tables it measures
  */
+#include <string.h>
+
 #include "privacy/counters.h"
 #include "privacy/exact_fields.h"
+#include "privacy/integers.h"
 #include "privacy/payment.h"
 #include "privacy/score.h"
 
@@ -48,6 +51,8 @@ race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrou
 	if (noise > 0 && draws(account, exact))
 		*noisy = race_draw(account, distance(space, grouping->parts, race_grouping_sums(grouping) / grouping->parts,
 											 expected), noise);
+	if (draws(account, exact))
+		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	return noise;
 }
 
@@ -84,11 +89,12 @@ race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t blo
 
 	if (together < 2 || exact->halves > 1 || block >= shape->blocks || ordinary > race_block_length(shape, block))
 		return 0;
-	noise = race_pay(account, price, race_change_of_score(account, shape->unit * 2 * (together - 1)));
+	noise = race_pay(account, price, race_change_of_score(account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
 	if (noise > 0 && draws(account, exact))
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block), ordinary, space);
 		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);
+		memset(space, 0, ordinary * sizeof(int64_t));
 	}
 	return noise;
 }

@@ -653,7 +653,7 @@ race_columns_seen(PG_FUNCTION_ARGS)
 
 	race_act_begin(&ledger, fcinfo, false);
 	race_ledger_run(&ledger, "SELECT d.dataset, d.relation, ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t)"
-					" FROM _racepriv.race_datasets_now d WHERE d.relation IS NOT NULL ORDER BY d.dataset COLLATE \"C\"", 0, NULL);
+					" FROM _racepriv._race_datasets_now d WHERE d.relation IS NOT NULL ORDER BY d.dataset COLLATE \"C\"", 0, NULL);
 	datasets = SPI_tuptable;
 	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)

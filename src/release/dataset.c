@@ -17,7 +17,7 @@
 RaceDataset *
 race_dataset_look_up(const RaceLedger *ledger, const char *name)
 {
-	RaceDataset *result = palloc(sizeof(RaceDataset));
+	RaceDataset *result = palloc0(sizeof(RaceDataset));
 	RaceParameter parameter = RaceText(name);
 	bool		isnull;
 
@@ -59,47 +59,43 @@ refuse_tables(const RaceDataset *dataset, bool shares)
 					 quote_literal_cstr(dataset->name))));
 }
 
-/* Raise 55000: the unit column, or a public table, is another one than when the dataset was protected. */
-static void
-refuse_meant(const RaceDataset *dataset, const char *public_table)
+void
+race_dataset_check_meant(const RaceDataset *dataset)
 {
-	if (public_table == NULL)
+	if (dataset->unit_changed)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("unit column \"%s\" of dataset \"%s\" is another column now", dataset->unit_column, race_cut(dataset->name)),
 				 errdetail("The column that was protected has another name. Nothing was read and nothing charged."),
 				 errhint("Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("public table \"%s\" of dataset \"%s\" is another table now", public_table, race_cut(dataset->name)),
-			 errdetail("The table that was declared public was dropped or has another name. Nothing was read and nothing charged."),
-			 errhint("If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
+	if (dataset->public_changed != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("public table \"%s\" of dataset \"%s\" is another table now", dataset->public_changed, race_cut(dataset->name)),
+				 errdetail("The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged."),
+				 errhint("If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
 }
 
 void
-race_dataset_check(const RaceLedger *ledger, const RaceDataset *dataset, const List *private_tables)
+race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset, const List *private_tables)
 {
 	RaceParameter parameters[] = {
 		RaceText(dataset->budget), relations_parameter(private_tables), relations_parameter(dataset->public_tables),
 		RaceText(dataset->name)
 	};
-	char	   *public_table;
-	bool		unit_changed;
 	bool		shares;
 	bool		isnull;
 
 	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
 					"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS ("
-					"SELECT FROM _racepriv.race_table_entries e WHERE e.relation = t AND e.belongs)), m.unit_changed, m.public_changed"
-					" FROM _racepriv.race_datasets_meant m WHERE m.dataset = $4",
+					"SELECT FROM _racepriv._race_table_entries e WHERE e.relation = t AND e.belongs)), m.unit_changed, m.public_changed"
+					" FROM _racepriv._race_datasets_meant m WHERE m.dataset = $4",
 					lengthof(parameters), parameters);
 	shares = DatumGetBool(race_ledger_value(1, &isnull));
 	if (!shares || !DatumGetBool(race_ledger_value(2, &isnull)))
 		refuse_tables(dataset, shares);
-	unit_changed = DatumGetBool(race_ledger_value(3, &isnull));
-	public_table = race_ledger_text(4);
-	if (unit_changed || public_table != NULL)
-		refuse_meant(dataset, unit_changed ? NULL : public_table);
+	dataset->unit_changed = DatumGetBool(race_ledger_value(3, &isnull));
+	dataset->public_changed = race_ledger_text(4);
 }
 
 bool
@@ -110,7 +106,7 @@ race_dataset_has_tables(const RaceLedger *ledger, const RaceDataset *dataset, co
 
 	race_ledger_run(ledger, "SELECT count(*) FILTER (WHERE e.budget <> $3) = 0"
 					" AND count(DISTINCT e.relation) FILTER (WHERE e.relation = ANY ($2)) = cardinality($2)"
-					" FROM _racepriv.race_table_entries e WHERE e.relation = ANY ($1) AND e.belongs",
+					" FROM _racepriv._race_table_entries e WHERE e.relation = ANY ($1) AND e.belongs",
 					lengthof(parameters), parameters);
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }

@@ -11,7 +11,7 @@
 
 #include "release/ledger.h"
 
-/* What race_protect registered, as it is now */
+/* What race_protect registered, as it is now; what has changed is set when tables are checked */
 typedef struct RaceDataset
 {
 	char	   *name;
@@ -22,16 +22,21 @@ typedef struct RaceDataset
 	List	   *public_tables;	/* OIDs, with their partitions */
 	char	   *budget;
 	bool		in_zcdp;		/* does the budget add up rho? */
+	bool		unit_changed;	/* is the unit column another column than the one that was protected? */
+	char	   *public_changed; /* public table that is another table than the one that was protected, or NULL */
 } RaceDataset;
 
 /* Return a dataset; raise 42704 if there is none of this name, and 42P01 if its relation is not there. */
 extern RaceDataset *race_dataset_look_up(const RaceLedger *ledger, const char *name);
 
 /*
- * Raise 55000 unless all private tables belong to the budget of the dataset, and its unit column and public tables are those
- * that were protected; 22023 if the tables belong to several budgets, or a public one to any.
+ * Raise 55000 unless all private tables belong to the budget of the dataset, 22023 if they belong to several budgets, or a public
+ * one to any.  Sets what has changed since the dataset was protected.
  */
-extern void race_dataset_check(const RaceLedger *ledger, const RaceDataset *dataset, const List *private_tables);
+extern void race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset, const List *private_tables);
+
+/* Raise 55000 if its unit column or a public table has changed, as was found when its tables were checked. */
+extern void race_dataset_check_meant(const RaceDataset *dataset);
 
 /* Does no table belong to another budget than that of a dataset, and each of the new ones among them to that? */
 extern bool race_dataset_has_tables(const RaceLedger *ledger, const RaceDataset *dataset, const List *tables, const List *new_tables);

@@ -99,21 +99,6 @@ find_library(RaceLedger *ledger, Oid releases)
 	ledger->params_type = type_named("race_params", ledger->library_schema, ledger->library);
 }
 
-bool
-race_ledger_has(const RaceLedger *ledger, Oid function)
-{
-	Oid			extension = getExtensionOfObject(ProcedureRelationId, function);
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-	return (extension == ledger->extension && owner == ledger->owner) ||
-		(extension == ledger->library && owner == ledger->library_owner);
-}
-
 void
 race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {

@@ -54,9 +54,6 @@ extern Oid	race_schema_of(Oid function);
  */
 extern void race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo);
 
-/* Does a function belong to the extension of the ledger, or to its library, and still to the owner of that? */
-extern bool race_ledger_has(const RaceLedger *ledger, Oid function);
-
 /*
  * In PG_CATCH(): raise the error again in this memory context, without the statements of this extension that it came
  * from.

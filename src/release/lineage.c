@@ -855,6 +855,22 @@ race_calls_current(const RaceCalls *calls)
 	return true;
 }
 
+/* Does a function belong to the extension of the ledger, or to its library, and still to the owner of that? */
+static bool
+is_ours(const RaceLedger *ledger, Oid function)
+{
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, function);
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+	return (extension == ledger->extension && owner == ledger->owner) ||
+		(extension == ledger->library && owner == ledger->library_owner);
+}
+
 Oid
 race_calls_besides(const RaceCalls *calls_made, const RaceLedger *ledger, const RaceCalls *others)
 {
@@ -864,7 +880,7 @@ race_calls_besides(const RaceCalls *calls_made, const RaceLedger *ledger, const 
 	{
 		Oid			id = ((RaceFunction *) lfirst(cell))->id;
 
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) && !race_ledger_has(ledger, id))
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) && !is_ours(ledger, id))
 			return id;
 	}
 	return InvalidOid;
@@ -885,7 +901,7 @@ race_calls_of_others(const RaceCalls *calls_made, const RaceLedger *ledger, Oid 
 			race_refuse_dropped("a function");
 		owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 		ReleaseSysCache(tuple);
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !race_ledger_has(ledger, id) && !has_privs_of_role(owner, role))
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !is_ours(ledger, id) && !has_privs_of_role(owner, role))
 			return id;
 	}
 	return InvalidOid;

@@ -47,8 +47,8 @@ extern List *race_calls_list(const RaceCalls *calls);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Return the first function that is neither in pg_catalog nor one of ours (race_ledger_has) nor among other calls, or
- * InvalidOid.
+ * Return the first function that is neither in pg_catalog nor of the extension of the ledger or its library, and
+ * of their owner, nor among other calls, or InvalidOid.
  */
 extern Oid	race_calls_besides(const RaceCalls *calls, const RaceLedger *ledger, const RaceCalls *others);
 

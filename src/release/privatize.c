@@ -84,7 +84,7 @@ prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft 
 	}
 	draft->release = (RaceRelease) {
 		.exact = exact, .params = params, .request = request,
-		.workspace = palloc_extended(race_release_workspace(params), MCXT_ALLOC_HUGE)
+		.workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE)
 	};
 }
 
@@ -106,7 +106,7 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
-		sketch->params->coarser = (uint8) plan->products.coarser;
+		sketch->params->moments.coarser = (uint8) plan->products.coarser;
 	return sketch;
 }
 

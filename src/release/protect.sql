@@ -21,7 +21,7 @@ COMMENT ON FUNCTION _racepriv._race_topmost(regclass[]) IS
 -- that has become free.  Nor does it with its owner, if the table was given to another role.
 -- Roles and schemas can be renamed, so that their OIDs count, too.  No OID means anything in
 -- another copy of the database.
-CREATE VIEW _racepriv.race_table_entries AS
+CREATE VIEW _racepriv._race_table_entries AS
 SELECT e.relation, e.budget, e.entered, e.owner, e.owner_id, e.here, e.named,
 	NOT e.named OR CASE WHEN e.here THEN e.owner_id = e.relowner AND coalesce(o.relowner = e.owner_id, true)
 		ELSE e.owner = pg_catalog.pg_get_userbyid(e.relowner) AND NOT _racepriv._race_is_here(u.identity) END AS belongs
@@ -40,16 +40,16 @@ FROM (
 			AND (pg_catalog.parse_ident(b.table_name))[2] = c.relname::text
 	WHERE _racepriv._race_is_here(b.identity)) e
 JOIN _racepriv.race_budgets u ON u.budget = e.budget LEFT JOIN pg_catalog.pg_class o ON o.oid = e.entered AND e.here;
-COMMENT ON VIEW _racepriv.race_table_entries IS
+COMMENT ON VIEW _racepriv._race_table_entries IS
 	'the rows of race_budget_tables that have the OID of a table, or its name (named): the name that was entered, and the one that it has in a schema that was renamed';
-COMMENT ON COLUMN _racepriv.race_table_entries.relation IS 'the table as it is now';
-COMMENT ON COLUMN _racepriv.race_table_entries.budget IS 'the budget that was entered';
-COMMENT ON COLUMN _racepriv.race_table_entries.entered IS 'the OID that was entered';
-COMMENT ON COLUMN _racepriv.race_table_entries.owner IS 'the owner that was entered';
-COMMENT ON COLUMN _racepriv.race_table_entries.owner_id IS 'the OID of that owner';
-COMMENT ON COLUMN _racepriv.race_table_entries.here IS 'whether it was entered in this copy of the database, where the OIDs hold';
-COMMENT ON COLUMN _racepriv.race_table_entries.named IS 'whether the table has the name that was entered; else it has the OID';
-COMMENT ON COLUMN _racepriv.race_table_entries.belongs IS 'whether the table belongs to the budget: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
+COMMENT ON COLUMN _racepriv._race_table_entries.relation IS 'the table as it is now';
+COMMENT ON COLUMN _racepriv._race_table_entries.budget IS 'the budget that was entered';
+COMMENT ON COLUMN _racepriv._race_table_entries.entered IS 'the OID that was entered';
+COMMENT ON COLUMN _racepriv._race_table_entries.owner IS 'the owner that was entered';
+COMMENT ON COLUMN _racepriv._race_table_entries.owner_id IS 'the OID of that owner';
+COMMENT ON COLUMN _racepriv._race_table_entries.here IS 'whether it was entered in this copy of the database, where the OIDs hold';
+COMMENT ON COLUMN _racepriv._race_table_entries.named IS 'whether the table has the name that was entered; else it has the OID';
+COMMENT ON COLUMN _racepriv._race_table_entries.belongs IS 'whether the table belongs to the budget: by OID, in the copy of the database where it was entered; or by name and owner, unless the table that was entered has another owner now';
 
 -- A view alone does not make one answer for the tables under it.  Two owners share a budget only if one
 -- role may act for both.
@@ -61,7 +61,7 @@ DECLARE
 BEGIN
 	SELECT c.oid::regclass::text INTO foreign_one
 	FROM unnest(relations || _racepriv._race_topmost(ARRAY(
-			SELECT e.relation::regclass FROM _racepriv.race_table_entries e
+			SELECT e.relation::regclass FROM _racepriv._race_table_entries e
 			WHERE e.belongs AND e.budget = _race_check_owner.budget AND e.relation = ANY (ARRAY(
 				SELECT k.oid FROM pg_class k, _racepriv.race_budget_tables b
 				WHERE b.budget = _race_check_owner.budget AND (k.oid = b.relation OR k.oid = to_regclass(b.table_name))))))) t (relation)
@@ -93,7 +93,7 @@ BEGIN
 	END IF;
 	SELECT bool_or(e.relation = ANY (public_parts)), array_agg(DISTINCT e.budget ORDER BY e.budget) FILTER (WHERE e.relation = ANY (private_parts))
 	INTO taken, budgets
-	FROM _racepriv.race_table_entries e WHERE e.relation = ANY (private_parts || public_parts) AND e.belongs;
+	FROM _racepriv._race_table_entries e WHERE e.relation = ANY (private_parts || public_parts) AND e.belongs;
 	IF taken THEN
 		RAISE EXCEPTION 'a table that has a budget cannot be public' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
@@ -187,7 +187,8 @@ CREATE FUNCTION _racepriv._race_meant(relation oid, unit_column name, public_tab
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT jsonb_build_object('relation', relation, 'unit', (SELECT a.attnum FROM pg_attribute a
 			WHERE a.attrelid = relation AND a.attname = unit_column AND a.attnum > 0 AND NOT a.attisdropped),
-		'public', (SELECT coalesce(jsonb_object_agg(c.oid::regclass::text, jsonb_build_object('relation', c.oid, 'owner', pg_get_userbyid(c.relowner))), '{}')
+		'public', (SELECT coalesce(jsonb_object_agg(c.oid::regclass::text, jsonb_build_object('relation', c.oid, 'owner', pg_get_userbyid(c.relowner), 'owner_id', c.relowner, 'kind', c.relkind,
+				'columns', (SELECT jsonb_object_agg(a.attname, jsonb_build_array(a.atttypid, a.atttypmod, a.attcollation)) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped))), '{}')
 			FROM pg_class c WHERE c.oid = ANY (public_tables)))
 $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_meant(oid, name, regclass[]) FROM PUBLIC;
@@ -234,7 +235,7 @@ BEGIN
 		-- What was dropped, or was restored without its owner, may be there again under its name.  In a copy of
 		-- the database a table goes by its name, and one that was renamed there looks new.
 		SELECT e.relation::regclass::text AS name, e.owner, e.budget, s.epsilon_limit INTO taken
-		FROM _racepriv.race_table_entries e JOIN _racepriv.race_budgets s USING (budget)
+		FROM _racepriv._race_table_entries e JOIN _racepriv.race_budgets s USING (budget)
 		WHERE e.relation = ANY (parts) AND e.named AND NOT (e.here AND EXISTS (SELECT FROM pg_class o WHERE o.oid = e.entered AND o.oid <> e.relation))
 		ORDER BY 1, 2 LIMIT 1;
 		IF FOUND THEN
@@ -304,7 +305,7 @@ CREATE FUNCTION _racepriv._race_budget_limit(
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d _racepriv.race_datasets_now := _racepriv._race_dataset(dataset);
+	d _racepriv._race_datasets_now := _racepriv._race_dataset(dataset);
 	b _racepriv.race_budgets;
 	limits record;
 BEGIN
@@ -341,7 +342,7 @@ CREATE FUNCTION _racepriv._race_budget_adopt(actor name, dataset text) RETURNS v
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	super CONSTANT boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = actor);
-	d _racepriv.race_datasets_now := _racepriv._race_dataset(dataset, super);
+	d _racepriv._race_datasets_now := _racepriv._race_dataset(dataset, super);
 	b _racepriv.race_budgets;
 	tables regclass[];
 	relations jsonb;
@@ -368,7 +369,7 @@ BEGIN
 		string_agg(format('%s of role "%s" (before "%s")', c.oid::regclass::text, pg_get_userbyid(c.relowner), o.owner), ', ')
 			FILTER (WHERE pg_get_userbyid(c.relowner) <> o.owner)
 	INTO relations, others
-	FROM _racepriv.race_datasets_now o
+	FROM _racepriv._race_datasets_now o
 		JOIN pg_class c ON c.oid = CASE WHEN super THEN o.any_relation ELSE o.relation END AND pg_has_role(actor, c.relowner, 'USAGE')
 			AND (pg_get_userbyid(c.relowner) = o.owner OR c.relowner = (SELECT relowner FROM pg_class WHERE oid = d.relation))
 	WHERE o.budget = b.budget;

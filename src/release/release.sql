@@ -6,7 +6,7 @@
 -- A relation that was made anew goes by its old name, if its owner is the same: others may have
 -- taken the name.  In another copy of the database an OID may have come to mean something else,
 -- until the budget is adopted there.
-CREATE VIEW _racepriv.race_datasets_now AS
+CREATE VIEW _racepriv._race_datasets_now AS
 SELECT d.dataset, coalesce(c.oid, CASE WHEN CASE WHEN e.relation IS NULL THEN pg_catalog.pg_get_userbyid(n.relowner) = d.owner
 		ELSE n.relowner = e.owner_id END THEN n.oid END) AS relation, coalesce(c.oid, n.oid) AS any_relation,
 	d.relation_name, d.owner, d.unit_column, d.max_contributions, d.neighbors, d.public_tables, d.budget
@@ -20,27 +20,27 @@ LEFT JOIN LATERAL (
 	ORDER BY c.charged_at DESC, c.act LIMIT 1) e ON true
 LEFT JOIN pg_catalog.pg_class c ON c.oid = e.relation
 LEFT JOIN pg_catalog.pg_class n ON n.oid = pg_catalog.to_regclass(d.relation_name)::oid;
-COMMENT ON VIEW _racepriv.race_datasets_now IS
+COMMENT ON VIEW _racepriv._race_datasets_now IS
 	'race_datasets with their relations as they are now: by OID, or by name and owner';
-COMMENT ON COLUMN _racepriv.race_datasets_now.dataset IS 'the name of the dataset';
-COMMENT ON COLUMN _racepriv.race_datasets_now.relation IS 'its relation: by its OID, or by its name and owner; NULL if there is none';
-COMMENT ON COLUMN _racepriv.race_datasets_now.any_relation IS 'its relation by its OID, or by its name alone';
-COMMENT ON COLUMN _racepriv.race_datasets_now.relation_name IS 'as in race_datasets, and the following';
-COMMENT ON COLUMN _racepriv.race_datasets_now.owner IS 'the owner when it was protected';
-COMMENT ON COLUMN _racepriv.race_datasets_now.unit_column IS 'the column that says whom a row is about';
-COMMENT ON COLUMN _racepriv.race_datasets_now.max_contributions IS 'how many records of a unit enter a release';
-COMMENT ON COLUMN _racepriv.race_datasets_now.neighbors IS 'what a release hides';
-COMMENT ON COLUMN _racepriv.race_datasets_now.public_tables IS 'tables without private data';
-COMMENT ON COLUMN _racepriv.race_datasets_now.budget IS 'its budget';
+COMMENT ON COLUMN _racepriv._race_datasets_now.dataset IS 'the name of the dataset';
+COMMENT ON COLUMN _racepriv._race_datasets_now.relation IS 'its relation: by its OID, or by its name and owner; NULL if there is none';
+COMMENT ON COLUMN _racepriv._race_datasets_now.any_relation IS 'its relation by its OID, or by its name alone';
+COMMENT ON COLUMN _racepriv._race_datasets_now.relation_name IS 'as in race_datasets, and the following';
+COMMENT ON COLUMN _racepriv._race_datasets_now.owner IS 'the owner when it was protected';
+COMMENT ON COLUMN _racepriv._race_datasets_now.unit_column IS 'the column that says whom a row is about';
+COMMENT ON COLUMN _racepriv._race_datasets_now.max_contributions IS 'how many records of a unit enter a release';
+COMMENT ON COLUMN _racepriv._race_datasets_now.neighbors IS 'what a release hides';
+COMMENT ON COLUMN _racepriv._race_datasets_now.public_tables IS 'tables without private data';
+COMMENT ON COLUMN _racepriv._race_datasets_now.budget IS 'its budget';
 
-CREATE FUNCTION _racepriv._race_dataset(dataset text, any_owner boolean DEFAULT false) RETURNS _racepriv.race_datasets_now
+CREATE FUNCTION _racepriv._race_dataset(dataset text, any_owner boolean DEFAULT false) RETURNS _racepriv._race_datasets_now
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	d _racepriv.race_datasets_now;
+	d _racepriv._race_datasets_now;
 	found_name oid;
 BEGIN
-	SELECT * INTO d FROM _racepriv.race_datasets_now n WHERE n.dataset = _race_dataset.dataset;
+	SELECT * INTO d FROM _racepriv._race_datasets_now n WHERE n.dataset = _race_dataset.dataset;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'there is no dataset "%"', left(dataset, 64) USING ERRCODE = 'undefined_object',
 			HINT = 'race_protect makes one.';
@@ -66,9 +66,10 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
--- In the copy of the database where it was protected, columns and tables go by their OIDs.  In another one, a public table under
--- this name must be of the same owner, of that of the relation, or of a superuser.
-CREATE VIEW _racepriv.race_datasets_meant AS
+-- In the copy of the database where it was protected, columns and tables go by their OIDs.  A public table may be made anew: when
+-- the one that was declared is gone, with the same columns, by its owner, who could have changed its rows as well, by that of the
+-- relation, or by a superuser.  In another copy, the owner alone must be one of these.
+CREATE VIEW _racepriv._race_datasets_meant AS
 SELECT d.dataset,
 	coalesce(p.here AND (p.meant->>'relation'::text)::oid = d.relation AND a.attnum IS NOT NULL
 		AND (p.meant->>'unit'::text)::int2 IS DISTINCT FROM a.attnum, false) AS unit_changed,
@@ -76,18 +77,24 @@ SELECT d.dataset,
 			SELECT c.oid, c.oid::regclass::text, c.relowner
 			FROM pg_catalog.unnest(d.public_tables) u (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(u.name)::oid) t (oid, name, relowner)
 		JOIN pg_catalog.pg_class r ON r.oid = d.relation JOIN pg_catalog.pg_roles o ON o.oid = t.relowner
-		WHERE CASE WHEN p.here THEN (p.meant->'public'::text->t.name->>'relation'::text)::oid IS DISTINCT FROM t.oid
-			ELSE p.meant->'public'::text->t.name->>'owner'::text IS DISTINCT FROM o.rolname::text AND t.relowner <> r.relowner AND NOT o.rolsuper END) AS public_changed
-FROM _racepriv.race_datasets_now d
+		CROSS JOIN LATERAL (SELECT p.meant->'public'::text->t.name,
+			_racepriv._race_meant(d.relation, NULL::name, ARRAY[t.oid::regclass])->'public'::text->t.name) b (before, now)
+		LEFT JOIN pg_catalog.pg_class gone ON gone.oid = (b.before->>'relation'::text)::oid
+		WHERE NOT coalesce(p.here AND (b.before->>'relation'::text)::oid = t.oid, false)
+			AND NOT coalesce((t.relowner = r.relowner OR o.rolsuper
+					OR CASE WHEN p.here THEN b.before->'owner_id'::text = b.now->'owner_id'::text ELSE b.before->'owner'::text = b.now->'owner'::text END)
+				AND (NOT coalesce(p.here, false)
+					OR gone.oid IS NULL AND b.before->'kind'::text = b.now->'kind'::text AND b.before->'columns'::text = b.now->'columns'::text), false)) AS public_changed
+FROM _racepriv._race_datasets_now d
 LEFT JOIN LATERAL (
 	SELECT c.request->'meant'::text, _racepriv._race_is_here(c.identity) FROM _racepriv.race_charges c
 	WHERE c.dataset = d.dataset AND c.act = 'protect'::text ORDER BY c.charged_at DESC LIMIT 1) p (meant, here) ON true
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.relation AND a.attname = d.unit_column AND a.attnum > 0::smallint AND NOT a.attisdropped;
-COMMENT ON VIEW _racepriv.race_datasets_meant IS
+COMMENT ON VIEW _racepriv._race_datasets_meant IS
 	'whether the unit column and the public tables of a dataset are those that were protected';
-COMMENT ON COLUMN _racepriv.race_datasets_meant.dataset IS 'the name of the dataset';
-COMMENT ON COLUMN _racepriv.race_datasets_meant.unit_changed IS 'whether the unit column is another column now';
-COMMENT ON COLUMN _racepriv.race_datasets_meant.public_changed IS 'a public table that is another table now; NULL if there is none';
+COMMENT ON COLUMN _racepriv._race_datasets_meant.dataset IS 'the name of the dataset';
+COMMENT ON COLUMN _racepriv._race_datasets_meant.unit_changed IS 'whether the unit column is another column now';
+COMMENT ON COLUMN _racepriv._race_datasets_meant.public_changed IS 'a public table that is another table now; NULL if there is none';
 
 CREATE FUNCTION _racepriv._race_is_shown(shown text, name boolean) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_is_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -95,7 +102,7 @@ COMMENT ON FUNCTION _racepriv._race_is_shown(text, boolean) IS
 	'is a text without control characters, characters that are not seen or change the direction of text, and the beginning of an HTML tag; and a name without blanks at its ends, and blanks other than spaces?';
 
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[], names boolean) RETURNS void
-	AS 'MODULE_PATHNAME', 'race_sql_check_shown' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'race_sql_check_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[], boolean) IS
 	'raises 22023 for texts, or names, that are not shown as they are';
 
@@ -205,7 +212,7 @@ CREATE FUNCTION _racepriv._race_refreshes_left(actor name, name text) RETURNS bi
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	last record;
-	d _racepriv.race_datasets_now;
+	d _racepriv._race_datasets_now;
 BEGIN
 	SELECT c.dataset, c.epsilon, c.delta, c.rho, c.budget, (c.request->'series'->>'intervals')::int AS intervals INTO last
 	FROM _racepriv.race_releases r JOIN _racepriv.race_charges c ON c.charge = r.charge

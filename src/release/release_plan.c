@@ -361,11 +361,12 @@ race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceD
 	race_authority_begin(&before, plan->role);
 	plan->lineage = race_lineage(dataset->relation, dataset->unit_column,
 									dataset->public_tables);
-	race_dataset_check(ledger, dataset, plan->lineage->private_tables);
+	race_dataset_check_tables(ledger, dataset, plan->lineage->private_tables);
 	if (terms->kept.series != 0)
 		race_series_check_again(ledger, terms, dataset);
 	if (terms->kept.series != 0 && dataset->unit_column != NULL)
 		plan->units = race_units_create();
+	race_dataset_check_meant(dataset);
 	check_types_taken_over(terms, plan);
 	race_template_analyze(ledger, terms, plan);
 	check_calls_taken_over(ledger, terms, plan);

@@ -178,8 +178,6 @@ race_sql_check_shown(PG_FUNCTION_ARGS)
 {
 	ListCell   *cell;
 
-	if (PG_ARGISNULL(1))
-		PG_RETURN_VOID();
 	foreach(cell, race_texts_list(PG_GETARG_DATUM(1)))
 		race_check_shown(text_to_cstring(PG_GETARG_TEXT_PP(0)), lfirst(cell), PG_GETARG_BOOL(2));
 	PG_RETURN_VOID();

@@ -476,11 +476,11 @@ prepare_moments(const RaceDataset *dataset, RaceReleaseTerms *terms)
 				 errdetail("The parameters are %s.", race_params_brief(terms->params))));
 	if (pure_is_better(dataset, terms, terms->params, terms->params))
 		terms->kept.delta = 0;
-	else if (terms->params->clip == 0 && terms->kept.delta == 0 &&
+	else if (terms->params->moments.clip == 0 && terms->kept.delta == 0 &&
 			 race_moments_columns(terms->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.clip = RACE_CLIP_ABSOLUTE;
+		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.moments.clip = RACE_CLIP_ABSOLUTE;
 	}
 }
 

@@ -66,10 +66,10 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	moments->dims = view.params->dims;
 	moments->lower = race_array(view.params, RACE_ARRAY_LOWER);
 	moments->upper = race_array(view.params, RACE_ARRAY_UPPER);
-	moments->norm = view.params->norm;
-	moments->features = view.params->features;
+	moments->norm = view.params->moments.norm;
+	moments->features = view.params->moments.features;
 	moments->inputs = race_moments_inputs(view.params);
-	moments->targets = view.params->targets;
+	moments->targets = view.params->moments.targets;
 	moments->transform = race_array(view.params, RACE_ARRAY_MATRIX);
 	moments->offset = race_array(view.params, RACE_ARRAY_OFFSET);
 }

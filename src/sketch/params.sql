@@ -39,7 +39,7 @@ CREATE FUNCTION race_params(
 	transform race_transform DEFAULT NULL, cells float8[] DEFAULT NULL,
 	nulls text DEFAULT NULL,
 	radius float8 DEFAULT NULL, query_radius float8 DEFAULT NULL)
-	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params_new'
+	RETURNS race_params AS 'MODULE_PATHNAME', 'race_params'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION race_params(text, int, float8, int, int, int, bigint, text, text, float8[], float8[], float8[], race_transform, float8[], text, float8, float8) IS
 	'the parameters of a sketch: kernel, length and bandwidth of records, rows and range of counters, public bounds and transforms. Each is described in doc/reference.md. Error 22023 for values that do not go together';

@@ -128,11 +128,11 @@ measure_arrays(RaceDraft *draft, Node *escontext)
 		if (key == RACE_KEY_MATRIX)
 			part->outputs = draft->rows[key];
 		if (key == RACE_KEY_MEASURED)
-			part->measured = draft->rows[key];
+			part->tables.measured = draft->rows[key];
 		if (key == RACE_KEY_WORKLOAD)
-			part->workload = draft->rows[key];
+			part->tables.workload = draft->rows[key];
 		if (key == RACE_KEY_JOINED)
-			part->joined = draft->columns[key];
+			part->tables.joined = draft->columns[key];
 	}
 	for (int key = 0; key < RACE_KEYS; key++)
 	{

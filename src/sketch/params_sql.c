@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(race_params_in);
 PG_FUNCTION_INFO_V1(race_params_out);
 PG_FUNCTION_INFO_V1(race_params_recv);
 PG_FUNCTION_INFO_V1(race_params_send);
-PG_FUNCTION_INFO_V1(race_params_new);
+PG_FUNCTION_INFO_V1(race_params);
 PG_FUNCTION_INFO_V1(race_moment_params);
 PG_FUNCTION_INFO_V1(race_params_multiply);
 PG_FUNCTION_INFO_V1(race_params_cmp);
@@ -131,7 +131,7 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
  * and in place of matrix and offset the transform that they make up
  */
 Datum
-race_params_new(PG_FUNCTION_ARGS)
+race_params(PG_FUNCTION_ARGS)
 {
 	RaceDraft	draft = {.part = race_params_default};
 
@@ -179,7 +179,7 @@ race_moment_params(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(lengthof(keys)))
 	{
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(lengthof(keys)));
-		draft.part.targets = 0;	/* all columns have the same unit */
+		draft.part.moments.targets = 0;	/* all columns have the same unit */
 	}
 	PG_RETURN_POINTER(race_params_datum(race_draft_assemble(&draft, 1, NULL)));
 }

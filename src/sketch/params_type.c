@@ -122,7 +122,7 @@ race_params_check_kernel(const RaceParams *params)
 void
 race_params_check_exact(const RaceParams *params)
 {
-	if (race_summary_kind(params)->matrix && params->coarser != 0)
+	if (race_summary_kind(params)->matrix && params->moments.coarser != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of noise shares of moments"),

@@ -406,7 +406,7 @@ max_batch_capacity(const RaceSketch *sketch)
 			(race_record_kind(part) != RACE_RECORD_VECTOR ? 8 :
 			 part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED : part->dims + 8);
 	if (race_summary_kind(params)->matrix)
-		work = RaceCounters(params) + (Size) params->features * params->dims;
+		work = RaceCounters(params) + (Size) params->moments.features * params->dims;
 	capacity = Min(capacity, MAX_WORK / work);
 	return Max(Min(capacity, is_wide(sketch) ? MAX_WIDE_RECORDS : MAX_RECORDS), 1);
 }

@@ -36,7 +36,7 @@ COMMENT ON FUNCTION race_params(race_sketch) IS
 -- Records into sketches
 
 CREATE FUNCTION race_sketch(params race_params) RETURNS race_sketch
-	AS 'MODULE_PATHNAME', 'race_sketch_empty'
+	AS 'MODULE_PATHNAME', 'race_sketch'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_sketch(race_params) IS
 	'an exact sketch without records. Error 22023 if the parameters do not state dims';
@@ -64,7 +64,7 @@ COMMENT ON FUNCTION race_is_record(race_params, "any") IS
 	'whether race_add takes x with these parameters; false for NULL, and for values that raise 22023. Errors: 42804 for a type that has no records, 22023 if parameters do not state dims';
 
 CREATE FUNCTION race_record(params race_params, x "any") RETURNS bytea
-	AS 'MODULE_PATHNAME', 'race_record_make' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+	AS 'MODULE_PATHNAME', 'race_record' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_record(race_params, "any") IS
 	'x as it is hashed, for race_build_records: numbers, and elements as 64 bits each, so that Citus and others push aggregates down. It is as private as x. Errors as in race_add, and 54000 beyond 256 MB';
 

@@ -35,14 +35,14 @@
 #endif
 
 
-PG_FUNCTION_INFO_V1(race_sketch_empty);
+PG_FUNCTION_INFO_V1(race_sketch);
 PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
 PG_FUNCTION_INFO_V1(race_build_record_step);
 PG_FUNCTION_INFO_V1(race_is_record);
-PG_FUNCTION_INFO_V1(race_record_make);
+PG_FUNCTION_INFO_V1(race_record);
 PG_FUNCTION_INFO_V1(race_update_support);
 
 RaceSketch *
@@ -61,7 +61,7 @@ race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 
 /* race_sketch(race_params): a sketch without records */
 Datum
-race_sketch_empty(PG_FUNCTION_ARGS)
+race_sketch(PG_FUNCTION_ARGS)
 {
 	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
 }
@@ -223,7 +223,7 @@ race_is_record(PG_FUNCTION_ARGS)
 
 /* race_record(params, x): x as it is hashed */
 Datum
-race_record_make(PG_FUNCTION_ARGS)
+race_record(PG_FUNCTION_ARGS)
 {
 	RaceCallSite *site = race_call_site(fcinfo, 1);
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));

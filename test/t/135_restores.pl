@@ -62,15 +62,25 @@ my $before = ledger('ra');
 cmp_ok(scalar(() = $before =~ /^race_/mg), '>', 20, 'control: there are rows');
 is(spent('ra'), 7, 'control: what was spent: 1 + 3 + 1 + 1 + 1');
 
+# What statements print in a session, errors with their SQLSTATE
+sub answers {
+	my ($name, @statements) = @_;
+	my $session = $cluster->session($name);
+	$session->ask('\set VERBOSITY verbose');
+	return map { $session->ask($_) } @statements;
+}
+
 # The whole ledger is there, spends nothing before it is adopted, and then what was left; no table has a second budget.
 sub is_whole {
 	my ($what, $name) = @_;
 	is(ledger($name), $before, "$what: the same ledger");
-	like($cluster->sql_fails("CALL race_release('more', 'v', '{x}', 1)", $name), qr/ERROR:  55000: .*another copy/, "$what: is another copy");
-	like($cluster->sql_fails("CALL race_protect('fresh', '$_', 50)", $name), qr/ERROR:  22023: .*have a budget already/, "$what: no second budget for $_") for qw(v w seen);
-	$cluster->sql("CALL race_budget_adopt('$_')", $name) for qw(v w);
-	like($cluster->sql_fails("CALL race_release('more', 'v', '{x}', 2.1)", $name), qr/ERROR:  53400: .*\nDETAIL:  .*Left: epsilon 2,/, "$what: left is what was left");
-	$cluster->sql("CALL race_release('more', 'v', '{x}', 1.5); CALL race_release_next('r of w'); CALL race_release_next('later')", $name);
+	my ($copy, @told) = answers($name, "CALL race_release('more', 'v', '{x}', 1)", (map { "CALL race_protect('fresh', '$_', 50)" } qw(v w seen)), (map { "CALL race_budget_adopt('$_')" } qw(v w)),
+		"CALL race_release('more', 'v', '{x}', 2.1)", "CALL race_release('more', 'v', '{x}', 1.5); CALL race_release_next('r of w'); CALL race_release_next('later')");
+	like($copy, qr/ERROR:  55000: .*another copy/, "$what: is another copy");
+	like(shift @told, qr/ERROR:  22023: .*have a budget already/, "$what: no second budget for $_") for qw(v w seen);
+	is(join('', splice @told, 0, 2), '', "$what: adopted");
+	like(shift @told, qr/ERROR:  53400: .*\nDETAIL:  .*Left: epsilon 2,/, "$what: left is what was left");
+	is(shift @told, '', "$what: and that can be released");
 	is(spent($name), 8.5, "$what: what is released is charged");
 	return;
 }
@@ -90,9 +100,7 @@ sub test_restore {
 for my $format (qw(c d)) {
 	my $file = "$dump.$format";
 	$cluster->run_here('pg_dump', '--no-sync', "-F$format", '-f', $file, 'ra');
-	for my $jobs (1, 2, 4, 8, 8) {
-		test_restore("-F$format -j$jobs", "-j$jobs", $file);
-	}
+	test_restore("-F$format -j$_", "-j$_", $file) for $format eq 'c' ? (1, 2, 8) : (4, 8);
 }
 $cluster->run_here('pg_dump', '--no-sync', '-Ft', '-f', "$dump.t", 'ra');
 test_restore('-Ft', "$dump.t");
@@ -119,7 +127,7 @@ sub write_list {
 }
 
 srand 48;
-for my $i (1 .. 4) {
+for my $i (1 .. 3) {
 	my @order = shuffle @tables;
 	write_list($i % 2, @order);
 	test_restore("in the order @order", '-L', "$dump.list", "$dump.c");
@@ -188,7 +196,7 @@ sub test_loss {
 	my $name = new_database();
 	write_list(0, grep { !$lost{$_} } @tables);
 	pg_restore($name, '-e', '-L', "$dump.list", "$dump.c");
-	my @told = map { $cluster->sql_fails($_, $name) } @acts;
+	my @told = answers($name, @acts);
 	is(scalar(grep { /$refused/ } @told), scalar @acts, "without @lost: each act is refused") or diag @told;
 	like($told[0], $refused, "without @lost: the hint");
 	is($cluster->sql('SELECT count(*), sum(spent_epsilon) FROM _racepriv.race_budgets', $name), $lost{race_budgets} ? '0|' : '2|7.2', 'nothing is charged');
@@ -235,9 +243,9 @@ for my $change (
 {
 	my ($statement, $detail) = @$change;
 	$cluster->sql("CREATE DATABASE changed TEMPLATE ra");
-	$cluster->sql("CALL race_budget_adopt('v')", 'changed');
-	$cluster->sql("SET session_replication_role = replica; $statement", 'changed');
-	like($cluster->sql_fails("CALL race_release('more', 'v', '{x}', 1)", 'changed'), qr/ERROR:  55000: the ledger cannot be used.*\nDETAIL:  .*(?:$detail)/, "refused: $statement");
+	my ($adopted, $changed, $told) = answers('changed', "CALL race_budget_adopt('v')", "SET session_replication_role = replica; $statement; RESET session_replication_role", "CALL race_release('more', 'v', '{x}', 1)");
+	is($adopted . $changed, '', $statement);
+	like($told, qr/ERROR:  55000: the ledger cannot be used.*\nDETAIL:  .*(?:$detail)/, "refused: $statement");
 	$cluster->run_here('dropdb', 'changed');
 }
 

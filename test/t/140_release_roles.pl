@@ -70,7 +70,7 @@ my @internal_acts = (
 	"SELECT _racepriv._race_charge('visits', 'more', 1, '{}', 1, 'visits', '{}', 'curator')", "SELECT _racepriv._race_enter_act('data_owner', 'visits', 'visits', 'limit', '{}')",
 	"SELECT _racepriv._race_enter_tables('{visits}', 'visits')", "SELECT _racepriv._race_budget_limit('data_owner', 'visits', 9, 0)", "SELECT _racepriv._race_budget_adopt('data_owner', 'visits')", "SELECT _racepriv._race_refreshes_left('curator', 'people')",
 	"SELECT _racepriv._race_lock_tables('visits', '{visits}', true)",
-	"SELECT _racepriv._race_dataset('visits')", "SELECT _racepriv._race_find_budget('{visits}', '{}')", "SELECT * FROM _racepriv.race_table_entries", "SELECT * FROM _racepriv.race_datasets_now", "SELECT * FROM _racepriv.race_datasets_meant", 'SELECT _racepriv._race_identity()',
+	"SELECT _racepriv._race_dataset('visits')", "SELECT _racepriv._race_find_budget('{visits}', '{}')", "SELECT * FROM _racepriv._race_table_entries", "SELECT * FROM _racepriv._race_datasets_now", "SELECT * FROM _racepriv._race_datasets_meant", 'SELECT _racepriv._race_identity()',
 	"SELECT _racepriv._race_check_owner('data_owner', '{visits}')");
 my @noise = ("SELECT race_privatize(race_sketch('$params'::race_params), 1)", 'SELECT race_privatize(sketch, 1) FROM _racepriv.race_releases');
 

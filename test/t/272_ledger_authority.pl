@@ -278,6 +278,9 @@ for my $text (map({ "U&'vis\\+$_" . "its'" } qw(00200b 00061c 00feff 0000ad 0e00
 }
 $cluster->sql("CALL race_describe('words', 'word', categories => '{\"M \",F,Stra\xc3\x9fe}', unit => '\xe2\x82\xac'); CALL race_release('of words', 'words', '{word}', 1)");
 is($cluster->sql("SELECT domains->0->'categories' FROM race_catalog WHERE name = 'of words'"), qq(["M ", "F", "Stra\xc3\x9fe"]), 'categories keep their blanks');
+like($cluster->sql_fails("SELECT race_count($_)"), qr/ERROR:  42704: there is no release "[^"]*"\nDETAIL:  It differs from the name of a release in blanks, or in characters that may not be shown\.\nHINT:  Perhaps you meant "of words"\./, "a name that looks alike: $_")
+	for "'of words '", "'ofwords'", "U&'of words\\200b'", "U&'of\\00a0words'";
+like($cluster->sql_fails("SELECT race_count('quite another')"), qr/ERROR:  42704: there is no release "quite another"\nHINT:  race_catalog lists the releases\.\n/, 'a name that is like none speaks of no other servers');
 is($cluster->sql("SELECT bool_and(_racepriv._race_is_shown(t, true)) FROM unnest(ARRAY['visits 2026', '\xe8\xa8\xaa\xe5\x95\x8f', '\xf0\x9f\x98\x80', U&'\\0645\\06CC\\200C\\062E', 'Stra\xc3\x9fe', 'a < b', 'x<', '5%']) t"), 't', 'names of other scripts');
 # bytes that have no encoding, or another one
 for my $encoding (qw(SQL_ASCII WIN1252 LATIN1)) {

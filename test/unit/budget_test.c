@@ -1,12 +1,14 @@
 /*
  * budget_test.c
- *		Scales and recorded costs, against exact rational arithmetic.
+ *		Noise of prices, and recorded costs, against exact rational arithmetic.
+ *
+ * Accounts pay for the count first, 1 / RACE_COUNT_SHARE of what is allowed, and then for counters what is left.
  */
 #include "helpers.h"
+#include "privacy/budget.h"
+#include "privacy/payment.h"
 #include "tap.h"
 #include "wide.h"
-#include "privacy/budget.h"
-#include "privacy/sampler.h"
 
 /* Negative, 0 or positive as x is below, at or above numerator / denominator */
 static int
@@ -21,22 +23,18 @@ compare(double x, Wide numerator, Wide denominator)
 	return order(denominator, numerator);
 }
 
-/*
- * Does a scale t suffice for a share `part` / 20 of epsilon?
- * 256 S / t <= part epsilon / 20
- */
+/* Does a scale t suffice for a price?  256 S / t <= price */
 static bool
-suffices(uint64_t t, double epsilon, uint64_t sensitivity, int part)
+suffices(uint64_t t, double price, uint64_t sensitivity)
 {
-	return compare(epsilon, product(256 * 20, sensitivity), product(t, part)) >= 0;
+	return compare(price, product(256, sensitivity), wide(t)) >= 0;
 }
 
 static bool
-smallest(uint64_t t, double epsilon, uint64_t sensitivity, int part)
+smallest(uint64_t t, double price, uint64_t sensitivity)
 {
-	return t >= 1 && t <= RACE_MAX_SCALE &&
-		suffices(t, epsilon, sensitivity, part) &&
-		(t == 1 || !suffices(t - 1, epsilon, sensitivity, part));
+	return t >= 1 && t <= RACE_MAX_SCALE && suffices(t, price, sensitivity) &&
+		(t == 1 || !suffices(t - 1, price, sensitivity));
 }
 
 /* Is the recorded cost the true one, rounded up by at most `ulps` of 2^-52? */
@@ -60,29 +58,47 @@ typedef struct Findings
 	int			exact;			/* of Gaussian noise, in the exact account */
 } Findings;
 
+static RaceAccount
+open_account(double epsilon, double delta, bool exact, double squared)
+{
+	RaceRequest request = {
+		.epsilon = epsilon, .delta = delta, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE, .zcdp = !exact
+	};
+	RaceAccount account;
+
+	race_account_open(&account, NULL, &request, squared);
+	return account;
+}
+
+/* What records change: of Laplace noise in L1, of Gaussian noise squared in L2 */
+static RaceChange
+change_by(unsigned __int128 size)
+{
+	return (RaceChange) {size, size};
+}
+
+/* Laplace noise: of a count that changes by s2 first, then of counters that change by s1 */
 static void
 check_budget(double epsilon, uint64_t s1, uint64_t s2, Findings *findings)
 {
-	RaceLaplaceBudget budget;
-	uint64_t	t1;
-	uint64_t	t2;
+	RaceAccount account = open_account(epsilon, 0, false, 1);
+	double		price = epsilon / RACE_COUNT_SHARE;
+	uint64_t	t2 = race_pay(&account, price, change_by(s2));
+	double		left = race_account_left(&account);
+	uint64_t	t1 = race_pay(&account, left, change_by(s1));
 
 	findings->budgets++;
-	if (!race_laplace_budget(epsilon, s1, s2, &budget))
+	if (t1 == 0 || t2 == 0)
 	{
 		findings->refused++;
-		findings->bad_refusals += suffices(RACE_MAX_SCALE, epsilon, s1, 19) &&
-			suffices(RACE_MAX_SCALE, epsilon, s2, 1);
+		findings->bad_refusals += (t1 == 0 && suffices(RACE_MAX_SCALE, left, s1)) ||
+			(t2 == 0 && suffices(RACE_MAX_SCALE, price, s2));
 		return;
 	}
-	t1 = budget.counter_scale;
-	t2 = budget.count_scale;
-	findings->bad_scales += !smallest(t1, epsilon, s1, 19) ||
-		!smallest(t2, epsilon, s2, 1);
-	findings->bad_costs += budget.epsilon > epsilon ||
-		!rounded_up(budget.epsilon,
-					times(sum(product(s1, t2), product(s2, t1)), 256),
-					product(t1, t2), 5);
+	findings->bad_scales += !smallest(t1, left, s1) || !smallest(t2, price, s2) || !(left <= epsilon - price) ||
+		left < (epsilon - price) * (1 - 1e-15);
+	findings->bad_costs += race_account_cost(&account) > epsilon || race_account_left(&account) > 0 ||
+		!rounded_up(race_account_cost(&account), times(sum(product(s1, t2), product(s2, t1)), 256), product(t1, t2), 5);
 }
 
 static void
@@ -142,36 +158,134 @@ test_random(void)
 	report(&findings, "random numbers", "scale");
 }
 
+/* Does a price of Laplace noise buy this scale? */
 static bool
-gives(double epsilon, uint64_t s1, uint64_t s2, uint64_t t1, uint64_t t2)
+gives(double price, uint64_t sensitivity, uint64_t scale)
 {
-	RaceLaplaceBudget budget;
+	RaceAccount account = open_account(1e3, 0, false, 1);
 
-	return race_laplace_budget(epsilon, s1, s2, &budget) &&
-		budget.counter_scale == t1 && budget.count_scale == t2;
+	return race_pay(&account, price, change_by(sensitivity)) == scale;
 }
 
 static void
 test_known(void)
 {
-	RaceLaplaceBudget budget;
-	double		smallest_epsilon = 0x1p-20;
+	RaceAccount account = open_account(1, 0, false, 1);
+	double		smallest_price = 0x1p-20;
 
-	ok(gives(1, 19, 1, 5120, 5120), "quotients without a remainder stay as they are");
-	ok(gives(nextafter(1, 0), 19, 1, 5121, 5121), "one ulp less epsilon rounds up");
-	ok(gives(nextafter(1, 2), 19, 1, 5120, 5120), "so does one ulp more");
-	ok(gives(1, 1000, 1, 269474, 5120), "R = 1000, epsilon = 1");
-	ok(gives(RACE_MAX_EPSILON, 1, 1, 1, 1), "the largest epsilon: the smallest scale");
-	ok(race_laplace_budget(1, 19, 1, &budget) && budget.epsilon == 1,
-	   "a cost without remainders is recorded as what was asked");
+	ok(gives(0.25, 19, 4 * 19 * 256) && gives(0.25, 1, 1024), "quotients without a remainder stay as they are");
+	ok(gives(nextafter(0.25, 0), 19, 4 * 19 * 256 + 1), "one ulp less of a price rounds up");
+	ok(gives(nextafter(0.25, 2), 19, 4 * 19 * 256), "so does one ulp more");
+	ok(gives(0.95, 1000, 269474) && gives(0.05, 1, 5120), "R = 1000, epsilon = 1");
+	ok(gives(1e3, 1, 1), "a large price: the smallest scale");
+	ok(race_pay(&account, 0.25, change_by(19)) > 0 && race_account_cost(&account) <= 0.25 * (1 + 1e-15),
+	   "a cost without remainders is recorded as the price, but for a unit of the last place");
+	ok(race_pay(&account, 5, change_by(1)) == 342 && race_account_left(&account) <= 0 && race_account_cost(&account) <= 1 &&
+	   race_pay(&account, 1e-9, change_by(1)) == 0, "a price above what is left buys what is left, and then there is nothing");
 
-	/* the largest scale is reached exactly by 5120 S / epsilon = 2^56 */
-	ok(gives(5 * smallest_epsilon, 1, UINT64_C(1) << 26, 56512728, RACE_MAX_SCALE),
-	   "the largest scale is accepted");
-	ok(!race_laplace_budget(nextafter(5 * smallest_epsilon, 0), 1, UINT64_C(1) << 26, &budget),
-	   "an ulp beyond the largest count scale is refused");
-	ok(!race_laplace_budget(RACE_MIN_EPSILON, RACE_MAX_SENSITIVITY, 1, &budget),
-	   "so is too large a counter scale");
+	/* the largest scale is reached exactly by 256 S / price = 2^56 */
+	ok(gives(smallest_price, UINT64_C(1) << 28, RACE_MAX_SCALE), "the largest scale is accepted");
+	ok(gives(nextafter(smallest_price, 0), UINT64_C(1) << 28, 0), "an ulp beyond the largest scale is refused");
+	ok(gives(1e3, RACE_MAX_SENSITIVITY + 1, 0) && !gives(1e3, RACE_MAX_SENSITIVITY, 0), "so is too large a change");
+	account = open_account(1, 0, false, 1);
+	ok(race_pay(&account, nextafter(smallest_price, 0), change_by(UINT64_C(1) << 28)) == 0 && race_account_cost(&account) == 0 &&
+	   race_account_left(&account) >= nextafter(1, 0) && race_pay(&account, NAN, change_by(1)) == 0 &&
+	   race_pay(&account, -1, change_by(1)) == 0 && race_pay(&account, 0, change_by(1)) == 0 && race_account_cost(&account) == 0,
+	   "what is refused costs nothing, and no price buys nothing");
+}
+
+/* What a person changes: its records, and twice as much where neighbors replace them */
+static void
+test_changes(void)
+{
+	RaceRequest request = {
+		.epsilon = 1, .max_contributions = 7, .neighbors = RACE_NEIGHBORS_ADD_REMOVE, .weight_bits = 2
+	};
+	RaceAccount account;
+	RaceChange	change;
+
+	race_account_open(&account, NULL, &request, 1);
+	change = race_change_of_counters(&account, 3, 5);
+	ok(change.l1 == 28 * 3 && change.squared == 28 * 28 * 5, "the records of a person, with the digits of weights");
+	change = race_change_of_score(&account, 3);
+	ok(change.l1 == 28 * 3 && change.squared == 28 * 28 * 9, "they change a score as much");
+	request.neighbors = RACE_NEIGHBORS_SUBSTITUTE;
+	race_account_open(&account, NULL, &request, 1);
+	change = race_change_of_counters(&account, 3, 5);
+	ok(change.l1 == 2 * 28 * 3 && change.squared == 2 * 28 * 28 * 5, "records that are replaced cost twice as much of both");
+	change = race_change_of_score(&account, 3);
+	ok(change.l1 == 2 * 28 * 3 && change.squared == 4 * 28 * 28 * 9, "but change a score to both sides");
+}
+
+/* Many prices: the exact sum of costs is at most what the account states, and that is at most the budget. */
+#define PRICES	50
+
+static void
+test_many(double delta, bool exact)
+{
+	int			over = 0;
+	int			left_over = 0;
+	int			twice = 0;
+
+	for (uint64_t seed = 0; seed < 20000; seed += PRICES)
+	{
+		double		epsilon = log_uniform(mix(seed), 1e-3, 1e3);
+		RaceAccount account = open_account(epsilon, delta, exact, 1e4);
+		double		allowed = race_account_allowed(&account);
+		long double cost = 0;
+		long double half = 0;
+
+		for (uint64_t i = 0; i < PRICES; i++)
+		{
+			uint64_t	size = (uint64_t) log_uniform(mix(seed + i) + 1, 1, 1e6);
+			double		left = race_account_left(&account);
+			double		price = allowed * log_uniform(mix(seed + i) + 2, 1e-6, 0.2);
+			uint64_t	noise = race_pay(&account, price, change_by(size));
+
+			/* what is left is rounded down before and after */
+			left_over += race_account_left(&account) > left - fmin(price, left) + allowed * 0x1p-50 ||
+				(noise == 0 && left > allowed * 1e-6);
+			if (noise == 0)
+				break;
+			cost += delta == 0 ? (long double) size * 256 / noise : (long double) size / (2 * (long double) (noise - account.added));
+			half += delta == 0 ? (long double) size * 256 / noise : (long double) size / (2 * (long double) noise);
+			if (race_account_left(&account) <= 0)
+				break;
+		}
+		over += cost > (long double) allowed * (1 + 1e-17L) || race_account_cost(&account) > allowed ||
+			half > (long double) race_account_cost(&account) * (1 + 1e-17L);
+		twice += 2 * cost > allowed;
+	}
+	ok(over == 0, "%s: the sum of costs is at most what is stated, and that is at most the budget", delta == 0 ? "Laplace" :
+	   exact ? "exact account" : "zCDP");
+	ok(left_over == 0, "and each price is taken off");
+	ok(twice > 100, "control: twice the costs are above it");
+}
+
+/* An account that has paid epsilon for what costs less */
+static void
+test_pay_epsilon(void)
+{
+	RaceAccount account = open_account(1, 0, false, 1);
+	RaceAccount gaussian = open_account(1, 1e-6, false, 1);
+
+	ok(race_pay_epsilon(&account, 0.75, 0.5) && race_account_left(&account) <= 0.25 && race_account_left(&account) > 0.2499 &&
+	   race_account_cost(&account) == 0.5, "a price is taken off, and its cost added");
+	ok(!race_pay_epsilon(&account, 0.2, 0.21) && !race_pay_epsilon(&account, 0.3, 0.2) && !race_pay_epsilon(&account, 0.2, NAN) &&
+	   !race_pay_epsilon(&gaussian, 0.001, 0.001), "not a cost above the price, a price above what is left, or of Gaussian noise");
+	ok(race_pay_epsilon(&account, 0.2, 0.2) && race_account_cost(&account) >= 0.7, "control: others are paid");
+}
+
+/* A noise share pays for one count, and once for counters. */
+static void
+test_share(void)
+{
+	RaceRequest request = {.epsilon = 1, .delta = 1e-6, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+	RaceAccount account;
+
+	race_account_open_share(&account, NULL, &request, 11, 13);
+	ok(race_pay(&account, 1, change_by(1)) == 11 && race_pay(&account, 1, change_by(1)) == 13 &&
+	   race_pay(&account, 1, change_by(1)) == 0 && race_pay(&account, 1, change_by(1)) == 0, "a share pays twice, and no more");
 }
 
 /* 256 S / t <= epsilon / 50, by the smallest t; and the rest is at most 49 / 50, nearly that */
@@ -246,22 +360,18 @@ test_sums(void)
 
 typedef unsigned __int128 uint128;
 
-/*
- * Does a variance suffice for `part` of so many parts of rho?
- * squared / (2 variance) <= part rho / parts
- */
+/* Does a variance suffice for a price?  squared / (2 variance) <= price */
 static bool
-variance_suffices(uint64_t variance, double rho, uint128 squared, int part, int parts)
+variance_suffices(uint64_t variance, double price, uint128 squared)
 {
-	return compare(rho, times(wide_128(squared), parts), times(product(variance, part), 2)) >= 0;
+	return compare(price, wide_128(squared), times(wide(variance), 2)) >= 0;
 }
 
 static bool
-smallest_variance(uint64_t variance, double rho, uint128 squared, int part, int parts)
+smallest_variance(uint64_t variance, double price, uint128 squared)
 {
-	return variance >= 1 && variance <= RACE_MAX_VARIANCE &&
-		variance_suffices(variance, rho, squared, part, parts) &&
-		(variance == 1 || !variance_suffices(variance - 1, rho, squared, part, parts));
+	return variance >= 1 && variance <= RACE_MAX_VARIANCE && variance_suffices(variance, price, squared) &&
+		(variance == 1 || !variance_suffices(variance - 1, price, squared));
 }
 
 /*
@@ -272,34 +382,31 @@ static void
 check_gaussian(double epsilon, double delta, uint128 s1, uint128 s2, int share, bool exact,
 			   Findings *findings)
 {
-	RaceGaussianBudget budget;
-	RaceGaussianAccount account = race_gaussian_account(epsilon, delta, exact,
-														fmin((double) s1 * share / (share - 1), (double) s2 * share));
-	double		allowed = account.allowed;
-	uint64_t	v1;
-	uint64_t	v2;
+	RaceAccount account = open_account(epsilon, delta, exact,
+									   fmin((double) s1 * share / (share - 1), (double) s2 * share));
+	double		allowed = race_account_allowed(&account);
+	uint64_t	most = RACE_MAX_VARIANCE - account.added;
+	double		price = allowed / share;
+	uint64_t	v2 = race_pay(&account, price, change_by(s2));
+	double		left = race_account_left(&account);
+	uint64_t	v1 = race_pay(&account, left, change_by(s1));
+	double		rho = race_account_cost(&account);
 
 	findings->budgets++;
 	findings->exact += account.added > 0;
 	findings->bad_scales += account.added > 0 ? allowed != race_gaussian_allowed(epsilon, delta) || !exact :
 		allowed != race_rho_allowed(epsilon, delta);
-	if (!race_gaussian_budget(epsilon, delta, exact, s1, s2, share, &budget))
+	if (v1 == 0 || v2 == 0)
 	{
 		findings->refused++;
-		findings->bad_refusals +=
-			variance_suffices(RACE_MAX_VARIANCE, allowed, s1, share - 1, share) &&
-			variance_suffices(RACE_MAX_VARIANCE, allowed, s2, 1, share);
+		findings->bad_refusals += (v1 == 0 && variance_suffices(most, left, s1)) ||
+			(v2 == 0 && variance_suffices(most, price, s2));
 		return;
 	}
-	v1 = budget.counter_variance;
-	v2 = budget.count_variance;
-	findings->bad_scales += !smallest_variance(v1 - account.added, allowed, s1, share - 1, share) ||
-		!smallest_variance(v2 - account.added, allowed, s2, 1, share);
-	findings->bad_costs += budget.rho > allowed || budget.epsilon > epsilon ||
-		budget.epsilon < fmin(epsilon, race_epsilon_of_rho(budget.rho, delta)) ||
-		!rounded_up(budget.rho,
-					sum(times(wide_128(s1), v2), times(wide_128(s2), v1)),
-					times(product(v1, v2), 2), 7);
+	findings->bad_scales += !smallest_variance(v1 - account.added, left, s1) ||
+		!smallest_variance(v2 - account.added, price, s2) || left > allowed - price || left < (allowed - price) * (1 - 1e-15);
+	findings->bad_costs += rho > allowed || race_account_left(&account) > 0 ||
+		!rounded_up(rho, sum(times(wide_128(s1), v2), times(wide_128(s2), v1)), times(product(v1, v2), 2), 7);
 }
 
 static void
@@ -347,14 +454,23 @@ test_gaussian_random(int share)
 
 /* The largest square that has a variance */
 static uint128
-largest_square(double rho, int part, int parts)
+largest_square(double price)
 {
 	uint128		largest = 0;
 
 	for (uint128 step = (uint128) 1 << 99; step > 0; step >>= 1)
-		if (variance_suffices(RACE_MAX_VARIANCE, rho, largest + step, part, parts))
+		if (variance_suffices(RACE_MAX_VARIANCE, price, largest + step))
 			largest += step;
 	return largest;
+}
+
+/* The variance that all of what zCDP allows buys */
+static uint64_t
+bought(double epsilon, uint128 squared)
+{
+	RaceAccount account = open_account(epsilon, 1e-6, false, 1);
+
+	return race_pay(&account, race_account_allowed(&account), change_by(squared));
 }
 
 /* Variances near and at the largest, where doubles no longer hold them */
@@ -363,18 +479,20 @@ test_gaussian_largest(int share)
 {
 	static const double epsilons[] = {1, 1e9};	/* one more is many, or none */
 	Findings	findings = {0};
-	RaceGaussianBudget budget;
 	int			wrong = 0;
 
 	for (int i = 0; i < 2; i++)
 	{
-		double		allowed = race_rho_allowed(epsilons[i], 1e-6);
-		uint128		counters = largest_square(allowed, share - 1, share);
-		uint128		count = largest_square(allowed, 1, share);
+		RaceAccount account = open_account(epsilons[i], 1e-6, false, 1);
+		double		allowed = race_account_left(&account);
+		double		price = race_account_allowed(&account) / share;
+		uint128		all = largest_square(allowed);
+		uint128		count = largest_square(price);
+		uint128		counters;
 
-		wrong += !race_gaussian_budget(epsilons[i], 1e-6, false, counters, count, share, &budget) ||
-			race_gaussian_budget(epsilons[i], 1e-6, false, counters + 1, 1, share, &budget) ||
-			race_gaussian_budget(epsilons[i], 1e-6, false, 1, count + 1, share, &budget);
+		race_pay(&account, price, change_by(1));
+		counters = largest_square(race_account_left(&account));
+		wrong += bought(epsilons[i], all) == 0 || bought(epsilons[i], all + 1) != 0;
 		for (uint64_t j = 0; j < 400; j++)
 			check_gaussian(epsilons[i], 1e-6, counters - counters / (2 + (mix(j) >> 5 * j % 64)),
 						   count - count / (2 + (mix(j + 1) >> 7 * j % 64)), share, false, &findings);
@@ -384,6 +502,19 @@ test_gaussian_largest(int share)
 	   findings.refused == 0, "large variances: the smallest that suffice, costs rounded up");
 }
 
+/* Do all but a share of what zCDP allows, and the share, buy these variances? */
+static bool
+variances_are(double epsilon, double delta, uint128 counters, uint128 count, uint64_t counter_variance,
+			  uint64_t count_variance, double *rho)
+{
+	RaceAccount account = open_account(epsilon, delta, false, 1);
+	uint64_t	second = race_pay(&account, race_account_allowed(&account) / RACE_COUNT_SHARE, change_by(count));
+	uint64_t	first = race_pay(&account, race_account_left(&account), change_by(counters));
+
+	*rho = race_account_cost(&account);
+	return first == counter_variance && second == count_variance;
+}
+
 /*
  * Known variances and costs: rho is 0.0243559703595383727962... for (1, 1e-6) and
  * 0.107886584338860703124... for (3, 1e-10)
@@ -391,22 +522,38 @@ test_gaussian_largest(int share)
 static void
 test_gaussian_known(void)
 {
-	RaceGaussianBudget budget;
+	double		rho;
 
-	ok(race_gaussian_budget(1, 1e-6, false, 1000, 1, RACE_COUNT_SHARE, &budget) &&
-	   budget.counter_variance == 21610 && budget.count_variance == 411 &&
-	   fabs(budget.rho / (500.0 / 21610 + 0.5 / 411) - 1) < 1e-15 &&
-	   budget.epsilon < 1 && budget.epsilon > 0.999,
-	   "R = 1000, epsilon = 1, delta = 1e-6");
-	ok(race_gaussian_budget(1, 1e-6, false, 2 * 9 * 16, 2 * 9, RACE_COUNT_SHARE, &budget) &&
-	   budget.counter_variance == 6224 && budget.count_variance == 7391,
-	   "R = 16, three contributions, substituted");
-	ok(race_gaussian_budget(3, 1e-10, false, 2, 1, RACE_COUNT_SHARE, &budget) &&
-	   budget.counter_variance == 10 && budget.count_variance == 93,
-	   "R = 2, epsilon = 3, delta = 1e-10");
-	ok(race_gaussian_budget(RACE_MAX_EPSILON, 0.5, false, 1, 1, RACE_COUNT_SHARE, &budget) &&
-	   budget.counter_variance == 1 && budget.count_variance == 1 && budget.rho >= 1 &&
-	   budget.rho < 1.000001, "the largest epsilon: the smallest variances");
+	ok(variances_are(1, 1e-6, 1000, 1, 21610, 411, &rho) && fabs(rho / (500.0 / 21610 + 0.5 / 411) - 1) < 1e-15 &&
+	   race_epsilon_of_rho(rho, 1e-6) < 1 && race_epsilon_of_rho(rho, 1e-6) > 0.999, "R = 1000, epsilon = 1, delta = 1e-6");
+	ok(variances_are(1, 1e-6, 2 * 9 * 16, 2 * 9, 6224, 7391, &rho), "R = 16, three contributions, substituted");
+	ok(variances_are(3, 1e-10, 2, 1, 10, 93, &rho), "R = 2, epsilon = 3, delta = 1e-10");
+	ok(variances_are(RACE_MAX_EPSILON, 0.5, 1, 1, 1, 1, &rho) && rho >= 1 && rho < 1.000001,
+	   "the largest epsilon: the smallest variances");
+}
+
+/* The edges of epsilon and delta, where an account still pays, or does not */
+static void
+test_edges(void)
+{
+	static const double epsilons[] = {RACE_MIN_EPSILON, 1, RACE_MAX_EPSILON};
+	static const double deltas[] = {0, RACE_MIN_DELTA, 1e-6, 0.999999};
+	int			wrong = 0;
+
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 8; j++)
+		{
+			RaceAccount account = open_account(epsilons[i], deltas[j / 2], j % 2 == 1, 1);
+			double		allowed = race_account_allowed(&account);
+			uint64_t	noise;
+
+			wrong += !(allowed > 0 && isfinite(allowed)) || account.mechanism !=
+				(deltas[j / 2] == 0 ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN);
+			noise = race_pay(&account, INFINITY, change_by(1));
+			/* of the least epsilon and delta rho is so small that no variance has it */
+			wrong += (noise == 0) != (0.5 / allowed > (double) RACE_MAX_VARIANCE) || race_account_cost(&account) > allowed;
+		}
+	ok(wrong == 0, "edges of epsilon and delta: an account pays all that is allowed, and no more");
 }
 
 static void
@@ -424,6 +571,13 @@ main(void)
 	test_awkward();
 	test_random();
 	test_known();
+	test_changes();
+	test_many(0, false);
+	test_many(1e-6, false);
+	test_many(1e-6, true);
+	test_pay_epsilon();
+	test_share();
+	test_edges();
 	test_choice(RACE_CHOICE_SHARE);
 	test_choice(RACE_CELLS_SHARE);
 	test_sums();

@@ -27,6 +27,11 @@
 #include "hash/params.h"
 #include "choice/choose_bounds.h"
 #include "choice/plan.h"
+#include "choice/choose_tables.h"
+#include "choice/release_kind.h"
+#include "privacy/look.h"
+#include "privacy/payment.h"
+#include "privacy/score.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -232,26 +237,157 @@ try_wishart(double epsilon, double delta)
 			}
 }
 
-static void
-try_gaussian(double epsilon, double delta)
+/* ----------------------------------------------------------------- payments */
+
+/* Exact counters of each kind of summary, without any: rows, tables, a grid and moments */
+static const RaceShape shapes[] = {
+	{.blocks = 16, .unit = 1, .range = 16},
+	{.blocks = 3, .unit = 4096, .range = 24},
+	{.blocks = 1, .unit = 4096, .range = 17 * 17, .nodes = {2, {16, 16}}, .halvings = 3, .half_halvings = 2},
+	{.columns = 4, .squared = UINT64_C(70000000)},
+	{.columns = RACE_WISHART_COLUMNS, .squared = UINT64_C(70000000), .absolute = true}
+};
+
+static const RaceShape *paid_shape;	/* of what is paid for */
+
+typedef uint64_t Payment(RaceAccount *account, const RaceExact *exact, double price);
+
+static uint64_t
+pay_number(RaceAccount *account, const RaceExact *exact, double price)
 {
-	static const int logs[] = {0, 3, 31, 62, 99};
-	static const uint32_t shares[] = {2, RACE_COUNT_SHARE_ROWS, RACE_COUNT_SHARE, 100};
+	(void) exact;
+	return ASK(race_pay, account, price, race_change_of_counters(account, 3, 5));
+}
 
-	for (int i = 0; i < N(logs); i++)
-		for (int j = 0; j < 2 * N(shares); j++)
+static uint64_t
+pay_largest(RaceAccount *account, const RaceExact *exact, double price)
+{
+	(void) exact;
+	return ASK(race_pay, account, price, race_change_of_score(account, UINT32_MAX));
+}
+
+static uint64_t
+pay_epsilon(RaceAccount *account, const RaceExact *exact, double price)
+{
+	(void) exact;
+	return ASK(race_pay_epsilon, account, price, price > 0 ? price / 2 : 1e-300);
+}
+
+static uint64_t
+pay_count(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_measure_count, account, exact, price, NULL);
+}
+
+static uint64_t
+pay_blocks(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_measure_blocks, account, exact, 2, price, NULL);
+}
+
+static uint64_t
+pay_levels(RaceAccount *account, const RaceExact *exact, double price)
+{
+	static const int halvings[] = {1, 3};
+
+	return ASK(race_measure_levels, account, exact, halvings, 2, price, NULL, NULL);
+}
+
+static uint64_t
+pay_sums(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_measure_sums, account, exact, NULL, price, NULL);
+}
+
+static uint64_t
+pay_products(RaceAccount *account, const RaceExact *exact, double price)
+{
+	RaceProductsNoise noise = {0};
+
+	return paid_shape->columns > 0 && ASK(race_plan_products, account, paid_shape, price, 0, &noise) &&
+		ASK(race_measure_products, account, exact, price, &noise, false, NULL, NULL) ? noise.noise : 0;
+}
+
+static uint64_t
+pay_norms(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_look_norms, account, exact, price, NULL);
+}
+
+static uint64_t
+pay_details(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_look_details, account, exact, 1, price, NULL, NULL);
+}
+
+static uint64_t
+pay_distance(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_score_distance, account, exact, NULL, NULL, price, NULL, NULL);
+}
+
+static uint64_t
+pay_unevenness(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return ASK(race_score_unevenness, account, exact, 0, 0, 4, price, NULL, NULL);
+}
+
+static Payment *const payments[] = {
+	pay_number, pay_largest, pay_epsilon, pay_count, pay_blocks, pay_levels, pay_sums, pay_products, pay_norms, pay_details,
+	pay_distance, pay_unevenness
+};
+
+/* Pay all kinds of prices from an account, one after the other, some of them more than is left. */
+static void
+try_account(RaceAccount account, bool valid)
+{
+	double		all = race_account_allowed(&account);
+	double		prices[] = {-1, 0, NAN, 5e-324, 1e-300, all / 1000, all / 20, all / 2, 2 * all, INFINITY};
+	double		left = race_account_left(&account);
+
+	check(!valid || (ASK(race_price_within, &account, 2 * all) == left && race_price_within(&account, all / 2) == all / 2),
+		  "a price above what is left");
+	for (int i = 0; i < N(prices); i++)
+		for (int j = 0; j < N(payments); j++)
 		{
-			unsigned __int128 squared = (unsigned __int128) 1 << logs[i];
-			RaceGaussianBudget budget;
+			RaceExactMemory memory;
+			uint64_t	noise;
 
-			if (ASK(race_gaussian_budget, epsilon, delta, j % 2 == 1, squared, (squared >> 4) + 1, shares[j / 2], &budget))
-			{
-				check(costs(budget.epsilon, epsilon) && budget.rho >= 0 && isfinite(budget.rho), "budget");
-				check(budget.rho <= ASK(race_gaussian_allowed, epsilon, delta), "allowance");
-			}
-			else
-				check(!(logs[i] <= 3 && epsilon >= 0.001 && is_epsilon(epsilon) && is_delta(delta)), "refused");
+			paid_shape = &shapes[(i + j) % N(shapes)];
+			noise = payments[j] (&account, race_exact_begin(&memory, paid_shape), prices[i]);
+			if (!valid)
+				continue;
+			check(noise <= RACE_MAX_SCALE && race_account_variance(&account, noise > 0 ? noise : 1) >= 0, "noise");
+			check(noise == 0 || prices[i] > 0, "noise for no price");
+			check(race_account_left(&account) <= left, "more is left after a payment");
+			check(costs(race_account_cost(&account), all), "payments cost more");
+			left = race_account_left(&account);
 		}
+	check(!valid || account.records > 1 || all < 1e-12 || race_account_left(&account) <= all * 1e-9, "a price above what is left takes all");
+}
+
+static void
+try_payments(double epsilon, double delta)
+{
+	static const double squares[] = {0, 1, 1e30};
+	bool		valid = is_epsilon(epsilon) && (delta == 0 || is_delta(delta));
+
+	for (int i = 0; i < 4 * N(squares); i++)
+	{
+		RaceRequest request = {
+			.epsilon = epsilon, .delta = delta, .max_contributions = i % 3 == 0 ? INT32_MAX : 1, .zcdp = i % 2 == 1,
+			.neighbors = i / 2 % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE
+		};
+		RaceAccount account;
+
+		ASK(race_account_open, &account, NULL, &request, squares[i / 4]);
+		check(!valid || costs(race_account_allowed(&account), fmax(epsilon, race_gaussian_allowed(epsilon, delta))), "allowance");
+		try_account(account, valid);
+		ASK(race_account_open_share, &account, NULL, &request, 7, 9);
+		check(race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 7 &&
+			  race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 9 &&
+			  race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) == 0, "a share is drawn twice");
+	}
 }
 
 static void
@@ -451,6 +587,37 @@ check_plan(const RacePlan *plan, double epsilon, double delta)
 	check(plan->noise.delta <= delta && isfinite(plan->noise.rho), "delta or rho of a plan");
 }
 
+/* The table of kinds of releases */
+static void
+try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
+{
+	RacePlan	plan = {.selection = race_largest_selection(request, params)};
+	RaceAccount account;
+
+	if (race_summary_kind(params)->selected)
+	{
+		RaceSelectArrays arrays;
+		RaceSelect *select = calloc(1, sizeof(RaceSelect));
+		RaceContingency tables;
+
+		race_contingency_of(params, &tables);
+		if (ASK(race_tables_begin, request, &tables, race_record_unit(params), &arrays, select) > 0)
+			check(costs(race_account_cost(&select->planned), race_account_allowed(&select->planned)), "a selection costs more");
+		ASK(race_select_begin, select, request, &(RaceShape) {.blocks = 1, .unit = 4096, .range = 1});
+		check(race_account_cost(&select->planned) == 0, "a selection begins anew");
+		free(select);
+		return;
+	}
+	ASK(race_plan_open, request, params, &account, &plan);
+	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
+	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, request, params, &plan))
+		return;
+	check(costs(plan.noise.epsilon, epsilon), "blocks cost more");
+	account.cost = race_account_allowed(&account);
+	ASK(race_plan_state, request, &account, 1, &plan);
+	check(costs(plan.noise.epsilon, epsilon) && isfinite(plan.noise.rho), "a plan states more");
+}
+
 static void
 try_plan(const RaceParams *params, RaceRequest request, double epsilon, double delta)
 {
@@ -467,9 +634,12 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	if (ASK(race_plan_release, &request, params, all, &plan))
 		check_plan(&plan, epsilon, delta);
 	check(all.grid.levels >= 0, "selection");
+	try_kind(params, &request, epsilon);
 	if (delta > 0 && !race_summary_kind(params)->selected)
 		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
+	(void) ASK(race_look_change, &request, params);
 	(void) ASK(race_request_exact, &request);
+	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request), "records of a person");
 }
 
 static void
@@ -504,11 +674,11 @@ main(void)
 	on_grid(try_accounts);
 	found(1000, "accounts of rho, epsilon and delta");
 	on_grid(try_pure);
-	found(1000, "budgets of Laplace noise");
+	found(1000, "choices and bounds by Laplace noise");
 	on_grid(try_wishart);
 	found(1000, "budgets of Wishart noise");
-	on_grid(try_gaussian);
-	found(1000, "budgets of Gaussian noise");
+	on_grid(try_payments);
+	found(100000, "payments of accounts");
 	on_grid(try_shares);
 	found(100, "budgets of noise shares");
 	on_grid(try_variances);

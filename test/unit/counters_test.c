@@ -5,6 +5,7 @@
 #include "privacy/counters.h"
 #include "hash/rows.h"
 #include "helpers.h"
+#include "privacy/count.h"
 #include "tap.h"
 
 static const int widths[4] = {1, 2, 4, 8};
@@ -260,7 +261,7 @@ bump_differs(int width, uint32_t rows, uint32_t range, size_t n, size_t modelled
 	for (size_t i = 0; i < all; i++)
 		model[i] = together ? (delta < 0 ? -limit : limit) : within(mix(number + i), limit);
 	race_counters_store(counters, width, 0, all, model);
-	race_counters_bump(counters, width, buckets, n, rows, range, delta);
+	race_count_rows((RaceCounterArray) {counters, width}, buckets, n, rows, range, delta);
 
 	for (size_t i = 0; i < modelled; i++)
 		for (uint32_t r = 0; r < rows; r++)
@@ -300,6 +301,72 @@ test_bump(int width)
 	ok(at_limit == 0, "width %d: up to the limit", width);
 	ok(weighted == 0, "width %d: with weights as large as there is space for", width);
 	ok(forgotten == 0, "control: a record that is forgotten makes a difference in each row");
+}
+
+/* Buckets beyond the range, whatever made them, count in the last counter of their row. */
+static void
+test_beyond(int width)
+{
+	static const uint32_t beyond[] = {MAX_RANGE, MAX_RANGE + 1, UINT32_MAX / 2, UINT32_MAX};
+	int			wrong = 0;
+
+	for (uint32_t rows = 1; rows <= RACE_LANES; rows++)
+		for (int i = 0; i < 4; i++)
+		{
+			int64_t		sum = 0;
+
+			for (int k = 0; k < RACE_LANES; k++)
+				buckets[k] = k % 3 == 0 ? beyond[i] : 5;
+			memset(counters, 0, sizeof(counters));
+			race_count_rows((RaceCounterArray) {counters, width}, buckets, 1, rows, MAX_RANGE, 1);
+			race_counters_load(counters, width, 0, MAX_COUNTERS, counted);
+			for (uint32_t r = 0; r < rows; r++)
+				wrong += counted[r * MAX_RANGE + (r % 3 == 0 ? MAX_RANGE - 1 : 5)] != 1;
+			for (size_t k = 0; k < MAX_COUNTERS; k++)
+				sum += counted[k];
+			wrong += sum != rows;
+		}
+	ok(wrong == 0, "width %d: buckets beyond the range count in its last counter", width);
+}
+
+/* The same of halves, whose parts add up to the record, and of cells and shares of a grid */
+static void
+test_counts(void)
+{
+	RacePortion portion = {0.3, 12345};
+	RaceShape	cells = {.blocks = 2, .unit = 10, .range = 6};
+	RaceShape	grid = {.blocks = 1, .unit = 64, .range = 5, .nodes = {1, {4}}, .halvings = 2, .half_halvings = 1};
+	int64_t		lower[16] = {0};
+	int64_t		upper[16] = {0};
+	RaceCounterArray low = {lower, 8};
+	RaceCounterArray up = {upper, 8};
+	int			wrong = 0;
+
+	for (int k = 0; k < RACE_LANES; k++)
+		buckets[k] = k % 2 == 0 ? UINT32_MAX : 0;
+	race_count_halves(buckets, 3, 8, 2, &portion, 7, low, up);
+	for (int r = 0; r < 8; r++)
+		wrong += lower[2 * r + (r % 2 == 0)] + upper[2 * r + (r % 2 == 0)] != 7 || lower[2 * r + (r % 2 == 1)] != 0 ||
+			upper[2 * r + (r % 2 == 1)] != 0 || (lower[2 * r + (r % 2 == 0)] != 0) == (upper[2 * r + (r % 2 == 0)] != 0);
+	ok(wrong == 0, "in each row a record is in one of two halves");
+
+	memset(lower, 0, sizeof(lower));
+	race_count_cells(&cells, low, 1, (uint32_t[]) {0, 7, 1, 2}, (int64_t[]) {4, 6, 3, 7, 11, -1, 5, 6}, 2, 4, 3);
+	ok(lower[6] == 12 && lower[7] == 18 && lower[8] == 30 && lower[9] == 0 && lower[10] == 30 + 9 && lower[11] == 21,
+	   "parts that do not add up to the unit, or are negative, count as the first part; cells beyond are the last");
+
+	memset(lower, 0, sizeof(lower));
+	race_count_split(&grid, (uint32_t[]) {0, 9}, (int64_t[]) {24, 40}, (int64_t[]) {4, 20}, 2, 2, low, up);
+	wrong = lower[0] != 40 || lower[4] != 40;
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {24, 44}, NULL, 2, 1, low, up);	/* more than the unit */
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {-4, 68}, NULL, 2, 1, low, up);	/* a negative share */
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {22, 42}, NULL, 2, 1, low, up);	/* no multiples of 4 */
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {24, 40}, (int64_t[]) {26, 0}, 2, 1, low, up);	/* more goes up */
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {24, 40}, (int64_t[]) {-2, 0}, 2, 1, low, up);	/* less than nothing */
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {24, 40}, (int64_t[]) {3, 0}, 2, 1, low, up);	/* no multiple of 2 */
+	ok(wrong == 0 && lower[1] == 0 && lower[2] == 0, "shares of a grid that are not those of one record are left out");
+	race_count_split(&grid, (uint32_t[]) {1, 2}, (int64_t[]) {24, 40}, NULL, 2, 1, low, up);
+	ok(lower[1] == 24 && lower[2] == 40, "control: others are counted");
 }
 
 #define NORM_ROWS	7
@@ -379,8 +446,10 @@ main(void)
 		test_bounds(widths[w]);
 		test_sum(widths[w]);
 		test_bump(widths[w]);
+		test_beyond(widths[w]);
 		test_norms(widths[w]);
 	}
+	test_counts();
 	test_large_norms();
 	return done_testing();
 }

@@ -134,11 +134,11 @@ typedef struct Pair
 static void
 ask_for(RaceParams *params, uint32_t first, uint32_t second, uint32_t third)
 {
-	double	   *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->workload++;
+	double	   *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload++;
 
 	row[0] = first;
 	row[1] = second + RACE_CONTINGENCY_COLUMNS * third;
-	row[2] = 1 + params->workload % 4;
+	row[2] = 1 + params->tables.workload % 4;
 	params->arrays |= RACE_ARRAY_WORKLOAD;
 }
 
@@ -173,7 +173,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	params->rows = 1;
 	if (asked)
 		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
-	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->workload;
+	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload;
 	params->more = (uint32_t) ((char *) (numbers + 4 * dims) - (char *) (params + 1));
 	for (uint32_t j = 0; j < dims; j++)
 	{

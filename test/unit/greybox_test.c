@@ -802,7 +802,7 @@ least_apart(const RaceParams *params, bool pure, bool substitute)
 		return 1 - ROUNDING;
 	if (pure)
 		return substitute ? 0.49 : 0.99;
-	return params->clip == RACE_CLIP_ABSOLUTE ? 0.1 : substitute ? 0.7 : 0.875;
+	return params->moments.clip == RACE_CLIP_ABSOLUTE ? 0.1 : substitute ? 0.7 : 0.875;
 }
 
 /* Looks have wavelets within from 8 cells on. */
@@ -925,8 +925,8 @@ test_rows(int pairs)
 				part->nulls = RACE_NULLS_DIFFERENT;
 		if (race_is_surrogate(params))
 		{
-			params->radius = 2;
-			params->query_radius = 2.5;
+			params->loss.radius = 2;
+			params->loss.query_radius = 2.5;
 		}
 		test_kind(params, describe(params), of_sketches, LENGTH(of_sketches), pairs);
 	}
@@ -985,11 +985,11 @@ test_moments(int pairs)
 
 		if (moments[i].transform)
 			params = moments_with_transform(params);
-		params->features = moments[i].features;
-		params->targets = moments[i].targets;
+		params->moments.features = moments[i].features;
+		params->moments.targets = moments[i].targets;
 		params->range = (uint32_t) race_products_counters(race_moments_columns(params));
 		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s%s",
-				 dims, params->features, params->targets, params->norm, race_choice_name(RACE_KEY_CLIP, params->clip),
+				 dims, params->moments.features, params->moments.targets, params->moments.norm, race_choice_name(RACE_KEY_CLIP, params->moments.clip),
 				 moments[i].transform ? ", a transform" : "");
 		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);
 	}

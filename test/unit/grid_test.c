@@ -10,6 +10,7 @@
 #include "hash/params.h"
 #include "hash/table.h"
 #include "helpers.h"
+#include "privacy/look.h"
 #include "tap.h"
 
 #define MOST_NODES	70000
@@ -275,17 +276,38 @@ test_dither(void)
 	ok(sure, "with share 1 all go up, with 0 none");
 }
 
+/* With this epsilon noise is 0, but for a probability of 2 e^-256 */
+#define NO_NOISE	1e10
+
 /* What a look sees of so many halvings, both norms together */
 static uint64_t
 seen(const RaceParams *params, int halvings, const int64_t *counters)
 {
-	static int64_t nodes[MOST_NODES];
-	static int64_t space[MOST_NODES];
-	RaceGridLook look;
+	static int64_t space[2 * MOST_NODES];
+	RaceRandom	random = {.fill = fill_from_system};
+	RaceRequest request = {.epsilon = RACE_MAX_EPSILON, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+	RaceDetails look;
+	RaceAccount account;
+	RaceExactMemory memory;
+	RaceExact  *exact;
+	RaceShape	shape;
 
-	memcpy(nodes, counters, params->range * sizeof(int64_t));
-	race_grid_look(params, halvings, nodes, space, &look);
-	return look.detail + look.spread;
+	race_grid_shape(params, &shape);
+	exact = race_exact_begin(&memory, &shape);
+	race_exact_add(exact, counters, sizeof(int64_t), 0);
+	race_account_open(&account, &random, &request, 1);
+	if (race_look_details(&account, exact, halvings, NO_NOISE, space, &look) != 1)
+		abort();
+	return (uint64_t) (look.detail + look.spread);
+}
+
+static uint64_t
+change_of_look(const RaceParams *params)
+{
+	RaceShape	shape;
+
+	race_grid_shape(params, &shape);
+	return race_details_change(&shape);
 }
 
 /*
@@ -297,7 +319,7 @@ test_look_at_nodes(const RaceParams *params, int halvings)
 {
 	static int64_t counters[MOST_NODES];
 	int64_t		unit = (int64_t) race_record_unit(params);
-	uint64_t	weight = race_grid_look_weight(params);
+	uint64_t	weight = change_of_look(params);
 	uint64_t	most = 0;
 	uint64_t	most_of_mutant = 0;
 
@@ -327,7 +349,7 @@ static void
 test_look_at_tables(const RaceParams *params, int halvings)
 {
 	static int64_t counters[MOST_NODES];
-	uint64_t	weight = race_grid_look_weight(params);
+	uint64_t	weight = change_of_look(params);
 	uint64_t	state = params->dims;
 	uint64_t	last = 0;
 	uint64_t	most = 0;
@@ -398,8 +420,10 @@ test_look(uint32_t dims, double cells)
 {
 	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
 	int			halvings;
+	RaceShape	shape;
 
-	for (halvings = 1; race_grid_looks_at(params, halvings); halvings++)
+	race_grid_shape(params, &shape);
+	for (halvings = 1; race_can_look(&shape, halvings); halvings++)
 	{
 		test_look_at_nodes(params, halvings);
 		test_look_at_tables(params, halvings);
@@ -414,7 +438,7 @@ test_no_look(void)
 	RaceParams *odd = grid_params(RACE_KERNEL_L2, 2, 15, 1);
 	RaceParams *few = grid_params(RACE_KERNEL_L2, 2, 2, 1);
 
-	ok(race_grid_look_weight(odd) == 0 && race_grid_look_weight(few) == 0,
+	ok(change_of_look(odd) == 0 && change_of_look(few) == 0,
 	   "there is nothing to see where cells cannot be halved, or are too few");
 	free(odd);
 	free(few);

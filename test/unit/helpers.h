@@ -212,8 +212,8 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 	params->bandwidth = 1;
 	params->power = 1;
 	params->rows = 1;
-	params->norm = norm;
-	params->clip = (uint8_t) clip;
+	params->moments.norm = norm;
+	params->moments.clip = (uint8_t) clip;
 	params->range = (uint32_t) race_products_counters(dims + 1);
 	params->more = (uint32_t) (2 * dims * sizeof(double));
 	for (uint32_t i = 0; i < 2 * dims; i++)

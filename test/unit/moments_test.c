@@ -6,6 +6,7 @@
 #include "hash/hash_path.h"
 #include "hash/moment_sums.h"
 #include "helpers.h"
+#include "privacy/integers.h"
 #include "tap.h"
 
 #define MOST_COLUMNS	60
@@ -14,10 +15,10 @@
 static void
 use_features(RaceParams *params, uint16_t features, uint16_t targets, RaceSequence sequence)
 {
-	params->features = features;
-	params->targets = targets;
+	params->moments.features = features;
+	params->moments.targets = targets;
 	params->sequence = (uint8_t) sequence;
-	params->range = (uint32_t) race_moments_counters(race_moments_columns(params));
+	params->range = (uint32_t) race_products_counters(race_moments_columns(params));
 }
 
 static double
@@ -40,32 +41,33 @@ count(const RaceParams *params, const RaceRows *functions, const double *x, size
 /* --------------------------------------------------------------- products */
 
 static void
-test_triangle(uint32_t columns, size_t n, bool extreme)
+test_triangle(uint32_t columns, size_t n, bool extreme, bool vectors)
 {
-	int16_t    *v = calloc((size_t) columns * RACE_MOMENTS_TOGETHER, sizeof(int16_t));
-	int64_t    *counters = calloc(race_moments_counters(columns), sizeof(int64_t));
+	RaceShape	shape = {.columns = columns, .squared = (uint64_t) columns * RACE_MOMENTS_ONE * RACE_MOMENTS_ONE};
+	int16_t    *v = calloc((size_t) columns * RACE_PRODUCTS_TOGETHER, sizeof(int16_t));
+	int64_t    *counters = calloc(race_products_counters(columns), sizeof(int64_t));
 	uint64_t	state = columns + n;
 	bool		same = true;
 	uint32_t	i;
 
 	for (i = 0; i < columns; i++)
 		for (size_t r = 0; r < n; r++)
-			v[(size_t) i * RACE_MOMENTS_TOGETHER + r] = extreme ? (i % 2 ? -1 : 1) * RACE_MOMENTS_ONE :
+			v[(size_t) i * RACE_PRODUCTS_TOGETHER + r] = extreme ? (i % 2 ? -1 : 1) * RACE_MOMENTS_ONE :
 				(int16_t) (mix(++state) % (2 * RACE_MOMENTS_ONE + 1)) - RACE_MOMENTS_ONE;
-	race_triangle_add(v, columns, n, 1, counters);
+	race_count_products(&shape, v, n, 1, vectors, counters);
 	for (i = 0; i < columns; i++)
 		for (uint32_t j = i; j < columns; j++)
 		{
 			int64_t		sum = 0;
 
 			for (size_t r = 0; r < n; r++)
-				sum += (int64_t) v[(size_t) i * RACE_MOMENTS_TOGETHER + r] *
-					v[(size_t) j * RACE_MOMENTS_TOGETHER + r];
-			same &= sum == counters[race_moments_counter(columns, i, j)];
+				sum += (int64_t) v[(size_t) i * RACE_PRODUCTS_TOGETHER + r] *
+					v[(size_t) j * RACE_PRODUCTS_TOGETHER + r];
+			same &= sum == counters[race_product_counter(columns, i, j)];
 		}
 	ok(same, "%u columns of %d%s records", columns, (int) n, extreme ? " extreme" : "");
-	race_triangle_add(v, columns, n, -1, counters);
-	for (same = true, i = 0; i < race_moments_counters(columns); i++)
+	race_count_products(&shape, v, n, -1, vectors, counters);
+	for (same = true, i = 0; i < race_products_counters(columns); i++)
 		same &= counters[i] == 0;
 	ok(same, "and without them again, 0");
 	free(v);
@@ -73,14 +75,14 @@ test_triangle(uint32_t columns, size_t n, bool extreme)
 }
 
 static void
-test_triangles(void)
+test_triangles(bool vectors)
 {
 	static const uint32_t columns[] = {2, 3, 4, 5, 6, 9, 56, 61};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 	{
-		test_triangle(columns[i], 1 + mix(i) % RACE_MOMENTS_TOGETHER, false);
-		test_triangle(columns[i], RACE_MOMENTS_TOGETHER, true);
+		test_triangle(columns[i], 1 + mix(i) % RACE_PRODUCTS_TOGETHER, false, vectors);
+		test_triangle(columns[i], RACE_PRODUCTS_TOGETHER, true, vectors);
 	}
 }
 
@@ -138,7 +140,7 @@ change_of(const RaceParams *params, const int64_t *counters)
 	for (uint32_t i = 0; i < columns; i++)
 		for (uint32_t j = i; j < columns; j++)
 		{
-			uint64_t	entry = (uint64_t) llabs(counters[race_moments_counter(columns, i, j)]);
+			uint64_t	entry = (uint64_t) llabs(counters[race_product_counter(columns, i, j)]);
 
 			change.weight += entry;
 			change.squares += (unsigned __int128) entry * entry * (i == j ? 1 : 2);
@@ -161,9 +163,11 @@ test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip, bo
 	double		weight = 0;
 	double		squares = 0;
 	bool		within = true;
-	unsigned __int128 limit;	/* race_moments_squares() may be too large for its type */
+	unsigned __int128 limit;
+	RaceShape	shape;
 
-	params->targets = targets;
+	params->moments.targets = targets;
+	race_moments_shape(params, &shape);
 	limit = (unsigned __int128) race_moments_squared(params) * race_moments_squared(params);
 
 	for (int trial = 0; trial < 3000; trial++)
@@ -178,16 +182,72 @@ test_sensitivity(uint32_t dims, uint16_t targets, double norm, RaceClip clip, bo
 		memset(counters, 0, params->range * sizeof(int64_t));
 		count(params, NULL, x, 1, 1, counters);
 		change = change_of(params, counters);
-		within &= change.weight <= race_moments_weight(params, 0) &&
+		within &= change.weight <= race_products_l1(&shape, 0) &&
 			change.squared <= race_moments_squared(params) &&
 			change.squares <= limit;
-		weight = fmax(weight, (double) change.weight / race_moments_weight(params, 0));
+		weight = fmax(weight, (double) change.weight / (double) race_products_l1(&shape, 0));
 		squares = fmax(squares, (double) change.squares / (double) limit);
 	}
 	ok(within, "%u columns, %d targets, norm %g, clip %d%s: within what noise is made for", dims, targets, norm, clip, transform ? ", a transform" : "");
 	ok((transform || weight > (targets > 0 ? 0.9 : 0.98)) && (clip == RACE_CLIP_ABSOLUTE || squares > 0.98), "and it is the least that suffices: %.4f, %.4f", weight, squares);
 	free(counters);
 	free(params);
+}
+
+/*
+ * Vectors of any 16-bit numbers, as no format makes them: what is counted of each keeps its norm within that of the shape,
+ * and vectors that keep it are counted as they are.
+ */
+static void
+test_cut(uint32_t columns, bool absolute, bool vectors)
+{
+	RaceShape	shape = {.columns = columns, .squared = UINT64_C(90000001), .absolute = absolute};
+	int16_t    *v = calloc((size_t) columns * RACE_PRODUCTS_TOGETHER, sizeof(int16_t));
+	int64_t    *counters = calloc(race_products_counters(columns), sizeof(int64_t));
+	uint64_t	state = columns;
+	bool		within = true;
+	bool		kept = true;
+	int			cut = 0;
+
+	for (int trial = 0; trial < 2000; trial++)
+	{
+		int64_t		one = trial % 4 == 0 ? INT16_MAX : trial % 4 == 1 ? RACE_MOMENTS_ONE : 15000 / columns;
+		uint64_t	squares = 0;
+		uint64_t	sums = 0;
+		uint64_t	norm;
+		uint64_t	trace = 0;
+		uint64_t	weight = 0;
+
+		memset(counters, 0, race_products_counters(columns) * sizeof(int64_t));
+		for (uint32_t i = 0; i < columns; i++)
+		{
+			int64_t		x = (int64_t) (mix(++state) % (uint64_t) (2 * one + 1)) - one;
+
+			v[(size_t) i * RACE_PRODUCTS_TOGETHER] = (int16_t) (trial % 8 == 0 ? INT16_MIN : x);
+			x = v[(size_t) i * RACE_PRODUCTS_TOGETHER];
+			squares += (uint64_t) (x * x);
+			sums += (uint64_t) llabs(x);
+		}
+		norm = absolute ? (squares + sums * sums + 1) / 2 : squares;
+		race_count_products(&shape, v, 1, 1, vectors, counters);
+		for (uint32_t i = 0; i < columns; i++)
+			for (uint32_t j = i; j < columns; j++)
+			{
+				uint64_t	entry = (uint64_t) llabs(counters[race_product_counter(columns, i, j)]);
+
+				trace += i == j ? entry : 0;
+				weight += entry;
+			}
+		within &= trace <= shape.squared && weight <= race_products_l1(&shape, 0);
+		if (norm <= shape.squared && one <= RACE_MOMENTS_ONE)
+			kept &= trace == squares;
+		else
+			cut++;
+	}
+	ok(within && cut > 500 && cut < 1900, "%u columns%s: vectors beyond the norm are cut to it", columns, absolute ? ", absolute" : "");
+	ok(kept, "and others are kept");
+	free(v);
+	free(counters);
 }
 
 /* Rounded counters of two states differ by at most one more than their exact ones do. */
@@ -198,8 +258,10 @@ test_coarser(void)
 	uint64_t	state = 0;
 	bool		near = true;
 	int			coarser;
+	RaceShape	shape;
 
-	for (coarser = 0; coarser <= RACE_MOMENTS_COARSEST; coarser++)
+	race_moments_shape(params, &shape);
+	for (coarser = 0; coarser <= RACE_PRODUCTS_COARSEST; coarser++)
 		for (int trial = 0; trial < 1000; trial++)
 		{
 			int64_t		a = (int64_t) mix(++state) >> (2 + trial % 61);
@@ -211,16 +273,16 @@ test_coarser(void)
 				(coarser > 0 || rounded == change);
 		}
 	ok(near, "rounding moves a difference by one at most");
-	for (near = true, coarser = 1; coarser <= RACE_MOMENTS_COARSEST; coarser++)
-		near &= race_moments_weight(params, coarser) >=
-			((race_moments_weight(params, 0) - 1) >> coarser) + 1 + params->range &&
-			sqrt(2.0 * race_moments_squares(params, coarser)) >=
-			sqrt(2.0 * race_moments_squares(params, 0) - 1) / (1 << coarser) + 6;
+	for (near = true, coarser = 1; coarser <= RACE_PRODUCTS_COARSEST; coarser++)
+		near &= race_products_l1(&shape, coarser) >=
+			((race_products_l1(&shape, 0) - 1) >> coarser) + 1 + params->range &&
+			sqrt(2.0 * (double) race_products_squared(&shape, coarser)) >=
+			sqrt(2.0 * (double) race_products_squared(&shape, 0) - 1) / (1 << coarser) + 6;
 	ok(near, "and sensitivities have that in them");
-	for (near = true, coarser = 0; coarser <= RACE_MOMENTS_COARSEST; coarser++)
-		near &= race_moments_trace(params, coarser) << coarser >= race_moments_squared(params) &&
-			(race_moments_trace(params, coarser) - 1) << coarser < race_moments_squared(params);
-	ok(near && race_moments_squared(params) % (1 << RACE_MOMENTS_COARSEST) != 0, "and traces are rounded up");
+	for (near = true, coarser = 0; coarser <= RACE_PRODUCTS_COARSEST; coarser++)
+		near &= race_products_trace(&shape, coarser) << coarser >= race_moments_squared(params) &&
+			(race_products_trace(&shape, coarser) - 1) << coarser < race_moments_squared(params);
+	ok(near && race_moments_squared(params) % (1 << RACE_PRODUCTS_COARSEST) != 0, "and traces are rounded up");
 	free(params);
 }
 
@@ -282,9 +344,14 @@ main(void)
 		if (race_hash_has(race_hash_path_name(p)))
 		{
 			race_hash_force(race_hash_path_name(p));
-			test_triangles();
+			test_triangles(strcmp(race_hash_path_name(p), "portable") != 0);
 		}
 	race_hash_force("auto");
+	for (int i = 0; i < 4; i++)
+	{
+		test_cut(3, i % 2 == 1, i / 2 == 1 && race_hash_has("avx2"));
+		test_cut(21, i % 2 == 1, i / 2 == 1 && race_hash_has("avx2"));
+	}
 	test_order(3, 0);
 	test_order(55, 0);
 	test_order(4, 70);

@@ -215,14 +215,14 @@ test_l2_fields(void)
 	WITH(L2, arrays, RACE_ARRAY_MEASURED, "kernel l2 has no measured");
 	WITH(L2, arrays, 1024, "arrays are cut off");
 	WITH(L2, reserved8, 1, "reserved");
-	WITH(L2, radius, 1, "reserved bytes are not zero");
-	WITH(L2, query_radius, 1, "reserved bytes are not zero");
-	WITH(L2, query_radius, NAN, "reserved bytes are not zero");
-	WITH(L2, query_radius, -0.0, "reserved bytes are not zero");
-	WITH(L2, reserved16[0], 1, "reserved bytes are not zero");
-	WITH(L2, features, 1, "reserved bytes are not zero");
-	WITH(L2, norm, -0.0, "reserved bytes are not zero");
-	WITH(L2, clip, 1, "reserved bytes are not zero");
+	WITH(L2, loss.radius, 1, "reserved bytes are not zero");
+	WITH(L2, loss.query_radius, 1, "reserved bytes are not zero");
+	WITH(L2, loss.query_radius, NAN, "reserved bytes are not zero");
+	WITH(L2, loss.query_radius, -0.0, "reserved bytes are not zero");
+	WITH(L2, moments.reserved16[0], 1, "reserved bytes are not zero");
+	WITH(L2, moments.features, 1, "reserved bytes are not zero");
+	WITH(L2, moments.norm, -0.0, "reserved bytes are not zero");
+	WITH(L2, moments.clip, 1, "reserved bytes are not zero");
 	WITH(L2, dims, 0, NULL);
 	WITH(L2, dims, 1, NULL);
 	WITH(L2, dims, RACE_MAX_DIMS, NULL);
@@ -349,7 +349,7 @@ test_chains(void)
 	SECOND_WITH(rows, 8, "only the first kernel");
 	SECOND_WITH(range, 64, "only the first kernel");
 	SECOND_WITH(more, 8, "only the first kernel");
-	SECOND_WITH(radius, 1, "reserved bytes are not zero");
+	SECOND_WITH(loss.radius, 1, "reserved bytes are not zero");
 	SECOND_WITH(sequence, 0, "unknown row sequence number 0");
 	SECOND_WITH(arrays, RACE_ARRAY_LOWER, "arrays are cut off");
 }
@@ -590,7 +590,7 @@ main(void)
 {
 	ok(sizeof(RaceParams) == 64 && offsetof(RaceParams, seed) == 8 &&
 	   offsetof(RaceParams, more) == 40 &&
-	   offsetof(RaceParams, radius) == 48, "parameters have no padding");
+	   offsetof(RaceParams, loss.radius) == 48, "parameters have no padding");
 	test_l2_fields();
 	test_l2_sizes();
 	test_memory();

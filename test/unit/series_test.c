@@ -122,16 +122,22 @@ play(RaceRandom *random, const RaceParams *params, const RaceRequest *request, b
 {
 	const int64_t without[] = {3, 5};
 	int64_t		counters[] = {3 + there, 5};
-	RaceExact	exact = {params, counters, 8, false, 8 + there};
 	int64_t		drawn[2];
+	int64_t    *halves[] = {drawn};
 	int64_t		count;
-	RacePlan	plan;
+	RaceExactMemory memory;
+	RaceShape	shape;
+	RaceRelease release = {.params = params, .request = request};
+	RaceExact  *exact;
 
-	if (!race_draw_plan(random, &exact, 1, request, NULL, &count, &plan))
+	race_shape_of(params, NULL, &shape);
+	exact = race_exact_begin(&memory, &shape);
+	race_exact_add(exact, counters, sizeof(int64_t), 8 + there);
+	release.exact = exact;
+	if (!race_release_begin(&release, random, &count) || !race_release_counters(&release, halves))
 		abort();
-	race_draw_counters(random, &exact, &plan, NULL, drawn);
-	return ((double) (llabs(drawn[0] - without[0]) - llabs(drawn[0] - without[0] - 1)) / (double) plan.counter_noise +
-			(double) (llabs(count - 8) - llabs(count - 9)) / (double) plan.count_noise) * RACE_SCALE_DENOMINATOR;
+	return ((double) (llabs(drawn[0] - without[0]) - llabs(drawn[0] - without[0] - 1)) / (double) release.plan.counter_noise +
+			(double) (llabs(count - 8) - llabs(count - 9)) / (double) release.plan.count_noise) * RACE_SCALE_DENOMINATOR;
 }
 
 /*

@@ -22,8 +22,8 @@ loss_params(RaceKernel kernel, uint32_t power, RaceSequence sequence)
 
 	params.kernel = kernel;
 	params.seed = 20261122;
-	params.radius = RADIUS;
-	params.query_radius = 2.5;
+	params.loss.radius = RADIUS;
+	params.loss.query_radius = 2.5;
 	return params;
 }
 
@@ -42,7 +42,7 @@ formula(const RaceParams *params, const double *x, const double *theta, double r
 	double		length = sqrt(dot(x, x, DIMS - margin));
 	double		clipped = fmax(length, radius);
 	double		residual = sign * dot(x, theta, DIMS - 1) - (margin ? 0 : x[DIMS - 1]);
-	double		angle = asin(residual / clipped / params->query_radius) / acos(-1);
+	double		angle = asin(residual / clipped / params->loss.query_radius) / acos(-1);
 
 	return pow(0.5 - angle, params->power) + (margin ? 0 : pow(0.5 + angle, params->power));
 }
@@ -156,7 +156,7 @@ test_lift(void)
 		{
 			double		x[DIMS] = {sizes[i], k < 1 ? 0 : -sizes[i], k < 2 ? 0.1 : sizes[i], 0};
 
-			params.radius = k == 0 ? RACE_MIN_BANDWIDTH : k == 1 ? 2 : RACE_MAX_BANDWIDTH;
+			params.loss.radius = k == 0 ? RACE_MIN_BANDWIDTH : k == 1 ? 2 : RACE_MAX_BANDWIDTH;
 			race_surrogate_lift(&params, x, lifted);
 			worst = fmax(worst, fabs(dot(lifted, lifted, DIMS + 2) - 1));
 			outside += lifted[DIMS + 1] != 0 || !(lifted[DIMS] >= 0);
@@ -193,7 +193,7 @@ test_queries(void)
 	double		b[DIMS + 2];
 	bool		opposite = true;
 
-	theta[1] = sqrt(params.query_radius * params.query_radius - 1) - 1e-9;
+	theta[1] = sqrt(params.loss.query_radius * params.loss.query_radius - 1) - 1e-9;
 	ok(race_surrogate_query(&params, theta, 0, a) && race_surrogate_query(&params, theta, 1, b),
 	   "theta as long as it may be");
 	for (int k = 0; k < DIMS; k++)
@@ -272,15 +272,15 @@ test_limits(void)
 	REFUSED(power, 17, "power between 2 and 16");
 	REFUSED(dims, 1, "dims between 2 and 1000");
 	REFUSED(dims, 1001, "dims between 2 and 1000");
-	REFUSED(radius, 0, "needs a radius");
-	REFUSED(radius, NAN, "needs a radius");
-	REFUSED(radius, 1e101, "needs a radius");
-	REFUSED(query_radius, 1, "query_radius above 1");
-	REFUSED(query_radius, -2, "query_radius");
+	REFUSED(loss.radius, 0, "needs a radius");
+	REFUSED(loss.radius, NAN, "needs a radius");
+	REFUSED(loss.radius, 1e101, "needs a radius");
+	REFUSED(loss.query_radius, 1, "query_radius above 1");
+	REFUSED(loss.query_radius, -2, "query_radius");
 	REFUSED(rehash, RACE_REHASH_MULTILINEAR, "rehash \"fold\"");
 	good.kernel = RACE_KERNEL_MARGIN;
 	good.power = 1;
-	good.query_radius = 0.1;
+	good.loss.query_radius = 0.1;
 	ok(race_params_problem(&good, sizeof(good), message, sizeof(message)) == NULL,
 	   "margin, power 1 and a short query_radius");
 }

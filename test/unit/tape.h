@@ -11,7 +11,7 @@
 #include "privacy/sampler.h"
 #include "helpers.h"
 
-static void *
+static inline void *
 allocate(size_t size)
 {
 	void	   *memory = calloc(1, size + 1);

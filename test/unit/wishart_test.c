@@ -323,10 +323,16 @@ noise_fits(const uint64_t *observed, double b)
 	return chi_square_tail(chi_square(observed, expected, CELLS), CELLS - 1);
 }
 
+static RaceRequest
+request_moments(double epsilon)
+{
+	return (RaceRequest) {.epsilon = epsilon, .rows = 1, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+}
+
 static RacePlan
 plan_moments(const RaceParams *params, double epsilon)
 {
-	RaceRequest request = {.epsilon = epsilon,.rows = 1,.max_contributions = 1,.neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+	RaceRequest request = request_moments(epsilon);
 	RacePlan	plan;
 
 	if (!race_plan_release(&request, params, race_largest_selection(&request, params), &plan))
@@ -334,40 +340,61 @@ plan_moments(const RaceParams *params, double epsilon)
 	return plan;
 }
 
-/* The first number of a release of moments of which this is the first exact one, and others are 0 */
+/*
+ * The first number of a release of moments of which this is the first exact one, and others are 0.  Its noise must be that
+ * of the plan.
+ */
 static int64_t
-draw_first(const RaceParams *params, const RacePlan *plan, int64_t first)
+draw_first(const RaceParams *params, const RacePlan *plan, double epsilon, int64_t first)
 {
 	int64_t    *counters = calloc(params->range, sizeof(int64_t));
 	int64_t    *noisy = malloc(params->range * sizeof(int64_t));
-	void	   *workspace = malloc(race_draw_workspace(params));
-	RaceExact	exact = {params, counters, sizeof(int64_t), false, 0};
+	RaceRequest request = request_moments(epsilon);
+	RaceExactMemory memory;
+	RaceShape	shape;
+	RaceRelease release = {.params = params, .request = &request, .workspace = malloc(race_draw_workspace(params))};
+	RaceExact  *exact;
+	int64_t		records;
 
+	race_moments_shape(params, &shape);
+	exact = race_exact_begin(&memory, &shape);
+	race_exact_add(exact, counters, sizeof(int64_t), 0);
+	release.exact = exact;
 	counters[0] = first;
-	race_draw_counters(&pattern, &exact, plan, workspace, noisy);
+	if (!race_release_begin(&release, &pattern, &records) || !race_release_counters(&release, &noisy) ||
+		release.plan.products.noise != plan->products.noise || release.plan.products.entry_noise != plan->products.entry_noise)
+		abort();
 	first = noisy[0];
 	free(counters);
 	free(noisy);
-	free(workspace);
+	free(release.workspace);
 	return first;
+}
+
+/* The epsilon at which moments get this price, beside the number of records */
+static double
+epsilon_of(double price)
+{
+	return price * RACE_COUNT_SHARE / (RACE_COUNT_SHARE - 1) * (1 + 1e-12);
 }
 
 /*
  * At this epsilon a record moves each of three entries by 7 through rounding, and noise of scale 1
- * spends a 64th of it: as little noise of entries as there can be, and as little of the matrices.
+ * spends 5 / 304 of it: as little noise of entries as there can be, and as little of the matrices.
  */
 static void
 test_noise(void)
 {
 	RaceParams *params = moments_params(1, 0.006, RACE_CLIP_NORM);
-	RacePlan	plan = plan_moments(params, 3 * 7 * 64);
+	double		epsilon = epsilon_of(3 * 7 * 304 / 5.0);
+	RacePlan	plan = plan_moments(params, epsilon);
 	uint64_t	observed[CELLS] = {0};
 
-	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.counter_noise == 1 &&
-	   plan.entry_noise == RACE_SCALE_DENOMINATOR, "a plan with the least noise");
+	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.products.noise == 1 &&
+	   plan.products.entry_noise == RACE_SCALE_DENOMINATOR, "a plan with the least noise");
 	for (int i = 0; i < DRAWS; i++)
 	{
-		int64_t		noise = draw_first(params, &plan, 0);
+		int64_t		noise = draw_first(params, &plan, epsilon, 0);
 
 		observed[noise < -(CELLS / 2) ? 0 : noise > CELLS / 2 ? CELLS - 1 : noise + CELLS / 2]++;
 	}
@@ -394,14 +421,14 @@ test_clamp(void)
 	for (int i = 0; i < DRAWS; i++)
 	{
 		int64_t		matrices[6] = {0};
-		int64_t		entry = race_discrete_laplace(&pattern, plan.entry_noise);
+		int64_t		entry = race_discrete_laplace(&pattern, plan.products.entry_noise);
 
-		stay += draw_first(params, &plan, RACE_MAX_COUNT) == RACE_MAX_COUNT;
-		draw(3, plan.counter_noise, 1, matrices);
-		draw(3, plan.counter_noise, -1, matrices);
+		stay += draw_first(params, &plan, 1, RACE_MAX_COUNT) == RACE_MAX_COUNT;
+		draw(3, plan.products.noise, 1, matrices);
+		draw(3, plan.products.noise, -1, matrices);
 		stay_between += (entry < 0 ? entry : 0) + matrices[0] >= 0;
 	}
-	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.selection.coarser == 0 &&
+	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.products.coarser == 0 &&
 	   fabs(standard_errors((double) stay / DRAWS, 0.5, DRAWS)) < Z_LIMIT,
 	   "numbers are clamped after all noise was added: %d of %d at the limit", stay, DRAWS);
 	ok(SANITIZED || fabs(standard_errors((double) stay_between / DRAWS, 0.5, DRAWS)) > Z_LIMIT,
@@ -426,8 +453,7 @@ test_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace)
 	cost = (long double) trace / (2 * (long double) budget.scale) +
 		(long double) columns * (columns + 1) * 66 / 0x1p48L +
 		(long double) race_wishart_rounding(columns, budget.scale) * (columns * (columns + 1) / 2) *
-		RACE_SCALE_DENOMINATOR / budget.entry_scale +
-		(long double) RACE_SCALE_DENOMINATOR / budget.count_scale;
+		RACE_SCALE_DENOMINATOR / budget.entry_scale;
 	cost *= records;
 	ok(cost <= budget.epsilon && budget.epsilon <= epsilon, "... costs what it says, and not more");
 	ok(budget.scale < 1000 || cost > 0.99L * epsilon, "... and uses it, %.4Lf of it", cost / epsilon);

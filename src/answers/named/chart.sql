@@ -85,7 +85,7 @@ CREATE TYPE _racepriv.race_heatmap_result AS (
 COMMENT ON TYPE _racepriv.race_heatmap_result IS 'a row of the result of race_heatmap';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.x1 IS 'the middle of a cell, in the first column; dates are numbers as in race_curve';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.x2 IS 'and in the second';
-COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known, or where no double is so large or so small';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
