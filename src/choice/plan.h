@@ -23,7 +23,7 @@ typedef struct RaceSelection
 {
 	uint32_t	rows;
 	RaceGridChoice grid;		/* of a grid, which has 1 row */
-	const struct RaceMeasuring *tables;	/* of tables: what was measured (measure.h), or NULL */
+	const struct RaceMeasuring *tables;	/* of tables: what was measured (choose_tables.h), or NULL */
 } RaceSelection;
 
 /* What a release costs, and how much noise that means.  Prices are in the unit of the account. */

@@ -92,7 +92,7 @@ extern void race_total_add(RaceTotal *total, double epsilon, double delta,
  * upper bounds. INFINITY where an account has no bound. Basic composition: epsilons
  * and deltas add up (Dwork & Roth 2014, theorem 3.16). Zero-concentrated privacy:
  * rhos add up (Bun & Steinke 2016, lemma 2.3), and the sum implies an epsilon at a
- * delta (noise.c).
+ * delta (cost.c).
  */
 extern double race_total_basic(const RaceTotal *total, double delta);
 extern double race_total_zcdp(const RaceTotal *total, double delta);

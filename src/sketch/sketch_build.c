@@ -268,7 +268,7 @@ race_update_support(PG_FUNCTION_ARGS)
  * A merge adds counters.  Private sketches add their noise as well, and their
  * privacy costs by basic composition, or by the larger one when no person is
  * in both; the rows or cells that only one of them kept are dropped.  Noise shares add up to
- * the noise of one release (noise.c).
+ * the noise of one release (shares.c).
  */
 
 PG_FUNCTION_INFO_V1(race_plus);

@@ -6,8 +6,8 @@
 
 It shares no code with the server: costs are fractions, conversions have 50 digits.  What it holds each answer to:
 
-- scales and variances are the least integers that cost at most their part.  Where the server rounds the amount that is
-  divided, the integer lies between those of the exact amount and of one that is smaller by ZCDP, EXACT or ULPS;
+- scales and variances are the least integers that cost at most their price.  The server rounds prices: the integer lies
+  between those of prices that differ from the exact one by ULPS, or, of rho, are smaller by ZCDP or EXACT;
 - a recorded cost is at least the exact cost of these integers, and above it by at most SUM (epsilon, rho) or ZCDP
   (an epsilon that follows from rho), or it is what was asked.
 
@@ -119,6 +119,14 @@ def told(is_, least, most, resolution=1e-13):
     slack = max(is_ * resolution, 1e-6)
     return math.ceil(is_ - slack) <= is_ + slack and least - slack <= is_ <= most + slack
 
+def bought(size, price):
+    """The least scales for a price, which the server rounds: 256 of what changes, over the price"""
+    return [ceil_div(256 * F(size) / (price * factor)) for factor in (1 + ULPS, 1 - ULPS)]
+
+def integer(is_, least, most):
+    """Which of these integers a double is; the largest, which costs least, where its digits do not tell"""
+    return most if is_ > 2**40 else min(max(round(is_), least), most)
+
 def recorded(cost, exact, asked=math.inf, tolerance=SUM, difference=0.0):
     """Is a recorded cost at least the exact one, or as much as was asked, and not above it by more than the tolerance?"""
     exact = F(exact) * (F(99, 100) if wrong_way == 'cheap' else 1)
@@ -164,32 +172,36 @@ def laplace(shape, answer, m, epsilon, l1):
     look = (0 if shape['kind'] == 'moments' or shape['fixed'] else
             answer['all_rows'] if shape['kind'] == 'rows' else DETAIL[shape['dims']] if shape['halves'] else 0)
     part = 20 if shape['kind'] == 'grid' and shape['dims'] > 1 else 50
-    cost, rest = F(0), [F(epsilon)]
+    share, cost, apart, rest = count_share(shape, 0), F(0), F(0), F(epsilon)
     if look:
-        cost = F(m * look * 256, ceil_div(F(256 * m * look * part) / F(epsilon)))
-        rest = amounts(F(epsilon) * (part - 1) / part, ULPS)
-    share = count_share(shape, 0)
-    counters = [ceil_div(F(256 * m * l1 * share, share - 1) / r) for r in (rest[0], rest[-1])]
-    counts = [ceil_div(F(256 * m * share) / r) for r in (rest[0], rest[-1])]
-    if not (told(scale_of(answer['counter']), *counters) and told(scale_of(answer['count']), *counts)):
+        # its scale is not told: it costs so much at least, and so much more at most
+        cost, most = (F(256 * m * look, scale) for scale in reversed(bought(m * look, rest / part)))
+        rest, apart = rest * (part - 1) / part, most - cost
+    counters, counts = bought(m * l1, rest * (share - 1) / share), bought(m, rest / share)
+    is_ = [scale_of(answer['counter']), scale_of(answer['count'])]
+    if not (told(is_[0], *counters) and told(is_[1], *counts)):
         return False
-    cost += F(256 * m * l1, counters[0]) + F(256 * m, counts[0])
-    return (recorded(answer['epsilon'], cost, epsilon, 1e-14 if rest[0] == rest[-1] else 1e-12) and
+    cost += F(256 * m * l1, integer(is_[0], *counters)) + F(256 * m, integer(is_[1], *counts))
+    return (recorded(answer['epsilon'], cost, epsilon, 1e-12, float(apart)) and
             recorded(answer['rho'], F(answer['epsilon'])**2 / 2))
 
 def wishart(shape, answer, m, epsilon):
-    """298 of 320 parts for the trace, a 64th for entries, a 20th for the count, what is left for steps"""
-    p, trace = shape['p'], m * shape['square']
-    c = ceil_div(F(trace * 320, 2 * 298) / F(epsilon))
+    """A 20th for the count; of what is left, 298 of 304 parts for the trace, 5 for entries, and the rest for steps"""
+    p, trace, price = shape['p'], m * shape['square'], F(epsilon) * 19 / 20
     steps = F(p * (p + 1) * 66 * m, 2**48)
-    apart = (2 * (3 + c * (p + 1) * 131 // 2**48) + 1) * p * (p + 1) // 2 * m
-    b = ceil_div(F(256 * apart * 64) / F(epsilon))
-    n = ceil_div(F(256 * m * 20) / F(epsilon))
-    deviation = math.sqrt(2 * (p + 1) * c * c + 0.5 / math.sinh(128 / b)**2)
-    if abs(answer['counter'] / deviation - 1) > 1e-12 or not told(scale_of(answer['count']), n, n):
-        return False
-    cost = F(trace, 2 * c) + steps + F(256 * apart, b) + F(256 * m, n)
-    return recorded(answer['epsilon'], cost, epsilon) and recorded(answer['rho'], F(answer['epsilon'])**2 / 2)
+    is_, counts = scale_of(answer['count']), bought(m, F(epsilon) / 20)
+
+    def agrees(c, b):
+        deviation = math.sqrt(2 * (p + 1) * c * c + 0.5 / math.sinh(128 / b)**2)
+        cost = F(trace, 2 * c) + steps + F(256 * apart(c), b) + F(256 * m, integer(is_, *counts))
+        return abs(answer['counter'] / deviation - 1) <= 1e-12 and recorded(answer['epsilon'], cost, epsilon, 1e-12)
+
+    def apart(c):
+        return (2 * (3 + c * (p + 1) * 131 // 2**48) + 1) * p * (p + 1) // 2 * m
+
+    scales = sorted({ceil_div(F(trace * 304, 2 * 298) / (price * factor)) for factor in (1 + ULPS, 1 - ULPS)})
+    return (told(is_, *counts) and any(agrees(c, b) for c in scales for b in bought(apart(c), price * 5 / 304)) and
+            recorded(answer['rho'], F(answer['epsilon'])**2 / 2))
 
 def gaussian(shape, answer, m, factor, epsilon, delta, l2, coarser):
     """Variances of zCDP, or of the exact account if they are smaller, for the sensitivities l2 and 1"""

@@ -2,59 +2,96 @@
 #
 #	mutant NAME MECHANISM MISTAKE EXPRESSION TEST ...
 #
-# EXPRESSION is a substitution of Perl that matches once in src/*/*.c.  Tests are unit tests (x_test), files of
+# EXPRESSION is a substitution of Perl that matches once in src/*/*.[ch].  Tests are unit tests (x_test), files of
 # test/t without .pl, or regression tests; the fastest is named first.
-#
-# enforce_limit() of src/hash/moment_sums.c removed is not a mistake that a test could see: no record reaches it.  Let N be
-# the norm with what rounding adds at most.  Squares of integers, or half of their sum, are beyond the limit,
-# floor(N^2) + 1, only from N^2 + 1/2 on, which is 3e-11 of N^2 or more (256 columns of 2^13).  Roots and factors in floating
-# point are off by less than 1e-13.
 
 ##### looks
 
 mutant look-rows-none 'look at rows' 'no noise' \
-	's/noisy\(random, sum, plan, plan->choice_noise\)/sum/' 033_look_audit
+	's/race_draw_rounded\(account, sum, noise\)/race_shift_rounded(sum, (int) account->weight_bits)/' privacy_test greybox_test 033_look_audit
 mutant look-rows-quarter 'look at rows' 'a quarter of the noise' \
-	's/(noisy\(random, sum, plan, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+	's/(race_draw_rounded\(account, sum, noise)\)/$1 \/ 4)/' privacy_test greybox_test 033_look_audit
 mutant look-detail-none 'look at cells, detail' 'no noise' \
-	's/(seen\.detail = ).*?\(int64_t\) look\.detail, mechanism, plan->choice_noise\), 0\)/$1look.detail/' 033_look_audit
+	's/race_draw\(account, (details\.detail), noise\)/$1/' privacy_test greybox_test 033_look_audit
 mutant look-detail-quarter 'look at cells, detail' 'a quarter of the noise' \
-	's/(look\.detail, mechanism, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
+	's/(race_draw\(account, details\.detail, noise)\)/$1 \/ 4)/' privacy_test greybox_test 033_look_audit
 mutant look-spread-none 'look at cells, spread' 'no noise' \
-	's/(seen\.spread = ).*?\(int64_t\) look\.spread, mechanism, plan->choice_noise\), 0\)/$1look.spread/' 033_look_audit
+	's/race_draw\(account, (details\.spread), noise\)/$1/' privacy_test greybox_test 033_look_audit
 mutant look-spread-quarter 'look at cells, spread' 'a quarter of the noise' \
-	's/(look\.spread, mechanism, plan->choice_noise)\)/$1 \/ 4)/' 033_look_audit
-mutant look-free 'look' 'the rest after the look is all of epsilon' \
-	's/budget->rest = race_down\(race_down\(epsilon \* \(share - 1\)\) \/ share\)/budget->rest = epsilon/' budget_test
+	's/(race_draw\(account, details\.spread, noise)\)/$1 \/ 4)/' privacy_test greybox_test 033_look_audit
+mutant look-free 'look at rows' 'not taken off' \
+	's/race_pay\(account, (price, race_change_of_score\(account, race_norms_change\(shape\)\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_test
+mutant look-cells-free 'look at cells' 'not taken off' \
+	's/race_pay\(account, (price, race_change_of_score\(account, race_details_change\(exact->shape\)\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_test
+mutant look-rows-change 'look at rows' 'a record changes one row' \
+	's/shape->blocks > 1 \? shape->blocks : 0/shape->blocks > 1 ? 1 : 0/' privacy_test greybox_test
 mutant look-weight-1 'look at cells' 'a weight of 60 for 61' \
-	's/(most_detail\[RACE_GRID_DIMS \+ 1\] = \{0, )61/${1}60/' grid_test
+	's/(most_detail\[RACE_NODES_AXES \+ 1\] = \{0, )61/${1}60/' grid_test
 mutant look-weight-2 'look at cells' 'a weight of 71 for 72' \
-	's/(most_detail\[RACE_GRID_DIMS \+ 1\] = \{0, 61, )72/${1}71/' grid_test
+	's/(most_detail\[RACE_NODES_AXES \+ 1\] = \{0, 61, )72/${1}71/' grid_test
 mutant look-weight-3 'look at cells' 'a weight of 88 for 89' \
-	's/(most_detail\[RACE_GRID_DIMS \+ 1\] = \{0, 61, 72, )89/${1}88/' grid_test
+	's/(most_detail\[RACE_NODES_AXES \+ 1\] = \{0, 61, 72, )89/${1}88/' grid_test
+
+##### accounts
+
+mutant account-twice 'accounts, Laplace' 'noise for twice the price' \
+	's/race_choice_budget\(price, 1,/race_choice_budget(2 * price, 1,/' budget_test
+mutant account-twice-rho 'accounts, Gaussian' 'noise for twice the price' \
+	's/race_variance_for_rho\(price,/race_variance_for_rho(2 * price,/' budget_test
+mutant account-forgets 'accounts' 'what was paid is not taken off' \
+	's/account->allotted = fmin\(account->allowed, race_up\(account->allotted \+ price\)\);/(void) price;/' budget_test
+mutant account-down 'accounts' 'the sum of prices is rounded down' \
+	's/race_up\(account->allotted \+ price\)/race_down(account->allotted + price)/' budget_test
+mutant account-more 'accounts' 'a price above what is left is paid' \
+	's/return left < price \? left : price;/return left > 0 ? price : 0;/' budget_test
+mutant account-epsilon 'accounts' 'what costs more than its price is paid' \
+	's/ \|\| !\(cost <= price\)//' budget_test
+mutant account-copied 'accounts' 'each block is paid from a copy' \
+	's/(return race_pay\()account(, price, race_change_of_counters\(account, race_blocks_l1\(shape, blocks\))/$1(RaceAccount[]) {*account}$2/' privacy_test
+
+##### what a record adds
+
+mutant add-beyond 'rows' 'buckets beyond the range are counted in other rows' \
+	's/range \+ within\(buckets\[k\], range\)/range + buckets[k]/' counters_test
+mutant add-beyond-halves 'rows, halves' 'buckets beyond the range are counted in other rows' \
+	's/c\[within\(buckets\[r\], range\)\]/c[buckets[r]]/' counters_test
+mutant add-both-halves 'rows, halves' 'a record counts in both halves' \
+	's/up\[r\] == \(half == 1\) \? weight : 0/weight/' counters_test
+mutant add-more 'tables, grids' 'parts need not add up to the unit' \
+	's/return sum == unit;/return true;/' counters_test
+mutant add-negative 'tables, grids' 'parts may be negative' \
+	's/if \(numbers\[i\] < 0 \|\| \(uint64_t\) numbers\[i\] > unit\)/if (false)/' counters_test privacy_test
+mutant add-levels 'grids' 'shares need not be exact after halvings' \
+	's/ \|\| !are_multiples\(share, n, shape->halvings, dims\)//' counters_test privacy_test
+mutant add-up 'grids, halves' 'more than a share goes up' \
+	's/!are_between\(up, share, n\) \|\| //' counters_test privacy_test
+mutant levels-beyond 'grids, halves' 'halves are measured after more halvings than are exact' \
+	's/exact->halves > 1 \? exact->shape->half_halvings : exact->shape->halvings/exact->shape->halvings/' privacy_test
 
 ##### Laplace
 
 mutant laplace-half 'Laplace' 'half the noise of counters' \
-	's/(counters\[i\] = noisy\(.*?plan->counter_noise)\)/$1 \/ 2)/' 030_audit
+	's/(race_draw_all\(account, noisy\[i\], n, noise)/$1 \/ 2/' privacy_test greybox_test 030_audit
 mutant laplace-three-quarters 'Laplace' 'three quarters of the noise of counters' \
-	's/(counters\[i\] = noisy\(.*?plan->counter_noise)\)/$1 * 3 \/ 4)/' 030_audit
+	's/(race_draw_all\(account, noisy\[i\], n, noise)/$1 * 3 \/ 4/' privacy_test greybox_test 030_audit
 mutant laplace-sampler 'Laplace' 'three quarters of the scale in the sampler' \
 	's/(race_discrete_laplace\(RaceRandom \*random, uint64_t scale\)\n\{\n)/$1\tscale -= scale \/ 4;\n/' laplace_test
 mutant laplace-zero 'Laplace' 'zero counts twice' \
 	's/if \(negative && magnitude == 0\)/if (false)/' laplace_test
 mutant laplace-rounded-down 'Laplace, Gaussian' 'scales and variances rounded down' \
 	's/\tif \(rest > 0\)\n\t\tquotient\+\+;\n//' budget_test
-mutant laplace-rows 'Laplace' 'the noise of one row for all' \
-	's/return selection\.rows;/return 1;/' greybox_test 030_audit
-mutant laplace-levels 'Laplace' 'the noise of one level for both' \
-	's/return race_grid_unit\(params\) \* selection\.grid\.levels;/return race_grid_unit(params);/' greybox_test 032_grid_audit
+mutant laplace-rows 'Laplace, Gaussian' 'the noise of one row for all' \
+	's/pay_blocks\(account, exact->shape, blocks, price\)/pay_blocks(account, exact->shape, 1, price)/' privacy_test greybox_test 030_audit
+mutant laplace-levels 'Laplace, Gaussian' 'the noise of one level for both' \
+	's/pay_blocks\(account, exact->shape, \(uint32_t\) levels, price\)/pay_blocks(account, exact->shape, 1, price)/' privacy_test greybox_test 032_grid_audit
 mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
-	's/(sensitivity = \(uint64_t\) )units_of_person\(request\) \*/$1(units_of_person(request) - (units_of_person(request) > 1)) */' greybox_test 030_audit
+	's/(return \(RaceChange\) \{)m \* l1/$1(m - (m > 1)) * l1/' budget_test greybox_test 030_audit
 mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \
-	's/request->neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1/1/' greybox_test 030_audit
+	's/m \* l1 \* sides,/m * l1,/' budget_test greybox_test 030_audit
 mutant count-none 'count' 'no noise' \
-	's/return noisy\(random, exact->count, plan, plan->count_noise\);/return exact->count;/' 030_audit
+	's/race_draw_rounded\(account, exact->count\[i\], noise\)/race_shift_rounded(exact->count[i], (int) account->weight_bits)/' privacy_test greybox_test 030_audit
+mutant count-quarter 'count' 'a quarter of the noise' \
+	's/(race_draw_rounded\(account, exact->count\[i\], noise)\)/$1 \/ 4 + 1)/' privacy_test greybox_test 030_audit
 
 ##### Gaussian
 
@@ -63,34 +100,40 @@ mutant gaussian-half 'Gaussian' 'half of sigma' \
 mutant gaussian-sampler 'Gaussian' 'half of the variance in the sampler' \
 	's/(race_discrete_gaussian\(RaceRandom \*random, uint64_t variance\)\n\{\n)/$1\tvariance -= variance \/ 2;\n/' gaussian_test
 mutant gaussian-substitute 'Gaussian' 'substituting costs what adding does' \
-	's/\(neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1\)/1/' greybox_test 035_gaussian
+	's/m \* m \* squared \* sides\}/m * m * squared}/' budget_test greybox_test 035_gaussian
 mutant gaussian-person 'Gaussian' 'm - 1 contributions for m' \
-	's/\(unsigned __int128\) max_contributions \* max_contributions \*/(unsigned __int128) max_contributions * (max_contributions - (max_contributions > 1)) */' greybox_test 035_gaussian
+	's/m \* m \* squared \* sides\}/m * (m - (m > 1)) * squared * sides}/' budget_test greybox_test 035_gaussian
 mutant zcdp-order 'rho to epsilon' 'alpha - 1 for alpha' \
 	's/double\t\tfirst = \(1 \+ a\) \* rho;/double first = a * rho;/' zcdp_test
 mutant zcdp-term 'rho to epsilon' 'the conversion without its last term' \
 	's/(double\t\tsecond = )log\(a\);/${1}0 * a;/' zcdp_test
 mutant exact-second 'the exact account' 'the second tail counts twice' \
 	's/exp\(epsilon - ROUNDING_COST\) \* second/2 * exp(epsilon - ROUNDING_COST) * second/' zcdp_test
-mutant exact-added 'the exact account' 'counters without the variance of rounding' \
-	's/\tbudget->counter_variance \+= account\.added;\n//' budget_test
-mutant exact-tables 'the exact account' 'tables without the variance of rounding' \
-	's/\t\tnoise \+= select->added;\n//' greybox_tables_test
+mutant exact-added 'the exact account' 'noise without the variance of rounding' \
+	's/\t\tnoise \+= account->added;\n//' budget_test
 mutant exact-substitute 'the exact account' 'substitution as adding' \
-	's/request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp/!request->zcdp/' greybox_tables_test
+	's/return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp;/return !request->zcdp;/' greybox_tables_test greybox_test
 mutant exact-composed 'the exact account' 'in budgets that add up rho' \
-	's/(request->neighbors == RACE_NEIGHBORS_ADD_REMOVE) && !request->zcdp/$1/' release
+	's/(return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE) && !request->zcdp;/$1;/' budget_test release
 mutant shares-tau 'noise shares' 'a tenth of tau' \
 	's/race_up\(10 \* sum \* \(1 \+ RACE_MARGIN\)\)/race_up(sum * (1 + RACE_MARGIN))/' share_test
+mutant shares-substitute 'noise shares' 'substituting costs what adding does' \
+	's/\(neighbors == RACE_NEIGHBORS_SUBSTITUTE \? 2 : 1\)/1/' share_test greybox_test 036_shares
+mutant shares-person 'noise shares' 'm - 1 contributions for m' \
+	's/\(unsigned __int128\) max_contributions \* max_contributions \*/(unsigned __int128) max_contributions * (max_contributions - (max_contributions > 1)) */' share_test greybox_test 036_shares
+mutant shares-thrice 'noise shares' 'a share pays for a third draw' \
+	's/account->drawn > 1 \|\| change/change/' budget_test
+mutant shares-more 'noise shares' 'a share pays for more than was planned' \
+	's/account->drawn > 1 \|\| change\.squared > [^;]*?\)\.squared\)/account->drawn > 1)/s' budget_test privacy_test
 
 ##### moments
 
 mutant wishart-rounding 'Wishart, Laplace on entries' 'rounding moves an entry by 1' \
 	's/return 2 \* \(3 \+ \(uint64_t\) \(truncated >> \w+\)\) \+ 1;/return 1;/' wishart_test
 mutant wishart-entries-none 'Wishart, Laplace on entries' 'no noise' \
-	's/(int64_t\t\tsum = )(race_noisy\(random, (race_shift_rounded\(\*counter, coarser\)), mechanism)/$1wishart ? $3 : $2/' wishart_test
+	's/(int64_t\t\tsum = )(race_noisy\(account->random, (race_shift_rounded\(\*counter, noise->coarser\)),)/$1wishart ? $3 : $2/' wishart_test
 mutant wishart-entries-quarter 'Wishart, Laplace on entries' 'a quarter of the noise' \
-	's/(noise = wishart \? plan->entry_noise) :/$1 \/ 4 :/' wishart_test
+	's/(entry = wishart \? noise->entry_noise) :/$1 \/ 4 :/' wishart_test
 mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
 	's/for \(int sign = -1; sign <= 1; sign \+= 2\)/for (int sign = 1; sign <= 1; sign += 2)/' wishart_test
 mutant wishart-sign 'Wishart' 'the sum of two matrices in place of a difference' \
@@ -108,76 +151,72 @@ mutant wishart-rounding-once 'Wishart' 'rounding is paid once, not for each reco
 mutant wishart-rounding-entry 'Wishart' 'rounding of one entry is paid, not of all' \
 	's/(race_wishart_rounding\(columns, budget->scale\)) \* entries/$1/' wishart_test labels_test
 mutant wishart-person 'Wishart' 'm - 1 contributions for m' \
-	's/(records = \(uint64_t\) )units_of_person\(request\)/$1(units_of_person(request) - (units_of_person(request) > 1))/' labels_test
+	's/return \(uint64_t\) account->records \* \(account->substitute \? 2 : 1\);/return (uint64_t) (account->records - (account->records > 1)) * (account->substitute ? 2 : 1);/' privacy_test labels_test greybox_test
+mutant wishart-substitute 'Wishart' 'substituting costs what adding does' \
+	's/return \(uint64_t\) account->records \* \(account->substitute \? 2 : 1\);/return account->records;/' privacy_test labels_test greybox_test
+mutant wishart-planned 'moments' 'noise is drawn as planned, whatever was paid' \
+	's/ == noise->noise && noise->noise > 0;/ > 0;/' privacy_test
 mutant moments-trace-down 'Wishart' 'the trace is rounded down when integers are coarser' \
-	's/return shift_up\(race_moments_squared\(params\), coarser\);/return race_moments_squared(params) >> coarser;/' moments_test greybox_test
+	's/return shift_up\(shape->squared, coarser\);/return shape->squared >> coarser;/' moments_test
 mutant moments-coarser-l1 'Laplace' 'rounding to coarser integers is free' \
-	's/return shift_up\(weight, coarser\) \+ \(coarser > 0 \? params->range : 0\);/return shift_up(weight, coarser);/' moments_test
+	's/return shift_up\(weight, coarser\) \+ \(coarser > 0 \? race_products_counters\(shape->columns\) : 0\);/return shift_up(weight, coarser);/' moments_test
 mutant moments-coarser-l2 'Gaussian' 'rounding to coarser integers is free' \
-	's/(return shift_up\(race_moments_squared\(params\), coarser\)) \+\s*\(coarser > 0 \? race_moments_columns\(params\) : 0\);/$1;/' moments_test
+	's/(return shift_up\(shape->squared, coarser\)) \+\s*\(coarser > 0 \? shape->columns : 0\);/$1;/' moments_test
 mutant moments-squares 'Gaussian' 'half of the square of the norm' \
 	's/return \(norm \* norm \+ 1\) \/ 2;/return (norm * norm + 1) \/ 4;/' moments_test
+mutant moments-uncut 'moments' 'vectors beyond the norm are not cut' \
+	's/\tcut_vectors\(shape, v, n\);\n//' moments_test privacy_test
+mutant moments-numbers-uncut 'moments' 'numbers beyond 1 are not cut' \
+	's/x = v\[r\] > RACE_PRODUCTS_ONE \? RACE_PRODUCTS_ONE :\s*v\[r\] < -RACE_PRODUCTS_ONE \? -RACE_PRODUCTS_ONE : v\[r\];/x = v[r];/' moments_test privacy_test
 
 ##### contingency tables
 
 mutant tables-scores-none 'tables, scores' 'no noise' \
-	's/work->scores\[k\] = race_clamped_sum\(race_noisy\(work->random,(.*?),\s*work->mechanism, work->score_noise\), 0\)/work->scores[k] = ($1)/s' greybox_tables_test 034_tables_audit
+	's/race_draw\(account, (distance\(.*?expected\)), noise\)/$1/s' privacy_test greybox_tables_test
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
-	's/(work->mechanism, work->score_noise)\)/$1 \/ 4)/' 034_tables_audit greybox_tables_test
-mutant tables-scores-once 'tables, scores' 'all scores are paid as one' \
-	's/race_select_candidates\(select\),(\s*)score_change\(select, select->unit\)\)/1,$1score_change(select, select->unit))/' greybox_tables_test
+	's/(race_draw\(account, distance\(.*?expected\), noise)\)/$1 \/ 4)/s' privacy_test greybox_tables_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
-	's/\tnoise = (take\([^;]*candidates\(select\),\s*score_change\(select, select->unit\)\);)/\tdouble before = select->allotted;\n\tnoise = $1\n\tselect->allotted = before;/' greybox_tables_test
-mutant tables-scores-substitute 'tables, scores' 'substituting costs what adding does' \
-	's/(l1 = \(unsigned __int128\) select->max_contributions \* unit) \* \(select->substitute \? 2 : 1\)/$1/' greybox_tables_test
+	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_tables_test
+mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \
+	's/(account->records \* l1) \* \(account->substitute \? 2 : 1\)/$1/' budget_test
 mutant tables-columns-none 'tables of columns' 'no noise' \
-	's/(add_noise\(work, counters, n, noise\);)/if (row[0] != row[1])\n\t\t$1/' greybox_tables_test
+	's/race_draw_all\(account, noisy, (race_grouping_sums\(grouping\)), noise/race_draw_all(account, noisy, grouping->group[0] == NULL ? 0 : $1, noise/' greybox_tables_test
 mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
-	's/(measure_table\(work, table, work->select\.one_way\[table->first\])\)/$1 \/ 4)/' greybox_tables_test
+	's/(race_draw_all\(account, noisy, race_grouping_sums\(grouping\), noise)/$1 \/ (grouping->group[0] == NULL ? 4 : 1)/' greybox_tables_test
 mutant tables-again-free 'tables of columns' 'a second draw is not paid' \
-	's/(if \(race_select_rest\(&work->select, again\)\)\n)/$1\t\tmeasure_again(work, again);\n\tif (work->select.measured == 0)\n/' greybox_tables_test
+	's/race_measure_sums\(&work->release->account, (work->release->exact, &grouping,\s*prices)/race_measure_sums((RaceAccount[]) {work->release->account}, $1/' greybox_tables_test
+mutant tables-free 'tables' 'tables are not paid' \
+	's/noise = pay_blocks\(account, exact->shape, 1, price\)/noise = pay_blocks((RaceAccount[]) {*account}, exact->shape, 1, price)/' privacy_test greybox_tables_test
+mutant tables-left 'tables' 'sums stay where they are not paid' \
+	's/memset\(noisy, 0, race_grouping_sums\(grouping\) \* sizeof\(int64_t\)\);/(void) noisy;/' privacy_test
+mutant tables-groups-beyond 'tables' 'groups beyond the last are added up elsewhere' \
+	's/return group < grouping->groups\[axis\] \? group : grouping->groups\[axis\] - 1;/return group;/' privacy_test
 mutant tables-pairs-none 'tables of pairs' 'no noise' \
-	's/(add_noise\(work, counters, n, noise\);)/if (row[0] == row[1])\n\t\t$1/' greybox_tables_test
+	's/race_draw_all\(account, noisy, (race_grouping_sums\(grouping\)), noise/race_draw_all(account, noisy, grouping->group[1] != NULL \&\& grouping->group[2] == NULL ? 0 : $1, noise/' greybox_tables_test
 mutant tables-pairs-quarter 'tables of pairs' 'a quarter of the noise' \
-	's/(measure_table\(work, &table, chosen->noise)\)/$1 \/ 4 + 1)/' greybox_tables_test
+	's/(race_draw_all\(account, noisy, race_grouping_sums\(grouping\), noise)/$1 \/ (grouping->group[1] != NULL \&\& grouping->group[2] == NULL ? 4 : 1)/' greybox_tables_test
 mutant tables-triples-none 'tables of three columns' 'no noise' \
-	's/(add_noise\(work, counters, n, noise\);)/if (row[1] < RACE_CONTINGENCY_COLUMNS)\n\t\t$1/' greybox_tables_test
-mutant tables-triples-free 'tables of three columns' 'not paid' \
-	's/\t\t(table\.noise = take\(select, .*?;)/\t\tdouble before = select->allotted;\n\n\t\t$1\n\t\tif (table.third != table.second)\n\t\t\tselect->allotted = before;/s' greybox_tables_test
-mutant tables-triples-scores 'tables of three columns, scores' 'those of pairs alone are paid' \
-	's/race_select_candidates\(select\),(\s*)score_change/pairs(select),$1score_change/' greybox_tables_test
-mutant tables-count-quarter 'tables, count' 'a quarter of the noise' \
-	's/(plan->count_noise = race_measure_count\(request, params, &plan->noise\.counter_variance, &cost\))/$1 \/ 4 + 1/' greybox_tables_test
-mutant tables-person 'tables' 'm - 1 contributions for m' \
-	's/m = \(unsigned __int128\) select->max_contributions \* unit;/m = (unsigned __int128) (select->max_contributions - (select->max_contributions > 1)) * unit;/' greybox_tables_test
-mutant tables-person-one 'tables' 'one contribution for m' \
-	's/select->max_contributions = request->max_contributions;/select->max_contributions = 1;/' greybox_tables_test
-mutant tables-substitute 'tables' 'substituting costs what adding does' \
-	's/\(select->pure \? m : m \* m\) \* \(select->substitute \? 2 : 1\)/(select->pure ? m : m * m)/' greybox_tables_test
-mutant tables-groups-exact 'tables, joined groups' 'joined by exact tables' \
-	's/const int64_t \*counter = work->result\.counters;/const int64_t *counter = (const int64_t *) work->exact->counters;/' greybox_tables_test
+	's/race_draw_all\(account, noisy, (race_grouping_sums\(grouping\)), noise/race_draw_all(account, noisy, grouping->group[2] != NULL ? 0 : $1, noise/' greybox_tables_test
 mutant tables-score-overflow 'tables, scores' 'distances of hostile counters are not clamped' \
-	's/race_clamped_sum\((sum_of_parts\(tables, work->table \+ i \* tables->parts\)),\s*-\(int64_t\) floor\(fmax\(expected, 0\) \+ 0\.5\)\)/$1 - (int64_t) floor(fmax(expected, 0) + 0.5)/' greybox_tables_test
+	's/apart = race_clamped_sum\(cell, -race_clamped_sum\(expected\[i\], 0\)\)/apart = cell - expected[i]/' privacy_test greybox_tables_test
 mutant tables-joined-overflow 'tables of pairs' 'sums of joined counters are not clamped' \
-	's/cell\[k\] = race_clamped_sum\(cell\[k\], counter\[k\]\)/cell[k] += counter[k]/' greybox_tables_test
-mutant tables-measure-columns 'tables of columns, measure' 'noise for 1, not for the unit' \
-	's/(take\(select, own, 1, table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+	's/sum\[part\] = race_clamped_sum\(sum\[part\], counter\[part\]\)/sum[part] += counter[part]/' privacy_test greybox_tables_test
 mutant tables-blocks-none 'tables of columns, blocks' 'no noise' \
-	's/\t\t\tadd_noise\(work, work->table \+ i, 1, noise\);/\t\t\t(void) noise;/' greybox_tables_test
+	's/race_draw_all\(account, noisy, (race_grouping_sums\(grouping\)), noise/race_draw_all(account, noisy, grouping->group[0] != NULL \&\& grouping->group[1] == NULL ? 0 : $1, noise/' greybox_tables_test
 mutant tables-blocks-quarter 'tables of columns, blocks' 'a quarter of the noise' \
-	's/(measure_blocks\(work, table, work->select\.one_way\[table->first\])\)/$1 \/ 4)/' greybox_tables_test
+	's/(race_draw_all\(account, noisy, race_grouping_sums\(grouping\), noise)/$1 \/ (grouping->group[0] != NULL \&\& grouping->group[1] == NULL ? 4 : 1)/' greybox_tables_test
 mutant tables-unevenness-none 'scores of blocks' 'no noise' \
-	's/score = race_noisy\(work->random, (unevenness\(table, work->table\)), work->mechanism, [^;]*;/score = $1;/' greybox_tables_test
+	's/race_draw\(account, (unevenness\(space, ordinary, together\)), noise\)/$1/' privacy_test greybox_tables_test
 mutant tables-unevenness-half 'scores of blocks' 'the terms of the other cells of a block are not paid' \
-	's/\(select->substitute \? 2 : 1\) \* 2 \* \(block - 1\)/(select->substitute ? 2 : 1) * (block - 1)/' greybox_tables_test contingency_select_test
-mutant tables-unevenness-substitute 'scores of blocks' 'substituting costs what adding does' \
-	's/\(select->substitute \? 2 : 1\) \* 2 \* \(block - 1\)/2 * (block - 1)/' greybox_tables_test contingency_select_test
+	's/race_most_product\(shape->unit, 2 \* \(\(uint64_t\) together - 1\)\)/race_most_product(shape->unit, (uint64_t) together - 1)/' privacy_test greybox_tables_test
 mutant tables-unevenness-free 'scores of blocks' 'not paid' \
-	's/\treturn amount \* \(1 - UNEVENNESS_PART\);/\tselect->allotted -= amount * UNEVENNESS_PART;\n\treturn amount;/' greybox_tables_test contingency_select_test
-mutant tables-measure-pairs 'tables of pairs, measure' 'noise for 1, not for the unit' \
-	's/(table_part\(select, &table, select->groups\) \/ parts\) \* ROUNDING, 1,\s*table_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+	's/race_pay\(account, (price, race_change_of_score\(account, race_most_product\(shape->unit, 2)/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_tables_test
 mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \
-	's/(candidates\(select\),\s*score_change\(select, )select->unit\)/${1}1)/' greybox_tables_test
+	's/race_change_of_score\(account, exact->shape->unit\)/race_change_of_score(account, 1)/' privacy_test greybox_tables_test
+mutant tables-measure-l1 'tables, measure; grids' 'noise for 1, not for the unit' \
+	's/return race_most_product\(shape->unit, blocks\);/return blocks;/' privacy_test greybox_tables_test
+mutant tables-measure-l2 'tables, measure; grids' 'noise for 1, not for the unit' \
+	's/return race_most_product\(race_most_product\(shape->unit, shape->unit\), blocks\);/return blocks;/' privacy_test greybox_tables_test
 mutant tables-measure-parts 'tables, measure' 'both parts together get more than the unit' \
 	's/parts\[0\] = \(int64_t\) tables->unit - parts\[1\]/parts[0] = (int64_t) tables->unit/' greybox_tables_test
 
@@ -193,7 +232,7 @@ mutant series-epsilon 'series' 'each value gets all of epsilon' \
 mutant series-rho 'series' 'each value gets all of rho' \
 	's/if \(each \* levels > most \* STEP\)\n\t\treturn false;\n\trace_series_cost\(&noise, levels\);\n\treturn noise\.epsilon <= allowed->epsilon;/return noise.rho <= most;/' series_test costs_test
 mutant series-cost 'series' 'the cost of one value is stated' \
-	's/i = 1; i < levels; i\+\+/i = 1; i < 1; i++/' series_test greybox_series_test
+	's/uint32_t i = 1; i < levels; i\+\+/uint32_t i = 1; i < 1; i++/' series_test greybox_series_test
 mutant series-selected 'series' 'noisy counts choose what is measured' \
 	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
 mutant series-not-divided 'series' 'releases do not know that they are values' \
@@ -212,13 +251,7 @@ mutant series-lock 'series' 'two sessions make a value at once' \
 mutant weights-largest 'weights' 'noise for weight 1, not for the largest' \
 	's/\trequest->max_contributions \*= weight_max;\n//' greybox_test 176_weights_audit
 mutant weights-digits 'weights' 'digits after the point are not hidden' \
-	's/return request->max_contributions << request->weight_bits;/return request->max_contributions;/' greybox_test 176_weights_audit
-mutant weights-tables 'weights, tables' 'digits after the point are not hidden' \
-	's/\ttables->unit <<= request->weight_bits;\n//' greybox_tables_test
-mutant weights-count 'weights, tables, count' 'digits after the point are not hidden' \
-	's/table_change\(select, UINT64_C\(1\) << select->weight_bits\)/table_change(select, 1)/' greybox_tables_test
-mutant weights-blocks 'weights, tables' 'digits after the point are not hidden in scores of blocks' \
-	's/(2 \* \(block - 1\)) \*\n\t\tselect->unit;/$1;/' greybox_tables_test
+	's/return request->max_contributions << request->weight_bits;/return request->max_contributions;/' budget_test greybox_test 176_weights_audit
 mutant weights-unclipped 'weights' 'weights above the largest count in full' \
 	's/ldexp\(Min\(weight, most\), bits\)/ldexp(weight, bits)/' weights 176_weights_audit
 mutant weights-up 'weights' 'weights are rounded beyond the largest' \
@@ -226,7 +259,7 @@ mutant weights-up 'weights' 'weights are rounded beyond the largest' \
 mutant weights-negative 'weights' 'negative weights count' \
 	's/\tif \(!\(weight > 0\)\)\n\t\treturn 0;/\tif (isnan(weight))\n\t\treturn 0;/' weights
 mutant weights-unknown 'weights' 'exact sketches do not know the largest weight' \
-	's/view->header->noise\.max_contributions != race_largest_weight\(request\)/false \&\& race_largest_weight(request)/' weights
+	's/views\[i\]\.header->noise\.max_contributions != race_largest_weight\(request\)/false \&\& race_largest_weight(request)/' weights
 
 ##### scores of releases that are calibrated
 
@@ -301,9 +334,8 @@ mutant duty-next 'duties' 'a maker needs none' \
 
 ##### what the second accountant sees
 
-mutant cost-count 'Laplace' 'the count is not in the recorded cost' \
-	's/race_cost_sum\(cost_of\(counter_sensitivity,\s*budget->counter_scale\),\s*cost_of\(count_sensitivity,\s*budget->count_scale\)\)/cost_of(counter_sensitivity, budget->counter_scale)/' \
-	038_second_accountant
+mutant cost-count 'accounts' 'the stated cost is that of the last payment' \
+	's/account->cost = fmin\(account->allowed, race_cost_sum\(account->cost, cost\)\)/account->cost = fmin(account->allowed, cost)/' budget_test 038_second_accountant
 mutant cost-order 'zCDP' 'epsilon of an order that is one more' \
 	's/(second = \(order_term\(a\) - log_delta\) \/ )a;/${1}(1 + a);/' 038_second_accountant
 mutant cost-exact 'Gaussian' 'a tail of the exact account without its shift' \

@@ -118,7 +118,7 @@ my $test = text('test/unit/costs_test.c');
 my @functions;
 for my $header (map { "src/$_.h" } qw(privacy/account privacy/budget privacy/cost privacy/look privacy/measure privacy/noise
 		privacy/payment privacy/release_request privacy/score privacy/series privacy/shares privacy/threshold privacy/wishart
-		choice/choose_bounds choice/choose_tables choice/plan choice/release_kind choice/select_tables)) {
+		choice/choose_tables choice/choose_bounds choice/choose_categories choice/plan choice/release_kind choice/select_tables)) {
 	my $code = code(text($header));
 	while ($code =~ /^(?:extern|static inline) [^;{]*?\b(race_\w+)\(([^;{]*)\)[;{\s]/mg) {
 		my ($name, $arguments) = ($1, $2);

@@ -7,7 +7,7 @@
 #	loss = sum of (1 - 2 X) / (2 variance),
 #
 # and delta is the mean of max(1 - e^(epsilon - loss), 0).  Here it is added up over all
-# outcomes but those of a probability below 1e-30.  No formula of src/privacy/noise.c is used:
+# outcomes but those of a probability below 1e-30.  No formula of src/privacy is used:
 # neither zCDP, nor that of the Gaussian mechanism.  The other direction is the same, since noise is symmetric.
 #
 # It uses no random numbers, so that there are no false alarms.  The control is a release with less noise.

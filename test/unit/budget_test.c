@@ -283,9 +283,11 @@ test_share(void)
 	RaceRequest request = {.epsilon = 1, .delta = 1e-6, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
 	RaceAccount account;
 
-	race_account_open_share(&account, NULL, &request, 11, 13);
-	ok(race_pay(&account, 1, change_by(1)) == 11 && race_pay(&account, 1, change_by(1)) == 13 &&
-	   race_pay(&account, 1, change_by(1)) == 0 && race_pay(&account, 1, change_by(1)) == 0, "a share pays twice, and no more");
+	race_account_open_share(&account, NULL, &request, 11, 13, 4);
+	ok(race_pay(&account, 1, change_by(2)) == 0 && race_pay(&account, 1, change_by(1)) == 11 &&
+	   race_pay(&account, 1, change_by(5)) == 0 && race_pay(&account, 1, change_by(4)) == 13 &&
+	   race_pay(&account, 1, change_by(1)) == 0 && race_pay(&account, 1, change_by(1)) == 0,
+	   "a share pays twice, for no more than was planned, and no more often");
 }
 
 /* 256 S / t <= epsilon / 50, by the smallest t; and the rest is at most 49 / 50, nearly that */

@@ -304,7 +304,7 @@ pay_products(RaceAccount *account, const RaceExact *exact, double price)
 {
 	RaceProductsNoise noise = {0};
 
-	return paid_shape->columns > 0 && ASK(race_plan_products, account, paid_shape, price, 0, &noise) &&
+	return paid_shape->columns > 0 && ASK(race_plan_products, account, paid_shape, price, &noise) &&
 		ASK(race_measure_products, account, exact, price, &noise, false, NULL, NULL) ? noise.noise : 0;
 }
 
@@ -383,7 +383,7 @@ try_payments(double epsilon, double delta)
 		ASK(race_account_open, &account, NULL, &request, squares[i / 4]);
 		check(!valid || costs(race_account_allowed(&account), fmax(epsilon, race_gaussian_allowed(epsilon, delta))), "allowance");
 		try_account(account, valid);
-		ASK(race_account_open_share, &account, NULL, &request, 7, 9);
+		ASK(race_account_open_share, &account, NULL, &request, 7, 9, 1);
 		check(race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 7 &&
 			  race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 9 &&
 			  race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) == 0, "a share is drawn twice");
@@ -456,7 +456,7 @@ try_joint(const RaceRequest *request, double squared)
 			check(threshold.mechanism == RACE_MECHANISM_GAUSSIAN && threshold.noise >= 1 && threshold.least >= 1 &&
 				  threshold.reach == 0 && isfinite(threshold.rho), "threshold");
 	check(costs(race_account_cost(&account), race_account_allowed(&account)), "choices cost more");
-	ASK(race_account_open_share, &account, NULL, request, 1, 1);
+	ASK(race_account_open_share, &account, NULL, request, 1, 1, 1);
 	check(race_account_allowed(&account) == 0, "a share buys more");
 }
 
@@ -608,9 +608,9 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 		free(select);
 		return;
 	}
-	ASK(race_plan_open, request, params, &account, &plan);
+	ASK(race_plan_open, race_release_kind(params), request, params, &account, &plan);
 	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
-	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, request, params, &plan))
+	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, race_release_kind(params), request, params, &plan))
 		return;
 	check(costs(plan.noise.epsilon, epsilon), "blocks cost more");
 	account.cost = race_account_allowed(&account);
@@ -637,7 +637,6 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	try_kind(params, &request, epsilon);
 	if (delta > 0 && !race_summary_kind(params)->selected)
 		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
-	(void) ASK(race_look_change, &request, params);
 	(void) ASK(race_request_exact, &request);
 	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request), "records of a person");
 }
