@@ -6,7 +6,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-
 #include "catalog/pg_proc.h"
 #include "fmgr.h"
 #include "utils/syscache.h"

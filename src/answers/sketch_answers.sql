@@ -65,7 +65,7 @@ CREATE FUNCTION _racepriv._race_points(sketch race_sketch) RETURNS SETOF race_po
 COMMENT ON FUNCTION _racepriv._race_points(race_sketch) IS 'race_points of a sketch';
 
 CREATE FUNCTION _racepriv._race_typicality(sketch race_sketch, q "any") RETURNS race_typicality_result
-	AS 'MODULE_PATHNAME', 'race_typicality_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+	AS 'MODULE_PATHNAME', 'race_typicality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION _racepriv._race_typicality(race_sketch, "any") IS 'race_typicality of a sketch';
 
 CREATE FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
@@ -73,5 +73,5 @@ CREATE FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) RETURNS 
 COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS 'race_merge_disjoint of two sketches';
 
 CREATE FUNCTION _racepriv._race_distance(a race_sketch, b race_sketch) RETURNS race_distance_result
-	AS 'MODULE_PATHNAME', 'race_distance_sql' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'race_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION _racepriv._race_distance(race_sketch, race_sketch) IS 'race_distance of two sketches';

@@ -281,7 +281,7 @@ mutant choice-tail 'choice of categories' 'noise that goes on beyond the thresho
 mutant choice-delta 'choice of categories' 'delta for one category' \
 	's/delta = delta \/ \(double\) categories \*/delta = delta */' choice_test
 mutant choice-gaussian-delta 'choice of categories, Gaussian' 'delta for one category' \
-	's/tail = delta \/ 2 \/ \(double\) categories \*/tail = delta \/ 2 */' choice_test
+	's/tail = delta \/ \(double\) categories \*/tail = delta */' choice_test
 mutant choice-gaussian-twice 'choice of categories, Gaussian' 'all of delta for the noise' \
 	's/variance_of_numbers\(epsilon, delta \/ 2, categories,/variance_of_numbers(epsilon, delta, categories,/' choice_test
 mutant choice-gaussian-loss 'choice of categories, Gaussian' 'the loss of one number' \
@@ -299,9 +299,11 @@ mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
 mutant choice-shares 'choice of categories' 'each of several choices gets the part of all' \
 	's/race_down\(request->epsilon \* share\) \/ SHARES \/ choices/race_down(request->epsilon * share) \/ SHARES/' choice_test
 mutant choice-joint 'choice of categories, Gaussian' 'tables get all of the account that choices share' \
-	's/account\.allowed = race_down\(account\.allowed - cost_of_choices\(request, account\.added\)\);/(void) cost_of_choices;/' 038_second_accountant
-mutant choice-joint-delta 'choice of categories, Gaussian' 'joint: delta for one category' \
-	's/plan->delta \/ \(double\) request->numbers \*/plan->delta */' choice_test
+	's/race_down\(account\.allowed - race_rho_of_draw\(request->chosen_squared, request->chosen_variance - account\.added\)\)/account.allowed/' costs_test 038_second_accountant
+mutant choice-joint-delta 'choice of categories, Gaussian' 'joint: each of several choices gets all of delta' \
+	's/race_down\(tables\.delta \/ request->choices\)/tables.delta/' choice_test
+mutant choice-joint-price 'choice of categories, Gaussian' 'joint: one of several choices is paid' \
+	's/\(unsigned __int128\) choices \* categories/categories/' choice_test
 mutant choice-summed 'choice of categories' 'a number of further records has no noise' \
 	's/for \(uint64_t i = 1; i < summed; i\+\+\)/for (uint64_t i = 2; i < summed; i++)/' choice_test
 mutant choice-further 'choice of categories' 'further records without numbers of their own' \
@@ -311,14 +313,10 @@ mutant choice-spread 'choice of categories' 'all rows of a person, where differe
 
 ##### bounds by noisy counts
 
-mutant bounds-noise-none 'bounds by noisy counts' 'no noise' \
-	's/counters\[k\] = race_noisy\(random, counters\[k\], RACE_MECHANISM_LAPLACE, scale\);/;/' choice_test
-mutant bounds-readings 'bounds by noisy counts' 'each reading costs all of epsilon' \
-	's/race_down\(epsilon \* stage_part\[i\]\) \/ STAGE_PARTS/epsilon/' choice_test
+mutant bounds-epsilon 'bounds by noisy counts' 'noise of twice the epsilon' \
+	's/plan->noise\.epsilon = terms->kept\.epsilon;/plan->noise.epsilon = 2 * terms->kept.epsilon;/' 174_choice_audit
 mutant bounds-numbers 'bounds by noisy counts' 'one number a person' \
-	's/(race_choice_budget\(race_down\(epsilon \* stage_part\[i\]\) \/ STAGE_PARTS, 1, )numbers/${1}1/' choice_test
-mutant bounds-half 'bounds by noisy counts' 'half the noise' \
-	's/bounds->scale\[i\] = budget\.scale;/bounds->scale[i] = budget.scale \/ 2;/' choice_test 174_choice_audit
+	's/plan->noise\.max_contributions = plan->dataset->max_contributions;/plan->noise.max_contributions = 1;/' 174_choice_audit
 
 ##### halves
 

@@ -138,8 +138,8 @@ sub reached {
 	sql(<<"END");
 CREATE TABLE far$persons AS SELECT i AS person, CASE WHEN i <= $persons THEN 2.0 ^ 40 ELSE i % 10 END AS x
 FROM generate_series(1, 150) i;
-INSERT INTO far$persons SELECT f.* FROM far$persons f;
-CALL race_protect('far$persons', epsilon_limit => 100000, unit_column => 'person');
+INSERT INTO far$persons SELECT f.* FROM far$persons f, generate_series(1, 2);
+CALL race_protect('far$persons', epsilon_limit => 100000, unit_column => 'person', max_contributions => 2);
 DO \$\$
 BEGIN
 	FOR i IN 1 .. @{[SEARCHES]} LOOP
