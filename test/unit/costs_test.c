@@ -356,6 +356,7 @@ try_account(RaceAccount account, bool valid)
 			check(noise <= RACE_MAX_SCALE && race_account_variance(&account, noise > 0 ? noise : 1) >= 0, "noise");
 			check(noise == 0 || prices[i] > 0, "noise for no price");
 			check(race_account_left(&account) <= left, "more is left after a payment");
+			check(noise == 0 || prices[i] < all * 1e-9 || race_account_left(&account) < left, "a payment is not taken off");
 			check(costs(race_account_cost(&account), all), "payments cost more");
 			left = race_account_left(&account);
 		}
@@ -544,9 +545,11 @@ check_plan(const RacePlan *plan, double epsilon, double delta)
 static void
 try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 {
-	RacePlan	plan = {.selection = race_largest_selection(request, params)};
+	const RaceReleaseKind *kind = race_release_kind(params);
 	RaceAccount account;
+	RacePlan	plan;
 
+	ASK(race_plan_start, request, race_largest_selection(request, params), RACE_STATUS_PRIVATE, &plan);
 	if (race_summary_kind(params)->selected)
 	{
 		RaceSelectArrays arrays;
@@ -561,13 +564,17 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 		free(select);
 		return;
 	}
-	ASK(race_plan_open, request, params, &account, &plan);
+	ASK(race_plan_open, kind, request, params, &account, &plan);
+	check(ASK(race_count_share, request, params) >= 8, "share of the count");
 	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
-	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, request, params, &plan))
+	check(ASK(race_kind_noise, kind, request, params, plan.selection) >= 0, "noise of a kind");
+	(void) ASK(race_plan_kind, kind, request, params, plan.selection, &plan);
+	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, kind, request, params, &plan))
 		return;
 	check(costs(plan.noise.epsilon, epsilon), "blocks cost more");
 	account.cost = race_account_allowed(&account);
 	ASK(race_plan_state, request, &account, 1, &plan);
+	ASK(race_plan_state_series, request, &plan);
 	check(costs(plan.noise.epsilon, epsilon) && isfinite(plan.noise.rho), "a plan states more");
 }
 
@@ -590,7 +597,6 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	try_kind(params, &request, epsilon);
 	if (delta > 0 && !race_summary_kind(params)->selected)
 		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
-	(void) ASK(race_look_change, &request, params);
 	(void) ASK(race_request_exact, &request);
 	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request), "records of a person");
 }
