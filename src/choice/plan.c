@@ -20,8 +20,9 @@
 #include "hash/sampling_variance.h"
 #include "choice/plan.h"
 
-uint32_t
-race_kept_blocks(const RaceParams *params, RaceSelection selection)
+/* How many blocks of exact counters are kept: rows, levels of a grid or tables */
+static uint32_t
+kept_blocks(const RaceParams *params, RaceSelection selection)
 {
 	const RaceSummaryKind *kind = race_summary_kind(params);
 
@@ -32,7 +33,7 @@ race_kept_blocks(const RaceParams *params, RaceSelection selection)
 uint64_t
 race_kept_squared(const RaceParams *params, RaceSelection selection)
 {
-	return race_record_unit(params) * race_record_unit(params) * race_kept_blocks(params, selection);
+	return race_record_unit(params) * race_record_unit(params) * kept_blocks(params, selection);
 }
 
 void

@@ -65,9 +65,6 @@ extern uint32_t race_count_share(const RaceRequest *request, const RaceParams *p
  */
 extern uint64_t race_look_change(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params);
 
-/* Return how many blocks of exact counters are kept: rows, levels of a grid or tables. */
-extern uint32_t race_kept_blocks(const RaceParams *params, RaceSelection selection);
-
 /* Return what a record adds to the blocks that are kept, in L2 squared. */
 extern uint64_t race_kept_squared(const RaceParams *params, RaceSelection selection);
 
