@@ -20,9 +20,8 @@
 #include "hash/sampling_variance.h"
 #include "choice/plan.h"
 
-/* How many blocks of exact counters are kept: rows, levels of a grid or tables */
-static uint32_t
-kept_blocks(const RaceParams *params, RaceSelection selection)
+uint32_t
+race_kept_blocks(const RaceParams *params, RaceSelection selection)
 {
 	const RaceSummaryKind *kind = race_summary_kind(params);
 
@@ -33,7 +32,7 @@ kept_blocks(const RaceParams *params, RaceSelection selection)
 uint64_t
 race_kept_squared(const RaceParams *params, RaceSelection selection)
 {
-	return race_record_unit(params) * race_record_unit(params) * kept_blocks(params, selection);
+	return race_record_unit(params) * race_record_unit(params) * race_kept_blocks(params, selection);
 }
 
 void
@@ -47,9 +46,8 @@ race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus 
 	plan->noise.releases = 1;
 }
 
-/* What a record changes, in L1, of what a release looks at before it chooses what it keeps; 0 if it does not look */
-static uint64_t
-look_change(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params)
+uint64_t
+race_look_change(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params)
 {
 	return request->rows > 0 || request->delta > 0 || kind->look_change == NULL ? 0 : kind->look_change(params);
 }
@@ -92,7 +90,7 @@ race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const Ra
 
 	/* the draw that costs most, if each took all that is allowed in proportion to its share */
 	race_account_open(account, NULL, request, share * fmin(largest_squared(request, params) / (share - 1), 1));
-	if (look_change(kind, request, params) > 0)
+	if (race_look_change(kind, request, params) > 0)
 		plan->look_price = race_account_allowed(account) / kind->look_share[params->dims > 1];
 	plan->count_price = (race_account_allowed(account) - plan->look_price) / share;
 }

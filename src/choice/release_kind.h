@@ -53,8 +53,20 @@ extern void race_plan_start(const RaceRequest *request, RaceSelection selection,
 extern void race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
 						   RaceAccount *account, RacePlan *plan);
 
-/* Return the part of the budget that the number of records gets, as its reciprocal: of other summaries than rows, the sum of some counters is a count, too. */
+/*
+ * Return the part of the budget that the number of records gets, as its reciprocal.  Of other summaries than
+ * rows, the sum of some counters is a count, too.
+ */
 extern uint32_t race_count_share(const RaceRequest *request, const RaceParams *params);
+
+/*
+ * Return what a record changes, in L1, of what a release looks at before it chooses what it keeps; 0 if
+ * it does not look.
+ */
+extern uint64_t race_look_change(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params);
+
+/* Return how many blocks of exact counters are kept: rows, levels of a grid or tables. */
+extern uint32_t race_kept_blocks(const RaceParams *params, RaceSelection selection);
 
 /* Return what a record adds to the blocks that are kept, in L2 squared. */
 extern uint64_t race_kept_squared(const RaceParams *params, RaceSelection selection);

@@ -6,6 +6,7 @@
  */
 #include "privacy/count.h"
 #include "privacy/exact_fields.h"
+#include "privacy/machine.h"
 
 #define INLINE	static inline __attribute__((always_inline))
 
@@ -21,16 +22,53 @@ within(uint32_t counter, uint32_t range)
 	return counter < range ? counter : range - 1;
 }
 
+#ifdef RACE_HAVE_X86
+
+#include <immintrin.h>
+
+/* Return the largest bucket of n records in some rows, of which there are whole vectors. */
+__attribute__((target("avx2")))
+static uint32_t
+largest_bucket(const uint32_t *buckets, size_t n, uint32_t rows)
+{
+	__m256i		largest = _mm256_setzero_si256();
+	uint32_t	lanes[ROWS_TOGETHER];
+
+	for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
+		for (uint32_t r = 0; r < rows; r += ROWS_TOGETHER)
+			largest = _mm256_max_epu32(largest, _mm256_loadu_si256((const __m256i *) (buckets + r)));
+	_mm256_storeu_si256((__m256i *) lanes, largest);
+	for (int i = 1; i < ROWS_TOGETHER; i++)
+		lanes[0] = lanes[i] > lanes[0] ? lanes[i] : lanes[0];
+	return lanes[0];
+}
+
+static bool
+has_vectors(void)
+{
+	static int	has = -1;
+
+	if (has < 0)
+		has = __builtin_cpu_supports("avx2") != 0;
+	return has == 1;
+}
+
+#else
+#define largest_bucket(buckets, n, rows)	UINT32_MAX
+#define has_vectors()	false
+#endif
+
+/* Count in some rows, where a bucket may be beyond the range or was seen not to be. */
 INLINE void
 bump_rows(RaceCounterArray array, size_t from, const uint32_t *buckets, size_t n, int rows, uint32_t range,
-		  int64_t weight)
+		  int64_t weight, bool beyond)
 {
 	RACE_FOR_WIDTH(array.width,
 				   type *c = (type *) array.counters + from;
 
 				   for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
 					   _Pragma("GCC unroll 8") for (int k = 0; k < rows; k++)
-						   c[(size_t) k * range + within(buckets[k], range)] += (type) weight;
+						   c[(size_t) k * range + (beyond ? within(buckets[k], range) : buckets[k])] += (type) weight;
 		)
 }
 
@@ -38,12 +76,17 @@ void
 race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n, uint32_t rows, uint32_t range,
 				int64_t weight)
 {
+	uint32_t	together = rows - rows % ROWS_TOGETHER;
+	bool		beyond = !has_vectors() || largest_bucket(buckets, n, together) >= range;
 	uint32_t	r = 0;
 
-	for (; r + ROWS_TOGETHER <= rows; r += ROWS_TOGETHER)
-		bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight);
+	for (; r < together; r += ROWS_TOGETHER)
+		if (beyond)
+			bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight, true);
+		else
+			bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight, false);
 	for (; r < rows; r++)
-		bump_rows(counters, (size_t) r * range, buckets + r, n, 1, range, weight);
+		bump_rows(counters, (size_t) r * range, buckets + r, n, 1, range, weight, true);
 }
 
 void
@@ -86,27 +129,34 @@ race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t blo
 {
 	size_t		begin = race_block_begin(shape, block);
 	uint32_t	cells = (uint32_t) (race_block_length(shape, block) / parts);
+	int64_t		whole = weight * (int64_t) shape->unit;
 
-	for (size_t i = 0; i < n; i++, part += parts)
-	{
-		size_t		at = begin + (size_t) within(cell[i], cells) * parts;
+	RACE_FOR_WIDTH(counters.width,
+				   type *c = (type *) counters.counters + begin;
 
-		if (!add_up_to(part, (int) parts, shape->unit))
-			race_counters_add(counters.counters, counters.width, at, weight * (int64_t) shape->unit);
-		else
-			for (uint32_t k = 0; k < parts; k++)
-				race_counters_add(counters.counters, counters.width, at + k, weight * part[k]);
-	}
+				   for (size_t i = 0; i < n; i++, part += parts)
+				   {
+					   type *at = c + (size_t) within(cell[i], cells) * parts;
+
+					   /* one part gets the unit in any case */
+					   if (parts == 1 || !add_up_to(part, (int) parts, shape->unit))
+						   at[0] += (type) whole;
+					   else
+						   for (uint32_t k = 0; k < parts; k++)
+							   at[k] += (type) (weight * part[k]);
+				   }
+		)
 }
 
-/* Are n numbers multiples of what so many halvings of a grid divide them by? */
+/* Are n numbers, none of them negative, multiples of what so many halvings of a grid divide them by? */
 static bool
 are_multiples(const int64_t *numbers, int n, uint32_t halvings, uint32_t dims)
 {
+	int64_t		any = 0;
+
 	for (int i = 0; i < n; i++)
-		if (numbers[i] % (INT64_C(1) << halvings * dims) != 0)
-			return false;
-	return true;
+		any |= numbers[i];
+	return (any & ((INT64_C(1) << halvings * dims) - 1)) == 0;
 }
 
 /* Is each of n numbers between 0 and another one? */
@@ -119,6 +169,19 @@ are_between(const int64_t *numbers, const int64_t *most, int n)
 	return true;
 }
 
+/* Add shares of n nodes, `weight` times; without a part of them. */
+static void
+add_shares(RaceCounterArray counters, const uint32_t *node, uint32_t nodes, const int64_t *share, const int64_t *without,
+		   int n, int64_t weight)
+{
+	RACE_FOR_WIDTH(counters.width,
+				   type *c = counters.counters;
+
+				   for (int i = 0; i < n; i++)
+					   c[within(node[i], nodes)] += (type) (weight * (share[i] - (without == NULL ? 0 : without[i])));
+		)
+}
+
 void
 race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share, const int64_t *up, int n,
 				 int64_t weight, RaceCounterArray lower, RaceCounterArray upper)
@@ -129,12 +192,7 @@ race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *sh
 	if (!add_up_to(share, n, shape->unit) || !are_multiples(share, n, shape->halvings, dims) ||
 		(up != NULL && (!are_between(up, share, n) || !are_multiples(up, n, shape->half_halvings, dims))))
 		return;
-	for (int i = 0; i < n; i++)
-	{
-		uint32_t	at = within(node[i], nodes);
-
-		race_counters_add(lower.counters, lower.width, at, weight * (share[i] - (up == NULL ? 0 : up[i])));
-		if (up != NULL)
-			race_counters_add(upper.counters, upper.width, at, weight * up[i]);
-	}
+	add_shares(lower, node, nodes, share, up, n, weight);
+	if (up != NULL)
+		add_shares(upper, node, nodes, up, NULL, n, weight);
 }

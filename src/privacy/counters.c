@@ -161,14 +161,6 @@ race_counters_limit(int width)
 	return (INT64_C(1) << (8 * width - 1)) - 1;
 }
 
-void
-race_counters_add(void *counters, int width, size_t i, int64_t delta)
-{
-	int64_t		value = race_counters_get(counters, width, i) + delta;
-
-	race_counters_store(counters, width, i, 1, &value);
-}
-
 int64_t
 race_clamped_sum(int64_t a, int64_t b)
 {

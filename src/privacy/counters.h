@@ -65,9 +65,8 @@ extern void race_counters_store(void *counters, int width,
 extern void race_counters_convert(const void *from, int from_width,
 								  void *to, int to_width, size_t n);
 
-/* Get one counter; add to one, which stays within its width. */
+/* Get one counter. */
 extern int64_t race_counters_get(const void *counters, int width, size_t i);
-extern void race_counters_add(void *counters, int width, size_t i, int64_t delta);
 
 /*
  * Return the sum over rows from ... to - 1 of counter buckets[row] of each row of `range` counters, as

@@ -92,28 +92,38 @@ race_products_least_coarse(const RaceShape *shape)
 	return coarser;
 }
 
+/* Records whose numbers are looked at together, a loop of fixed length; so many divide RACE_PRODUCTS_TOGETHER */
+#define STEP	48
+
+/* Cut some numbers to ONE, and add their squares and, or not, absolute values to sums. */
+static void
+cut_column(int16_t *restrict v, uint64_t *restrict squares, uint32_t *restrict absolute, bool add_absolute)
+{
+	for (int r = 0; r < STEP; r++)
+		v[r] = v[r] > RACE_PRODUCTS_ONE ? RACE_PRODUCTS_ONE : v[r] < -RACE_PRODUCTS_ONE ? -RACE_PRODUCTS_ONE : v[r];
+	for (int r = 0; r < STEP; r++)
+		squares[r] += (uint32_t) ((int32_t) v[r] * v[r]);
+	for (int r = 0; add_absolute && r < STEP; r++)
+		absolute[r] += (uint32_t) (v[r] < 0 ? -v[r] : v[r]);
+}
+
 /*
- * Cut numbers to ONE, and set the squares of the norms of n vectors, times 2.  Squares of so many
- * numbers, and of the sum of as many absolute values, are below 2^47.
+ * Cut numbers to ONE, and set the squares of the norms of n vectors, times 2; n is rounded up to whole steps.  Squares of
+ * so many numbers, and of the sum of as many absolute values, are below 2^47.
  */
 static void
 cut_numbers(const RaceShape *shape, int16_t *v, size_t n, uint64_t *norms)
 {
-	uint64_t	absolute[RACE_PRODUCTS_TOGETHER] = {0};
+	for (size_t from = 0; from < n; from += STEP)
+	{
+		uint32_t	absolute[STEP] = {0};
 
-	memset(norms, 0, n * sizeof(uint64_t));
-	for (uint32_t i = 0; i < shape->columns; i++, v += RACE_PRODUCTS_TOGETHER)
-		for (size_t r = 0; r < n; r++)
-		{
-			int32_t		x = v[r] > RACE_PRODUCTS_ONE ? RACE_PRODUCTS_ONE :
-				v[r] < -RACE_PRODUCTS_ONE ? -RACE_PRODUCTS_ONE : v[r];
-
-			v[r] = (int16_t) x;
-			norms[r] += (uint64_t) (uint32_t) (x * x);
-			absolute[r] += (uint64_t) (uint32_t) (x < 0 ? -x : x);
-		}
-	for (size_t r = 0; r < n; r++)
-		norms[r] = shape->absolute ? norms[r] + absolute[r] * absolute[r] : 2 * norms[r];
+		memset(norms + from, 0, STEP * sizeof(uint64_t));
+		for (uint32_t i = 0; i < shape->columns; i++)
+			cut_column(v + (size_t) i * RACE_PRODUCTS_TOGETHER + from, norms + from, absolute, shape->absolute);
+		for (int r = 0; r < STEP; r++)
+			norms[from + r] = shape->absolute ? norms[from + r] + (uint64_t) absolute[r] * absolute[r] : 2 * norms[from + r];
+	}
 }
 
 /* Take a unit off each number of a vector that is not 0. */
@@ -285,8 +295,8 @@ add_triangle(const int16_t *v, uint32_t columns, size_t n, int64_t weight, Tile 
 void
 race_count_products(const RaceShape *shape, int16_t *v, size_t n, int64_t weight, bool vectors, int64_t *counters)
 {
-	cut_vectors(shape, v, n);
 	for (uint32_t i = 0; i < shape->columns && n < RACE_PRODUCTS_TOGETHER; i++)
 		memset(v + (size_t) i * RACE_PRODUCTS_TOGETHER + n, 0, (RACE_PRODUCTS_TOGETHER - n) * sizeof(int16_t));
+	cut_vectors(shape, v, n);
 	add_triangle(v, shape->columns, n, weight, vectors ? tile_avx2 : tile_portable, counters);
 }

@@ -20,9 +20,9 @@ mutant look-spread-none 'look at cells, spread' 'no noise' \
 mutant look-spread-quarter 'look at cells, spread' 'a quarter of the noise' \
 	's/(race_draw\(account, details\.spread, noise)\)/$1 \/ 4)/' privacy_test greybox_test 033_look_audit
 mutant look-free 'look at rows' 'not taken off' \
-	's/race_pay\(account, (price, race_change_of_score\(account, race_norms_change\(shape\)\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_test
+	's/race_pay\(account, (price, race_change_of_score\(account, race_norms_change\(shape\)\)\))/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_test
 mutant look-cells-free 'look at cells' 'not taken off' \
-	's/race_pay\(account, (price, race_change_of_score\(account, race_details_change\(exact->shape\)\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_test
+	's/race_pay\(account, (price, race_change_of_score\(account, race_details_change\(exact->shape\)\)\))/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_test
 mutant look-rows-change 'look at rows' 'a record changes one row' \
 	's/shape->blocks > 1 \? shape->blocks : 0/shape->blocks > 1 ? 1 : 0/' privacy_test greybox_test
 mutant look-weight-1 'look at cells' 'a weight of 60 for 61' \
@@ -47,7 +47,7 @@ mutant account-more 'accounts' 'a price above what is left is paid' \
 mutant account-epsilon 'accounts' 'what costs more than its price is paid' \
 	's/ \|\| !\(cost <= price\)//' budget_test
 mutant account-copied 'accounts' 'each block is paid from a copy' \
-	's/(return race_pay\()account(, price, race_change_of_counters\(account, race_blocks_l1\(shape, blocks\))/$1(RaceAccount[]) {*account}$2/' privacy_test
+	's/(return race_pay\()account(, price, race_change_of_counters\(account, race_blocks_l1\(shape, blocks\))/$1(RaceAccount[]) {*account}$2/' costs_test privacy_test
 
 ##### what a record adds
 
@@ -176,7 +176,7 @@ mutant tables-scores-none 'tables, scores' 'no noise' \
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
 	's/(race_draw\(account, distance\(.*?expected\), noise)\)/$1 \/ 4)/s' privacy_test greybox_tables_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
-	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_tables_test
+	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
 mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \
 	's/(account->records \* l1) \* \(account->substitute \? 2 : 1\)/$1/' budget_test
 mutant tables-columns-none 'tables of columns' 'no noise' \
@@ -186,7 +186,7 @@ mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
 mutant tables-again-free 'tables of columns' 'a second draw is not paid' \
 	's/race_measure_sums\(&work->release->account, (work->release->exact, &grouping,\s*prices)/race_measure_sums((RaceAccount[]) {work->release->account}, $1/' greybox_tables_test
 mutant tables-free 'tables' 'tables are not paid' \
-	's/noise = pay_blocks\(account, exact->shape, 1, price\)/noise = pay_blocks((RaceAccount[]) {*account}, exact->shape, 1, price)/' privacy_test greybox_tables_test
+	's/noise = pay_blocks\(account, exact->shape, 1, price\)/noise = pay_blocks((RaceAccount[]) {*account}, exact->shape, 1, price)/' costs_test privacy_test greybox_tables_test
 mutant tables-left 'tables' 'sums stay where they are not paid' \
 	's/memset\(noisy, 0, race_grouping_sums\(grouping\) \* sizeof\(int64_t\)\);/(void) noisy;/' privacy_test
 mutant tables-groups-beyond 'tables' 'groups beyond the last are added up elsewhere' \
@@ -210,7 +210,7 @@ mutant tables-unevenness-none 'scores of blocks' 'no noise' \
 mutant tables-unevenness-half 'scores of blocks' 'the terms of the other cells of a block are not paid' \
 	's/race_most_product\(shape->unit, 2 \* \(\(uint64_t\) together - 1\)\)/race_most_product(shape->unit, (uint64_t) together - 1)/' privacy_test greybox_tables_test
 mutant tables-unevenness-free 'scores of blocks' 'not paid' \
-	's/race_pay\(account, (price, race_change_of_score\(account, race_most_product\(shape->unit, 2)/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_tables_test
+	's/race_pay\(account, (price, race_change_of_score\(account, race_most_product\(shape->unit, 2)/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
 mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \
 	's/race_change_of_score\(account, exact->shape->unit\)/race_change_of_score(account, 1)/' privacy_test greybox_tables_test
 mutant tables-measure-l1 'tables, measure; grids' 'noise for 1, not for the unit' \
@@ -353,3 +353,30 @@ mutant ledger-unchecked 'ledger' 'tables that contradict each other are used' \
 	's/, _racepriv\._race_check_invariants\(\)//' 135_restores
 mutant ledger-values 'ledger' 'values of a series are not counted' \
 	's/\n\t\tcount_value\(run\);//' 135_restores
+
+##### calls of src/privacy
+
+mutant call-account-forgets 'accounts' 'a price is not taken off' \
+	's/account->allotted = fmin\(account->allowed, race_up\(account->allotted \+ price\)\)/account->allotted += 0 * price/' privacy_test
+mutant call-account-more 'accounts' 'a price may be more than is left' \
+	's/return left < price \? left : price;/return price;/' privacy_test
+mutant call-share-thrice 'accounts' 'a noise share pays thrice' \
+	's/account->drawn > 1 \|\|/account->drawn > 2 ||/' privacy_test
+mutant call-wraps 'accounts' 'the square of a large unit wraps around' \
+	's/race_most_product\(race_most_product\(shape->unit, shape->unit\), blocks\)/shape->unit * shape->unit * blocks/' privacy_test
+mutant call-parts 'counting' 'parts of a cell are not added up' \
+	's/parts == 1 \|\| !add_up_to\(part, \(int\) parts, shape->unit\)/parts == 1/' privacy_test
+mutant call-shares 'counting' 'shares of nodes are not added up' \
+	's/if \(!add_up_to\(share, n, shape->unit\) \|\|/if (/' privacy_test
+mutant call-norm 'counting' 'vectors are not cut to the norm' \
+	's/\tcut_vectors\(shape, v, n\);\n//' privacy_test
+mutant call-levels 'measuring' 'two levels cost as one' \
+	's/pay_blocks\(account, exact->shape, \(uint32_t\) levels, price\)/pay_blocks(account, exact->shape, 1, price)/' privacy_test
+mutant call-unevenness 'scores' 'a block of cells changes its score by half' \
+	's/race_most_product\(shape->unit, 2 \* \(\(uint64_t\) together - 1\)\)/race_most_product(shape->unit, (uint64_t) together - 1)/' privacy_test
+mutant call-sums-left 'measuring' 'exact sums are left where they cannot be paid' \
+	's/\t\telse\n\t\t\tmemset\(noisy, 0, race_grouping_sums\(grouping\) \* sizeof\(int64_t\)\);\n//' privacy_test
+mutant call-nodes-left 'looks' 'exact nodes are left in the space of a look' \
+	's/\tmemset\(space, 0, 2 \* race_nodes_count\(&exact->shape->nodes\) \* sizeof\(int64_t\)\);\n//' privacy_test
+mutant call-grouping 'measuring' 'a grouping that has no group is taken' \
+	's/grouping->groups\[axis\] < 1 \|\| //' privacy_test

@@ -547,7 +547,7 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 			abort();
 		note_measured(kind, &plan[table]);
 	}
-	met.same &= tape.same && tape.next == tape.n && memcmp(&plan[0], &plan[1], sizeof(RacePlan)) == 0 &&
+	met.same &= tape.same && tape.next == tape.n && same_plans(&plan[0], &plan[1]) &&
 		memcmp(kind->out[0], kind->out[1], kind->bytes) == 0;
 	if (!setting->share)
 		look_at_draws(kind, &sides, &plan[1].selection.tables->tables);

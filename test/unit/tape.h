@@ -6,6 +6,7 @@
 #ifndef RACE_TEST_TAPE_H
 #define RACE_TEST_TAPE_H
 
+#include "choice/plan.h"
 #include "privacy/counters.h"
 #include "privacy/noise.h"
 #include "privacy/sampler.h"
@@ -50,6 +51,19 @@ start_table(int table)
 		tape.n = 0;
 		tape.same = true;
 	}
+}
+
+/* Are two plans the same, whatever is between their fields? */
+static inline bool
+same_plans(const RacePlan *a, const RacePlan *b)
+{
+	return a->selection.rows == b->selection.rows && a->selection.grid.halvings == b->selection.grid.halvings &&
+		a->selection.grid.levels == b->selection.grid.levels && a->selection.tables == b->selection.tables &&
+		a->count_price == b->count_price && a->look_price == b->look_price &&
+		a->count_noise == b->count_noise && a->look_noise == b->look_noise && a->counter_noise == b->counter_noise &&
+		a->products.mechanism == b->products.mechanism && a->products.noise == b->products.noise &&
+		a->products.entry_noise == b->products.entry_noise && a->products.coarser == b->products.coarser &&
+		a->products.variance == b->products.variance && memcmp(&a->noise, &b->noise, sizeof(RaceNoise)) == 0;
 }
 
 /* What a mechanism could have answered: a few deviations off */
