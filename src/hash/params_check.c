@@ -123,8 +123,10 @@ sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t l
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 
-	if ((part->sequence == RACE_SEQUENCE_GRID) != (part->kind == RACE_KIND_GRID))
+	if (part->sequence == RACE_SEQUENCE_GRID && part->kind != RACE_KIND_GRID)
 		return PROBLEM("sequence \"grid\" is for kernels l2 and l1");
+	if (part->kind == RACE_KIND_GRID && part->sequence != RACE_SEQUENCE_GRID)
+		return PROBLEM("a grid has the sequence \"grid\"");
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && (type->takes & RACE_TAKES_STRUCTURED) == 0)
 		return PROBLEM("sequence \"structured\" is for kernels %s",
 					   race_kernel_list(RACE_TAKES_STRUCTURED, list, sizeof(list)));
