@@ -26,7 +26,7 @@ has_no(const RaceParams *part)
 	return part->kernel != 0 ? "kernel %s has no %s" : "%s have no %s";
 }
 
-/* What is wrong with the fields of a part, by the table */
+/* Return what is wrong with the fields of a part, by the table, or NULL. */
 static const char *
 fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 {
@@ -74,7 +74,7 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the arrays of a part, whose size was checked */
+/* Return what is wrong with the arrays of a part, whose size was checked, or NULL. */
 static const char *
 arrays_problem(const RaceParams *part, char *message, size_t length)
 {
@@ -116,7 +116,7 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the sequence of a part, where `taken` Sobol' dimensions are taken; or NULL */
+/* Return what is wrong with a part's sequence, if `taken` Sobol' dimensions are taken; or NULL. */
 static const char *
 sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t length)
 {
