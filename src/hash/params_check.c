@@ -34,7 +34,7 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 
 	if (race_summary_kind(part) == NULL)
 		return PROBLEM("unknown kind number %d", part->kind);
-	if (race_summary_kind(part)->densities != (race_kernel_name(part->kernel) != NULL))
+	if (race_summary_kind(part)->densities ? race_kernel_name(part->kernel) == NULL : part->kernel != 0)
 		return PROBLEM("unknown kernel number %d", part->kernel);
 	for (int key = 0; key < RACE_FIELDS; key++)
 	{

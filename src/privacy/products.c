@@ -127,12 +127,20 @@ cut_numbers(const RaceShape *shape, int16_t *v, size_t n, uint64_t *norms)
 	}
 }
 
-/* Take a unit off each number of a vector that is not 0. */
+/*
+ * Scale a vector beyond the norm down to it, towards 0, by a part of 2^SCALE_BITS that is rounded down.  Each number
+ * that is not 0 becomes smaller.
+ */
+#define SCALE_BITS		15
+
 static void
-shrink(const RaceShape *shape, int16_t *v)
+scale_down(const RaceShape *shape, int16_t *v, uint64_t norm)
 {
+	int32_t		part = (int32_t) (ldexp(1, SCALE_BITS) * sqrt((double) (2 * shape->squared) / (double) norm));
+
+	part = part < (1 << SCALE_BITS) ? part : (1 << SCALE_BITS) - 1;
 	for (uint32_t i = 0; i < shape->columns; i++, v += RACE_PRODUCTS_TOGETHER)
-		*v -= (*v > 0) - (*v < 0);
+		*v = (int16_t) (*v * part / (1 << SCALE_BITS));
 }
 
 /* Cut n vectors down to the norm, whatever errors floating point has made. */
@@ -142,7 +150,7 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 	uint64_t	norms[RACE_PRODUCTS_TOGETHER];
 	bool		beyond;
 
-	/* bound: RACE_PRODUCTS_ONE, since each number that is not 0 loses 1 each time */
+	/* bound: RACE_PRODUCTS_ONE, since each number that is not 0 becomes smaller each time; two suffice */
 	do
 	{
 		beyond = false;
@@ -150,7 +158,7 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 		for (size_t r = 0; r < n; r++)
 			if (norms[r] > 2 * shape->squared)
 			{
-				shrink(shape, v + r);
+				scale_down(shape, v + r, norms[r]);
 				beyond = true;
 			}
 	} while (beyond);

@@ -39,14 +39,16 @@ sub scale {
 	return $above->badd($below)->bsub(1)->bdiv($below)->numify / 256;
 }
 
-# What a release should do: 19/20 of epsilon for the counters, 1/20 for the count, which
-# a person changes by so much.  A share of all may go to a look that she changes by so much.
+# What a release should do: a share of epsilon may go to a look, 1/20 of the rest to the count, and what is left to
+# the counters.  A person changes them by so much.
 sub add_expected_noise {
 	my ($pair, $counters, $count, $look, $share) = @_;
-	my $rest = EPSILON;
-	$rest *= (1 - 1 / $share) * (1 - 2**-52) if $look;	# rounded down
-	$pair->{b_counter} = scale($counters, 20, 19, $rest);
-	$pair->{b_count} = scale($count, 20, 1, $rest);
+	my $look_price = $look ? EPSILON / $share : 0;
+	my $count_price = (EPSILON - $look_price) / 20;
+	my $paid = POSIX::nextafter($count_price, 2);
+	$paid = POSIX::nextafter($paid + $look_price, 2) if $look;
+	$pair->{b_counter} = scale($counters, 1, 1, POSIX::nextafter(EPSILON - $paid, 0));	# rounded down
+	$pair->{b_count} = scale($count, 1, 1, $count_price);
 	$pair->{expected} = $counters / $pair->{b_counter} + $count / $pair->{b_count}
 		+ ($look ? $look / scale($look, $share, 1) : 0);
 	return;
