@@ -215,7 +215,7 @@ FROM race_columns WHERE dataset = 'chosen sizes' AND column_name NOT IN ('n', 'n
 -- the person's number is one of twenty
 SELECT lower, upper::int > 1000 AND upper::int < 2.1e9 AS one
 FROM race_columns WHERE dataset = 'chosen sizes' AND column_name = 'n';
-SELECT request - 'version'::text AS request,
+SELECT jsonb_pretty(request - 'version'::text) AS request,
 	epsilon,
 	rho
 FROM _racepriv.race_charges WHERE dataset = 'chosen sizes' AND act = 'release' ORDER BY request->>'name' COLLATE "C" \gx
