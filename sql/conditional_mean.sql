@@ -386,7 +386,7 @@ WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_in
 ORDER BY 1;
 SELECT count(DISTINCT (race_info(sketch)).range) AS "sizes of a grid"
 FROM _racepriv.race_releases WHERE name = 'mean on grid';
-SELECT request,
+SELECT jsonb_pretty(request) AS request,
 	epsilon
 FROM _racepriv.race_charges WHERE request->>'name' = 'mean by site' \gx
 SELECT epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean on grid';
