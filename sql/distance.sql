@@ -81,6 +81,7 @@ VALUES ('l2(dims=3, rows=2048, range=128)', 3), ('l2(dims=3, power=2, rows=2048,
 	('l1(dims=2, sequence=grid, lower={-2,-2}, upper={4,4})', 2),
 	('l2(dims=2, power=2, sequence=grid, lower={-2,-2}, upper={4,4})', 2);
 CREATE TABLE built AS SELECT params, dims, part, race_build(params, x[1:dims]) AS s FROM kinds, r GROUP BY 1, 2, 3;
+\pset format unaligned
 SELECT params,
 	abs((race_distance(a.s, b.s)).similarity / k.v - 1) < 0.05 AS similarity,
 	abs(d.squared / (k.aa + k.bb - 2 * k.v) - 1) < 0.1 AS squared,
@@ -92,7 +93,8 @@ FROM built a
 				avg(k) FILTER (WHERE p.part AND q.part AND p.i <> q.i) AS aa,
 				avg(k) FILTER (WHERE NOT p.part AND NOT q.part AND p.i <> q.i) AS bb
 			FROM r p, r q, LATERAL (SELECT race_kernel(params, p.x[1:dims], q.x[1:dims]) AS k) w
-		) k WHERE a.part AND NOT b.part ORDER BY params::text COLLATE "C" \gx
+		) k WHERE a.part AND NOT b.part ORDER BY params::text COLLATE "C";
+\pset format aligned
 SELECT (race_distance(a, b)).similarity BETWEEN 0.3 AND 0.4 AS jaccard
 FROM (
 	SELECT race_build('jaccard(rows=1024, range=64)', '{1,2}'::int[]) AS a,
