@@ -199,6 +199,7 @@ CALL race_release_sketch('plants', 'classified plants', epsilon => 100000, colum
 CALL race_release_sketch('plants', 'classified plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}',
 	label => 'class', calibrate => 0.25);
 SET client_min_messages = warning;
+\pset format unaligned
 SELECT columns,
 	units,
 	lower,
@@ -206,6 +207,7 @@ SELECT columns,
 	labels,
 	round(count) AS count
 FROM race_catalog WHERE name = 'plants' \gx
+\pset format aligned
 -- the same as by an expression
 CALL race_release_sketch('plants by hand', 'classified plants',
 	race_moment_params('{-1,-1,-1,0,-1,9497,-1,-1,-1,-1,-1,-1,-1}', '{1,1,1,10,1,9596,1,1,1,1,1,1,1}', targets => 0),
