@@ -386,9 +386,11 @@ WHERE name IN ('mean', 'mean by x', 'mean by site', 'mean on grid') AND (race_in
 ORDER BY 1;
 SELECT count(DISTINCT (race_info(sketch)).range) AS "sizes of a grid"
 FROM _racepriv.race_releases WHERE name = 'mean on grid';
+\pset format unaligned
 SELECT jsonb_pretty(request) AS request,
 	epsilon
 FROM _racepriv.race_charges WHERE request->>'name' = 'mean by site' \gx
+\pset format aligned
 SELECT epsilon FROM _racepriv.race_charges WHERE request->>'name' = 'mean on grid';
 -- the same request costs nothing, and a version costs the same
 SET client_min_messages = notice;
