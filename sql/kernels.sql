@@ -165,7 +165,9 @@ SELECT race_params('l2', 2, lower => '{NaN,2}');
 SELECT race_params('jaccard', lower => '{1}');
 SELECT race_params('l2', 2, rows => 10) * race_params('match', 2);
 SELECT race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2);
+\pset format unaligned
 SELECT race_params('l2', 6, 5, 2) * race_params('l2', 6, 5, 2);
+\pset format aligned
 SELECT 'l2(dims=1) * match(dims=2, rows=5)'::race_params;
 SELECT 'l2(dims=1) *'::race_params;
 SELECT 'l2(dims=2, lower={1,2)'::race_params;
