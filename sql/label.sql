@@ -22,10 +22,12 @@ CREATE FUNCTION label_text(release text, version int DEFAULT NULL) RETURNS text 
 		'made        .* UTC', 'made        UTC')
 $$;
 \t
+\pset format unaligned
 SELECT label_text('first label');
 SELECT label_text('first label', 1);
 SELECT label_text('second label');
 SELECT label_text('label of a grid');
+\pset format aligned
 \t
 SELECT max(length(l)) <= 160 AS narrow, count(*) <= 24 AS one_screen
 FROM regexp_split_to_table(label_text('second label'), '\n') l;
@@ -75,14 +77,18 @@ FROM jsonb_array_elements(race_registry()->'deployments') d WHERE d->'racepriv'-
 -- weights
 CALL race_release('weighted label', 'labelled_visits', '{age}', 1, weight => 'pay', weight_max => 20);
 \t
+\pset format unaligned
 SELECT label_text('weighted label');
+\pset format aligned
 \t
+\pset format unaligned
 SELECT l->'deployment'->'privacy_loss'->>'privacy_unit_details' AS details,
 	l->'racepriv'->'weight' AS weight,
 	l->'racepriv'->'weight_max' AS weight_max,
 	c.weight,
 	c.weight_max
 FROM race_label('weighted label') l, race_catalog c WHERE c.name = 'weighted label' \gx
+\pset format aligned
 -- errors
 SELECT race_label(NULL) IS NULL AS nothing;
 SELECT race_label('first lable');
