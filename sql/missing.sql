@@ -5,8 +5,10 @@ CREATE TABLE people AS SELECT i,
 	ARRAY[CASE WHEN i % 5 > 0 THEN 'town ' || i % 4 END, CASE WHEN i % 7 > 0 THEN 'job ' || i % 3 END, 'x'] AS c,
 	ARRAY[sin(i), i % 2] AS x FROM generate_series(1, 2000) i;
 SELECT race_build(race_params('match', 3), c) FROM people;
+\pset format unaligned
 SELECT race_params('match', 3, nulls => 'category'),
 	race_params('match', 3, nulls => 'different') * race_params('l2', 2) \gx
+\pset format aligned
 SELECT p = p::text::race_params AS text, p = p2 AS same, race_params(race_sketch(p)) = p AS kept
 FROM race_params('match', 3, nulls => 'different') p, CAST('match(nulls=different, dims=3)' AS race_params) p2;
 SELECT race_params('match', 3, nulls => NULL) = race_params('match', 3) AS "not stated",
