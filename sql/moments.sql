@@ -34,8 +34,10 @@ SELECT 'moments(dims=1)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, power=2)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, coarser=21)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, cells={4})'::race_params;
+\pset format unaligned
 SELECT race_moment_params('{0}', '{1}', 1, clip => 'absolute'),
 	race_moment_params('{0}', '{1}', 1, clip => 'norm') = race_moment_params('{0}', '{1}', 1) AS same \gx
+\pset format aligned
 SELECT race_moment_params('{0}', '{1}', 1, clip => 'x');
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, features=65536)'::race_params;
 SELECT 'l2(dims=1, norm=1)'::race_params;
@@ -66,12 +68,14 @@ SELECT kernel,
 FROM states, race_info(m) \gx
 -- values beyond the bounds are clipped, records beyond the norm are scaled down with their 1, and targets are scaled
 -- to 8 / 3
+\pset format unaligned
 SELECT scaled
 FROM race_moments_matrix(race_add(race_sketch(race_moment_params('{-1,-1}', '{1,1}', 1.25, targets => 0)),
 	ARRAY[7, -1e300]));
 SELECT scaled,
 	means
 FROM race_moments_matrix(race_add(race_sketch(race_moment_params('{-1,-1}', '{1,1}', 3)), ARRAY[0.5, 0.5])) \gx
+\pset format aligned
 SELECT race_add(race_sketch(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[7, 0.5])::text =
        race_add(race_sketch(race_moment_params('{-1,-1}', '{1,1}', 2)), ARRAY[1, 0.5])::text AS clipped;
 -- a small target counts as 0.35 when the factor is found, a large one as it is: 1 / (1 + 1 + (8 / 3)^2 * (0.35^2 or
