@@ -69,7 +69,9 @@ SELECT _race_params_hash(a) = _race_params_hash(b) AS hash,
 FROM (SELECT race_params('l2', 1) AS a, 'l2(dims=1)'::race_params AS b) t;
 
 -- binary form: version first, then fields in little-endian order
+\pset format unaligned
 SELECT _race_params_send(race_params('l2', 3, 5, seed => -2));
+\pset format aligned
 
 -- the SQL defaults are those of the table of parameters, which the text form uses
 SELECT k, race_params(kernel => k) = k::race_params AS same
