@@ -48,8 +48,10 @@ CALL race_release_next('released 4');
 CALL race_release_next('released 9');
 SELECT version, race_count(sketch) FROM _racepriv.race_releases WHERE name = 'released 4' ORDER BY 1;
 SELECT race_refreshes_left('released 4'), race_refreshes_left('released 9') IS NULL AS none;
+\pset format unaligned
 SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charges
 FROM race_budget_status WHERE budget LIKE 'released %' ORDER BY 1;
+\pset format aligned
 
 -- what an expression may be
 \set r 'CALL race_release_sketch(''released x'', ''released rows'', ''l2(dims=2, rows=16, range=32)'','
@@ -287,9 +289,11 @@ CALL race_release_sketch('released plain', 'released plain', :p, :'e', 100000);
 RESET ALL;
 SET search_path = released, public;
 CALL race_release_next('released plain');
+\pset format unaligned
 SELECT version,
 	race_count(sketch),
 	c.request->>'expression' AS expression
 FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1 \gx
+\pset format aligned
 SET client_min_messages = warning;
 DROP SCHEMA released, other CASCADE;
