@@ -8,7 +8,9 @@ CREATE FUNCTION three() RETURNS race_params LANGUAGE sql IMMUTABLE AS
 CREATE TABLE tables_exact AS SELECT race_build(three(), ARRAY[a, b, c]) AS sketch FROM tables_people;
 
 -- parameters: text form, and what they must be
+\pset format unaligned
 SELECT three();
+\pset format aligned
 CREATE FUNCTION problem(params text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN 'valid: ' || params::race_params;
@@ -16,7 +18,7 @@ EXCEPTION WHEN others THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 \pset format unaligned
-SELECT params, problem(params) FROM (VALUES
+SELECT params || E'\n\t' || problem(params) AS problem FROM (VALUES
 	('tables'), ('tables(dims=2)'), ('tables(dims=2, cells={4,3})'),
 	('tables(dims=2, cells={4}, groups={{1,1},{0,0},{1,1}})'),
 	('tables(dims=2, cells={4,0}, groups={{1,1},{0,0},{1,1}})'),
@@ -108,7 +110,9 @@ SELECT (i).kernel,
 	(i).mechanism,
 	(i).epsilon <= 1e12 AS within
 FROM (SELECT race_info(sketch) AS i FROM tables_private) x \gx
+\pset format unaligned
 SELECT regexp_replace(race_params(sketch)::text, '\d+\.\d+(e-\d+)?', 'variance', 'g') FROM tables_private;
+\pset format aligned
 SELECT sketch::text::race_sketch::text = sketch::text AS same FROM tables_private;
 SELECT mechanism, rows, epsilon, delta FROM race_privacy_cost(three(), 1);
 SELECT mechanism, rows, epsilon <= 1 AS within, delta
