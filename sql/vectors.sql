@@ -49,6 +49,7 @@ BEGIN;
 SET LOCAL racepriv.vector_code = 'portable';
 SELECT bool_and(s::text = (SELECT race_build(p, x) FROM embedded)::text) AS portable FROM built;
 COMMIT;
+\pset format unaligned
 WITH product AS (
 	SELECT race_build('angular(dims=300, rows=1100, range=64) * match(dims=1, sequence=independent)',
 		ROW(x, ARRAY[i % 2])) AS s
@@ -59,6 +60,7 @@ SELECT race_params(s),
 		SELECT sum(race_kernel('angular(dims=300)', e.x, q.x)) FROM embedded e WHERE e.i % 2 = 1
 	)) < 10 AS near
 FROM product, embedded q WHERE i = 1 \gx
+\pset format aligned
 
 -- row functions that the cache does not hold
 SET racepriv.cache_size = '1MB';
