@@ -33,7 +33,7 @@ WHERE w.value1 IS NOT NULL ORDER BY 1;
 -- rows, grids, values, labels, moments; a value at one of its bounds is not divided at random
 CREATE FUNCTION pair(suffix text, sketched race_params, record text, more text) RETURNS TABLE (call text)
 LANGUAGE sql AS $$
-	SELECT format('CALL race_release_sketch(%L, %L, %L::race_params, %L, epsilon => 1e12, %s)', d || suffix, d,
+	SELECT format(E'CALL race_release_sketch(%L, %L,\n\t%L::race_params,\n\t%L, epsilon => 1e12, %s)', d || suffix, d,
 		sketched, record,
 		concat_ws(', ', more, CASE d WHEN 'surveyed' THEN 'weight => ''w'', weight_max => 20' END))
 	FROM unnest('{surveyed,repeated}'::text[]) d
@@ -75,9 +75,11 @@ CREATE FUNCTION counted(sketch race_sketch) RETURNS text LANGUAGE sql AS $$
 $$;
 SELECT format($$SELECT %L AS kind,
 	counted(_racepriv._race_build_weighted(%L, %s, i %% 4, 4, 0)) = (
-		SELECT counted(race_build(%2$L, %3$s)) FROM generate_series(0, 299) i, generate_series(1, i %% 4)
+		SELECT counted(race_build(%2$L, %3$s))
+		FROM generate_series(0, 299) i, generate_series(1, i %% 4)
 	) AS same,
-	counted(_racepriv._race_build_weighted(%2$L, %3$s, i %% 4, 4, 0)) = counted(race_build(%2$L, %3$s)) AS control
+	counted(_racepriv._race_build_weighted(%2$L, %3$s, i %% 4, 4, 0))
+		= counted(race_build(%2$L, %3$s)) AS control
 FROM generate_series(0, 299) i$$, kind, params, x)
 FROM (VALUES ('rows', 'l2(dims=2, rows=70, range=8)', 'ARRAY[i % 7, i % 11]::float8[]'),
 	('sets', 'jaccard(rows=70, range=8)', 'ARRAY[i, i % 7, i % 11]::int[]'),
@@ -92,8 +94,8 @@ FROM (VALUES ('rows', 'l2(dims=2, rows=70, range=8)', 'ARRAY[i % 7, i % 11]::flo
 		'ARRAY[i % 4, i % 4000]::float8[]')) k (kind, params, x) \gexec
 
 -- and the same noise in records, wherever weights have fewer digits to that end; with rows no noisy look chooses cells
-SELECT format('CALL race_release_sketch(%L, %L, %s, epsilon => %s, delta => %s%s)', concat(d, kind, e, ' ', delta), d,
-	sketched, e, delta, CASE d WHEN 'surveyed' THEN ', weight => ''w'', weight_max => 40' END)
+SELECT format(E'CALL race_release_sketch(%L, %L, %s,\n\tepsilon => %s, delta => %s%s)', concat(d, kind, e, ' ', delta),
+	d, sketched, e, delta, CASE d WHEN 'surveyed' THEN ', weight => ''w'', weight_max => 40' END)
 FROM unnest('{surveyed,repeated}'::text[]) d, unnest('{0.01,1}'::text[]) e, unnest('{0,1e-6}'::text[]) delta,
 	(VALUES (' noise of moments ', $$race_moment_params('{0}', '{100}', norm => 2, targets => 0), 'ARRAY[income]'$$),
 		(' noise of a grid ', $$race_params('l2', 1, 10, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
@@ -143,7 +145,7 @@ VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (-3, -3, -3, -3, -3, -3, -3),
 	(0, 0, 0, 1e-40::float8, 5e-324, 1e-400::numeric, 1e-400::numeric),
 	(0, 0, 0, 'Infinity', 'Infinity', -1e400::numeric, -1e400::numeric), (0, 0, 0, '-Infinity', '-Infinity', 0, 0);
 CALL race_protect('typed', 'typed', epsilon_limit => 1e15);
-SELECT format('CALL race_release_sketch(%L, %L, %L, %L, epsilon => 1e12, rows => 1, weight => %L, weight_max => 4)',
+SELECT format(E'CALL race_release_sketch(%L, %L, %L, %L,\n\tepsilon => 1e12, rows => 1, weight => %L, weight_max => 4)',
 	'of ' || w, 'typed', 'l2(dims=1)', 'ARRAY[1]', w)
 FROM unnest('{i2,i4,i8,f4,f8,n,d}'::text[]) w \gexec
 SELECT name, count FROM race_latest_releases WHERE dataset = 'typed' AND name LIKE 'of %' ORDER BY name;
