@@ -79,7 +79,7 @@ pairs_of(int classes)
 	return classes * (classes - 1) / 2;
 }
 
-/* The place of a margin in its histogram, from 0 to 1 */
+/* Return the place of a margin in its histogram, from 0 to 1. */
 static double
 place_of_margin(double margin)
 {
@@ -103,14 +103,14 @@ logistic(double x)
 	return 1 / (1 + exp(-x));
 }
 
-/* The logarithm of the odds of the higher class of a pair, but for the deviation */
+/* Return the logarithm of the odds of the higher class of a pair, without the deviation. */
 static double
 line_at(const RaceCalibration *calibration, const RaceBestTwo *pair)
 {
 	return calibration->slope * pair->margin + calibration->shift[pair->higher] - calibration->shift[pair->lower];
 }
 
-/* The gradient of a node in the logarithm of odds, its information and its variance */
+/* Compute the gradient of a node in the logarithm of odds, its information and its variance. */
 static void
 evaluate_node(const Fit *fit, size_t place, double log_odds, double *gradient, double *information, double *variance)
 {
@@ -195,9 +195,9 @@ evaluate(Fit *fit)
 }
 
 /*
- * A step of Newton's method, from slope and shifts with precisions before.  With S the gradient, V its covariance, F
- * the information, it is the solution of (F V^-1 F + P) step = F V^-1 S - P (now - before).  Returns -2 times
- * the logarithm of the evidence there.
+ * Find a step of Newton's method, from slope and shifts with precisions before.  With S the
+ * gradient, V its covariance, F the information, it is the solution of (F V^-1 F + P) step = F V^-1
+ * S - P (now - before).  Return -2 times the logarithm of the evidence there.
  */
 static double
 find_step(Fit *fit, const double *precision, const double *from_prior, double *step)
@@ -234,7 +234,7 @@ find_step(Fit *fit, const double *precision, const double *from_prior, double *s
 	return evidence;
 }
 
-/* Find the likeliest slope and shifts for their spreads, beginning with those that are there; returns as find_step. */
+/* Find the likeliest slope and shifts for their spreads, from the present ones; see find_step. */
 static double
 fit_line(Fit *fit, double slope_spread, double shift_spread)
 {
@@ -269,7 +269,7 @@ fit_line(Fit *fit, double slope_spread, double shift_spread)
 	return evidence;
 }
 
-/* Find the likeliest deviation of a node for a spread; returns -2 times the logarithm of its evidence. */
+/* Find the likeliest deviation of a node for a spread.  Return -2 log of its evidence. */
 static double
 fit_node(const Fit *fit, size_t place, double line, double spread, double *deviation)
 {
@@ -346,7 +346,7 @@ fit_best(Fit *fit)
 	(void) fit_nodes(fit, spreads[best]);
 }
 
-/* How many cells a margin has in a sketch of scores: a grid from 0 to 2 pairs - 1 */
+/* Return the number of cells of a margin in a sketch of scores: a grid from 0 to 2 pairs - 1. */
 static uint32
 cells_of(int classes, const RaceParams *params)
 {
@@ -422,7 +422,7 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 
 /* ----------------------------------------------------------------- questions */
 
-/* The two classes with the highest scores, the first ones among equals */
+/* Return the two classes with the highest scores; among equals, the first ones. */
 static RaceBestTwo
 best_pair(const RaceScores *scores)
 {
@@ -454,7 +454,7 @@ race_scores_number(const RaceScores *scores)
 	return 2 * (pairs_of(pair.higher) + pair.lower) + place_of_margin(pair.margin);
 }
 
-/* The deviation at a margin is linear between nodes. */
+/* Return the deviation at a margin: it is linear between nodes. */
 static double
 deviation_at(const RaceCalibration *calibration, const RaceBestTwo *pair)
 {
@@ -589,8 +589,9 @@ race_scores_sharp_dims(const RaceParams *params)
 #define MOST_FLAT	0.999
 
 /*
- * The flatness of all classes.  Those whose noise hides it are taken to be as flat as the others.
- * If it hides all, the most that it may be is taken: then no prior is better than a wrong one.
+ * Return the mean flatness of all classes.  Those whose noise hides it are taken to be as flat as
+ * the others.  If it hides all, the most that it may be is taken: then no prior is better than a
+ * wrong one.
  */
 static double
 mean_flatness(const RaceScores *scores)

@@ -77,12 +77,12 @@ typedef struct Chart
 	RaceFitted	fitted;
 	int			n_axes;
 	Axis		axes[MOST_AXES];
-	uint32		lines;			/* of the first axis, */
-	uint32		length;			/* and places of the second in each; 1 without one */
+	uint32		lines;			/* of the first axis */
+	uint32		length;			/* places of the second axis in each line; 1 without one */
 	double	   *share;			/* [lines][length]: of all records, or a density */
-	double	   *variance;		/* the same, or NULL where nothing is known of it */
+	double	   *variance;		/* [lines][length]: of the share; NULL where it is unknown */
 	RaceRecordCount count;
-	double		records;		/* the same, above its noise */
+	double		records;		/* the count, as a divisor */
 	double		z;				/* of an interval, in standard errors */
 	RaceResultRow row;
 } Chart;
@@ -202,7 +202,7 @@ add_normal(const Axis *axis, double width, double x, uint32 *from, uint32 *to)
 	*to = Max(*to, k);
 }
 
-/* The same with mirror images at the bounds.  A wide distribution is even between them. */
+/* Add the same with mirror images at the bounds.  A wide distribution is even between them. */
 static void
 add_mirrored(const Axis *axis, double x, uint32 *from, uint32 *to)
 {
@@ -321,7 +321,7 @@ find_disagreement(Chart *chart, const double *differences)
 		chart->variance[at] += pow(misfit * chart->share[at], 2);
 }
 
-/* Find shares and variances.  Return if noise is a small part of what is seen. */
+/* Find shares and variances.  Return whether noise is a small part of the result. */
 static bool
 fill(Chart *chart)
 {
@@ -380,7 +380,7 @@ fill(Chart *chart)
 	return sqrt(mean) <= SMALL_PART * highest;
 }
 
-/* The same, with the least smoothing that suits if nobody asked for one */
+/* Find the same with the least smoothing that suits, unless the caller asked for one. */
 static void
 fill_smoothly(Chart *chart, bool asked)
 {
@@ -437,7 +437,7 @@ curve_datum(void *state, uint64 i)
 	return race_row_datum(&chart->row);
 }
 
-/* _race_curve(sketch, column, steps, lower, upper, confidence, smoothing) */
+/* Implement _race_curve(sketch, column, steps, lower, upper, confidence, smoothing). */
 Datum
 race_curve(PG_FUNCTION_ARGS)
 {
@@ -484,7 +484,7 @@ heatmap_datum(void *state, uint64 i)
 	return race_row_datum(&chart->row);
 }
 
-/* _race_heatmap(sketch, column1, column2, steps, lower, upper, smoothing) */
+/* Implement _race_heatmap(sketch, column1, column2, steps, lower, upper, smoothing). */
 Datum
 race_heatmap(PG_FUNCTION_ARGS)
 {
@@ -494,12 +494,13 @@ race_heatmap(PG_FUNCTION_ARGS)
 /* --------------------------------------------------------------- histograms */
 
 /*
- * Two errors of the count of a range that noise does not explain.  Records near an edge are on either side of
- * it, and the chart has part of each on both.  Were they placed at random with density f, spread by a standard
- * deviation s, then the variance of that would be N f s times the integral of (F(t) - [t > 0])^2, F being
- * the normal distribution function, which is (sqrt(2) - 1) / sqrt(pi).  And spreading moves s^2 / 2 times the
- * slope of f across an edge, so the bias of a range is the difference of that at its edges.  Linear splitting
- * spreads by 1/6 of a squared cell.  A density that is narrower than cells would show the nodes.
+ * Add two errors of the count of a range that noise does not explain.  Records near an edge are on
+ * either side of it, and the chart has part of each on both.  Were they placed at random with
+ * density f, spread by a standard deviation s, then the variance of that would be N f s times the
+ * integral of (F(t) - [t > 0])^2, F being the normal distribution function, which is (sqrt(2) - 1)
+ * / sqrt(pi).  And spreading moves s^2 / 2 times the slope of f across an edge, so the bias of a
+ * range is the difference of that at its edges.  Linear splitting spreads by 1/6 of a squared cell.
+ * A density that is narrower than cells would show the nodes.
  */
 static void
 add_edges(Chart *chart)
@@ -589,7 +590,7 @@ histogram_datum(void *state, uint64 i)
 	return race_row_datum(&chart->row);
 }
 
-/* _race_histogram(sketch, column, edges, smoothing) */
+/* Implement _race_histogram(sketch, column, edges, smoothing). */
 Datum
 race_histogram(PG_FUNCTION_ARGS)
 {

@@ -49,8 +49,8 @@
 PG_FUNCTION_INFO_V1(race_score_of);
 
 /*
- * How flat is the density that a sketch tells?  Rather too flat: what is not flat enough lets the larger
- * classes win.
+ * Return how flat the density of a sketch is.  Rather overestimate it: what is not flat enough lets
+ * the larger classes win.
  */
 static double
 flatness_of(const RaceQuestion *question)
@@ -72,7 +72,7 @@ flatness_of(const RaceQuestion *question)
  */
 #define COUNT_VARIANCES		4
 
-/* The score of a class, whose sketch was asked about a query; the label is left out. */
+/* Return the score of a class, whose sketch was asked about a query.  The label is left out. */
 static RaceScore
 score_of_class(const RaceQuestion *question, RacePrior prior)
 {
@@ -179,8 +179,8 @@ prior_argument(FunctionCallInfo fcinfo)
 /* ----------------------------------------------------------- aggregates */
 
 /*
- * Transition function of race_classify and race_posterior (label, sketch, q [,
- * prior]). A row with a NULL among them is left out.
+ * Add a row (label, sketch, q [, prior]) to the state of race_classify or race_posterior.  A row
+ * with a NULL among them is left out.
  */
 Datum
 race_classify_step(PG_FUNCTION_ARGS)
@@ -221,7 +221,7 @@ race_classify_step(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(scores);
 }
 
-/* The scores of a state, or NULL if there are none */
+/* Return the scores of a state, or NULL if there are none. */
 static const RaceScores *
 final_scores(FunctionCallInfo fcinfo)
 {
@@ -269,7 +269,7 @@ check_constant(const FmgrInfo *flinfo)
 				 errmsg("the sketches of the classes must be a constant")));
 }
 
-/* The classes of the constant array, whose labels are 0, 1, ... */
+/* Return the classes of the constant array, whose labels are 0, 1, ... */
 static RaceClasses *
 constant_classes(FunctionCallInfo fcinfo)
 {
@@ -302,7 +302,7 @@ constant_classes(FunctionCallInfo fcinfo)
 	return classes;
 }
 
-/* race_score_of(sketches, q): the number of race_scores_number() with prior "counts" */
+/* Implement race_score_of(sketches, q): return race_scores_number() with prior "counts". */
 Datum
 race_score_of(PG_FUNCTION_ARGS)
 {
@@ -320,7 +320,7 @@ race_score_of(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_sketch_columns);
 
-/* Where a column of any kind is; false if there is no such column */
+/* Find the place of a column of any kind.  Return false if there is no such column. */
 static bool
 place_of(const RaceParams *params, int32 column, RaceColumnPlace *place)
 {
@@ -409,7 +409,7 @@ column_datum(void *state, uint64 i)
 	return race_row_datum(&columns->row);
 }
 
-/* _race_columns(sketch) */
+/* Implement _race_columns(sketch). */
 Datum
 race_sketch_columns(PG_FUNCTION_ARGS)
 {

@@ -32,8 +32,7 @@ typedef struct RaceScore
 	double		score;
 	double		count;			/* records of the class, at least 0 */
 	double		divisor;		/* of the score, for a density that no noise in the count makes high */
-	double		flatness;		/* of its density, as race_flatness() says; below 0 if noise hides
-								 * it, and then it is at most so much */
+	double		flatness;		/* race_flatness() of the class; minus a bound if noise hides it */
 } RaceScore;
 
 typedef struct RaceScores
@@ -45,56 +44,58 @@ typedef struct RaceScores
 	int			n;
 	int			capacity;
 	RaceScore  *list;
-	double		power;			/* that sharpened densities were taken to, else 1 */
-	struct RaceClassMoments *moments;	/* of the classes, if these are what they have, else NULL */
+	double		power;			/* exponent of sharpened densities, else 1 */
+	struct RaceClassMoments *moments;	/* of the classes, if they have moments, else NULL */
 } RaceScores;
 
-/* The prior of this name; 22023 for an unknown one */
+/* Return the prior of this name.  Raise 22023 for an unknown one. */
 extern RacePrior race_read_prior(text *name);
 
-/* Set the prior; 22023 if scores were added with another one. */
+/* Set the prior.  Raise 22023 if scores were added with another one. */
 extern void race_scores_set_prior(RaceScores *scores, RacePrior prior);
 
-/* No scores yet, of labels of a type; and one more, whose label is copied */
+/* Create a list of scores for labels of a type.  Or append a score, whose label is copied. */
 extern RaceScores *race_scores_create(Oid label_type, MemoryContext context);
 extern void race_scores_append(RaceScores *scores, RaceScore score, Datum label,
 							   MemoryContext context);
 
-/* No scores again; and one more, whose label stays where it is */
+/* Remove all scores.  Or add one, whose label stays where it is. */
 extern void race_scores_clear(RaceScores *scores, RacePrior prior);
 extern void race_scores_add(RaceScores *scores, RaceScore score);
 
-/* The comparison of labels */
+/* Return the comparison of labels. */
 extern FmgrInfo *race_scores_comparison(const RaceScores *scores);
 
 /*
- * How flat a kernel makes the density of a class: 0 for a kernel that is narrow beside the class,
- * 1 for one that sees no difference.  The mean density at a record of the class tells.
+ * Return how flat a kernel makes the density of a class: 0 for a kernel that is narrow beside the
+ * class, 1 for one that sees no difference.  The mean density at a record of the class determines
+ * it.
  */
 extern double race_flatness(double typical_density, uint32 dims);
 
 /*
- * In how many dims densities of a sketch with these parameters are sharpened with prior "counts"; 0
- * for kernels and products whose are not.
+ * Return the number of dims in which densities of a sketch with these parameters are sharpened with
+ * prior "counts".  Return 0 for kernels and products whose densities are not.
  */
 extern uint32 race_scores_sharp_dims(const RaceParams *params);
 
 /*
- * The same scores by densities that are not flat.  With prior "counts" and flat kernels the larger
- * classes would win everywhere: densities differ less than counts.
+ * Return the same scores by densities that are not flat.  With prior "counts" and flat kernels the
+ * larger classes would win everywhere: densities differ less than counts.
  */
 extern const RaceScores *race_scores_sharpen(const RaceScores *scores);
 
-/* The highest score; among equals the class with more records, then the smaller label */
+/* Return the highest score; among equals the class with more records, then the smaller label. */
 extern RaceScore *race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation);
 
 /*
- * Which two classes have the highest sharpened scores, and their margin, as one number: twice the number of the pair,
- * and from 0 to 1 the margin.  So numbers of different pairs are at least 1 apart.
+ * Return as one number which two classes have the highest sharpened scores, and their margin: twice
+ * the number of the pair, and from 0 to 1 the margin.  So numbers of different pairs are at least 1
+ * apart.
  */
 extern double race_scores_number(const RaceScores *scores);
 
-/* {label: probability}: scores over their sum.  Without evidence it is the prior. */
+/* Return {label: probability}: scores over their sum.  Without evidence it is the prior. */
 extern Datum race_scores_posterior(const RaceScores *scores);
 
 /*
@@ -121,7 +122,7 @@ typedef struct RaceCalibration
 	double	   *totals;			/* records, [classes] */
 } RaceCalibration;
 
-/* Of the sketches of the classes, of which the counts matter, and of their scores */
+/* Create a calibration from the sketches of the classes (their counts) and of their scores. */
 extern RaceCalibration *race_calibration_create(int classes, const RaceView *sketches,
 												const RaceView *scores, MemoryContext context);
 
@@ -144,14 +145,14 @@ typedef struct RaceClasses
 	RaceScores *scores;			/* of the last query */
 } RaceClasses;
 
-/* Classes with these sketches and labels, which stay, for queries of a type */
+/* Create classes with these sketches and labels, which stay, for queries of a type. */
 extern RaceClasses *race_classes_create(int n, const Datum *sketches, Oid label_type, const Datum *labels, Oid query,
 										MemoryContext context);
 
 /* Score the classes at a query. */
 extern void race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior);
 
-/* The best label of the last query */
+/* Return the best label of the last query. */
 extern Datum race_classes_best(const RaceClasses *classes);
 
 /*
@@ -167,15 +168,17 @@ typedef struct RaceColumnPlace
 	uint32		element;		/* of its records, from 0 on */
 } RaceColumnPlace;
 
-/* Where a column that is a number is.  Error 22023 for others. */
+/* Find the place of a column that is a number.  Raise 22023 for others. */
 extern RaceColumnPlace race_find_column(const RaceParams *params, int32 column);
 
-/* A bound of a column, or `otherwise` without one */
+/* Return a bound of a column, or `otherwise` without one. */
 extern double race_column_bound(const RaceColumnPlace *place, RaceArray bounds, double otherwise);
 
 /*
  * Linear discriminant analysis of classes with moments (moments_answers.c).
- *
+ */
+
+/*
  * Add the class in arguments 1 and 2, a label and moments, to the scores; argument 3 is the record that all
  * classes are asked about.
  */
@@ -185,7 +188,7 @@ extern void race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, 
 /* Fill in the scores: densities relative to the highest, times counts if that is the prior. */
 extern void race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores);
 
-/* The same by a model of n classes with moments, of a record that is a datum of a type */
+/* Do the same by a model of n classes with moments, for a record that is a datum of a type. */
 extern struct RaceClassModel *race_class_model_create(int n, const Datum *moments, MemoryContext context);
 extern void race_class_model_ask(struct RaceClassModel *model, Oid type, Datum record, RaceScores *scores);
 

@@ -27,15 +27,16 @@ typedef struct RaceCosines
 } RaceCosines;
 
 /*
- * The terms with the lowest frequencies, and none with half of a wavelength shorter than a quarter of a bandwidth.
- * The box is that of n places, coordinate i of place j at places[i * n + j], and some more.
+ * Choose the terms with the lowest frequencies, and none with half of a wavelength shorter than a
+ * quarter of a bandwidth.  The box is that of n places, coordinate i of place j at places[i * n +
+ * j], and some more.
  */
 extern void race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_t n);
 
-/* Is a place in the box? */
+/* Return whether a place is in the box. */
 extern int	race_cosines_cover(const RaceCosines *basis, const double *place);
 
-/* The terms at a place, [basis->n]; coordinate i of it is at place[i * step]. */
+/* Compute the terms at a place, [basis->n]; coordinate i of it is at place[i * step]. */
 extern void race_cosines_at(const RaceCosines *basis, const double *place, size_t step,
 						  double *terms);
 

@@ -8,7 +8,7 @@
 #include "hash/quantiles.h"
 #include "answers/distributions.h"
 
-/* Hill's expansion around the normal quantile, for all but the far tails */
+/* Compute Hill's expansion around the normal quantile, for all but the far tails. */
 static double
 central(double p, double n, double a, double b, double c, double d)
 {
@@ -22,7 +22,7 @@ central(double p, double n, double a, double b, double c, double d)
 	return expm1(a * y * y);
 }
 
-/* and around infinity */
+/* Compute Hill's expansion around infinity. */
 static double
 far_tail(double y, double n, double d)
 {
@@ -66,7 +66,7 @@ race_normal_tail(double x)
 #define MAX_TERMS		100000
 #define PRECISION		1e-10
 
-/* 1 - P(G > x), by its series; for x below shape + 1 */
+/* Return 1 - P(G > x), by its series; for x below shape + 1. */
 static double
 gamma_series(double shape, double x)
 {
@@ -81,7 +81,7 @@ gamma_series(double shape, double x)
 	return sum * exp(shape * log(x) - x - lgamma(shape));
 }
 
-/* P(G > x), by Lentz's continued fraction; for x from shape + 1 on */
+/* Return P(G > x), by Lentz's continued fraction; for x from shape + 1 on. */
 static double
 gamma_fraction(double shape, double x)
 {

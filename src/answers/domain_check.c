@@ -21,7 +21,7 @@ struct RaceDomainCheck
 	DomainConstraintRef constraints;
 	ExprContext *context;
 	int16		length;			/* of values */
-	Oid			role;			/* with whose rights functions run */
+	Oid			role;			/* role whose rights functions run with */
 };
 
 Oid

@@ -13,12 +13,13 @@ typedef struct RaceDomainCheck RaceDomainCheck;
 extern Oid	race_owner_of_type(Oid type);
 
 /*
- * Prepare the constraints of a type, and of the domains under it, in the current memory context; NULL if it has none.  Their
- * functions run with the rights of the owner of the type, if the caller may act for her.
+ * Prepare the constraints of a type, and of the domains under it, in the current memory context.
+ * Return NULL if it has none.  Their functions run with the rights of the owner of the type, if the
+ * caller may act for her.
  */
 extern RaceDomainCheck *race_domain_check_prepare(Oid type);
 
-/* Do they hold?  Raises what their functions raise. */
+/* Return whether the constraints hold.  Raise what their functions raise. */
 extern bool race_domain_check(RaceDomainCheck *check, Datum value, bool isnull);
 
 #endif

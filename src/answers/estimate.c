@@ -154,9 +154,9 @@ typedef struct Terms
 	double		model;			/* 0 without a model */
 	double		weight;			/* of the rows; 1 without a model */
 	double		mean;			/* of the rows, or of their residuals; or the sum of a grid */
-	const RaceModel *trusted;	/* the model, if it is asked; else NULL */
+	const RaceModel *trusted;	/* the model, if it is used; else NULL */
 	RaceEvaluator *evaluator;	/* or NULL */
-	RaceEvaluator *residuals;	/* the same, if rows are asked for residuals of the model; or NULL */
+	RaceEvaluator *residuals;	/* the evaluator, if rows add residuals of the model; or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
 } Terms;
@@ -244,10 +244,9 @@ race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
 /* ---------------------------------------------------------------- variances */
 
 /*
- * A lower bound of the variance of the mean of rows: the noise that is known to be in
- * it. A few rows that balance each other cannot show their own variance. For those of
- * a private sketch, the prior by which the rows were chosen is added, or what was
- * found when the model was fitted.
+ * Return a lower bound of the variance of the mean of rows: the noise that is known to be in it.  A
+ * few rows that balance each other cannot show their own variance.  For those of a private sketch,
+ * the prior by which the rows were chosen is added, or what was found when the model was fitted.
  */
 static double
 least_variance(const RaceQuestion *question, const Terms *terms)
@@ -278,9 +277,9 @@ least_variance(const RaceQuestion *question, const Terms *terms)
 #define WHOLE_ANSWERS		4
 
 /*
- * The variance of the model and the weighted rows together, in terms of the mean of rows.
- * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is
- * (1 - weight) v: the model has taken in some of the noise, at most all of it.
+ * Return the variance of the model and the weighted rows together, in terms of the mean of rows.
+ * What the weight leaves of the error of the model is (1 - weight)^2 (e + v), which is (1 - weight)
+ * v: the model has taken in some of the noise, at most all of it.
  */
 static double
 variance_of_terms(const RaceQuestion *question, const Terms *terms, double rows_variance)
@@ -354,8 +353,9 @@ estimate_density(const RaceQuestion *question, RaceDensity *result)
 }
 
 /*
- * The same row functions err alike, in either direction; others do not, nor do grids.  The blocks of rows are
- * those of race_estimator_variance(); of less than two of them the variances are infinite.
+ * Return the covariance of two means of rows.  The same row functions err alike, in either
+ * direction; others do not, nor do grids.  The blocks of rows are those of
+ * race_estimator_variance(); of less than two of them the variances are infinite.
  */
 static double
 covariance(const RaceQuestion questions[2], const Terms terms[2])
@@ -412,12 +412,14 @@ race_check_confidence(double confidence)
 #define LEAST_DEGREES	3.0
 
 /*
- * In one release, answers by rows err alike: places share an error as far as they share buckets, which is their kernel.
- * The count's error is shared by all.  So an answer shares its error with a part of the records that is about its
- * density, and a release has about 1 / density independent errors.  With k of them, 90 % of the answers of 19 in 20
- * releases are within 1.645 sqrt(x / k) standard errors, where x is the .95 quantile of chi square with k degrees of
- * freedom: 2.12, 2.23 and 2.45 for k = 15, 10 and 5.  Student's distribution with k degrees reaches 2.13, 2.23 and
- * 2.57.  The blocks of rows have degrees of their own: relative variances add, as Satterthwaite has it.
+ * Return how many standard errors an interval reaches.  In one release, answers by rows err alike:
+ * places share an error as far as they share buckets, which is their kernel.  The count's error is
+ * shared by all.  So an answer shares its error with a part of the records that is about its
+ * density, and a release has about 1 / density independent errors.  With k of them, 90 % of the
+ * answers of 19 in 20 releases are within 1.645 sqrt(x / k) standard errors, where x is the .95
+ * quantile of chi square with k degrees of freedom: 2.12, 2.23 and 2.45 for k = 15, 10 and 5.
+ * Student's distribution with k degrees reaches 2.13, 2.23 and 2.57.  The blocks of rows have
+ * degrees of their own: relative variances add, as Satterthwaite has it.
  */
 double
 race_estimate_reach(const RaceView *view, double confidence, double density)
@@ -449,9 +451,9 @@ race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper
 }
 
 /*
- * A few rows of a sequence vary less among each other than their mean varies. Where
- * there is little noise, no method can tell. The warning is given once for a call
- * site.
+ * Warn that few rows cannot measure their variance.  A few rows of a sequence vary less among each
+ * other than their mean varies.  Where there is little noise, no method can tell.  The warning is
+ * given once for a call site.
  */
 void
 race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
@@ -479,7 +481,7 @@ PG_FUNCTION_INFO_V1(race_kernel_sum);
 PG_FUNCTION_INFO_V1(race_kde);
 PG_FUNCTION_INFO_V1(race_estimate);
 
-/* race_count(sketch): of a stored sketch no more than the header is read. */
+/* Implement race_count(sketch): of a stored sketch, read only the header. */
 Datum
 race_count(PG_FUNCTION_ARGS)
 {
@@ -490,7 +492,7 @@ race_count(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(view.header->count);
 }
 
-/* race_kernel_sum(sketch, q, groups): of more than one group of rows, the median of their means */
+/* Implement race_kernel_sum(sketch, q, groups): return the median of means of groups of rows. */
 Datum
 race_kernel_sum(PG_FUNCTION_ARGS)
 {
@@ -570,7 +572,7 @@ estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *r
 	result->standard_error = sqrt(result->mean_variance + pow(result->density, 2) * count.variance) / result->n;
 }
 
-/* race_estimate(sketch, q, confidence, bandwidth) */
+/* Implement race_estimate(sketch, q, confidence, bandwidth). */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
 {
@@ -624,7 +626,7 @@ race_estimate(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_difference);
 
-/* race_difference(a, b, q, confidence) */
+/* Implement race_difference(a, b, q, confidence). */
 Datum
 race_difference(PG_FUNCTION_ARGS)
 {
@@ -742,7 +744,7 @@ start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
 	}
 }
 
-/* The point with this number; the last axis runs fastest. */
+/* Return the point with this number; the last axis runs fastest. */
 static Datum
 next_point(void *state, uint64 i)
 {
@@ -772,7 +774,7 @@ next_point(void *state, uint64 i)
 	return race_row_datum(&grid->row);
 }
 
-/* race_kde_grid(sketch, lower, upper, steps) */
+/* Implement race_kde_grid(sketch, lower, upper, steps). */
 Datum
 race_kde_grid(PG_FUNCTION_ARGS)
 {
@@ -795,7 +797,7 @@ typedef struct KernelSite
 	RaceRecords *y;
 } KernelSite;
 
-/* Columns with one record, valid until the next call */
+/* Set columns to one record, valid until the next call. */
 static void
 read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 		 RaceRecords *records, RaceColumn *columns)
@@ -807,7 +809,7 @@ read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
 	race_records_columns(records, 0, columns);
 }
 
-/* race_kernel(params, x, y) */
+/* Implement race_kernel(params, x, y). */
 Datum
 race_kernel(PG_FUNCTION_ARGS)
 {

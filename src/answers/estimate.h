@@ -29,17 +29,17 @@ typedef struct RaceQuestion
 	/* the bucket of the query in each row; NULL without one, and of a partial query */
 	const uint32 *buckets;
 	/*
-	 * Does the query leave out parts of a product?  Rows hash all parts together, so that
+	 * Whether the query leaves out parts of a product.  Rows hash all parts together, so that
 	 * only a model can answer.
 	 */
 	bool		partial;
-	/* what is asked about instead of the last record of the site; or NULL */
+	/* the query, if it is not the last record of the site; or NULL */
 	const RaceColumn *lifted;
 } RaceQuestion;
 
 /*
- * Ask a sketch, at a call site of the caller's; and then about a query, which may be partial
- * if the sketch has a model (55000).
+ * Open the question of a call site to a sketch; then set its query, which may be partial if the
+ * sketch has a model (else 55000).
  */
 extern void race_ask_sketch(RaceCallSite *site, Datum sketch,
 							RaceQuestion *question);
@@ -47,16 +47,16 @@ extern void race_ask_about(RaceQuestion *question, Datum query);
 extern void race_ask_about_vector(RaceQuestion *question, const double *x);
 extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns);
 
-/* The query of a surrogate loss, lifted as race_surrogate_query() does; it must stay. */
+/* Set the query of a surrogate loss, lifted as race_surrogate_query() does; it must stay. */
 extern void race_ask_about_lifted(RaceQuestion *question, const RaceColumn *query);
 
-/* The record that is asked about, as columns */
+/* Set columns to the record of the query. */
 extern void race_question_record(const RaceQuestion *question, RaceColumn *columns);
 
 /*
- * Ask the sketches in the first two arguments, each at a call site of its own, which stays
- * between calls.  Queries are of this type, if there are any.  Raise 55000 if one of them is
- * exact and the other one is not: what comes out would not be private.
+ * Open questions to the sketches in the first two arguments, each at a call site of its own, which
+ * stays between calls.  Queries are of this type, if there are any.  Raise 55000 if one of them is
+ * exact and the other one is not: the result would not be private.
  */
 extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a,
 						  RaceQuestion *b);
@@ -65,15 +65,15 @@ extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a,
  * Estimates from a sketch for a query, given the query's buckets.
  */
 
-/* f(q) = sum over all records x of k(x, q), estimated without bias */
+/* Estimate f(q) = sum over all records x of k(x, q), without bias. */
 extern double race_estimate_sum(const RaceQuestion *question);
 
-/* f(q) / N, what race_kde answers */
+/* Estimate f(q) / N, which race_kde returns. */
 extern double race_estimate_mean(const RaceQuestion *question);
 
 /*
- * The same of the kernel to a power of 8 at least, by the model alone (evaluator.h).  False
- * if there is none, or none that is asked.
+ * Estimate the sum of the kernel to a power of 8 at least, by the model alone (evaluator.h).
+ * Return false if there is none, or none for this query.
  */
 extern bool race_estimate_sharp_sum(const RaceQuestion *question, double *sum);
 
@@ -83,12 +83,12 @@ typedef struct RaceDensity
 	double		mean;			/* of rows, collisions included */
 	double		mean_variance;
 	double		noise_variance; /* the variance of the mean that comes from noise */
-	/* the rows in the mean: their weight, their variance and a lower bound of it, and */
+	/* the weight of the rows in the mean, their variance and a lower bound of it */
 	double		weight;
 	double		rows_variance;
 	double		least_variance;
 	double		records;
-	double		n;				/* these, as a divisor */
+	double		n;				/* the records, as a divisor */
 	double		n_variance;
 	double		kernel_sum;
 	double		sum_variance;
@@ -97,17 +97,17 @@ typedef struct RaceDensity
 } RaceDensity;
 
 /*
- * The same of two sketches, asked about the same query.  Returns
- * the covariance of their kernel sums.
+ * Estimate the same of two sketches, for the same query.  Return the covariance of their kernel
+ * sums.
  */
 extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2]);
 
-/* Raise 22023 unless it is between 0 and 1. */
+/* Raise 22023 unless the confidence is between 0 and 1. */
 extern void race_check_confidence(double confidence);
 
 /*
- * How many standard errors the interval of a density reaches; INFINITY if unknown.  With a density of 0, that
- * of an answer which does not share its error with others.
+ * Return how many standard errors the interval of a density reaches; INFINITY if unknown.  With a
+ * density of 0, that of an answer which does not share its error with others.
  */
 extern double race_estimate_reach(const RaceView *view, double confidence, double density);
 
@@ -125,15 +125,15 @@ typedef struct RaceRatio
 } RaceRatio;
 
 /*
- * Fieller's interval for a / b: all x with (a - x b)^2 <= t^2 variance of (a - x b).  False
- * if b is within its noise of zero, when nothing can be said.
+ * Compute Fieller's interval for a / b: all x with (a - x b)^2 <= t^2 variance of (a - x b).
+ * Return false if b is within its noise of zero: then there is no interval.
  */
 extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower,
 							  double *upper);
 
 /* Conditional means: the mean of a bounded value near a query, from a pair of sketches (proportion.c) */
 
-/* Call sites of both sketches in a memory context, for queries of this type */
+/* Create call sites of both sketches in a memory context, for queries of this type. */
 extern RaceCallSite **race_half_sites_create(Oid type, MemoryContext context);
 
 /* The pair, and the bounds that its sketches stand for */
@@ -143,7 +143,7 @@ typedef struct RaceValuePair
 	double		bounds[RACE_HALVES];
 } RaceValuePair;
 
-/* The row that race_conditional_mean returns */
+/* Return the row of race_conditional_mean. */
 extern Datum race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
 									   const RaceValuePair *pair, Datum query,
 									   double confidence);

@@ -64,8 +64,8 @@ typedef struct RaceGridLevel
 	RaceRadial *kernel;
 	double	   *by_square;		/* the kernel by the square of the distance, or NULL */
 	double		squares;		/* entries of by_square for each square bandwidth */
-	double	   *errors;			/* in three dimensions: what cells change of a record's kernel, by distance; else NULL, */
-	double	   *uneven;			/* and records of the nodes that this is of; */
+	double	   *errors;			/* in 3-D: changes of a kernel by cells, by distance; else NULL */
+	double	   *uneven;			/* records of each node to which errors apply; else NULL */
 	RaceGrid	nodes;			/* the grid before projection */
 } Level;
 
@@ -298,7 +298,7 @@ take_point_masses(RaceGridded *gridded, const RaceView *view, MemoryContext cont
 	pfree(space);
 }
 
-/* Let nodes add up to so many records. */
+/* Adjust nodes so that they add up to `records`. */
 static void
 add_up_to(const Level *level, double records)
 {
@@ -555,7 +555,7 @@ project_level(Level *level, MemoryContext context)
 #define NOISE_DEVIATIONS	1		/* by which nodes that are even may differ */
 #define ERROR_SIDE		(2 * (ERROR_REACH + 4) + 1)	/* nodes of the box that is projected: its edge is 4 nodes off */
 
-/* The place of a record in a box around a question, so many cells from it, and spread as the spline of its node is */
+/* Set the place of record i in a box of cells around a question, spread as its node's spline is. */
 static void
 place_in_box(const double *question, double cells, uint32 i, double *place)
 {
@@ -579,7 +579,7 @@ place_in_box(const double *question, double cells, uint32 i, double *place)
 	}
 }
 
-/* The kernel at a distance in cells */
+/* Return the kernel at a distance in cells. */
 static double
 kernel_at(const RaceGrid *grid, const RaceRadial *kernel, const double *cells)
 {
@@ -677,7 +677,7 @@ find_errors(Level *level, const RaceParams *params, double coarser, MemoryContex
 	pfree(kernel);
 }
 
-/* Sum the records of a level times these errors, around a place in cells. */
+/* Return the sum of the records of a level times these errors, around a place in cells. */
 static double
 error_of_level(const Level *level, const double *at)
 {
@@ -709,8 +709,9 @@ error_of_level(const Level *level, const double *at)
 }
 
 /*
- * How many records of each node are uneven, by so much as neighbors differ from it beyond noise: records that lie evenly within
- * cells are summed exactly, and those of a node alone may be at one place.  Coarser levels have those of finer ones.
+ * Estimate how many records of each node are uneven, by how much neighbors differ from it beyond
+ * noise: records that lie evenly within cells are summed exactly, and those of a node alone may be
+ * at one place.  Coarser levels have those of finer ones.
  */
 static void
 find_uneven(RaceGridded *gridded, int i, MemoryContext context)
@@ -863,7 +864,7 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 	return gridded;
 }
 
-/* The place of a question in cells of a level, which is wider than the bounds */
+/* Set the place of a question in cells of a level, which is wider than the bounds. */
 static void
 place_in_level(const Level *level, const double *x, double *at)
 {
@@ -1072,7 +1073,10 @@ sum_gaussian(const Level *level, const GaussianAxis *axes, uint32 number, uint64
 	return sum;
 }
 
-/* The product of the sums of squared coefficients along all axes, which is the variance of an answer over that of a node */
+/*
+ * Return the sum of squared coefficients, a product over the axes: the variance of an answer over
+ * that of a node.
+ */
 static double
 find_gaussian_axes(const RaceGrid *grid, const double *x, const double *deviations, GaussianAxis *axes)
 {
@@ -1093,7 +1097,7 @@ free_axes(GaussianAxis *axes, uint32 dims)
 		pfree(axes[axis].splines);
 }
 
-/* Of two levels together an answer has no more noise than by either of them. */
+/* Return the Gaussian sum of a grid, and its variance: at most that by either level alone. */
 static double
 gaussian_of_grid(const RaceGridded *gridded, const double *x, const double *deviations, double *variance)
 {
@@ -1130,7 +1134,7 @@ struct RaceEvaluator
 {
 	RaceDerived	derived;			/* must be first */
 	RaceGridded *gridded;		/* or NULL */
-	RaceModel  *model;			/* or NULL; then all that follows is not there */
+	RaceModel  *model;			/* or NULL; then the fields below are unused */
 	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points */
 	double	   *weights;		/* of its points */
 	double	   *differences;	/* of their weights by the first and the second half of the rows */
@@ -1138,7 +1142,7 @@ struct RaceEvaluator
 	RaceRadial *radial;
 	double	   *places;			/* [radial->dims][points] */
 	double	   *place;			/* of a record */
-	RaceRadial *sharp;			/* of a higher power; NULL before it is asked for */
+	RaceRadial *sharp;			/* of a higher power; NULL before its first use */
 	/* the counters less the model's, [rows][range] */
 	float	   *residuals;
 };
@@ -1201,7 +1205,7 @@ find_residuals(RaceEvaluator *evaluator, const RaceView *view, MemoryContext con
 	pfree(buckets);
 }
 
-/* A model was validated when it came in, but its page may have been damaged since. */
+/* Check the model.  It was validated when it came in, but its page may have been damaged since. */
 void
 race_check_model(const RaceView *view)
 {
@@ -1423,9 +1427,9 @@ race_estimator_mean(const RaceView *view, const RaceEvaluator *fitted,
 }
 
 /*
- * Blocks are consecutive rows.  Independent rows are a block each.  Rows of a Sobol'
- * sequence balance each other, so the variance between them would be far too large; the
- * variance between 16 blocks is only a little too large.  With few rows, blocks are
+ * Return the number of blocks.  Blocks are consecutive rows.  Independent rows are a block each.
+ * Rows of a Sobol' sequence balance each other, so the variance between them would be far too
+ * large; the variance between 16 blocks is only a little too large.  With few rows, blocks are
  * pairs at least.
  */
 uint32

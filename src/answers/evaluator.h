@@ -32,7 +32,7 @@ typedef struct RaceGridded
 	double		squared_bias;	/* what cells change a kernel sum, as a part of it, squared */
 	RaceGrid	second;			/* the coarse level that the sketch has, wider, or no nodes */
 	struct RaceGridded *coarser;	/* in two dimensions, with nodes twice as far apart; or NULL */
-	double		part;			/* of the difference between both, that cells may change */
+	double		part;			/* share of the difference of both grids that cells may cause */
 	int			n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
 	/* point masses that were taken out of the nodes (point_masses.h) */
@@ -42,13 +42,13 @@ typedef struct RaceGridded
 	RaceRadial *mass_kernel;	/* NULL without point masses */
 } RaceGridded;
 
-/* Of a sketch that is a grid, in a memory context */
+/* Create the grid of a sketch that is one, in a memory context. */
 extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext context);
 
-/* The sum of kernels between the records and x, which lies within the bounds */
+/* Return the sum of kernels between the records and x, which lies within the bounds. */
 extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
 
-/* The variance of this sum at x: of noise, and what cells change */
+/* Return the variance of this sum at x: of noise, and what cells change. */
 extern double race_gridded_variance(const RaceGridded *gridded, const double *x, double sum);
 
 /*
@@ -61,38 +61,39 @@ extern double race_gridded_variance(const RaceGridded *gridded, const double *x,
 
 typedef struct RaceEvaluator RaceEvaluator;
 
-/* Return that of a fitted sketch or a grid; the call site keeps it until it asks another one. */
+/* Return the evaluator of a fitted sketch or grid, which the site keeps until the next sketch. */
 extern RaceEvaluator *race_evaluator_at(RaceCallSite *site, const RaceView *view);
 
-/* The same without a cache, for a model that is being made */
+/* Create the same without a cache, for a model that is being made. */
 extern RaceEvaluator *race_evaluator_create(const RaceView *view, MemoryContext context);
 
 /* Raise XX001 if the model of a sketch is damaged, and 55000 if there is none. */
 extern void race_check_model(const RaceView *view);
 extern void race_check_fitted(const RaceView *view);
 
-/* Its grid, or NULL */
+/* Return the grid of an evaluator, or NULL. */
 extern const RaceGridded *race_evaluator_grid(const RaceEvaluator *evaluator);
 
 /*
- * What the model answers: the sum of kernels between its points and a record, which may
- * leave out parts (race_column_is_any)
+ * Return what the model answers: the sum of kernels between its points and a record, which may
+ * leave out parts (race_column_is_any).
  */
 extern double race_evaluator_sum(RaceEvaluator *evaluator, const RaceColumn *record);
 
 /*
- * The same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
- * rows, for kernels that are functions of a distance.  False for others.
+ * Compute the same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
+ * rows, for kernels that are functions of a distance.  Return false for others.
  */
 extern bool race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, double *sum);
 
-/* The difference of that by the models of both halves of the rows */
+/* Return the difference of that by the models of both halves of the rows. */
 extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record);
 
 /*
- * The sum over records of a normal density, whose standard deviations are `bandwidth` times the bandwidths of the columns:
- * of a grid, or of the model of a sketch of vectors by themselves.  Set the density at 0, and the variance of the sum; of
- * a model, the part of it in which both halves differ.
+ * Return the sum over records of a normal density, whose standard deviations are `bandwidth` times
+ * the bandwidths of the columns: of a grid, or of the model of a sketch of vectors by themselves.
+ * Set the density at 0, and the variance of the sum; of a model, the part of it in which both
+ * halves differ.
  */
 extern double race_evaluator_gaussian(RaceEvaluator *evaluator, const double *x, double bandwidth, double *peak,
 									  double *variance);
@@ -115,17 +116,17 @@ extern double race_evaluator_gaussian(RaceEvaluator *evaluator, const double *x,
 extern bool race_rows_hide_errors(const RaceParams *params);
 
 /*
- * The mean over rows from ... to - 1 of a record, given its bucket in each row.  `fitted`
+ * Return the mean over rows from ... to - 1 of a record, given its bucket in each row.  `fitted`
  * may be NULL: then the model is not subtracted.
  */
 extern double race_estimator_mean(const RaceView *view, const RaceEvaluator *fitted,
 								const uint32 *buckets, uint32 from, uint32 to);
 
-/* The number of blocks into which rows are divided to estimate the variance of their mean */
+/* Return the number of blocks of rows from which the variance of their mean is estimated. */
 extern uint32 race_estimator_blocks(const RaceParams *params, uint32 rows);
 
 /*
- * The variance of the mean of these rows, from sampling and noise together; never below
+ * Return the variance of the mean of these rows, from sampling and noise together; never below
  * `least`.  One block alone cannot show a variance: then it is INFINITY.
  */
 extern double race_estimator_variance(const RaceView *view, const RaceEvaluator *fitted,
@@ -142,8 +143,8 @@ extern double race_correct_collisions(const RaceParams *params, double mean, dou
 extern RaceRecordCount race_record_count(const RaceView *view, const RaceGridded *gridded);
 
 /*
- * A number of records as a divisor: at least 1, and at least twice the standard deviation
- * of its noise, below which it says nothing
+ * Return a number of records as a divisor: at least 1, and at least twice the standard deviation of
+ * its noise, below which it is not significant.
  */
 extern double race_count_divisor(RaceRecordCount count);
 

@@ -8,7 +8,7 @@
 #include "privacy/interrupt.h"
 #include "answers/factor.h"
 
-/* In four sums, since each addition would wait for the one before */
+/* Return the dot product, in four sums, since each addition would wait for the one before */
 double
 race_dot(const double *x, const double *y, uint32_t n)
 {
@@ -28,8 +28,8 @@ race_dot(const double *x, const double *y, uint32_t n)
 }
 
 /*
- * Row i of L, where L L' has `c` as its row i and the rows before are known.  Returns what is
- * left for the square of its last number.
+ * Compute row i of L, where L L' has `c` as its row i and the rows before are known.  Return what
+ * is left for the square of its last number.
  */
 static double
 factor_row(const double *l, uint32_t stride, const double *c, uint32_t i, double *row)
@@ -183,7 +183,7 @@ turn(double *x, double *y, uint32_t n, double a, double b, double product)
 	}
 }
 
-/* Turn each two rows. Returns whether any two were not at right angles. */
+/* Turn each two rows.  Return whether any two were not at right angles. */
 static bool
 sweep(double *w, uint32_t rows, uint32_t columns, double least)
 {
@@ -253,9 +253,9 @@ race_jacobi(double *w, uint32_t rows, uint32_t columns, double *lengths)
 /* --------------------------------------------------------------- shrinkage */
 
 /*
- * From m eigenvalues, those that are not 0, to shrunken ones.  In the paper's terms c is p / n;
- * theta is the Hilbert transform of the density of inverse eigenvalues, smoothed with
- * bandwidth h, and `density` is that density.
+ * Shrink the m eigenvalues that are not 0.  In the paper's terms c is p / n; theta is the Hilbert
+ * transform of the density of inverse eigenvalues, smoothed with bandwidth h, and `density` is that
+ * density.
  */
 static void
 shrink_eigenvalues(const double *values, uint32_t m, double c, double h, double *shrunken)

@@ -22,9 +22,8 @@
 extern double race_dot(const double *x, const double *y, uint32_t n);
 
 /*
- * Replace the lower triangle of c[n][n] by L, where C = L L' and L is lower triangular.
- * Squares of its diagonal are made at least `least`.  Returns whether they are so by
- * themselves.
+ * Replace the lower triangle of c[n][n] by L, where C = L L' and L is lower triangular.  Squares of
+ * its diagonal are made at least `least`.  Return whether they are so by themselves.
  */
 extern bool race_factorize(double *c, uint32_t n, double least);
 
@@ -35,10 +34,10 @@ extern void race_solve_upper(const double *factor, uint32_t n, double *v);
 /* Replace L by its inverse. */
 extern void race_invert_lower(double *factor, uint32_t n);
 
-/* Replace c[n][n] = L L' by the inverse of L.  False if there is none. */
+/* Replace c[n][n] = L L' by the inverse of L.  Return false if there is none. */
 extern bool race_inverse_root(double *c, uint32_t n);
 
-/* product = R'R, where R is lower triangular: of an inverse root it is the inverse */
+/* Set product = R'R, where R is lower triangular: of an inverse root it is the inverse. */
 extern void race_root_product(const double *root, uint32_t n, double *product);
 
 /*
@@ -48,11 +47,11 @@ extern void race_root_product(const double *root, uint32_t n, double *product);
 #define RACE_LEAST_SHARE	1e-10
 
 /*
- * Which columns of n have a correlation matrix, r[n][n], that can be inverted: keep[i] is
- * false if column i is a linear combination of those kept before it.  The matrix was
- * estimated with so many degrees of freedom.  As many columns explain every further one, so
- * that nothing can be said of those: they are kept.  `work` is space for RACE_LINEAR_WORK(n)
- * numbers.  Returns how many are kept.
+ * Choose columns of n whose correlation matrix, r[n][n], can be inverted: keep[i] is false if
+ * column i is a linear combination of those kept before it.  The matrix was estimated with so many
+ * degrees of freedom.  As many columns explain every further one, so that nothing can be said of
+ * those: they are kept.  `work` is space for RACE_LINEAR_WORK(n) numbers.  Return how many are
+ * kept.
  */
 extern uint32_t race_independent(const double *r, uint32_t n, double freedom, double *work,
 								 bool *keep);

@@ -105,7 +105,7 @@ start_fit(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 c
 		fit->codes = palloc_extended(capacity * line * sizeof(uint16), MCXT_ALLOC_HUGE);
 }
 
-/* The buckets of at most RACE_RECORDS_TOGETHER records in the first rows, [n][line] */
+/* Compute the buckets of at most RACE_RECORDS_TOGETHER records in the first rows, [n][line]. */
 static void
 hash_records(const RaceFitState *fit, const RaceRecords *records, uint32 from, uint32 n,
 			 uint32 rows, uint32 *buckets)
@@ -136,7 +136,7 @@ hash_records(const RaceFitState *fit, const RaceRecords *records, uint32 from, u
 	}
 }
 
-/* Multiply by transforms: the points are a grid over the box. */
+/* Use transforms to multiply: the points are a grid over the box. */
 static void
 use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides)
 {
@@ -161,7 +161,10 @@ use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides)
 	fit->gram.lattice = lattice;
 }
 
-/* Ask rows first ... end - 1 at the points, or a grid; and find the Gram matrix of these rows, or of the exact kernel. */
+/*
+ * Set the answers of rows first ... end - 1 at the points, or of a grid.  Set the Gram matrix of
+ * these rows, or of the exact kernel.
+ */
 static void
 ask_points(RaceFitState *fit, uint32 first, uint32 end)
 {
@@ -215,7 +218,7 @@ improve_weights(const RaceFitState *fit, RaceMisfit misfit, int iterations, doub
 					   fit->space);
 }
 
-/* All points weigh the same. */
+/* Give all points the same weight. */
 static void
 spread_evenly(const RaceFitState *fit, double *weights)
 {
@@ -232,7 +235,7 @@ solve_weights(RaceFitState *fit, uint32 first, uint32 end, double *weights)
 	improve_weights(fit, RACE_MISFIT_ANSWERS, ANSWER_ITERATIONS, weights);
 }
 
-/* One row has no halves. */
+/* Solve for the weights of both halves.  One row has no halves. */
 static void
 solve_halves(RaceFitState *fit)
 {
@@ -294,7 +297,7 @@ check_model_size(Size size)
 				 errhint("Fit fewer points, or points with shorter texts.")));
 }
 
-/* A model of the points that have a weight.  Nothing is known of residuals yet. */
+/* Create a model of the points that have a weight.  Its residuals are not known yet. */
 static RaceModel *
 create_model_of(const RaceFitState *fit, char *const *texts, Size *size)
 {
@@ -357,7 +360,7 @@ typedef struct Residuals
 	double		square;			/* of the residual of the rows of a half */
 	double		variance;		/* of the residual of all rows */
 	double		answer;			/* square of the answer of the model */
-	double		disagreement;	/* square of the difference of its halves in that */
+	double		disagreement;	/* square of the difference of its halves in the answer */
 } Residuals;
 
 static Residuals
@@ -500,7 +503,7 @@ race_fit_check_box(const RaceParams *params, const RaceFitRequest *request)
 					 errmsg("a lower bound is above the upper one, or too far from it")));
 }
 
-/* Place a grid of at most n points, if they may be one.  Returns whether they are. */
+/* Place a grid of at most n points, if they may be one.  Return whether they are. */
 static bool
 place_grid(RaceFitState *fit, const RaceBox *box, uint32 n)
 {
@@ -577,7 +580,7 @@ move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *requ
 	race_flow(fit, box);
 }
 
-/* Half of n points, and their weights, for each half of the rows */
+/* Find places for half of n points, and their weights, for each half of the rows. */
 static void
 move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
@@ -606,7 +609,7 @@ move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request
 	fit->points->n = n / 2 * 2;
 }
 
-/* The usual number of points, or of points to move, for both halves together */
+/* Return the usual number of points, or of points to move, for both halves together. */
 static uint32
 usual_points(const RaceParams *params, bool moved)
 {
@@ -744,7 +747,7 @@ compare_scores(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* What the sketch answers at a candidate, by all rows */
+/* Return the answer of the sketch at a candidate, by all rows. */
 static double
 answer_at(const RaceFitState *fit, const RaceRecords *candidates, uint32 candidate)
 {
@@ -864,7 +867,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 	request->seed = PG_GETARG_INT64(2);
 }
 
-/* race_fit(sketch, points, seed, lower, upper) */
+/* Implement race_fit(sketch, points, seed, lower, upper). */
 Datum
 race_fit(PG_FUNCTION_ARGS)
 {
@@ -886,8 +889,8 @@ typedef struct Candidates
 	Datum		sketch;			/* of the first row, stored */
 	uint64		identity;		/* of the sketch of the last row */
 	RaceRecords *records;
-	bool		has_texts;		/* are they not vectors by themselves? */
-	char	  **texts;			/* of such records */
+	bool		has_texts;		/* whether records are more than one vector */
+	char	  **texts;			/* of records that have texts */
 	Size		text_size;		/* of all texts */
 	FmgrInfo	output;			/* of the type of records */
 } Candidates;
@@ -963,7 +966,7 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 }
 
 /*
- * Every row must have the same sketch.  From PostgreSQL 16 on it may be in memory, and a
+ * Check that every row has the same sketch.  From PostgreSQL 16 on it may be in memory, and a
  * subquery may make the same one again for each row: then contents are compared.
  */
 static void
@@ -995,7 +998,7 @@ check_same_sketch(Candidates *candidates, Datum sketch)
 				 errmsg("race_fit needs the same sketch in every row")));
 }
 
-/* Rows without a sketch or without a record are left out. */
+/* Add a row to the candidates.  Rows without a sketch or without a record are left out. */
 Datum
 race_fit_step(PG_FUNCTION_ARGS)
 {
@@ -1061,7 +1064,7 @@ create_model(const RaceView *view, void *request, MemoryContext context, Size *s
 
 static const RaceDerivedKind fitted_model = {"fitted model", create_model, NULL};
 
-/* _race_model(sketch): a sketch that has a model; one without is fitted first */
+/* Implement _race_model(sketch): return a sketch that has a model; one without is fitted first. */
 Datum
 race_model(PG_FUNCTION_ARGS)
 {
@@ -1130,7 +1133,7 @@ start_points(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->user_fctx = points;
 }
 
-/* race_points(sketch) */
+/* Implement race_points(sketch). */
 Datum
 race_points(PG_FUNCTION_ARGS)
 {

@@ -31,12 +31,12 @@ typedef struct RaceFitRequest
 {
 	const double *lower;		/* [dims], finite */
 	const double *upper;
-	uint32		points;			/* how many at most; 0 = as many as serve */
+	uint32		points;			/* most points; 0 for the usual number */
 	int64		seed;
 } RaceFitRequest;
 
 /*
- * Find the bounds of points: those given, NULL for those of the parameters.  False if there
+ * Find the bounds of points: those given, NULL for those of the parameters.  Return false if there
  * are none, or if the kernel does not compare vectors by themselves.
  */
 extern bool race_fit_bounds(const RaceParams *params, const double *lower,
@@ -45,10 +45,10 @@ extern bool race_fit_bounds(const RaceParams *params, const double *lower,
 /* Raise 22023 unless each lower bound is at most the upper one, and not too far from it. */
 extern void race_fit_check_box(const RaceParams *params, const RaceFitRequest *request);
 
-/* The sketch with a model whose points lie within bounds */
+/* Return the sketch with a model whose points lie within bounds. */
 extern RaceSketchDatum *race_fit_box(const RaceView *view, const RaceFitRequest *request);
 
-/* What a release asks: can sketches have a model with the bounds of their parameters, and one with it? */
+/* Return whether sketches can have a model within their parameters' bounds; or fit one. */
 extern bool race_fit_has_bounds(const RaceParams *params);
 extern Datum race_fit_private(Datum sketch);
 
@@ -59,11 +59,11 @@ typedef struct RaceFitState
 	RaceCallSite *site;			/* holds the row functions */
 	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
 	uint32		rows;			/* that are fitted to: the first ones */
-	uint32		first;			/* the first row that points are moved to suit, */
-	uint32		end;			/* and the row after the last one */
+	uint32		first;			/* the first row that points are moved to fit */
+	uint32		end;			/* the row after the last one */
 	double		records;		/* the sum of all weights */
 	RaceRecords *points;
-	bool		complete;		/* do they cover all that there may be? */
+	bool		complete;		/* whether the points are all that there may be */
 	double	   *weights;		/* [capacity]: in the end, by the first half of the rows */
 	double	   *second;			/* [capacity]: by the second half */
 	double	   *answers;
@@ -84,12 +84,12 @@ typedef struct RaceFitState
  * covariance that explain the counters best (fit_flow.c).
  */
 
-/* Can points of the sketch flow?  If they compare distances, and are hashed in blocks of rows. */
+/* Return whether points of the sketch can flow: it compares distances, in blocks of rows. */
 extern bool race_flow_can(const RaceParams *params);
 
 /*
- * Move all points of the fit, as if each weighed the same.  Those of a surrogate loss are mapped alone.  False if
- * there are too many columns to map them.
+ * Move all points of the fit, as if each weighed the same.  Those of a surrogate loss are mapped
+ * alone.  Return false if there are too many columns to map them.
  */
 extern bool race_flow(RaceFitState *fit, const RaceBox *box);
 

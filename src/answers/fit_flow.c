@@ -65,13 +65,13 @@ typedef struct Flow
 	double	   *x;				/* [n][dims] */
 	double	   *velocity;		/* [n][dims] */
 	double	   *slopes;			/* [n][dims] */
-	double	   *probe;			/* [dims]: slopes are measured between so far to both sides */
+	double	   *probe;			/* [dims]: distance to both sides at which slopes are measured */
 	double	   *rate;			/* [dims]: the first rate */
 	float	   *residuals;		/* [RACE_LANES][range]: share of records less that of points */
 	/* the polynomial of a map */
-	uint32		map_points;		/* points that it is found from: the first ones */
+	uint32		map_points;		/* first points, from which the polynomial is found */
 	uint32		terms;
-	bool		fourth;			/* is it of degree 4?  Else it is of degree 2 */
+	bool		fourth;			/* true for degree 4, false for degree 2 */
 	double		prior;			/* the variance that terms have where noise hides all */
 	double	   *h;				/* [n][dims]: points in white coordinates */
 	double	   *gram;			/* [terms][terms], of least squares; the lower triangle */
@@ -96,10 +96,11 @@ hash(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
 /* ------------------------------------------------------ the polynomial of a map */
 
 /*
- * The terms of the polynomial at h, after 1 for its constant.  They are Hermite polynomials: at right angles to
- * each other under the normal distribution, so that those of degree 3 and 4 do not change its moments.  These take
- * in what is not normal in the columns of a surrogate loss, whose points stay normal: without them coefficients
- * were off by 19 % in place of 1 %.
+ * Compute the terms of the polynomial at h, after 1 for its constant.  They are Hermite
+ * polynomials: at right angles to each other under the normal distribution, so that those of degree
+ * 3 and 4 do not change its moments.  These take in what is not normal in the columns of a
+ * surrogate loss, whose points stay normal: without them coefficients were off by 19 % in place of
+ * 1 %.
  */
 static void
 terms_at(const Flow *flow, const double *h, double *terms)
@@ -121,7 +122,7 @@ terms_at(const Flow *flow, const double *h, double *terms)
 	}
 }
 
-/* What the points add up to in each counter of a block: sums[RACE_LANES][range][1 + terms] */
+/* Sum the terms of the points in each counter of a block: sums[RACE_LANES][range][1 + terms]. */
 static void
 sum_terms(const Flow *flow, Size block, double *sums)
 {
@@ -154,8 +155,9 @@ sum_terms(const Flow *flow, Size block, double *sums)
 }
 
 /*
- * Find the polynomial whose terms explain best what shares of records are beyond those of points: least squares over
- * the counters of rows, from the first one of the fit on and around, at most as many as there is time for.
+ * Find the polynomial whose terms explain best by how much shares of records exceed those of
+ * points: least squares over the counters of rows, from the first one of the fit on and around, at
+ * most as many as there is time for.
  */
 static void
 find_polynomial(Flow *flow)
@@ -218,7 +220,7 @@ race_flow_can(const RaceParams *params)
 
 /* -------------------------------------------------------------------- moves */
 
-/* The distance that is a bandwidth, along an axis alone; infinite where nothing is measured */
+/* Return the distance that is a bandwidth along an axis; infinite where nothing is measured. */
 static double
 bandwidth_along(const RaceParams *params, uint32 axis)
 {
@@ -234,7 +236,7 @@ bandwidth_along(const RaceParams *params, uint32 axis)
 }
 
 /*
- * How much steeper the landscape may be than along an axis, where a transform turns axes to
+ * Return how much steeper the landscape may be than along an axis, where a transform turns axes to
  * each other: a bound of the largest eigenvalue of their cosines.
  */
 static double
@@ -268,7 +270,7 @@ steepest(const RaceParams *params)
 	return most;
 }
 
-/* Start the scales of moves, and the polynomial of maps.  False if it has too many terms, or sums. */
+/* Start the scales of moves, and the polynomial of maps.  Return false if it is too large. */
 static bool
 start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
@@ -330,7 +332,7 @@ find_residuals(Flow *flow, Size block)
 	return rows;
 }
 
-/* Add to the slopes along an axis of n points what a block of rows says. */
+/* Add what a block of rows contributes to the slopes along an axis of n points. */
 static void
 add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 axis)
 {
@@ -362,7 +364,7 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	}
 }
 
-/* Move all points up the slopes that the next blocks of rows tell, by a part of the first rate, and keep them inside. */
+/* Move points up the slopes of the next blocks by a part of the first rate; keep them inside. */
 static void
 move(Flow *flow, uint32 number, double part)
 {
@@ -405,7 +407,7 @@ move(Flow *flow, uint32 number, double part)
 
 /* --------------------------------------------------------------------- maps */
 
-/* A point in parts of the box, 0 where that has no extent */
+/* Return a coordinate of a point in parts of the box, 0 where that has no extent. */
 static double
 part_of_box(const Flow *flow, Size p, uint32 i)
 {
@@ -414,7 +416,7 @@ part_of_box(const Flow *flow, Size p, uint32 i)
 	return span > 0 ? (flow->x[p * flow->box->dims + i] - flow->box->lower[i]) / span : 0;
 }
 
-/* The mean of the points, the Cholesky factor of their covariance, and their white coordinates */
+/* Compute the mean of the points, their covariance's Cholesky factor, and white coordinates. */
 static void
 whiten(const Flow *flow, double *mean, double *factor, double *h)
 {
@@ -435,7 +437,7 @@ whiten(const Flow *flow, double *mean, double *factor, double *h)
 		race_solve_lower(factor, dims, h + p * dims);
 }
 
-/* v' = L v in place */
+/* Set v' = L v in place. */
 static void
 multiply_lower(const double *factor, uint32 n, double *v)
 {
@@ -447,7 +449,7 @@ multiply_lower(const double *factor, uint32 n, double *v)
 	}
 }
 
-/* Points get new white coordinates: as spread says, and shifted. */
+/* Give points new white coordinates: multiplied by `spread`, and shifted. */
 static void
 place(Flow *flow, const double *mean, const double *factor, const double *spread,
 	  const double *shift, double part, double *h)
@@ -468,8 +470,8 @@ place(Flow *flow, const double *mean, const double *factor, const double *spread
 }
 
 /*
- * Set the Cholesky factor of the covariance of h after a part of a map, which changes the mean of h by `shift`, and that of
- * its products by `products`.  False if that is too long.
+ * Set the Cholesky factor of the covariance of h after a part of a map, which changes the mean of h
+ * by `shift`, and that of its products by `products`.  Return false if that is too long.
  */
 static bool
 spread_after(uint32 n, double part, const double *shift, const double *products, double *spread)
@@ -485,7 +487,7 @@ spread_after(uint32 n, double part, const double *shift, const double *products,
 	return race_factorize(spread, n, LEAST_VARIANCE);
 }
 
-/* Map the points so that they have the mean and covariance that the counters ask for. */
+/* Map the points to the mean and covariance of the counters. */
 static void
 map(Flow *flow)
 {

@@ -55,14 +55,14 @@ typedef struct Fit
 	uint32_t	history;
 } Fit;
 
-/* The variance of the noise of a cell */
+/* Return the variance of the noise of a cell. */
 static double
 cell_variance(const RaceMarginal *marginal, size_t cell)
 {
 	return marginal->variance * (cell >= marginal->ordinary && marginal->single > 0 ? marginal->single : 1);
 }
 
-/* The sums of a measured table over groups of one of its columns, and the variances of their noise */
+/* Sum a measured table over groups of one of its columns.  Set the variances of their noise. */
 static void
 table_margin(const RaceGraph *graph, const Table *table, const RaceMarginal *marginal, const double *target, uint32_t place,
 			 double *margin, double *variance)
@@ -130,7 +130,7 @@ make_consistent(Fit *fit, uint32_t column)
 	}
 }
 
-/* The mean of targets over the window of h of n cells to both sides of cell i, by the sums of targets up to each */
+/* Return the mean of targets within h cells of cell i of n, by the running sums of targets. */
 static double
 window_mean(const double *sums, uint32_t n, uint32_t i, uint32_t h, uint32_t *from, uint32_t *to)
 {
@@ -140,8 +140,8 @@ window_mean(const double *sums, uint32_t n, uint32_t i, uint32_t h, uint32_t *fr
 }
 
 /*
- * An unbiased estimate of the squared error of means over windows, less that of the noise (Stein 1981).  The noise of
- * cells has this variance, and is the same for all cells of a block.
+ * Return an unbiased estimate of the squared error of means over windows, less that of the noise
+ * (Stein 1981).  The noise of cells has this variance, and is the same for all cells of a block.
  */
 static double
 window_risk(const double *targets, const double *sums, uint32_t n, uint32_t h, uint32_t block, double variance)
@@ -163,8 +163,9 @@ window_risk(const double *targets, const double *sums, uint32_t n, uint32_t h, u
 }
 
 /*
- * Smooth the table of a column of numbers by means over windows: those with the least risk, which are single cells if noise is
- * small.  Returns how many cells have the same noise then, more or less.
+ * Smooth the table of a column of numbers by means over windows: those with the least risk, which
+ * are single cells if noise is small.  Return the approximate number of cells that have the same
+ * noise then.
  */
 static uint32_t
 smooth_targets(Fit *fit, const RaceMarginal *marginal, double *targets, double total)
@@ -238,7 +239,7 @@ set_targets(Fit *fit, double total)
 	}
 }
 
-/* The objective and its gradient at theta; the model is calibrated there. */
+/* Return the objective, and set its gradient, at theta; the model is calibrated there. */
 static double
 evaluate(Fit *fit, double *gradient)
 {
@@ -271,7 +272,7 @@ dot(const double *x, const double *y, size_t n)
 	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* The direction of the limited-memory BFGS method, in scaled parameters */
+/* Set the direction of the limited-memory BFGS method, in scaled parameters. */
 static void
 set_direction(Fit *fit)
 {
@@ -309,7 +310,7 @@ set_direction(Fit *fit)
 		d[i] *= fit->scale[i];
 }
 
-/* The length of the first step that is tried */
+/* Return the length of the first step that is tried. */
 static double
 first_length(const Fit *fit)
 {
@@ -336,7 +337,7 @@ remember(Fit *fit, const double *gradient, double length)
 		fit->history++;
 }
 
-/* The largest total variation distance between a table of the model and what it should be */
+/* Return the largest total variation distance between a table of the model and its target. */
 static double
 largest_distance(const Fit *fit)
 {

@@ -50,7 +50,7 @@ typedef struct Loops
 	size_t		step[RACE_GRAPH_COLUMNS][OPERANDS];
 } Loops;
 
-/* Loops, the innermost first */
+/* Plan loops, the innermost first. */
 static void
 plan_loops(const RaceGraph *graph, RaceColumnSet all, const Operand *operands, Loops *loops)
 {
@@ -107,7 +107,7 @@ race_graph_sum(const double *x, size_t n)
 	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* The innermost loop; steps are 0 or 1 */
+/* Run the innermost loop; steps are 0 or 1. */
 static void
 inner_loop(Operation operation, size_t n, const size_t *step, double *restrict out,
 		   const double *restrict a, const double *restrict b)
@@ -134,7 +134,7 @@ inner_loop(Operation operation, size_t n, const size_t *step, double *restrict o
 			out[i] += a[i];
 }
 
-/* For all cells of a set of columns; a, or for sums and maxima out, may have fewer columns */
+/* Apply an operation to all cells of a set of columns; `a`, or `out` of sums, may have fewer. */
 static void
 combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand out, Operand a, Operand b)
 {
@@ -183,7 +183,7 @@ multiply_by(const RaceGraph *graph, double *out, RaceColumnSet all, double *a, R
 	combine(graph, MULTIPLY, all, (Operand) {out, all}, (Operand) {a, set}, (Operand) {a, set});
 }
 
-/* The marginal of a factor */
+/* Sum a factor to its marginal. */
 static void
 project(const RaceGraph *graph, double *out, RaceColumnSet set, const double *a, RaceColumnSet all)
 {
@@ -258,7 +258,7 @@ create_cliques(RaceGraph *graph)
 	}
 }
 
-/* The smallest clique that contains a set */
+/* Return the smallest clique that contains a set. */
 static uint32_t
 clique_with(const RaceGraph *graph, RaceColumnSet set)
 {
@@ -295,7 +295,7 @@ set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
 		table->cells = graph->columns->cells[columns[0]];
 }
 
-/* Move tables without a column before others, in their order; returns how many they are. */
+/* Move tables without a column before others, in their order.  Return their number. */
 static uint32_t
 move_without(RaceColumnSet column, const Table **tables, uint32_t n)
 {
@@ -456,7 +456,7 @@ largest(const double *x, size_t n)
 	return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
 }
 
-/* exp(x) of x <= 0, in a loop that compilers vectorize; below `least` it is exp(least). Relative error 3e-13 */
+/* Compute exp(x) of x <= 0, at least exp(least), vectorized by compilers.  Relative error 3e-13. */
 static void
 exponentials(double *restrict x, size_t n, double most, double least)
 {
@@ -493,7 +493,7 @@ exponentials(double *restrict x, size_t n, double most, double least)
 	}
 }
 
-/* The theta of a column: probabilities of cells in groups, and logarithms of the potentials of groups */
+/* Compute probabilities of cells in groups, and logarithms of potentials of groups, from theta. */
 static void
 calibrate_column(RaceGraph *graph, const Table *table)
 {
@@ -522,7 +522,7 @@ calibrate_column(RaceGraph *graph, const Table *table)
 		logs[i] = log(logs[i]) + most[i];
 }
 
-/* From the layout of a table of several columns to that of a factor, or back */
+/* Copy from the layout of a table of several columns to that of a factor, or back. */
 static void
 transpose(const Table *table, const double *from, double *to, bool back)
 {
@@ -608,8 +608,9 @@ take_potentials(RaceGraph *graph, Clique *clique, bool added)
 }
 
 /*
- * The exponentials of a clique's logarithms, for each cell of the separator over the largest of them, whose logarithm is
- * added to `logs`: so neither is too small, however large parameters are
+ * Replace a clique's logarithms by their exponentials, for each cell of the separator over the
+ * largest of them, whose logarithm is added to `logs`: so neither is too small, however large
+ * parameters are.
  */
 static void
 exponentials_given(RaceGraph *graph, Clique *clique, double *logs)
@@ -629,7 +630,7 @@ exponentials_given(RaceGraph *graph, Clique *clique, double *logs)
 	exponentials(clique->belief, clique->cells, 0, LEAST_LOG);
 }
 
-/* Collect beliefs and messages to parents, from the leaves of the tree; false if products became too small. */
+/* Collect beliefs and messages to parents, leaves first; return false if products are too small. */
 static bool
 collect(RaceGraph *graph, bool added)
 {
@@ -728,7 +729,7 @@ race_graph_tables(RaceGraph *graph, double *out)
 
 /* ------------------------------------------------------------------- answers */
 
-/* The cliques on the path between two, from which to whom; returns how many */
+/* Find the cliques on the path between two, both included.  Return their number. */
 static uint32_t
 find_path(const RaceGraph *graph, uint32_t from, uint32_t to, uint32_t *path)
 {
@@ -754,7 +755,7 @@ find_path(const RaceGraph *graph, uint32_t from, uint32_t to, uint32_t *path)
 	return n;
 }
 
-/* P(columns of `set`, without those of the separator | separator), as a factor over both */
+/* Return P(columns of `set`, without those of the separator | separator), as a factor over both. */
 static double *
 conditional(RaceGraph *graph, const Clique *clique, RaceColumnSet separator, RaceColumnSet set)
 {
@@ -768,7 +769,7 @@ conditional(RaceGraph *graph, const Clique *clique, RaceColumnSet separator, Rac
 	return factor;
 }
 
-/* The table of two columns, in groups, as a factor: along the path between their cliques */
+/* Return the table of two columns, in groups, as a factor: along the path between their cliques. */
 static double *
 pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 {
@@ -891,15 +892,15 @@ race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table)
 /* An event while it is summed over the tree */
 typedef struct Event
 {
-	RaceColumnSet columns;		/* that have weights */
+	RaceColumnSet columns;		/* columns with weights */
 	double	  **weights;		/* [column][group] */
 } Event;
 
 static double *event_message(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from);
 
 /*
- * The expectation of the weights in a clique and behind it, for each cell of `kept` columns of the clique.  Weights of
- * columns in `taken` are not counted.
+ * Return the expectation of the weights in a clique and behind it, for each cell of `kept` columns
+ * of the clique.  Weights of columns in `taken` are not counted.
  */
 static double *
 event_factor(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from, RaceColumnSet kept,
@@ -935,7 +936,7 @@ event_factor(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from, Ra
 	return race_graph_marginal(graph, kept, factor, all);
 }
 
-/* The expectation of weights on the far side of a separator, given its cell; NULL: there are none */
+/* Return the expectation of weights beyond a separator, given its cell; NULL without weights. */
 static double *
 event_message(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from)
 {

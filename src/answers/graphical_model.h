@@ -38,8 +38,8 @@ typedef struct RaceMarginal
 	double		variance;		/* of the noise of a count, above 0 */
 	const double *counts;		/* only race_graph_fit() reads them */
 	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together (contingency.h); 0 is 1 */
-	uint32_t	ordinary;		/* of one column whose last cells have noise of another variance: the number of the others, */
-	double		single;			/* and that variance, as a multiple; 0 is 1 */
+	uint32_t	ordinary;		/* of one column: cells before those of other variance */
+	double		single;			/* variance of cells from `ordinary` on, as a multiple; 0 is 1 */
 } RaceMarginal;
 
 /* Memory that is never freed before the graph is; never NULL */
@@ -48,36 +48,38 @@ typedef void *(*RaceAllocate) (void *arg, size_t size);
 typedef struct RaceGraph RaceGraph;
 
 /*
- * A model with theta = 0, which is uniform.  Every column has one table of its own, and the others are of different
- * columns.  Arrays of columns and tables are used as long as the graph is.
+ * Create a model with theta = 0, which is uniform.  Every column has one table of its own, and the
+ * others are of different columns.  Arrays of columns and tables are used as long as the graph is.
  */
 extern RaceGraph *race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMarginal *tables,
 									RaceAllocate allocate, void *arg);
 
-/* The parameters, one table after the other; the caller may set them, and calls race_graph_calibrate() then */
+/* Return the parameters, table by table.  After a change, call race_graph_calibrate(). */
 extern double *race_graph_theta(RaceGraph *graph, size_t *n);
 extern void race_graph_calibrate(RaceGraph *graph);
 
 /*
- * Fit theta, from its present value, to the counts of the tables, whose total is near `total` > 0; and calibrate.
- * Returns how many iterations it took.
+ * Fit theta, from its present value, to the counts of the tables, whose total is near `total` > 0;
+ * and calibrate.  Return the number of iterations.
  */
 extern uint32_t race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations);
 
 /* Answers: probabilities of a calibrated model, which add up to 1 */
 
-/* [groups of first][groups of second], or cells: any two columns */
+/* Compute the table of any two columns: [groups of first][groups of second], or cells. */
 extern void race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, double *table);
 
 /*
- * [groups][groups][groups]: of three columns, the distribution of maximum entropy that has the tables of their pairs, by
- * proportional fitting.  That of the model may be another one.
+ * Compute the table [groups][groups][groups] of three columns: the distribution of maximum entropy
+ * that has the tables of their pairs, by proportional fitting.  That of the model may be another
+ * one.
  */
 extern void race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table);
 
 /*
- * The expectation of a product of weights: weights[i] is NULL, or [cells] numbers of column i, from 0 to 1 each.
- * table, if it is not NULL, becomes the same expectation for each cell of column `of` (they add up to what is returned).
+ * Return the expectation of a product of weights: weights[i] is NULL, or [cells] numbers of column
+ * i, from 0 to 1 each. table, if it is not NULL, becomes the same expectation for each cell of
+ * column `of` (they add up to what is returned).
  */
 extern double race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, double *table);
 

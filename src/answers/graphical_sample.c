@@ -8,12 +8,14 @@
 #include "answers/graphical_state.h"
 
 /*
- * Columns are drawn one after the other, given the columns of a clique that were drawn before.  Rows are sorted by
- * these, and then by the column drawn last, and the one before, and so on.  Row k in that order takes number k of van
- * der Corput's sequence in base 2, with random nested digits (Owen 1995) by a hash (Laine & Karras 2011): each number is
- * uniform, and numbers of rows side by side are evenly spread.  The order of a column's groups is rotated by a hash of the
- * columns before it.  Else a column that repeats at regular distances would take the same numbers at each of its groups,
- * and come out dependent.
+ * Return number k of van der Corput's sequence, scrambled by a seed.  Columns are drawn one after
+ * the other, given the columns of a clique that were drawn before.  Rows are sorted by these, and
+ * then by the column drawn last, and the one before, and so on.  Row k in that order takes number k
+ * of van der Corput's sequence in base 2, with random nested digits (Owen 1995) by a hash (Laine &
+ * Karras 2011): each number is uniform, and numbers of rows side by side are evenly spread.  The
+ * order of a column's groups is rotated by a hash of the columns before it.  Else a column that
+ * repeats at regular distances would take the same numbers at each of its groups, and come out
+ * dependent.
  */
 static double
 scrambled(uint32_t k, uint32_t seed)
@@ -34,11 +36,11 @@ typedef struct Sample
 {
 	uint32_t	n;
 	uint32_t   *rows;			/* [n][columns], of cells */
-	uint32_t   *groups;			/* the same of groups */
+	uint32_t   *groups;			/* [n][columns], of groups */
 	uint32_t   *order;			/* of rows */
 	uint32_t   *sorted;
 	uint32_t   *codes;			/* of rows */
-	uint32_t   *keys;			/* that rows are sorted by */
+	uint32_t   *keys;			/* sort keys of rows */
 } Sample;
 
 /* Sort rows by keys below `limit`, keeping the order of those that are equal. */
@@ -103,7 +105,7 @@ prepare_within(RaceGraph *graph, uint32_t column, Within *within)
 	}
 }
 
-/* The first of n cumulative numbers that is above x, or the last one */
+/* Return the first of n cumulative numbers that is above x, or the last one. */
 static uint32_t
 search(const double *cumulative, uint32_t n, double x)
 {
@@ -124,7 +126,7 @@ search(const double *cumulative, uint32_t n, double x)
 	return low;
 }
 
-/* The cell of each row in a factor of the columns given, and its key, in which their groups are rotated */
+/* Set each row's cell in a factor of given columns, and its key, in which groups are rotated. */
 static void
 set_codes(const RaceGraph *graph, RaceColumnSet given, uint32_t seed, Sample *sample)
 {
@@ -209,7 +211,7 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 	race_look_for_interrupts();
 }
 
-/* Exchange rows, so that their order says nothing. */
+/* Exchange rows, so that their order carries no information. */
 static void
 shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform) (void *), void *arg)
 {

@@ -18,8 +18,8 @@
 typedef struct Sum
 {
 	RaceColumnSet set;
-	uint32_t	next;			/* the number of the first that is not below it */
-	const struct Table *table;	/* that it is, or NULL */
+	uint32_t	next;			/* number of the first sum that is not below it */
+	const struct Table *table;	/* the table, if it is one, or NULL */
 } Sum;
 
 typedef struct Clique
@@ -31,8 +31,8 @@ typedef struct Clique
 	size_t		separator_cells;
 	double	   *belief;
 	double	   *message;		/* to the parent; then the separator's belief */
-	uint32_t	first_sum;		/* the sums of its tables, */
-	uint32_t	last_sum;		/* and of those behind them */
+	uint32_t	first_sum;		/* first sum of its tables */
+	uint32_t	last_sum;		/* number after the last sum of its tables */
 } Clique;
 
 #define TABLE_COLUMNS	3
@@ -43,8 +43,8 @@ typedef struct Table
 	uint32_t	columns;
 	uint32_t	column[TABLE_COLUMNS];
 	size_t		size[TABLE_COLUMNS];	/* groups of each column, 1 of those that it does not have */
-	size_t		step[TABLE_COLUMNS];	/* and how far they are apart in a factor over the set */
-	uint32_t	clique;			/* that contains it */
+	size_t		step[TABLE_COLUMNS];	/* distance of groups in a factor over the set */
+	uint32_t	clique;			/* clique that contains it */
 	size_t		cells;
 	double	   *theta;
 } Table;
@@ -74,7 +74,7 @@ struct RaceGraph
 	void	   *arg;
 };
 
-/* The group of a cell */
+/* Return the group of a cell. */
 static inline uint32_t
 race_graph_group(const RaceGraph *graph, uint32_t column, uint32_t cell)
 {
@@ -83,7 +83,7 @@ race_graph_group(const RaceGraph *graph, uint32_t column, uint32_t cell)
 	return map == NULL ? cell : map[cell];
 }
 
-/* The place of a column among those of a table; TABLE_COLUMNS if it is none of them */
+/* Return the place of a column among those of a table; TABLE_COLUMNS if it is none of them. */
 static inline uint32_t
 race_graph_place(const Table *table, uint32_t column)
 {
@@ -93,7 +93,7 @@ race_graph_place(const Table *table, uint32_t column)
 	return TABLE_COLUMNS;
 }
 
-/* The group, of the column in this place, that has a cell of a table */
+/* Return the group, of the column in this place, that has a cell of a table. */
 static inline size_t
 race_graph_group_in(const RaceGraph *graph, const Table *table, uint32_t place, size_t cell)
 {
@@ -104,22 +104,22 @@ race_graph_group_in(const RaceGraph *graph, const Table *table, uint32_t place, 
 	return cell % table->size[place];
 }
 
-/* The cells of a factor over a set of columns */
+/* Return the number of cells of a factor over a set of columns. */
 extern size_t race_graph_cells(const RaceGraph *graph, RaceColumnSet set);
 
 /*
- * Space for n numbers, until scratch_used is set back.  What was given out before stays where it is, even when the space
- * grows.
+ * Return space for n numbers, until scratch_used is set back.  Space given out before stays where
+ * it is, even when the space grows.
  */
 extern double *race_graph_scratch(RaceGraph *graph, size_t n);
 
-/* The marginal of a factor over `all`, in scratch space */
+/* Return the marginal of a factor over `all`, in scratch space. */
 extern double *race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *factor, RaceColumnSet all);
 
-/* The probabilities of the cells of all measured tables, in the layout of theta */
+/* Compute the probabilities of the cells of all measured tables, in the layout of theta. */
 extern void race_graph_tables(RaceGraph *graph, double *out);
 
-/* The sum of numbers, and of products, in four sums each */
+/* Return the sum of numbers, or of products, in four sums each. */
 extern double race_graph_sum(const double *x, size_t n);
 
 #endif

@@ -66,8 +66,8 @@ typedef struct Products
 	double		ab;
 	double		bb;
 	double		rows_variance;	/* of D's product with itself, by differences of rows; or 0 */
-	double		noise_mean;		/* of G's product with itself, */
-	double		noise_variance; /* and its variance */
+	double		noise_mean;		/* of G's product with itself */
+	double		noise_variance; /* variance of G's product with itself */
 	double		with_record;	/* variance of G's product with a record of P */
 	double		with_both;		/* variance of G's product with P */
 	double		with_difference;	/* variance of G's product with D */
@@ -126,7 +126,7 @@ typedef struct Nodes
 {
 	Size		n;
 	double	   *values[2];		/* of both in parts of the whole; 0 without a sketch */
-	double	   *sums[2];		/* the kernel times these */
+	double	   *sums[2];		/* the kernel times the values */
 	/* of each, of the kernel times the covariance of noise that had variance 1: */
 	double		trace[2];
 	double		squares[2];		/* the sum of the squares of its elements */
@@ -208,7 +208,7 @@ find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *
 	products->kernel_square = products->kernel;
 }
 
-/* The mean of the squared kernel of different records is below that of the kernel, and not below its square. */
+/* Set the mean squared kernel of different records: at most the mean, at least its square. */
 static void
 set_kernel_square(Products *products, double square)
 {
@@ -482,9 +482,9 @@ null_variance(const Pair *pair, const Products *products)
 }
 
 /*
- * The third central moment of a sum of squared normal variables with weights: 8 times the sum of cubed
- * weights.  That lies between bounds by the sum of weights, which is the mean, and that of their squares,
- * which is half of the variance; this is their mean, by factors.
+ * Return the third central moment of a sum of squared normal variables with weights: 8 times the
+ * sum of cubed weights.  That lies between bounds by the sum of weights, which is the mean, and
+ * that of their squares, which is half of the variance; this is their mean, by factors.
  */
 static double
 third_moment(double mean, double variance)
@@ -528,7 +528,7 @@ variance_of(const Pair *pair, const Products *products)
 		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
 }
 
-/* race_distance(a, b) */
+/* Implement race_distance(a, b). */
 Datum
 race_distance(PG_FUNCTION_ARGS)
 {
@@ -647,7 +647,7 @@ race_typical(RaceCallSite *site, const RaceView *view)
 typedef struct Rank
 {
 	double		sum;			/* of kernels at a point */
-	double		weight;			/* and later of all points up to this one */
+	double		weight;			/* of the point, then of all points up to it */
 } Rank;
 
 typedef struct Ranks
@@ -718,7 +718,7 @@ share_below(const Ranks *ranks, double sum)
 	return from == 0 || total == 0 ? 0 : ranks->ranks[from - 1].weight / total;
 }
 
-/* race_typicality(sketch, q) */
+/* Implement race_typicality(sketch, q). */
 Datum
 race_typicality(PG_FUNCTION_ARGS)
 {

@@ -16,10 +16,10 @@ typedef struct RaceTypical
 {
 	RaceDerived	derived;		/* must be first */
 	double		density;		/* at least twice its standard error */
-	double		error;			/* this standard error; INFINITY if it is not above that by itself */
+	double		error;			/* standard error; INFINITY if the density is not above twice it */
 } RaceTypical;
 
-/* Computed once for a sketch */
+/* Return the mean density at a record, computed once for a sketch. */
 extern const RaceTypical *race_typical(RaceCallSite *site, const RaceView *view);
 
 #endif

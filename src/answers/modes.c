@@ -34,7 +34,7 @@ typedef struct Search
 {
 	/* what is to be high: the density, or a function of what this is a part of */
 	double		(*height) (struct Search *search, const double *x);
-	double		first_step;		/* of a climb, in widths, */
+	double		first_step;		/* of a climb, in widths */
 	double		last_step;
 	RaceQuestion question;
 	uint32		dims;
@@ -374,7 +374,7 @@ mode_datum(void *state, uint64 i)
 	return race_row_datum(&found->row);
 }
 
-/* race_modes(sketch, max, lower, upper) */
+/* Implement race_modes(sketch, max, lower, upper). */
 Datum
 race_modes(PG_FUNCTION_ARGS)
 {
@@ -404,7 +404,7 @@ new_lifted(const RaceParams *params)
 				  sizeof(double));
 }
 
-/* The queries of theta, [queries][race_hashed_width]; false if it is longer than query_radius */
+/* Compute the queries of theta, [queries][race_hashed_width]; return false if theta is too long. */
 static bool
 lift(const RaceParams *params, const double *theta, double *lifted)
 {
@@ -414,7 +414,7 @@ lift(const RaceParams *params, const double *theta, double *lifted)
 	return true;
 }
 
-/* The mean loss of the records */
+/* Return the mean loss of the records. */
 static double
 estimate_loss(RaceQuestion *question, const double *lifted)
 {
@@ -432,7 +432,7 @@ estimate_loss(RaceQuestion *question, const double *lifted)
 	return sum;
 }
 
-/* race_loss(sketch, theta) */
+/* Implement race_loss(sketch, theta). */
 Datum
 race_loss(PG_FUNCTION_ARGS)
 {
@@ -465,16 +465,13 @@ PG_FUNCTION_INFO_V1(race_minimize);
 
 typedef struct Minimize
 {
-	Search	search;			/* must be first; its highest is our least, but for signs */
+	Search	search;			/* must be first; it maximizes the negative loss */
 	int			asked;
 	double	   *theta;
 	double	   *lifted;
 } Minimize;
 
-/*
- * The margin loss falls with the length of theta, and a classifier is its direction: theta is
- * made as long as queries may be.
- */
+/* Lengthen theta as far as queries may be: the margin loss falls with it, the classifier stays. */
 static void
 lengthen(const RaceParams *params, double *theta)
 {
@@ -508,8 +505,8 @@ loss_height(Search *search, const double *x)
 }
 
 /*
- * Tell where a minimum says little: noise in the mean of a loss that is not small beside what
- * the loss falls from theta = 0, and rows alone, which vary more than a loss does.
+ * Warn where a minimum is not significant: noise in the mean of a loss that is not small beside
+ * what the loss falls from theta = 0, and rows alone, which vary more than a loss does.
  */
 static void
 warn_of_loss(Minimize *minimize, double value)
@@ -533,7 +530,7 @@ warn_of_loss(Minimize *minimize, double value)
 				 errhint("Use more records, or a larger epsilon.")));
 }
 
-/* race_minimize(sketch) */
+/* Implement race_minimize(sketch). */
 Datum
 race_minimize(PG_FUNCTION_ARGS)
 {

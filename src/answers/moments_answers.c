@@ -50,8 +50,9 @@ new_matrix(uint32 n, uint32 more)
 }
 
 /*
- * How many records there are.  Where the clip brings all of them to one norm, the trace of the matrix is their number
- * times its square: so it tells, too, and the mean of both, by their variances, is known better than the count.
+ * Estimate the number of records.  Where the clip brings all of them to one norm, the trace of the
+ * matrix is their number times its square.  So the mean of both estimates, by their variances, is
+ * more precise than the count.
  */
 static double
 estimate_count(const RaceMoments *moments)
@@ -189,7 +190,7 @@ column_at(const RaceMomentSource *source, uint32 place)
 	return place > moments->features ? place - moments->features : 0;
 }
 
-/* The number in v at a place is slope * x + shift; of features it is x itself. */
+/* Return the slope of the number in v at a place, slope * x + shift; 1 of features. */
 static double
 slope_at(const RaceMomentSource *source, uint32 place)
 {
@@ -237,7 +238,7 @@ PG_FUNCTION_INFO_V1(race_pca);
 
 /* --------------------------------------------------------------- two columns */
 
-/* A row of what was measured, times `unit`, with an interval within -limit and limit */
+/* Return a row of a measured value, times `unit`, with an interval within -limit and limit. */
 static Datum
 estimate_datum(FunctionCallInfo fcinfo, RaceMomentEstimate measured, double unit, double limit)
 {
@@ -257,7 +258,7 @@ estimate_datum(FunctionCallInfo fcinfo, RaceMomentEstimate measured, double unit
 	return race_row_datum(&row);
 }
 
-/* race_covariance(moments, column, other, confidence, standardize) */
+/* Implement race_covariance(moments, column, other, confidence, standardize). */
 Datum
 race_covariance(PG_FUNCTION_ARGS)
 {
@@ -343,7 +344,7 @@ component_datum(void *state, uint64 i)
 	return race_row_datum(&components->row);
 }
 
-/* race_pca(moments, standardize) */
+/* Implement race_pca(moments, standardize). */
 Datum
 race_pca(PG_FUNCTION_ARGS)
 {
@@ -364,7 +365,7 @@ typedef struct RaceRegression
 	RaceRidge	ridge;			/* the constant is its first predictor */
 } RaceRegression;
 
-/* Append the places of listed columns to a list; 22023 for a column that is there already. */
+/* Append the places of listed columns to a list.  Raise 22023 for a column that is in it. */
 static uint32
 list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, uint32 *places, uint32 n)
 {
@@ -396,7 +397,7 @@ list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, 
 	return n;
 }
 
-/* The constant, the features, and columns */
+/* List the places of the constant, the features, and columns. */
 static uint32
 list_predictors(const RaceMomentSource *source, uint32 target, ArrayType *predictors, uint32 *places)
 {
@@ -460,8 +461,8 @@ typedef struct Coefficients
 } Coefficients;
 
 /*
- * The intercept in units of the record, and its variance.  Of numbers v = slope x + shift it is
- * the constant's coefficient and those of all others times their shifts.
+ * Return the intercept in units of the record, and its variance.  Of numbers v = slope x + shift it
+ * is the constant's coefficient and those of all others times their shifts.
  */
 static double
 intercept(const RaceRegression *regression, double *variance)
@@ -522,7 +523,7 @@ coefficient_datum(void *state, uint64 i)
 	return race_row_datum(&coefficients->row);
 }
 
-/* race_regress(moments, target, predictors) */
+/* Implement race_regress(moments, target, predictors). */
 Datum
 race_regress(PG_FUNCTION_ARGS)
 {
@@ -586,7 +587,7 @@ create_prediction(const RaceView *view, void *question, MemoryContext context, S
 
 static const RaceDerivedKind predictions = {"regression", create_prediction, is_prediction_of};
 
-/* race_predict(moments, target, x, predictors) */
+/* Implement race_predict(moments, target, x, predictors). */
 Datum
 race_predict(PG_FUNCTION_ARGS)
 {
@@ -699,7 +700,7 @@ is_exact(const struct varlena *moments)
 	return view.header->noise.status == RACE_STATUS_EXACT;
 }
 
-/* Of private and exact moments of one label, the exact ones are of public rows: they make no class of their own. */
+/* Pair private and exact moments of one label: the exact ones are public rows, not a class. */
 static bool
 pair_with_public(FunctionCallInfo fcinfo, RaceScores *scores, Datum value, MemoryContext context)
 {
@@ -723,7 +724,7 @@ pair_with_public(FunctionCallInfo fcinfo, RaceScores *scores, Datum value, Memor
 	return false;
 }
 
-/* All classes are asked about one record. */
+/* Set the record, which is the same for all classes. */
 static void
 set_record(FunctionCallInfo fcinfo, RaceClassMoments *state, uint32 dims, MemoryContext context)
 {
@@ -896,7 +897,7 @@ start_map(uint32 dims, uint32 outputs, RaceMap *map)
 	map->matrix = palloc0((Size) dims * outputs * sizeof(double));
 }
 
-/* An array of numbers, in rows unless they are 0 */
+/* Return an array of numbers, in rows unless `rows` is 0. */
 static Datum
 array_of(const double *x, int rows, int columns)
 {
@@ -911,7 +912,7 @@ array_of(const double *x, int rows, int columns)
 											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* A race_transform, which the function is declared to return */
+/* Return a race_transform, the declared result type. */
 static Datum
 transform_datum(FunctionCallInfo fcinfo, const RaceMap *map, const double *offset)
 {
@@ -932,7 +933,7 @@ apply_slopes(const RaceMomentSource *source, RaceMap *map)
 			map->matrix[(Size) i * map->dims + j] *= slope_at(source, j + 1);
 }
 
-/* The mean of the records in their units, from that of scaled columns */
+/* Return the mean of the records in their units, from that of scaled columns. */
 static double *
 mean_of_records(const RaceMomentSource *source, const double *scaled)
 {
@@ -956,8 +957,8 @@ typedef struct Spread
 	uint32		dims;
 	const double *products;		/* around the mean, [dims][dims] */
 	double		freedom;
-	uint32		n;				/* columns that are kept, */
-	uint32	   *kept;			/* and which ones */
+	uint32		n;				/* columns that are kept */
+	uint32	   *kept;			/* [n]: the columns that are kept */
 } Spread;
 
 static double
@@ -966,7 +967,7 @@ deviation_of(const Spread *spread, uint32 column)
 	return sqrt(spread->products[(Size) column * spread->dims + column] / spread->freedom);
 }
 
-/* The correlations of the columns that are kept, [n][n], palloc'd */
+/* Return the correlations of the columns that are kept, [n][n], palloc'd. */
 static double *
 correlations(const Spread *spread)
 {
@@ -984,7 +985,7 @@ correlations(const Spread *spread)
 	return r;
 }
 
-/* Keep columns that vary, and are no linear combinations of others; tell of the rest. */
+/* Keep columns that vary, and are no linear combinations of others.  Report the rest. */
 static void
 keep_columns(Spread *spread, double *work)
 {
@@ -1077,7 +1078,7 @@ components_datum(FunctionCallInfo fcinfo, int components)
 	return transform_datum(fcinfo, &map, mean_of_records(&found.source, mean));
 }
 
-/* race_transform(moments, components, standardize) */
+/* Implement race_transform(moments, components, standardize). */
 Datum
 race_transform(PG_FUNCTION_ARGS)
 {

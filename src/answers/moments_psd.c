@@ -37,7 +37,7 @@ frobenius(const double *m, uint32_t n)
 	return sqrt(sum);
 }
 
-/* m = sum of value[k] v v' / |v|^2 over the rows v of `vectors` */
+/* Set m = sum of value[k] v v' / |v|^2 over the rows v of `vectors`. */
 static void
 compose(const double *vectors, const double *value, uint32_t n, double *m)
 {
@@ -59,7 +59,7 @@ compose(const double *vectors, const double *value, uint32_t n, double *m)
 			m[(size_t) j * n + i] = m[(size_t) i * n + j];
 }
 
-/* The mean of a normal distribution around x, without what is below 0 */
+/* Return the mean of a normal distribution around x, without the part below 0. */
 static double
 positive_mean(double x, double deviation)
 {
@@ -72,7 +72,7 @@ positive_mean(double x, double deviation)
 	return x + deviation * sqrt(2 / RACE_PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
 }
 
-/* m = map m map' */
+/* Set m = map m map'. */
 static void
 map_columns(const double *map, double *m, uint32_t n, double *work)
 {
@@ -156,7 +156,7 @@ race_psd_scatter(const RaceSecondMoments *sums, double *mean, double *scatter)
 /* Numbers of public records that are tried, in parts of what the private ones weigh */
 static const double public_shares[] = {0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 100};
 
-/* Row i of a matrix of `sums` times t, which is the coefficients, and -1 for the target */
+/* Return row i of a matrix of `sums` times t, which is the coefficients, and -1 for the target. */
 static double
 row_times(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge, uint32_t i)
 {
@@ -168,7 +168,7 @@ row_times(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge
 	return sum;
 }
 
-/* The sum of squares of what is left, by a matrix of `sums` */
+/* Return the sum of squares of the residuals, by a matrix of `sums`. */
 static double
 squares_left(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge)
 {
@@ -251,7 +251,7 @@ find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, c
 	return risk;
 }
 
-/* Fit with several numbers of records of the prior, first with none; false if the projected sums have no inverse. */
+/* Fit with a number of prior records, 0 in the first call.  Return false without an inverse. */
 static bool
 fit_with_prior(RaceSecondMoments *sums, double count, RaceRidge *ridge, double *work, double *risk)
 {
@@ -375,7 +375,7 @@ lay_out(RaceDiscriminants *classes, double *space)
 	classes->count = take(&space, n);
 }
 
-/* Means, the mean of all, and W, the covariance within classes.  weight[n] is that of records. */
+/* Compute the means, the mean of all, W (covariance within classes), and weight[n] of records. */
 static void
 find_spread(const RaceSecondMoments *sums, RaceDiscriminants *classes, double *w, double *weight)
 {
@@ -401,9 +401,10 @@ find_spread(const RaceSecondMoments *sums, RaceDiscriminants *classes, double *w
 }
 
 /*
- * The directions in which the means of n classes lie apart, those that tell most first (Fisher 1936; Rao 1948):
- * directions[n - 1][dims], of which it returns how many there are.  `root`[dims][dims] makes columns white within
- * classes, `all` is the mean of all, and weights are numbers of records.  `work` is space for n (dims + 1) + dims numbers.
+ * Find the directions in which the means of n classes lie apart, the most informative first (Fisher
+ * 1936; Rao 1948): directions[n - 1][dims].  Return how many there are.  `root`[dims][dims] makes
+ * columns white within classes, `all` is the mean of all, and weights are numbers of records.
+ * `work` is space for n (dims + 1) + dims numbers.
  */
 static uint32_t
 directions_apart(const double *means, const double *all, const double *weight, uint32_t n, const double *root,
@@ -439,7 +440,7 @@ directions_apart(const double *means, const double *all, const double *weight, u
 	return kept;
 }
 
-/* The variance of two directions within a class by its projected sums or by m, times the weight of its records */
+/* Return the variance of two directions within a class by `sums` or m, times its weight. */
 static double
 product_within(const RaceSecondMoments *sums, const double *m, const double *mean, double weight, const double *a,
 			   const double *b)
@@ -453,9 +454,9 @@ product_within(const RaceSecondMoments *sums, const double *m, const double *mea
 }
 
 /*
- * How wide classes are in a direction beside what the projected sums say, at most 1.  Classes of projected sums are too
- * wide, since noise spreads eigenvalues, and those of the noisy ones too narrow, since noise chose the direction.  Take
- * the geometric mean of both variances.
+ * Return how wide classes are in a direction relative to the projected sums, at most 1.  Classes of
+ * projected sums are too wide, since noise spreads eigenvalues, and those of the noisy ones too
+ * narrow, since noise chose the direction.  Take the geometric mean of both variances.
  */
 static double
 width_within(const RaceSecondMoments *sums, const RaceDiscriminants *classes, const double *weight, uint32_t direction)
@@ -476,8 +477,9 @@ width_within(const RaceSecondMoments *sums, const RaceDiscriminants *classes, co
 }
 
 /*
- * The covariance of class c in the directions, scaled by their widths, as its inverse.  Noise has the standard deviation
- * sqrt(2) other |a|^2 in direction a: so many records of covariance 1 are added for each direction.
+ * Find the covariance of class c in the directions, scaled by their widths, as its inverse.  Noise
+ * has the standard deviation sqrt(2) other |a|^2 in direction a: so many records of covariance 1
+ * are added for each direction.
  */
 static bool
 find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32_t c, double weight,
@@ -538,7 +540,7 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 	return true;
 }
 
-/* Where the densities of two classes in one direction stop to move apart, outside of both centers */
+/* Return where the densities of two classes stop to move apart, outside of both centers. */
 static double
 hold_between(const RaceDiscriminants *classes, double z)
 {
@@ -617,7 +619,7 @@ open_pair(const RaceSecondMoments *sums, uint32_t i, uint32_t j, Pair *pair)
 	pair->count = fmax(sums->count, 1);
 }
 
-/* The covariance of columns with sums a, b and products p; its slopes, times `factor`, are added. */
+/* Return the covariance of columns with sums a, b, products p.  Add its slopes, times `factor`. */
 static double
 covariance(Pair *pair, int a, int b, int p, double factor)
 {
@@ -632,7 +634,7 @@ covariance(Pair *pair, int a, int b, int p, double factor)
 	return value;
 }
 
-/* What was measured, if the number of records stands out of its noise */
+/* Return the measured value, if the number of records stands out of its noise. */
 static RaceMomentEstimate
 estimate(const Pair *pair, double value, double sampling)
 {
@@ -718,8 +720,8 @@ normalize(double *v, uint32_t n)
 }
 
 /*
- * The standard error of the variance along a vector: E changes it by t' E t / weight, where t is
- * the vector and, for the constant, what centers it, and by -variance E[0][0] / weight.
+ * Return the standard error of the variance along a vector: E changes it by t' E t / weight, where
+ * t is the vector and, for the constant, what centers it, and by -variance E[0][0] / weight.
  */
 static double
 component_error(const RaceSecondMoments *sums, const double *scale, const double *mean, double weight,

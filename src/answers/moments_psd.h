@@ -23,8 +23,8 @@ typedef struct RaceSecondMoments
 {
 	uint32_t	n;				/* columns, with the constant */
 	double		count;			/* of records */
-	double		diagonal;		/* standard deviation of noise on the diagonal, */
-	double		other;			/* and of all other entries; 0 of exact sums */
+	double		diagonal;		/* standard deviation of noise on the diagonal */
+	double		other;			/* standard deviation of noise elsewhere; 0 of exact sums */
 	double	   *m;				/* M + E, [n][n] */
 	double	   *projected;			/* an estimate of M, [n][n] */
 	const double *map;			/* [n][n]: columns are a linear map of the numbers that noise was added to; or NULL */
@@ -45,15 +45,15 @@ typedef struct RaceSecondMoments
 extern void race_project_psd(RaceSecondMoments *sums, double *work);
 
 /*
- * The variance that noise gives to a linear combination of entries: the sum of
- * weight[i][j] E[i][j] over all i and j.
+ * Return the variance that noise gives to a linear combination of entries: the sum of weight[i][j]
+ * E[i][j] over all i and j.
  */
 extern double race_noise_variance(const RaceSecondMoments *sums, const double *weight);
 
 /*
- * What the projected sums say of the columns after the constant, of which there are n - 1: their
- * means, and the sums of products around these, which are added to scatter[n - 1][n - 1].
- * Returns how much the records weigh, which is more than 0.
+ * Compute from the projected sums the means of the n - 1 columns after the constant, and the sums
+ * of products around these, which are added to scatter[n - 1][n - 1].  Return the weight of the
+ * records, which is more than 0.
  */
 extern double race_psd_scatter(const RaceSecondMoments *sums, double *mean, double *scatter);
 
@@ -71,7 +71,7 @@ typedef struct RaceRidge
 	const uint32_t *predictors; /* [n] */
 	double	   *coefficients;	/* [n] */
 	double	   *covariance;		/* of the coefficients, [n][n] */
-	double		residual;		/* mean square of what is left */
+	double		residual;		/* mean square of the residuals */
 } RaceRidge;
 
 /* Of n predictors, among `columns` columns */
@@ -119,18 +119,18 @@ typedef struct RaceDiscriminants
 	((size_t) (dims) * (dims) + (dims) + (size_t) (n) * ((dims) + (size_t) (n) + 2))
 
 /*
- * Fisher's discriminant of classes, whose projected sums are known.  In its directions each class
- * has a covariance of its own, moved towards that within all classes by as much as noise hides
- * it.  The arrays of the result lie in `space`.  False if the covariance within classes has no
- * inverse.
+ * Fit Fisher's discriminant of classes, whose projected sums are known.  In its directions each
+ * class has a covariance of its own, moved towards that within all classes by as much as noise
+ * hides it.  The arrays of the result lie in `space`.  Return false if the covariance within
+ * classes has no inverse.
  */
 extern bool race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, double *work,
 							 RaceDiscriminants *classes);
 
 /*
- * The logarithm of the density of each class at x[dims], but for what all classes have in common:
- * normal in the directions.  Where one of two classes is wider, it would win again far beyond
- * the other one: from there on the difference stays.  `z` is space for n numbers.
+ * Compute the logarithm of the density of each class at x[dims], without what all classes have in
+ * common: normal in the directions.  Where one of two classes is wider, it would win again far
+ * beyond the other one: from there on the difference stays.  `z` is space for n numbers.
  */
 extern void race_classes_densities(const RaceDiscriminants *classes, const double *x, double *z,
 								   double *log_density);
@@ -149,17 +149,17 @@ typedef struct RaceMomentEstimate
 	double		error;
 } RaceMomentEstimate;
 
-/* Of two columns of the noisy sums, which are not the constant */
+/* Estimate the covariance of two columns of the noisy sums, which are not the constant. */
 extern RaceMomentEstimate race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i, uint32_t j);
 extern RaceMomentEstimate race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j);
 
-/* The standard deviation of a column by the projected sums; more than 0 */
+/* Return the standard deviation of a column by the projected sums; more than 0. */
 extern double race_psd_deviation(const RaceSecondMoments *sums, uint32_t i);
 
 #define RACE_COMPONENTS_WORK(n)		(((size_t) (n) + 2) * (n))
 
 /*
- * Principal components of the columns after the constant, each multiplied by scale[n - 1]:
+ * Find the principal components of the columns after the constant, each multiplied by scale[n - 1]:
  * unit vectors in the rows of vector[n - 1][n - 1], and the variances along them, the largest
  * first.  The largest number of a vector is positive.
  */

@@ -69,7 +69,7 @@ call_body(FunctionCallInfo fcinfo)
 	return result;
 }
 
-/* race_count(release, ...) and others: answers of their bodies, whose errors keep the lines of the caller alone */
+/* Implement race_count(release, ...) etc. by their bodies; errors keep only the caller's lines. */
 Datum
 race_answer(PG_FUNCTION_ARGS)
 {

@@ -23,8 +23,8 @@ typedef struct Node
 	uint32_t	length;
 	uint32_t	part;			/* how many nodes each of its parts has; 0: it is an interval, or its parts are left out */
 	double		variance;		/* of the estimate from below, in those of a value */
-	double		above;			/* weight of the estimate that takes all into account, */
-	double		estimate;		/* and of that from below */
+	double		above;			/* weight of the estimate that uses all values */
+	double		estimate;		/* weight of the estimate from below */
 } Node;
 
 /* Make the trees; nodes come after their parts. */
@@ -48,7 +48,7 @@ make_nodes(Node *nodes, uint32_t n, uint32_t levels, uint32_t first, uint32_t af
 	}
 }
 
-/* From parts to the whole: variances, and the weights of what parts have beyond their share of the whole */
+/* Set variances, and weights of what parts have beyond their share of the whole, parts first. */
 static void
 go_up(Node *nodes, uint32_t n)
 {

@@ -29,7 +29,7 @@ node_at(const double *nodes, size_t n, size_t k, int away)
 	return (away < 0 && k < (size_t) -away) || k + away >= n ? 0 : nodes[k + away];
 }
 
-/* The records that nodes k and k + 1 would have without a point mass */
+/* Return the records that nodes k and k + 1 would have without a point mass. */
 static double
 baseline(const double *nodes, size_t n, size_t k)
 {

@@ -74,19 +74,19 @@ PG_FUNCTION_INFO_V1(race_conditional_mean);
 /* The regression of a pair of sketches */
 typedef struct RaceProportion
 {
-	RaceDerived	derived;			/* must be first: the lower sketch, */
-	RaceDerived	upper;			/* and the other one */
-	bool		none;			/* there is no function, and nothing below */
+	RaceDerived	derived;			/* must be first: the lower sketch */
+	RaceDerived	upper;			/* the upper sketch */
+	bool		none;			/* true if no function was fitted; the fields below are unset */
 	RaceRadial	radial;
 	RaceCosines basis;
 	uint32		n;				/* places */
 	double	   *places;			/* in bandwidths, [radial.dims][n] */
-	double	   *records;		/* [n]: how many there are, about; not negative */
-	double	   *upper_records;	/* [n]: times the share */
+	double	   *records;		/* [n]: estimated records, not negative */
+	double	   *upper_records;	/* [n]: records times the share */
 	double	   *place;			/* space for one */
 	double		mean;			/* share of all records */
 	double		coefficients[RACE_COSINE_TERMS];
-	double	   *covariance;		/* of them, [basis.n][basis.n] */
+	double	   *covariance;		/* of the coefficients, [basis.n][basis.n] */
 	double		nugget;			/* variance of shares around the smooth function */
 } RaceProportion;
 
@@ -755,7 +755,7 @@ estimate_by_prediction(const RaceProportion *proportion, const RaceDensity densi
 	return estimate;
 }
 
-/* True sums are not negative, so to cut off what is brings estimates nearer to them. */
+/* Estimate the share, with sums cut off at 0: true sums are not negative. */
 static Estimate
 estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *proportion, double confidence)
 {
@@ -821,8 +821,8 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
 }
 
 /*
- * race_conditional_mean(lower_sketch, upper_sketch, q, value_lower, value_upper,
- * confidence)
+ * Implement race_conditional_mean(lower_sketch, upper_sketch, q, value_lower, value_upper,
+ * confidence).
  */
 Datum
 race_conditional_mean(PG_FUNCTION_ARGS)

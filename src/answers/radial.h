@@ -37,42 +37,42 @@ typedef struct RaceRadial
 extern void race_radial_init(RaceRadial *radial, const RaceParams *params);
 
 /*
- * The same of the difference of two smooth parts of a kernel (race_grid_smooth): with steps
+ * Make the table of the difference of two smooth parts of a kernel (race_grid_smooth): with steps
  * `from` and `less`, which is nothing where it is 0.
  */
 extern void race_radial_init_shape(RaceRadial *radial, const RaceParams *params,
 								   double from, double less);
 
-/* The entries of a table: how many, where one is, and at which distance, perhaps infinite */
+/* Return the number of entries of a table, the place of one, or its distance, perhaps infinite. */
 extern int	race_radial_nodes(void);
 extern double *race_radial_node(RaceRadial *radial, int i);
 extern double race_radial_distance(int i);
 
-/* The kernel at a distance in bandwidths */
+/* Return the kernel at a distance in bandwidths. */
 extern double race_radial_value(const RaceRadial *radial, double distance);
 
 /*
- * A vector as it is measured, [radial->dims]: transformed, and in bandwidths.  `step` is
- * where the next coordinate goes: 1, or how many vectors lie side by side.
+ * Set a place: the vector as it is measured, [radial->dims], transformed, and in bandwidths.
+ * `step` is where the next coordinate goes: 1, or how many vectors lie side by side.
  */
 extern void race_radial_place(const RaceRadial *radial, const RaceParams *params,
 							  const double *x, double *place, size_t step);
 
 /*
- * The sum of the kernel between a place and n places, which lie side by side (coordinate
- * i of place j at places[i * n + j]), times their weights
+ * Return the sum of the kernel between a place and n places, which lie side by side (coordinate i
+ * of place j at places[i * n + j]), times their weights
  */
 extern double race_radial_sum(const RaceRadial *radial, const double *place,
 							  const double *places, const double *weights, size_t n);
 
 /*
- * The same for places along a line: place i is at x + i * step of it, and the line is
+ * Compute the same for places along a line: place i is at x + i * step of it, and the line is
  * `across` away, which is a squared distance if distances are Euclidean
  */
 extern double race_radial_sum_line(const RaceRadial *radial, double x, double step,
 								   double across, const double *weights, size_t n);
 
-/* The distance between two of n places that lie side by side */
+/* Return the distance between two of n places that lie side by side. */
 extern double race_radial_apart(const RaceRadial *radial, const double *places, size_t n,
 								size_t i, size_t j);
 

@@ -54,7 +54,7 @@ typedef struct Part
 {
 	Datum		sketch;
 	Datum		label;			/* 0 without one */
-	Datum		scores;			/* the same */
+	Datum		scores;			/* 0 without scores */
 	bool		has_value;
 	double		bound;
 } Part;
@@ -67,14 +67,14 @@ typedef struct Released
 	char	   *label;			/* or NULL, of all labels */
 	int			n;
 	Part	   *parts;
-	Datum		sum;			/* of a pair, or 0 while nobody has asked for it */
+	Datum		sum;			/* of a pair, or 0 before its first use */
 	Datum		domains;		/* of the latest version: jsonb, or 0 */
-	RaceDomain *columns;		/* [n_columns], or NULL while no record of them was asked about */
+	RaceDomain *columns;		/* [n_columns], or NULL before the first record */
 	int			n_columns;
-	RaceClasses *classes;		/* of labels, or NULL while nobody has asked them */
+	RaceClasses *classes;		/* of labels, or NULL before their first use */
 	Datum	   *sketches;		/* of labels */
 	RaceCalibration *calibration;	/* or NULL */
-	MemoryContext context;		/* of all this */
+	MemoryContext context;		/* of all fields */
 	RaceCallSite **halves;		/* of race_released_mean; else NULL */
 } Released;
 
@@ -110,8 +110,8 @@ int_column(int i)
 }
 
 /*
- * Which versions a name stands for, an array with their weights: the values of a series that tell of a period, or the latest
- * version alone.  *name becomes the one in the ledger.
+ * Return the versions that a name stands for, an array with their weights: the values of a series
+ * that cover a period, or the latest version alone.  *name becomes the one in the ledger.
  */
 static Datum
 find_versions(Datum *name, double **weights)
@@ -176,7 +176,7 @@ add_counters(const RaceView *view, double weight, double *sums)
 	sums[n] += weight * (double) view->header->count;
 }
 
-/* Noise is that of one value, times the sum of squared weights. */
+/* Set the noise to that of one value, times the sum of squared weights. */
 static void
 scale_noise(RaceSketch *sketch, double squares)
 {
@@ -376,7 +376,7 @@ check_pair(const Released *site)
 				 errmsg("release \"%s\" was made without a value", race_cut(site->name))));
 }
 
-/* race_released(name, label, bound) */
+/* Implement race_released(name, label, bound). */
 Datum
 race_released(PG_FUNCTION_ARGS)
 {
@@ -414,7 +414,7 @@ race_released(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(site->sum);
 }
 
-/* race_released_mean(name, q, label, confidence) */
+/* Implement race_released_mean(name, q, label, confidence). */
 Datum
 race_released_mean(PG_FUNCTION_ARGS)
 {
@@ -518,14 +518,14 @@ ask_labels(FunctionCallInfo fcinfo)
 	return site->classes;
 }
 
-/* race_classify(name, q) */
+/* Implement race_classify(name, q). */
 Datum
 race_classify_released(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(datumCopy(race_classes_best(ask_labels(fcinfo)), false, -1));
 }
 
-/* race_posterior(name, q) */
+/* Implement race_posterior(name, q). */
 Datum
 race_posterior_released(PG_FUNCTION_ARGS)
 {

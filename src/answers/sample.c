@@ -207,7 +207,7 @@ quantile_of(const Marginal *marginal, double p)
 
 typedef struct Drawn
 {
-	uint64		point;			/* that it comes from */
+	uint64		point;			/* point that the record comes from */
 	const double *vectors[RACE_MAX_PARTS];	/* of parts that are vectors, else NULL */
 } Drawn;
 
@@ -227,12 +227,12 @@ typedef struct Draws
 {
 	const RaceFitted *fitted;
 	int64		seed;
-	Marginal *line;			/* of a vector of one number by itself; else NULL, and */
+	Marginal *line;			/* of a vector of one number by itself; else NULL */
 	Near	   *near;			/* [points]: NULL if there are no vectors */
 	/* for kernels that are functions of a distance, else NULL */
 	RaceRadial *radial;
 	double	   *places;			/* [radial->dims][points] */
-	double	   *vectors[RACE_MAX_PARTS];	/* that are drawn */
+	double	   *vectors[RACE_MAX_PARTS];	/* drawn vectors */
 } Draws;
 
 static Draws *
@@ -288,7 +288,7 @@ log_kernel(const RaceFitted *fitted, uint64 a, uint64 b)
 	return -log(race_kernel_value(fitted->view.params, x, y));
 }
 
-/* Have both points the same vectors? */
+/* Return whether both points have the same vectors. */
 static bool
 same_vectors(const Draws *draws, uint64 a, uint64 b)
 {
@@ -301,7 +301,7 @@ same_vectors(const Draws *draws, uint64 a, uint64 b)
 	return true;
 }
 
-/* Points with the same vectors lead nowhere, those without any similarity too far. */
+/* Find near points.  Those with the same vectors lead nowhere, those without similarity too far. */
 static const Near *
 find_near(Draws *draws, uint64 point)
 {
@@ -338,7 +338,7 @@ find_near(Draws *draws, uint64 point)
 	return near;
 }
 
-/* Two numbers in (0, 1): number k of record i */
+/* Draw two numbers in (0, 1): number k of record i. */
 static void
 uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 {
@@ -353,7 +353,7 @@ uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 #define SHUFFLED_BITS	8		/* records that are shuffled together: 2^this */
 #define GOLDEN_RATIO	UINT64CONST(0x9E3779B97F4A7C15)	/* times 2^64, without the 1 */
 
-/* Random bits for record i beside those of uniforms() */
+/* Return random bits for record i that are independent of uniforms(). */
 static uint64
 bits_of(const Draws *draws, uint32 i, uint32 purpose)
 {
@@ -364,7 +364,7 @@ bits_of(const Draws *draws, uint32 i, uint32 purpose)
 	return bits[0];
 }
 
-/* Records that follow each other, in a random order */
+/* Return the number of record i in a random order. */
 static uint32
 shuffled(const Draws *draws, uint32 i)
 {
@@ -397,10 +397,10 @@ reflect(const RaceParams *part, double *x)
 }
 
 /*
- * Draw record i.  Which point it comes from is a number in (0, 1): multiples of the golden ratio, modulo 1,
- * are spread evenly however many there are, so that points are drawn as often as their weight says, but for
- * far less than draws at random miss it by.  They are shuffled, so that those of two sketches can
- * be put side by side.
+ * Draw record i.  Its point is chosen by a number in (0, 1): multiples of the golden ratio, modulo
+ * 1, are spread evenly however many there are, so that points are drawn as often as their weight
+ * says, but for far less than draws at random miss it by.  They are shuffled, so that those of two
+ * sketches can be put side by side.
  */
 static void
 draw(Draws *draws, uint32 i, Drawn *drawn)
@@ -488,7 +488,7 @@ vector_text(const double *x, uint32 n, bool whole)
 	return text.data;
 }
 
-/* A row type of n texts */
+/* Return a row type of n texts. */
 static TupleDesc
 texts_of_parts(int n)
 {
@@ -499,7 +499,7 @@ texts_of_parts(int n)
 	return BlessTupleDesc(desc);
 }
 
-/* The texts of the parts of a point */
+/* Return the texts of the parts of a point. */
 static char **
 point_texts(const RaceFitted *fitted, uint64 point)
 {
@@ -526,7 +526,7 @@ point_texts(const RaceFitted *fitted, uint64 point)
 	return texts;
 }
 
-/* The texts of the n values of an array; NULL for those that are missing */
+/* Return the texts of the n values of an array; NULL for those that are missing. */
 static char **
 array_texts(char *array, uint32 n)
 {
@@ -575,10 +575,10 @@ drawn_text(const RaceFitted *fitted, const Drawn *drawn)
 /* What a column takes of a record: an element of a part, or all of it */
 typedef struct Column
 {
-	int			part;			/* -1: it is left */
+	int			part;			/* -1: the column is left */
 	uint32		element;
 	bool		whole;
-	bool		integers;		/* is the type one of integers, or an array of them? */
+	bool		integers;		/* whether the type is of integers, or an array of them */
 } Column;
 
 /* The texts of the parts of a point that are no vectors */
@@ -594,11 +594,11 @@ typedef struct Fill
 	MemoryContext context;
 	AttInMetadata *input;
 	Column	   *columns;		/* [natts] */
-	char	  **values;			/* the same; those of columns that are left stay */
+	char	  **values;			/* [natts]; those of columns that are left stay */
 	Texts	   *texts;			/* [points] */
 } Fill;
 
-/* Say which column takes what. */
+/* Assign to each column its part of the record. */
 static void
 assign_columns(Fill *fill, const RaceParams *params)
 {
@@ -677,8 +677,8 @@ create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 }
 
 /*
- * The text of a category, a row of them, or a set, kept for the next record of the point.
- * A missing category is NULL.
+ * Return the text of a category, a row of them, or a set, kept for the next record of the point.  A
+ * missing category is NULL.
  */
 static char *
 text_of(Fill *fill, const Column *column, uint64 point)
@@ -724,11 +724,11 @@ typedef struct Sample
 {
 	RaceFitted	fitted;
 	Draws  *draws;
-	RaceResultRow row;			/* of x and record, */
-	Fill   *fill;			/* or rows of a table; else NULL */
+	RaceResultRow row;			/* of x and record, if `fill` is NULL */
+	Fill   *fill;			/* for rows of a table; else NULL */
 } Sample;
 
-/* To make rows of the type of argument 0 */
+/* Prepare to make rows of the type of argument 0. */
 static Fill *
 start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
 {
@@ -752,7 +752,7 @@ start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
  */
 #define USELESS_MISFIT	0.1
 
-/* Warn where a model is not better than independence, or where nobody can tell. */
+/* Warn where a model is not better than independence, or where this is not known. */
 static void
 warn_of_model(const RaceView *view)
 {
@@ -772,7 +772,7 @@ warn_of_model(const RaceView *view)
 				 errhint("Release the columns with race_release, and draw records with race_synthesize; or use fewer columns or a larger epsilon.")));
 }
 
-/* Arguments sketch, n and seed, after a row if there are four */
+/* Read the arguments sketch, n and seed, after a row if there are four. */
 static void
 start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
@@ -838,14 +838,14 @@ sample_results(FunctionCallInfo fcinfo)
 	return result;
 }
 
-/* race_sample(sketch, n, seed) */
+/* Implement race_sample(sketch, n, seed). */
 Datum
 race_sample(PG_FUNCTION_ARGS)
 {
 	return sample_results(fcinfo);
 }
 
-/* race_sample(base, sketch, n, seed) */
+/* Implement race_sample(base, sketch, n, seed). */
 Datum
 race_sample_rows(PG_FUNCTION_ARGS)
 {
@@ -879,8 +879,9 @@ typedef struct Quantiles
 #define MARGIN	1.96
 
 /*
- * Half of the width in which the quantile is, as a standard error.  It is beyond the last node up to which, and up to all
- * before, there are clearly fewer records than the share p; and before the first node with clearly more.
+ * Return half of the width in which the quantile is, as a standard error.  It is beyond the last
+ * node up to which, and up to all before, there are clearly fewer records than the share p; and
+ * before the first node with clearly more.
  */
 static double
 quantile_error(const RaceView *view, const RaceGrid *grid, double p, double value)
@@ -959,7 +960,7 @@ quantile_datum(void *state, uint64 i)
 	return race_row_datum(&quantiles->row);
 }
 
-/* race_quantile(sketch, p, column) */
+/* Implement race_quantile(sketch, p, column). */
 Datum
 race_quantile(PG_FUNCTION_ARGS)
 {

@@ -23,17 +23,17 @@ typedef struct RaceFitted
 {
 	RaceView	view;			/* of a sketch that has a model, which was checked */
 	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points */
-	double	   *passed;			/* [points]: what points up to this one weigh together */
-	double		total;			/* what all weigh, above 0 */
+	double	   *passed;			/* [points]: total weight of points up to this one */
+	double		total;			/* total weight of all points, above 0 */
 } RaceFitted;
 
 /*
- * Of a sketch, in the current memory context.  A grid without a model is fitted first, as
- * it has bounds; of other sketches this raises 55000.
+ * Open a sketch in the current memory context.  A grid without a model is fitted first, as it has
+ * bounds.  Raise 55000 for other sketches without one.
  */
 extern void race_fitted_open(Datum sketch, RaceFitted *fitted);
 
-/* The numbers of a point in a part that is a vector */
+/* Return the numbers of a point in a part that is a vector. */
 extern const double *race_fitted_vector(const RaceFitted *fitted, int part, uint64 point);
 
 #endif

@@ -107,7 +107,7 @@ race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *spac
 
 /* -------------------------------------------- the Gram matrix of a grid of points */
 
-/* Offsets from -(side - 1) to side - 1 fit in without wrapping around. */
+/* Set the sizes of transforms: offsets from -(side - 1) to side - 1 must not wrap around. */
 static void
 set_lattice_sizes(const size_t *sides, size_t *sizes)
 {
@@ -251,7 +251,7 @@ race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *l
 		line[r] = (uint16_t) point;
 }
 
-/* In how many places of a line are both equal?  Sums stay below 2^16: a line of them. */
+/* Count the places of a line in which both are equal.  Sums stay below 2^16: a line of them. */
 static uint32_t
 count_equal(const uint16_t *a, const uint16_t *b, size_t n)
 {
@@ -342,8 +342,8 @@ race_sort_descending(double *v, size_t n)
 }
 
 /*
- * The same amount is taken off all, so that what is left above 0 has the right sum.  The
- * largest comes off first, so that no digits are lost where all are large.
+ * Project v.  The same amount is taken off all, so that what is left above 0 has the right sum.
+ * The largest comes off first, so that no digits are lost where all are large.
  */
 void
 race_simplex_project(double *v, size_t n, double total, double *sorted)
@@ -509,8 +509,8 @@ race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_
 }
 
 /*
- * The first jitter is about the distance between points at random, the last a seventh of
- * it.
+ * Return the jitter of a round.  The first jitter is about the distance between points at random,
+ * the last a seventh of it.
  */
 double
 race_candidates_jitter(const RaceBox *box, size_t n, int round)

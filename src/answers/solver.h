@@ -23,10 +23,10 @@ typedef struct RaceComplex
 	double		im;
 } RaceComplex;
 
-/* The least size from n on that can be transformed */
+/* Return the least size from n on that can be transformed. */
 extern size_t race_fourier_size(size_t n);
 
-/* Numbers of space that a transform of these sizes needs */
+/* Return the numbers of space that a transform of these sizes needs. */
 extern size_t race_fourier_space(const size_t *sizes);
 
 /*
@@ -45,22 +45,22 @@ extern void race_fourier(RaceComplex *x, const size_t *sizes, int inverse,
 extern size_t race_gram_line(uint32_t rows);
 
 /*
- * Pack the buckets of a point, of so many rows, into its line; `point` is its number.  Buckets
- * above 2^16 are folded, so that of 2^16 pairs one may be taken for equal.
+ * Pack the buckets of a point, one for each of `rows`, into its line; `point` is its number.
+ * Buckets above 2^16 are folded, so that of 2^16 pairs one may be taken for equal.
  */
 extern void race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point,
 						   uint16_t *line);
 
 /*
- * In the matrix [m][m], gram[i][j] = the share of rows in which points i and j have the same bucket.
- * Interruptible.
+ * Set in the matrix [m][m], gram[i][j] = the share of rows in which points i and j have the same
+ * bucket.  Interruptible.
  */
 extern void race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows,
 							   float *gram);
 
 /*
- * gram[i][j] = the exact kernel of places i and j, which lie side by side as
- * race_radial_sum() has them.  Interruptible.
+ * Set gram[i][j] = the exact kernel of places i and j, which lie side by side as race_radial_sum()
+ * has them.  Interruptible.
  */
 extern void race_gram_of_places(const RaceRadial *radial, const double *places, size_t m,
 								float *gram);
@@ -78,7 +78,7 @@ typedef struct RaceLattice
 	RaceComplex *space;
 } RaceLattice;
 
-/* The number of elements of a transform, and of complex numbers of space that a grid needs */
+/* Return the number of elements of a transform, or the complex numbers of space of a grid. */
 extern size_t race_lattice_volume(const size_t *sides);
 extern size_t race_lattice_space(const size_t *sides);
 
@@ -86,8 +86,8 @@ extern size_t race_lattice_space(const size_t *sides);
 extern void race_lattice_at(const size_t *sizes, size_t i, size_t *at);
 
 /*
- * A grid of points whose steps along the axes are given in bandwidths.  If records were split
- * linearly over both nodes around them, the kernel is divided by the cubic B-spline that this
+ * Create a grid of points whose steps along the axes are given in bandwidths.  If records were
+ * split linearly over both nodes around them, the kernel is divided by the cubic B-spline that this
  * blurs it by (Unser 1999).  Interruptible.
  */
 extern void race_lattice_init(RaceLattice *lattice, const RaceRadial *radial,
@@ -106,7 +106,7 @@ typedef struct RaceGram
 	const RaceLattice *lattice; /* or NULL */
 } RaceGram;
 
-/* out = gram v */
+/* Set out = gram v. */
 extern void race_gram_multiply(const RaceGram *gram, const double *v, double *out);
 
 /*
@@ -121,7 +121,7 @@ extern void race_gram_multiply(const RaceGram *gram, const double *v, double *ou
  * projection onto it is farther from the truth than the noisy answers were.
  */
 
-/* Sort, the largest first. */
+/* Sort in descending order. */
 extern void race_sort_descending(double *v, size_t n);
 
 /*
@@ -139,8 +139,8 @@ typedef enum RaceMisfit
 } RaceMisfit;
 
 /*
- * Improve weights by accelerated projected gradient (Beck & Teboulle 2009, with the
- * restarts of O'Donoghue & Candes 2015), in so many iterations.  Interruptible.
+ * Improve weights by accelerated projected gradient (Beck & Teboulle 2009, with the restarts of
+ * O'Donoghue & Candes 2015), in `iterations` iterations.  Interruptible.
  */
 extern void race_solve_weights(const RaceGram *gram, const double *answers,
 							   double total, RaceMisfit misfit, int iterations,
@@ -171,7 +171,7 @@ typedef struct RaceBox
 extern size_t race_candidates_grid(const RaceBox *box, const double *bandwidths,
 								   size_t n, double *x, size_t sides[2]);
 
-/* A number in (0, 1) that seed, stream, point and coordinate fix */
+/* Return a number in (0, 1) that seed, stream, point and coordinate determine. */
 extern double race_candidates_random(int64_t seed, uint32_t stream, size_t point,
 									 uint32_t coordinate);
 
@@ -179,7 +179,7 @@ extern double race_candidates_random(int64_t seed, uint32_t stream, size_t point
 extern void race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream,
 									size_t n, double *x);
 
-/* By how much points are moved in a round, 1 to RACE_FIT_ROUNDS - 1, in parts of the box */
+/* Return how far points are moved in a round, 1 to RACE_FIT_ROUNDS - 1, in parts of the box. */
 extern double race_candidates_jitter(const RaceBox *box, size_t n, int round);
 
 /*
@@ -191,8 +191,8 @@ extern void race_candidates_around(const RaceBox *box, int64_t seed, uint32_t st
 								   const double *weights, size_t m, size_t n, double *x);
 
 /*
- * Move the heaviest points to the front, at most `most` and only those with a weight.
- * Returns how many.  They stay in their order; `sorted` is space for m numbers.
+ * Move the heaviest points to the front, at most `most` and only those with a weight.  Return how
+ * many.  They stay in their order; `sorted` is space for m numbers.
  */
 extern size_t race_candidates_keep(uint32_t dims, size_t most, double *x,
 								   double *weights, size_t m, double *sorted);

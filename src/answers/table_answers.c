@@ -99,7 +99,7 @@ race_tables_middle(double low, double high)
 
 #define CELL_OF			"cell of"
 
-/* The cell of a category; n if there is none of this text */
+/* Return the cell of a category; n if there is none of this text. */
 static uint32
 find_category(const RaceDomain *domain, const char *text)
 {
@@ -110,7 +110,7 @@ find_category(const RaceDomain *domain, const char *text)
 	return i;
 }
 
-/* What the cell of all values that are no category is called, as no category is */
+/* Return the label of the cell of all values that are no category.  No category has this label. */
 static char *
 other_label(const RaceDomain *domain)
 {
@@ -121,7 +121,7 @@ other_label(const RaceDomain *domain)
 	return label;
 }
 
-/* Is a column of dates, or of dates with times? */
+/* Return whether a column is of dates, or of dates with times. */
 static bool
 is_dated(const RaceDomain *domain)
 {
@@ -153,7 +153,7 @@ refuse_value(const RaceDomain *domain, const char *found)
 					 quote, race_domain_number_text(domain, domain->upper), quote)));
 }
 
-/* The text of a scalar of jsonb, as types of PostgreSQL read it */
+/* Return the text of a scalar of jsonb, as types of PostgreSQL read it. */
 static char *
 scalar_text(const JsonbValue *value)
 {
@@ -166,7 +166,7 @@ scalar_text(const JsonbValue *value)
 	return pstrdup("null");
 }
 
-/* The cell of a category, of NULL, or of all other values, which `any` other text may stand for */
+/* Return the cell of a category, of NULL, or of all other values if `any` other text may be one. */
 static uint32
 cell_of_category(const RaceDomain *domain, const JsonbValue *value, bool any)
 {
@@ -187,7 +187,7 @@ cell_of_category(const RaceDomain *domain, const JsonbValue *value, bool any)
 	return RaceDomainCells(domain) - 1;
 }
 
-/* The number that a scalar stands for; dates are strings */
+/* Return the number that a scalar stands for; dates are strings. */
 static double
 number_of(const RaceDomain *domain, const JsonbValue *value, double if_null)
 {
@@ -240,7 +240,7 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 	}
 }
 
-/* Weigh the cell of a number with fractions that _race_query wrote as {"cell of": number}; false if it did not. */
+/* Weigh the cell of a number that _race_query wrote as {"cell of": number}, or return false. */
 static bool
 cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights)
 {
@@ -255,7 +255,7 @@ cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights
 	return true;
 }
 
-/* Weights of the cells of a column by what a key of "where" says */
+/* Return weights of the cells of a column for the value of a key of "where". */
 static double *
 choose_cells(const RaceDomain *domain, JsonbValue *value)
 {
@@ -373,8 +373,9 @@ race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
 }
 
 /*
- * The variance of a sum of cells of a table, by the sums of their weights, and of weights squared, times variances.  All records
- * are known better than by this table: its noise is that which is left if its cells add up to them.
+ * Return the variance of a sum of cells of a table, by the sums of their weights, and of weights
+ * squared, times variances.  The number of all records is more precise than this table's: its noise
+ * is that which is left if its cells add up to them.
  */
 static double
 variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weighted, double squares)
@@ -384,7 +385,7 @@ variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weig
 	return Max(squares - weighted * part, 0) + part * part * model->total_variance;
 }
 
-/* Sum of the cells of a table with these weights of its columns, or NULL, and its variance */
+/* Sum the cells of a table with these weights of its columns, or NULL.  Set the variance, too. */
 static void
 sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *weights, RaceTableAnswer *answer)
 {
@@ -413,14 +414,14 @@ typedef enum Rounding
 	AS_IT_IS, WITHIN, MET
 } Rounding;
 
-/* The group of a cell of a column of a table of several; of a table of one column the first cell that was counted with it */
+/* Return the group of a cell; in a table of one column, the first cell that was counted with it. */
 static uint32
 counted_together(const RaceContingency *tables, const RaceTable *table, uint32 column, uint32 cell)
 {
 	return table->first != table->second ? race_contingency_group(tables, column, cell) : race_contingency_block(table, cell);
 }
 
-/* Weights of groups, or of cells; NULL if cells that were counted together have different ones */
+/* Return weights of groups, or of cells; NULL if cells counted together have different ones. */
 static double *
 round_weights(const RaceContingency *tables, const RaceTable *table, uint32 column, const double *weights, Rounding rounding)
 {
@@ -449,7 +450,7 @@ round_weights(const RaceContingency *tables, const RaceTable *table, uint32 colu
 	return rounded;
 }
 
-/* How many columns a table has, and how many of these have weights */
+/* Return how many columns a table has, or how many of these have weights. */
 static int
 columns_of(const RaceTable *table)
 {
@@ -464,8 +465,8 @@ weighted_columns(const RaceTable *table, const double *const *weights)
 }
 
 /*
- * The weights of the columns of a measured table; false if it does not tell of them: all its columns must have weights, of
- * three columns two
+ * Find the weights of the columns of a measured table.  Return false if it does not apply: all its
+ * columns must have weights, of three columns two.
  */
 static bool
 weigh_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
@@ -486,7 +487,7 @@ weigh_table(const RaceOpenTables *open, const RaceTable *table, const double *co
 	return found;
 }
 
-/* What a measured table says of columns that have weights; false if it does not */
+/* Sum a measured table for columns that have weights.  Return false if it does not cover them. */
 static bool
 ask_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
 		  Rounding rounding, RaceTableAnswer *answer)
@@ -530,9 +531,9 @@ race_tables_covering(const RaceOpenTables *open, const double *const *weights, d
 }
 
 /*
- * Bounds of the number of records in the cells of columns, from measured tables: no more than in some of these
- * columns; no fewer than all records without those that are outside of a column, nor, if a table has all these
- * columns, than in its groups that lie within.
+ * Set bounds of the number of records in the cells of columns, from measured tables: no more than
+ * in some of these columns; no fewer than all records without those that are outside of a column,
+ * nor, if a table has all these columns, than in its groups that lie within.
  */
 static void
 bound_by_tables(const RaceOpenTables *open, const double *const *weights, int constrained, double z,
@@ -564,7 +565,7 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 	answer->count = Min(Max(answer->count, answer->lower), answer->upper);
 }
 
-/* Is each weight 0 or 1? */
+/* Return whether each weight is 0 or 1. */
 static bool
 are_whole(const RaceOpenTables *open, const double *const *weights)
 {
@@ -586,7 +587,7 @@ race_tables_bound(double count, double variance, double z, RaceTableAnswer *answ
 	answer->upper = Max(count, 0) + z * sqrt(variance);
 }
 
-/* Return the density of a normal distribution, and the probability that it is at most x. */
+/* Return the density of a normal distribution, or the probability that it is at most x. */
 static double
 normal_density(double x)
 {
@@ -604,9 +605,9 @@ normal_below(double x)
 #define CHOSEN_REACH	12		/* standard deviations below a count that are searched */
 
 /*
- * Return how often the count of a chosen category is so large, if it has n persons and passed.  The count is the mean of a table and of
- * the sum of the number X that passed and others, weighed by precision: so X is its part of the count, and a part that does
- * not depend on it.
+ * Return the probability that the count of a chosen category is so large, if it has n persons and
+ * passed.  The count is the mean of a table and of the sum of the number X that passed and others,
+ * weighed by precision: so X is its part of the count, and a part that does not depend on it.
  */
 static double
 passed_above(const RaceDomain *domain, double n, double count, double variance)
@@ -628,7 +629,10 @@ passed_above(const RaceDomain *domain, double n, double count, double variance)
 	return sum / normal_below((n - domain->persons_least) / sqrt(variance * part * part + other * other));
 }
 
-/* The same of noise with the tails of a Laplace distribution, which has no memory: near the least number little is left to be told. */
+/*
+ * Return the same for noise with Laplace tails.  These have no memory: a count near the least
+ * number carries little information.
+ */
 static double
 passed_above_laplace(const RaceDomain *domain, double n, double count, double variance)
 {
@@ -686,7 +690,7 @@ race_tables_z(const RaceOpenTables *open, double confidence)
 	return Max(z, -log1p(-confidence) / sqrt(2));
 }
 
-/* The same of an event of one column, if it is one category */
+/* Lower the interval of an event of one column in the same way, if it is one category. */
 static void
 bound_where_chosen(const RaceOpenTables *open, const double *const *weights, double z, RaceTableAnswer *answer)
 {
@@ -767,7 +771,7 @@ PG_FUNCTION_INFO_V1(race_product);
 PG_FUNCTION_INFO_V1(race_density);
 PG_FUNCTION_INFO_V1(race_number_text);
 
-/* _race_tables_count(sketch, domains, where, confidence) */
+/* Implement _race_tables_count(sketch, domains, where, confidence). */
 Datum
 race_tables_count(PG_FUNCTION_ARGS)
 {
@@ -790,12 +794,12 @@ typedef struct Crosstab
 {
 	RaceOpenTables open;
 	int			column[2];		/* the lower one first; of a histogram both are the same */
-	bool		swapped;		/* was the higher one asked for first? */
+	bool		swapped;		/* whether the first argument is the higher column */
 	RaceTableLine	   *lines[2];
 	uint32		n[2];
 	double		z;
-	double	   *records;		/* [groups][groups], measured, or NULL, */
-	double		variance;		/* and of each */
+	double	   *records;		/* [groups][groups], measured, or NULL */
+	double		variance;		/* of each measured count */
 	double	   *shares;			/* [cells][cells] of the model, if some lines need it */
 	RaceResultRow row;
 } Crosstab;
@@ -875,7 +879,7 @@ race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTa
 							  race_tables_edge(domain, line->last + 1));
 }
 
-/* Records in the lines of two columns */
+/* Count the records in the lines of two columns. */
 static void
 ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second, RaceTableAnswer *answer)
 {
@@ -978,7 +982,7 @@ add_edges(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *lin
 	race_row_add_if(row, is_range, Float8GetDatum(is_range ? race_tables_edge(domain, line->last + 1) : 0));
 }
 
-/* Rows are in the order of the first column that was asked for. */
+/* Return the next row of a cross table.  Rows are in the order of the first argument's column. */
 static Datum
 next_of_crosstab(void *state, uint64 i)
 {
@@ -1013,14 +1017,14 @@ next_of_crosstab(void *state, uint64 i)
 	return race_row_datum(&crosstab->row);
 }
 
-/* _race_tables_crosstab(sketch, domains, column1, column2, confidence) */
+/* Implement _race_tables_crosstab(sketch, domains, column1, column2, confidence). */
 Datum
 race_tables_crosstab(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_crosstab, next_of_crosstab);
 }
 
-/* _race_text(type, number, dated) */
+/* Implement _race_text(type, number, dated). */
 Datum
 race_number_text(PG_FUNCTION_ARGS)
 {
@@ -1032,7 +1036,8 @@ race_number_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * _race_records(sketch): records of a sketch, and the standard error.  Of tables, each column's table counts all records, too.
+ * Implement _race_records(sketch): return the records and their standard error.  Of tables, each
+ * column's table counts all records, too.
  */
 Datum
 race_records(PG_FUNCTION_ARGS)
@@ -1057,9 +1062,10 @@ race_records(PG_FUNCTION_ARGS)
 }
 
 /*
- * Arithmetic of SQL raises errors for what is too large or too small for a double.  Bounds of columns may be as far apart as
- * doubles are, and shares of a model as small, so that charts compute with these: _race_quotient(x, y), _race_product(x, y),
- * _race_density(count, records, low, high, low2, high2).
+ * Return a result, or NULL if it is not finite.  Arithmetic of SQL raises errors for what is too
+ * large or too small for a double.  Bounds of columns may be as far apart as doubles are, and
+ * shares of a model as small, so that charts compute with these: _race_quotient(x, y),
+ * _race_product(x, y), _race_density(count, records, low, high, low2, high2).
  */
 static Datum
 finite_or_null(FunctionCallInfo fcinfo, double result)

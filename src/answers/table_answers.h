@@ -26,66 +26,72 @@ typedef struct RaceOpenTables
 } RaceOpenTables;
 
 /*
- * Open a private sketch of tables with the domains (jsonb) of its columns; 22023 if they are of others.
- * It stays open as long as the current memory context.
+ * Open a private sketch of tables with the domains (jsonb) of its columns.  Raise 22023 if they are
+ * of others.  It stays open as long as the current memory context.
  */
 extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
 
-/* The number of a column; 42703 if there is none of this name */
+/* Return the number of a column.  Raise 42703 if there is none of this name. */
 extern int	race_tables_column(const RaceOpenTables *open, const char *name);
 
-/* The same; -1 if there is none */
+/* Return the number of a column; -1 if there is none. */
 extern int	race_tables_column_or_none(const RaceOpenTables *open, const char *name);
 
 /*
- * The lower edge of an ordinary cell of a number, or the end of the last one: no cell has values beyond the bounds.  Where
- * both bounds of a number with fractions are equal, the cell is this one value, and both edges are.
+ * Return the lower edge of an ordinary cell of a number, or the end of the last one: no cell has
+ * values beyond the bounds.  Where both bounds of a number with fractions are equal, the cell is
+ * this one value, and both edges are.
  */
 extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
 
-/* The middle of a range; the sum of its ends may be too large for a double. */
+/* Return the middle of a range; the sum of its ends may be too large for a double. */
 extern double race_tables_middle(double low, double high);
 
 /*
- * Weights of cells, from 0 to 1, for each column that a jsonb object has as a key, else NULL.  22023 for
- * values that a column cannot have.
+ * Return weights of cells, from 0 to 1, for each column that a jsonb object has as a key, else
+ * NULL.  Raise 22023 for values that a column cannot have.
  */
 extern const double **race_tables_where(const RaceOpenTables *open, Datum where);
 
-/* What a jsonb object says of all of n columns, as a record of these domains; 22023 for what they cannot have */
+/*
+ * Return the record of these n domains that a jsonb object describes.  Raise 22023 for values that
+ * they cannot have.
+ */
 extern Datum race_domains_ask(int n, const RaceDomain *domains, Jsonb *object);
 
 /*
- * The numbers of the ordinary cells of a column, and how far those of records may be, divided by 2^exponent so that none is
- * above 1: their squares are doubles.  False if the column has no numbers
+ * Set the numbers of the ordinary cells of a column, and how far those of records may be, divided
+ * by 2^exponent so that none is above 1: their squares are doubles.  Return false if the column has
+ * no numbers.
  */
 extern bool race_tables_values(const RaceDomain *domain, double *value, double *half, int *exponent);
 
 /* Raise to 1 in weights, or to the part, what lies in [from, to).  Values beyond the bounds are in the last cells. */
 extern void race_tables_range(const RaceDomain *domain, double from, double to, double *weights);
 
-/* The number that a text stands for; 22023 if it is none */
+/* Return the number that a text stands for.  Raise 22023 if it is none. */
 extern double race_tables_number(const RaceDomain *domain, char *text);
 
 /* Most columns of a table */
 #define RACE_TABLE_COLUMNS	3
 
 /*
- * The measured table that tells of cells with these weights: of the columns that have weights, or of two of them and a
- * third; and its weights, by its columns, or NULL.  NULL if there is none, or if groups have cells of different weights
+ * Return the measured table that covers cells with these weights: of the columns that have weights,
+ * or of two of them and a third.  Set its weights, by its columns, or NULL.  Return NULL if there
+ * is none, or if groups have cells of different weights.
  */
 extern const RaceTable *race_tables_covering(const RaceOpenTables *open, const double *const *weights,
 											 double *of_table[RACE_TABLE_COLUMNS]);
 
-/* The weight 1 for all cells of a column */
+/* Return the weight 1 for all cells of a column. */
 extern double *race_tables_ones(const RaceOpenTables *open, uint32 column);
 
-/* The weight of a cell of this table */
+/* Return the weight of a cell of this table. */
 extern double race_tables_weight(const RaceTable *table, double *const *of_table, Size cell);
 
 /*
- * Records in the groups of two columns, [groups][groups], from the table of both, or else the sum of one of three; and the
- * variance of each.  NULL if none was measured
+ * Return the records in the groups of two columns, [groups][groups], from the table of both, or
+ * else the sum of one of three.  Set the variance of each.  Return NULL if none was measured.
  */
 extern double *race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double *variance);
 
@@ -94,24 +100,24 @@ typedef struct RaceTableAnswer
 	double		count;			/* of records, not negative */
 	double		lower;
 	double		upper;
-	double		estimate;		/* the same with noise, which may be below 0 */
+	double		estimate;		/* of records, with noise; may be below 0 */
 	double		variance;		/* of noise, if it was measured */
 	bool		measured;		/* from a table with known noise, else from the model */
 } RaceTableAnswer;
 
 /*
- * The number of records, by weights of cells.  Noise of measured tables is known.  Of the model, the
- * bounds are what measured tables of fewer columns allow.
+ * Estimate the number of records, by weights of cells.  Noise of measured tables is known.  Of the
+ * model, the bounds are what measured tables of fewer columns allow.
  */
 extern void race_tables_ask(const RaceOpenTables *open, const double *const *weights, double confidence,
 							RaceTableAnswer *answer);
 
-/* The answer of a measured number of records, with z standard deviations of noise to each side */
+/* Set the answer of a measured number of records, with z standard deviations to each side. */
 extern void race_tables_bound(double count, double variance, double z, RaceTableAnswer *answer);
 
 /*
- * So many standard deviations of noise has an interval to each side: of noise with the tails of a Laplace
- * distribution as much as a single counter needs
+ * Return how many standard deviations of noise an interval has to each side: for noise with the
+ * tails of a Laplace distribution as many as a single counter needs.
  */
 extern double race_tables_z(const RaceOpenTables *open, double confidence);
 
@@ -121,23 +127,23 @@ typedef struct RaceTableLine
 	uint32		first;			/* cells first to last */
 	uint32		last;
 	int			group;			/* of a pair's table, if it has these cells alone; else -1 */
-	double		count;			/* in the table of the column, and its variance */
+	double		count;			/* of records, in the table of the column */
 	double		variance;
 } RaceTableLine;
 
-/* Numbers in tables of two columns have a line for each group, else for each cell. */
+/* Return the lines of a column: one for each group of numbers if `groups`, else for each cell. */
 extern RaceTableLine *race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32 *n);
 
-/* Add what a line is called: a category, a number or a range; NULL */
+/* Add the label of a line: a category, a number or a range; NULL. */
 extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *line);
 
-/* Add what a range of numbers is called. */
+/* Add the label of a range of numbers. */
 extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, double high);
 
 /* Add count, lower, upper and source. */
 extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);
 
-/* An argument that is a confidence; 22023 if it is not between 0 and 1 */
+/* Return an argument that is a confidence.  Raise 22023 if it is not between 0 and 1. */
 extern double race_confidence_arg(FunctionCallInfo fcinfo, int arg);
 
 #endif

@@ -21,13 +21,13 @@ typedef struct Column
 {
 	int			number;
 	uint32		groups;
-	double	   *part;			/* [groups]: of its records that have a number, */
-	double	   *offset;			/* and their mean, less that of all */
-	double		between;		/* standard deviations: of the means of groups, */
-	double		all;			/* and of records; */
-	double		error;			/* the relative standard error of that, by the noise of the column's table; */
-	double		mean;			/* and their mean; */
-	int			exponent;		/* but for the relative one, these are divided by 2 to its power */
+	double	   *part;			/* [groups]: share of its records that have a number */
+	double	   *offset;			/* [groups]: mean of a group, less that of all */
+	double		between;		/* standard deviation of the means of groups */
+	double		all;			/* standard deviation of records */
+	double		error;			/* relative standard error of `all`, by its table's noise */
+	double		mean;			/* mean of records */
+	int			exponent;		/* power of 2 that divides offset, between, all and mean */
 } Column;
 
 typedef struct Correlations
@@ -35,12 +35,12 @@ typedef struct Correlations
 	RaceOpenTables open;
 	int		   *columns;		/* [n]: those that have numbers */
 	int			n;
-	int			place[2];		/* of the pair that comes next */
+	int			place[2];		/* of the next pair */
 	double		z;
 	RaceResultRow row;
 } Correlations;
 
-/* Describe a column, among the records that have a number of another one (or of itself); false if it has no numbers. */
+/* Describe a column among records that have a number of `other`.  Return false if it has none. */
 static bool
 describe_column(const RaceOpenTables *open, int number, int other, Column *column)
 {
@@ -117,7 +117,7 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->user_fctx = state;
 }
 
-/* Do the values of a column differ by more than rounding errors? */
+/* Return whether the values of a column differ by more than rounding errors. */
 static bool
 varies(const Column *column)
 {
@@ -125,9 +125,10 @@ varies(const Column *column)
 }
 
 /*
- * The covariance of means of groups is that of records times the squares of `between / all` of both columns, if the
- * trend within groups is that between them.  How far the correlation may be off: three times what this adds, since trends
- * within groups may be others, and the most that values within the groups of both columns add beyond a trend.
+ * Correct the correlation of means of groups.  Return how far off it may be: three times the
+ * correction, since trends within groups may be others, and the most that values within the groups
+ * of both columns add beyond a trend.  The covariance of means of groups is that of records times
+ * the squares of `between / all` of both columns, if the trend within groups is that between them.
  */
 static double
 correct(const Column *first, const Column *second, double *r)
@@ -202,7 +203,7 @@ next_correlation(void *context, uint64 call)
 	return race_row_datum(&state->row);
 }
 
-/* _race_tables_correlation(sketch, domains, confidence) */
+/* Implement _race_tables_correlation(sketch, domains, confidence). */
 Datum
 race_tables_correlation(PG_FUNCTION_ARGS)
 {

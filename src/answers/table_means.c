@@ -27,14 +27,17 @@ PG_FUNCTION_INFO_V1(race_sum_p_value);
 
 #define MOST_RANGES		10000	/* ranges of a histogram, or values in which means are asked for: seconds */
 
-/* _race_z(confidence): how many standard errors a confidence interval reaches to each side */
+/* Implement _race_z(confidence): return the standard errors to each side of an interval. */
 Datum
 race_normal_quantile(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(race_inverse_normal((1 + race_confidence_arg(fcinfo, 0)) / 2));
 }
 
-/* _race_sum_p_value(sum, mean, deviation): P(S >= sum) of a sum of squares, by the gamma variable with its moments */
+/*
+ * Implement _race_sum_p_value(sum, mean, deviation): return P(S >= sum) of a sum of squares, by the
+ * gamma variable with its moments.
+ */
 Datum
 race_sum_p_value(PG_FUNCTION_ARGS)
 {
@@ -44,7 +47,7 @@ race_sum_p_value(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(race_gamma_tail(mean / scale, PG_GETARG_FLOAT8(0) / scale));
 }
 
-/* The weights of a column: those that it has, times others, which may be NULL; they are replaced */
+/* Replace the weights of a column by their product with others, which may be NULL. */
 static void
 multiply_weights(const double **weights, int column, uint32 cells, const double *others)
 {
@@ -72,20 +75,20 @@ copy_weights(const RaceOpenTables *open, const double *const *weights)
 typedef struct Means
 {
 	RaceOpenTables open;
-	const RaceDomain *domain;	/* of the column whose mean it is */
-	bool		is_measure;		/* is it that of the measure? */
-	int			column;			/* -1: that is not among the columns */
+	const RaceDomain *domain;	/* of the column whose mean is returned */
+	bool		is_measure;		/* whether the mean is that of the measure */
+	int			column;			/* -1: the measure is not among the columns */
 	const double **where;
-	const double **weights;		/* of the group that is asked for */
+	const double **weights;		/* of the current group */
 	int			by[2];			/* columns, by_n of them */
 	int			by_n;
 	RaceTableLine *lines[2];
 	uint32		n[2];
-	double	   *value;			/* [cells] of the column; */
-	uint32	   *order;			/* [ordinary cells], by value; */
-	double	   *share;			/* and of its records */
-	double		half;			/* the most that the value of a record is off; */
-	int			exponent;		/* both are divided by 2 to its power */
+	double	   *value;			/* [cells] of the column */
+	uint32	   *order;			/* [ordinary cells], by value */
+	double	   *share;			/* [cells]: share of the records */
+	double		half;			/* most that a record differs from the value of its cell */
+	int			exponent;		/* power of 2 that value and half are divided by */
 	double		confidence;
 	RaceResultRow row;
 } Means;
@@ -133,7 +136,7 @@ race_tables_values(const RaceDomain *domain, double *value, double *half, int *e
 	return true;
 }
 
-/* The values of the cells of a column, and how far those of records may be */
+/* Set the values of the cells of a column, and how far those of records may be. */
 static void
 set_values(Means *means)
 {
@@ -161,18 +164,18 @@ typedef struct Sums
 	double		count;
 	double		sum;
 	double		flat;			/* the sum, if values within groups were those of all records */
-	double		variance;		/* of the count, and the like of the sum and of both */
+	double		variance;		/* of the count */
 	double		sum_variance;
 	double		covariance;
-	double		within;			/* squares of what values within groups may differ from what is supposed, as a sum */
+	double		within;			/* sum of squared errors that values within groups may cause */
 } Sums;
 
 /* Standard deviations of its values by which, in an event, the mean of a group differs from what is supposed */
 #define WITHIN		0.25
 
 /*
- * For each ordinary cell the next one upwards that is in another group, or n; then the next one downwards, or the
- * first cell
+ * Return for each ordinary cell the next one upwards that is in another group, or n; then the next
+ * one downwards, or the first cell.
  */
 static uint32 *
 neighbours(const uint32 *group_of, uint32 n)
@@ -187,8 +190,8 @@ neighbours(const uint32 *group_of, uint32 n)
 }
 
 /*
- * Shares of the event among the records of each cell: those of groups, in between linear along a number.  NULL
- * and what is next to no other group has that of its group.
+ * Return the share of the event among the records of a cell: that of its group, in between linear
+ * along a number.  NULL and what is next to no other group has that of its group.
  */
 static double
 share_between(const Means *means, const uint32 *group_of, const double *ratio, const double *center,
@@ -205,7 +208,7 @@ share_between(const Means *means, const uint32 *group_of, const double *ratio, c
 	return ratio[own] + (ratio[group_of[next]] - ratio[own]) * Min(Max(part, 0), 1);
 }
 
-/* Sums over groups, from noisy counts of each */
+/* Sum over groups, from noisy counts of each. */
 static void
 sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const double *counts, double variance,
 		   Sums *sums)
@@ -280,7 +283,7 @@ scale_mean(Mean *mean, int exponent)
 	mean->upper = ldexp(mean->upper, exponent);
 }
 
-/* The range of the values that weights allow */
+/* Set the range of the values that weights allow. */
 static void
 bound_values(const Means *means, double *lower, double *upper)
 {
@@ -301,7 +304,7 @@ bound_values(const Means *means, double *lower, double *upper)
 	}
 }
 
-/* The ratio of two noisy sums, by Fieller's theorem; not known if the count is within its noise of 0 */
+/* Set the ratio of two noisy sums by Fieller's theorem; unknown if the count may be 0 by noise. */
 static void
 divide_sums(const Sums *sums, double off, double least, double most, double z, Mean *mean)
 {
@@ -319,7 +322,7 @@ divide_sums(const Sums *sums, double off, double least, double most, double z, M
 	mean->upper = Max(Min((b + root) / a + off, most), mean->estimate);
 }
 
-/* The mean of the first `records` records of the column in the order of its values, or of the last */
+/* Return the mean of the first `records` records by value, or of the last. */
 static double
 mean_of_first(const Means *means, double records, bool last)
 {
@@ -341,7 +344,10 @@ mean_of_first(const Means *means, double records, bool last)
 	return count > 0 ? sum / count : last ? INFINITY : -INFINITY;
 }
 
-/* What the model says; the bounds are what the number of records with a value allows: those with NULL may be all others */
+/*
+ * Set the mean of the model.  Its bounds follow from the number of records with a value: those with
+ * NULL may be all others.
+ */
 static void
 ask_model(const Means *means, double z, Mean *mean)
 {
@@ -374,7 +380,7 @@ ask_model(const Means *means, double z, Mean *mean)
 	mean->upper = Max(Min(mean_of_first(means, with_value.lower, true) + means->half, high), mean->estimate);
 }
 
-/* The mean in an event from measured tables; false if there are none of it */
+/* Find the mean in an event from measured tables.  Return false if there are none of it. */
 static bool
 ask_measured(const Means *means, double z, Mean *mean)
 {
@@ -417,8 +423,8 @@ ask_measured(const Means *means, double z, Mean *mean)
 }
 
 /*
- * The mean of the measure in an event, from the parts of a table's cells: the lower and upper bound, weighed by the
- * records of both.  False if there is no such table.
+ * Find the mean of the measure in an event, from the parts of a table's cells: the lower and upper
+ * bound, weighed by the records of both.  Return false if there is no such table.
  */
 static bool
 ask_measure(const Means *means, double z, Mean *mean)
@@ -519,7 +525,7 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	call->user_fctx = means;
 }
 
-/* Add the labels of a group, and the number that is in the middle of the first */
+/* Add the labels of a group, and the number that is in the middle of the first. */
 static void
 add_group(Means *means, const RaceTableLine *const *line)
 {
@@ -579,7 +585,7 @@ next_mean(void *state, uint64 number)
 	return race_row_datum(&means->row);
 }
 
-/* _race_tables_mean(sketch, domains, column, by, where, confidence) */
+/* Implement _race_tables_mean(sketch, domains, column, by, where, confidence). */
 Datum
 race_tables_mean(PG_FUNCTION_ARGS)
 {
@@ -594,13 +600,13 @@ typedef struct Histogram
 	const RaceDomain *domain;
 	int			column;
 	const double **where;
-	bool		conditions;		/* are there any? */
+	bool		conditions;		/* whether there are any */
 	double		confidence;
-	bool		below;			/* is all that is below the upper edge counted? */
-	RaceTableLine *lines;		/* of categories; else NULL, and there are edges */
+	bool		below;			/* whether all records below the upper edge are counted */
+	RaceTableLine *lines;		/* of categories; NULL if there are edges */
 	double	   *edges;
 	uint64		n;				/* ranges */
-	bool		to_the_end;		/* has the last range what is beyond the last edge? */
+	bool		to_the_end;		/* whether the last range includes records beyond its edge */
 	RaceResultRow row;
 } Histogram;
 
@@ -628,7 +634,7 @@ read_edge(const RaceDomain *domain, char *text)
 	return edge;
 }
 
-/* Edges that are given; returns how many ranges they make */
+/* Read the given edges.  Return how many ranges they make. */
 static uint32
 read_edges(Histogram *histogram, ArrayType *array)
 {
@@ -651,7 +657,7 @@ read_edges(Histogram *histogram, ArrayType *array)
 	return n - 1;
 }
 
-/* The smallest of 1, 2, 5, 10, ... that is at least x; of a number with fractions also .5, .2, .1, ...; 0 for 0 */
+/* Return the smallest of 1, 2, 5, 10, ... from x on; of fractions also .5, .2, .1, ...; 0 for 0. */
 static double
 round_width(double x, bool whole)
 {
@@ -662,7 +668,7 @@ round_width(double x, bool whole)
 	return ten < 1 ? race_round_width(x / ten) / rint(1 / ten) : race_round_width(x);
 }
 
-/* Edges of ranges of this width, from a number that is no more than the lower bound */
+/* Set edges of ranges of this width, from a number that is no more than the lower bound. */
 static uint32
 space_edges(Histogram *histogram, double from, double width)
 {
@@ -682,7 +688,7 @@ space_edges(Histogram *histogram, double from, double width)
 	return n;
 }
 
-/* Edges of the lines that a table has, some of them together if there are more than `most` */
+/* Set edges from the lines of a table, some of them together if there are more than `most`. */
 static uint32
 edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 {
@@ -709,7 +715,7 @@ edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 	return n;
 }
 
-/* Do other columns have conditions? */
+/* Return whether other columns have conditions. */
 static bool
 has_others(const Histogram *histogram)
 {
@@ -719,7 +725,7 @@ has_others(const Histogram *histogram)
 	return false;
 }
 
-/* Ranges as they are asked for: between edges, or a number of bins, or at most that number of measured cells */
+/* Choose the ranges by the arguments: edges, bins, or at most that many measured cells. */
 static uint32
 choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 {
@@ -823,7 +829,10 @@ next_range(void *state, uint64 number)
 	return race_row_datum(&histogram->row);
 }
 
-/* _race_tables_histogram(sketch, domains, column, edges, bins, where, as_measured, below, confidence) */
+/*
+ * Implement _race_tables_histogram(sketch, domains, column, edges, bins, where, as_measured, below,
+ * confidence).
+ */
 Datum
 race_tables_histogram(PG_FUNCTION_ARGS)
 {

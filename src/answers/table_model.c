@@ -80,7 +80,7 @@ describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	return description;
 }
 
-/* The cells of the cliques of the first n tables */
+/* Return the number of cells of the cliques of the first n tables. */
 static double
 cells_of_cliques(const Description *description, uint32 n)
 {
@@ -142,7 +142,7 @@ fit(Description *description, const RaceContingency *tables, const RaceTable *ta
 	return fit_first(description, description->n, total);
 }
 
-/* All tables, those without noise of their own with that of the value; *n is how many */
+/* List all tables, those without noise of their own with that of the value; *n is their number. */
 static RaceTable *
 list_tables(const RaceContingency *tables, double variance, uint32 *n)
 {
@@ -174,7 +174,7 @@ race_table_records(const RaceView *view, const RaceTableModel *model, const Race
 		race_contingency_table_variance(table);
 }
 
-/* The sums of tables; the number of records, of the noisy count and the tables of columns */
+/* Set the sums of tables, and the number of records by the count and the tables of columns. */
 static void
 estimate_total(RaceTableModel *model, const RaceView *view)
 {

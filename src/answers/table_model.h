@@ -23,13 +23,14 @@ typedef struct RaceTableModel
 	double	   *sums;			/* [n] of noisy records */
 	RaceGraph  *graph;			/* calibrated */
 	double		records;		/* the count and the sums of tables, weighed by precision; noise may bring it below 0 */
-	double		total;			/* the same, at least 1, to divide by */
+	double		total;			/* the records, at least 1, as a divisor */
 	double		total_variance;
 } RaceTableModel;
 
 /*
- * The model of private tables; valid until race_derived_release().  If they come without one, it is
- * fitted, which takes seconds.  Raises 55000 for exact tables, and for too few noise shares.
+ * Return the model of private tables, valid until race_derived_release().  If they come without
+ * one, it is fitted, which takes seconds.  Raise 55000 for exact tables, and for too few noise
+ * shares.
  */
 extern RaceTableModel *race_table_model_acquire(const RaceView *view);
 
@@ -40,12 +41,12 @@ extern RaceTableModel *race_table_model_acquire(const RaceView *view);
 extern double race_tables_records(const RaceView *view, double *variance);
 
 /*
- * The number of records in a cell of a table.  All records are known better than by this table: each cell has an
- * equal part of the difference.
+ * Return the number of records in a cell of a table.  The number of all records is more precise
+ * than this table's: each cell has an equal part of the difference.
  */
 extern double race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table, Size cell);
 
-/* A private value with the fitted model in it */
+/* Return a private value with the fitted model in it. */
 extern RaceSketchDatum *race_tables_fit(const RaceView *view);
 
 /* The reference of scores, while tables are measured */

@@ -27,7 +27,7 @@ typedef struct Piece
 	uint32		first;
 	uint32		last;
 	double		count;			/* records of a cell */
-	double		prominence;		/* in the same way */
+	double		prominence;		/* records of a cell, above the higher saddle */
 } Piece;
 
 /* A mode of a column; NULL of a column in which none stands out */
@@ -50,8 +50,8 @@ typedef struct ColumnModes
 } ColumnModes;
 
 /*
- * The straight part of the string that begins before a cell, at a height of records before it; returns the next cell.
- * The string bends where it touches the bound that lets it go no further.
+ * Find the straight part of the string that begins before a cell, at a height of records before it.
+ * Return the next cell.  The string bends where it touches the bound that lets it go no further.
  */
 static uint32
 stretch(const double *before, uint32 n, double radius, uint32 from, double *height, double *slope)
@@ -90,7 +90,7 @@ stretch(const double *before, uint32 n, double radius, uint32 from, double *heig
 	return to;
 }
 
-/* The pieces of the taut string of the counts of n cells; returns how many */
+/* Find the pieces of the taut string of the counts of n cells.  Return their number. */
 static uint32
 pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 {
@@ -115,7 +115,7 @@ pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 	return found;
 }
 
-/* The highest of the lowest densities on the way to a denser piece in a direction; 0 if there is none */
+/* Return the highest of the lowest densities on the way to a denser piece; 0 if there is none. */
 static double
 saddle(const Piece *pieces, uint32 n, uint32 from, int step)
 {
@@ -139,7 +139,7 @@ compare_prominences(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Keep those of the pieces that are modes, the most prominent first; returns how many. */
+/* Keep the pieces that are modes, the most prominent first.  Return their number. */
 static uint32
 keep_modes(Piece *pieces, uint32 n)
 {
@@ -238,7 +238,7 @@ next_mode(void *state, uint64 i)
 	return race_row_datum(&modes->row);
 }
 
-/* _race_tables_modes(sketch, domains, max, confidence) */
+/* Implement _race_tables_modes(sketch, domains, max, confidence). */
 Datum
 race_tables_modes(PG_FUNCTION_ARGS)
 {

@@ -37,7 +37,7 @@ typedef struct Target
 {
 	int			column;			/* of the release; -1: it has none of this name, and the value is NULL */
 	Oid			type;			/* without SQL domains */
-	Oid			declared;		/* with them */
+	Oid			declared;		/* the declared type, which may be a SQL domain */
 	FmgrInfo	input;
 	Oid			parameter;
 	int32		typmod;
@@ -45,28 +45,28 @@ typedef struct Target
 	double	   *shares;			/* [n]: of a column some of whose records' values it cannot have; 0 for these; else NULL */
 	bool		not_null;
 	RaceDomainCheck *check;		/* constraints of its type, or NULL */
-	Oid			role;			/* with whose rights the input function runs, if it may call functions of others; else invalid */
+	Oid			role;			/* role of an input function that may call others; else invalid */
 } Target;
 
 typedef struct Synthesis
 {
 	RaceOpenTables open;
 	TupleDesc	desc;
-	Oid			type;			/* of rows, */
-	RaceDomainCheck *check;		/* its constraints, or NULL */
+	Oid			type;			/* type of rows */
+	RaceDomainCheck *check;		/* constraints of the row type, or NULL */
 	Target	   *targets;		/* [natts] */
 	Datum	   *values;
 	bool	   *nulls;
 	int64		seed;
 	uint64		draws;
-	uint64		rows;			/* that are asked for */
+	uint64		rows;			/* rows to return */
 	uint32		n;				/* rows that were drawn and are left */
 	uint32		at_once;		/* rows that are drawn together */
 	uint32	   *cells;			/* [at_once][columns] */
 	uint32	   *space;
 } Synthesis;
 
-/* A number in [0, 1) from the seed */
+/* Return a number in [0, 1) from the seed. */
 static double
 uniform(void *state)
 {
@@ -79,7 +79,7 @@ uniform(void *state)
 	return ldexp((double) (bits[0] >> 11), -53);
 }
 
-/* The value of a text in the type of a column; raises what its input function raises */
+/* Return the value of a text in the type of a column.  Raise what its input function raises. */
 static Datum
 typed_value(Target *target, char *text)
 {
@@ -175,7 +175,7 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	}
 }
 
-/* A number within a cell: each as likely as others */
+/* Return a number within a cell: each as likely as others. */
 static double
 number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 {
@@ -189,7 +189,7 @@ number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 	return Min(low + floor(u * Max(ceil(high) - low, 1)), domain->upper);
 }
 
-/* A cell that has a value which the column can have, as frequent as it is in all records; n if there is none */
+/* Draw a cell with a value that the column can have, by its share of records, or return n. */
 static uint32
 draw_value(Synthesis *synthesis, const Target *target, uint32 n)
 {
@@ -233,7 +233,7 @@ number_value(Target *target, const RaceDomain *domain, double number)
 	}
 }
 
-/* A value of a cell; false if there is none that the constraints of its type allow */
+/* Draw a value of a cell.  Return false if there is none that the constraints of its type allow. */
 static bool
 draw_in_cell(Synthesis *synthesis, Target *target, const RaceDomain *domain, uint32 cell, Datum *value)
 {
@@ -243,7 +243,7 @@ draw_in_cell(Synthesis *synthesis, Target *target, const RaceDomain *domain, uin
 									 race_domain_check(target->check, *value, false));
 }
 
-/* Fill a column of a row whose record is in a cell.  What its type does not allow is drawn again. */
+/* Fill a column of a row whose record is in a cell.  Draw again what its type does not allow. */
 static void
 fill_column(Synthesis *synthesis, int i, uint32 cell)
 {
@@ -341,7 +341,7 @@ draw_row(Synthesis *synthesis, uint64 number)
 	return HeapTupleGetDatum(heap_form_tuple(synthesis->desc, synthesis->values, synthesis->nulls));
 }
 
-/* A row that the constraints of its type allow */
+/* Return a row that the constraints of its type allow. */
 static Datum
 next_row(void *state, uint64 number)
 {
@@ -358,7 +358,7 @@ next_row(void *state, uint64 number)
 	return (Datum) 0;			/* not reached */
 }
 
-/* _race_tables_rows(NULL::type, sketch, domains, n, seed) */
+/* Implement _race_tables_rows(NULL::type, sketch, domains, n, seed). */
 Datum
 race_tables_rows(PG_FUNCTION_ARGS)
 {
@@ -393,7 +393,7 @@ move_to_line(RankedColumn *column, uint32 number)
 		column->weights[k] = 1;
 }
 
-/* Find the line of the value of a record; 22023 if there are several. */
+/* Find the line of the value of a record.  Raise 22023 if there are several. */
 static void
 prepare_column(const RaceOpenTables *open, uint32 number, const double *weights, RankedColumn *column)
 {
@@ -427,7 +427,7 @@ prepare_column(const RaceOpenTables *open, uint32 number, const double *weights,
 	move_to_line(column, found);
 }
 
-/* The probabilities of drawn rows, in the columns that have weights; these change */
+/* Return the probabilities of drawn rows, in the columns that have weights; these change. */
 static double *
 rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const *weights)
 {
@@ -448,7 +448,7 @@ rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const
 	return probabilities;
 }
 
-/* The share of rows that are less probable */
+/* Return the share of rows that are less probable. */
 static double
 share_below(const double *probabilities, double probability)
 {
@@ -459,7 +459,7 @@ share_below(const double *probabilities, double probability)
 	return (double) below / RANKED_ROWS;
 }
 
-/* _race_tables_rank(sketch, domains, record, confidence) */
+/* Implement _race_tables_rank(sketch, domains, record, confidence). */
 Datum
 race_tables_rank(PG_FUNCTION_ARGS)
 {

@@ -26,7 +26,7 @@ static const int stage_part[RACE_BOUNDS_STAGES] = {1, 1, 6};
 #define OCTAVES_OF_SIGN		(RACE_BOUNDS_OCTAVES / 2)
 #define LEAST_EXPONENT		(-63)
 
-/* The lower end of octave k, which is the upper end of k - 1 */
+/* Return the lower end of octave k, which is the upper end of k - 1. */
 static double
 octave_edge(int k)
 {
@@ -48,7 +48,7 @@ octave_of(double distance)
 	return distance < 0 ? OCTAVES_OF_SIGN - 1 - i : OCTAVES_OF_SIGN + i;
 }
 
-/* The price of a reading, at most */
+/* Return the largest price of a reading. */
 static double
 price_of(const RaceAccount *account, int stage)
 {
@@ -92,7 +92,9 @@ race_bounds_counter(const RaceBounds *bounds, double x)
 	return cell >= 0 && cell < RACE_BOUNDS_CELLS ? (int) cell : -1;
 }
 
-/* The widest bounds that are needed, within what is known; cells between them must differ as doubles. */
+/*
+ * Set the widest bounds that are needed, within what is known.  Their cells must differ as doubles.
+ */
 static void
 set_bounds(RaceBounds *bounds, double lower, double upper)
 {

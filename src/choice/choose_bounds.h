@@ -29,16 +29,16 @@ typedef enum RaceBoundsStage
 
 typedef struct RaceBounds
 {
-	int			stage;			/* of the next reading */
-	double		start;			/* of the cells */
+	int			stage;			/* stage of the next reading */
+	double		start;			/* where the cells start */
 	double		width;
 	double		centre;
-	bool		whole;			/* are the numbers whole? */
+	bool		whole;			/* whether the numbers are whole */
 	bool		found;
-	double		lower;			/* at first what is known of them, or infinite */
+	double		lower;			/* lower bound; at first what is known, or infinite */
 	double		upper;
-	double		beyond;			/* the share of numbers beyond them, by noisy counts, */
-	double		beyond_error;	/* and how far it may be off, with 95 % confidence */
+	double		beyond;			/* share of numbers beyond the bounds, by noisy counts */
+	double		beyond_error;	/* how far `beyond` may be off, with 95 % confidence */
 } RaceBounds;
 
 /*
@@ -50,7 +50,7 @@ extern bool race_bounds_start(RaceBounds *bounds, const RaceRequest *request);
 /* Set the shape of the counters of the next reading: one block, whose counters numbers are in. */
 extern void race_bounds_shape(const RaceBounds *bounds, RaceShape *shape);
 
-/* Which counter of a reading a number is in; -1 for none */
+/* Return which counter of a reading a number is in; -1 for none. */
 extern int	race_bounds_counter(const RaceBounds *bounds, double x);
 
 /*

@@ -12,7 +12,10 @@
  */
 #define SHARES		32
 
-/* The variance of a cell's number of records, in one of so many tables of one column that share a budget evenly */
+/*
+ * Return the variance of a cell's number of records, in one of so many tables of one column that
+ * share a budget evenly.
+ */
 static double
 table_variance(const RaceChoiceRequest *request, double epsilon, double delta)
 {
@@ -26,7 +29,7 @@ table_variance(const RaceChoiceRequest *request, double epsilon, double delta)
 	return squared / (2 * race_gaussian_account(epsilon, delta, !request->substitute, squared).allowed);
 }
 
-/* The expected squared error of a plan, with this variance of a cell's number of records */
+/* Return the expected squared error of a plan, with this variance of a cell's number of records. */
 static double
 plan_error(const RaceChoiceRequest *request, const RaceThreshold *threshold, double of_cell)
 {
@@ -56,8 +59,9 @@ plan_share(const RaceChoiceRequest *request, int share, bool pure, RaceChoicePla
 }
 
 /*
- * The same where choices and tables share what one account of Gaussian noise allows, of all of epsilon and half of delta: squared costs
- * add up, where an epsilon of each adds up itself.  The other half of delta is for categories of one person.
+ * Plan the same where choices and tables share what one account of Gaussian noise allows, of all of
+ * epsilon and half of delta: squared costs add up, where an epsilon of each adds up itself.  The
+ * other half of delta is for categories of one person.
  */
 static double
 plan_joint(const RaceChoiceRequest *request, int share, RaceChoicePlan *plan)

@@ -15,12 +15,21 @@ typedef struct RaceChoiceRequest
 	double		epsilon;		/* of all */
 	double		delta;
 	int			choices;
-	int			columns;		/* whose tables are counted, with those whose categories are chosen */
-	uint64_t	numbers;		/* of persons, that neighbors change by one in each choice, */
-	uint32_t	records;		/* and records of a person, with weights */
+	/* Number of columns whose tables are counted, with those whose categories are chosen */
+	int			columns;
+	uint64_t	numbers;		/* numbers of persons that neighbors change by one in each choice */
+	uint32_t	records;		/* records of a person, with weights */
 	bool		substitute;
-	uint64_t	summed;			/* numbers of persons that add up to one of records, a measurement, too (race_threshold_records()); or 0 */
-	bool		tables;			/* are tables counted?  They may have no delta, or share an account of Gaussian noise with choices. */
+	/*
+	 * Numbers of persons that add up to one of records, a measurement, too
+	 * (race_threshold_records()); or 0
+	 */
+	uint64_t	summed;
+	/*
+	 * Whether tables are counted.  They may have no delta, or share an account of Gaussian noise
+	 * with choices.
+	 */
+	bool		tables;
 } RaceChoiceRequest;
 
 /*
@@ -34,12 +43,12 @@ typedef struct RaceChoiceRequest
 
 typedef struct RaceChoicePlan
 {
-	double		epsilon;		/* of each choice; 0 where it shares the account of what is counted, */
-	double		delta;			/* which then has no part of this */
+	double		epsilon;		/* of each choice; 0 where choices share an account */
+	double		delta;			/* of each choice; a shared account has no part of it */
 	double		rest_epsilon;	/* of what is counted */
 	double		rest_delta;
-	uint64_t	joint_squared;	/* what all choices take of that account: by how much they change, squared, */
-	uint64_t	joint_variance; /* with noise of this variance; or 0 */
+	uint64_t	joint_squared;	/* change of all choices in that account, squared; or 0 */
+	uint64_t	joint_variance; /* variance of the noise of these choices; or 0 */
 	RaceThreshold threshold;
 } RaceChoicePlan;
 

@@ -26,7 +26,9 @@ static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 /* Details are multiplied by this when the noisy look is read. */
 #define TIMES_DETAIL	6.0
 
-/* The cells after so many halvings; steps are in parts of the bandwidth where a kernel is sharper. */
+/*
+ * Return the cells after these halvings; steps are parts of the bandwidth if a kernel is sharper.
+ */
 static RaceGrid
 halved(const RaceParams *params, int halvings)
 {
@@ -49,8 +51,8 @@ peak_of(const RaceParams *params)
 }
 
 /*
- * What cells after so many halvings change in a kernel sum, as a root mean square over the box, for each record of a
- * detail that the last halving loses
+ * Return the root mean square change of a kernel sum over the box, after so many halvings, for each
+ * record of a detail that the last halving loses.
  */
 static double
 loss_of_detail(const RaceParams *params, int halvings)
@@ -63,7 +65,7 @@ loss_of_detail(const RaceParams *params, int halvings)
 	return of_wavelet[grid.dims] * peak_of(params) * grid.mean_step / TIMES_DETAIL / sqrt(wavelets);
 }
 
-/* The same near the bounds, for each record of a table that is uniform */
+/* Return the same near the bounds, for each record of a table that is uniform. */
 static double
 loss_at_bounds(const RaceParams *params, int halvings)
 {
@@ -95,9 +97,9 @@ typedef struct Cells
 	int			n;
 	RaceSelection selection[MOST_CELLS];
 	double		noise[MOST_CELLS];
-	RaceSelection usual;		/* the best of tables as they usually are; */
-	int			halvings;		/* the best of one level, */
-	double		loss;			/* and what these tables are expected to lose then */
+	RaceSelection usual;		/* the best of tables as they usually are */
+	int			halvings;		/* halvings of the best of one level */
+	double		loss;			/* loss that is expected of usual tables after these halvings */
 } Cells;
 
 static void
@@ -209,7 +211,7 @@ loss(const Losses *losses, int factor, int power, int halvings)
  */
 #define USUAL_CONCENTRATION		(3.3 * 3.3)
 
-/* The square of losses where questions are asked, over that on average over the box */
+/* Return the square of losses where questions are asked, over that on average over the box. */
 static double
 where_asked(double concentration)
 {
@@ -217,8 +219,8 @@ where_asked(double concentration)
 }
 
 /*
- * The square of the root mean square of nodes over their mean, if it is seen.  In two and three dimensions
- * records are often near a line, which may lose little.
+ * Return the square of the root mean square of nodes over their mean, if it is seen.  In two and
+ * three dimensions records are often near a line, which may lose little.
  */
 static double
 concentration(const RaceParams *params, const Seen *seen, double records)
@@ -233,7 +235,10 @@ concentration(const RaceParams *params, const Seen *seen, double records)
 	return fmax(pow(norm / records, 2) * grid.nodes, params->dims > 1 ? USUAL_CONCENTRATION : 1);
 }
 
-/* What a table loses, whose usual loss is `usual` after so many halvings, by what was seen of it */
+/*
+ * Infer what a table loses, whose usual loss is `usual` after so many halvings, by what was seen of
+ * it.
+ */
 static void
 infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const Seen *seen, double records, double part)
 {
@@ -263,8 +268,9 @@ infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const
 }
 
 /*
- * The expected error: a root, so that great losses that are unlikely do not decide.  A table that loses less than usual
- * has its records less close together: the square of what is lost grows with their concentration.
+ * Return the expected error: a root, so that great losses that are unlikely do not decide.  A table
+ * that loses less than usual has its records less close together: the square of what is lost grows
+ * with their concentration.
  */
 static double
 expected_error(const Losses *losses, RaceGridChoice choice, double variance)
@@ -296,9 +302,9 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 1.0 / 100};
 
 /*
- * After how many halvings a release looks.  In two and three dimensions what is seen is large beside its
- * noise from the next coarser cells on.  In one dimension, where numbers are often round, it is better
- * to see what the usual cells lose.
+ * Return after how many halvings a release looks.  In two and three dimensions what is seen is
+ * large beside its noise from the next coarser cells on.  In one dimension, where numbers are often
+ * round, it is better to see what the usual cells lose.
  */
 static int
 halvings_of_look(const RaceParams *params, const Cells *cells)
@@ -313,7 +319,7 @@ halvings_of_look(const RaceParams *params, const Cells *cells)
 	return halvings;
 }
 
-/* The cells whose error is expected to be least, by what was seen */
+/* Return the cells whose error is expected to be least, by what was seen. */
 static RaceSelection
 best_cells(const RaceParams *params, const Cells *cells, const Seen *seen, double records, double part)
 {
@@ -363,7 +369,10 @@ select_cells(RaceRelease *release, double records)
 	return best;
 }
 
-/* Without what the count tells: a choice that knows it takes coarser cells, of which it underestimates what they lose. */
+/*
+ * Return the variance of a kernel sum by noise, without what the count tells: a choice that knows
+ * it takes coarser cells, of which it underestimates what they lose.
+ */
 static double
 cells_noise(const RaceParams *params, const RacePlan *plan)
 {

@@ -28,7 +28,7 @@ rows_noise(const RaceParams *params, const RacePlan *plan)
 	return plan->noise.counter_variance / plan->selection.rows;
 }
 
-/* What is left of the sampling variance of rows if they are fitted */
+/* Return what is left of the sampling variance of rows if they are fitted. */
 static double
 fitted_sampling(const RaceParams *params)
 {
@@ -46,10 +46,10 @@ rows_sampling(const RaceRequest *request, const RaceParams *params, RaceSelectio
 }
 
 /*
- * Corollary 3.5 minimizes a/R + 2R/epsilon^2. Here the minimum is taken over powers
- * of two and all rows, with the exact noise. Gaussian noise in a kernel sum does
- * not grow with R, so all rows are best.  A model that is tested by too few rows is not asked, so
- * a release that will be fitted keeps enough of them.
+ * Choose rows.  Corollary 3.5 minimizes a/R + 2R/epsilon^2.  Here the minimum is taken over powers
+ * of two and all rows, with the exact noise.  Gaussian noise in a kernel sum does not grow with R,
+ * so all rows are best.  A model that is tested by too few rows is not asked, so a release that
+ * will be fitted keeps enough of them.
  */
 static RaceSelection
 rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
@@ -79,8 +79,9 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 }
 
 /*
- * How many records a typical kernel sum is: half of the root mean square of what rows say at an average record, which
- * norms of order 3 tell (their cubes, without collisions, over the records).
+ * Return how many records a typical kernel sum is: half of the root mean square of what rows say at
+ * an average record, which norms of order 3 tell (their cubes, without collisions, over the
+ * records).
  */
 static double
 mass_of_norm(double norm, double noise, const RaceParams *params, double records)
@@ -91,8 +92,8 @@ mass_of_norm(double norm, double noise, const RaceParams *params, double records
 }
 
 /*
- * Where noise drowns the norms, what is usual counts for more, unless they exclude it.  The noisy sum of
- * norms is over all rows, of so many halves.
+ * Return the same by noisy norms.  Where noise drowns the norms, what is usual counts for more,
+ * unless they exclude it.  The noisy sum of norms is over all rows, of so many halves.
  */
 static double
 mass_by_norms(const RaceRelease *release, uint64_t look_noise, int64_t sum, double records)
@@ -125,7 +126,7 @@ select_rows(RaceRelease *release, double records)
 	return rows_choose(release->request, release->params, mass);
 }
 
-/* The norm of each row changes by 1 at most. */
+/* Return what a record changes of all norms.  The norm of each row changes by 1 at most. */
 static uint64_t
 rows_look(const RaceParams *params)
 {

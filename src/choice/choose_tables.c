@@ -36,17 +36,17 @@ typedef struct Work
 	double	   *measured;		/* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
 	int64_t    *scores;			/* [tables] */
 	int64_t    *space;			/* [counters of the largest table]: of src/privacy, or noisy ones */
-	double	   *shares;			/* [cells of the largest table]: what the reference says, */
-	int64_t    *expected;		/* and the same in units */
+	double	   *shares;			/* [cells of the largest table]: what the reference says */
+	int64_t    *expected;		/* [cells of the largest table]: the same in units */
 	double	   *marginal;		/* [finest of the largest column] */
 	uint32_t   *block_of;		/* [cells of the largest column] */
-	size_t		counters;		/* that were measured */
+	size_t		counters;		/* number of counters that were measured */
 	double		score_price;
 } Work;
 
 /* ------------------------------------------------------------------ sizes */
 
-/* All groups of all columns before any are joined */
+/* Return the number of groups of all columns before any are joined. */
 static uint32_t
 all_groups(const RaceContingency *tables)
 {
@@ -91,7 +91,7 @@ most_cells(const RaceContingency *tables)
 	return most;
 }
 
-/* The bytes of the workspace of a release, which is aligned to 8 and holds the result */
+/* Return the bytes of the workspace of a release, which is aligned to 8 and holds the result. */
 static size_t
 tables_workspace(const RaceParams *params)
 {
@@ -105,7 +105,7 @@ tables_workspace(const RaceParams *params)
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
 
-/* The tables of parameters, whose units have the digits of weights */
+/* Set the tables of parameters, whose units have the digits of weights. */
 static void
 tables_of(const RaceRequest *request, const RaceParams *params, RaceContingency *tables)
 {
@@ -153,7 +153,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 
 /* ------------------------------------------------------------------ tables */
 
-/* Counters of an exact table, with groups as they are joined by now */
+/* Return the number of counters of an exact table, with groups as they are joined by now. */
 static size_t
 table_counters(const Work *work, const RaceTable *table)
 {
@@ -164,7 +164,10 @@ table_counters(const Work *work, const RaceTable *table)
 									   (table->third != table->second ? groups[table->third] : 1));
 }
 
-/* Which counters of a table are added up: of one column none, of several in groups as they are joined by now */
+/*
+ * Return which counters of a table are added up: of one column none, of several in groups as they
+ * are joined by now.
+ */
 static RaceGrouping
 grouping_of(const Work *work, const RaceTable *table)
 {
@@ -188,14 +191,14 @@ grouping_of(const Work *work, const RaceTable *table)
 
 /* ------------------------------------------------------------------ blocks */
 
-/* The cells of a block, which begins with a cell */
+/* Return the number of cells of a block, which begins with a cell. */
 static uint32_t
 block_size(const RaceTable *table, uint32_t cell)
 {
 	return cell + table->block <= table->ordinary ? table->block : cell < table->ordinary ? table->ordinary - cell : 1;
 }
 
-/* The records of a cell of the block that begins with a cell, by its counter */
+/* Return the records of a cell of the block that begins with a cell, by its counter. */
 static double
 density(const RaceTable *table, const int64_t *counters, uint32_t cell)
 {
@@ -203,8 +206,8 @@ density(const RaceTable *table, const int64_t *counters, uint32_t cell)
 }
 
 /*
- * By how much cells of a block differ from the next, by the blocks around it: the mean of both differences, but no more than
- * twice either, and so that no cell is below 0
+ * Return by how much cells of a block differ from the next, by the blocks around it: the mean of
+ * both differences, but no more than twice either, and so that no cell is below 0.
  */
 static double
 slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
@@ -293,7 +296,7 @@ choose_block(Work *work, RaceTable *table)
 	table->block = select->block[table->first];
 }
 
-/* Number the blocks of cells of a column; returns how many there are. */
+/* Number the blocks of cells of a column.  Return how many there are. */
 static uint32_t
 number_blocks(const RaceTable *table, uint32_t *block_of)
 {
@@ -346,7 +349,7 @@ measure_columns(Work *work, RaceTable *table, bool *paid)
 	return more;
 }
 
-/* The records of a cell, in units */
+/* Return the records of a cell, in units. */
 static int64_t
 sum_of_parts(const RaceContingency *tables, const int64_t *counters)
 {
@@ -377,7 +380,7 @@ sum_groups(Work *work)
 		}
 }
 
-/* Groups that were joined, numbered in the order in which they begin */
+/* Join groups, and number them in the order in which they begin. */
 static void
 join_groups(Work *work)
 {
@@ -407,7 +410,7 @@ join_groups(Work *work)
 
 /* ------------------------------------------------------------------ scores */
 
-/* The share of each group of a column, by its noisy table */
+/* Set the share of each group of a column, by its noisy table. */
 static void
 group_shares(const Work *work, uint32_t column, double *shares)
 {
@@ -429,7 +432,7 @@ group_shares(const Work *work, uint32_t column, double *shares)
 		shares[i] = sum > 0 ? shares[i] / sum : 1.0 / work->select.groups[column];
 }
 
-/* The reference where columns are taken to be independent */
+/* Set the reference where columns are taken to be independent. */
 static void
 independent_shares(const Work *work, const RaceTable *table, double *shares)
 {
@@ -449,7 +452,7 @@ independent_shares(const Work *work, const RaceTable *table, double *shares)
 	}
 }
 
-/* What the reference expects in each cell of a table, in units */
+/* Set what the reference expects in each cell of a table, in units. */
 static void
 expect(const Work *work, size_t cells)
 {
@@ -548,7 +551,7 @@ make_work(RaceRelease *release)
 	return work;
 }
 
-/* The mean of a noisy number and a second draw, which has this weight, rounded */
+/* Return the mean of a noisy number and a second draw, which has this weight, rounded. */
 static int64_t
 mean_of(int64_t first, int64_t second, double weight)
 {
@@ -597,7 +600,7 @@ round_weights(Work *work, uint32_t bits)
 	tables->unit >>= bits;
 }
 
-/* Score tables and measure those that are chosen, in rounds. */
+/* Score tables, and measure those that are chosen, in rounds. */
 static void
 measure_several(Work *work, RaceTable pair)
 {
@@ -664,7 +667,10 @@ open_tables(const RaceRequest *request, const RaceParams *params, RaceAccount *a
 	race_select_open(account, request, work.select.columns, race_record_unit(params));
 }
 
-/* The budget is divided as tables are measured; none of it is spent twice (account.h). */
+/*
+ * Plan a release of tables.  The budget is divided as tables are measured; none of it is spent
+ * twice (account.h).
+ */
 static bool
 plan_tables(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
@@ -688,7 +694,10 @@ plan_tables(const RaceRequest *request, const RaceParams *params, RacePlan *plan
  */
 #define PURE_SCORES	1.25
 
-/* Not of a kernel sum, but of all tables, squared: with few of them, noise without a delta is less. */
+/*
+ * Return the squared noise of all tables, not that of a kernel sum: with few tables, noise without
+ * a delta is less.
+ */
 static double
 tables_noise(const RaceParams *params, const RacePlan *plan)
 {
@@ -704,7 +713,9 @@ tables_noise(const RaceParams *params, const RacePlan *plan)
 	return noise * noise;
 }
 
-/* The tables that were measured when they were selected; of a noise share all of them */
+/*
+ * Copy the tables that were measured when they were selected; of a noise share measure all of them.
+ */
 static bool
 draw_tables(RaceRelease *release, double price, int64_t *const *counters)
 {

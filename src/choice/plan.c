@@ -20,7 +20,7 @@
 #include "hash/sampling_variance.h"
 #include "choice/plan.h"
 
-/* How many blocks of exact counters are kept: rows, levels of a grid or tables */
+/* Return how many blocks of exact counters are kept: rows, levels of a grid or tables. */
 static uint32_t
 kept_blocks(const RaceParams *params, RaceSelection selection)
 {
@@ -69,7 +69,7 @@ race_largest_selection(const RaceRequest *request, const RaceParams *params)
 	return selection;
 }
 
-/* What a record adds to all that may be kept, in L2 squared */
+/* Return what a record adds to all that may be kept, in L2 squared. */
 static double
 largest_squared(const RaceRequest *request, const RaceParams *params)
 {

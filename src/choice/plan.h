@@ -45,7 +45,10 @@ typedef struct RacePlan
  */
 extern bool race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max);
 
-/* The variance of a noisy number whose binary digits after the point were rounded off, in whole numbers */
+/*
+ * Return the variance of a noisy number whose binary digits after the point were rounded off, in
+ * whole numbers.
+ */
 static inline double
 race_weighted_variance(double variance, uint32_t bits)
 {
@@ -61,37 +64,37 @@ typedef struct RaceFederation
 } RaceFederation;
 
 /*
- * The noise for a release that keeps so much.  That of the count does not depend on
- * what is kept.  False when it would be too large for a counter.
+ * Plan the noise for a release that keeps so much.  That of the count does not depend on what is
+ * kept.  Return false when it would be too large for a counter.
  */
 extern bool race_plan_release(const RaceRequest *request, const RaceParams *params,
 							  RaceSelection selection, RacePlan *plan);
 
-/* What a request keeps that has the most noise: what it asks for, or all rows or levels */
+/* Return what a request keeps that has the most noise: what it asks for, or all rows or levels. */
 extern RaceSelection race_largest_selection(const RaceRequest *request, const RaceParams *params);
 
 /*
- * The noise of one share, for one of several parties. If rows are to be chosen, all
- * are kept. False as above.
+ * Plan the noise of one share, for one of several parties.  If rows are to be chosen, all are
+ * kept.  Return false as above.
  */
 extern bool race_plan_share(const RaceRequest *request, const RaceParams *params,
 							const RaceFederation *federation, RacePlan *plan);
 
 /*
- * What to keep, if the request leaves it open: the power of two of rows (or all), or the
- * cells and levels of a grid, for which the expected error of a kernel sum is least, where
- * a typical kernel sum is so many records
+ * Choose what to keep, if the request leaves it open: the power of two of rows (or all), or the
+ * cells and levels of a grid, for which the expected error of a kernel sum is least, where a
+ * typical kernel sum is so many records.
  */
 extern RaceSelection race_choose_selection(const RaceRequest *request,
 								 const RaceParams *params, double mass);
 
-/* The variance of a kernel sum by noise; INFINITY if it would be too large for a counter */
+/* Return the variance of a kernel sum by noise; INFINITY if it would be too large for a counter. */
 extern double race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection);
 
 /*
- * A pure release is (epsilon, delta) private, too.  Does it serve better, with this epsilon, than what is asked for with a
- * delta: the same moments or grid, or a grid in place of rows, for densities or for means of values?
- * This is told from public facts.
+ * Return whether a pure release, which is (epsilon, delta) private, too, serves better with this
+ * epsilon than what is asked for with a delta: the same moments or grid, or a grid in place of
+ * rows, for densities or for means of values.  This is told from public facts.
  */
 extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params, double pure_epsilon,
 							 const RaceParams *pure_params, bool densities);
@@ -99,7 +102,7 @@ extern bool race_pure_serves(const RaceRequest *request, const RaceParams *param
 /* What is left of the variance by sampling rows if they are fitted, in one dimension */
 #define RACE_FITTED_SAMPLING	(1.0 / 128)
 
-/* The same number by what is usual: where nothing is known of a table but its size */
+/* Return the same number by what is usual: where nothing is known of a table but its size. */
 extern double race_usual_mass(double records);
 
 /* Return the bytes of the workspace of what follows, which is aligned to 8. */
@@ -123,7 +126,10 @@ typedef struct RaceRelease
  */
 extern bool race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts);
 
-/* The same of a noise share, for one of several parties: all is kept, since all must keep the same. */
+/*
+ * Begin the release of a noise share, for one of several parties: all is kept, since all must keep
+ * the same.
+ */
 extern bool race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation *federation,
 							 int64_t *counts);
 

@@ -12,23 +12,25 @@ typedef struct RaceReleaseKind
 	/* Of a pure release, 1 / look_share[dims > 1] of epsilon is for the look at what to keep. */
 	uint32_t	look_share[2];
 
-	/* What a record changes, in L1, of what is looked at; 0, or NULL, if there is nothing to choose */
+	/*
+	 * Return what a record changes, in L1, of what is looked at.  0, or NULL: there is no choice.
+	 */
 	uint64_t	(*look_change) (const RaceParams *params);
 
 	/* Open the account, and set the price of the number of records and of a look. */
 	void		(*open) (const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan);
 
-	/* Find the noise of what is kept; false if it would be too large. */
+	/* Find the noise of what is kept.  Return false if it would be too large. */
 	bool		(*plan) (const RaceRequest *request, const RaceParams *params, RacePlan *plan);
 
-	/* The variance of a kernel sum, by the noise of counters and by sampling or cells */
+	/* Return the variance of a kernel sum, by the noise of counters and by sampling or cells. */
 	double		(*noise) (const RaceParams *params, const RacePlan *plan);
 	double		(*sampling) (const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass);
 
-	/* What to keep, by public numbers: where a typical kernel sum is `mass`.  NULL: all */
+	/* Choose what to keep, by public numbers: where a typical kernel sum is `mass`.  NULL: all. */
 	RaceSelection (*choose) (const RaceRequest *request, const RaceParams *params, double mass);
 
-	/* The bytes that the next two work in, or NULL */
+	/* Return the bytes that the next two work in, or NULL. */
 	size_t		(*workspace) (const RaceParams *params);
 
 	/* Select what to keep by noisy numbers, of so many records; NULL: choose it. */

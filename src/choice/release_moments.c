@@ -8,7 +8,7 @@
 #include "hash/moment_sums.h"
 #include "privacy/products.h"
 
-/* Moments are measured whole, in integers that are as coarse as their noise needs. */
+/* Plan a release of moments, whole, in integers that are as coarse as their noise needs. */
 static bool
 plan_moments(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {

@@ -71,7 +71,7 @@ race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t we
 
 /* ------------------------------------------------------------ noise shares */
 
-/* What a record changes of what a share keeps, squared, in integers that are so coarse */
+/* Return what a record changes of what a share keeps, squared, in integers that are so coarse. */
 static uint64_t
 share_squared(const RaceParams *params, RaceSelection selection, int coarser)
 {
@@ -171,8 +171,8 @@ race_choose_selection(const RaceRequest *request, const RaceParams *params, doub
 #define COMPARED_RECORDS	10000
 
 /*
- * A wide kernel sums the noise of many nodes, and where bounds are far apart, cells may be coarse
- * beside a narrow one: then rows are better.
+ * Return whether a grid is better than rows.  A wide kernel sums the noise of many nodes, and where
+ * bounds are far apart, cells may be coarse beside a narrow one: then rows are better.
  */
 static bool
 grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RaceParams *grid,

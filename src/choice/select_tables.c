@@ -140,14 +140,14 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 	memset(select->neighbors, 0, sizeof(select->neighbors));
 }
 
-/* Exact counters without any, by which a release is planned */
+/* Return exact counters without any halves, by which a release is planned. */
 static const RaceExact *
 planned_exact(const RaceSelect *select)
 {
 	return (const RaceExact *) &select->memory;
 }
 
-/* What is planned so far leaves of the budget */
+/* Return what is left of the budget after what is planned so far. */
 static double
 left_of(const RaceSelect *select)
 {
@@ -163,7 +163,10 @@ plan_table(RaceSelect *select, RacePrice *price, double amount)
 	return price->noise;
 }
 
-/* By how much neighbors change a table, in records: in one cell by 1 for each that is added or removed */
+/*
+ * Return by how much neighbors change a table, in records: in one cell by 1 for each that is added
+ * or removed.
+ */
 static double
 table_change(const RaceSelect *select)
 {
@@ -172,7 +175,7 @@ table_change(const RaceSelect *select)
 	return (select->pure ? m : m * m) * (select->substitute ? 2 : 1);
 }
 
-/* By how much neighbors change a score: by as much as the table, in L1 */
+/* Return by how much neighbors change a score: by as much as the table, in L1. */
 static double
 score_change(const RaceSelect *select)
 {
@@ -187,7 +190,9 @@ race_select_variance(const RaceSelect *select, uint64_t noise)
 	return race_account_variance(&select->planned, noise);
 }
 
-/* The expected absolute value of the noise of a cell's number of records, if its table gets this amount */
+/*
+ * Return the expected absolute noise of a cell's number of records, if its table gets this amount.
+ */
 static double
 expected_noise(const RaceSelect *select, double amount)
 {
@@ -197,8 +202,8 @@ expected_noise(const RaceSelect *select, double amount)
 }
 
 /*
- * The part of a table with so many cells.  The sum of cells times noise is least if budgets are in proportion to
- * cells^(2/3), with Gaussian noise, or to the root of cells.
+ * Return the part of a table with so many cells.  The sum of cells times noise is least if budgets
+ * are in proportion to cells^(2/3), with Gaussian noise, or to the root of cells.
  */
 static double
 part_of(const RaceSelect *select, double cells)
@@ -206,7 +211,7 @@ part_of(const RaceSelect *select, double cells)
 	return select->pure ? sqrt(cells) : cbrt(cells * cells);
 }
 
-/* The sum of cells times noise, of tables that divide an amount so */
+/* Return the sum of cells times noise, of tables that divide an amount so. */
 static double
 sum_of_noise(const RaceSelect *select, double parts, double amount)
 {
@@ -223,7 +228,10 @@ one_way_parts(const RaceSelect *select)
 	return parts;
 }
 
-/* Tables of few cells get more than is best for the sum, since each of their counts is asked for. */
+/*
+ * Return the share of the table of a column.  Tables of few cells get more than is best for the
+ * sum, since each of their counts is asked for.
+ */
 static double
 one_way_share(const RaceSelect *select, uint32_t column)
 {
@@ -241,14 +249,19 @@ are_few_numbers(const RaceSelect *select)
 	return numbers == select->columns && select->columns <= FEW_COLUMNS;
 }
 
-/* How many cells a histogram of numbers should have along each of its columns, if it gets this amount */
+/*
+ * Return how many cells a histogram should have along each of its columns, if it gets this amount.
+ */
 static double
 best_cells(const RaceSelect *select, double dims, double amount)
 {
 	return pow(fmax(select->total / (CELL_DEVIATIONS * expected_noise(select, amount)), 1), 2 / (dims + 2));
 }
 
-/* How many cells of a column should be counted together: groups of tables of several columns, twice as many, ..., or 1 */
+/*
+ * Return how many cells of a column should be counted together: groups of tables of several
+ * columns, twice as many, ..., or 1.
+ */
 static uint32_t
 best_block(const RaceSelect *select, uint32_t column, double amount)
 {
@@ -294,7 +307,7 @@ divide_one_ways(RaceSelect *select, double amount, bool first, RacePrice *prices
 	return true;
 }
 
-/* The mean of the absolute value of noise */
+/* Return the mean of the absolute value of noise. */
 static double
 mean_noise(const RaceSelect *select, uint64_t noise)
 {
@@ -331,7 +344,7 @@ pairs(const RaceSelect *select)
 	return select->columns * (select->columns - 1) / 2;
 }
 
-/* Tables of three columns, which are the first that are asked for */
+/* Return the number of tables of three columns, which are the first that are asked for. */
 static uint32_t
 triples(const RaceSelect *select)
 {
@@ -343,7 +356,7 @@ triples(const RaceSelect *select)
 	return n;
 }
 
-/* Of these, those that matter more; the others may be chosen */
+/* Return how many of these tables matter more; the others may be chosen. */
 static uint32_t
 asked_triples(const RaceSelect *select)
 {
@@ -361,7 +374,7 @@ are_candidates(const RaceSelect *select)
 	return asked_triples(select) < triples(select);
 }
 
-/* Does any table matter more than what its columns do? */
+/* Return whether any table matters more than what its columns do. */
 static bool
 is_any_asked(const RaceSelect *select)
 {
@@ -374,7 +387,7 @@ race_select_candidates(const RaceSelect *select)
 	return pairs(select) + (select->round + 1 == ROUNDS ? triples(select) : 0);
 }
 
-/* The part of the budget that tables of one column get: all, if scores would say nothing */
+/* Return the part of the budget that tables of one column get: all, if scores would say nothing. */
 static double
 one_ways_part(const RaceSelect *select, double left)
 {
@@ -416,7 +429,7 @@ next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table
 			table->weight *= select->asked[i].weight;
 }
 
-/* The part of a table, by the numbers of groups of its columns */
+/* Return the part of a table, by the numbers of groups of its columns. */
 static double
 table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_t *groups)
 {
@@ -424,7 +437,10 @@ table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_
 				   (table->third != table->second ? groups[table->third] : 1));
 }
 
-/* The parts of all tables of two columns, and of those of three that are asked for, before groups are joined */
+/*
+ * Return the parts of all tables of two columns, and of those of three that are asked for, before
+ * groups are joined.
+ */
 static double
 table_parts(const RaceSelect *select)
 {
@@ -445,7 +461,7 @@ race_select_noise(const RaceSelect *select)
 	return sum_of_noise(select, one_way_parts(select) + table_parts(select), race_account_allowed(&select->planned));
 }
 
-/* The same parts; 0 if there are too many cells or too few records to measure all tables */
+/* Return the same parts; 0 if there are too many cells or too few records to measure all tables. */
 static double
 all_parts(const RaceSelect *select, double left)
 {
@@ -473,7 +489,7 @@ add_edges(RaceSelect *select, const RaceSelectTable *table)
 		select->neighbors[columns[i]] |= all & ~RACE_COLUMN(columns[i]);
 }
 
-/* Is there a path between the columns of a pair? */
+/* Return whether there is a path between the columns of a pair. */
 static bool
 are_connected(const RaceSelect *select, const RaceSelectTable *pair)
 {
@@ -535,7 +551,7 @@ fix_tables(RaceSelect *select)
 	return parts;
 }
 
-/* The least number of records in a group, if tables of several columns get this amount together */
+/* Return the least number of records in a group, if tables of several columns get this amount. */
 static double
 least_in_group(const RaceSelect *select, double amount)
 {
@@ -605,7 +621,7 @@ join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t
 	return groups + rare;
 }
 
-/* The number of records, by all tables of one column */
+/* Estimate the number of records, by all tables of one column. */
 static double
 estimate_total(const RaceSelect *select, const int64_t *counts)
 {
@@ -682,8 +698,9 @@ number_of_pair(const RaceSelect *select, uint32_t first, uint32_t second)
 }
 
 /*
- * How far a table is off, in records, less what noise may say.  One of three columns that nobody asks for may be off because a
- * pair of it is, whose table has less noise: what it is off more than each of its pairs counts.
+ * Return how far a table is off, in records, less what noise may say.  One of three columns that
+ * nobody asks for may be off because a pair of it is, whose table has less noise: what it is off
+ * more than each of its pairs counts.
  */
 static double
 certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t number, const RaceSelectTable *table)
@@ -701,7 +718,10 @@ certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t numbe
 	return score / (double) select->unit - deviations * select->score_deviation;
 }
 
-/* A table that was not refused, whose distance exceeds most what it adds to the noise; or false */
+/*
+ * Find the table that was not refused, whose distance exceeds most what it adds to the noise.
+ * Return false if there is none.
+ */
 static bool
 best_table(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts, double amount,
 		   RaceSelectTable *best, uint32_t *number, double *most)
@@ -731,7 +751,10 @@ best_table(const RaceSelect *select, const int64_t *scores, const bool *refused,
 	return *most > 0;
 }
 
-/* By how much the noise of all tables of two columns falls, if an amount buys a second draw of tables of one column */
+/*
+ * Return by how much the noise of all tables of two columns falls, if an amount buys a second draw
+ * of tables of one column.
+ */
 static double
 gain_of_second_draw(const RaceSelect *select, double amount)
 {
@@ -747,7 +770,10 @@ gain_of_second_draw(const RaceSelect *select, double amount)
 	return gain * (select->columns - 1);
 }
 
-/* Is the largest of n scores above the expected maximum of noise alone? Else they show no dependence. */
+/*
+ * Return whether the largest of n scores is above the expected maximum of noise alone.  Else they
+ * show no dependence.
+ */
 static bool
 tell_dependence(const RaceSelect *select, const int64_t *scores)
 {

@@ -64,8 +64,8 @@ typedef struct RaceSelect
 	uint32_t	columns;
 	const uint32_t *cells;		/* [columns]: of tables of one column */
 	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
-	const uint32_t *ordered;	/* [columns]: the number of first groups that are alike if they are neighbors, */
-	const uint32_t *width;		/* [columns]: and the number of their cells */
+	const uint32_t *ordered;	/* [columns]: number of first groups that are alike if neighbors */
+	const uint32_t *width;		/* [columns]: the number of cells in these groups */
 	const double *weights;		/* [columns], how much a column matters */
 	uint32_t	n_asked;
 	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor, and tables of three columns that may be
@@ -76,9 +76,9 @@ typedef struct RaceSelect
 	RaceAccount planned;		/* what is left after all that is planned */
 	RaceShape	shape;
 	RaceExactMemory memory;		/* exact counters without any */
-	uint64_t	unit;			/* that a record adds to a cell, with the digits of weights */
-	bool		pure;			/* is noise discrete Laplace? */
-	bool		substitute;		/* do neighbors replace a person's records? */
+	uint64_t	unit;			/* what a record adds to a cell, with the digits of weights */
+	bool		pure;			/* whether noise is discrete Laplace */
+	bool		substitute;		/* whether neighbors replace a person's records */
 	bool		fixed;			/* measure the tables that are asked for, or all pairs, whatever counts say */
 	uint32_t	max_contributions;	/* records of a person */
 
@@ -87,16 +87,16 @@ typedef struct RaceSelect
 	double		total;			/* estimate of the number of records, at least 1 */
 	RacePrice	one_way[RACE_GRAPH_COLUMNS];	/* of tables of one column */
 	uint32_t	block[RACE_GRAPH_COLUMNS];	/* cells of a column that are counted together, if they are alike; 1: none */
-	double		unevenness[RACE_GRAPH_COLUMNS]; /* the price of the score that tells it */
+	double		unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
 	uint32_t	groups[RACE_GRAPH_COLUMNS];
 	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of them; memory of the caller's */
 	uint32_t	measured;		/* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
 	/* in between */
-	bool		all;			/* measure all pairs? */
+	bool		all;			/* whether all pairs are measured */
 	uint32_t	n_fixed;		/* tables of several columns, table[], that are measured without scores, but for all pairs */
-	uint32_t	round;			/* that comes next, from 0 on */
+	uint32_t	round;			/* the next round, from 0 on */
 	double		score_deviation;	/* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
 } RaceSelect;
@@ -110,43 +110,55 @@ extern void race_select_open(RaceAccount *account, const RaceRequest *request, u
 /* Begin to plan.  What asks comes first: the columns, with their tables that matter, and parts. */
 extern void race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShape *shape);
 
-/* The noise of the number of records, count; 0 if it would be too large */
+/* Return the noise of the number of records, count; 0 if it would be too large. */
 extern uint64_t race_select_count(RaceSelect *select);
 
-/* With the noisy number of records.  Sets one_way[]; false if noise would be too large */
+/* Set one_way[], by the noisy number of records.  Return false if noise would be too large. */
 extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 
 /*
- * Blocks of so many cells as select->block[column] may be counted together: with a noisy score, how unevenly records lie
- * within them, decide whether they are.  The score is the sum over cells of |c x - s|, of a cell with x records in a block
- * of c cells with s records.
+ * Decide whether blocks of so many cells as select->block[column] are counted together, by a noisy
+ * score: how unevenly records lie within them.  The score is the sum over cells of |c x - s|, of a
+ * cell with x records in a block of c cells with s records.
  */
 extern void race_select_block(RaceSelect *select, uint32_t column, int64_t score);
 
-/* With noisy tables of one column, in units, summed over the finest groups, one after the other.  Sets total, groups[], group_of[] */
+/*
+ * Set total, groups[] and group_of[], by noisy tables of one column, in units, summed over the
+ * finest groups, one after the other.
+ */
 extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
 /* Choose the tables that need no scores, table[]: all where they are good enough, or the pairs of a label; else false */
 extern bool race_select_all(RaceSelect *select);
 
-/* The price of each score; 0: there is nothing more to select, go on to race_select_rest() */
+/*
+ * Return the price of each score; 0: there is nothing more to select, go on to race_select_rest().
+ */
 extern double race_select_scores(RaceSelect *select);
 
-/* How many scores there are: of all pairs, in the order (0,1), (0,2), ..., (1,2), ..., then of tables of three columns */
+/*
+ * Return how many scores there are: of all pairs, in the order (0,1), (0,2), ..., (1,2), ..., then
+ * of tables of three columns.
+ */
 extern uint32_t race_select_candidates(const RaceSelect *select);
 
-/*
- * With noisy scores, in units.  Chosen tables are table[] from the number that was `measured` before.
- */
+/* Choose tables by noisy scores, in units: table[], from the number that was `measured` before. */
 extern void race_select_choose(RaceSelect *select, const int64_t *scores);
 
-/* What is left of the budget buys a second draw of each table of one column, with prices[columns], if none has blocks. False: nothing is left. */
+/*
+ * Spend what is left of the budget on a second draw of each table of one column, with
+ * prices[columns], if none has blocks.  Return false if nothing is left.
+ */
 extern bool race_select_rest(RaceSelect *select, RacePrice *prices);
 
-/* The expected noise of the cells of all tables, if all are measured: which kind of noise is better depends on it */
+/*
+ * Return the expected noise of the cells of all tables, if all are measured: which kind of noise is
+ * better depends on it.
+ */
 extern double race_select_noise(const RaceSelect *select);
 
-/* The variance of the noise of a counter */
+/* Return the variance of the noise of a counter. */
 extern double race_select_variance(const RaceSelect *select, uint64_t noise);
 
 #endif

@@ -6,7 +6,7 @@
 #include "hash/kernel.h"
 #include "hash/params.h"
 
-/* A NaN stays a NaN. */
+/* Clip n numbers.  A NaN stays a NaN. */
 void
 race_vector_clip(const RaceParams *part, double *x, uint32_t n)
 {

@@ -21,12 +21,12 @@ typedef struct RaceColumn
 	uint32_t	width;			/* length of a vector or row */
 } RaceColumn;
 
-/* The same column without its first i records */
+/* Return the column without its first i records. */
 extern RaceColumn race_column_from(const RaceColumn *column, size_t i);
 
 /*
- * A question about a product may leave out parts of its record: what they are does not
- * matter, and their kernel is 1.  Such a part is a column without anything.
+ * Return whether a column is one without anything.  A question about a product may leave out parts
+ * of its record: what they are does not matter, and their kernel is 1.
  */
 static inline bool
 race_column_is_any(const RaceColumn *column)
@@ -37,14 +37,14 @@ race_column_is_any(const RaceColumn *column)
 /* Clip n numbers to the bounds of a part, which may have both, one or none. */
 extern void race_vector_clip(const RaceParams *part, double *x, uint32_t n);
 
-/* What kind of record a part has */
+/* Return what kind of record a part has. */
 extern RaceRecordKind race_record_kind(const RaceParams *part);
 
-/* How many columns a part has, a set being one; and all parts together */
+/* Return how many columns a part has, a set being one; and all parts together. */
 extern uint32_t race_part_elements(const RaceParams *part);
 extern uint32_t race_params_columns(const RaceParams *params);
 
-/* Do all parts state their dims, if they have dims: all but sets? */
+/* Return whether all parts state their dims, if they have dims: all but sets. */
 extern bool race_params_complete(const RaceParams *params);
 
 #endif

@@ -80,7 +80,7 @@ race_contingency_records(const RaceContingency *tables, const RaceTable *table, 
 
 /* ------------------------------------------------------------------ groups */
 
-/* The ordinary cells of a column, and the groups that they are in */
+/* Return the number of ordinary cells of a column; and of the groups that they are in. */
 static uint32_t
 ordinary_cells(const RaceContingency *tables, uint32_t column)
 {
@@ -101,7 +101,7 @@ race_contingency_finest(const RaceContingency *tables, uint32_t column)
 	return ordinary_groups(tables, column) + (uint32_t) tables->groups[tables->dims + column];
 }
 
-/* What the groups of a column were joined to; NULL if none were */
+/* Return what the groups of a column were joined to; NULL if none were. */
 static const double *
 joined_of(const RaceContingency *tables, uint32_t column)
 {
@@ -126,7 +126,7 @@ race_contingency_groups(const RaceContingency *tables, uint32_t column)
 	return (uint32_t) last + 1;
 }
 
-/* The group of a cell before groups are joined */
+/* Return the group of a cell before groups are joined. */
 static uint32_t
 finest_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
 {
@@ -290,7 +290,7 @@ are_columns(const RaceContingency *tables)
 	return true;
 }
 
-/* Joined groups are numbered in the order in which they begin, so that none is empty. */
+/* Return whether joined groups are numbered in the order in which they begin, so none is empty. */
 static bool
 are_joined(const RaceContingency *tables)
 {
@@ -318,7 +318,7 @@ are_joined(const RaceContingency *tables)
 	return true;
 }
 
-/* Has row i several columns that ascend, and no row before the same? */
+/* Return whether row i has several columns that ascend, and no row before it has the same. */
 static bool
 is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
 {
@@ -336,7 +336,7 @@ is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
 		(table.second < table.third || row[1] < RACE_CONTINGENCY_COLUMNS);
 }
 
-/* Tables of three columns, then of two */
+/* Return whether the workload is tables of three columns, then of two. */
 static bool
 is_workload(const RaceContingency *tables)
 {
@@ -351,7 +351,10 @@ is_workload(const RaceContingency *tables)
 	return tables->n_workload <= RACE_WORKLOAD;
 }
 
-/* Is it the table of column i, in blocks that it has cells for, with a variance of single cells that can be told? */
+/*
+ * Return whether a row is the table of column i, in blocks that it has cells for, with a variance
+ * of single cells that can be told.
+ */
 static bool
 is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
 {
@@ -360,7 +363,10 @@ is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
 	return is_integer((row[0] - i) / RACE_CONTINGENCY_COLUMNS, 0, RACE_SINGLE_MOST) && is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
 }
 
-/* One table of each column, then different ones of several; all with noise */
+/*
+ * Return whether what was measured is one table of each column, then different ones of several; all
+ * with noise.
+ */
 static bool
 are_measured(const RaceContingency *tables)
 {
@@ -395,7 +401,10 @@ race_contingency_counters(const RaceContingency *tables)
 	return sum <= limit ? (uint32_t) sum : 0;
 }
 
-/* How many groups several columns may have, so that parameters of what is measured have room for all arrays */
+/*
+ * Return how many groups several columns may have, so that parameters of what is measured have room
+ * for all arrays.
+ */
 static uint32_t
 most_groups(const RaceContingency *tables)
 {
@@ -407,7 +416,10 @@ most_groups(const RaceContingency *tables)
 		RACE_TABLE_NUMBERS * (tables->n_workload + tables->columns + more);
 }
 
-/* A release must not fail after it drew numbers, so this is looked at before. */
+/*
+ * Return whether parameters of what is measured will have room.  A release must not fail after it
+ * drew numbers, so this is looked at before.
+ */
 static bool
 measured_fit(const RaceContingency *tables)
 {
@@ -461,14 +473,14 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 
 /* ---------------------------------------------------------------- counting */
 
-/* A cell from a number, which may be anything but a NaN */
+/* Return the cell of a number, which may be anything but a NaN. */
 static uint32_t
 cell_of(double x, double cells)
 {
 	return x >= cells ? (uint32_t) cells - 1 : x >= 1 ? (uint32_t) x : 0;
 }
 
-/* What a record adds to the parts of its cells */
+/* Set what a record adds to the parts of its cells. */
 static void
 divide_record(const RaceContingency *tables, const double *record, int64_t *parts)
 {
@@ -559,7 +571,7 @@ first_of(RaceColumnSet set)
 					   64 + __builtin_ctzll((uint64_t) (set >> 64)));
 }
 
-/* The cells of a table of these columns */
+/* Return the number of cells of a table of these columns. */
 static double
 cells_of(RaceColumnSet set, const uint32_t *sizes)
 {
@@ -570,7 +582,7 @@ cells_of(RaceColumnSet set, const uint32_t *sizes)
 	return cells;
 }
 
-/* The cells of the tables of all pairs that elimination of a column would add */
+/* Return the number of cells of the tables of all pairs that elimination of a column would add. */
 static double
 fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *sizes)
 {
@@ -587,7 +599,7 @@ fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *siz
 	return fill;
 }
 
-/* The column to eliminate next: least fill, then smallest clique */
+/* Return the column to eliminate next: least fill, then smallest clique. */
 static uint32_t
 next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes, const double *fill)
 {
@@ -701,7 +713,7 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 
 #define DECIMALS	15			/* decimal digits of a double */
 
-/* Is x an integer divided by a power of ten, and the double nearest to it? */
+/* Return whether x is an integer divided by a power of ten, and the double nearest to it. */
 static bool
 is_decimal(double x, double scale)
 {
@@ -739,7 +751,7 @@ race_cell_edge(const RaceNumberCells *cells, uint32_t i)
 	return (cells->first + (double) i * cells->step) / cells->scale;
 }
 
-/* A division finds the cell but for rounding; the edges decide. */
+/* Find the cell of a number.  A division finds it but for rounding; the edges decide. */
 uint32_t
 race_cell_of_number(const RaceNumberCells *cells, double x)
 {

@@ -56,15 +56,15 @@
 /* The arrays of parameters, or of those that are to be made */
 typedef struct RaceContingency
 {
-	uint32_t	dims;			/* numbers of a record, */
-	uint32_t	columns;		/* and those that are cells: a measure is not */
+	uint32_t	dims;			/* numbers of a record */
+	uint32_t	columns;		/* columns that are cells: a measure is not */
 	uint32_t	parts;			/* of a cell, 1 without a measure */
 	uint64_t	unit;			/* what a record adds to a cell, 1 without a measure */
 	const double *cells;
 	const double *groups;
 	const double *workload;		/* or NULL */
 	uint32_t	n_workload;
-	uint32_t	triples;		/* of these are of three columns */
+	uint32_t	triples;		/* number of sets of the workload that are of three columns */
 	const double *joined;		/* or NULL: each group is one by itself */
 	uint32_t	n_joined;
 	const double *measured;		/* or NULL: all tables */
@@ -74,39 +74,43 @@ typedef struct RaceContingency
 typedef struct RaceTable
 {
 	uint32_t	number;			/* in the order of tables */
-	uint32_t	first;			/* columns that ascend; of a table of one column all are the same, */
+	uint32_t	first;			/* columns ascend; of a table of one column all are the same */
 	uint32_t	second;
-	uint32_t	third;			/* of one of two the last ones are */
+	uint32_t	third;			/* of a table of two columns: second */
 	double		variance;		/* of the noise of a cell's number of records, 0 in an exact value */
 	size_t		at;				/* how many counters precede it */
 	size_t		cells;			/* with as many counters as there are parts of each */
-	uint32_t	width;			/* groups of the second column, */
-	uint32_t	depth;			/* and of the third; 1 without */
-	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together, */
-	uint32_t	ordinary;		/* among the first cells; this is their number */
-	double		single;			/* of one column: the variance of the other cells, as a multiple of that of an ordinary one's block */
+	uint32_t	width;			/* groups of the second column */
+	uint32_t	depth;			/* groups of the third column; 1 without */
+	uint32_t	block;			/* of one column: neighbouring cells that were counted together */
+	uint32_t	ordinary;		/* of one column: the number of first cells in such blocks */
+	/* Of one column: the variance of the other cells over that of an ordinary one's block */
+	double		single;
 } RaceTable;
 
-/* Are they of what was measured of tables, which is private? */
+/* Return whether parameters are of what was measured of tables, which is private. */
 static inline bool
 race_params_are_measured(const RaceParams *params)
 {
 	return race_array(params, RACE_ARRAY_MEASURED) != NULL;
 }
 
-/* The arrays of parameters.  Valid ones if the parameters are. */
+/* Set the arrays of parameters.  They are valid if the parameters are. */
 extern void race_contingency_of(const RaceParams *params, RaceContingency *tables);
 
 /* Complete `dims` and the arrays with columns, parts, unit and triples. */
 extern void race_contingency_set(RaceContingency *tables);
 
-/* What is wrong with the parameters of contingency tables, or NULL */
+/* Return what is wrong with the parameters of contingency tables, or NULL. */
 extern const char *race_contingency_problem(const RaceParams *params, char *message, size_t length);
 
-/* The number of counters; 0 if it is above RACE_MAX_SKETCH_BYTES / 8, or if the arrays are not valid */
+/*
+ * Return the number of counters; 0 if it is above RACE_MAX_SKETCH_BYTES / 8, or if the arrays are
+ * not valid.
+ */
 extern uint32_t race_contingency_counters(const RaceContingency *tables);
 
-/* Groups of a column before any are joined, and after; the group of a cell */
+/* Return the number of groups of a column before any are joined, and after; the group of a cell. */
 extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_groups(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell);
@@ -114,7 +118,7 @@ extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t c
 /* Set the columns of a table by its row in workload or measured. */
 extern void race_contingency_columns(const double *row, RaceTable *table);
 
-/* Where a cell of a table is in one of its columns: the group; of a table of one column the cell */
+/* Return where a cell is in a column of its table: the group; of a table of one column the cell. */
 static inline size_t
 race_contingency_place(const RaceTable *table, uint32_t column, size_t cell)
 {
@@ -122,21 +126,24 @@ race_contingency_place(const RaceTable *table, uint32_t column, size_t cell)
 		column == table->second ? cell / table->depth % table->width : cell % table->depth;
 }
 
-/* The first cell of the block of a cell, in a table of one column */
+/* Return the first cell of the block of a cell, in a table of one column. */
 static inline uint32_t
 race_contingency_block(const RaceTable *table, uint32_t cell)
 {
 	return cell < table->ordinary ? cell - cell % table->block : cell;
 }
 
-/* The variance of a cell's number of records: of cells in a block, so that that of the block is right */
+/*
+ * Return the variance of a cell's number of records: of cells in a block, so that that of the block
+ * is right.
+ */
 static inline double
 race_contingency_cell_variance(const RaceTable *table, size_t cell)
 {
 	return table->variance * (cell < table->ordinary ? 1 : table->block * table->single);
 }
 
-/* The sum of these */
+/* Return the sum of the variances of all cells of a table. */
 static inline double
 race_contingency_table_variance(const RaceTable *table)
 {
@@ -145,7 +152,7 @@ race_contingency_table_variance(const RaceTable *table)
 	return table->variance * (ordinary + ((double) table->cells - ordinary) * table->block * table->single);
 }
 
-/* The variance of a cell's number of records, and of a counter */
+/* Return the variance of a cell's number of records, given that of a counter. */
 extern double race_contingency_variance(const RaceContingency *tables, double of_counter);
 
 /* Load one part of n cells of a table, in records; and all parts of them together. */
@@ -154,7 +161,10 @@ extern void race_contingency_part(const RaceContingency *tables, const RaceTable
 extern void race_contingency_records(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
 									 size_t from, size_t n, double *records);
 
-/* The number of tables: a record adds the unit to one cell of each.  The first table; the next one, false after the last. */
+/*
+ * Return the number of tables: a record adds the unit to one cell of each.  Set the first table; or
+ * the next one, and return false after the last.
+ */
 extern uint32_t race_contingency_tables(const RaceContingency *tables);
 extern void race_contingency_first(const RaceContingency *tables, RaceTable *table);
 extern bool race_contingency_next(const RaceContingency *tables, RaceTable *table);

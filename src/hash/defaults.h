@@ -16,7 +16,7 @@ extern int	race_default_sequence(const RaceParams *part, uint32_t taken);
 /* Return the rehash: codes are folded where they can be, because estimates then need no correction. */
 extern int	race_default_rehash(const RaceParams *params);
 
-/* May codes be folded? */
+/* Return whether codes can be folded. */
 extern bool race_can_fold(const RaceParams *params);
 
 #endif

@@ -12,7 +12,7 @@
  * never equals a text.
  */
 
-/* One step of a chain: from a state and a block of 8 bytes to the next state */
+/* Hash one step of a chain: from a state and a block of 8 bytes to the next state. */
 static void
 chain(int64_t seed, uint64_t state[2], uint64_t block)
 {

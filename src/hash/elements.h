@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * The 64 bits that stand for an element: an integer, or the bytes of a text. Two
- * different elements have different bits, except with a probability of 2^-64 over
- * seeds. To hash bytes can be interrupted.  A NULL in a row of categories stands for one of
- * two elements (RaceNulls): of a query that asks for what equals nothing, for the other.
+ * Return the 64 bits that stand for an element: an integer, or the bytes of a text.  Two different
+ * elements have different bits, except with a probability of 2^-64 over seeds.  To hash bytes can
+ * be interrupted.  A NULL in a row of categories stands for one of two elements (RaceNulls): of a
+ * query that asks for what equals nothing, for the other.
  */
 extern uint64_t race_element_of_integer(int64_t seed, int64_t value);
 extern uint64_t race_element_of_bytes(int64_t seed, const void *bytes, size_t size);

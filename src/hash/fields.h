@@ -77,15 +77,15 @@ typedef struct RaceField
 	bool		shared;			/* only the first kernel of a product states it */
 	bool		own;			/* others may keep something else in its place, or in that of its length */
 	uint32_t	takes;			/* the RaceTakes of what it applies to, or 0 for all */
-	uint8_t		offset;			/* in RaceParams, and */
-	uint8_t		size;			/* how many bytes; 0 for an array */
+	uint8_t		offset;			/* offset in RaceParams */
+	uint8_t		size;			/* size in bytes; 0 for an array */
 	uint8_t		wire;			/* position in the wire format of a part */
 	RaceArray	array;			/* which array it is, or 0 */
-	double		least;			/* limits of a number, or of the numbers of an array, */
-	double		most;			/* or 0: there are none here */
-	const char *what;			/* of a choice: what messages call it, */
-	const char *names[RACE_CHOICES];	/* its names, but those of kernels, */
-	const char *hint;			/* and a hint that lists them, or NULL */
+	double		least;			/* least value of a number, or of the numbers of an array */
+	double		most;			/* largest of these values; 0: there are no limits here */
+	const char *what;			/* of a choice: what messages call it */
+	const char *names[RACE_CHOICES];	/* of a choice: its names, but those of kernels */
+	const char *hint;			/* of a choice: a hint that lists its names, or NULL */
 } RaceField;
 
 extern const RaceField race_fields[RACE_FIELDS];
@@ -96,18 +96,21 @@ extern const RaceParams race_params_default;
 /* Return the name that the text form of a part begins with: of its kernel, or of its kind if that has none. */
 extern const char *race_part_name(const RaceParams *part);
 
-/* Does a part have this field?  Its kind and its kernel tell. */
+/* Return whether a part has this field.  Its kind and its kernel tell. */
 extern bool race_field_applies(const RaceField *field, const RaceParams *part);
 
-/* Does a part keep the field in its place? */
+/* Return whether a part keeps the field in its place. */
 extern bool race_field_is_stored(const RaceField *field, const RaceParams *part);
 
-/* The bytes of a field that is no array, as an integer, and back; those of a double */
+/*
+ * Return the bytes of a field that is no array, as an integer; set the field by them; and return a
+ * double with such bytes.
+ */
 extern uint64_t race_field_bits(const RaceField *field, const RaceParams *part);
 extern void race_field_set_bits(const RaceField *field, RaceParams *part, uint64_t bits);
 extern double race_double_of_bits(uint64_t bits);
 
-/* The name of a number of a choice; NULL if there is none */
+/* Return the name of a number of a choice; NULL if there is none. */
 extern const char *race_choice_name(RaceFieldNumber key, int number);
 
 #endif

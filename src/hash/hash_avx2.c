@@ -27,7 +27,7 @@ vector_floor(Vector v)
 	return _mm256_floor_pd(v);
 }
 
-/* max and min return their second operand when the first is NaN */
+/* Clamp a vector.  max and min return their second operand when the first is NaN. */
 INLINE Vector
 vector_clamp(Vector v, double limit)
 {
@@ -46,7 +46,7 @@ words_multiply(Words a, Words b)
 	return (Words) _mm256_mul_epu32((__m256i) a, (__m256i) b);
 }
 
-/* AVX2 has only a signed comparison */
+/* Return the smaller words.  AVX2 has only a signed comparison. */
 INLINE Words
 words_least(Words a, Words b)
 {

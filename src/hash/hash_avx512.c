@@ -27,7 +27,7 @@ vector_floor(Vector v)
 	return _mm512_roundscale_pd(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
 
-/* max and min return their second operand when the first is NaN */
+/* Clamp a vector.  max and min return their second operand when the first is NaN. */
 INLINE Vector
 vector_clamp(Vector v, double limit)
 {

@@ -20,8 +20,7 @@ static const RaceHashPath *const paths[] = {
 static const RaceHashPath *chosen = NULL;
 
 /*
- * The path with this name; for "auto" the best one. NULL if the machine does not
- * have it.
+ * Return the path with this name; for "auto" the best one.  NULL if the machine does not have it.
  */
 static const RaceHashPath *
 find_path(const char *name)

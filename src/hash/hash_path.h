@@ -79,13 +79,13 @@ typedef struct RaceHashPath
 	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes, transform, \
 	hash_projection
 
-/* The path that is used */
+/* Return the path that is used. */
 extern const RaceHashPath *race_hash_path(void);
 
 /*
- * The vector code that race_rows_hash() can use: the name of number i, from 0 on, or
- * NULL after the last.  It uses the last that the machine has.  All give the same
- * bits.  race_hash_force() sets one that the machine has, or with "auto" the best.
+ * Return the name of vector code that race_rows_hash() can use: number i, from 0 on, or NULL after
+ * the last.  It uses the last that the machine has.  All give the same bits.  race_hash_force()
+ * sets one that the machine has, or with "auto" the best.
  */
 extern const char *race_hash_path_name(int i);
 extern bool race_hash_has(const char *name);

@@ -40,7 +40,7 @@ vector_floor(Vector v)
 #endif
 }
 
-/* comparisons with NaN are false, and choose the limit */
+/* Clamp a vector.  Comparisons with NaN are false, and choose the limit. */
 INLINE Vector
 vector_clamp(Vector v, double limit)
 {

@@ -22,21 +22,21 @@
 #define SINGLE_VECTORS	8		/* for one record, enough to hide the latency of a sum */
 #define SET_VECTORS		4		/* vectors of rows that a set is hashed in at a time */
 
-/* The bits of code + RACE_INTEGER_SHIFT, whose low 32 are those of the code */
+/* Return the bits of code + RACE_INTEGER_SHIFT, whose low 32 are those of the code. */
 INLINE Words
 words_of(Vector code)
 {
 	return (Words) (code + vector_set(RACE_INTEGER_SHIFT));
 }
 
-/* key * word mod 2^64; only the low 32 bits of the word count */
+/* Return key * word mod 2^64; only the low 32 bits of the word count. */
 INLINE Words
 key_times_word(Words key, Words word)
 {
 	return words_multiply(key, word) + (words_multiply(key >> 32, word) << 32);
 }
 
-/* sum + both words of a code times their keys */
+/* Return sum + both words of a code times their keys. */
 INLINE Words
 plus_code(Words sum, const uint64_t *key, Words code)
 {
@@ -45,7 +45,7 @@ plus_code(Words sum, const uint64_t *key, Words code)
 }
 
 /*
- * Code mod range.  For a multiple of range the quotient may be one too small, which is
+ * Return code mod range.  For a multiple of range the quotient may be one too small, which is
  * corrected.  It is never too large, because codes are below 2^52.
  */
 INLINE Words
@@ -58,7 +58,7 @@ fold(Vector code, uint32_t width)
 	return words_of(rest) - ((Words) (rest >= range) & words_set(width));
 }
 
-/* The sign of a projection, 1 where it is at least 0, or its floor */
+/* Return the sign of a projection, 1 where it is at least 0, or its floor. */
 INLINE Vector
 code_of(RaceHashMode mode, Vector projection)
 {
@@ -197,8 +197,8 @@ hash_scaled(const RaceHashBlock *block, const double *z, void *out, RaceHashMode
 	} while (0)
 
 /*
- * The rows of a tile stay in the nearest cache while all records are hashed with them: those of
- * one function at a time, if they are wide.
+ * Hash n records.  The rows of a tile stay in the nearest cache while all records are hashed with
+ * them: those of one function at a time, if they are wide.
  */
 INLINE void
 hash_in_mode(const RaceHashBlock *block, const double *x, size_t n, void *out, RaceHashMode mode)
@@ -235,14 +235,13 @@ hash_projection(const RaceHashBlock *block, const double *z, void *out)
 /* --------------------------------------------------- sets and categories */
 
 /*
- * The place of an element in the random order of each row. The order is a
- * permutation of 64 bits: Philox2x32, with fewer rounds because elements are
- * already well mixed.
+ * Return the place of an element in the random order of each row.  The order is a permutation of 64
+ * bits: Philox2x32, with fewer rounds because elements are already well mixed.
  *
- * In a round, with the words (low, high) and the product p of `high` and a constant, `low`
- * becomes the low word of p, and `high` its high word ^ low ^ the key of the round.  The words
- * lie in lanes of 64 bits, of which only the low halves count.  The last round puts both
- * into one lane: p has them in their places, but for what `high` is xored with.
+ * In a round, with the words (low, high) and the product p of `high` and a constant, `low` becomes
+ * the low word of p, and `high` its high word ^ low ^ the key of the round.  The words lie in lanes
+ * of 64 bits, of which only the low halves count.  The last round puts both into one lane: p has
+ * them in their places, but for what `high` is xored with.
  */
 INLINE Words
 place_in_order(Words low, Words high, Words key0, Words key1)
@@ -280,8 +279,7 @@ least_place(const uint64_t *next, const uint64_t *end, const Words key0[],
 }
 
 /*
- * The least element of each set in the order of each row. For an empty set, all
- * bits are set.
+ * Find the least element of each set in the order of each row.  For an empty set, all bits are set.
  */
 INLINE void
 sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
@@ -323,7 +321,7 @@ sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
 	}
 }
 
-/* The least places of elements in the orders of groups, as each row of a group has them */
+/* Find the least places of elements in the orders of groups, as each row of a group has them. */
 INLINE void
 least_in_groups(const uint64_t *next, const uint64_t *end, Words key0, Words key1, Words least[])
 {
@@ -337,7 +335,7 @@ least_in_groups(const uint64_t *next, const uint64_t *end, Words key0, Words key
 	}
 }
 
-/* The codes of a set in some groups: row k of group g is codes[k * RACE_GROUP + g]. */
+/* Set the codes of a set in some groups: row k of group g is codes[k * RACE_GROUP + g]. */
 INLINE void
 group_set(const RaceHashBlock *block, const uint64_t *next, const uint64_t *end,
 		  const uint64_t *order, uint64_t codes[])
@@ -367,7 +365,7 @@ add_codes(const uint64_t *keys, const uint64_t *codes, uint64_t *sums)
 										   words_load(codes + lane)));
 }
 
-/* Sequence "grouped": the codes of each set in all rows of a block */
+/* Set the codes of each set in all rows of a block, for sequence "grouped". */
 INLINE void
 sum_groups(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint32_t j, uint64_t *sums)
 {
@@ -422,7 +420,7 @@ sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n,
 		}
 }
 
-/* From 64 bits to one of `range` buckets; the high bits decide */
+/* Reduce 64 bits to one of `range` buckets; the high bits decide. */
 TARGET static void
 reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 {
@@ -433,7 +431,7 @@ reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 
 /* ------------------------------------------------ structured projections */
 
-/* The butterflies of n vectors, at distance h: sums where bit h is 0, else differences */
+/* Compute the butterflies of n vectors, at distance h: sums where bit h is 0, else differences. */
 INLINE void
 butterflies(Vector v[], int n, int h)
 {
@@ -458,8 +456,8 @@ butterflies_of_all(Vector v[], int n)
 }
 
 /*
- * The butterflies within a vector.  To multiply by 1 or -1 is exact, fused or not: the portable
- * code may have no fast fma().
+ * Return the butterflies within a vector.  To multiply by 1 or -1 is exact, fused or not: the
+ * portable code may have no fast fma().
  */
 INLINE Vector
 butterflies_within(Vector v)
@@ -479,7 +477,7 @@ butterflies_within(Vector v)
 	return v;
 }
 
-/* The butterflies of n vectors whose numbers are `distance` apart */
+/* Compute the butterflies of n vectors whose numbers are `distance` apart. */
 INLINE void
 pass(double *z, size_t length, size_t distance, int n)
 {
@@ -496,7 +494,7 @@ pass(double *z, size_t length, size_t distance, int n)
 		}
 }
 
-/* -v in lane i where bit i is set */
+/* Return -v in lane i where bit i is set. */
 INLINE Vector
 flip(Vector v, uint64_t bits)
 {
@@ -551,7 +549,7 @@ transform(double *z, size_t length, const uint64_t *signs)
 
 /* ----------------------------------------------------------- random bits */
 
-/* race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one */
+/* Compute race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one. */
 TARGET static void
 philox_lanes(uint64_t seed, uint32_t stream, const uint64_t *rows,
 			 uint32_t function, uint32_t element, uint64_t *bits)

@@ -26,7 +26,7 @@ vector_store(double *p, Vector v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* To subtract 0 changes nothing, -0 neither. */
+/* Return a vector of one number.  To subtract 0 changes nothing, -0 neither. */
 INLINE Vector
 vector_set(double x)
 {
@@ -42,7 +42,7 @@ words_load(const uint64_t *p)
 	return words;
 }
 
-/* The same of integers of 32 bits */
+/* Load the same of integers of 32 bits. */
 INLINE Words
 words_widen(const uint32_t *p)
 {

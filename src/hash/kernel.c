@@ -22,8 +22,8 @@
  */
 
 /*
- * The distance in bandwidths of M (x - o) and M (y - o), in which the offset cancels: Euclidean, or
- * else the sum of distances along axes.  It is infinite where it overflows.
+ * Return the distance in bandwidths of M (x - o) and M (y - o), in which the offset cancels:
+ * Euclidean, or else the sum of distances along axes.  It is infinite where it overflows.
  */
 static double
 distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y, bool euclidean)
@@ -63,7 +63,7 @@ race_transformed(const RaceParams *part, const double *x, uint32_t i)
 	return sum;
 }
 
-/* The largest absolute value and, in units of it, the length of g(x) */
+/* Return the length of g(x) in units of its largest absolute value, which *largest gets. */
 static double
 length_of(const RaceParams *part, const double *x, uint32_t n, double *largest)
 {
@@ -82,9 +82,9 @@ length_of(const RaceParams *part, const double *x, uint32_t n, double *largest)
 }
 
 /*
- * 1 - angle / pi, by the half angle of unit vectors u and v, 2 atan(|u - v| / |u + v|),
- * which keeps all digits of small and of large ones.  The zero vector is at a right
- * angle to all but itself, as its sign says nothing.
+ * Return 1 - angle / pi, by the half angle of unit vectors u and v, 2 atan(|u - v| / |u + v|),
+ * which keeps all digits of small and of large ones.  The zero vector is at a right angle to all
+ * but itself, as its sign says nothing.
  */
 static double
 angular_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
@@ -112,7 +112,7 @@ angular_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 	return 1 - 2 * atan2(sqrt(minus), sqrt(plus)) / RACE_PI;
 }
 
-/* Shared elements over all elements; the kernel of two empty sets is 1 */
+/* Return shared elements over all elements; the kernel of two empty sets is 1. */
 static double
 jaccard_value(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 {
@@ -190,7 +190,7 @@ race_l1_kernel(double c)
  * The table of kernels.
  */
 
-/* The codes of one projection: neighboring codes get different buckets. */
+/* Return whether codes are those of one projection: neighboring codes get different buckets. */
 static bool
 one_function(uint32_t power, uint32_t range)
 {
@@ -198,14 +198,16 @@ one_function(uint32_t power, uint32_t range)
 	return power == 1;
 }
 
-/* The signs of all functions of a row: each combination has a bucket of its own. */
+/*
+ * Return whether the signs of all functions of a row fit: each combination has a bucket of its own.
+ */
 static bool
 all_signs(uint32_t power, uint32_t range)
 {
 	return power < 32 && (UINT64_C(1) << power) <= range;
 }
 
-/* pow() takes as long for 1 as for others, and most powers are 1. */
+/* Return k to a power.  pow() takes as long for 1 as for others, and most powers are 1. */
 static double
 to_power(double k, uint32_t power)
 {

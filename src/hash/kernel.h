@@ -63,15 +63,15 @@ typedef struct RaceKernelType
 	RaceRecordKind record;
 	uint32_t	takes;			/* RaceTakes, added up */
 
-	/* Is the code of a projection its sign?  Else it is a number, rounded down. */
+	/* Whether the code of a projection is its sign.  Else it is a number, rounded down. */
 	bool		signs;
 
-	/* The distribution of a projection's coefficients: from (0, 1) to a number */
+	/* Return a number of the distribution of a projection's coefficients, from one in (0, 1). */
 	double		(*quantile) (double p);
 
 	/*
-	 * May the bucket be the code modulo the range, for these parameters of one kernel?
-	 * NULL: never.
+	 * Return whether the bucket may be the code modulo the range, for these parameters of one
+	 * kernel.  NULL: never.
 	 */
 	bool		(*can_fold) (uint32_t power, uint32_t range);
 
@@ -82,7 +82,7 @@ typedef struct RaceKernelType
 	double		(*of_distance) (double c);
 	bool		euclidean;
 
-	/* Of other kernels: the exact value of two records, with power 1 */
+	/* Return the exact value of two records, with power 1, of other kernels. */
 	double		(*value) (const struct RaceParams *part,
 						  const struct RaceColumn *x, const struct RaceColumn *y);
 
@@ -96,19 +96,21 @@ typedef struct RaceKernelType
 	uint32_t	queries;
 } RaceKernelType;
 
-/* The line of a kernel; NULL if there is none with this number.  That of 0 is of what has no kernel. */
+/*
+ * Return the line of a kernel; NULL if this number has none.  That of 0 is of what has no kernel.
+ */
 extern const RaceKernelType *race_kernel_type(int kernel);
 
-/* The name of a number; NULL if there is none */
+/* Return the name of a number; NULL if there is none. */
 extern const char *race_kernel_name(int kernel);
 
 /* Write the names of all kernels that take one of these parameters into `list`, as in "l2, l1 and angular". */
 extern const char *race_kernel_list(uint32_t takes, char *list, size_t length);
 
 /*
- * The kernels of p-stable hashing, P[h(x) = h(y)] for h(x) = floor(a.x / w + b), with normal and
- * with Cauchy a, at a distance of c >= 0 in bandwidths w (Datar, Immorlica, Indyk & Mirrokni 2004,
- * section 3.2; k(0) = 1):
+ * Return the kernels of p-stable hashing, P[h(x) = h(y)] for h(x) = floor(a.x / w + b), with normal
+ * and with Cauchy a, at a distance of c >= 0 in bandwidths w (Datar, Immorlica, Indyk & Mirrokni
+ * 2004, section 3.2; k(0) = 1):
  *
  *		l2(c) = 1 - 2 Phi(-1/c) - 2c / sqrt(2 pi) (1 - exp(-1 / 2c^2))
  *		l1(c) = 2/pi atan(1/c) - c/pi ln(1 + 1/c^2)
@@ -116,17 +118,17 @@ extern const char *race_kernel_list(uint32_t takes, char *list, size_t length);
 extern double race_l2_kernel(double c);
 extern double race_l1_kernel(double c);
 
-/* Coordinate i of M (x - o), which is x - o, or x, where there is no transform */
+/* Return coordinate i of M (x - o), which is x - o, or x, where there is no transform. */
 extern double race_transformed(const struct RaceParams *part, const double *x, uint32_t i);
 
-/* A kernel that is a function of the distance in bandwidths, taken to its power, there */
+/* Return a kernel that is a function of the distance in bandwidths, taken to its power, there. */
 extern double race_kernel_at(const struct RaceParams *part, double distance);
 
 /*
- * The exact kernel of two records, which have a column for each part: the product
- * of all parts, each taken to its power. Estimates are compared with it. It uses
- * libm, and can be interrupted. Elements of sets must be sorted and distinct.  Parts of y
- * may be left out (race_column_is_any).
+ * Return the exact kernel of two records, which have a column for each part: the product of all
+ * parts, each taken to its power.  Estimates are compared with it.  It uses libm, and can be
+ * interrupted.  Elements of sets must be sorted and distinct.  Parts of y may be left out
+ * (race_column_is_any).
  */
 extern double race_kernel_value(const struct RaceParams *params,
 								const struct RaceColumn *x,

@@ -28,8 +28,8 @@ one(const RaceParams *params)
 }
 
 /*
- * A surrogate loss has a counter for each combination of signs.  Without a radius of queries,
- * theirs is that of coefficients between -1 and 1.
+ * Complete parameters of rows.  A surrogate loss has a counter for each combination of signs.
+ * Without a radius of queries, theirs is that of coefficients between -1 and 1.
  */
 static void
 complete_rows(RaceParams *part, const double **arrays, double *space)
@@ -44,7 +44,7 @@ complete_rows(RaceParams *part, const double **arrays, double *space)
 		part->loss.query_radius = sqrt(part->dims);
 }
 
-/* A record is in one counter of each row. */
+/* Set the shape of rows.  A record is in one counter of each. */
 static void
 rows_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 {
@@ -54,7 +54,10 @@ rows_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 
 /* -------------------------------------------------- tables of categories */
 
-/* Tables of counts are one row of as many counters as they have cells; none if that is wrong. */
+/*
+ * Complete parameters of tables of counts.  They are one row of as many counters as they have
+ * cells; none if that is wrong.
+ */
 static void
 complete_tables(RaceParams *part, const double **arrays, double *space)
 {
@@ -87,7 +90,7 @@ tables_count(const RaceParams *params, const RaceBatch *batch)
 	race_contingency_count(params, batch->numbers, batch->n, batch->weight, batch->counters, batch->workspace);
 }
 
-/* A record is in one cell of each table. */
+/* Set the shape of tables.  A record is in one cell of each. */
 static void
 tables_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 {
@@ -107,8 +110,9 @@ tables_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 /* ------------------------------------------------------- tables of cells */
 
 /*
- * A grid has one row, and as many counters as its cells say.  Cells that are not stated are
- * chosen, if the bounds are such that they can be; what is wrong is found later.
+ * Complete parameters of a grid.  It has one row, and as many counters as its cells say.  Cells
+ * that are not stated are chosen, if the bounds are such that they can be; what is wrong is found
+ * later.
  */
 static void
 complete_grid(RaceParams *part, const double **arrays, double *space)
@@ -140,7 +144,7 @@ grid_count(const RaceParams *params, const RaceBatch *batch)
 					   batch->upper);
 }
 
-/* A record is split over the nodes around it. */
+/* Set the shape of a grid.  A record is split over the nodes around it. */
 static void
 grid_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 {
@@ -151,8 +155,8 @@ grid_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 /* --------------------------------------------------------------- moments */
 
 /*
- * Moments are one row of as many counters as their columns have products.  What is wrong is
- * found later.
+ * Complete parameters of moments.  They are one row of as many counters as their columns have
+ * products.  What is wrong is found later.
  */
 static void
 complete_moments(RaceParams *part, const double **arrays, double *space)
@@ -173,7 +177,7 @@ moments_draw_functions(const RaceParams *params)
 	return params->moments.features > 0;
 }
 
-/* More than the unit, where targets weigh more */
+/* Return by how much a record changes a counter: more than the unit, where targets weigh more. */
 static uint64_t
 moments_largest(const RaceParams *params)
 {
@@ -195,7 +199,7 @@ moments_count(const RaceParams *params, const RaceBatch *batch)
 					   batch->counters.counters, batch->workspace);
 }
 
-/* A record adds the products of its columns. */
+/* Set the shape of moments.  A record adds the products of its columns. */
 static void
 moments_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 {
@@ -279,7 +283,7 @@ race_record_unit(const RaceParams *params)
 	return race_summary_kind(params)->unit(params);
 }
 
-/* The blocks that a record adds a unit to: rows, tables or levels */
+/* Return the number of blocks that a record adds a unit to: rows, tables or levels. */
 static uint32_t
 count_blocks(const RaceParams *params)
 {

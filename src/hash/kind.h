@@ -50,18 +50,24 @@ typedef struct RaceSummaryKind
 	const char *hint;			/* how it is asked, if it has no densities */
 
 	/*
-	 * Do row functions say which counters a record adds to?  Else a question needs no buckets,
+	 * Whether row functions say which counters a record adds to.  Else a question needs no buckets,
 	 * and codes are never rehashed.
 	 */
 	bool		hashed;
 
-	/* Does it answer with kernel sums?  Then it can be divided into halves; else functions of its own ask it. */
+	/*
+	 * Whether it answers with kernel sums.  Then it can be divided into halves; else functions of
+	 * its own ask it.
+	 */
 	bool		densities;
 
-	/* Are its counters the triangle of a matrix of products?  They have 64 bits, and noise of their own. */
+	/*
+	 * Whether its counters are the triangle of a matrix of products.  They have 64 bits, and noise
+	 * of their own.
+	 */
 	bool		matrix;
 
-	/* Is what is measured selected, whatever rows are asked for? */
+	/* Whether what is measured is selected, whatever rows are asked for. */
 	bool		selected;
 
 	RaceModelForm model;
@@ -69,24 +75,28 @@ typedef struct RaceSummaryKind
 	/* Complete parameters whose arrays, by RaceFieldNumber, are apart; `space` has a number for each axis. */
 	void		(*complete) (RaceParams *part, const double **arrays, double *space);
 
-	/* What is wrong with parameters of this kind, besides what all kinds have in common; or NULL */
+	/* Return what is wrong with parameters of this kind, besides what all kinds check; or NULL. */
 	const char *(*problem) (const RaceParams *params, char *message, size_t length);
 
-	/* Are row functions drawn for these parameters? */
+	/* Return whether row functions are drawn for these parameters. */
 	bool		(*draws) (const RaceParams *params);
 
-	/* The parameters of the row functions of a record's features; NULL: there are none */
+	/* Set the parameters of the row functions of a record's features.  NULL: there are none. */
 	void		(*functions) (const RaceParams *params, RaceParams *functions);
 
-	/* How many bytes it takes to count n records, or NULL; count them.  NULL: in rows (sketch.c) */
+	/*
+	 * Return the bytes for counting n records, or NULL; and count them.  NULL: in rows (sketch.c).
+	 */
 	size_t		(*count_workspace) (const RaceParams *params, size_t n);
 	void		(*count) (const RaceParams *params, const RaceBatch *batch);
 
-	/* How much a counter has for one record; and by how much a record changes one at most */
+	/*
+	 * Return how much a counter has for one record; and by how much a record changes one at most.
+	 */
 	uint64_t	(*unit) (const RaceParams *params);
 	uint64_t	(*largest) (const RaceParams *params);
 
-	/* The shape of exact counters (exact.h); `ends` has race_shape_ends() numbers */
+	/* Set the shape of exact counters (exact.h); `ends` has race_shape_ends() numbers. */
 	void		(*shape) (const RaceParams *params, size_t *ends, RaceShape *shape);
 
 	/* Make the cells of parameters coarser; NULL: nothing is between cells that could be made so */

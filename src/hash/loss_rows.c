@@ -43,7 +43,7 @@ bounded(double x)
 	return x > FARTHEST ? FARTHEST : x < -FARTHEST ? -FARTHEST : x;
 }
 
-/* z / B, before it is clipped; returns its largest coordinate */
+/* Set z / B, before it is clipped.  Return its largest coordinate. */
 static double
 scale_record(const RaceParams *params, const double *x, double *z)
 {
@@ -115,7 +115,7 @@ race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
 	return true;
 }
 
-/* What is lifted: the vector itself, if it is already, else in `space` */
+/* Return what is lifted: the vector itself, if it is already, else in `space`. */
 static const double *
 lifted_of(const RaceParams *part, const RaceColumn *x, double *space)
 {
@@ -126,8 +126,8 @@ lifted_of(const RaceParams *part, const RaceColumn *x, double *space)
 }
 
 /*
- * 1 - angle / pi, by the half angle of unit vectors u and v, 2 atan(|u - v| / |u + v|),
- * which keeps all digits of small and of large ones
+ * Return 1 - angle / pi, by the half angle of unit vectors u and v, 2 atan(|u - v| / |u + v|),
+ * which keeps all digits of small and of large ones.
  */
 double
 race_surrogate_kernel(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)

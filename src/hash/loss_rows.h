@@ -49,22 +49,22 @@ race_hashed_width(const RaceParams *part)
 	return race_is_surrogate(part) ? part->dims + RACE_LIFT : part->dims;
 }
 
-/* What is wrong with the parameters of a surrogate loss, or NULL */
+/* Return what is wrong with the parameters of a surrogate loss, or NULL. */
 extern const char *race_surrogate_problem(const RaceParams *params, char *message,
 										  size_t length);
 
-/* P of a record; the same bits on every machine */
+/* Compute P of a record; the same bits on every machine. */
 extern void race_surrogate_lift(const RaceParams *params, const double *x, double *lifted);
 
 /*
- * Q of theta, dims - 1 numbers, for query i of the loss.  False if it is not within the
- * radius of queries.
+ * Compute Q of theta, dims - 1 numbers, for query i of the loss.  Return false if it is not within
+ * the radius of queries.
  */
 extern bool race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
 								 double *lifted);
 
 /*
- * The exact value of power 1: for a record and a query, which is lifted already and is
+ * Return the exact value of power 1: for a record and a query, which is lifted already and is
  * longer by that; or for two records, lifted both.
  */
 extern double race_surrogate_kernel(const RaceParams *part, const RaceColumn *x,

@@ -98,7 +98,10 @@ features_problem(const RaceParams *params, char *message, size_t length)
 	return NULL;
 }
 
-/* A transform must have an inverse, and the answers have the columns back. */
+/*
+ * Return what is wrong with the transform, or NULL.  It must have an inverse, and the answers have
+ * the columns back.
+ */
 static const char *
 transform_problem(const RaceParams *params, char *message, size_t length)
 {
@@ -144,14 +147,14 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 	return NULL;
 }
 
-/* 1 in fixed point, so that no number is above ONE */
+/* Return 1 in fixed point, so that no number is above ONE. */
 static double
 one_of(const RaceParams *params)
 {
 	return params->moments.targets > 0 ? RACE_MOMENTS_SMALL_ONE : ONE;
 }
 
-/* The square of the norm of v, by the sum of squares and that of absolute values */
+/* Return the square of the norm of v, by the sum of squares and that of absolute values. */
 static double
 square_of_norm(const RaceParams *params, double squares, double absolute)
 {
@@ -159,8 +162,8 @@ square_of_norm(const RaceParams *params, double squares, double absolute)
 }
 
 /*
- * Rounding adds at most half a unit to each column, and so the norm of so many halves.  No
- * number is above ONE.
+ * Return the square of the norm of v in fixed point.  Rounding adds at most half a unit to each
+ * column, and so the norm of so many halves.  No number is above ONE.
  */
 uint64_t
 race_moments_squared(const RaceParams *params)
@@ -235,7 +238,7 @@ race_moments_transformed(const RaceParams *params, uint32_t i, const double *rec
 #define ROUNDER		0x1.8p52
 
 /*
- * cos(2 pi t) = sin(2 pi (1/4 - |t|)) for t in [-1/2, 1/2], by Taylor's polynomial of degree
+ * Return cos(2 pi t) = sin(2 pi (1/4 - |t|)) for t in [-1/2, 1/2], by Taylor's polynomial of degree
  * 15: libm's cosine is not the same on all machines.  Its error is below 1e-10.
  */
 static inline double
@@ -284,9 +287,9 @@ race_moments_features(const RaceParams *params, const RaceRows *functions,
 typedef struct Batch
 {
 	uint32_t	columns;		/* of u */
-	double		squares[TOGETHER];	/* of each record: the sum of squares of v, */
-	double		absolute[TOGETHER]; /* that of absolute values, */
-	double		factors[TOGETHER];	/* and what it is multiplied by */
+	double		squares[TOGETHER];	/* of each record: the sum of squares of v */
+	double		absolute[TOGETHER]; /* of each record: the sum of absolute values */
+	double		factors[TOGETHER];	/* of each record: what it is multiplied by */
 	double	   *u;				/* [columns][TOGETHER] */
 	int16_t    *v;				/* [1 + columns][TOGETHER] */
 } Batch;
@@ -318,7 +321,7 @@ whole_steps(size_t n)
 	return (n + STEP - 1) / STEP * STEP;
 }
 
-/* Column i of u of each record of a batch */
+/* Set column i of u of each record of a batch. */
 static void
 scale_column(const RaceParams *params, uint32_t i, const double *records, size_t n, double *u)
 {
@@ -335,7 +338,7 @@ scale_column(const RaceParams *params, uint32_t i, const double *records, size_t
 		u[r] = 0;
 }
 
-/* The features of each record of a batch */
+/* Set the features of each record of a batch. */
 static void
 make_features(const RaceParams *params, const RaceRows *functions, const double *records,
 			  size_t n, double *u, double *scratch)
@@ -375,7 +378,7 @@ add_column(const double *restrict u, double least, size_t n, bool absolute,
 		FOR_RECORDS(batch->absolute[r] += size[r]);
 }
 
-/* The factors by which records are clipped and become fixed point */
+/* Choose the factors by which records are clipped and become fixed point. */
 INLINE void
 choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {

@@ -56,7 +56,7 @@
 #define RACE_TRANSFORMED			0.5
 #define RACE_TRANSFORMED_MOST	0x1p100
 
-/* The length of v; how many columns of a record are no targets: inputs of features, if any */
+/* Return the length of v; and how many columns are no targets: inputs of features, if any. */
 extern uint32_t race_moments_columns(const RaceParams *params);
 extern uint32_t race_moments_inputs(const RaceParams *params);
 
@@ -66,34 +66,34 @@ extern uint32_t race_moments_inputs(const RaceParams *params);
  */
 #define RACE_MOMENTS_NORM		1.0
 
-/* What is wrong with the parameters of moments, or NULL */
+/* Return what is wrong with the parameters of moments, or NULL. */
 extern const char *race_moments_problem(const RaceParams *params, char *message,
 										size_t length);
 
-/* The parameters of row functions whose coefficients are those of the features */
+/* Set the parameters of row functions whose coefficients are those of the features. */
 extern void race_moments_functions(const RaceParams *params, RaceParams *functions);
 
-/*
- * Column i of a record, scaled: in [-1, 1] for what is within the bounds; and the amplitude g
- * of a feature.
- */
+/* Return column i of a record, scaled: in [-1, 1] for what is within the bounds. */
 extern double race_moments_scaled(const RaceParams *params, uint32_t i, double x);
 
-/* Column i of u of a record within its bounds, of parameters with a transform */
+/*
+ * Return column i of u of a record within its bounds, of parameters with a transform; and the
+ * amplitude g of a feature.
+ */
 extern double race_moments_transformed(const RaceParams *params, uint32_t i, const double *record);
 extern double race_moments_amplitude(const RaceParams *params);
 
-/* The features of scaled inputs: out[features] */
+/* Set the features of scaled inputs: out[features]. */
 extern void race_moments_features(const RaceParams *params, const RaceRows *functions,
 								  const double *scaled, double *out);
 
 /*
- * The square of the norm of v in fixed point, at most: race_moments_count() obeys it exactly,
- * whatever the record.
+ * Return the square of the norm of v in fixed point, at most: race_moments_count() obeys it
+ * exactly, whatever the record.
  */
 extern uint64_t race_moments_squared(const RaceParams *params);
 
-/* The unit, the square of 1 in fixed point; and what a record adds at most */
+/* Return the unit, the square of 1 in fixed point; and set what a record adds at most. */
 extern uint64_t race_moments_unit(const RaceParams *params);
 extern void race_moments_shape(const RaceParams *params, RaceShape *shape);
 

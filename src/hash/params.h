@@ -68,8 +68,8 @@ typedef enum RaceClip
 typedef enum RaceArray
 {
 	RACE_ARRAY_BANDWIDTHS = 1,	/* [d]: one a column, l2 and l1 */
-	RACE_ARRAY_LOWER = 2,		/* [d]: vectors are clipped to these bounds, */
-	RACE_ARRAY_UPPER = 4,		/* [d]: before anything else */
+	RACE_ARRAY_LOWER = 2,		/* [d]: vectors are first clipped to these lower bounds */
+	RACE_ARRAY_UPPER = 4,		/* [d]: vectors are first clipped to these upper bounds */
 	RACE_ARRAY_MATRIX = 8,		/* [m][d]: M, hashing M (x - o), l2 and angular */
 	RACE_ARRAY_OFFSET = 16,		/* [d]: o */
 	RACE_ARRAY_WORKLOAD = 32,	/* [workload][3]: of contingency tables (contingency.h) */
@@ -112,8 +112,8 @@ typedef struct RaceParams
 	{
 		struct
 		{
-			double		radius; /* of records and of queries of a surrogate loss, */
-			double		query_radius;	/* loss_rows.h */
+			double		radius; /* of records of a surrogate loss, loss_rows.h */
+			double		query_radius;	/* of queries of a surrogate loss */
 		}			loss;
 		struct
 		{
@@ -126,8 +126,8 @@ typedef struct RaceParams
 		}			moments;
 		struct
 		{
-			uint32_t	joined; /* of contingency tables: the length of that array, */
-			uint32_t	workload;	/* and the rows of these */
+			uint32_t	joined; /* of contingency tables: the length of array joined */
+			uint32_t	workload;	/* of contingency tables: the rows of array workload */
 			uint32_t	measured;
 			uint32_t	reserved32;
 		}			tables;
@@ -160,16 +160,16 @@ typedef struct RaceParams
 /* Codes stay within +- this number.  A double holds integers up to four times as large. */
 #define RACE_MAX_CODE		2251799813685248.0	/* 2^51 */
 
-/* The size in bytes; the next part, or NULL after the last one; the number of parts */
+/* Return the size in bytes; the next part, or NULL after the last one; and the number of parts. */
 extern size_t race_params_size(const RaceParams *params);
 extern const RaceParams *race_params_next(const RaceParams *part,
 										  const RaceParams *params);
 extern int	race_params_parts(const RaceParams *params);
 
 /*
- * The size in bytes of the arrays that a part says it has; the number of elements
- * of one of them, if it has it, its rows, and the numbers in each; its place, or NULL if the
- * part does not have it
+ * Return the size in bytes of the arrays that a part says it has.  Of one array, if the part has
+ * it, return its rows, the numbers in each, the number of elements, and its place, or NULL if the
+ * part does not have it.
  */
 extern uint64_t race_arrays_size(const RaceParams *part);
 extern uint32_t race_array_rows(const RaceParams *part, RaceArray array);
@@ -177,11 +177,11 @@ extern uint32_t race_array_columns(const RaceParams *part, RaceArray array);
 extern uint64_t race_array_length(const RaceParams *part, RaceArray array);
 extern const double *race_array(const RaceParams *part, RaceArray array);
 
-/* The number of functions in a row, of all parts */
+/* Return the number of functions in a row, of all parts. */
 extern uint32_t race_params_functions(const RaceParams *params);
 
 /*
- * The weakest sequence of all parts: RACE_SEQUENCE_INDEPENDENT if one part has it.  A grid
+ * Return the weakest sequence of all parts: RACE_SEQUENCE_INDEPENDENT if one part has it.  A grid
  * has no other parts.
  */
 extern int	race_params_sequence(const RaceParams *params);

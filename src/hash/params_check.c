@@ -26,7 +26,7 @@ has_no(const RaceParams *part)
 	return part->kernel != 0 ? "kernel %s has no %s" : "%s have no %s";
 }
 
-/* What is wrong with the fields of a part, by the table */
+/* Return what is wrong with the fields of a part, by the table, or NULL. */
 static const char *
 fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 {
@@ -74,7 +74,7 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the arrays of a part, whose size was checked */
+/* Return what is wrong with the arrays of a part, whose size was checked, or NULL. */
 static const char *
 arrays_problem(const RaceParams *part, char *message, size_t length)
 {
@@ -116,15 +116,17 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	return NULL;
 }
 
-/* What is wrong with the sequence of a part, where `taken` Sobol' dimensions are taken; or NULL */
+/* Return what is wrong with a part's sequence, if `taken` Sobol' dimensions are taken; or NULL. */
 static const char *
 sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t length)
 {
 	const RaceKernelType *type = race_kernel_type(part->kernel);
 	char		list[MAX_LIST];
 
-	if ((part->sequence == RACE_SEQUENCE_GRID) != (part->kind == RACE_KIND_GRID))
+	if (part->sequence == RACE_SEQUENCE_GRID && part->kind != RACE_KIND_GRID)
 		return PROBLEM("sequence \"grid\" is for kernels l2 and l1");
+	if (part->kind == RACE_KIND_GRID && part->sequence != RACE_SEQUENCE_GRID)
+		return PROBLEM("a grid has the sequence \"grid\"");
 	if (part->sequence == RACE_SEQUENCE_STRUCTURED && (type->takes & RACE_TAKES_STRUCTURED) == 0)
 		return PROBLEM("sequence \"structured\" is for kernels %s",
 					   race_kernel_list(RACE_TAKES_STRUCTURED, list, sizeof(list)));

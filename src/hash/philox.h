@@ -34,7 +34,7 @@ typedef enum RaceStream
 #define RACE_PHILOX_M0		0xD2511F53
 #define RACE_PHILOX_M1		0xCD9E8D57
 
-/* Word `i`, 0 or 1, of the key in a round */
+/* Return word `i`, 0 or 1, of the key in a round. */
 static inline uint32_t
 race_philox_key(uint64_t key, int i, uint32_t round)
 {
@@ -64,7 +64,7 @@ race_philox(uint64_t key, const uint32_t counter[4], uint64_t out[2])
 	out[1] = c2 | (uint64_t) c3 << 32;
 }
 
-/* 64 bits for one element of one function of one row */
+/* Return 64 bits for one element of one function of one row. */
 static inline uint64_t
 race_philox_bits(int64_t seed, RaceStream stream, uint32_t row,
 				 uint32_t function, uint32_t element)
@@ -80,7 +80,7 @@ race_philox_bits(int64_t seed, RaceStream stream, uint32_t row,
 	return out[0];
 }
 
-/* The same for RACE_LANES rows at once, by vector code (hash_path.h) */
+/* Set the same for RACE_LANES rows at once, by vector code (hash_path.h). */
 extern void race_philox_lanes(int64_t seed, RaceStream stream,
 							  const uint64_t *rows, uint32_t function,
 							  uint32_t element, uint64_t *bits);

@@ -10,9 +10,8 @@
 #include "hash/quantiles.h"
 
 /*
- * Natural logarithm of a normal double, by 2 atanh((m - 1) / (m + 1)) for the
- * mantissa m in [1/sqrt 2, sqrt 2).  libm's log may differ between machines
- * in its last bit; this one may not.
+ * Return the natural logarithm of a normal double, by 2 atanh((m - 1) / (m + 1)) for the mantissa m
+ * in [1/sqrt 2, sqrt 2).  libm's log may differ between machines in its last bit; this one may not.
  */
 static double
 portable_log(double x)
@@ -42,7 +41,7 @@ portable_log(double x)
 	return exponent * 0.69314718055994530942 + 2 * s * sum;
 }
 
-/* Horner's rule over 8 coefficients, the highest first */
+/* Evaluate a polynomial by Horner's rule over 8 coefficients, the highest first. */
 static double
 polynomial(const double c[8], double x)
 {
@@ -108,7 +107,7 @@ race_inverse_normal(double p)
 	return q < 0 ? -z : z;
 }
 
-/* sin(x) / x and cos(x) for 0 <= x <= pi / 4, by Taylor: the next term is below 1e-20 */
+/* Set sin(x) / x and cos(x) for 0 <= x <= pi / 4, by Taylor: the next term is below 1e-20. */
 static void
 sine_and_cosine(double x, double *sine, double *cosine)
 {

@@ -38,8 +38,7 @@ blocks_of(const RaceParams *params)
 }
 
 /*
- * How many keys a row needs: two for each function, as a code has two words of 32
- * bits, and one more
+ * Return how many keys a row needs: two for each function, for both words of a code, and one more.
  */
 static size_t
 keys_of(const RaceParams *params)
@@ -49,7 +48,7 @@ keys_of(const RaceParams *params)
 	return 1 + 2 * (size_t) race_params_functions(params);
 }
 
-/* How many words a function of a part takes in a row */
+/* Return how many words a function of a part takes in a row. */
 static size_t
 words_of_function(const RaceParams *part)
 {
@@ -149,7 +148,7 @@ race_rows_together(const RaceParams *params)
 	return false;
 }
 
-/* The part that has function j */
+/* Return the part that has function j. */
 static const RaceRowsPart *
 part_of(const RaceRows *rows, uint32_t j)
 {
@@ -181,21 +180,21 @@ race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i)
 
 /* -------------------------------------------------------------- randomness */
 
-/* 2^-52 (bits + 1/2): in (0, 1), symmetric, never rounded */
+/* Return 2^-52 (bits + 1/2): in (0, 1), symmetric, never rounded. */
 static double
 open_uniform(uint64_t bits)
 {
 	return ((double) (bits >> 12) + 0.5) * 0x1p-52;
 }
 
-/* 2^-53 bits: in [0, 1) */
+/* Return 2^-53 bits: in [0, 1). */
 static double
 half_open_uniform(uint64_t bits)
 {
 	return (double) (bits >> 11) * 0x1p-53;
 }
 
-/* 64 random bits for an element of function j, in each row of a block */
+/* Set 64 random bits for an element of function j, in each row of a block. */
 static void
 element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
 			 uint64_t *bits)
@@ -291,7 +290,7 @@ race_rows_signs(const RaceRows *rows, uint32_t j, uint32_t row)
 		((j - part->function) * groups + row / length) * race_structured_words(part->params);
 }
 
-/* The first block of a group also draws the signs of all. */
+/* Generate a structured part.  The first block of a group also draws the signs of all. */
 static void
 generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint32_t j)
 {

@@ -58,17 +58,16 @@ extern void race_rows_generate(RaceRows *rows, size_t block, uint32_t j);
 extern void race_rows_generate_all(RaceRows *rows);
 
 /*
- * Word i of function j (of all parts) of a row, and key i of a row.  From one to
- * the next it is RACE_LANES further.  The words are, of a projection: its offset,
- * and a / w for each number; of a set's function: two keys of 32 bits; of a row of
- * categories: which of them; of a structured projection: its offset and its scale, or
- * nothing where only signs count.
+ * Return word i of function j (of all parts) of a row, and key i of a row.  From one to the next it
+ * is RACE_LANES further.  The words are, of a projection: its offset, and a / w for each number; of
+ * a set's function: two keys of 32 bits; of a row of categories: which of them; of a structured
+ * projection: its offset and its scale, or nothing where only signs count.
  */
 extern double *race_rows_coefficient(const RaceRows *rows, uint32_t row,
 									 uint32_t j, uint32_t i);
 extern uint64_t *race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i);
 
-/* Where the signs of function j (of all parts) in the group of a row are */
+/* Return where the signs of function j (of all parts) in the group of a row are. */
 extern uint64_t *race_rows_signs(const RaceRows *rows, uint32_t j, uint32_t row);
 
 /*
@@ -83,14 +82,14 @@ extern void race_rows_hash(const RaceRows *rows, size_t block,
 						   uint32_t *buckets);
 
 /*
- * Do rows share so much work that a record should be hashed with all of them, by
+ * Return whether rows share so much work that a record should be hashed with all of them, by
  * race_rows_hash_one(), and not with a block at a time?
  */
 extern bool race_rows_together(const RaceParams *params);
 
 /*
- * The same for one record and the first n rows: buckets[row], in whole blocks of
- * RACE_LANES.  A set may be large, so this is interruptible.
+ * Hash one record with the first n rows: buckets[row], in whole blocks of RACE_LANES.  A set may be
+ * large, so this is interruptible.
  */
 extern void race_rows_hash_one(const RaceRows *rows, uint32_t n,
 							   const RaceColumn *columns, uint32_t *buckets);

@@ -30,7 +30,7 @@
  * for that.
  */
 
-/* What the vector code needs to know about a part, in a block of rows */
+/* Return what the vector code needs to know about a part, in a block of rows. */
 static RaceHashBlock
 block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 		 bool interruptible)

@@ -29,10 +29,11 @@ race_kernel_mass(double records)
 }
 
 /*
- * With rows that share the work, the error falls faster. Measured: the variance
- * falls like R^-1.15 to R^-1.33 with Sobol' rows in 1 to 15 dimensions.  At R = 1024,
- * structured rows have 0.3 to 0.8 of the variance of independent ones with power 1, and about
- * the same with power 8.  `test/bench/run accuracy` compares Sobol' rows with independent ones.
+ * Return the power of the number of rows by which the variance falls.  With rows that share the
+ * work, the error falls faster.  Measured: the variance falls like R^-1.15 to R^-1.33 with Sobol'
+ * rows in 1 to 15 dimensions.  At R = 1024, structured rows have 0.3 to 0.8 of the variance of
+ * independent ones with power 1, and about the same with power 8.  `test/bench/run accuracy`
+ * compares Sobol' rows with independent ones.
  */
 static double
 variance_exponent(int sequence)

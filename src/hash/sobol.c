@@ -49,7 +49,7 @@ static const Polynomial polynomials[RACE_SOBOL_DIMENSIONS - 1] = {
 	{7, 4, {1, 3, 7, 13, 13, 15, 69}}
 };
 
-/* Direction number i has LEVELS binary digits: m[i] / 2^(i + 1). */
+/* Start a sequence.  Direction number i has LEVELS binary digits: m[i] / 2^(i + 1). */
 void
 race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension)
 {

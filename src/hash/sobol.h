@@ -34,30 +34,30 @@ typedef struct RaceSobol
 } RaceSobol;
 
 /*
- * Coordinate `dimension`, from 0, of the sequence with this seed.  Beyond the last one they
+ * Start coordinate `dimension`, from 0, of the sequence with this seed.  Beyond the last one they
  * all are van der Corput's sequence, each scrambled by itself: even alone, not together.
  */
 extern void race_sobol_start(RaceSobol *sequence, int64_t seed,
 							 uint32_t dimension);
 
 /*
- * The coordinate of RACE_LANES points from `first` on, a multiple of RACE_LANES
- * below 2^RACE_SOBOL_LEVELS: 64 binary digits of a number in [0, 1) each.
+ * Set the coordinate of RACE_LANES points from `first` on, a multiple of RACE_LANES below
+ * 2^RACE_SOBOL_LEVELS: 64 binary digits of a number in [0, 1) each.
  */
 extern void race_sobol_lanes(const RaceSobol *sequence, uint32_t first,
 							 uint64_t *bits);
 
-/* Return how many of its dimensions a part needs; UINT32_MAX if it cannot have the sequence. */
-
 /*
  * What "auto" chooses.  A part has Sobol's sequence if there are enough dimensions: it needs
- * race_sobol_dimensions() of them, and other parts have taken so many already.  Else it is structured, if
- * it can be, or independent.  Codes are folded where they can be, because estimates then need no
- * correction.
+ * race_sobol_dimensions() of them, and other parts have taken so many already.  Else it is
+ * structured, if it can be, or independent.  Codes are folded where they can be, because estimates
+ * then need no correction.
  */
+
+/* Return how many of its dimensions a part needs; UINT32_MAX if it cannot have the sequence. */
 extern uint32_t race_sobol_dimensions(const RaceParams *part);
 
-/* Does a part fit, where other parts have taken so many dimensions? */
+/* Return whether a part fits, where other parts have taken so many dimensions. */
 extern bool race_sobol_fits(const RaceParams *part, uint32_t taken);
 
 #endif

@@ -38,8 +38,8 @@ race_structured_all_words(const RaceParams *part, uint32_t rows)
 }
 
 /*
- * The length is the root of a chi-square variable with D degrees of freedom.  That is
- * nearly D times the cube of a normal variable (Wilson & Hilferty 1931): with 1024 degrees,
+ * Return the length of a row.  It is the root of a chi-square variable with D degrees of freedom.
+ * That is nearly D times the cube of a normal variable (Wilson & Hilferty 1931): with 1024 degrees,
  * its mean and the mean of its square are right to 1e-8.
  */
 double

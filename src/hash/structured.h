@@ -46,10 +46,10 @@ race_is_structured(const RaceParams *part)
 	return part->sequence == RACE_SEQUENCE_STRUCTURED;
 }
 
-/* D, also the number of rows of a group, which share a transform; 0 for other sequences */
+/* Return D, also the number of rows of a group, which share a transform; 0 for other sequences. */
 extern uint32_t race_structured_length(const RaceParams *part);
 
-/* The number of words of signs of a transform; and of those of `rows` rows */
+/* Return the number of words of signs of a transform; and of those of `rows` rows. */
 static inline size_t
 race_structured_words(const RaceParams *part)
 {
@@ -58,10 +58,10 @@ race_structured_words(const RaceParams *part)
 
 extern size_t race_structured_all_words(const RaceParams *part, uint32_t rows);
 
-/* How long a row is, over D^1.5, from a standard normal number */
+/* Return how long a row is, over D^1.5, from a standard normal number. */
 extern double race_structured_scale(const RaceParams *part, double normal);
 
-/* z D^1.5, of a record of the part */
+/* Compute z D^1.5, of a record of the part. */
 extern void race_structured_project(const RaceParams *part, const uint64_t *signs,
 									const double *x, double *z);
 

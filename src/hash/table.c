@@ -28,7 +28,7 @@ static const struct
 {
 	int			bits;
 	int			halvings;		/* of a grid whose cells were chosen */
-	double		step;			/* and their width, in bandwidths */
+	double		step;			/* width of these cells, in bandwidths */
 }			by_dims[RACE_GRID_DIMS + 1] = {
 	{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}
 };
@@ -52,7 +52,7 @@ count_nodes(RaceGrid *grid)
 	grid->mean_step = sqrt(sum / grid->dims);
 }
 
-/* How often all numbers of cells can be halved, within what units allow */
+/* Return how often all numbers of cells can be halved, within what units allow. */
 static uint32_t
 count_halvings(const double *cells, uint32_t dims)
 {
@@ -227,7 +227,9 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 
 /* ---------------------------------------------------------------- counting */
 
-/* The cell of a number along an axis, and how far it is in it, in 2^-bits of its width */
+/*
+ * Return the cell of a number along an axis, and set how far it is in it, in 2^-bits of its width.
+ */
 static uint32_t
 locate(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
 {
@@ -295,7 +297,7 @@ race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t
 				 race_dither_round(portion, steps)) * step;
 }
 
-/* The nodes alone */
+/* Return the nodes alone. */
 static RaceNodes
 nodes_of(const RaceGrid *grid)
 {
@@ -325,7 +327,7 @@ race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
 /* ------------------------------------------------------------------ kernel */
 
 /*
- * The kernel without its peak: within RACE_GRID_REACH steps it is a polynomial in the square
+ * Return the kernel without its peak: within RACE_GRID_REACH steps it is a polynomial in the square
  * of the distance, which meets the kernel there with two derivatives.
  */
 double
@@ -421,7 +423,7 @@ race_grid_apply(RaceParams *params, RaceGridChoice choice)
 
 /* ---------------------------------------------------------- expected errors */
 
-/* The number of bandwidths^dims in a shell of radius 1: its area, or that of l1 */
+/* Return the number of bandwidths^dims in a shell of radius 1: its area, or that of l1. */
 static double
 shell_area(const RaceParams *params)
 {
@@ -432,8 +434,8 @@ shell_area(const RaceParams *params)
 }
 
 /*
- * What share of pairs that are r apart lies in a ball of the same volume as the box, whose
- * radius is 1, if one end does: the covariogram of a ball
+ * Return what share of pairs that are r apart lies in a ball of the same volume as the box, whose
+ * radius is 1, if one end does: the covariogram of a ball.
  */
 static double
 inside(uint32_t dims, double r)

@@ -40,7 +40,7 @@ typedef struct RaceGrid
 {
 	uint32_t	dims;
 	uint32_t	cells[RACE_GRID_DIMS];
-	uint32_t	halvings;		/* that are left */
+	uint32_t	halvings;		/* halvings that are left */
 	uint64_t	nodes;
 	double		lower[RACE_GRID_DIMS];
 	double		width[RACE_GRID_DIMS];	/* of a cell */
@@ -49,31 +49,34 @@ typedef struct RaceGrid
 	double		mean_step;
 } RaceGrid;
 
-/* The finest level that parameters have, false if they have no cells; and how many levels they have */
+/*
+ * Set the finest level that parameters have; return false if they have no cells.  Return how many
+ * levels they have.
+ */
 extern bool race_grid_of(const RaceParams *params, RaceGrid *grid);
 extern int	race_grid_levels(const RaceParams *params);
 
-/* What the weights of a record add up to in each level */
+/* Return what the weights of a record add up to in each level. */
 extern uint64_t race_grid_unit(const RaceParams *params);
 
-/* A level whose cells are twice as wide; the grid must have a halving left. */
+/* Make the cells of a level twice as wide; the grid must have a halving left. */
 extern void race_grid_halve(RaceGrid *grid);
 
 /*
- * The numbers of cells that "auto" stands for: fine parts of a bandwidth, as far as there
- * is room.  Its bandwidths and its bounds are given apart, as they may not follow part
- * yet; all are checked later.  cells is [dims].
+ * Choose the numbers of cells that "auto" stands for: fine parts of a bandwidth, as far as there is
+ * room.  Its bandwidths and its bounds are given apart, as they may not follow part yet; all are
+ * checked later.  cells is [dims].
  */
 extern void race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 								   const double *lower, const double *upper, double *cells);
 
 /*
- * Halves of a grid in one and two dimensions want coarser cells where there are few records: from cells
- * that were chosen on, as many more that there is one more halving
+ * Round the cells of a grid in one and two dimensions, from cells that were chosen, to as many more
+ * that there is one more halving.  Halves want coarser cells where there are few records.
  */
 extern void race_grid_round_for_halves(RaceParams *params);
 
-/* The number of nodes of `levels` levels with these cells; 0 if cells are not valid */
+/* Return the number of nodes of `levels` levels with these cells; 0 if cells are not valid. */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 
 /* Is the kernel one of vectors by themselves, and a function of their distance, of which a table can be made (radial.h)? */
@@ -81,7 +84,7 @@ extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 
 extern bool race_radial_can(const RaceParams *params);
 
-/* What is wrong with the grid of a part, or NULL */
+/* Return what is wrong with the grid of a part, or NULL. */
 extern const char *race_grid_problem(const RaceParams *params, char *message, size_t length);
 
 /*
@@ -103,7 +106,7 @@ extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
 							 const int64_t *weights, int n, int64_t *up);
 
 /*
- * The counters of the grid with half as many cells.  The number of fine nodes is that of
+ * Compute the counters of the grid with half as many cells.  The number of fine nodes is that of
  * `fine`.  Exact for counters without noise; else rounded.  `out` may be `in`.
  */
 extern void race_grid_coarsen(const RaceGrid *fine, const int64_t *in, int64_t *out);
@@ -137,10 +140,10 @@ extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice 
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 
-/* The shape of exact nodes */
+/* Set the shape of exact nodes. */
 extern void race_grid_shape(const RaceParams *params, RaceShape *shape);
 
-/* Parameters after a choice; they take as many bytes. */
+/* Set the parameters after a choice; they take as many bytes. */
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);
 
 /*

@@ -136,7 +136,7 @@ allot(RaceAccount *account, double price, double cost)
 	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
 }
 
-/* The noise of a noise share, which is planned for two draws that change so much */
+/* Return the planned noise of a noise share; 0 for a larger change, or after two draws. */
 static uint64_t
 share_noise(RaceAccount *account, RaceChange change)
 {

@@ -14,8 +14,8 @@
  */
 
 /*
- * ceil(dividend / (divisor * x)), exactly; 0 when that is above `limit`, which is
- * below 2^63, or x is not positive and below 2^53.  dividend is below 2^110.
+ * Return ceil(dividend / (divisor * x)), exactly; 0 when that is above `limit`, which is below
+ * 2^63, or x is not positive and below 2^53.  dividend is below 2^110.
  */
 static uint64_t
 divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit)
@@ -50,7 +50,7 @@ divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit
 	return quotient > limit ? 0 : (uint64_t) quotient;
 }
 
-/* The scale that spends multiplier / divisor of epsilon on a sensitivity */
+/* Return the scale that spends multiplier / divisor of epsilon on a sensitivity. */
 static uint64_t
 scale_for(double epsilon, uint64_t sensitivity,
 		  uint32_t multiplier, uint32_t divisor)
@@ -65,7 +65,7 @@ race_variance_for_rho(double rho, unsigned __int128 squared)
 	return divide_up(squared, 2, rho, RACE_MAX_VARIANCE);
 }
 
-/* sensitivity / b, rounded up */
+/* Return the epsilon that a scale costs, sensitivity / b, rounded up. */
 static double
 cost_of(uint64_t sensitivity, uint64_t scale)
 {
@@ -78,7 +78,10 @@ cost_of(uint64_t sensitivity, uint64_t scale)
 #define WISHART_TRACE_PARTS	298
 #define WISHART_ENTRY_PARTS	5
 
-/* The cost of all is `records` times that of one record, in each part, so that labels can share it. */
+/*
+ * Find the least noise.  The cost of all is `records` times that of one record, in each part, so
+ * that labels can share it.
+ */
 bool
 race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace,
 					RaceWishartBudget *budget)

@@ -38,7 +38,10 @@ typedef struct RaceChoiceBudget
 	double		rest;			/* of epsilon, rounded down */
 } RaceChoiceBudget;
 
-/* False when the noise would be too large; epsilon within the limits of cost.h, a sensitivity from 1 to the maximum */
+/*
+ * Set the budget of a choice.  Return false when the noise would be too large.  epsilon is within
+ * the limits of cost.h, the sensitivity from 1 to the maximum.
+ */
 extern bool race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
 							   RaceChoiceBudget *budget);
 
@@ -56,8 +59,9 @@ typedef struct RaceGaussianAccount
 #define RACE_GAUSSIAN_ROUNDING	4	/* a variance: of rounding real numbers to integers */
 
 /*
- * The account with less noise where a squared change takes all that is allowed: the exact one, if `exact` permits it, or zCDP.
- * Both hold if the changes of one draw follow from draws before it.
+ * Return the account with less noise where a squared change takes all that is allowed: the exact
+ * one, if `exact` permits it, or zCDP.  Both hold if the changes of one draw follow from draws
+ * before it.
  */
 extern RaceGaussianAccount race_gaussian_account(double epsilon, double delta, bool exact, double squared);
 
@@ -78,7 +82,10 @@ typedef struct RaceGaussianBudget
 	double		epsilon;		/* what was asked, or that of this rho at delta if it is less */
 } RaceGaussianBudget;
 
-/* The least variance at which a squared change in L2 costs at most rho, exactly; 0 if it would be too large */
+/*
+ * Return the least variance at which a squared change in L2 costs at most rho, exactly; 0 if it
+ * would be too large.
+ */
 extern uint64_t race_variance_for_rho(double rho, unsigned __int128 squared);
 
 /*
@@ -97,7 +104,8 @@ typedef struct RaceWishartBudget
 } RaceWishartBudget;
 
 /*
- * False if the noise would be too large, or for too many columns; limits as for Laplace noise
+ * Set the budget of Wishart noise.  Return false if the noise would be too large, or for too many
+ * columns.  Limits are those of Laplace noise.
  */
 extern bool race_wishart_budget(double epsilon, uint32_t columns, uint64_t records,
 								uint64_t trace, RaceWishartBudget *budget);
@@ -111,9 +119,10 @@ typedef struct RaceSensitivity
 } RaceSensitivity;
 
 /*
- * What the records of one person change, squared in L2, in sketches of so many counters,
- * which a record changes by `squared` at most: the number of rows.  Substituting costs twice as much as adding or removing: a record may
- * leave one sketch for another.  (doc/privacy.md has the proof.)
+ * Return what the records of one person change, squared in L2, in sketches of so many counters.  A
+ * record changes these by `squared` at most: the number of rows.  Substituting costs twice as much
+ * as adding or removing: a record may leave one sketch for another.  (doc/privacy.md has the
+ * proof.)
  */
 extern RaceSensitivity race_sensitivity(uint32_t max_contributions,
 										RaceNeighbors neighbors,

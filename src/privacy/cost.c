@@ -22,7 +22,7 @@
  * rounding error.
  */
 
-/* alpha log(1 - 1/alpha) - log(alpha - 1), for alpha = 1 + a, rounded up */
+/* Return alpha log(1 - 1/alpha) - log(alpha - 1), for alpha = 1 + a, rounded up. */
 static double
 order_term(double a)
 {
@@ -33,7 +33,7 @@ order_term(double a)
 	return -first - second + RACE_MARGIN * (fabs(first) + fabs(second));
 }
 
-/* epsilon at one order, rounded up */
+/* Return epsilon at one order, rounded up. */
 static double
 epsilon_at(double a, double rho, double log_delta)
 {
@@ -45,7 +45,7 @@ epsilon_at(double a, double rho, double log_delta)
 
 #define LN2		0.69314718055994531
 
-/* minus the rho that means this epsilon and log delta at one order, rounded up */
+/* Return minus the rho that means this epsilon and log delta at one order, rounded up. */
 static double
 minus_rho_at(double a, double epsilon, double log_delta)
 {
@@ -57,8 +57,8 @@ minus_rho_at(double a, double epsilon, double log_delta)
 typedef double (*Bound) (double a, double x, double y);
 
 /*
- * The least value that a bound takes over a = alpha - 1 in (0, infinity), by
- * golden sections in log a: each bound falls and then rises
+ * Return the least value that a bound takes over a = alpha - 1 in (0, infinity), by golden sections
+ * in log a: each bound falls and then rises.
  */
 static double
 least(Bound bound, double x, double y)
@@ -118,7 +118,7 @@ race_rho_allowed(double epsilon, double delta)
 #define TAIL_MARGIN			1e-11	/* of erfc(x), x < 27, relative: x has errors of some ulps, times 2 x^2 */
 #define MOST_EXACT_EPSILON	500		/* its exponential is a double */
 
-/* delta at twice this rho = mu^2, rounded up */
+/* Return delta at twice this rho = mu^2, rounded up. */
 static double
 gaussian_delta(double rho, double epsilon)
 {

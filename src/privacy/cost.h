@@ -17,7 +17,7 @@
 #define RACE_MAX_EPSILON		1e15
 #define RACE_MIN_DELTA			1e-300
 
-/* The sum of two costs, rounded up (basic composition). */
+/* Return the sum of two costs, rounded up (basic composition). */
 extern double race_cost_sum(double a, double b);
 
 /*
@@ -30,10 +30,7 @@ extern double race_cost_sum(double a, double b);
  */
 #define RACE_MARGIN		1e-12
 
-/*
- * A number that is not above, and one that is not below, the exact value that was
- * rounded to x
- */
+/* Return a number that is not below, and one that is not above, the exact value behind x. */
 static inline double
 race_up(double x)
 {
@@ -54,24 +51,24 @@ race_down(double x)
 extern double race_rho_of_draw(unsigned __int128 squared, unsigned __int128 variance);
 
 /*
- * Between rho and (epsilon, delta): the best that Renyi privacy of all orders
- * implies (Canonne, Kamath & Steinke 2020, proposition 7; corollary 13 is its form for rho).  The largest
- * rho that epsilon and delta allow, rounded down; the smallest epsilon that rho
- * implies at delta, rounded up.
+ * Convert between rho and (epsilon, delta), by the best that Renyi privacy of all orders implies
+ * (Canonne, Kamath & Steinke 2020, proposition 7; corollary 13 is its form for rho).  Return the
+ * largest rho that epsilon and delta allow, rounded down; and the smallest epsilon that rho implies
+ * at delta, rounded up.
  */
 extern double race_rho_allowed(double epsilon, double delta);
 extern double race_epsilon_of_rho(double rho, double delta);
 
 /*
- * The same of the exact account: the largest sum of squared changes over twice the variances, rounded down, and the
- * smallest epsilon, rounded up
+ * Return the same of the exact account: the largest sum of squared changes over twice the
+ * variances, rounded down, and the smallest epsilon, rounded up.
  */
 extern double race_gaussian_allowed(double epsilon, double delta);
 extern double race_gaussian_epsilon(double allowed, double delta);
 
 /*
- * rho of zero-concentrated privacy that pure epsilon implies: epsilon^2 / 2
- * (Bun & Steinke 2016, proposition 1.4), rounded up.
+ * Return rho of zero-concentrated privacy that pure epsilon implies: epsilon^2 / 2 (Bun & Steinke
+ * 2016, proposition 1.4), rounded up.
  */
 extern double race_rho_of_pure(double epsilon);
 
@@ -88,11 +85,10 @@ extern void race_total_add(RaceTotal *total, double epsilon, double delta,
 						   double rho);
 
 /*
- * The epsilon of all releases together at a delta, by two accounts, which are both
- * upper bounds. INFINITY where an account has no bound. Basic composition: epsilons
- * and deltas add up (Dwork & Roth 2014, theorem 3.16). Zero-concentrated privacy:
- * rhos add up (Bun & Steinke 2016, lemma 2.3), and the sum implies an epsilon at a
- * delta (cost.c).
+ * Return the epsilon of all releases together at a delta, by two accounts, which are both upper
+ * bounds.  INFINITY where an account has no bound.  Basic composition: epsilons and deltas add up
+ * (Dwork & Roth 2014, theorem 3.16).  Zero-concentrated privacy: rhos add up (Bun & Steinke 2016,
+ * lemma 2.3), and the sum implies an epsilon at a delta (cost.c).
  */
 extern double race_total_basic(const RaceTotal *total, double delta);
 extern double race_total_zcdp(const RaceTotal *total, double delta);

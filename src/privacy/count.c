@@ -108,7 +108,7 @@ race_count_halves(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t r
 			)
 }
 
-/* Are n numbers not negative, and is this their sum? */
+/* Return whether n numbers are not negative and add up to the unit. */
 static bool
 add_up_to(const int64_t *numbers, int n, uint64_t unit)
 {
@@ -148,7 +148,7 @@ race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t blo
 		)
 }
 
-/* Are n numbers, none of them negative, multiples of what so many halvings of a grid divide them by? */
+/* Return whether n numbers are not negative, and multiples of what these halvings divide by. */
 static bool
 are_multiples(const int64_t *numbers, int n, uint32_t halvings, uint32_t dims)
 {
@@ -159,7 +159,7 @@ are_multiples(const int64_t *numbers, int n, uint32_t halvings, uint32_t dims)
 	return (any & ((INT64_C(1) << halvings * dims) - 1)) == 0;
 }
 
-/* Is each of n numbers between 0 and another one? */
+/* Return whether each of n numbers is between 0 and another one. */
 static bool
 are_between(const int64_t *numbers, const int64_t *most, int n)
 {

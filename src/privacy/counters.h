@@ -42,7 +42,7 @@ typedef struct RaceCounterArray
 		default: { typedef int64_t type; action } break; \
 	}
 
-/* Is this a width that counters may have? */
+/* Return whether counters may have this width. */
 extern bool race_counters_width_valid(int width);
 
 /* Return the narrowest width that holds all integers from min to max. */

@@ -11,13 +11,13 @@
 struct RaceExact
 {
 	const RaceShape *shape;
-	int			halves;			/* that were added: 0, 1 or 2 */
+	int			halves;			/* halves that were added: 0, 1 or 2 */
 	const void *counters[RACE_EXACT_HALVES];
 	int			width[RACE_EXACT_HALVES];
 	int64_t		count[RACE_EXACT_HALVES];
 };
 
-/* Where a block begins, and the number of its counters */
+/* Return where a block begins; and the number of its counters. */
 static inline size_t
 race_block_begin(const RaceShape *shape, uint32_t block)
 {

@@ -13,7 +13,7 @@
  * Roots of integers, exact.
  */
 
-/* The root of x < 2^126, rounded down */
+/* Return the root of x < 2^126, rounded down. */
 static inline uint64_t
 race_integer_root(unsigned __int128 x)
 {
@@ -28,7 +28,7 @@ race_integer_root(unsigned __int128 x)
 	return root;
 }
 
-/* The cube root of x <= 2^126, rounded down */
+/* Return the cube root of x <= 2^126, rounded down. */
 static inline uint64_t
 race_integer_cube_root(unsigned __int128 x)
 {
@@ -61,25 +61,25 @@ race_integer_cube_root(unsigned __int128 x)
 
 typedef struct RacePortion
 {
-	double		share;			/* of the record that goes up, from 0 to 1 */
+	double		share;			/* share of the record that goes up, from 0 to 1 */
 	uint64_t	offset;
 } RacePortion;
 
-/* A share in units of 2^-63, which is what 63 bits are below */
+/* Return a share in units of 2^-63, to be compared with 63 bits. */
 static inline uint64_t
 race_dither_limit(double share)
 {
 	return (uint64_t) (share * (double) (UINT64_C(1) << 63));
 }
 
-/* Does a record with this limit go up in a row? */
+/* Return whether a record with this limit goes up in a row. */
 static inline bool
 race_dither_up(uint64_t limit, uint64_t offset, uint64_t row)
 {
 	return (offset + row * RACE_GOLDEN) >> 1 < limit;
 }
 
-/* Is it counted in the half that goes up? */
+/* Return whether a record is counted in the half that goes up. */
 static inline bool
 race_dither_counts_up(const RacePortion *portion)
 {
@@ -87,7 +87,7 @@ race_dither_counts_up(const RacePortion *portion)
 }
 
 /*
- * How much of n units goes up, rounded by the offset.  Differences between what goes up of n
+ * Return how much of n units goes up, rounded by the offset.  Differences between what goes up of n
  * and of n + k are between 0 and k.
  */
 static inline int64_t
@@ -105,7 +105,7 @@ race_most_product(uint64_t a, uint64_t b)
 	return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
-/* x / 2^bits, rounded to the nearest integer; x is at most 2^62 */
+/* Return x / 2^bits, rounded to the nearest integer; x is at most 2^62. */
 static inline int64_t
 race_shift_rounded(int64_t x, int bits)
 {

@@ -80,7 +80,7 @@ clamp(__int128 x, int64_t most)
 	return (int64_t) (x > most ? most : x < -most ? -most : x);
 }
 
-/* The product of one wavelet, which begins at a node, with a line */
+/* Return the product of one wavelet, which begins at a node, with a line. */
 static int64_t
 product(const int64_t *from, int64_t step, const int *taps, int n)
 {
@@ -92,8 +92,8 @@ product(const int64_t *from, int64_t step, const int *taps, int n)
 }
 
 /*
- * The wavelets of a line of n + 1 nodes, whose neighbours are `step` apart: n / 2 products, one for each
- * coarse cell, in place of its first nodes.  The nodes of a product come after those before it.
+ * Replace the first nodes of a line of n + 1 nodes by the products with its n / 2 wavelets, one for
+ * each coarse cell.  Nodes are `step` apart.  The nodes of a product come after those before it.
  */
 static void
 products_of_line(int64_t *line, int64_t step, uint64_t n)
@@ -114,8 +114,9 @@ square(int64_t x)
 }
 
 /*
- * The sum of squares of the details along an axis: of products with its wavelets, after one more halving of the
- * others.  They lie in lines that come after `outer` nodes, with `inner` lines beside each other.
+ * Return the sum of squares of the details along an axis: of products with its wavelets, after one
+ * more halving of the others.  They lie in lines that come after `outer` nodes, with `inner` lines
+ * beside each other.
  */
 static unsigned __int128
 squares_along(const RaceNodes *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
@@ -173,7 +174,7 @@ load_whole(const RaceExact *exact, int64_t *nodes, int64_t *space)
 		nodes[i] = clamp(nodes[i], MOST_NODE);
 }
 
-/* The exact numbers: nodes are changed, and `space` has as many. */
+/* Return the exact numbers.  Nodes are changed, and `space` has as many. */
 static RaceDetails
 exact_details(const RaceShape *shape, int halvings, int64_t *nodes, int64_t *space)
 {

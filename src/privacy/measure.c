@@ -12,7 +12,7 @@
 #include "privacy/measure.h"
 #include "privacy/payment.h"
 
-/* Is there something to draw, and somewhere to draw from? */
+/* Return whether there is something to draw, and somewhere to draw from. */
 static bool
 draws(const RaceAccount *account, const RaceExact *exact)
 {
@@ -21,7 +21,9 @@ draws(const RaceAccount *account, const RaceExact *exact)
 
 /* ------------------------------------------------------------ whole blocks */
 
-/* A record, with its weight, is in the number of records of one half. */
+/*
+ * Measure the number of records of each half.  A record, with its weight, is in that of one half.
+ */
 uint64_t
 race_measure_count(RaceAccount *account, const RaceExact *exact, double price, int64_t *noisy)
 {
@@ -69,7 +71,7 @@ race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t block
 
 /* ------------------------------------------------------------------ levels */
 
-/* Are these levels of the grid, in which nodes are exact? */
+/* Return whether these are levels of the grid, in which nodes are exact. */
 static bool
 are_levels(const RaceExact *exact, const int *halvings, int levels)
 {
@@ -128,7 +130,9 @@ race_grouping_sums(const RaceGrouping *grouping)
 	return (size_t) grouping->groups[0] * grouping->groups[1] * grouping->groups[2] * grouping->parts;
 }
 
-/* Do the axes and parts of a grouping make up its block, and are there groups along each axis? */
+/*
+ * Return whether the axes and parts of a grouping make up its block, with groups along each axis.
+ */
 static bool
 fits_block(const RaceShape *shape, const RaceGrouping *grouping)
 {
@@ -149,7 +153,7 @@ fits_block(const RaceShape *shape, const RaceGrouping *grouping)
 	return left == 1;
 }
 
-/* Where the places along an axis are added up */
+/* Return the group in which a place along an axis is added up. */
 static size_t
 group_at(const RaceGrouping *grouping, int axis, uint32_t place)
 {

@@ -64,8 +64,8 @@ extern uint64_t race_measure_sums(RaceAccount *account, const RaceExact *exact, 
 typedef struct RaceProductsNoise
 {
 	RaceMechanism mechanism;	/* discrete Laplace, discrete Gaussian or Wishart */
-	uint64_t	noise;			/* of an entry; of a Wishart matrix its scale, */
-	uint64_t	entry_noise;	/* and that of the Laplace noise beside it */
+	uint64_t	noise;			/* of an entry; of a Wishart matrix its scale */
+	uint64_t	entry_noise;	/* of the Laplace noise beside a Wishart matrix */
 	int			coarser;		/* bits that integers lack while noise is drawn */
 	double		variance;		/* of an entry off the diagonal, in such integers */
 } RaceProductsNoise;

@@ -35,7 +35,7 @@ plan_entries(const RaceAccount *account, const RaceShape *shape, double price, R
 		(account->mechanism == RACE_MECHANISM_LAPLACE || noise->noise <= RACE_MAX_VARIANCE / 2);
 }
 
-/* The records that neighbors differ in, those that one has and those that the other has */
+/* Return the number of records that neighbors differ in, of one and of the other. */
 static uint64_t
 records_of(const RaceAccount *account)
 {
@@ -76,7 +76,10 @@ race_plan_products(const RaceAccount *account, const RaceShape *shape, double pr
 	return false;
 }
 
-/* Is there such noise: in integers whose norms can be computed, of the account's mechanism, for its sampler? */
+/*
+ * Return whether there is such noise: in integers whose norms can be computed, of the account's
+ * mechanism, for its sampler.
+ */
 static bool
 is_noise(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise)
 {
@@ -110,7 +113,10 @@ race_products_space(const RaceShape *shape)
 	return race_products_counters(shape->columns) + (size_t) shape->columns * (shape->columns + 1);
 }
 
-/* The difference of two Wishart matrices: a triangle of as many columns, before `space` for normal numbers */
+/*
+ * Draw the difference of two Wishart matrices: a triangle of as many columns, before `space` for
+ * normal numbers.
+ */
 static int64_t *
 wishart_noise(const RaceAccount *account, const RaceShape *shape, uint64_t scale, int64_t *space)
 {

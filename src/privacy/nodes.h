@@ -33,8 +33,8 @@ extern void race_nodes_coarsen(const RaceNodes *fine, const int64_t *in, int64_t
 extern void race_nodes_coarsen_real(const RaceNodes *fine, const double *in, double *out);
 
 /*
- * The same along one axis of n cells.  What comes before it is `outer` lines, what comes after
- * it is `inner` nodes side by side.
+ * Coarsen along one axis of n cells.  What comes before it is `outer` lines, what comes after it is
+ * `inner` nodes side by side.
  */
 extern void race_nodes_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
 									  uint64_t inner);

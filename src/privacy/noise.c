@@ -12,14 +12,14 @@
  * Checks of the noise that a value from outside claims to have.
  */
 
-/* Is x a finite number that is not negative?  -0 is: fmax(0, -0) depends on their order. */
+/* Return whether x is finite and not negative.  -0 is: fmax(0, -0) depends on their order. */
 static bool
 is_cost(double x)
 {
 	return isfinite(x) && !signbit(x);
 }
 
-/* A sum of several mechanisms has one with a delta, or is one of pure ones. */
+/* Return whether noise is pure.  A sum of several mechanisms has a delta, or is of pure ones. */
 static bool
 is_pure(const RaceNoise *noise)
 {
@@ -28,7 +28,7 @@ is_pure(const RaceNoise *noise)
 		(noise->mechanism == RACE_MECHANISM_SEVERAL && noise->delta == 0);
 }
 
-/* Can a sketch have these shares?  They are Gaussian, of integer variance. */
+/* Return whether a sketch can have these shares.  They are Gaussian, of integer variance. */
 static bool
 are_shares(const RaceNoise *noise)
 {
@@ -96,7 +96,7 @@ race_noise_may_be_disjoint(const RaceNoise *a, const RaceNoise *b)
 		(a->mechanism == b->mechanism && a->mechanism != RACE_MECHANISM_SEVERAL);
 }
 
-/* The larger cost of both, for data that are disjoint */
+/* Keep the larger cost of both, for data that are disjoint. */
 static void
 keep_larger_cost(RaceNoise *noise, const RaceNoise *other)
 {

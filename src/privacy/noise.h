@@ -58,7 +58,7 @@ typedef struct RaceNoise
 	uint8_t		mechanism;		/* RaceMechanism */
 	uint8_t		neighbors;		/* RaceNeighbors */
 	uint8_t		half;			/* RaceValueHalf */
-	uint32_t	dropouts;		/* of the parties, who may fail to take part */
+	uint32_t	dropouts;		/* parties that may fail to take part */
 	uint32_t	max_contributions;	/* records a person may have; of an exact sketch: race_largest_weight() */
 	uint32_t	releases;		/* private sketches, or shares, merged into this one */
 	double		epsilon;		/* true cost, rounded up */
@@ -66,8 +66,8 @@ typedef struct RaceNoise
 	double		rho;			/* the same in zCDP */
 	double		counter_variance;	/* of the noise in each counter */
 	double		count_variance; /* of the noise in the record count */
-	uint32_t	parties;		/* that have a share each; else 0 */
-	uint32_t	colluders;		/* of them, who may know each other's noise */
+	uint32_t	parties;		/* parties that have a share each; else 0 */
+	uint32_t	colluders;		/* parties that may know each other's noise */
 	/*
 	 * A random number that both halves of a pair have.  A sum of halves has the sum of
 	 * theirs, so that halves of merged pairs belong together, too.  0 in whole sketches, and
@@ -78,28 +78,27 @@ typedef struct RaceNoise
 
 #define RACE_MAX_PARTIES	10000
 
-/* Names, or NULL for a number that has none */
+/* Return a name, or NULL for a number that has none. */
 extern const char *race_neighbors_name(int neighbors);
 extern const char *race_mechanism_name(int mechanism);
 
-/* What is wrong with a RaceNoise that comes from outside, or NULL */
+/* Return what is wrong with a RaceNoise that comes from outside, or NULL. */
 extern const char *race_noise_problem(const RaceNoise *noise);
 
-/* Do both mean the same by one person? If not, their sum protects neither unit. */
+/* Return whether both mean the same by one person.  If not, their sum protects neither unit. */
 extern bool race_noise_same_unit(const RaceNoise *a, const RaceNoise *b);
 
 /*
- * May both be merged as disjoint, when no person is in both?  A substituted record may
- * leave one part for another, which costs half of each.  Together that is no more than
- * the larger whole where halves of both are counted alike, in epsilon for Laplace and in
- * rho for Gaussian noise; but not of one and the other.
+ * Return whether both may be merged as disjoint, when no person is in both.  A substituted record
+ * may leave one part for another, which costs half of each.  Together that is no more than the
+ * larger whole where halves of both are counted alike, in epsilon for Laplace and in rho for
+ * Gaussian noise; but not of one and the other.
  */
 extern bool race_noise_may_be_disjoint(const RaceNoise *a, const RaceNoise *b);
 
 /*
- * Change the noise of a private sum to what it is after the other sketch was added:
- * costs add up; if the data are disjoint, the larger cost remains. False if the
- * result cannot be stored.
+ * Change the noise of a private sum to what it is after the other sketch was added: costs add up;
+ * if the data are disjoint, the larger cost remains.  Return false if the result cannot be stored.
  */
 extern bool race_noise_compose(RaceNoise *noise, const RaceNoise *other,
 							   bool disjoint);

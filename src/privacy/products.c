@@ -15,8 +15,8 @@ race_products_counters(uint64_t columns)
 }
 
 /*
- * The sum of the absolute values of v at most, by Cauchy & Schwarz: the largest integer whose
- * square is at most columns times squared
+ * Return the largest sum of absolute values of v, by Cauchy & Schwarz: the largest integer whose
+ * square is at most columns times squared.
  */
 static uint64_t
 most_absolute(const RaceShape *shape)
@@ -40,9 +40,10 @@ shift_up(uint64_t x, int bits)
 }
 
 /*
- * The entries of v v' on and above the diagonal add up to half of (the sum of |v|)^2 + the sum of
- * v^2, which is what the norm of absolute values bounds.  To round a sum to coarser integers changes a
- * difference of two of them by less than 1, in each counter.
+ * Return a bound of the change in L1.  The entries of v v' on and above the diagonal add up to half
+ * of (the sum of |v|)^2 + the sum of v^2, which is what the norm of absolute values bounds.  To
+ * round a sum to coarser integers changes a difference of two of them by less than 1, in each
+ * counter.
  */
 uint64_t
 race_products_l1(const RaceShape *shape, int coarser)
@@ -56,8 +57,8 @@ race_products_l1(const RaceShape *shape, int coarser)
 }
 
 /*
- * The squared norm of v, which is the Frobenius norm of v v'.  The norm of absolute values is not below
- * it, because the sum of absolute values is not below the root of that of squares.
+ * Return the squared norm of v, which is the Frobenius norm of v v'.  The norm of absolute values
+ * is not below it, because the sum of absolute values is not below the root of that of squares.
  */
 static uint64_t
 frobenius(const RaceShape *shape, int coarser)
@@ -202,7 +203,7 @@ tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
 #define LANES	16				/* records in a vector */
 #define STEPS	15				/* vectors whose products are added up in 32 bits */
 
-/* The sums of pairs of 32-bit lanes, in 64 bits */
+/* Return the sums of pairs of 32-bit lanes, in 64 bits. */
 TARGET static inline __m256i
 widen(__m256i sums)
 {
@@ -261,7 +262,7 @@ tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 #define tile_avx2	tile_portable
 #endif
 
-/* Columns from number `first` on; beyond the last one, the last again */
+/* Take columns from number `first` on; beyond the last one, the last again. */
 static void
 take_columns(const int16_t *v, uint32_t columns, uint32_t first, int n, const int16_t **out)
 {

@@ -15,7 +15,7 @@ typedef struct RaceRequest
 	double		epsilon;
 	double		delta;
 	uint32_t	rows;			/* 0: to be chosen */
-	bool		fit;			/* will a model be fitted to the release? */
+	bool		fit;			/* whether a model will be fitted to the release */
 	uint32_t	max_contributions;	/* of records with weights, times the largest weight */
 	RaceNeighbors neighbors;
 
@@ -31,7 +31,7 @@ typedef struct RaceRequest
 	 * kept, so that values can be added up, and the value states the cost of the series.
 	 */
 	uint32_t	levels;
-	bool		zcdp;			/* is rho added up with that of other releases? */
+	bool		zcdp;			/* whether rho is added up with that of other releases */
 
 	/*
 	 * What was drawn before, to choose categories, takes its part of the same account of Gaussian noise: numbers
@@ -41,21 +41,26 @@ typedef struct RaceRequest
 	uint64_t	chosen_variance;
 } RaceRequest;
 
-/* Does the exact account (budget.h) cover a request with a delta?  Sums of rho, and substitution, stay in zCDP. */
+/*
+ * Return whether the exact account (budget.h) covers a request with a delta.  Sums of rho, and
+ * substitution, stay in zCDP.
+ */
 static inline bool
 race_request_exact(const RaceRequest *request)
 {
 	return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp;
 }
 
-/* The records of a person, with weights in places of their last digit: at most 2^31 */
+/* Return the records of a person, with weights in places of their last digit: at most 2^31. */
 static inline uint32_t
 race_person_records(const RaceRequest *request)
 {
 	return request->max_contributions << request->weight_bits;
 }
 
-/* What a record of the largest weight adds, in places of its last digit; 0 without weights */
+/*
+ * Return what a record of the largest weight adds, in places of its last digit; 0 without weights.
+ */
 static inline uint32_t
 race_largest_weight(const RaceRequest *request)
 {

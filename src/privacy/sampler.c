@@ -15,7 +15,7 @@
 
 typedef unsigned __int128 uint128;
 
-/* The next n <= 8 random bytes as an integer */
+/* Return the next n <= 8 random bytes as an integer. */
 static inline uint64_t
 next_bytes(RaceRandom *random, size_t n)
 {
@@ -56,7 +56,7 @@ race_random_below(RaceRandom *random, uint64_t n)
 	return value;
 }
 
-/* True with probability u / n, u <= n <= 2^127 */
+/* Return true with probability u / n, u <= n <= 2^127. */
 static bool
 bernoulli(RaceRandom *random, uint128 u, uint128 n)
 {
@@ -139,7 +139,7 @@ race_discrete_laplace_variance(uint64_t scale)
  * probability that makes it Gaussian.
  */
 
-/* The largest t with t^2 <= n, for n <= RACE_MAX_VARIANCE */
+/* Return the largest t with t^2 <= n, for n <= RACE_MAX_VARIANCE. */
 static uint64_t
 integer_sqrt(uint64_t n)
 {
@@ -154,7 +154,7 @@ integer_sqrt(uint64_t n)
 	return root;
 }
 
-/* True with probability exp(-u / t), for any u and t >= 1 */
+/* Return true with probability exp(-u / t), for any u and t >= 1. */
 static bool
 bernoulli_exp_any(RaceRandom *random, uint128 u, uint128 t)
 {

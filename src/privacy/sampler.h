@@ -29,7 +29,7 @@ typedef struct RaceRandom
 	uint8_t		buffer[8192];
 } RaceRandom;
 
-/* The integers from 0 to n - 1 with equal probability, n >= 1. */
+/* Return one of the integers from 0 to n - 1 with equal probability, n >= 1. */
 extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
 
 /*
@@ -40,17 +40,17 @@ extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
 #define RACE_MAX_SCALE			((uint64_t) 1 << 56)
 
 /*
- * One exact draw (Canonne, Kamath & Steinke 2020, algorithm 2); scale from 1
- * to RACE_MAX_SCALE.  Draws beyond 64 bits, which a probability of e^-100
- * does not reach, come out as INT64_MAX or -INT64_MAX.
+ * Draw one number exactly (Canonne, Kamath & Steinke 2020, algorithm 2); scale from 1 to
+ * RACE_MAX_SCALE.  Draws beyond 64 bits, which a probability of e^-100 does not reach, come out as
+ * INT64_MAX or -INT64_MAX.
  */
 extern int64_t race_discrete_laplace(RaceRandom *random, uint64_t scale);
 
-/* True with probability exp(-u / t), 0 <= u <= t <= 2^127 (algorithm 1) */
+/* Return true with probability exp(-u / t), 0 <= u <= t <= 2^127 (algorithm 1). */
 extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
 							   unsigned __int128 t);
 
-/* Its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2 */
+/* Return its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2. */
 extern double race_discrete_laplace_variance(uint64_t scale);
 
 /*

@@ -10,7 +10,7 @@
 #include "privacy/payment.h"
 #include "privacy/score.h"
 
-/* Is there something to draw, and somewhere to draw from? */
+/* Return whether there is something to draw, and somewhere to draw from. */
 static bool
 draws(const RaceAccount *account, const RaceExact *exact)
 {
@@ -18,8 +18,8 @@ draws(const RaceAccount *account, const RaceExact *exact)
 }
 
 /*
- * The distance from expected cells.  Each step moves two tables no farther apart, clamping included:
- * so the distance changes by at most what the table does in L1.
+ * Return the distance from expected cells.  Each step moves two tables no farther apart, clamping
+ * included: so the distance changes by at most what the table does in L1.
  */
 static int64_t
 distance(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expected)
@@ -56,7 +56,7 @@ race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrou
 	return noise;
 }
 
-/* The score of the first `ordinary` counters */
+/* Return the score of the first `ordinary` counters. */
 static int64_t
 unevenness(const int64_t *counters, uint32_t ordinary, uint32_t together)
 {

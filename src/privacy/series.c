@@ -64,7 +64,10 @@ typedef struct Allowed
 	double		rho;
 } Allowed;
 
-/* Do values of this epsilon cost no more together, where an account allows each of them so much? */
+/*
+ * Return whether values of this epsilon cost no more together, where an account allows each of them
+ * so much.
+ */
 static bool
 costs_at_most(double epsilon, double each, double most, const Allowed *allowed, uint32_t levels)
 {
@@ -76,7 +79,7 @@ costs_at_most(double epsilon, double each, double most, const Allowed *allowed, 
 	return noise.epsilon <= allowed->epsilon;
 }
 
-/* The same in both accounts */
+/* Return whether values of this epsilon cost no more together in both accounts. */
 static bool
 fits(double epsilon, const Allowed *allowed, uint32_t levels)
 {

@@ -26,13 +26,16 @@
  */
 #define RACE_SERIES_LEAST		4
 
-/* The number of lengths that have at least `least` values in a series of these intervals, and at least one */
+/*
+ * Return the number of lengths that have at least `least` values in a series of these intervals,
+ * and at least one.
+ */
 extern uint32_t race_series_levels(uint32_t intervals, uint32_t least);
 
-/* The number of values, of `levels` lengths, that are closed after these intervals */
+/* Return the number of values, of `levels` lengths, that are closed after these intervals. */
 extern uint32_t race_series_closed(uint32_t intervals, uint32_t levels);
 
-/* The intervals of a value, whose number is from 1 on: the first, from 0 on, and how many */
+/* Find the intervals of a value, whose number is from 1 on: the first, from 0 on, and how many. */
 extern void race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length);
 
 /*

@@ -42,7 +42,7 @@
 /* This many terms of tau are added up. None of the following terms is larger. */
 #define TERMS	64
 
-/* tau, rounded up; at least two shares */
+/* Return tau, rounded up; for at least two shares. */
 static double
 deviation(uint64_t variance, uint32_t shares)
 {
@@ -86,7 +86,7 @@ race_honest_shares(uint32_t parties, uint32_t colluders, uint32_t dropouts)
 	return lost < parties ? parties - (uint32_t) lost : 0;
 }
 
-/* The smallest variance of a share that spends at most rho; 0 if there is none */
+/* Return the smallest variance of a share that spends at most rho; 0 if there is none. */
 static uint64_t
 share_variance(double rho, unsigned __int128 squared, uint64_t cells,
 			   uint32_t shares)

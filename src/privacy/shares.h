@@ -19,16 +19,16 @@
  */
 
 /*
- * rho of a vector of integers, `cells` long, that changes by `squared` at most in
- * squared L2 norm, under the sum of as many independent draws as there are
- * shares, each of this variance; rounded up.  One draw alone is what a release
- * has (and then cells do not matter); no draw, or no variance, costs INFINITY.
+ * Return rho of a vector of integers, `cells` long, that changes by `squared` at most in squared L2
+ * norm, under the sum of as many independent draws as there are shares, each of this variance;
+ * rounded up.  One draw alone is what a release has (and then cells do not matter); no draw, or no
+ * variance, costs INFINITY.
  */
 extern double race_rho_of_sum(unsigned __int128 squared, uint64_t cells,
 							  uint64_t variance, uint32_t shares);
 
 /*
- * The number of honest shares in the sum, without those that collude or drop out; may be 0
+ * Return the number of honest shares in the sum, without those that collude or drop out; may be 0.
  */
 extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
 								   uint32_t dropouts);
@@ -40,12 +40,12 @@ extern uint32_t race_honest_shares(uint32_t parties, uint32_t colluders,
 #define RACE_MIN_SHARE_VARIANCE	4
 
 /*
- * The noise of one share, and the cost of the sum of so many honest ones.  The
- * count is served first, with its part of rho; it takes less where the smallest
- * variance is more noise than it needs, and the counters get what is left.
+ * Find the noise of one share, and the cost of the sum of so many honest ones.  The count is served
+ * first, with its part of rho; it takes less where the smallest variance is more noise than it
+ * needs, and the counters get what is left.
  *
- * False for what is not a number within the limits above, when no share is honest,
- * and when the noise would be too large.
+ * Return false for what is not a number within the limits above, when no share is honest, and when
+ * the noise would be too large.
  */
 extern bool race_share_budget(double epsilon, double delta,
 							  const RaceSensitivity *sensitivity,
@@ -53,25 +53,24 @@ extern bool race_share_budget(double epsilon, double delta,
 							  RaceGaussianBudget *budget);
 
 /*
- * rho of a sum with so many honest shares of that noise, rounded up.  More of them
- * never cost more.  With one: what a share tells of its party to whoever sees it.
+ * Return rho of a sum with so many honest shares of that noise, rounded up.  More of them never
+ * cost more.  With one: what a share tells of its party to whoever sees it.
  */
 extern double race_share_rho(const RaceSensitivity *sensitivity,
 							 const RaceGaussianBudget *budget, uint32_t honest);
 
-/* The variance of each of n shares, of which this is the sum; 0 if there is none */
+/* Return the variance of each of n shares, of which this is the sum; 0 if there is none. */
 extern uint64_t race_share_variance(double sum, uint32_t n);
 
 /*
- * Can each party have a share of that variance? A RaceNoise must hold the variance
- * of all shares together exactly, so that it stays a multiple of the variance of
- * one share.
+ * Return whether each party can have a share of that variance.  A RaceNoise must hold the variance
+ * of all shares together exactly, so that it stays a multiple of the variance of one share.
  */
 extern bool race_is_share_variance(uint64_t variance, uint32_t parties);
 
 /*
- * The number of shares that a sum needs before it may be asked; and whether it has
- * as many. Values that are not sums of shares need none.
+ * Return the number of shares that a sum needs before it may be asked; and whether it has as many.
+ * Values that are not sums of shares need none.
  */
 static inline uint32_t
 race_shares_needed(const RaceNoise *noise)
@@ -86,7 +85,7 @@ race_has_enough_noise(const RaceNoise *noise)
 		noise->releases >= race_shares_needed(noise);
 }
 
-/* Were the shares of both made for the same sum? */
+/* Return whether the shares of both were made for the same sum. */
 extern bool race_shares_match(const RaceNoise *a, const RaceNoise *b);
 
 /*

@@ -16,8 +16,9 @@
 #define MOST_PERSONS	0x1p52
 
 /*
- * Laplace noise between -k and k: k has the probability q^k (1 - q) / (1 + q - 2 q^(k+1)), q = e^(-1/b), which the
- * least k solves for delta / categories.  With k of at least b, two thirds of all draws are kept.
+ * Plan Laplace noise between -k and k: k has the probability q^k (1 - q) / (1 + q - 2 q^(k+1)),
+ * q = e^(-1/b), which the least k solves for delta / categories.  With k of at least b, two thirds
+ * of all draws are kept.
  */
 static bool
 plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
@@ -45,7 +46,7 @@ plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *t
 	return true;
 }
 
-/* The probability that a normal number is z or more */
+/* Return the probability that a normal number is z or more. */
 static double
 normal_tail(double z)
 {
@@ -60,10 +61,11 @@ normal_tail(double z)
 #define SUM_PART		1e-11
 
 /*
- * An upper bound of the delta of discrete Gaussian noise of this variance in so many numbers that each differ by 1.  The loss
- * follows from the sum of the noise alone, and passes epsilon where that is above t - n, or t, by turns with the person and
- * without, t = epsilon variance + n / 2.  From a deviation on the density is convex: sums of its values are between
- * integrals.  Fewer numbers, or some with another sign, say no more.
+ * Return an upper bound of the delta of discrete Gaussian noise of this variance in so many numbers
+ * that each differ by 1.  The loss follows from the sum of the noise alone, and passes epsilon
+ * where that is above t - n, or t, by turns with the person and without,
+ * t = epsilon variance + n / 2.  From a deviation on the density is convex: sums of its values are
+ * between integrals.  Fewer numbers, or some with another sign, say no more.
  */
 static double
 delta_of_numbers(double epsilon, double variance, double n)
@@ -79,7 +81,10 @@ delta_of_numbers(double epsilon, double variance, double n)
 		exp(epsilon) * (normal_tail(other / deviation) + density / 2) * (1 - SUM_PART);
 }
 
-/* The least variance that costs at most epsilon and delta, as far as that bound tells and below a given one */
+/*
+ * Return the least variance that costs at most epsilon and delta, as far as that bound tells and
+ * below a given one.
+ */
 static uint64_t
 variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
 {
@@ -131,7 +136,7 @@ set_threshold(double delta, uint64_t categories, uint64_t variance, RaceThreshol
 	return true;
 }
 
-/* Half of delta is for the noise, half for categories of one person. */
+/* Plan Gaussian noise.  Half of delta is for the noise, half for categories of one person. */
 static bool
 plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
 {
@@ -154,7 +159,10 @@ race_threshold_variance(const RaceThreshold *threshold)
 		race_discrete_laplace_variance(threshold->noise);
 }
 
-/* The expected squared error of a category: of the persons that it needs, and of their number where it passes */
+/*
+ * Return the expected squared error of a category: of the persons that it needs, and of their
+ * number where it passes.
+ */
 static double
 threshold_error(const RaceThreshold *threshold)
 {

@@ -45,7 +45,10 @@ extern bool race_threshold_plan_paid(RaceAccount *account, double price, uint64_
 /* Return the variance of the noise, at most. */
 extern double race_threshold_variance(const RaceThreshold *threshold);
 
-/* Does a category of `persons` persons, at least one, pass?  Draws noise; *noisy gets the number with it. */
+/*
+ * Return whether a category of `persons` persons, at least one, passes.  Draws noise; *noisy gets
+ * the number with it.
+ */
 extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy);
 
 /*

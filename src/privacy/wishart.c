@@ -23,7 +23,7 @@ typedef __int128 int128;
 #define COARSE_VARIANCE	(UINT64_C(1) << 2 * (RACE_WISHART_BITS - STEP_BITS))
 
 /*
- * A normal number towards 0: of |x| the integer below it, with probability proportional to
+ * Draw a normal number towards 0: of |x| the integer below it, with probability proportional to
  * exp(-x^2 / 2^97).  All bits but the last ones are those of a discrete Gaussian.
  */
 static int64_t

@@ -32,8 +32,9 @@ extern void race_wishart_square(const int64_t *normal, uint32_t columns, uint64_
 								int64_t *triangle);
 
 /*
- * By how much rounding moves each entry of sums of products with the difference of two Wishart
- * matrices, beside the same sums with more records; and what the steps of normal numbers cost
+ * Return by how much rounding moves each entry of sums of products with the difference of two
+ * Wishart matrices, beside the same sums with more records; and what the steps of normal numbers
+ * cost.
  */
 extern uint64_t race_wishart_rounding(uint32_t columns, uint64_t scale);
 extern double race_wishart_steps(uint32_t columns);

@@ -90,8 +90,8 @@ family_of(Oid type)
 }
 
 /*
- * Does a cast from one type to another keep values in order, as race_number_of() gives them?  A cast to real rounds, but of
- * smallint.
+ * Return whether a cast from one type to another keeps values in order, as race_number_of() gives
+ * them.  A cast to real rounds, but of smallint.
  */
 static bool
 is_widening(Oid from, Oid to)
@@ -334,7 +334,7 @@ compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* The categories of a list that are in another one, too */
+/* Return the categories of a list that are in another one, too. */
 static List *
 common_categories(const List *list, const List *other)
 {
@@ -369,7 +369,10 @@ race_facts_set_bound(const RaceSubject *subject, RaceFacts *facts, bool upper, d
 	}
 }
 
-/* Return the largest whole number that is not above a constant, as values of the subject have it.  Is it the constant? */
+/*
+ * Return the largest whole number that is not above a constant, as values of the subject have it.
+ * Set whether it is the constant itself.
+ */
 static double
 floor_of(const RaceSubject *subject, const Constant *constant, bool *is_whole)
 {
@@ -394,8 +397,9 @@ floor_of(const RaceSubject *subject, const Constant *constant, bool *is_whole)
 }
 
 /*
- * The values are at least, or at most, a constant, or with an open bound above or below it; of whole numbers that is the next
- * one.  What is below anything else than NaN is not NaN, which is above all numbers.
+ * Let the values be at least, or at most, a constant; with an open bound, above or below it.  For
+ * whole numbers, that is the next one.  What is below anything else than NaN is not NaN, which is
+ * above all numbers.
  */
 static void
 set_bound_of_constant(const RaceSubject *subject, RaceFacts *facts, bool upper, const Constant *constant, bool open)
@@ -446,7 +450,7 @@ add_value(const RaceSubject *subject, RaceFacts *facts, const Constant *constant
 	return true;
 }
 
-/* The values are some constants: all of them, or nothing is known. */
+/* Let the values be some constants: all of them, or nothing is known. */
 static void
 set_values(const RaceSubject *subject, RaceFacts *facts, bool in_floats, Constant *constants, int n)
 {
@@ -469,7 +473,7 @@ set_values(const RaceSubject *subject, RaceFacts *facts, bool in_floats, Constan
 	*facts = values;
 }
 
-/* x < 5, 5 > x, x = 5, x <> 'NaN' */
+/* Return what a comparison says: x < 5, 5 > x, x = 5, x <> 'NaN'. */
 static RaceFacts
 facts_of_comparison(const RaceSubject *subject, OpExpr *expression)
 {
@@ -533,7 +537,7 @@ constants_of(Node *list, int *n)
 	return constants;
 }
 
-/* x IN (...), x = ANY (ARRAY[...]) */
+/* Return what a list of values says: x IN (...), x = ANY (ARRAY[...]). */
 static RaceFacts
 facts_of_list(const RaceSubject *subject, ScalarArrayOpExpr *expression)
 {
@@ -551,7 +555,7 @@ facts_of_list(const RaceSubject *subject, ScalarArrayOpExpr *expression)
 	return facts;
 }
 
-/* Both hold. */
+/* Combine facts that both hold. */
 static void
 add_facts(RaceFacts *facts, const RaceFacts *more)
 {
@@ -578,7 +582,7 @@ add_facts(RaceFacts *facts, const RaceFacts *more)
 	}
 }
 
-/* One of both holds. */
+/* Combine facts of which one holds. */
 static void
 join_facts(RaceFacts *facts, const RaceFacts *other)
 {
@@ -594,7 +598,10 @@ join_facts(RaceFacts *facts, const RaceFacts *other)
 	facts->categories = list_concat(facts->categories, other->categories);
 }
 
-/* A constraint holds for NULL, too: x IS NULL OR x > 0 says no more than x > 0, but of NULL. */
+/*
+ * Return what holds where one of some conditions does.  A constraint holds for NULL, too: x IS NULL
+ * OR x > 0 says no more than x > 0, but of NULL.
+ */
 static RaceFacts
 facts_of_any(const RaceSubject *subject, const List *conditions)
 {
@@ -727,7 +734,10 @@ add_domains(RaceSchemaColumn *column, Oid type, int32 typmod)
 	}
 }
 
-/* Does a constraint hold that one column of a relation is NOT NULL?  From PostgreSQL 18 on it may be NOT VALID. */
+/*
+ * Return whether a constraint holds that one column of a relation is NOT NULL.  From PostgreSQL 18
+ * on it may be NOT VALID.
+ */
 static bool
 is_not_null(Oid relation, AttrNumber number)
 {
@@ -749,8 +759,8 @@ is_not_null(Oid relation, AttrNumber number)
 }
 
 /*
- * Does this server hold the constraints of all rows that are read with a relation?  Not of rows on other servers, nor of
- * columns that are computed when they are read.
+ * Return whether this server enforces the constraints of all rows that are read with a relation.
+ * It does not for rows on other servers, nor for columns that are computed when they are read.
  */
 static bool
 is_enforced(Oid relation, AttrNumber number)
@@ -783,7 +793,7 @@ race_column_is_not_null(Oid relation, AttrNumber number)
 	return true;
 }
 
-/* Which column of a relation is a column of a query?  False if it is none. */
+/* Set the column of a relation that a column of a query is; return false if it is none. */
 static bool
 trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 {
@@ -874,7 +884,7 @@ enum_labels(Oid type, const RaceFacts *facts)
 	return facts->has_categories ? common_categories(result, facts->categories) : result;
 }
 
-/* Of some types the values are few, and integers may have bounds beside their list. */
+/* Add the values of types that have few.  Integers may have bounds beside their list. */
 static void
 add_values_of_type(RaceSchemaColumn *column)
 {
@@ -932,7 +942,7 @@ race_schema_read(RaceSchemaColumn *column, Oid relation, AttrNumber number)
 	add_values_of_type(column);
 }
 
-/* Is an array of numbers of columns one column alone? */
+/* Return whether an array of numbers of columns is one column alone. */
 static bool
 is_column(HeapTuple tuple, TupleDesc row, AttrNumber place, AttrNumber *column)
 {

@@ -40,8 +40,8 @@ typedef struct RaceSchemaColumn
 	char	   *name;
 	RaceSubject subject;
 	RaceFacts	facts;
-	bool		enforced;		/* does the server hold them? */
-	const char *source;			/* of what is known, or NULL */
+	bool		enforced;		/* does the server enforce the facts? */
+	const char *source;			/* where what is known comes from, or NULL */
 } RaceSchemaColumn;
 
 /* Read what the schema says of a column; raise 42703 if there is none of this number. */
@@ -57,7 +57,8 @@ extern void race_facts_set_bound(const RaceSubject *subject, RaceFacts *facts, b
 extern Oid	race_schema_reference(Oid relation, AttrNumber number, const List *tables, AttrNumber *key);
 
 /*
- * Is a column NOT NULL in a relation, and in all whose rows are read with it?  Of views and foreign tables nothing is known.
+ * Return whether a column is NOT NULL in a relation, and in all whose rows are read with it.  Of
+ * views and foreign tables nothing is known.
  */
 extern bool race_column_is_not_null(Oid relation, AttrNumber number);
 

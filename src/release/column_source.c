@@ -34,9 +34,9 @@
 /* A column of a table, or of something else in FROM */
 typedef struct Origin
 {
-	Oid			relation;		/* of a table, else invalid */
+	Oid			relation;		/* table of the column, else invalid */
 	AttrNumber	number;			/* 0: the whole row */
-	char	   *other;			/* what else it is */
+	char	   *other;			/* what it is if it is no column of a table */
 } Origin;
 
 typedef struct Trace
@@ -210,7 +210,7 @@ add_type(StringInfo json, Oid type, int32 typmod, Oid collation)
 		add_text(json, "collation", DatumGetCString(DirectFunctionCall1(regcollationout, ObjectIdGetDatum(collation))));
 }
 
-/* The expression of a generated column; NULL for others */
+/* Return the expression of a generated column; NULL for others. */
 static char *
 generated(Relation relation, AttrNumber number, RaceCalls *calls)
 {

@@ -46,7 +46,7 @@
 typedef struct Reason
 {
 	const char *why;
-	const char *arguments;		/* of race_describe() */
+	const char *arguments;		/* arguments of race_describe() */
 } Reason;
 
 static void
@@ -206,7 +206,8 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 }
 
 /*
- * What the owner says goes before the schema.  She may have said it of another type, which the column had then.
+ * Put what the owner says in place of what the schema says.  She may have said it of another type,
+ * which the column had then.
  */
 static void
 add_described(RaceSchemaColumn *column, const RaceDescription *described, Reason *reason)
@@ -364,7 +365,7 @@ number_of_columns(Oid relation)
 	return n;
 }
 
-/* Is a text among others? */
+/* Return whether a text is among others. */
 static bool
 is_among(const List *texts, const char *text)
 {
@@ -585,8 +586,8 @@ set_row(ColumnRow *row, const char *dataset, const RaceKnownColumn *column)
 }
 
 /*
- * _race_columns_of_dataset(dataset, relation, columns): what is known of some columns of a relation, or all; where nothing
- * is, the reason, and the statement that helps
+ * Return what is known of some columns of a relation, or all; where nothing is, the reason, and the
+ * statement that helps: _race_columns_of_dataset(dataset, relation, columns).
  */
 Datum
 race_columns_of_dataset(PG_FUNCTION_ARGS)
@@ -614,7 +615,7 @@ race_columns_of_dataset(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* May a role read something of a relation? */
+/* Return whether a role may read something of a relation. */
 static bool
 may_read(Oid relation, Oid role)
 {
@@ -640,7 +641,10 @@ put_columns(Tuplestorestate *rows, TupleDesc desc, const RaceLedger *ledger, con
 	}
 }
 
-/* race_columns_seen(): what is known of the columns of all datasets that the caller may read, as rows */
+/*
+ * Return what is known of the columns of all datasets that the caller may read, as rows:
+ * race_columns_seen().
+ */
 Datum
 race_columns_seen(PG_FUNCTION_ARGS)
 {

@@ -35,7 +35,7 @@ typedef struct Numbers
 {
 	List	   *names;
 	List	   *units;			/* of char *, or NULL */
-	StringInfoData lower;		/* of moments: numbers as text */
+	StringInfoData lower;		/* lower bounds of moments: numbers as text */
 	StringInfoData upper;
 } Numbers;
 
@@ -338,7 +338,7 @@ race_columns_check_again(const RaceLedger *ledger, const RaceDataset *dataset, c
 /* Tables of the label with two other columns are counted, and may be chosen, if they have at most this number of cells: 100 MB */
 #define LABEL_CELLS		4000000
 
-/* The number of a column; 42703 if there is none of this name */
+/* Return the number of a column; raise 42703 if there is none of this name. */
 static int
 find_column(const char *what, const char *name, const RaceDomain *domains, int n)
 {
@@ -359,7 +359,9 @@ find_column(const char *what, const char *name, const RaceDomain *domains, int n
 	return 0;					/* not reached */
 }
 
-/* Columns of a set of the workload, like "age*town", ascending; returns how many */
+/*
+ * Set the columns of a set of the workload, like "age*town", ascending; return how many there are.
+ */
 static int
 read_set(char *set, const RaceDomain *domains, int n, int *columns)
 {
@@ -405,7 +407,7 @@ add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, in
 		RaceDomainGroups(&domains[columns[2]]);
 }
 
-/* The sets of the workload as rows of parameters, those of three columns and of two */
+/* Write the sets of the workload as rows of parameters, those of three columns and of two. */
 static void
 read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
 {

@@ -16,19 +16,19 @@ typedef struct RaceColumnsMeasured
 	RaceDomain *domains;
 	int			n;
 	Datum		names;			/* text[]: of the numbers of a record */
-	Datum		units;			/* text[]: what these are measured in; 0 if nothing was said */
+	Datum		units;			/* text[]: what they are measured in; 0 if nothing was said */
 	Datum		sources;		/* jsonb: where domains come from, by columns; 0 if none has a source */
 	char	   *params;			/* race_params of moments of a vector, as text; else NULL */
 } RaceColumnsMeasured;
 
 /*
- * Look up columns (text[]) and a measure, or NULL.  Without a list, categories may be chosen.  22023 for a column without a
- * domain, 42703 if there is none of a name.
+ * Look up columns (text[]) and a measure, or NULL.  Without a list, categories may be chosen.
+ * Raise 22023 for a column without a domain, 42703 if there is none of a name.
  */
 extern void race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns, const char *measure,
 								 bool may_choose, RaceColumnsMeasured *measured);
 
-/* The same of columns whose values are numbers of a vector */
+/* Do the same for columns whose values are numbers of a vector. */
 extern void race_columns_measure_vector(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns, RaceColumnsMeasured *measured);
 
 /*
@@ -54,9 +54,9 @@ typedef struct RaceCounted
 } RaceCounted;
 
 /*
- * Set what counts columns with these domains, a label or NULL, and a workload (text[] or 0), of which
- * tables are chosen, or all.  42703 if these name no columns, 22023 for another workload, 54000 if the counters do
- * not fit into a value.
+ * Set what counts columns with these domains, a label or NULL, and a workload (text[] or 0), of
+ * which tables are chosen, or all.  Raise 42703 if these name no columns, 22023 for another
+ * workload, 54000 if the counters do not fit into a value.
  */
 extern void race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload, bool chosen, RaceCounted *counted);
 

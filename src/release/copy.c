@@ -54,7 +54,7 @@ get_identity(Datum *fields)
 PG_FUNCTION_INFO_V1(race_identity);
 PG_FUNCTION_INFO_V1(race_is_here);
 
-/* _race_identity(): which copy of the database this is */
+/* Return which copy of the database this is: _race_identity(). */
 Datum
 race_identity(PG_FUNCTION_ARGS)
 {
@@ -68,7 +68,10 @@ race_identity(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), fields, nulls)));
 }
 
-/* _race_is_here(identity): do OIDs that were recorded in a copy of the database mean the same in this one? */
+/*
+ * Return whether OIDs that were recorded in a copy of the database mean the same in this one:
+ * _race_is_here(identity).
+ */
 Datum
 race_is_here(PG_FUNCTION_ARGS)
 {

@@ -36,7 +36,7 @@ race_dataset_look_up(const RaceLedger *ledger, const char *name)
 	return result;
 }
 
-/* A list of relations as a parameter of a statement */
+/* Return a list of relations as a parameter of a statement. */
 static RaceParameter
 relations_parameter(const List *relations)
 {
@@ -44,8 +44,9 @@ relations_parameter(const List *relations)
 }
 
 /*
- * What views are made of can change after they were protected.  A table that was not among it then is not taken into the
- * budget by a release: race_protect asks for its owner.
+ * Raise 55000: the tables of a dataset are not those of its budget any more.  What views are made
+ * of can change after they were protected.  A table that was not among it then is not taken into
+ * the budget by a release: race_protect asks for its owner.
  */
 static void
 refuse_tables(const RaceDataset *dataset, bool shares)

@@ -30,15 +30,19 @@ typedef struct RaceDataset
 extern RaceDataset *race_dataset_look_up(const RaceLedger *ledger, const char *name);
 
 /*
- * Raise 55000 unless all private tables belong to the budget of the dataset, 22023 if they belong to several budgets, or a public
- * one to any.  Sets what has changed since the dataset was protected.
+ * Raise 55000 unless all private tables belong to the budget of the dataset, 22023 if they belong
+ * to several budgets, or a public one to any.  Set what has changed since the dataset was
+ * protected.
  */
 extern void race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset, const List *private_tables);
 
 /* Raise 55000 if its unit column or a public table has changed, as was found when its tables were checked. */
 extern void race_dataset_check_meant(const RaceDataset *dataset);
 
-/* Does no table belong to another budget than that of a dataset, and each of the new ones among them to that? */
+/*
+ * Return whether no table belongs to another budget than that of a dataset, and each of the new
+ * ones among them to that.
+ */
 extern bool race_dataset_has_tables(const RaceLedger *ledger, const RaceDataset *dataset, const List *tables, const List *new_tables);
 
 #endif

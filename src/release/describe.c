@@ -279,7 +279,10 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 		described->description.epsilon = PG_GETARG_FLOAT8(DESCRIBED_EPSILON);
 }
 
-/* race_describe(dataset, column_name, lower, upper, categories, unit, step, description, public_table, bounds, epsilon) */
+/*
+ * Describe a column: race_describe(dataset, column_name, lower, upper, categories, unit, step,
+ * description, public_table, bounds, epsilon).
+ */
 Datum
 race_describe(PG_FUNCTION_ARGS)
 {

@@ -55,7 +55,7 @@ add(Excluded *excluded, const char *format,...)
 	excluded->where = list_append_unique(excluded->where, makeString(text.data));
 }
 
-/* A value may be NULL, or one that is no number. */
+/* Add that a value may be NULL, or one that is no number. */
 static void
 add_values(Excluded *excluded, const char *value, bool nulls, bool nans, const char *nan)
 {
@@ -74,7 +74,7 @@ refuse_excluded(const char *expected, const char *found)
 			 errdetail("The release would leave out every row.")));
 }
 
-/* An expression of the target list, with constants computed */
+/* Return an expression of the target list, with constants computed. */
 static Node *
 expression_at(const Excluded *excluded, int place)
 {
@@ -84,7 +84,7 @@ expression_at(const Excluded *excluded, int place)
 
 /* ----------------------------------------------------------------- values */
 
-/* What a cast is of: it has the same number of elements */
+/* Return what a cast is of: it has the same number of elements. */
 static Node *
 strip_array_casts(Node *node)
 {
@@ -104,7 +104,7 @@ strip_array_casts(Node *node)
 	}
 }
 
-/* The same of any cast of PostgreSQL's own: it is NULL, or NaN, where its result is */
+/* Do the same for any cast of PostgreSQL's own: it is NULL, or NaN, where its result is. */
 static Node *
 strip_casts(Node *node)
 {
@@ -172,7 +172,7 @@ check_constant(RaceArrayReader *reader, const RaceParams *part, const Const *val
 								   palloc(elements.n * sizeof(double)), false);
 }
 
-/* Are all numbers clipped to bounds, so that none is infinite? */
+/* Return whether all numbers are clipped to bounds, so that none is infinite. */
 static bool
 is_clipped(const RaceParams *part)
 {
@@ -185,7 +185,7 @@ is_clipped(const RaceParams *part)
 	return lower != NULL && upper != NULL;
 }
 
-/* What elements of a record are that do not count */
+/* Add the conditions on which elements of a record do not count. */
 static void
 add_elements(Excluded *excluded, const RaceParams *part, bool nulls, bool nans)
 {
@@ -195,7 +195,7 @@ add_elements(Excluded *excluded, const RaceParams *part, bool nulls, bool nans)
 			   nans && vector, is_clipped(part) ? "NaN" : "NaN or infinite");
 }
 
-/* ARRAY[...] */
+/* Add the conditions on which elements of an ARRAY[...] do not count. */
 static void
 exclude_elements(Excluded *excluded, const RaceParams *part, const ArrayExpr *array)
 {
@@ -218,7 +218,10 @@ exclude_elements(Excluded *excluded, const RaceParams *part, const ArrayExpr *ar
 	add_elements(excluded, part, nulls, nans);
 }
 
-/* A value of which the type alone is known; that of a vector may say its length */
+/*
+ * Add the conditions for a value of which the type alone is known; that of a vector may say its
+ * length.
+ */
 static void
 exclude_type(Excluded *excluded, const RaceParams *part, const RaceArrayReader *reader, Node *value)
 {
@@ -320,7 +323,7 @@ exclude_values(Excluded *excluded)
 	add_values(excluded, "the value", may_be_null(excluded, value), may_be_nan(value), "NaN");
 }
 
-/* The unit of a row, of which a series has a hash of its text */
+/* Return the unit of a row, of which a series has a hash of its text. */
 static Node *
 unit_of_row(const Excluded *excluded, const RaceReleaseTerms *terms)
 {
@@ -332,7 +335,7 @@ unit_of_row(const Excluded *excluded, const RaceReleaseTerms *terms)
 	return IsA(unit, CoerceViaIO) ? (Node *) ((CoerceViaIO *) unit)->arg : unit;
 }
 
-/* A, B, or C: conditions have "or" in them, too */
+/* Return the conditions as "A, B, or C": they have "or" in them, too. */
 static char *
 join(const List *conditions)
 {

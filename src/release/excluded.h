@@ -10,8 +10,8 @@
 #include "release/release_plan.h"
 
 /*
- * Return which rows a planned release may leave out: "the record is NULL or a number is NaN", for example;
- * NULL if there can be none.  Raises 22023 if it would leave out every row.
+ * Return which rows a planned release may leave out: "the record is NULL or a number is NaN", for
+ * example; NULL if there can be none.  Raise 22023 if it would leave out every row.
  */
 extern char *race_excluded(const RaceReleasePlan *plan);
 

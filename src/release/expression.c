@@ -39,7 +39,10 @@ refuse(const char *what, const char *instead)
 			 errhint("%s", instead)));
 }
 
-/* A position within the expression would point into the statement around it. */
+/*
+ * Add a context to an error, without a position: one within the expression would point into the
+ * statement around it.
+ */
 static void
 add_context(void *arg)
 {
@@ -70,7 +73,7 @@ race_parse(const char *text)
 #endif
 }
 
-/* The one expression that a text is, not yet looked up anywhere */
+/* Return the one expression that a text is, not yet looked up anywhere. */
 static Node *
 parse_alone(const char *text)
 {
@@ -117,7 +120,7 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 		refuse("a temporary function or type", over_columns);
 }
 
-/* The expression as a label or a value: any type has a text, and numbers are values. */
+/* Cast the expression to a label or a value: any type has a text, and numbers are values. */
 static Node *
 cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 {
@@ -144,7 +147,7 @@ cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 	return NULL;				/* not reached */
 }
 
-/* The raw expression, analyzed under the current search_path */
+/* Analyze the raw expression under the current search_path. */
 static Node *
 analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
 {
@@ -158,7 +161,7 @@ analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
 	return use == RACE_AS_RECORD ? expression : cast(pstate, expression, use);
 }
 
-/* The expression as text, the same in all sessions */
+/* Return the expression as text, the same in all sessions. */
 static char *
 write_expression(Node *expression, Oid relation)
 {

@@ -12,7 +12,7 @@
 
 #include "release/lineage.h"
 
-/* The statements of a text, not yet looked up anywhere */
+/* Return the statements of a text, not yet looked up anywhere. */
 extern List *race_parse(const char *text);
 
 /* What an expression gives */
@@ -28,7 +28,7 @@ typedef enum RaceExpressionUse
  * *written is the expression as PostgreSQL writes it, all names qualified, so that it
  * can be analyzed again under RACE_SAFE_PATH.  Adds the functions that it calls.
  *
- * Raises 42601 if it is not one expression, 22023 if it is not of one row alone
+ * Raise 42601 if it is not one expression, 22023 if it is not of one row alone
  * (subqueries, aggregates, windows, sets, system columns, functions that are not
  * IMMUTABLE) or not lasting (temporary functions and types), and whatever PostgreSQL
  * says of it.

@@ -275,8 +275,8 @@ race_check_duty(FunctionCallInfo fcinfo, const char *duty)
 static bool acted = false;
 
 /*
- * A prepared transaction holds its locks until somebody ends it, in whatever session, and
- * releases of the same budget would wait for that.
+ * Refuse PREPARE TRANSACTION.  A prepared transaction holds its locks until somebody ends it, in
+ * whatever session, and releases of the same budget would wait for that.
  */
 static void
 refuse_prepare(XactEvent event, void *arg)

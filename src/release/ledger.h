@@ -70,8 +70,8 @@ extern void race_ledger_run(const RaceLedger *ledger, const char *statement,
 							int n, const RaceParameter *parameters);
 
 /*
- * Column i, from 1 on, of the row that the last statement returned, copied to the
- * current memory context
+ * Return column i, from 1 on, of the row that the last statement returned, copied to the current
+ * memory context.
  */
 extern Datum race_ledger_value(int i, bool *isnull);
 extern char *race_ledger_text(int i);	/* of text or name; NULL for a NULL */
@@ -83,8 +83,9 @@ extern char *race_ledger_text(int i);	/* of text or name; NULL for a NULL */
 extern void race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change);
 
 /*
- * May a role call a routine by a right of its own, or of a role whose rights it has?  Procedures of duties are granted to
- * PUBLIC so that they can say what is missing: that right counts for nothing.
+ * Return whether a role may call a routine by a right of its own, or of a role whose rights it
+ * has.  Procedures of duties are granted to PUBLIC so that they can say what is missing: that right
+ * counts for nothing.
  */
 extern bool race_has_duty(Oid function, Oid role);
 
@@ -106,7 +107,9 @@ extern void race_act_check_owner(Oid relation);
 #define RaceText(string) \
 	{TEXTOID, (string) == NULL ? (Datum) 0 : CStringGetTextDatum(string), (string) == NULL}
 
-/* The name of a role, of type name: the ledger's functions are called with their very types */
+/*
+ * Return the name of a role, of type name: the ledger's functions are called with their very types.
+ */
 extern RaceParameter race_ledger_role(Oid role);
 
 #endif

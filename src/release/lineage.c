@@ -58,7 +58,7 @@
 /* A base relation, function or list of values in some FROM clause */
 typedef struct Occurrence
 {
-	Oid			table;			/* or invalid, if it is not a table */
+	Oid			table;			/* table, or invalid if it is none */
 	bool		private;
 	int			first_column;
 	int			columns;
@@ -66,11 +66,11 @@ typedef struct Occurrence
 
 typedef struct Lineage
 {
-	Oid			relid;			/* that is being looked at */
+	Oid			relid;			/* relation that is being looked at */
 	List	   *public_tables;	/* of OIDs */
 	RaceLineage *result;
 	List	   *occurrences;	/* of Occurrence */
-	int			queries;		/* that were looked at */
+	int			queries;		/* queries that were looked at */
 	int			columns;
 	int			capacity;
 	int		   *same_as;		/* of each column: one nearer to its class's root */
@@ -80,7 +80,7 @@ typedef struct Lineage
 typedef struct Source
 {
 	int			n;
-	int		   *columns;		/* or NO_COLUMN: an expression */
+	int		   *columns;		/* columns; NO_COLUMN for an expression */
 } Source;
 
 /* A query that is being looked at, with what was found in its FROM */
@@ -138,7 +138,10 @@ new_source(int n)
 	return source;
 }
 
-/* Views and WITH queries that join themselves double at each level. */
+/*
+ * Raise 54000 for a definition that reads too many tables or queries.  Views and WITH queries that
+ * join themselves double at each level.
+ */
 static void
 check_size(const Lineage *lineage, int n)
 {
@@ -260,7 +263,10 @@ source_of_entry(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullabl
 
 /* ---------------------------------------------------------------- queries */
 
-/* Casts that change nothing, not even what is equal (as text to citext does) */
+/*
+ * Return an expression without casts that change nothing, not even what is equal (as text to citext
+ * does).
+ */
 static Node *
 strip_labels(Node *node)
 {
@@ -277,7 +283,7 @@ strip_labels(Node *node)
 	return node;
 }
 
-/* The column that an expression is, if it is nothing but a column */
+/* Return the column that an expression is, if it is nothing but a column. */
 static int
 column_of(Level *level, Node *node)
 {
@@ -404,8 +410,9 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 /* --------------------------------------------------------------- the unit */
 
 /*
- * Does one column of a table say the unit, equal to it in every row of the relation, wherever the table occurs?  With
- * another column in each place, one person's rows could make records of others.
+ * Return whether one column of a table says the unit, equal to it in every row of the relation,
+ * wherever the table occurs.  With another column in each place, one person's rows could make
+ * records of others.
  */
 static bool
 says_unit(const Lineage *lineage, const Occurrence *first, int unit)
@@ -428,7 +435,7 @@ says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 	return false;
 }
 
-/* The tables that a table is a part of, directly or not, and it itself */
+/* Return the tables that a table is a part of, directly or not, and it itself. */
 static List *
 ancestors_of(Oid table)
 {
@@ -512,7 +519,7 @@ check_unit(const Lineage *lineage, const char *unit_column, int unit)
 	}
 }
 
-/* The number of the unit column, which can be grouped by */
+/* Return the number of the unit column, which can be grouped by. */
 static AttrNumber
 find_unit(Oid relid, const char *unit_column)
 {
@@ -526,7 +533,7 @@ find_unit(Oid relid, const char *unit_column)
 	return number;
 }
 
-/* The private tables, each once */
+/* Return the private tables, each once. */
 static List *
 private_tables(const Lineage *lineage)
 {
@@ -593,7 +600,9 @@ typedef struct RaceFunction
 
 static bool collect(Node *node, void *context);
 
-/* Who wrote the present definition?  InvalidTransactionId if there is none. */
+/*
+ * Return the transaction that wrote the present definition; InvalidTransactionId if there is none.
+ */
 static TransactionId
 definition_of(Oid function)
 {
@@ -640,7 +649,7 @@ add_type(RaceCalls *calls, Oid type)
 	ReleaseSysCache(tuple);
 }
 
-/* The planner adds the defaults of arguments that a call leaves out. */
+/* Add the defaults of arguments that a call leaves out: the planner does so. */
 static void
 add_defaults(RaceCalls *calls, FuncExpr *call)
 {
@@ -662,7 +671,7 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 	race_calls_add(calls, (Node *) arguments);
 }
 
-/* The planner writes NOT (a < b) with the negator of the operator. */
+/* Add the negator of an operator: the planner writes NOT (a < b) with it. */
 static void
 add_negator(RaceCalls *calls, Oid operator)
 {
@@ -676,7 +685,7 @@ add_negator(RaceCalls *calls, Oid operator)
 		calls->mutable = race_mutable_function(function);
 }
 
-/* What the CHECK constraints of one domain call */
+/* Add what the CHECK constraints of one domain call. */
 static void
 add_checks_of(RaceCalls *calls, Oid domain, Relation constraints)
 {
@@ -700,8 +709,9 @@ add_checks_of(RaceCalls *calls, Oid domain, Relation constraints)
 }
 
 /*
- * The executor checks domains.  The type cache would plan their checks, and so run
- * functions of whoever made the domain: the catalog has them as they were written.
+ * Add what the CHECK constraints of a type call, if it is a domain.  The executor checks domains.
+ * The type cache would plan their checks, and so run functions of whoever made the domain: the
+ * catalog has them as they were written.
  */
 static void
 add_checks(RaceCalls *calls, Oid type)
@@ -855,7 +865,10 @@ race_calls_current(const RaceCalls *calls)
 	return true;
 }
 
-/* Does a function belong to the extension of the ledger, or to its library, and still to the owner of that? */
+/*
+ * Return whether a function belongs to the extension of the ledger, or to its library, and still to
+ * the owner of that.
+ */
 static bool
 is_ours(const RaceLedger *ledger, Oid function)
 {
@@ -949,7 +962,7 @@ race_view_query(Relation view)
 	return NULL;				/* not reached */
 }
 
-/* What a row may not depend on, because it ties rows to each other */
+/* Return what a row may not depend on, because it ties rows to each other. */
 static const char *
 what_ties_rows(const Query *query)
 {

@@ -23,7 +23,7 @@
 typedef struct RaceCalls
 {
 	List	   *functions;		/* of RaceFunction, in the order of the expressions */
-	RaceMutable mutable;		/* the first that is not IMMUTABLE */
+	RaceMutable mutable;		/* first function that is not IMMUTABLE */
 	bool		temporary;		/* is there a temporary function or type? */
 	bool		system_column;	/* is there a system column? */
 } RaceCalls;
@@ -34,16 +34,16 @@ typedef struct RaceCalls
  */
 extern void race_calls_add(RaceCalls *calls, Node *node);
 
-/* Are these the same functions, and has none of them been defined again? */
+/* Return whether these are the same functions, and none of them has been defined again. */
 extern bool race_calls_same(const RaceCalls *a, const RaceCalls *b);
 
-/* Are all functions of the first among those of the second? */
+/* Return whether all functions of the first are among those of the second. */
 extern bool race_calls_within(const RaceCalls *a, const RaceCalls *b);
 
 /* Return the OIDs of the functions, each once. */
 extern List *race_calls_list(const RaceCalls *calls);
 
-/* Has none of the functions been defined again since they were added? */
+/* Return whether none of the functions has been defined again since they were added. */
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
@@ -65,23 +65,22 @@ extern Oid	race_calls_of_others(const RaceCalls *calls, const RaceLedger *ledger
 
 typedef struct RaceLineage
 {
-	List	   *relations;		/* OIDs of all relations that were looked at, */
-	List	   *private_tables; /* and of the base tables that are not public */
+	List	   *relations;		/* OIDs of all relations that were looked at */
+	List	   *private_tables; /* OIDs of the base tables that are not public */
 	RaceCalls	calls;			/* what the definitions of views call */
 } RaceLineage;
 
 /*
- * Follow a table or view to its base tables; unit_column may be NULL, public_tables
- * are OIDs.  All relations stay locked until the transaction ends.  Raises 22023 if
- * a row of the relation may depend on more than one row of a private table, or, where
- * FROM has more than one thing, if private tables are not tied to the unit column;
- * 42703 and 42804 for a unit column that there is not, or that has no order; 42809 for
- * what is neither a table nor a view.
+ * Follow a table or view to its base tables; unit_column may be NULL, public_tables are OIDs.  All
+ * relations stay locked until the transaction ends.  Raise 22023 if a row of the relation may
+ * depend on more than one row of a private table, or, where FROM has more than one thing, if
+ * private tables are not tied to the unit column; 42703 and 42804 for a unit column that there is
+ * not, or that has no order; 42809 for what is neither a table nor a view.
  */
 extern RaceLineage *race_lineage(Oid relid, const char *unit_column,
 								 List *public_tables);
 
-/* Are these the same relations and the same definitions? */
+/* Return whether these are the same relations and the same definitions. */
 extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);
 
 /*
@@ -94,10 +93,10 @@ extern void race_refuse_relation(Oid relid, const char *why);
 /* Raise 42P01 or 42704: an object of this kind was dropped by another session. */
 extern void race_refuse_dropped(const char *kind) pg_attribute_noreturn();
 
-/* Open and lock a relation, which another session may have dropped: 42P01. */
+/* Open and lock a relation; raise 42P01 if another session has dropped it. */
 extern Relation race_relation_open(Oid relid);
 
-/* The query that a view stands for */
+/* Return the query that a view stands for. */
 extern Query *race_view_query(Relation view);
 
 #endif

@@ -20,7 +20,7 @@
 #define TIME_ZONE	"It depends on the time zone of the session: fix that, as in (x AT TIME ZONE 'UTC')::date."
 #define PARTS		"It depends on settings of the session: take parts instead, as in extract(year FROM x)."
 
-/* Is a type among the arguments or the result of a function? */
+/* Return whether a type is among the arguments or the result of a function. */
 static bool
 involves(Oid function, Oid type)
 {
@@ -34,7 +34,7 @@ involves(Oid function, Oid type)
 	return result == type;
 }
 
-/* What to write instead of a function of PostgreSQL's own */
+/* Return what to write instead of a function of PostgreSQL's own. */
 static const char *
 instead_of(Oid function)
 {

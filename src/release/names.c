@@ -61,7 +61,10 @@ race_nearest_name(const char *name, const char *const *names, uint64 n)
 	return found;
 }
 
-/* The name that is most like this one among those that a query lists; NULL if none is like it.  An error ends the connection. */
+/*
+ * Return the name that is most like this one among those that a query lists; NULL if none is like
+ * it.  An error ends the connection.
+ */
 static const char *
 nearest_listed(const char *name, const char *query)
 {
@@ -86,7 +89,7 @@ skip_unseen(const char *name)
 	return name;
 }
 
-/* Are two names the same, apart from blanks and characters beyond ASCII? */
+/* Return whether two names are the same, apart from blanks and characters beyond ASCII. */
 static bool
 looks_alike(const char *a, const char *b)
 {

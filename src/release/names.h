@@ -23,7 +23,7 @@ typedef struct RaceNamed
 	RaceSnapshotKey key;		/* snapshot that it was looked up in */
 } RaceNamed;
 
-/* Would a look at this name find now what was found last? */
+/* Return whether a look at this name would find now what was found last. */
 extern bool race_named_is(const RaceNamed *named, const char *name);
 
 /* Remember what was found now; the name is copied. */
@@ -54,7 +54,7 @@ extern List *race_texts_list(Datum array);
 /* Return a text[]; an element that is NULL is a NULL. */
 extern Datum race_texts_array(const List *texts);
 
-/* Is no text in a list twice? */
+/* Return whether no text in a list is there twice. */
 extern bool race_texts_differ(const List *texts);
 
 #endif

@@ -59,7 +59,7 @@ typedef struct ColumnsPlan
 	RaceCounted counted;
 	RaceContingency tables;
 	RaceRequest request;
-	RaceChoiceRequest choice_request;	/* of columns whose categories are chosen */
+	RaceChoiceRequest choice_request;	/* request of columns whose categories are chosen */
 	RaceChoicePlan choice;
 	double		records;
 	RaceSelect	select;
@@ -67,22 +67,23 @@ typedef struct ColumnsPlan
 	int64	   *counts;			/* [groups of all columns], before any are joined */
 	int64		scores[RACE_SELECT_SCORES];
 	uint64		count_noise;
-	double		variance[RACE_GRAPH_COLUMNS];	/* of a cell's number of records, of each column; */
-	double		others[RACE_GRAPH_COLUMNS]; /* and that of a cell which is no category that was measured when it was chosen */
+	double		variance[RACE_GRAPH_COLUMNS];	/* variance of a cell's records, of each column */
+	/* variance of a cell that is no category that was measured when it was chosen */
+	double		others[RACE_GRAPH_COLUMNS];
 	List	   *lines;
 	RaceResultRow row;
 } ColumnsPlan;
 
 /* ------------------------------------------------------------- a simulation */
 
-/* So large a part of the records, as counters have it */
+/* Return a share of the records, as counters have it. */
 static int64
 counts_of(const ColumnsPlan *plan, double part)
 {
 	return (int64) (plan->records * part * (double) plan->tables.unit);
 }
 
-/* The variance of a cell's number of records */
+/* Return the variance of a cell's number of records. */
 static double
 variance_of(const ColumnsPlan *plan, uint64 noise)
 {
@@ -90,8 +91,8 @@ variance_of(const ColumnsPlan *plan, uint64 noise)
 }
 
 /*
- * Choose tables as a release would whose values are all as frequent, and whose columns depend on each other. False if
- * noise would be too large
+ * Choose tables as a release would whose values are all as frequent, and whose columns depend on
+ * each other.  Return false if noise would be too large.
  */
 static bool
 simulate(ColumnsPlan *plan, double epsilon)
@@ -140,14 +141,17 @@ simulate(ColumnsPlan *plan, double epsilon)
 	return true;
 }
 
-/* How far a sum of noise with this variance is from 0, at most, with the confidence */
+/* Return how far a sum of noise with this variance is from 0, at most, with the confidence. */
 static double
 reach(const ColumnsPlan *plan, double variance)
 {
 	return sqrt(variance) * (plan->select.pure ? -log1p(-CONFIDENCE) / sqrt(2) : race_inverse_normal((1 + CONFIDENCE) / 2));
 }
 
-/* The largest error of the count of a value of a column; infinite if noise would be too large */
+/*
+ * Return the largest error of the count of a value of a column; infinite if noise would be too
+ * large.
+ */
 static double
 error_of_value(ColumnsPlan *plan, double epsilon)
 {
@@ -160,7 +164,7 @@ error_of_value(ColumnsPlan *plan, double epsilon)
 	return most;
 }
 
-/* The least epsilon that has at most this error */
+/* Return the least epsilon that has at most this error. */
 static double
 find_epsilon(ColumnsPlan *plan, double error)
 {
@@ -194,7 +198,7 @@ add_line(ColumnsPlan *plan, char *question, double expected, const char *unit)
 	plan->lines = lappend(plan->lines, line);
 }
 
-/* Errors of a column: a value's count, the mean, the median */
+/* Add the errors of a column: a value's count, the mean, the median. */
 static void
 add_column(ColumnsPlan *plan, int i)
 {
@@ -213,7 +217,7 @@ add_column(ColumnsPlan *plan, int i)
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) + domain->width, "its unit");
 }
 
-/* The error of a cell of a table of several columns */
+/* Add the error of a cell of a table of several columns. */
 static void
 add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 {
@@ -395,7 +399,10 @@ next_line(void *state, uint64 i)
 	return race_row_datum(&plan->row);
 }
 
-/* race_plan(dataset, columns, epsilon, delta, error, records, measure, label, workload, weight_max) */
+/*
+ * Return the errors of a release: race_plan(dataset, columns, epsilon, delta, error, records,
+ * measure, label, workload, weight_max).
+ */
 Datum
 race_plan(PG_FUNCTION_ARGS)
 {

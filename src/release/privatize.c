@@ -130,8 +130,8 @@ finish_release(const RaceView *views, int n, Draft *draft, MemoryContext context
 }
 
 /*
- * What a half costs by itself does not tell what both cost together: with other rows in
- * each, a record may be in the rows that both keep, and cost twice.
+ * Raise 55000 for a half by itself.  What a half costs by itself does not tell what both cost
+ * together: with other rows in each, a record may be in the rows that both keep, and cost twice.
  */
 static void
 refuse_half(const RaceView *exact)
@@ -167,7 +167,8 @@ race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers)
 }
 
 /*
- * race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors, fit)
+ * Make a sketch private: race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors,
+ * fit).
  */
 Datum
 race_privatize(PG_FUNCTION_ARGS)
@@ -189,8 +190,8 @@ race_privatize(PG_FUNCTION_ARGS)
 }
 
 /*
- * race_share(sketch, epsilon, delta, parties, colluders, dropouts, rows,
- * max_contributions, neighbors)
+ * Make a noise share of a sketch: race_share(sketch, epsilon, delta, parties, colluders, dropouts,
+ * rows, max_contributions, neighbors).
  */
 Datum
 race_share(PG_FUNCTION_ARGS)
@@ -370,8 +371,8 @@ PG_FUNCTION_INFO_V1(race_privacy_cost);
 #define MOST_LOSS_STDDEV	1e-3
 
 /*
- * race_privacy_cost(params, epsilon, delta, rows, max_contributions, neighbors,
- * records, fit)
+ * Return what a release costs: race_privacy_cost(params, epsilon, delta, rows, max_contributions,
+ * neighbors, records, fit).
  */
 Datum
 race_privacy_cost(PG_FUNCTION_ARGS)
@@ -453,7 +454,7 @@ typedef struct State
 	double		at_delta;		/* NaN if none was given: the sum of deltas counts */
 } State;
 
-/* epsilon, delta and rho, and perhaps at_delta: checked */
+/* Check and set epsilon, delta and rho, and perhaps at_delta. */
 static int
 read_costs(FunctionCallInfo fcinfo, double *costs)
 {
@@ -487,7 +488,7 @@ read_costs(FunctionCallInfo fcinfo, double *costs)
 	return n;
 }
 
-/* Transition of race_compose(epsilon, delta, rho [, at_delta]) */
+/* Add a cost: transition of race_compose(epsilon, delta, rho [, at_delta]). */
 Datum
 race_compose_step(PG_FUNCTION_ARGS)
 {

@@ -19,7 +19,7 @@
 #include "sketch/result.h"
 #include "sketch/sketch_format.h"
 
-/* Is this a row type of two sketches? */
+/* Return whether this is a row type of two sketches. */
 static bool
 is_pair_type(Oid type)
 {
@@ -35,7 +35,10 @@ is_pair_type(Oid type)
 	return found;
 }
 
-/* Both halves of argument 0, exact and of the same parameters.  False if there are none. */
+/*
+ * View both halves of argument 0, exact and of the same parameters.  Return false if there are
+ * none.
+ */
 static bool
 view_pair(FunctionCallInfo fcinfo, RaceView *views)
 {
@@ -59,7 +62,7 @@ view_pair(FunctionCallInfo fcinfo, RaceView *views)
 	return true;
 }
 
-/* race_privatize() of both halves */
+/* Make both halves of a pair private: race_privatize(pair, ...). */
 Datum
 race_privatize_pair(PG_FUNCTION_ARGS)
 {

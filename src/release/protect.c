@@ -70,8 +70,8 @@ enum
 };
 
 /*
- * The private tables of a relation.  Its definition is looked at by the current user, who must own it:
- * nothing of it is for the owner of the ledger to run.
+ * Return the private tables of a relation.  Its definition is looked at by the current user, who
+ * must own it: nothing of it is for the owner of the ledger to run.
  */
 static RaceParameter
 private_tables(const RaceParameter *arguments)
@@ -93,8 +93,9 @@ private_tables(const RaceParameter *arguments)
 }
 
 /*
- * race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column, max_contributions, neighbors,
- * accounting, public_tables, columns).  A dataset is called like its relation, unless that is given, too.
+ * Protect a relation: race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column,
+ * max_contributions, neighbors, accounting, public_tables, columns).  A dataset is called like its
+ * relation, unless that is given, too.
  */
 Datum
 race_protect(PG_FUNCTION_ARGS)
@@ -161,7 +162,10 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* race_refreshes_left(name): a bigint, passed by value */
+/*
+ * Return how many versions the budget still pays for, a bigint, passed by value:
+ * race_refreshes_left(name).
+ */
 Datum
 race_refreshes_left(PG_FUNCTION_ARGS)
 {
@@ -176,7 +180,7 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(left.value);
 }
 
-/* race_rho_limit(epsilon, delta): the largest rho that they allow */
+/* Return the largest rho that epsilon and delta allow: race_rho_limit(epsilon, delta). */
 Datum
 race_rho_limit(PG_FUNCTION_ARGS)
 {

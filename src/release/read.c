@@ -72,18 +72,18 @@ typedef struct Parts
 {
 	DestReceiver receiver;		/* first, so that it is the whole */
 	const RaceRequest *noise;
-	const RaceParams *params;	/* which sketches of other servers must have, too */
+	const RaceParams *params;	/* parameters, which sketches of other servers must have, too */
 	int			n;				/* labels, or 1 */
-	int			halves;			/* of each: 1, or 2 with a value */
-	Datum	   *labels;			/* or NULL */
+	int			halves;			/* sketches of each label: 1, or 2 with a value */
+	Datum	   *labels;			/* labels, or NULL */
 	Datum	   *sketches;		/* [n][halves], private, or 0 while none has arrived */
 	const List *chosen;			/* RaceColumnNumbers * of columns whose numbers were measured already */
-	MemoryContext context;		/* of the private sketches */
+	MemoryContext context;		/* memory context of the private sketches */
 } Parts;
 
 /* ------------------------------------------------------------------ parts */
 
-/* Labels are in the order of the collation "C". */
+/* Order labels as the collation "C" does. */
 static int
 compare_labels(const void *a, const void *b)
 {
@@ -160,7 +160,7 @@ end_rows(DestReceiver *self)
 	(void) self;
 }
 
-/* A label without records gets an empty sketch, with noise like any other. */
+/* Give a label without records an empty sketch, with noise like any other. */
 static void
 fill_parts(Parts *parts)
 {
@@ -208,8 +208,8 @@ start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, in
 /* ------------------------------------------------------------------ query */
 
 /*
- * The query as a plan.  Without pg_plan_query, nothing of the plan is logged, which
- * may hold estimates that are exact counts.
+ * Return the plan of a query.  Without pg_plan_query, nothing of the plan is logged, which may hold
+ * estimates that are exact counts.
  */
 static PlannedStmt *
 plan_query(Query *query, bool of_partitions)
@@ -243,7 +243,7 @@ end_query(QueryDesc *run)
 	PopActiveSnapshot();
 }
 
-/* Run a query; returns its plan. */
+/* Run a query; return its plan. */
 static PlannedStmt *
 run_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestReceiver *receiver)
 {
@@ -260,7 +260,7 @@ run_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestR
 	return plan;
 }
 
-/* The tables of a plan, which has views in its range table, too */
+/* Return the tables of a plan, which has views in its range table, too. */
 static List *
 tables_of(const PlannedStmt *plan)
 {
@@ -282,7 +282,10 @@ tables_of(const PlannedStmt *plan)
  * for all values, and to SQL domains with constraints.  What stands in a branch of CASE is guarded by its condition.
  */
 
-/* How many digits a type of numbers has before the point, at most, and keeps after it; false for other types */
+/*
+ * Set how many digits a type of numbers has before the point, at most, and keeps after it; return
+ * false for other types.
+ */
 static bool
 digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 {
@@ -295,7 +298,10 @@ digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 	return *whole != 0 || type == NUMERICOID;
 }
 
-/* Can a cast between types of numbers overflow?  It is assumed that floats have room for all numbers of a table. */
+/*
+ * Return whether a cast between types of numbers can overflow.  It is assumed that floats have room
+ * for all numbers of a table.
+ */
 static bool
 overflows(Node *from, Node *to)
 {
@@ -313,7 +319,7 @@ overflows(Node *from, Node *to)
 	return whole + (fraction > kept) > room - (exprType(to) != NUMERICOID);
 }
 
-/* Is an expression a cast by a function? */
+/* Return whether an expression is a cast by a function. */
 static bool
 is_cast(Node *node)
 {
@@ -321,7 +327,7 @@ is_cast(Node *node)
 								   ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST);
 }
 
-/* The argument of a cast that may fail; NULL for other expressions */
+/* Return the argument of a cast that may fail; NULL for other expressions. */
 static Node *
 cast_argument(Node *node)
 {
@@ -369,7 +375,7 @@ refuse_casts(Node *node, void *relation)
 	return refuse_casts((Node *) ((CaseExpr *) node)->arg, relation);
 }
 
-/* The same of all expressions of a plan */
+/* Do the same for all expressions of a plan. */
 static bool
 refuse_casts_of_plan(PlanState *state, void *relation)
 {
@@ -436,7 +442,10 @@ race_read_check(RaceReleasePlan *plan, Query *query, bool of_partitions)
 static get_relation_info_hook_type next_info = NULL;
 static bool probing = false;
 
-/* Of one row, by estimate, the planner may limit the number here and not ask the server. */
+/*
+ * Let the planner expect many rows: of one row, by estimate, it may limit the number here and not
+ * ask the server.
+ */
 static void
 expect_rows(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
@@ -493,8 +502,9 @@ race_read_probe(const RaceReleasePlan *plan)
 /* ------------------------------------------------------------- the records */
 
 /*
- * What an error says, and where, can depend on the records, so nothing of it is passed
- * on.  That there was one is a bit of the data: the charge pays for it.
+ * Hide an error of a query that reads records.  What an error says, and where, can depend on the
+ * records, so nothing of it is passed on.  That there was one is a bit of the data: the charge pays
+ * for it.
  */
 static void
 hide_error(int level, MemoryContext context)
@@ -615,7 +625,7 @@ keep_most(Choice *choice)
 		pfree(DatumGetPointer(choice->values[choice->n - 1].value));
 }
 
-/* A row (value, persons, further records) of the query */
+/* Receive a row (value, persons, further records) of the query. */
 static bool
 receive_value(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -683,7 +693,7 @@ typedef struct Histogram
 	int64		counters[RACE_BOUNDS_COUNTERS];
 } Histogram;
 
-/* A row (value) of the query */
+/* Receive a row (value) of the query. */
 static bool
 receive_number(TupleTableSlot *slot, DestReceiver *self)
 {

@@ -143,9 +143,9 @@ race_full_name(Oid relation)
 /* ------------------------------------------------------------------- locks */
 
 /*
- * The lock is of the kind that the server takes on objects, named by the table of the
- * ledger and the private table.  No SQL statement takes such a lock, so that nobody
- * can hold one but through us, and it concerns one private table alone.
+ * Take a lock of the kind that the server takes on objects, named by the table of the ledger and
+ * the private table.  No SQL statement takes such a lock, so that nobody can hold one but through
+ * us, and it concerns one private table alone.
  */
 bool
 race_lock_table(Oid ledger, Oid table, bool wait)
@@ -162,14 +162,20 @@ PG_FUNCTION_INFO_V1(race_sql_with_parts);
 PG_FUNCTION_INFO_V1(race_sql_topmost);
 PG_FUNCTION_INFO_V1(race_lock_tables);
 
-/* _race_with_parts(tables): tables with their partitions and the tables that inherit from them */
+/*
+ * Return tables with their partitions and the tables that inherit from them:
+ * _race_with_parts(tables).
+ */
 Datum
 race_sql_with_parts(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_ARRAYTYPE_P(race_oids_array(race_with_parts(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)))));
 }
 
-/* _race_topmost(tables): the tables that these are partitions of, or inherit from, or themselves */
+/*
+ * Return the tables that these are partitions of, or inherit from, or themselves:
+ * _race_topmost(tables).
+ */
 Datum
 race_sql_topmost(PG_FUNCTION_ARGS)
 {
@@ -180,9 +186,9 @@ race_sql_topmost(PG_FUNCTION_ARGS)
 }
 
 /*
- * _race_lock_tables(ledger, tables, wait): lock tables until the transaction ends, and
- * return those that are locked: all, or without waiting those that nobody else has
- * locked.  The order is that of OIDs, so that nobody waits in a circle.
+ * Lock tables until the transaction ends: _race_lock_tables(ledger, tables, wait).  Return those
+ * that are locked: all, or without waiting those that nobody else has locked.  The order is that of
+ * OIDs, so that nobody waits in a circle.
  */
 Datum
 race_lock_tables(PG_FUNCTION_ARGS)

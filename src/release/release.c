@@ -81,7 +81,7 @@ typedef struct RaceReleaseRun
 	Oid			role;			/* role whose release it is, and whose right to read counts */
 	Oid			writer;			/* role that made the first version, with its expressions */
 	RaceReleaseRequest request; /* request as it was given, or as the ledger has kept it */
-	RaceReleaseTerms terms;		/* terms of it; a release that chooses categories adds them once they are read */
+	RaceReleaseTerms terms;		/* terms of the request, with categories once they are chosen */
 	RaceDataset *dataset;		/* dataset as it was looked up first */
 	RaceReleasePlan *plan;		/* plan before the charge */
 	RaceDescribed *described;	/* description that waits for bounds, in place of a release; or NULL */
@@ -101,8 +101,8 @@ argument(const RaceReleaseRun *run, RaceArgument i)
 /* ------------------------------------------------------------ transactions */
 
 /*
- * Where it could not commit, a rollback would refund the charge after the answer was
- * seen.
+ * Raise 25001 where a release cannot commit, 25006 during recovery: a rollback would refund the
+ * charge after the answer was seen.
  */
 static void
 check_context(FunctionCallInfo fcinfo)
@@ -166,8 +166,8 @@ commit(void)
 }
 
 /*
- * The same, in a transaction of the release.  At a higher level of isolation those who
- * wait for the budget would fail instead, and others would lose what they were charged.
+ * Do the same in a transaction of the release.  At a higher level of isolation those who wait for
+ * the budget would fail instead, and others would lose what they were charged.
  */
 static void
 next_transaction(const RaceReleaseRun *run)
@@ -256,7 +256,10 @@ write_request(RaceReleaseRun *run)
 #define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least,persons_summed}'::text[] ELSE d END ORDER BY n)" \
 	" FROM jsonb_array_elements(" domains ") WITH ORDINALITY e (d, n))"
 
-/* Is there a release of that name, request and domains?  Error 42710 if of others. */
+/*
+ * Return whether there is a release of that name, request and domains.  Raise 42710 if it has
+ * others.
+ */
 static bool
 exists(const RaceReleaseRun *run)
 {
@@ -636,7 +639,10 @@ tell_left(const RaceReleaseRun *run)
 						run->plan->dataset->budget, race_ledger_text(1))));
 }
 
-/* Make the next value of a series, in transactions of its own.  Is it made here, and not by another session? */
+/*
+ * Make the next value of a series, in transactions of its own.  Return whether it is made here, and
+ * not by another session.
+ */
 static bool
 make_value(RaceReleaseRun *run)
 {
@@ -791,7 +797,10 @@ look_up_dataset(RaceReleaseRun *run)
 	race_check_may_read(run->dataset->relation, run->role);
 }
 
-/* race_release_sketch(name, dataset, params, expression, epsilon, ...): without params and expression, moments of columns */
+/*
+ * Release a sketch: race_release_sketch(name, dataset, params, expression, epsilon, ...).  Without
+ * params and expression, release moments of columns.
+ */
 Datum
 race_release_sketch(PG_FUNCTION_ARGS)
 {
@@ -820,7 +829,10 @@ race_release_sketch(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* race_release(name, dataset, columns, epsilon, delta, description, measure, label, workload, series, weight, weight_max) */
+/*
+ * Release columns of a dataset: race_release(name, dataset, columns, epsilon, delta, description,
+ * measure, label, workload, series, weight, weight_max).
+ */
 Datum
 race_release(PG_FUNCTION_ARGS)
 {
@@ -912,9 +924,9 @@ refuse_uncharged(const RaceReleaseRun *run)
 }
 
 /*
- * Read the latest version of a release, the role that made it (in another copy of the database
- * by its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
- * request; error 42704 if there is none.
+ * Read the latest version of a release, the role that made it (in another copy of the database by
+ * its name; InvalidOid if a version without OIDs of roles made it), and the arguments of its
+ * request.  Raise 42704 if there is none.
  */
 static void
 read_last(RaceReleaseRun *run)
@@ -1000,7 +1012,10 @@ become_maker(RaceReleaseRun *run, Oid procedure)
 	run->role = owner;
 }
 
-/* race_release_next(name): for the role that made the release, or the owner of the relation */
+/*
+ * Make the next version of a release, for the role that made it, or the owner of the relation:
+ * race_release_next(name).
+ */
 Datum
 race_release_next(PG_FUNCTION_ARGS)
 {

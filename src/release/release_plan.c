@@ -38,7 +38,10 @@
 #include "sketch/params_type.h"
 #include "sketch/text.h"
 
-/* Who may read nothing of a relation learns nothing of it here. */
+/*
+ * Raise 42501 unless a role may read something of a relation: who may not learns nothing of it
+ * here.
+ */
 void
 race_check_may_read(Oid relation, Oid role)
 {
@@ -52,8 +55,9 @@ race_check_may_read(Oid relation, Oid role)
 #define MOST_CLASSES	100		/* that are calibrated */
 
 /*
- * A grid of scores: numbers from 0 to 2 pairs - 1, of pairs of classes (calibration.c).  Each node has noise of its own,
- * and many pairs have few records each: so they have wider cells.
+ * Return the parameters of a grid of scores: numbers from 0 to 2 pairs - 1, of pairs of classes
+ * (calibration.c).  Each node has noise of its own, and many pairs have few records each: so they
+ * have wider cells.
  */
 static Datum
 params_of_scores(const RaceReleaseTerms *terms)
@@ -72,7 +76,7 @@ params_of_scores(const RaceReleaseTerms *terms)
 				 upper, cells * upper), NULL)));
 }
 
-/* Let a request count weights, if that was asked for; raises 22023 if they are too large. */
+/* Let a request count weights, if that was asked for; raise 22023 if they are too large. */
 static void
 use_weights(const RaceReleaseTerms *terms, const RaceParams *params, RaceRequest *request)
 {
@@ -85,8 +89,8 @@ use_weights(const RaceReleaseTerms *terms, const RaceParams *params, RaceRequest
 }
 
 /*
- * The noise of the sketches and of the scores, which cost together no more than what was
- * asked: the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
+ * Set the noise of the sketches and of the scores, which cost together no more than what was asked:
+ * the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
  */
 static void
 plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
@@ -118,7 +122,7 @@ plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 	use_weights(terms, race_params_arg(plan->scores_params), &plan->scores_noise);
 }
 
-/* How many numbers of persons differ by one between neighbors */
+/* Return how many numbers of persons differ by one between neighbors. */
 static uint64
 numbers_changed(int max_contributions, bool substitute)
 {
@@ -139,7 +143,10 @@ find_named_column(Relation relation, const char *expression)
 	return InvalidAttrNumber;
 }
 
-/* Does an index let each pair of values of two columns occur once: is it unique, over one or both of them, and all rows? */
+/*
+ * Return whether an index lets each pair of values of two columns occur once: it is unique, over
+ * one or both of them, and all rows.
+ */
 static bool
 is_unique_over(Oid index, AttrNumber unit, AttrNumber column)
 {
@@ -326,7 +333,10 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
 		refuse_of_others(terms, plan->role, "type", format_type_be_qualified(others.found));
 }
 
-/* The same of functions that they call: nobody gains rights of hers by a release that she takes over. */
+/*
+ * Do the same for functions that they call: nobody gains rights of hers by a release that she takes
+ * over.
+ */
 static void
 check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
 {

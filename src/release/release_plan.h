@@ -42,11 +42,12 @@ typedef struct RaceReleasePlan
 
 	/* queries */
 	Query	   *query;			/* query that gives (label, exact sketch), with a value a pair of sketches */
-	Query	   *rows;			/* subquery of it that gives (unit, record, label, value) of each row */
+	Query	   *rows;			/* subquery of query: (unit, record, label, value) of each row */
 	Query	   *parts_query;	/* query that builds where the rows are (remote.h), or NULL */
-	bool		of_partitions;	/* does that read partitions, by the right to the whole? */
+	bool		of_partitions;	/* does parts_query read partitions, by the right to the whole? */
 	Query	   *scores_query;	/* query that gives (label, exact sketch of scores), or NULL */
-	Const	   *scored_by;		/* race_sketch[] in it that scores records, NULL until there are private sketches */
+	/* race_sketch[] in scores_query that scores records, NULL until there are private sketches */
+	Const	   *scored_by;
 	List	   *choice_queries; /* query of each choice, which gives (value, persons, further records) */
 	RaceUnits  *units;			/* units of a series with a unit column, or NULL */
 	RaceCalls	calls;			/* functions that the expressions call */
@@ -63,11 +64,14 @@ extern RaceReleasePlan *race_release_plan(const RaceLedger *ledger, const RaceRe
 /* Return the largest rho that all sketches of a plan can have together. */
 extern double race_release_plan_rho(const RaceReleasePlan *plan);
 
-/* Are both plans the same queries over the same objects?  Are they of the same objects at least? */
+/*
+ * Return whether both plans are the same queries over the same objects; and whether they are of the
+ * same objects at least.
+ */
 extern bool race_release_plan_same(const RaceReleasePlan *a, const RaceReleasePlan *b);
 extern bool race_release_plan_same_objects(const RaceReleasePlan *a, const RaceReleasePlan *b);
 
-/* Is no function that the queries call defined anew since they were planned? */
+/* Return whether no function that the queries call was defined anew since they were planned. */
 extern bool race_release_plan_is_current(const RaceReleasePlan *plan);
 
 /* Raise 42501 unless a role may read something of a relation. */

@@ -44,7 +44,7 @@
 
 static bool is_distributed(Oid relid);
 
-/* Do two relations have the same columns in the same places? */
+/* Return whether two relations have the same columns in the same places. */
 static bool
 same_columns(Oid a, Oid b)
 {
@@ -65,7 +65,9 @@ same_columns(Oid a, Oid b)
 	return same;
 }
 
-/* The partitions that have rows, if some are foreign and all have the columns of the whole */
+/*
+ * Return the partitions that have rows, if some are foreign and all have the columns of the whole.
+ */
 static List *
 foreign_partitions(Oid relid)
 {
@@ -125,7 +127,7 @@ race_parts_need_no_rights(PlannedStmt *plan)
 
 /* ----------------------------------------------------------------- probes */
 
-/* SELECT columns FROM ONLY relation, as a user (invalid: the current one) */
+/* Return the query SELECT columns FROM ONLY relation, as a user (invalid: the current one). */
 static Query *
 select_from(Oid relid, Oid user, List *columns)
 {
@@ -168,7 +170,7 @@ add_probe(List *probes, Query *query, char *place)
 	return lappend(probes, probe);
 }
 
-/* The columns of a relation, by its index, that a scan gets from the server */
+/* Return the columns of a relation, by its index, that a scan gets from the server. */
 static List *
 columns_of(const ForeignScan *scan, int index)
 {
@@ -193,7 +195,10 @@ columns_of(const ForeignScan *scan, int index)
 	return columns;
 }
 
-/* Conditions on what the aggregates of a scan are given, so that the server looks up the functions that it is to call */
+/*
+ * Return conditions on what the aggregates of a scan are given, so that the server looks up the
+ * functions that it is to call.
+ */
 static Node *
 calls_of(const ForeignScan *scan, int index)
 {
@@ -220,7 +225,10 @@ calls_of(const ForeignScan *scan, int index)
 	return calls == NIL ? NULL : (Node *) make_ands_explicit(calls);
 }
 
-/* LIMIT 0 is sent to the server, which looks up the table, the rights and functions, and reads nothing. */
+/*
+ * Add a probe of a foreign table: LIMIT 0 is sent to the server, which looks up the table, the
+ * rights and functions, and reads nothing.
+ */
 static List *
 probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEntry *entry)
 {
@@ -241,8 +249,8 @@ probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEn
 }
 
 /*
- * Citus asks nobody where it sees that there are no rows.  It leaves now() to the servers, each of
- * which sees then that there are none.
+ * Add a probe of a table that Citus has distributed.  Citus asks nobody where it sees that there
+ * are no rows.  It leaves now() to the servers, each of which sees then that there are none.
  */
 static List *
 probe_distributed(List *probes, Oid relid)
@@ -306,14 +314,17 @@ static planner_hook_type next_planner = NULL;
 
 /* ------------------------------------------------------------------ tables */
 
-/* Where Citus lists its tables; invalid without Citus */
+/* Return where Citus lists its tables; invalid without Citus. */
 static Oid
 list_of_tables(void)
 {
 	return get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
 }
 
-/* Has Citus distributed a table?  Of a reference table each server has all rows: it is not. */
+/*
+ * Return whether Citus has distributed a table.  Of a reference table each server has all rows: it
+ * is not.
+ */
 static bool
 is_distributed(Oid relid)
 {
@@ -361,7 +372,7 @@ reads_distributed(Node *node, void *context)
 
 /* --------------------------------------------------------------- functions */
 
-/* Is a function the one of this name that an extension has? */
+/* Return whether a function is the one of this name that an extension has. */
 static bool
 is_of(Oid function, const char *name, const char *extension)
 {
@@ -374,7 +385,7 @@ is_of(Oid function, const char *name, const char *extension)
 	return OidIsValid(owner) && owner == get_extension_oid(extension, true);
 }
 
-/* An aggregate that Citus would call in parts, and could not */
+/* Return whether a node is an aggregate that Citus would call in parts, and could not. */
 static bool
 is_build(Node *node)
 {
@@ -386,7 +397,7 @@ is_build(Node *node)
 		is_of(aggref->aggfnoid, "race_build", "racepriv");
 }
 
-/* A release that is the same for the whole query */
+/* Return whether a node is a release that is the same for the whole query. */
 static bool
 is_released(Node *node)
 {
@@ -424,8 +435,8 @@ function_of(const char *name, Oid schema, Oid first, Oid second)
 /* ----------------------------------------------------------------- queries */
 
 /*
- * race_build_records(params, race_record(params, x)) for race_build(params, x), and of moments
- * likewise
+ * Return race_build_records(params, race_record(params, x)) for race_build(params, x), and of
+ * moments likewise.
  */
 static Node *
 build_of_records(Aggref *aggref)
@@ -448,7 +459,7 @@ build_of_records(Aggref *aggref)
 	return (Node *) aggref;
 }
 
-/* (SELECT expression) */
+/* Return (SELECT expression). */
 static Node *
 looked_up(Node *expression)
 {
@@ -466,7 +477,9 @@ looked_up(Node *expression)
 	return (Node *) sublink;
 }
 
-/* The same query in a form that Citus can split; *context says whether there was a SubLink. */
+/*
+ * Return the same query in a form that Citus can split; *context says whether there was a SubLink.
+ */
 static Node *
 split(Node *node, void *context)
 {
@@ -492,7 +505,10 @@ split(Node *node, void *context)
 	return expression_tree_mutator(node, split, context);
 }
 
-/* Citus computes what is inserted by VALUES on the coordinator, and takes no subqueries there. */
+/*
+ * Return whether a query inserts VALUES: Citus computes these on the coordinator, and takes no
+ * subqueries there.
+ */
 static bool
 is_insert_of_values(const Query *query)
 {

@@ -35,17 +35,17 @@ typedef struct RaceReleaseRequest
 	Datum		params;			/* race_params of the sketches */
 	char	   *expression;		/* expression of a record */
 	double		epsilon;		/* cost of the release */
-	double		delta;			/* its delta */
+	double		delta;			/* delta of the release */
 	int			rows;			/* rows that are kept */
 	char	   *label;			/* expression of a record's label */
 	Datum		labels;			/* text[]: list of the labels */
 	bool		grid;			/* is a grid made of the kernel? */
 	bool		fit;			/* is a model fitted to the release? */
 	char	   *value;			/* expression of a record's value */
-	double		value_bounds[RACE_HALVES];	/* bounds of that value */
+	double		value_bounds[RACE_HALVES];	/* bounds of a record's value */
 	char	   *description;	/* meaning of the release, for readers */
 	Datum		columns;		/* text[]: names of the numbers of a record, for readers; of race_release its columns */
-	Datum		units;			/* text[]: units of these numbers, for readers */
+	Datum		units;			/* text[]: units of the numbers of a record, for readers */
 	double		calibrate;		/* share of epsilon for scores */
 	Datum		series;			/* jsonb: description of a series */
 	char	   *weight;			/* expression of a record's weight */

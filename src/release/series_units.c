@@ -150,7 +150,10 @@ race_units_store(RaceUnits *units, const RaceLedger *ledger, const char *name, i
 PG_FUNCTION_INFO_V1(race_series_unit);
 PG_FUNCTION_INFO_V1(race_series_take);
 
-/* _race_series_unit(series, unit): the first half of SHA-256 of the series and of SHA-256 of the text */
+/*
+ * Return a hash of a unit: _race_series_unit(series, unit), the first half of SHA-256 of the series
+ * and of SHA-256 of the text.
+ */
 Datum
 race_series_unit(PG_FUNCTION_ARGS)
 {
@@ -168,7 +171,10 @@ race_series_unit(PG_FUNCTION_ARGS)
 	PG_RETURN_UUID_P(unit);
 }
 
-/* The table of taken units of the query that an aggregate runs in; NULL if it is no query of a value */
+/*
+ * Return the table of taken units of the query that an aggregate runs in; NULL if it is no query of
+ * a value.
+ */
 static EphemeralNamedRelation
 taken_units(FunctionCallInfo fcinfo)
 {
@@ -183,7 +189,7 @@ taken_units(FunctionCallInfo fcinfo)
 	return relation != NULL && !OidIsValid(relation->md.reliddesc) ? relation : NULL;
 }
 
-/* _race_series_take(state, unit): add a unit to those that the value has */
+/* Add a unit to those that the value has: _race_series_take(state, unit). */
 Datum
 race_series_take(PG_FUNCTION_ARGS)
 {

@@ -24,7 +24,7 @@ race_set_uncounted(void)
 	set_of_extension("auto_explain.log_min_duration", "-1");
 }
 
-/* An error is caught before it is logged. */
+/* Turn off messages and the log: an error is caught before it is logged. */
 void
 race_set_quiet(void)
 {

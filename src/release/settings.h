@@ -49,7 +49,10 @@ race_set_plain(void)
 /* Count no rows, functions and statements, and let no policy of rows change a query. */
 extern void race_set_uncounted(void);
 
-/* Settings while exact numbers are at hand: nothing is logged, told or counted.  The caller makes a level of settings. */
+/*
+ * Set that nothing is logged, told or counted, while exact numbers are at hand.  The caller makes a
+ * level of settings.
+ */
 extern void race_set_quiet(void);
 
 #endif

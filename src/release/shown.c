@@ -57,7 +57,7 @@ in_ranges(pg_wchar c, const Range *ranges, int n)
 
 #define IN(c, ranges)	in_ranges(c, ranges, lengthof(ranges))
 
-/* Are the bytes of a character continued as UTF-8 has it? */
+/* Return whether the bytes of a character are continued as UTF-8 has it. */
 static bool
 is_continued(const unsigned char *s, int length, int left)
 {
@@ -95,14 +95,14 @@ next_character(const unsigned char *s, int left, int encoding, int *length)
 	return visible;
 }
 
-/* Does markup of a page begin here? */
+/* Return whether markup of a page begins here. */
 static bool
 begins_tag(const unsigned char *s, int left)
 {
 	return left >= 2 && s[0] == '<' && (strchr("/!?", s[1]) != NULL || (s[1] >= 'A' && s[1] <= 'Z') || (s[1] >= 'a' && s[1] <= 'z'));
 }
 
-/* Is each character of a text, or of a name, seen, and none of them obeyed? */
+/* Return whether each character of a text, or of a name, is seen, and none of them obeyed. */
 static bool
 is_shown(const unsigned char *s, int left, bool name)
 {
@@ -163,7 +163,7 @@ race_check_shown_lines(const char *what, const char *text)
 	race_check_shown(what, line, false);
 }
 
-/* race_is_shown(text, name) */
+/* Return whether a text, or a name, is shown as it is: race_is_shown(text, name). */
 Datum
 race_is_shown(PG_FUNCTION_ARGS)
 {
@@ -172,7 +172,7 @@ race_is_shown(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(is_shown((const unsigned char *) VARDATA_ANY(shown), VARSIZE_ANY_EXHDR(shown), PG_GETARG_BOOL(1)));
 }
 
-/* _race_check_shown(what, texts, names) */
+/* Raise 22023 for texts that are not shown as they are: _race_check_shown(what, texts, names). */
 Datum
 race_sql_check_shown(PG_FUNCTION_ARGS)
 {

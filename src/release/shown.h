@@ -10,7 +10,7 @@
 /* Raise 22023 for a text, or a name, that is not shown as it is; `what` names it in the message.  NULL is no text. */
 extern void race_check_shown(const char *what, const char *text, bool name);
 
-/* The same of a text that may have several lines, and tabs. */
+/* Do the same for a text that may have several lines, and tabs. */
 extern void race_check_shown_lines(const char *what, const char *text);
 
 #endif

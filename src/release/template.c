@@ -57,12 +57,13 @@ typedef struct Template
 	const RaceLedger *ledger;
 	const RaceReleaseTerms *terms;
 	RaceReleasePlan *plan;
-	bool		in_expression;	/* of the caller's, which has no parameters but RACE_GIVE_DOMAINS */
+	/* is it in an expression of the caller's, which has no parameters but RACE_GIVE_DOMAINS? */
+	bool		in_expression;
 } Template;
 
 /* ------------------------------------------------------------- the record */
 
-/* Raise 42804 if the expression cannot give records, as far as its type says. */
+/* Give the record; raise 42804 if the expression cannot give records, as far as its type says. */
 static Node *
 give_record(Template *template, ParseState *pstate)
 {
@@ -115,7 +116,7 @@ give_value(Template *template, ParseState *pstate)
 								   described ? RACE_AS_RECORD : RACE_AS_VALUE, &plan->written.value, &plan->calls);
 }
 
-/* Raise 42804 if the weight is no number, as far as its type says. */
+/* Give the weight; raise 42804 if it is no number, as far as its type says. */
 static Node *
 give_weight(Template *template, ParseState *pstate)
 {
@@ -195,7 +196,7 @@ give_unit_key(const RaceReleaseTerms *terms)
 
 /* ----------------------------------------------------------- the template */
 
-/* The parser's hook for $n */
+/* Give the node of $n: the parser's hook. */
 static Node *
 give_node(ParseState *pstate, ParamRef *parameter)
 {
@@ -286,7 +287,7 @@ value_text(const RaceReleaseTerms *terms)
 	return &(terms->kept.value == NULL ? without_value : with_value)[terms->kept.weight != NULL];
 }
 
-/* The name of a relation as a query has it */
+/* Return the name of a relation as a query has it. */
 static char *
 name_of(Oid relid)
 {
@@ -294,7 +295,7 @@ name_of(Oid relid)
 									  get_rel_name(relid));
 }
 
-/* The rows of a value of a series */
+/* Return the condition of the rows of a value of a series. */
 static char *
 condition_of(const RaceReleaseTerms *terms)
 {
@@ -316,8 +317,9 @@ spread_text(const char *good)
 }
 
 /*
- * What each unit keeps: a subquery "kept" of so many of its rows, or of its distinct ones, and its condition; without a unit
- * all rows are kept.  Columns and the condition are of "good", which reads these values of the relation.
+ * Build the subquery "kept" of so many rows of each unit, or of its distinct ones, and its
+ * condition; without a unit all rows are kept.  Columns and the condition are of "good", which
+ * reads these values of the relation.
  */
 static char *
 kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char *columns, const char *distinct, const char *values,
@@ -373,9 +375,9 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceRe
 	" AND " RACE_SCHEMA "._race_is_shown(" label ", false)"
 
 /*
- * How many persons have each value, and how many records more these have: each counts for as many values as she may have rows.
- * Where numbers of persons add up to those of records, they are of the rows that a unit keeps; else of values, so that more
- * are found.
+ * Build the query of how many persons have each value, and how many records more these have: each
+ * counts for as many values as she may have rows.  Where numbers of persons add up to those of
+ * records, they are of the rows that a unit keeps; else of values, so that more are found.
  */
 static char *
 choice_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, bool measured)
@@ -388,7 +390,7 @@ choice_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, bool meas
 					kept_text(dataset, terms, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label", MAY_BE_CHOSEN("good.label")));
 }
 
-/* The same of a dataset without a unit, from the parts of its relation, where they are */
+/* Do the same for a dataset without a unit, from the parts of its relation, where they are. */
 static char *
 parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms, const ValueText *value,
 		   List *parts, bool labels)
@@ -413,7 +415,7 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceRelea
 	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema, text.data);
 }
 
-/* The innermost SELECT of the template, which reads the relation */
+/* Return the innermost SELECT of the template, which reads the relation. */
 static Query *
 innermost(Query *query)
 {
@@ -424,9 +426,9 @@ innermost(Query *query)
 }
 
 /*
- * Names of the template are found in the schema of racepriv.  Whoever
- * owns it may rename it, and may create functions there whose arguments fit better than those
- * of ours.
+ * Check that a query calls no function that stands in for one of racepriv.  Names of the template
+ * are found in the schema of racepriv.  Whoever owns it may rename it, and may create functions
+ * there whose arguments fit better than those of ours.
  */
 static void
 check_template(const RaceLedger *ledger, const RaceReleasePlan *plan, Query *query)
@@ -466,7 +468,7 @@ analyze_template(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRe
 	return query;
 }
 
-/* The values of a column whose bounds are wanted, but for missing ones */
+/* Build the query of the values of a column whose bounds are wanted, but for missing ones. */
 static char *
 bounds_text(const RaceDataset *dataset, const RaceReleaseTerms *terms)
 {
@@ -492,7 +494,7 @@ race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms, R
 }
 
 /*
- * The query that builds where the rows are, if there is one.  Contributions of a unit are
+ * Analyze the query that builds where the rows are, if there is one.  Contributions of a unit are
  * bounded over all servers, so its rows must come here.
  */
 static void
@@ -520,7 +522,10 @@ analyze_parts(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRelea
 	race_read_check(plan, plan->parts_query, plan->of_partitions);
 }
 
-/* The query of a release that is calibrated: sketches of what the sketches say of each record */
+/*
+ * Analyze the query of a release that is calibrated: sketches of what the sketches say of each
+ * record.
+ */
 static void
 analyze_scores(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
@@ -548,7 +553,7 @@ analyze_scores(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRele
 	race_read_check(plan, plan->scores_query, false);
 }
 
-/* The queries of the values that the release chooses */
+/* Analyze the queries of the values that the release chooses. */
 static void
 analyze_choices(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {

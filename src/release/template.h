@@ -9,7 +9,10 @@
 
 #include "release/release_plan.h"
 
-/* Analyze the query of a release, or of the values of a column whose bounds are wanted: sets query, rows and what is written. */
+/*
+ * Analyze the query of a release, or of the values of a column whose bounds are wanted.  Set query,
+ * rows and what is written.
+ */
 extern void race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan);
 
 /* Analyze the other queries of a release, where there are such: of its parts, its choices and its scores. */

@@ -68,7 +68,7 @@ source_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum ser
 																			race_column_number(dataset->relation, column))));
 }
 
-/* The unit column as a parameter of a statement */
+/* Return the unit column as a parameter of a statement. */
 static RaceParameter
 unit_parameter(const RaceDataset *dataset)
 {
@@ -192,7 +192,7 @@ compare_texts(const ListCell *a, const ListCell *b)
 	return strcmp(lfirst(a), lfirst(b));
 }
 
-/* Put the labels into the order of the parts; raises what is wrong with them. */
+/* Put the labels into the order of the parts; raise what is wrong with them. */
 static void
 order_labels(RaceReleaseTerms *terms)
 {
@@ -250,7 +250,10 @@ race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, ui
 	return race_pure_serves(&request, params, race_part_of_series(epsilon, 0, levels), pure_params, densities);
 }
 
-/* With a delta: does a pure release of other parameters, or of the same, serve better than what was asked? */
+/*
+ * Return whether, with a delta, a pure release of other parameters, or of the same, serves better
+ * than what was asked.
+ */
 static bool
 pure_is_better(const RaceDataset *dataset, const RaceReleaseTerms *terms, const RaceParams *params, const RaceParams *pure_params)
 {
@@ -458,9 +461,9 @@ check_description(const RaceReleaseTerms *terms)
 }
 
 /*
- * rows, grid, fit and value mean nothing to moments, which are always all of themselves.  With too
- * many columns for a Wishart matrix, pure noise is Laplace noise: then sums of absolute values are
- * clipped, unless the parameters say how.
+ * Prepare a release of moments.  rows, grid, fit and value mean nothing to moments, which are
+ * always all of themselves.  With too many columns for a Wishart matrix, pure noise is Laplace
+ * noise: then sums of absolute values are clipped, unless the parameters say how.
  */
 static void
 prepare_moments(const RaceDataset *dataset, RaceReleaseTerms *terms)
@@ -494,8 +497,9 @@ race_release_terms_use(RaceReleaseTerms *terms, char *path)
 }
 
 /*
- * Values of a series are added up, so public facts alone say what they keep: the cells that the parameters state, or the rows
- * that are asked for.  Sums are fitted when they are asked.
+ * Prepare a release of a series.  Values of a series are added up, so public facts alone say what
+ * they keep: the cells that the parameters state, or the rows that are asked for.  Sums are fitted
+ * when they are asked.
  */
 static void
 prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)

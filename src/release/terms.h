@@ -32,14 +32,14 @@ typedef struct RaceReleaseTerms
 {
 	RaceReleaseRequest kept;	/* request as the ledger keeps it */
 	Datum		params_datum;	/* race_params of the sketches, with chosen categories */
-	const RaceParams *params;	/* the same, opened */
+	const RaceParams *params;	/* race_params of the sketches, opened */
 	Datum		labels;			/* text[] in the order of the parts; 0 without labels, and while they are to be chosen */
 	Datum		domains;		/* jsonb: domains of a release by columns, with chosen categories; or 0 */
 	List	   *choices;		/* expressions whose values the release chooses: its label, or columns */
-	int			max_categories;	/* most values of each */
+	int			max_categories;	/* most values of each choice */
 	char	   *spread;			/* column of which a unit with more rows keeps different values first, or NULL */
 	char	   *bounds_column;	/* column whose bounds are wanted, in place of a release; or NULL */
-	bool		bounds_nan;		/* can that column be NaN? */
+	bool		bounds_nan;		/* can the column whose bounds are wanted be NaN? */
 	RaceSeriesInterval interval;	/* interval of a value of a series */
 	Datum		sources;		/* jsonb: where domains of columns come from; 0 if none has a source */
 	char	   *size_notice;	/* notice of how large a release by columns is, or NULL */
@@ -65,8 +65,9 @@ extern void race_release_terms_use(RaceReleaseTerms *terms, char *path);
 extern void race_release_terms_decide(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms);
 
 /*
- * With a delta: does a pure release with other parameters, or the same, serve better than with these, for densities
- * or not?  Of a series: do its values, of so many lengths (else 0)?  A budget in zCDP charges more for it: then not.
+ * Return whether, with a delta, a pure release with other parameters, or the same, serves better
+ * than these, for densities or not; for a series, whether its values do, of so many lengths (else
+ * 0).  A budget in zCDP charges more for it: then not.
  */
 extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
 								const RaceParams *params, const RaceParams *pure_params, bool densities);
@@ -78,8 +79,8 @@ extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, doub
 extern double race_part_of_series(double epsilon, double delta, uint32 levels);
 
 /*
- * Set which rows a value of a series has, whose number is its version.  Is it over?  If not, *closes is when it will be,
- * NULL if there is no such value.
+ * Set which rows a value of a series has, whose number is its version.  Return whether it is over.
+ * If not, *closes is when it will be, NULL if there is no such value.
  */
 extern bool race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, char **closes);
 

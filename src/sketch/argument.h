@@ -10,13 +10,13 @@
 #include "fmgr.h"
 
 /*
- * The type of an argument.  Raises 42804 if the caller gave no expression that says it, as
+ * Return the type of an argument.  Raise 42804 if the caller gave no expression that says it, as
  * Citus does where it calls the functions of an aggregate on a worker.
  */
 extern Oid	race_argument_type(const FmgrInfo *flinfo, int arg);
 
 /*
- * The memory context of the state of an aggregate.  Raises 0A000 if no aggregate calls the
+ * Return the memory context of the state of an aggregate.  Raise 0A000 if no aggregate calls the
  * function; the hint names those that do.
  */
 extern MemoryContext race_aggregate_context(FunctionCallInfo fcinfo, const char *aggregates);

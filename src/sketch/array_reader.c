@@ -55,7 +55,7 @@ static const struct
 	[RACE_LAYOUT_SPARSEVEC] = {"sparsevec", 12, 8},
 };
 
-/* The layout of a type of pgvector; RACE_LAYOUT_ARRAY of any other */
+/* Return the layout of a type of pgvector; RACE_LAYOUT_ARRAY of any other. */
 static RaceLayout
 pgvector_layout(Oid base)
 {
@@ -74,7 +74,7 @@ pgvector_layout(Oid base)
 	return layout;
 }
 
-/* Can elements of this type be parts of a vector, or of a set or row? */
+/* Return whether elements of this type can be parts of a vector, or of a set or row. */
 static bool
 is_element(Oid type, bool vector)
 {
@@ -194,9 +194,8 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 }
 
 /*
- * Find the elements of a stored array with a short header, without copying it.
- * False if the array has several dimensions or NULLs, or if all of it must be
- * looked at.
+ * Find the elements of a stored array with a short header, without copying it.  Return false if the
+ * array has several dimensions or NULLs, or if all of it must be looked at.
  */
 static bool
 find_short_elements(const struct varlena *value, RaceElements *elements)
@@ -293,10 +292,7 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 		} \
 	} while (0)
 
-/*
- * The bytes of the next element in *data, of a type with a variable length; steps
- * over it
- */
+/* Return the bytes of the next element in *data, of a type with a variable length; step over it. */
 static const char *
 next_varlena(const char **data)
 {
@@ -328,7 +324,7 @@ race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
 	return true;
 }
 
-/* A number of 16 bits: 1 of the sign, 5 of the exponent, 10 of the fraction */
+/* Convert a number of 16 bits: 1 of the sign, 5 of the exponent, 10 of the fraction. */
 static double
 double_of_half(uint16 half)
 {
@@ -440,7 +436,10 @@ race_vector_new(Oid type, Datum value, uint32 n)
  * Sets and rows of categories.
  */
 
-/* A set may have hundreds of millions of elements: the user may interrupt. */
+/*
+ * Convert the elements that are not NULL.  A set may have hundreds of millions: the user may
+ * interrupt.
+ */
 static void
 convert_present(RaceArrayReader *reader, const RaceElements *elements,
 				int64 seed, uint64 *out)
@@ -496,7 +495,7 @@ race_elements_convert(RaceArrayReader *reader, const RaceElements *elements, int
 		out[i] = (bits[i / 8] & 1 << i % 8) != 0 ? out[--present.n] : null;
 }
 
-/* qsort() keeps nothing but the array, so that a comparison may end it. */
+/* Compare elements.  qsort() keeps nothing but the array, so that a comparison may end it. */
 static int
 compare_elements(const void *a, const void *b)
 {

@@ -24,12 +24,12 @@ typedef enum RaceLayout
 /* How to read the values of a type, for one part of a record */
 typedef struct RaceArrayReader
 {
-	RaceRecordKind kind;		/* of the part */
+	RaceRecordKind kind;		/* kind of the part */
 	bool		prepared;		/* the type was accepted */
 	RaceLayout	layout;
 	Oid			element;		/* type of elements, after the cast if any */
 	bool		has_cast;
-	FmgrInfo	cast;			/* its implicit cast, or text input */
+	FmgrInfo	cast;			/* implicit cast of the type, or text input */
 	Oid			cast_ioparam;	/* for text input, else invalid */
 	const char *null_hint;		/* what to do with a NULL element */
 } RaceArrayReader;
@@ -38,16 +38,16 @@ typedef struct RaceArrayReader
 typedef struct RaceElements
 {
 	const char *data;
-	uint32		n;				/* NULLs too, which have no data */
-	uint32		stored;			/* of a sparsevec: how many have data */
+	uint32		n;				/* number of elements, with NULLs, which have no data */
+	uint32		stored;			/* elements of a sparsevec that have data */
 	const bits8 *present;		/* a bit an element, 0 for a NULL; or NULL: all are */
 } RaceElements;
 
 /*
  * Prepare to read arguments of this type, or of a domain over it.  A vector is an array of any
- * numbers, a literal, a type with an implicit cast to real[], or vector, halfvec or sparsevec.
- * A set or a row of categories is smallint[], int[], bigint[], text[], varchar[] or uuid[]; not a
- * literal, which does not say what its elements are.  Raises 42804 for any other.
+ * numbers, a literal, a type with an implicit cast to real[], or vector, halfvec or sparsevec.  A
+ * set or a row of categories is smallint[], int[], bigint[], text[], varchar[] or uuid[]; not a
+ * literal, which does not say what its elements are.  Raise 42804 for any other.
  */
 extern void race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid type,
 							   MemoryContext context);
@@ -60,16 +60,16 @@ extern bool race_array_open(RaceArrayReader *reader, Datum value,
 							RaceElements *elements, bool nulls, bool soft);
 
 /*
- * Does a vector or a row have the expected number of elements (or, if that is 0, between 1 and
- * RACE_MAX_DIMS)?  Raises 22023, or with `soft` returns false; errors never name a value.
+ * Check whether a vector or a row has the expected number of elements (or, if that is 0, between 1
+ * and RACE_MAX_DIMS).  Raise 22023, or with `soft` return false; errors never name a value.
  */
 extern bool race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft);
 
 /*
  * Convert the elements of a vector, as many as were expected: clipped to the bounds of a part
- * (NULL: without bounds) and then finite numbers.  Raises 22023, or with `soft` returns
- * false.  It allocates nothing, unless the datum is compressed or out of line, a
- * cast does, or elements are numeric.
+ * (NULL: without bounds) and then finite numbers.  Raise 22023, or with `soft` return false.  It
+ * allocates nothing, unless the datum is compressed or out of line, a cast does, or elements are
+ * numeric.
  */
 extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 								const RaceParams *part, double *out, bool soft);
@@ -85,7 +85,7 @@ extern void race_elements_convert(RaceArrayReader *reader, const RaceElements *e
 /* Sort the elements of a set and remove duplicates, unless the user interrupts; *n becomes how many are left. */
 extern void race_normalize_set(uint64 *elements, size_t *n);
 
-/* A vector of n finite numbers from a value of this type, palloc'd */
+/* Return a vector of n finite numbers from a value of this type, palloc'd. */
 extern double *race_vector_new(Oid type, Datum value, uint32 n);
 
 /*

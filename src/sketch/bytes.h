@@ -12,7 +12,7 @@
 
 #include "lib/stringinfo.h"
 
-/* An integer of n bytes */
+/* Append an integer of n bytes. */
 static inline void
 race_put(StringInfo out, uint64 value, int n)
 {

@@ -29,7 +29,7 @@ typedef struct RaceCacheEntry
 {
 	dlist_node	node;
 	RaceCache  *cache;
-	MemoryContext context;		/* of the entry; deleted with it */
+	MemoryContext context;		/* memory context of the entry; deleted with it */
 	int			users;
 	Size		size;			/* how much the entry counts for */
 	bool		stale;			/* delete it when nobody uses it any more */

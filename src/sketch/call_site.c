@@ -107,7 +107,7 @@ race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 	site->space = space;
 }
 
-/* Buckets of the record in site->next */
+/* Return the buckets of the record in site->next. */
 static const uint32 *
 hash_next(RaceCallSite *site, const RaceParams *params)
 {

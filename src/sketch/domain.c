@@ -484,7 +484,7 @@ race_domains_read(Jsonb *domains, int *n, bool to_choose)
 PG_FUNCTION_INFO_V1(race_cells);
 PG_FUNCTION_INFO_V1(race_number);
 
-/* _race_number(numeric): the value of a release as a double, without an error */
+/* Return the value of a release as a double, without an error: _race_number(numeric). */
 Datum
 race_number(PG_FUNCTION_ARGS)
 {
@@ -509,8 +509,8 @@ typedef struct CellColumn
 	Oid			type;
 	const RaceDomain *domain;
 	RaceNumberCells number;
-	Key		   *keys;			/* [n] of the categories, */
-	uint32	   *slots;			/* and their numbers, from 1, in a hash table; 0 where it is free */
+	Key		   *keys;			/* keys of the categories, [n] */
+	uint32	   *slots;			/* category numbers, from 1, in a hash table; 0 where free */
 	uint32		mask;			/* the size of the table, a power of 2, less 1 */
 } CellColumn;
 
@@ -777,7 +777,7 @@ race_domain_set_cell(const RaceDomain *domain, uint32 cell, float8 *numbers)
 		numbers[cell] = 1;
 }
 
-/* What is missing is in the middle, and has a number of its own. */
+/* Set the numbers of x.  What is missing is in the middle, and has a number of its own. */
 void
 race_domain_set_number(const RaceDomain *domain, double x, bool missing, float8 *numbers)
 {

@@ -19,28 +19,28 @@
 
 typedef struct RaceDomain
 {
-	char	   *name;			/* of the column */
+	char	   *name;			/* name of the column */
 	char	   *type;			/* name of its type, without SQL domains */
-	bool		category;		/* categories, else a number */
-	bool		whole;			/* of a number: has it no fractions? */
+	bool		category;		/* has it categories, or else numbers? */
+	bool		whole;			/* have its numbers no fractions? */
 	bool		has_null;		/* has what is missing a cell: NULL, and of numbers NaN? */
 	bool		has_other;		/* have values that are no category a cell? */
 	bool		chosen;			/* are its categories chosen by the release?  Then those it may have are not listed. */
-	double		lower;			/* of a number */
+	double		lower;			/* lower bound of a number */
 	double		upper;
-	double		start;			/* of the first cell, */
-	double		width;			/* and of each */
-	double		step;			/* that was asked for, or 0 */
+	double		start;			/* start of the first cell */
+	double		width;			/* width of each cell */
+	double		step;			/* width of cells that was asked for, or 0 */
 	bool		unenforced;		/* are the bounds those of constraints that no server enforces?  Then what is beyond them is missing. */
 	bool		vector;			/* is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for what is missing? */
 	bool		measure;		/* of a measure, whose "cells" are the parts of others (contingency.h)? */
-	uint32		n;				/* ordinary cells; 2 of a measure */
+	uint32		n;				/* number of ordinary cells; 2 of a measure */
 	char	  **categories;		/* [n]; NULL while they are to be chosen */
-	uint32		group;			/* ordinary cells of a group */
-	double		persons_least;	/* the noisy number of persons that a chosen category has at least, */
-	double		persons_error;	/* the standard deviation of that noise, */
-	double		persons_summed; /* how many of such numbers add up to one of records, */
-	double	   *persons;		/* [n]: and these numbers; else 0 */
+	uint32		group;			/* number of ordinary cells of a group */
+	double		persons_least;	/* noisy number of persons that a chosen category has at least */
+	double		persons_error;	/* standard deviation of the noise in numbers of persons */
+	double		persons_summed; /* how many numbers of persons add up to one of records */
+	double	   *persons;		/* [n]: noisy numbers of persons of chosen categories; else 0 */
 } RaceDomain;
 
 /* Cells of a column, and those at the end that are groups of their own */
@@ -58,11 +58,11 @@ typedef struct RaceDomain
 /* Most columns of a release: arguments of a function, but for one */
 #define RACE_DOMAINS		(FUNC_MAX_ARGS - 1)
 
-/* Can values of a base type have numbers, or have they names as categories? */
+/* Return whether values of a base type have numbers, or names as categories. */
 extern bool race_type_is_number(Oid type);
 extern bool race_type_is_category(Oid type);
 
-/* Are its numbers whole?  Is NaN among them? */
+/* Return whether its numbers are whole; and whether NaN is among them. */
 extern bool race_type_is_whole(Oid type);
 extern bool race_type_has_nan(Oid type);
 
@@ -78,16 +78,16 @@ extern double race_number_of(Oid type, Datum value);
  */
 extern char *race_typed_text(Oid type, double number);
 
-/* The same of a domain that was read, whose type goes by its name */
+/* Return the same for a domain that was read, whose type goes by its name. */
 extern char *race_domain_number_text(const RaceDomain *domain, double number);
 
-/* Read such a text; raises what the input function of the type raises.  False for a NaN */
+/* Read such a text; raise what the input function of the type raises.  Return false for a NaN. */
 extern bool race_domain_number_read(const RaceDomain *domain, char *text, double *number);
 
 /* Most categories that a release chooses for a column: as many cells go into tables of other columns */
 #define RACE_MOST_CHOSEN	1024
 
-/* A record of columns with these domains, of zeros; *numbers becomes where they are. */
+/* Return a record of columns with these domains, of zeros; *numbers becomes where they are. */
 extern Datum race_domains_record(int n, const RaceDomain *domains, float8 **numbers);
 
 /* Set the numbers of a column in a vector, which are zeros: of the cell of a category, or of a number or what is missing. */
@@ -98,8 +98,8 @@ extern void race_domain_set_number(const RaceDomain *domain, double x, bool miss
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);
 
 /*
- * Return the domains in a jsonb array, *n of them; 22023 if it is none.  Only a release knows what to do with categories
- * that are still to be chosen.
+ * Return the domains in a jsonb array, *n of them; raise 22023 if it is none.  Only a release knows
+ * what to do with categories that are still to be chosen.
  */
 extern RaceDomain *race_domains_read(Jsonb *domains, int *n, bool to_choose);
 

@@ -21,7 +21,7 @@
  * What answers from moments need: the matrix of sums and products, and its noise.
  */
 
-/* The sums and products as double, in units of scaled columns */
+/* Return the sums and products as double, in units of scaled columns. */
 static double *
 full_matrix(const RaceView *view, uint32 columns)
 {
@@ -163,7 +163,7 @@ array_of(const double *x, int rows, int columns)
 											  TYPALIGN_DOUBLE));
 }
 
-/* By what a column of u is multiplied, and what is added, in the units of the table */
+/* Return by what a column of u is multiplied; and what is added, in the units of the table. */
 static double
 half_of(const RaceMoments *moments, uint32 column)
 {
@@ -182,7 +182,7 @@ middle_of(const RaceMoments *moments, uint32 column)
 	return race_moments_middle(moments, column - moments->features);
 }
 
-/* race_moments_matrix(moments): count, means and covariances of the columns of u */
+/* Return count, means and covariances of the columns of u: race_moments_matrix(moments). */
 Datum
 race_moments_matrix(PG_FUNCTION_ARGS)
 {

@@ -155,7 +155,7 @@ measure_arrays(RaceDraft *draft, Node *escontext)
 	return true;
 }
 
-/* Write a part and its arrays; returns where the next one belongs. */
+/* Write a part and its arrays; return where the next one belongs. */
 static char *
 write_part(char *next, const RaceDraft *draft)
 {

@@ -21,8 +21,8 @@ typedef struct RaceDraft
 {
 	RaceParams	part;
 	const double *arrays[RACE_KEYS];
-	uint32		rows[RACE_KEYS];	/* of an array, 1 of a vector, */
-	uint32		columns[RACE_KEYS]; /* and the numbers in each */
+	uint32		rows[RACE_KEYS];	/* number of rows of each array; 1 of a vector */
+	uint32		columns[RACE_KEYS]; /* number of columns of each array */
 } RaceDraft;
 
 /* Begin with the defaults, or with a part of other parameters. */
@@ -41,22 +41,21 @@ extern bool race_draft_set_name(RaceDraft *draft, int key, const char *name, Nod
 extern void race_draft_set_real(RaceDraft *draft, int key, double value);
 
 /*
- * Parameters from drafts of all their parts, palloc'd and checked; "auto" is replaced by
- * what it stands for.  The first draft states what all share.  NULL after a soft
- * error.
+ * Return parameters from drafts of all their parts, palloc'd and checked; "auto" is replaced by
+ * what it stands for.  The first draft states what all share.  NULL after a soft error.
  */
 extern RaceParams *race_draft_assemble(RaceDraft *drafts, int n, Node *escontext);
 
 /*
- * The same kernel as a grid (table.h), palloc'd; NULL if there cannot be one, because of
- * the kernel, the dims, a transform or missing bounds
+ * Return the same kernel as a grid (table.h), palloc'd; NULL if there cannot be one, because of the
+ * kernel, the dims, a transform or missing bounds.
  */
 extern RaceParams *race_params_as_grid(const RaceParams *params);
 
-/* Those of contingency tables with other cells and groups, palloc'd */
+/* Return those of contingency tables with other cells and groups, palloc'd. */
 extern RaceParams *race_params_with_cells(const RaceParams *params, const double *cells, const double *groups);
 
-/* Those of what was measured of contingency tables, palloc'd */
+/* Return those of what was measured of contingency tables, palloc'd. */
 extern RaceParams *race_params_measured(const RaceParams *params, const RaceContingency *tables);
 
 #endif

@@ -52,7 +52,7 @@ next_word(const char **text)
 	return *text == start ? NULL : pnstrdup(start, *text - start);
 }
 
-/* If the next character after spaces is this one, step over it. Was it? */
+/* Step over the next character after spaces if it is this one; return whether it was. */
 static bool
 next_is(const char **text, char c)
 {

@@ -11,7 +11,7 @@
 
 #include "hash/params.h"
 
-/* The parameters in a text; NULL after a soft error */
+/* Return the parameters in a text; NULL after a soft error. */
 extern RaceParams *race_params_parse(const char *text, Node *escontext);
 
 #endif

@@ -127,8 +127,8 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
 }
 
 /*
- * race_params(kernel, ..., upper, transform, cells, nulls, radii): the fields in the order of the table,
- * and in place of matrix and offset the transform that they make up
+ * Return parameters: race_params(kernel, ..., upper, transform, cells, nulls, radii), the fields in
+ * the order of the table, and in place of matrix and offset the transform that they make up.
  */
 Datum
 race_params(PG_FUNCTION_ARGS)
@@ -154,7 +154,10 @@ race_params(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(race_params_datum(race_draft_assemble(&draft, 1, NULL)));
 }
 
-/* race_moment_params(lower, upper, norm, features, targets, bandwidth, seed, sequence, clip, transform): of moments (moment_sums.h) */
+/*
+ * Return parameters of moments (moment_sums.h): race_moment_params(lower, upper, norm, features,
+ * targets, bandwidth, seed, sequence, clip, transform).
+ */
 Datum
 race_moment_params(PG_FUNCTION_ARGS)
 {
@@ -184,7 +187,7 @@ race_moment_params(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(race_params_datum(race_draft_assemble(&draft, 1, NULL)));
 }
 
-/* Append the parts of params to n drafts; returns the new number of drafts. */
+/* Append the parts of params to n drafts; return the new number of drafts. */
 static int
 append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 {
@@ -200,8 +203,8 @@ append_drafts(RaceDraft *drafts, int n, const RaceParams *params)
 }
 
 /*
- * race_params * race_params: the product of both kernels. If there are not enough
- * Sobol' dimensions for all parts, parts of the right side get another sequence.
+ * Return the product of both kernels: race_params * race_params.  If there are not enough Sobol'
+ * dimensions for all parts, parts of the right side get another sequence.
  */
 Datum
 race_params_multiply(PG_FUNCTION_ARGS)

@@ -38,7 +38,7 @@ race_params_copy(const RaceParams *params, MemoryContext context)
 	return memcpy(MemoryContextAlloc(context, size), params, size);
 }
 
-/* Are there the kind and the kernel of a part? */
+/* Return whether there are the kind and the kernel of a part. */
 static bool
 is_known(const RaceParams *part)
 {
@@ -47,7 +47,10 @@ is_known(const RaceParams *part)
 	return kind != NULL && kind->densities == (race_kernel_name(part->kernel) != NULL);
 }
 
-/* Do the tables have the kinds and kernels of all parts? In a damaged value they may not. */
+/*
+ * Return whether the tables have the kinds and kernels of all parts.  In a damaged value they may
+ * not.
+ */
 static bool
 are_known(const RaceParams *params)
 {
@@ -151,7 +154,7 @@ race_params_same_rows(const RaceParams *a, const RaceParams *b)
 			   race_params_size(a) - after) == 0;
 }
 
-/* How often the cells of `fine` are halved to be those of `coarse`; 0 if they never are */
+/* Return how often the cells of `fine` are halved to be those of `coarse`; 0 if they never are. */
 static int
 halvings_between(const RaceParams *fine, const RaceParams *coarse)
 {
@@ -164,7 +167,7 @@ halvings_between(const RaceParams *fine, const RaceParams *coarse)
 	return ratio == 1 ? halvings : 0;
 }
 
-/* A copy with cells after so many halvings, in one level */
+/* Return a copy with cells after so many halvings, in one level. */
 static RaceParams *
 coarsened(const RaceParams *params, int halvings)
 {
@@ -194,7 +197,7 @@ race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[
 	return same;
 }
 
-/* Are they the same in an array, which one of them or both may not have? */
+/* Return whether both have the same numbers in an array, which one of them or both may not have. */
 static bool
 same_array(const RaceParams *a, const RaceParams *b, RaceArray array)
 {

@@ -21,12 +21,12 @@ typedef struct RaceParamsDatum
 	RaceParams	params;
 } RaceParamsDatum;
 
-/* A datum with these parameters; and a copy of parameters in a memory context */
+/* Return a datum with these parameters; and a copy of parameters in a memory context. */
 extern RaceParamsDatum *race_params_datum(const RaceParams *params);
 extern RaceParams *race_params_copy(const RaceParams *params,
 									MemoryContext context);
 
-/* The parameters in a datum; valid as long as the datum, detoasted, is. */
+/* Return the parameters in a datum; valid as long as the datum, detoasted, is. */
 extern const RaceParams *race_params_arg(Datum datum);
 
 /* Raise 22023 unless the parameters are good enough to make a sketch. */
@@ -39,22 +39,22 @@ extern bool race_params_check(const RaceParams *params, Node *escontext);
 extern void race_params_check_kernel(const RaceParams *params);
 extern void race_params_check_exact(const RaceParams *params);
 
-/* Are these the same row functions and the same shape? */
+/* Return whether these are the same row functions and the same shape. */
 extern bool race_params_same(const RaceParams *a, const RaceParams *b);
 
 /*
- * Are they the same except for the number of rows? Each row is drawn by itself, so
+ * Return whether they are the same except for the number of rows.  Each row is drawn by itself, so
  * the rows of the one are the first rows of the other.
  */
 extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
 
 /*
- * How often the cells of each of two grids must be halved to be the same; false if they are
- * not grids, if there is no such number, or if they differ otherwise.
+ * Set how often the cells of each of two grids must be halved to be the same.  Return false if they
+ * are not grids, if there is no such number, or if they differ otherwise.
  */
 extern bool race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[2]);
 
-/* Do they have the same kernel and measure distances alike, whatever their rows? */
+/* Return whether they have the same kernel and measure distances alike, whatever their rows. */
 extern bool race_params_same_kernel(const RaceParams *a, const RaceParams *b);
 
 /* Raise 22023, naming both, unless they are the same. */

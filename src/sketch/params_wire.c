@@ -36,7 +36,7 @@
 StaticAssertDecl(sizeof(RaceParams) == RACE_PART_WIRE_SIZE,
 				 "a part takes as many bytes in memory as on the wire, without padding");
 
-/* The 64 bytes of a part, without its arrays */
+/* Write the 64 bytes of a part, without its arrays. */
 static void
 encode_part(const RaceParams *part, unsigned char *bytes)
 {
@@ -56,8 +56,7 @@ encode_part(const RaceParams *part, unsigned char *bytes)
 }
 
 /*
- * Read a part from its 64 bytes. False unless writing the part would give the same
- * bytes.
+ * Read a part from its 64 bytes.  Return false unless writing the part would give the same bytes.
  */
 static bool
 decode_part(const unsigned char *bytes, RaceParams *part)
@@ -104,8 +103,8 @@ race_params_wire_size(const unsigned char *bytes)
 }
 
 /*
- * Read parts and their arrays from `left` bytes. False if they do not have exactly
- * that size.
+ * Read parts and their arrays from `left` bytes.  Return false if they do not have exactly that
+ * size.
  */
 static bool
 take_parts(const unsigned char *bytes, Size left, RaceParams *params)

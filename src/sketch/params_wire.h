@@ -20,14 +20,14 @@
 extern void race_params_write(StringInfo out, const RaceParams *params);
 
 /*
- * How many bytes the parameters take that begin here. At least one part without its
- * arrays must be there.
+ * Return how many bytes the parameters take that begin here.  At least one part without its arrays
+ * must be there.
  */
 extern Size race_params_wire_size(const unsigned char *bytes);
 
 /*
- * Read parameters.  Raises 22P03 for what is no value at all and 22023 for parameters
- * out of their limits; returns NULL after a soft error.
+ * Read parameters.  Raise 22P03 for what is no value at all and 22023 for parameters out of their
+ * limits; return NULL after a soft error.
  */
 extern RaceParamsDatum *race_params_read(const char *bytes, Size size,
 										 Node *escontext);

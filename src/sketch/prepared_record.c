@@ -74,7 +74,7 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 	return PointerGetDatum(pq_endtypsend(&out));
 }
 
-/* What is wrong with the bytes of a race_record, whatever the parameters; or NULL */
+/* Return what is wrong with the bytes of a race_record, whatever the parameters; or NULL. */
 static const char *
 prepared_problem(const unsigned char *next, Size size)
 {

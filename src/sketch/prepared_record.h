@@ -18,12 +18,12 @@
  * they hand over only arguments whose types are declared exactly, and nothing about others.
  */
 
-/* The next record in `records`, which was read for these parameters, as a race_record */
+/* Return the next record in `records`, which was read for these parameters, as a race_record. */
 extern Datum race_prepared_datum(const RaceRecords *records, const RaceParams *params);
 
 /*
- * Write a race_record to the place of the next record in `records`, without completing it.
- * Raises 22023 for one that was made for other parameters, as far as records differ by them.
+ * Write a race_record to the place of the next record in `records`, without completing it.  Raise
+ * 22023 for one that was made for other parameters, as far as records differ by them.
  */
 extern void race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records);
 

@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-/* What plain C calls where it takes long: race_interrupt_hook (interrupt.h) */
+/* Check for interrupts where plain C takes long: race_interrupt_hook (interrupt.h). */
 extern void race_check_for_interrupts(void);
 
 /* The setting racepriv.progress */

@@ -11,7 +11,7 @@
 
 /*
  * Return the source: bytes from pg_strong_random, buffered in this process.  Nothing in SQL can
- * seed it.  Raises an error when the operating system has none.
+ * seed it.  Raise an error when the operating system has none.
  */
 extern RaceRandom *race_strong_random(void);
 

@@ -96,7 +96,7 @@ value_type(const RaceRecordReader *reader, int i)
 		TupleDescAttr(reader->row, reader->columns[i])->atttypid;
 }
 
-/* How to read part i of a record; made for the first value of its type */
+/* Return how to read part i of a record; made for the first value of its type. */
 static RaceArrayReader *
 value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 {
@@ -108,8 +108,8 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 }
 
 /*
- * A wrong number of values is an error in types, so it is reported for all values,
- * NULL included.
+ * Raise 42804 for a wrong number of values.  It is an error in types, so it is reported for all
+ * values, NULL included.
  */
 static void
 refuse_number(int expected, int found)
@@ -180,7 +180,7 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 		value_reader(reader, i++, part);
 }
 
-/* If the parameters do not state dims, the first record decides. */
+/* Read value i of a record.  If the parameters do not state dims, the first record decides. */
 static bool
 read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
 		   int i, Datum value, RaceRecords *records, bool soft)

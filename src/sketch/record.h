@@ -25,11 +25,11 @@ typedef struct RaceRecordReader
 	Oid			type;
 	bool		is_row;			/* is the type a row type? */
 	bool		is_query;		/* may parts of a product be left out, as NULLs? */
-	TupleDesc	row;			/* of a row, as last seen, */
+	TupleDesc	row;			/* columns of a row, as last seen */
 	/* identifier of the row type: it changes when the type is altered */
 	uint64		row_identifier;
-	int			n_columns;		/* its number of columns, and where the first ones are */
-	int			columns[RACE_MAX_PARTS];
+	int			n_columns;		/* number of columns of a row */
+	int			columns[RACE_MAX_PARTS];	/* where the first columns are */
 	RaceArrayReader values[RACE_MAX_PARTS]; /* how to read the value of a part */
 } RaceRecordReader;
 
@@ -41,11 +41,11 @@ extern void race_record_prepare(RaceRecordReader *reader, Oid type,
 extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
 
 /*
- * Write a record to the place of the next one in `records`, without completing it.
- * Raises 42804 for types, or a number of values, that cannot be a record. Raises
- * 22023 for a wrong dimension, a NULL that is not declared (RaceNulls), a NaN or an
- * infinity; with `soft` returns false instead.  In a query, a NULL for a part of a product
- * sets its bit in records->any.  Errors name what was expected and found, but never a value.
+ * Write a record to the place of the next one in `records`, without completing it.  Raise 42804 for
+ * types, or a number of values, that cannot be a record.  Raise 22023 for a wrong dimension, a NULL
+ * that is not declared (RaceNulls), a NaN or an infinity; with `soft` return false instead.  In a
+ * query, a NULL for a part of a product sets its bit in records->any.  Errors name what was
+ * expected and found, but never a value.
  */
 extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
 							 Datum record, RaceRecords *records, bool soft);

@@ -15,11 +15,11 @@
 typedef struct RaceRecordsPart
 {
 	RaceRecordKind kind;
-	double	   *numbers;		/* vectors, */
-	uint64	   *elements;		/* or rows of categories, or sets; of sets, */
-	size_t	   *starts;			/* where the elements of each begin */
+	double	   *numbers;		/* numbers of vectors */
+	uint64	   *elements;		/* elements of rows of categories, or of sets */
+	size_t	   *starts;			/* where the elements of each set begin */
 	Size		capacity;		/* elements of sets that there is space for */
-	uint32		width;			/* of vectors and rows; 0 = not known yet */
+	uint32		width;			/* width of vectors and rows; 0 = not known yet */
 } RaceRecordsPart;
 
 typedef struct RaceRecords
@@ -28,8 +28,8 @@ typedef struct RaceRecords
 	uint32		n;				/* records that are complete */
 	uint32		capacity;
 	bool		has_sets;
-	bool		are_queries;	/* else records of a sketch; see RaceNulls */
-	uint32		any;			/* of a query alone: bit i says that part i is left out */
+	bool		are_queries;	/* are they queries, or else records of a sketch (RaceNulls)? */
+	uint32		any;			/* parts that a query leaves out: a bit for each */
 	int			n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;
@@ -42,9 +42,9 @@ extern RaceRecords *race_records_create(const RaceParams *params,
 extern void race_records_reserve(RaceRecords *records, uint32 capacity);
 
 /*
- * Where to write a part of the next record, for which race_records_reserve() has
- * made space. A part is a vector, or elements; for a set, say how many. Add 1 to n
- * when all parts are written.
+ * Return where to write a part of the next record, for which race_records_reserve() has made
+ * space.  A part is a vector, or elements; for a set, say how many.  Add 1 to n when all parts are
+ * written.
  */
 extern double *race_records_vector(RaceRecords *records, int part);
 extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
@@ -52,12 +52,12 @@ extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
 /* Write a record that lies in columns to the place of the next one. */
 extern void race_records_copy(RaceRecords *records, const RaceColumn *columns);
 
-/* The records from number `from` on, for hashing */
+/* Set *columns to the records from number `from` on, for hashing. */
 extern void race_records_columns(const RaceRecords *records, uint32 from,
 								 RaceColumn *columns);
 
 /*
- * Are the next records of both, after the complete ones, the same? Both have the
+ * Return whether the next records of both, after the complete ones, are the same.  Both have the
  * same parameters.
  */
 extern bool race_records_same(const RaceRecords *a, const RaceRecords *b);
@@ -66,8 +66,8 @@ extern bool race_records_same(const RaceRecords *a, const RaceRecords *b);
 extern void race_records_clear(RaceRecords *records);
 
 /*
- * The bytes of a record, without the elements of sets; and the bytes of the sets of n
- * records, from number `from` on
+ * Return the bytes of a record, without the elements of sets; and the bytes of the sets of n
+ * records, from number `from` on.
  */
 extern Size race_record_size(const RaceParams *params);
 extern Size race_records_sets_size(const RaceRecords *records, uint32 from,

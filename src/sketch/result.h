@@ -27,7 +27,7 @@ typedef struct RaceResultRow
 	bool		nulls[RACE_MAX_COLUMNS];
 } RaceResultRow;
 
-/* A row of the type that the function is declared to return, without columns yet */
+/* Start a row of the type that the function is declared to return, without columns yet. */
 extern void race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo);
 
 /* Add a column: a value if `is` is true, else NULL; and values of some types. */
@@ -37,12 +37,13 @@ extern void race_row_add_text(RaceResultRow *row, const char *text);
 extern void race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n);
 extern void race_row_add_null(RaceResultRow *row);
 
-/* The finished row; what is added next begins another one. */
+/* Return the finished row; what is added next begins another one. */
 extern Datum race_row_datum(RaceResultRow *row);
 
 /*
- * A set-returning function.  `start` is called once, in the context that lives for all calls;
- * it sets max_calls and user_fctx, which stay 0 for no results.  `next` gives result i.
+ * Return the results of a set-returning function.  `start` is called once, in the context that
+ * lives for all calls; it sets max_calls and user_fctx, which stay 0 for no results.  `next` gives
+ * result i.
  */
 extern Datum race_results(FunctionCallInfo fcinfo,
 						  void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),

@@ -28,8 +28,8 @@ struct RaceRowsEntry
 static RaceCache rows_cache = RACE_CACHE_INIT(rows_cache);
 
 /*
- * Row functions that are larger than the cache go when a statement ends, and the next one
- * makes them anew.  That takes long, so say how to avoid it: once, the second time.
+ * Warn of row functions that are larger than the cache.  They go when a statement ends, and the
+ * next one makes them anew.  That takes long, so say how to avoid it: once, the second time.
  */
 static void
 warn_of_large_rows(Size size)

@@ -13,9 +13,8 @@
 typedef struct RaceRowsEntry RaceRowsEntry;
 
 /*
- * The row functions of these parameters. There may be more rows than asked for.
- * They stay valid until release. The cache keeps some of them longer, for the next
- * statement.
+ * Return the row functions of these parameters.  There may be more rows than asked for.  They stay
+ * valid until release.  The cache keeps some of them longer, for the next statement.
  */
 extern RaceRowsEntry *race_rows_acquire(const RaceParams *params);
 extern const RaceRows *race_rows_of(const RaceRowsEntry *entry);

@@ -79,8 +79,8 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 }
 
 /*
- * From PostgreSQL 17 on, a sort calls this in a memory context where nothing can be freed.
- * So all work is done in that of the sketch.
+ * Return the size of the flat form.  From PostgreSQL 17 on, a sort calls this in a memory context
+ * where nothing can be freed.  So all work is done in that of the sketch.
  */
 static Size
 sketch_flat_size(ExpandedObjectHeader *eohptr)
@@ -100,7 +100,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 	return RaceFlatSize(&sketch->header, sketch->params, sketch->flat_width, 0);
 }
 
-/* Nothing is allocated here. */
+/* Write the flat form.  Nothing is allocated here. */
 static void
 sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
@@ -112,7 +112,10 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 	flat_write(result, allocated_size, &view, sketch->flat_width, NULL, 0);
 }
 
-/* A value was validated when it came in, but its page may have been damaged since. */
+/*
+ * Check the format of a value.  It was validated when it came in, but its page may have been
+ * damaged since.
+ */
 static void
 check_format(const RaceSketchDatum *flat, Size size)
 {
@@ -194,7 +197,7 @@ race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 	race_sketch_view(race_call_site_fetch(site, value, sizeof(RaceSketchDatum) - VARHDRSZ), view);
 }
 
-/* The first `size` bytes of a stored sketch, or fewer if it is damaged */
+/* Return the first `size` bytes of a stored sketch, or fewer if it is damaged. */
 static RaceSketchDatum *
 slice(Datum value, Size size)
 {
@@ -250,7 +253,7 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 	*size = RaceFlatSize(view.header, view.params, view.width, view.model_size);
 }
 
-/* A sketch without noise or records, whose counters are yet to be filled in */
+/* Return a sketch without noise or records, whose counters are yet to be filled in. */
 static RaceSketch *
 allocate_sketch(const RaceParams *params, uint32 rows, int width,
 				MemoryContext context)
@@ -411,7 +414,7 @@ max_batch_capacity(const RaceSketch *sketch)
 	return Max(Min(capacity, is_wide(sketch) ? MAX_WIDE_RECORDS : MAX_RECORDS), 1);
 }
 
-/* Are the sets of n records so large that a user should be able to interrupt? */
+/* Return whether the sets of n records are so large that a user should be able to interrupt. */
 static bool
 has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 {
@@ -485,7 +488,7 @@ make_headroom(RaceSketch *sketch, int64 n)
 	}
 }
 
-/* The counters of a sketch from a row on */
+/* Return the counters of a sketch from a row on. */
 static RaceCounterArray
 counters_of(const RaceSketch *sketch, Size row)
 {
@@ -624,7 +627,7 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 	}
 }
 
-/* Count the records of the batch, as many at a time as can be; 22003 if they are too many. */
+/* Count the records of the batch, as many at a time as can be; raise 22003 if they are too many. */
 static void
 flush_batch(RaceSketch *sketch)
 {

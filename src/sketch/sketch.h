@@ -44,13 +44,13 @@ typedef struct RaceSketch
 	uint32		magic;
 	int			width;			/* bytes a counter */
 	RaceHeader	header;			/* its count includes the batch */
-	RaceParams *params;			/* in hdr.eoh_context, as is what follows */
+	RaceParams *params;			/* parameters; in hdr.eoh_context, as is what follows */
 	uint64	   *shares;			/* ids of noise shares, or NULL */
-	void	   *counters;		/* [rows][range] */
-	RaceRecords *batch;			/* or NULL */
-	RaceSplit  *split;			/* or NULL */
+	void	   *counters;		/* counters, [rows][range] */
+	RaceRecords *batch;			/* records that are not counted yet, or NULL */
+	RaceSplit  *split;			/* how the lower half divides records, or NULL */
 	int64		headroom;		/* every counter can change by this much within its width, or more */
-	int64		counted;		/* records that were counted since that was computed */
+	int64		counted;		/* records that were counted since headroom was computed */
 	uint64		generation;		/* number of its content; 0: changed since the last view */
 	int			flat_width;		/* the narrowest width of its counters; 0: changed since it was computed */
 } RaceSketch;
@@ -58,8 +58,9 @@ typedef struct RaceSketch
 #define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
 
 /*
- * View a value: of any kind; one that answers about densities (rows, grids); or one of a kernel (moments,
- * tables).  Error 22023 with a hint for other kinds.  Nothing is copied except by detoasting.
+ * View a value: of any kind; one that answers about densities (rows, grids); or one of a kernel
+ * (moments, tables).  Raise 22023 with a hint for other kinds.  Nothing is copied except by
+ * detoasting.
  */
 extern void race_sketch_view_any(Datum value, RaceView *view);
 extern void race_sketch_view(Datum value, RaceView *view);
@@ -73,7 +74,7 @@ extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 extern void race_sketch_view_header_any(Datum value, RaceView *view);
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
-/* Is this the type race_sketch? */
+/* Return whether this is the type race_sketch. */
 extern bool race_is_sketch_type(Oid type);
 
 /* Get the bytes that a counter takes where the sketch is stored, and those of the whole. */
@@ -91,7 +92,7 @@ extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context)
 /* Set the ids of its shares, as many as its header says. */
 extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);
 
-/* Call this after the counters or the header have changed. */
+/* Note that the counters or the header have changed. */
 extern void race_sketch_touch(RaceSketch *sketch);
 
 /* Widen the counters to at least this width. */
@@ -99,9 +100,9 @@ extern void race_sketch_widen(RaceSketch *sketch, int width);
 
 /*
  * Add a record in two steps: race_sketch_next() gives space for it, and race_sketch_add() takes the
- * record that was written there.  Between both calls the record is read, and nothing else happens; an
- * error there leaves the sketch as it was.  The record counts `weight` times: 1 adds it, -1 removes it.
- * Error 22003 beyond RACE_MAX_COUNT records.
+ * record that was written there.  Between both calls the record is read, and nothing else happens;
+ * an error there leaves the sketch as it was.  The record counts `weight` times: 1 adds it, -1
+ * removes it.  Raise 22003 beyond RACE_MAX_COUNT records.
  */
 extern RaceRecords *race_sketch_next(RaceSketch *sketch);
 extern void race_sketch_add(RaceSketch *sketch, int64 weight);
@@ -129,7 +130,7 @@ extern void race_mark_pair(RaceSketch *const *halves);
 extern void race_check_value_bounds(double lower, double upper);
 
 /*
- * Return a + b within +-RACE_MAX_COUNT.  Beyond, an exact sketch is an error, 22003; a private one is
+ * Return a + b within +-RACE_MAX_COUNT.  Beyond, raise 22003 for an exact sketch; a private one is
  * clamped, because an error would tell of its counters.
  */
 extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
@@ -149,7 +150,7 @@ extern void race_check_askable(const RaceNoise *noise);
  */
 extern void race_check_belong(const RaceHeader *a, const RaceHeader *b);
 
-/* The functions of + and of race_merge_disjoint: a sum of two sketches */
+/* Return the sum of two sketches: the functions of + and of race_merge_disjoint. */
 extern Datum race_plus(PG_FUNCTION_ARGS);
 extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
 
@@ -160,11 +161,11 @@ extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
  */
 extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view);
 
-/* The memory context for a new sketch: the pool of an aggregate, or one of its own */
+/* Return the memory context for a new sketch: the pool of an aggregate, or one of its own. */
 extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
 
 /*
- * Make an exact sketch without records, in race_result_context().  Raises 22023 for parameters that
+ * Make an exact sketch without records, in race_result_context().  Raise 22023 for parameters that
  * nothing can be built with.
  */
 extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *params);
@@ -202,15 +203,15 @@ typedef struct RaceDerived
 
 typedef struct RaceDerivedKind
 {
-	const char *name;			/* of memory contexts */
+	const char *name;			/* name of memory contexts */
 
 	/*
 	 * Compute an object in a memory context of its own, which is not the current one, and begin
-	 * with race_derived_init().  Returns it, and its size in bytes.
+	 * with race_derived_init().  Return it, and set its size in bytes.
 	 */
 	void	   *(*create) (const RaceView *view, void *question, MemoryContext context, Size *size);
 
-	/* Is an object of this sketch right for a question?  NULL: always */
+	/* Return whether an object of this sketch is right for a question.  NULL: always */
 	bool		(*fits) (const void *object, const void *question);
 } RaceDerivedKind;
 

@@ -59,7 +59,7 @@ race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 	return race_sketch_create(params, params->rows, 1, race_result_context(fcinfo));
 }
 
-/* race_sketch(race_params): a sketch without records */
+/* Return a sketch without records: race_sketch(race_params). */
 Datum
 race_sketch(PG_FUNCTION_ARGS)
 {
@@ -103,7 +103,7 @@ race_remove(PG_FUNCTION_ARGS)
 	return update(fcinfo, 1, -1);
 }
 
-/* The parameters of a call of this aggregate. Nothing else may call it. */
+/* Return the parameters of a call of this aggregate.  Nothing else may call it. */
 static const RaceParams *
 build_params(FunctionCallInfo fcinfo, const char *aggregate)
 {
@@ -142,8 +142,9 @@ race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches,
 }
 
 /*
- * Transition of race_build(params, x), and of _race_build_weighted(params, x, weight, weight_max, weight_bits).  A NULL record
- * adds nothing, but leaves an empty sketch: an empty release must still be noise, and a moving transition may not return NULL.
+ * Add a record: transition of race_build(params, x), and of _race_build_weighted(params, x, weight,
+ * weight_max, weight_bits).  A NULL record adds nothing, but leaves an empty sketch: an empty
+ * release must still be noise, and a moving transition may not return NULL.
  */
 static Datum
 build_step(FunctionCallInfo fcinfo, bool prepared)
@@ -183,7 +184,7 @@ race_build_record_step(PG_FUNCTION_ARGS)
 	return build_step(fcinfo, true);
 }
 
-/* Inverse transition of race_build in a moving window */
+/* Remove a record: inverse transition of race_build in a moving window. */
 Datum
 race_build_undo(PG_FUNCTION_ARGS)
 {
@@ -196,8 +197,8 @@ race_build_undo(PG_FUNCTION_ARGS)
 }
 
 /*
- * race_is_record(params, x): could x be added to a sketch? For NULL the answer is no.
- * A type that has no records is an error, for NULL too.
+ * Return whether x could be added to a sketch: race_is_record(params, x).  For NULL the answer is
+ * no.  A type that has no records is an error, for NULL too.
  */
 Datum
 race_is_record(PG_FUNCTION_ARGS)
@@ -221,7 +222,7 @@ race_is_record(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(race_record_read(&site->reader, params, x, site->next, true));
 }
 
-/* race_record(params, x): x as it is hashed */
+/* Return x as it is hashed: race_record(params, x). */
 Datum
 race_record(PG_FUNCTION_ARGS)
 {
@@ -236,8 +237,8 @@ race_record(PG_FUNCTION_ARGS)
 }
 
 /*
- * From 18 on, plpgsql asks whether s := race_add(s, x) may change s where it
- * is.  It may: an error leaves s as it was (race_sketch_next).
+ * Allow plpgsql, which asks from 18 on, to change s where it is in s := race_add(s, x): an error
+ * leaves s as it was (race_sketch_next).
  */
 Datum
 race_update_support(PG_FUNCTION_ARGS)
@@ -480,21 +481,21 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	return RaceSketchGetDatum(sketch);
 }
 
-/* +, and the transition and combine function of race_merge and race_build */
+/* Add two sketches: +, and the transition and combine function of race_merge and race_build. */
 Datum
 race_plus(PG_FUNCTION_ARGS)
 {
 	return plus(fcinfo, false);
 }
 
-/* The same for race_merge_disjoint */
+/* Do the same for race_merge_disjoint. */
 Datum
 race_plus_disjoint(PG_FUNCTION_ARGS)
 {
 	return plus(fcinfo, true);
 }
 
-/* -, and the inverse transition of race_merge */
+/* Subtract a sketch: -, and the inverse transition of race_merge. */
 Datum
 race_minus(PG_FUNCTION_ARGS)
 {

@@ -65,7 +65,7 @@ StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
 #define SKETCH_WIRE_SIZE(params_size, n) \
 	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
-/* Copy counters from native to little-endian order, or back */
+/* Copy counters from native to little-endian order, or back. */
 static void
 copy_counters(char *to, const char *from, Size n, int width)
 {
@@ -327,8 +327,8 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
 #define FIRST_DIGIT		'A'
 
 /*
- * Convert n digits of base64 to bytes.  False if there is another character, or if they
- * are not what these bytes are written as: PostgreSQL ignores bits of the last digit.
+ * Convert n digits of base64 to bytes.  Return false if there is another character, or if they are
+ * not what these bytes are written as: PostgreSQL ignores bits of the last digit.
  */
 static bool
 decode_base64(const char *text, Size n, char *bytes, Size *size)
@@ -439,7 +439,7 @@ race_sketch_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
-/* race_params(race_sketch) */
+/* Return the parameters of a sketch: race_params(race_sketch). */
 Datum
 race_sketch_params(PG_FUNCTION_ARGS)
 {
@@ -453,7 +453,7 @@ race_sketch_params(PG_FUNCTION_ARGS)
  * The fitted model in a sketch: where its parts are, and its validator.
  */
 
-/* Words of a part, for so many points.  Sets have starts, and elements besides. */
+/* Return the words of a part, for so many points.  Sets have starts, and elements besides. */
 static uint64
 part_words(const RaceParams *part, uint64 points)
 {
@@ -532,7 +532,7 @@ race_model_text(const RaceModel *model, const RaceParams *params, uint64 i, Size
 
 /* --------------------------------------------------------------- validator */
 
-/* Do n + 1 numbers ascend from 0 to at most `limit`? */
+/* Return whether n + 1 numbers ascend from 0 to at most `limit`. */
 static bool
 ascend(const uint64 *starts, uint64 n, uint64 limit)
 {
@@ -553,7 +553,10 @@ are_between(const double *x, uint64 n, double least, double most)
 	return true;
 }
 
-/* The kernel counts the elements that sets share by walking along both. */
+/*
+ * Return whether the elements of each set ascend: the kernel counts those that sets share by
+ * walking along both.
+ */
 static bool
 sets_are_sorted(const RaceColumn *column, uint64 n)
 {
@@ -564,7 +567,7 @@ sets_are_sorted(const RaceColumn *column, uint64 n)
 	return true;
 }
 
-/* The number of elements of all sets; sets *bad if starts lead outside of the model. */
+/* Return the number of elements of all sets; set *bad if starts lead outside of the model. */
 static uint64
 count_elements(const RaceModel *model, Size size, const RaceParams *params, bool *bad)
 {
@@ -617,7 +620,7 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	return NULL;
 }
 
-/* The same of contingency tables: a number for each cell */
+/* Return the same for contingency tables: a number for each cell. */
 static const char *
 log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
 {

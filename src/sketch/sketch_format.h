@@ -40,14 +40,14 @@ typedef enum RaceFold
 
 typedef struct RaceModel
 {
-	uint64		points;			/* how many, 1 to RACE_MAX_POINTS */
+	uint64		points;			/* number of points, 1 to RACE_MAX_POINTS */
 	uint64		text_size;		/* bytes of all texts, or 0 */
 	/*
-	 * What share of an answer the model misses, root mean square; RACE_UNTESTED if nobody
-	 * can tell, and then the model is not asked.  And the variance that noise and sampling
-	 * give a mean residual, in records squared.
+	 * Share of an answer that the model misses, root mean square; RACE_UNTESTED if nobody
+	 * can tell, and then the model is not asked
 	 */
 	double		misfit;
+	/* variance that noise and sampling give a mean residual, in records squared */
 	double		residual_variance;
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } RaceModel;
@@ -59,14 +59,14 @@ typedef struct RaceModel
 #define RACE_UNTESTED			1e6
 #define RACE_MAX_THETA			1e6		/* of the model of contingency tables, which has the logarithms of shares */
 
-/* The size of a model of n points, whose sets have `elements` elements all together */
+/* Return the size of a model of n points, whose sets have `elements` elements all together. */
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
 							  uint64 text_size);
 
 /*
- * Where things are: the weights of a fold [points]; the columns of all parts, after which it returns the
- * offsets of texts, one more than points; and the text of a point.  The weight of a point is the mean
- * of both folds.
+ * Return where things are: the weights of a fold [points]; the columns of all parts, after which it
+ * returns the offsets of texts, one more than points; and the text of a point.  The weight of a
+ * point is the mean of both folds.
  */
 extern double *race_model_weights(const RaceModel *model, RaceFold half);
 extern double race_model_weight(const RaceModel *model, uint64 i);
@@ -75,10 +75,10 @@ extern const uint64 *race_model_columns(const RaceModel *model, const RaceParams
 extern const char *race_model_text(const RaceModel *model, const RaceParams *params,
 								   uint64 i, Size *length);
 
-/* Where to write: of each part its numbers or elements, and of sets the starts before */
+/* Return where to write: of each part its numbers or elements, and of sets the starts before. */
 extern uint64 *race_model_words(const RaceModel *model);
 
-/* What is wrong with `size` bytes from outside, or NULL.  Nothing else reads before. */
+/* Return what is wrong with `size` bytes from outside, or NULL.  Nothing else reads before. */
 extern const char *race_model_problem(const RaceModel *model, Size size,
 									  const RaceParams *params);
 
@@ -94,7 +94,7 @@ extern const char *race_model_problem(const RaceModel *model, Size size,
 typedef struct RaceHeader
 {
 	RaceNoise	noise;
-	int64		count;			/* records; noisy in a private sketch */
+	int64		count;			/* number of records; noisy in a private sketch */
 } RaceHeader;
 
 typedef struct RaceSketchDatum
@@ -109,10 +109,10 @@ typedef struct RaceSketchDatum
 	 * value is the one that they have in memory (stored_cache.h, sketch.h).
 	 */
 	uint32		content_hash;
-	uint32		model_size;		/* bytes; 0 = not fitted */
+	uint32		model_size;		/* bytes of the model; 0 = not fitted */
 	uint32		reserved32[2];	/* 0 */
 	/*
-	 * with their arrays and further parts; then the ids of shares, the counters,
+	 * Parameters with their arrays and further parts; then the ids of shares, the counters,
 	 * [rows][range], and the model, aligned to its words
 	 */
 	RaceParams	params;
@@ -151,7 +151,7 @@ typedef struct RaceView
 	const uint64 *shares;		/* ids of noise shares */
 	const void *counters;
 	int			width;
-	const RaceModel *model;		/* or NULL */
+	const RaceModel *model;		/* model, or NULL */
 	Size		model_size;
 	/*
 	 * With the header and the parameters it tells contents apart: the hash of a stored
@@ -163,10 +163,10 @@ typedef struct RaceView
 /* Set the hash of the content, after all other fields. */
 extern void race_flat_seal(RaceSketchDatum *flat);
 
-/* The narrowest width that holds the counters of a view */
+/* Return the narrowest width that holds the counters of a view. */
 extern int	race_view_width(const RaceView *view);
 
-/* A stored sketch with a model, which may have no bytes, palloc'd */
+/* Return a stored sketch with a model, which may have no bytes, palloc'd. */
 extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
 										 Size model_size);
 

@@ -27,7 +27,10 @@ typedef struct RaceSnapshotKey
 	int32		running_subtransactions;
 } RaceSnapshotKey;
 
-/* The key of the active snapshot; false, and a key that no snapshot has, if there is no such snapshot */
+/*
+ * Set the key of the active snapshot; return false, and set a key that no snapshot has, if there is
+ * no such snapshot.
+ */
 extern bool race_snapshot_key_get(RaceSnapshotKey *key);
 
 extern bool race_snapshot_key_same(const RaceSnapshotKey *a,

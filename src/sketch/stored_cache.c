@@ -27,14 +27,14 @@ struct RaceStoredEntry
 {
 	RaceCacheEntry base;		/* must be first */
 	struct varatt_external pointer;
-	RaceSnapshotKey key;		/* of the last snapshot in which the value was checked */
+	RaceSnapshotKey key;		/* key of the last snapshot in which the value was checked */
 	struct varlena *value;
 };
 
 static RaceCache stored_cache = RACE_CACHE_INIT(stored_cache);
 
 /*
- * Is the value valid in the present snapshot? Check it, if it was not checked in
+ * Return whether the value is valid in the present snapshot.  Check it, if it was not checked in
  * this one.
  */
 static bool

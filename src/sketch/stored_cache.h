@@ -10,8 +10,8 @@
 typedef struct RaceStoredEntry RaceStoredEntry;
 
 /*
- * The entry of a value that is stored out of line, with one user more.  The first `identity` bytes after the length word
- * identify its content, as they contain a hash of it.
+ * Return the entry of a value that is stored out of line, with one user more.  The first `identity`
+ * bytes after the length word identify its content, as they contain a hash of it.
  */
 extern RaceStoredEntry *race_stored_acquire(Datum value, Size identity);
 extern Datum race_stored_value(const RaceStoredEntry *entry);

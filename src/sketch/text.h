@@ -22,7 +22,7 @@
 extern bool race_check_text(const char *text, Size most, const char *what,
 							Node *escontext);
 
-/* A text for a message: its beginning, and dots, if it is longer than 64 bytes */
+/* Return a text for a message: its beginning, and dots, if it is longer than 64 bytes. */
 extern const char *race_cut(const char *text);
 
 #endif

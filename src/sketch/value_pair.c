@@ -98,8 +98,9 @@ read_state(FunctionCallInfo fcinfo)
 }
 
 /*
- * Transition of race_build_value(params, x, value, value_lower, value_upper), and of _race_build_value_weighted, which also has
- * (weight, weight_max, weight_bits).  A NULL record, and one whose value is NULL or NaN, adds nothing.
+ * Add a record: transition of race_build_value(params, x, value, value_lower, value_upper), and of
+ * _race_build_value_weighted, which also has (weight, weight_max, weight_bits).  A NULL record, and
+ * one whose value is NULL or NaN, adds nothing.
  */
 Datum
 race_build_value_step(PG_FUNCTION_ARGS)
@@ -204,7 +205,7 @@ race_build_value_deserialize(PG_FUNCTION_ARGS)
 }
 
 /*
- * Both sketches, as a row.  In a window this is called again after more records, and the new
+ * Return both sketches, as a row.  In a window this is called again after more records, and the new
  * pair gets an id of its own.
  */
 Datum

@@ -196,7 +196,7 @@ test_l2_fields(void)
 	WITH(L2, kernel, 200, "kernel number 200");
 	WITH(L2, sequence, 0, "sequence number 0");
 	WITH(L2, sequence, RACE_SEQUENCE_GRID, "sequence \"grid\" is for kernels");
-	WITH(L2, kind, RACE_KIND_GRID, "needs lower and upper bounds");
+	WITH(L2, kind, RACE_KIND_GRID, "a grid has the sequence");
 	WITH(L2, kind, RACE_KIND_TABLES, "kernel number 1");
 	WITH(L2, kind, RACE_KIND_MOMENTS, "kernel number 1");
 	WITH(L2, kind, RACE_KIND_MOMENTS + 1, "kind number 4");
