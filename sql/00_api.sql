@@ -8,7 +8,11 @@ FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'p
 WHERE e.extname IN ('racepriv', 'racepriv_release') AND d.deptype = 'e'
 GROUP BY e.extname ORDER BY e.extname;
 
-SELECT p.oid::regprocedure AS signature,
+-- unaligned, and folded after commas
+CREATE FUNCTION pg_temp.folded(text) RETURNS text LANGUAGE sql AS
+	$$ SELECT regexp_replace($1, '(.{50,}?,)( |(?! ))', E'\\1\n\t', 'g') $$;
+\pset format unaligned
+SELECT pg_temp.folded(p.oid::regprocedure::text) AS signature,
        p.prorettype::regtype AS result,
        p.prokind AS kind, p.provolatile AS volatile, p.proparallel AS parallel,
        p.proisstrict AS strict
@@ -19,7 +23,7 @@ WHERE e.extname IN ('racepriv', 'racepriv_release') AND p.proname NOT LIKE '\_ra
 ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 
 -- names and defaults of what people call
-SELECT p.proname, regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 'g') AS arguments
+SELECT p.proname, pg_temp.folded(regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 'g')) AS arguments
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
@@ -27,14 +31,14 @@ WHERE e.extname IN ('racepriv', 'racepriv_release') AND p.proargnames IS NOT NUL
 ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
 
 -- columns of what they return and see
-SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum) AS columns
-FROM pg_class c
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-WHERE c.relname LIKE 'race\_%' AND c.relkind IN ('c', 'r', 'v')
-GROUP BY c.relname, c.relnamespace ORDER BY c.relname COLLATE "C";
+SELECT c.relname,
+	pg_temp.folded(string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum)) AS columns
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relname LIKE 'race\_%' AND c.relkind IN ('c', 'r', 'v') GROUP BY c.relname, c.relnamespace
+ORDER BY c.relname COLLATE "C";
 
 -- and what only the extension itself calls
-SELECT p.oid::regprocedure AS internal, p.prorettype::regtype AS result
+SELECT pg_temp.folded(p.oid::regprocedure::text) AS internal, p.prorettype::regtype AS result
 FROM pg_proc p
 JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
@@ -52,9 +56,10 @@ WHERE e.extname IN ('racepriv', 'racepriv_release') AND d.deptype = 'e'
 ORDER BY 1;
 
 -- what only those may call who answer for releases
-SELECT p.oid::regprocedure FROM pg_proc p
+SELECT pg_temp.folded(p.oid::regprocedure::text) AS oid FROM pg_proc p
 WHERE p.proname ~ '^_?race_' AND NOT has_function_privilege('public', p.oid, 'EXECUTE')
 ORDER BY p.oid::regprocedure::text COLLATE "C";
+\pset format aligned
 
 -- whatever is called with NULLs alone answers or raises an error
 DO $$
@@ -66,10 +71,12 @@ BEGIN
 		FROM pg_proc p
 		JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
 		JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-		WHERE e.extname IN ('racepriv', 'racepriv_release') AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
+		WHERE e.extname IN ('racepriv', 'racepriv_release')
+			AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
 		ORDER BY p.oid
 	LOOP
-		SELECT string_agg('NULL::' || CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END, ', ' ORDER BY i)
+		SELECT string_agg('NULL::' || CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END,
+			', ' ORDER BY i)
 		INTO arguments FROM unnest(f.types::oid[]::regtype[]) WITH ORDINALITY v(t, i);
 		BEGIN
 			EXECUTE format('SELECT %s(%s)', f.name, arguments);
@@ -96,21 +103,28 @@ WITH functions AS (
 	FROM pg_aggregate a
 	JOIN pg_depend d ON d.objid = a.aggfnoid AND d.classid = 'pg_proc'::regclass
 	JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass,
-	LATERAL (VALUES ('transition', aggtransfn), ('transition', aggmtransfn), ('transition', aggminvtransfn), ('final', aggfinalfn), ('final', aggmfinalfn),
+	LATERAL (VALUES ('transition', aggtransfn), ('transition', aggmtransfn), ('transition', aggminvtransfn),
+		('final', aggfinalfn), ('final', aggmfinalfn),
 		('combine', aggcombinefn), ('serialize', aggserialfn), ('deserialize', aggdeserialfn)) f (kind, oid)
 	JOIN pg_proc p ON p.oid = f.oid
 	WHERE e.extname IN ('racepriv', 'racepriv_release')
 ), calls AS (
 	SELECT kind, proname, format('SELECT %s(%s)', oid::regproc, string_agg(CASE type WHEN 'internal'::regtype THEN 'NULL'
-		ELSE format('%L::%s', value, CASE WHEN type = ANY ('{"\"any\"",anyelement}'::regtype[]) THEN 'int[]' ELSE type::text END) END, ', ' ORDER BY i)) AS call
+		ELSE format('%L::%s', value,
+			CASE WHEN type = ANY ('{"\"any\"",anyelement}'::regtype[]) THEN 'int[]' ELSE type::text END)
+		END, ', ' ORDER BY i)) AS call
 	FROM functions, unnest(types) WITH ORDINALITY t(type, i), (VALUES (false), (true)) v (with_values),
 	LATERAL (SELECT CASE WHEN with_values THEN CASE type::text
-		WHEN 'bytea' THEN '' WHEN 'race_params' THEN 'l2(dims=1)' WHEN 'text' THEN 'x' WHEN 'double precision' THEN '0.5' WHEN 'bigint' THEN '1'
+		WHEN 'bytea' THEN '' WHEN 'race_params' THEN 'l2(dims=1)' WHEN 'text' THEN 'x'
+		WHEN 'double precision' THEN '0.5' WHEN 'bigint' THEN '1'
 		WHEN 'race_sketch' THEN race_sketch('l2(dims=1)'::race_params)::text
 		ELSE '{1}' END END AS value) w
 	GROUP BY kind, proname, oid, with_values
 )
-SELECT kind, proname, string_agg(DISTINCT s.state, ', ' ORDER BY s.state) AS states, string_agg(DISTINCT s.hint, ', ' ORDER BY s.hint) FILTER (WHERE s.hint LIKE 'Call%') AS hints
+SELECT kind,
+	proname,
+	string_agg(DISTINCT s.state, ', ' ORDER BY s.state) AS states,
+	string_agg(DISTINCT s.hint, ', ' ORDER BY s.hint) FILTER (WHERE s.hint LIKE 'Call%') AS hints
 FROM calls, state_of(call) s GROUP BY kind, proname ORDER BY kind COLLATE "C", proname COLLATE "C";
 DROP FUNCTION state_of;
 

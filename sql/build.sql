@@ -35,10 +35,13 @@ FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY ROLLUP (g)) v;
 SELECT race_build(:p, x) FILTER (WHERE g = 3)::text = expected('g = 3') AS filter FROM t;
 SELECT race_count(race_build(DISTINCT :p::race_params, x)) = count(DISTINCT x) AS "distinct" FROM t;
 -- several in one query share nothing but their parameters
-SELECT race_build(:p, x)::text = expected('true') AS a, race_build(:p, x) FILTER (WHERE g < 5)::text = expected('g < 5') AS b FROM t;
+SELECT race_build(:p, x)::text = expected('true') AS a,
+	race_build(:p, x) FILTER (WHERE g < 5)::text = expected('g < 5') AS b
+FROM t;
 
 -- sorted by another column before it is stored: of each kind of record, and as arguments of others
-SELECT format('SELECT bool_and(sorted.s::text = grouped.s::text) AS %I FROM (SELECT g, %2$s AS s FROM t GROUP BY g ORDER BY count(*)) sorted
+SELECT format('SELECT bool_and(sorted.s::text = grouped.s::text) AS %I
+FROM (SELECT g, %2$s AS s FROM t GROUP BY g ORDER BY count(*)) sorted
 JOIN (SELECT g, %2$s AS s FROM t GROUP BY g) grouped USING (g)', name, aggregate)
 FROM (VALUES
 	('sorted_l2', $$race_build('l2(dims=2, bandwidth=5)', x)$$),
@@ -48,7 +51,8 @@ FROM (VALUES
 	('sorted_records', $$race_build_records('l2(dims=2)', race_record('l2(dims=2)', x))$$),
 	('sorted_moments', $$race_build(race_moment_params('{0,0}', '{20,20}'), x)$$)) v (name, aggregate) \gexec
 -- and of those that draw random numbers
-SELECT count(race_count(s)) AS sorted_private FROM (SELECT race_privatize(race_build(:p, x), 1) AS s FROM t GROUP BY g ORDER BY count(*)) v;
+SELECT count(race_count(s)) AS sorted_private
+FROM (SELECT race_privatize(race_build(:p, x), 1) AS s FROM t GROUP BY g ORDER BY count(*)) v;
 SELECT bool_and(race_count((s).lower + (s).upper) = count) AS sorted_values
 FROM (SELECT race_build_value(:p, x, g, 0, 10) AS s, count(x) FROM t GROUP BY g ORDER BY count(*)) v;
 
@@ -65,12 +69,14 @@ SELECT race_build('l2', x) FROM t;
 -- merging parts is building the whole
 CREATE TABLE parts AS SELECT g, race_build(:p, x) AS s FROM t GROUP BY g;
 SELECT race_merge(s)::text = expected('true') AS merged FROM parts;
-SELECT race_merge(s)::text = expected('g >= 5') AS merged FROM (SELECT s FROM parts WHERE g >= 5 UNION ALL SELECT NULL) v;
+SELECT race_merge(s)::text = expected('g >= 5') AS merged
+FROM (SELECT s FROM parts WHERE g >= 5 UNION ALL SELECT NULL) v;
 SELECT race_merge(s)::text = expected('g = 5') AS one_part FROM parts WHERE g = 5;
 SELECT race_merge(s) IS NULL AS none FROM parts WHERE false;
 SELECT race_merge(NULL::race_sketch) IS NULL AS only_nulls FROM parts;
 SET enable_sort = off;
-SELECT bool_and(s::text = expected('g % 3 = ' || m)) AS hashed FROM (SELECT g % 3 AS m, race_merge(s) s FROM parts GROUP BY 1) v;
+SELECT bool_and(s::text = expected('g % 3 = ' || m)) AS hashed
+FROM (SELECT g % 3 AS m, race_merge(s) s FROM parts GROUP BY 1) v;
 RESET enable_sort;
 SELECT race_merge(s) FROM (SELECT s FROM parts UNION ALL SELECT race_sketch('l2(dims=2)'::race_params)) v;
 
@@ -84,7 +90,9 @@ FROM (SELECT id, race_build(:p, x) OVER (ORDER BY id ROWS 20 PRECEDING) s FROM t
 SELECT bool_and(window_is(1, id, s)) AS growing
 FROM (SELECT id, race_build(:p, x) OVER (ORDER BY id) s FROM t WHERE id <= 100) v;
 SELECT bool_and(window_is(id + 1, least(id + 5, 100), s)) AS ahead
-FROM (SELECT id, race_build(:p, x) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 5 FOLLOWING) s FROM t WHERE id <= 100) v;
+FROM (
+	SELECT id, race_build(:p, x) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 5 FOLLOWING) s FROM t WHERE id <= 100
+) v;
 SELECT id, race_count(race_build(:p, y) OVER w), race_count(race_build(:p, y) FILTER (WHERE id <> 6) OVER w) AS filtered
 FROM (SELECT id, CASE WHEN id BETWEEN 4 AND 7 THEN ARRAY[id, 1] END y FROM t WHERE id <= 10) v
 WINDOW w AS (ORDER BY id ROWS 1 PRECEDING) ORDER BY id;
@@ -100,7 +108,8 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SELECT race_build(:p, x)::text = expected('true') AS parallel FROM t;
-SELECT bool_and(s::text = expected('g = ' || g)) AS parallel_groups FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY g) v;
+SELECT bool_and(s::text = expected('g = ' || g)) AS parallel_groups
+FROM (SELECT g, race_build(:p, x) s FROM t GROUP BY g) v;
 SELECT race_count(race_build(:p, x)) AS few_rows FROM t WHERE id = 77;
 SELECT race_merge(s)::text = expected('true') AS parallel_merge FROM parts;
 -- force_parallel_mode, called debug_parallel_query from 16 on

@@ -12,7 +12,8 @@ CREATE FUNCTION vector_typmod_out(int) RETURNS cstring LANGUAGE internal IMMUTAB
 CREATE TYPE vector (INPUT = vector_in, OUTPUT = vector_out, TYPMOD_IN = vector_typmod, TYPMOD_OUT = vector_typmod_out);
 RESET client_min_messages;
 CREATE DOMAIN three AS vector(3);
-CREATE TABLE visits (person int, age int NOT NULL, score float8 NOT NULL, days numeric, sick boolean, site text, x float8[] NOT NULL, n int[], v vector(2), w vector, d three, c text[]);
+CREATE TABLE visits (person int, age int NOT NULL, score float8 NOT NULL, days numeric, sick boolean, site text,
+	x float8[] NOT NULL, n int[], v vector(2), w vector, d three, c text[]);
 CALL race_protect('excluded', 'visits', 1e9);
 CALL race_protect('excluded people', 'visits', 1e9, unit_column => 'person');
 CALL race_protect('excluded ages', 'visits', 1e9, unit_column => 'age');
@@ -57,13 +58,15 @@ CALL race_release_sketch('excluded 5', 'excluded', :two 'ARRAY[age, score]' :res
 CALL race_release_sketch('excluded 6', 'excluded', :bounded 'ARRAY[age, days]', 1, fit => false);
 CALL race_release_sketch('excluded 7', 'excluded', :two 'ARRAY[age, coalesce(person, 0)]' :rest
 CALL race_release_sketch('excluded 8', 'excluded', :two 'twice(age, score)' :rest
-CALL race_release_sketch('excluded 9', 'excluded', 'match(dims=2, rows=16, range=16, nulls=category)', 'ARRAY[site, sick::text]' :rest
+CALL race_release_sketch('excluded 9', 'excluded', 'match(dims=2, rows=16, range=16, nulls=category)',
+	'ARRAY[site, sick::text]' :rest
 CALL race_release_sketch('excluded 10', 'excluded', 'match(dims=2, rows=16, range=16)', 'c' :rest
 CALL race_release_sketch('excluded 11', 'excluded', 'jaccard(rows=16, range=16)', 'c' :rest
 CALL race_release_sketch('excluded 12', 'excluded', 'l2(dims=2, rows=16, range=16) * match(dims=2)', 'ROW(x, c)' :rest
 CALL race_release_sketch('excluded 13', 'excluded', :two 'ARRAY[age, age]', 1, label => 'site', labels => '{a,b}');
 CALL race_release_sketch('excluded 14', 'excluded', :two 'ARRAY[age, age]', 1, label => '''a''', labels => '{a,b}');
-CALL race_release_sketch('excluded 15', 'excluded', :two 'ARRAY[age, age]', 1, value => 'days', value_lower => 0, value_upper => 1);
+CALL race_release_sketch('excluded 15', 'excluded', :two 'ARRAY[age, age]', 1, value => 'days', value_lower => 0,
+	value_upper => 1);
 CALL race_release_sketch('excluded 16', 'excluded people', :two 'ARRAY[age, age]' :rest
 CALL race_release_sketch('excluded 17', 'excluded ages', :two 'ARRAY[age, age]' :rest
 -- and a refresh tells nothing

@@ -55,10 +55,12 @@ SELECT 'l2(dims=4294967297)'::race_params;
 SELECT 'l2(rows=4294967297)'::race_params;
 
 -- order and hash, for GROUP BY, DISTINCT and joins
-SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=2)', 'l2(dims=9)']::race_params[]) p ORDER BY p;
+SELECT p
+FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=2)', 'l2(dims=9)']::race_params[]) p ORDER BY p;
 SELECT count(DISTINCT p) FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p;
 SET enable_sort = off;
-SELECT count(*) FROM (SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p GROUP BY p) t;
+SELECT count(*)
+FROM (SELECT p FROM unnest(ARRAY['l2(dims=10)', 'l2(dims=9)', 'l2(dims=9,bandwidth=1)']::race_params[]) p GROUP BY p) t;
 RESET enable_sort;
 SELECT a < b AS lt, a <= b AS le, a = b AS eq, a <> b AS ne, a >= b AS ge, a > b AS gt
 FROM (SELECT race_params('l2', 1) AS a, race_params('l2', 2) AS b) t;
@@ -67,13 +69,19 @@ SELECT _race_params_hash(a) = _race_params_hash(b) AS hash,
 FROM (SELECT race_params('l2', 1) AS a, 'l2(dims=1)'::race_params AS b) t;
 
 -- binary form: version first, then fields in little-endian order
+\pset format unaligned
 SELECT _race_params_send(race_params('l2', 3, 5, seed => -2));
+\pset format aligned
 
 -- the SQL defaults are those of the table of parameters, which the text form uses
 SELECT k, race_params(kernel => k) = k::race_params AS same
-FROM unnest(ARRAY['l2', 'l1', 'angular', 'jaccard', 'match']) k WHERE race_params(kernel => k) IS DISTINCT FROM k::race_params;
+FROM unnest(ARRAY['l2', 'l1', 'angular', 'jaccard', 'match']) k
+WHERE race_params(kernel => k) IS DISTINCT FROM k::race_params;
 -- each parameter of the text form is an argument, or of a transform (065_reference.pl: the reference explains it)
-SELECT key, key = ANY (proargnames) OR key IN (SELECT attname FROM pg_attribute WHERE attrelid = 'race_transform'::regclass) AS argument
-FROM regexp_matches(race_params('l2', 1, lower => '{0}', upper => '{1}', transform => ROW('{{1}}', '{0}')::race_transform) || race_params('l2', 1, bandwidths => '{1}')::text,
-                    '([a-z]+)=', 'g') m(k), unnest(k) key, pg_proc
-WHERE proname = 'race_params' AND pronargs > 1 GROUP BY key, proargnames, oid ORDER BY key;
+SELECT key,
+	key = ANY (proargnames)
+		OR key IN (SELECT attname FROM pg_attribute WHERE attrelid = 'race_transform'::regclass) AS argument
+FROM regexp_matches(race_params('l2', 1, lower => '{0}', upper => '{1}',
+		transform => ROW('{{1}}', '{0}')::race_transform) || race_params('l2', 1, bandwidths => '{1}')::text,
+	'([a-z]+)=', 'g') m(k), unnest(k) key, pg_proc WHERE proname = 'race_params' AND pronargs > 1
+GROUP BY key, proargnames, oid ORDER BY key;

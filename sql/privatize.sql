@@ -8,14 +8,26 @@ FROM (SELECT race_build(:p, ARRAY[i % 50]) s FROM generate_series(1, 1000) i) v,
      unnest('{0.5,1,100000}'::float8[]) e;
 
 -- the recorded cost is the true one: at most what was asked, and close to it
-SELECT t.epsilon AS asked, i.rows, i.status, i.mechanism, i.epsilon <= t.epsilon AS within,
-       i.epsilon > 0.99 * t.epsilon OR t.epsilon > 1000 AS close, i.delta,
-       round(i.rho::numeric, 3) AS rho, i.max_contributions, i.neighbors, i.merged,
-       round(i.counter_noise_stddev::numeric, 2) AS counter_noise, round(i.count_noise_stddev::numeric, 2) AS count_noise
-FROM private t, race_info(s) i ORDER BY 1;
-SELECT i.epsilon > 2.99 AND i.epsilon <= 3 AS close, i.max_contributions, i.neighbors,
-       round(i.counter_noise_stddev::numeric, 1) AS counter_noise, round(i.count_noise_stddev::numeric, 1) AS count_noise
-FROM private t, race_info(race_privatize(exact, 3, 0, 16, 4, 'substitute')) i WHERE t.epsilon = 1;
+SELECT t.epsilon AS asked,
+	i.rows,
+	i.status,
+	i.mechanism,
+	i.epsilon <= t.epsilon AS within,
+	i.epsilon > 0.99 * t.epsilon OR t.epsilon > 1000 AS close,
+	i.delta,
+	round(i.rho::numeric, 3) AS rho,
+	i.max_contributions,
+	i.neighbors,
+	i.merged,
+	round(i.counter_noise_stddev::numeric, 2) AS counter_noise,
+	round(i.count_noise_stddev::numeric, 2) AS count_noise
+FROM private t, race_info(s) i ORDER BY 1 \gx
+SELECT i.epsilon > 2.99 AND i.epsilon <= 3 AS close,
+	i.max_contributions,
+	i.neighbors,
+	round(i.counter_noise_stddev::numeric, 1) AS counter_noise,
+	round(i.count_noise_stddev::numeric, 1) AS count_noise
+FROM private t, race_info(race_privatize(exact, 3, 0, 16, 4, 'substitute')) i WHERE t.epsilon = 1 \gx
 
 -- at an enormous epsilon there is no noise: the first rows remain, unchanged
 SELECT race_count(s) = race_count(exact) AS count,
@@ -31,7 +43,8 @@ FROM (SELECT race_privatize(exact, 1, rows => 16) a, race_privatize(exact, 1, ro
 SELECT (race_info(race_privatize(race_sketch(:p::race_params), 1, rows => 16))).status AS empty_release;
 
 -- arguments
-SELECT race_privatize(NULL::race_sketch, 1, rows => 8) IS NULL AS a, race_privatize(exact, NULL, rows => 8) IS NULL AS b FROM private LIMIT 1;
+SELECT race_privatize(NULL::race_sketch, 1, rows => 8) IS NULL AS a, race_privatize(exact, NULL, rows => 8) IS NULL AS b
+FROM private LIMIT 1;
 SELECT race_privatize(exact, 0, rows => 8) FROM private;
 SELECT race_privatize(exact, -1, rows => 8) FROM private;
 SELECT race_privatize(exact, 'NaN', rows => 8) FROM private;
@@ -48,10 +61,15 @@ SELECT race_privatize(exact, 1, 1e-301, 8) FROM private;
 SELECT (race_info(race_privatize(race_sketch('l2(dims=1, rows=20, range=8)'::race_params), 1, rows => 20))).rows;
 
 -- delta > 0: Gaussian noise, and all rows
-SELECT i.mechanism, i.rows, i.epsilon <= 1 AND i.epsilon > 0.99 AS close, i.delta, round(i.rho::numeric, 4) AS rho,
-       round(i.counter_noise_stddev::numeric, 2) AS counter_noise, round(i.count_noise_stddev::numeric, 2) AS count_noise
+SELECT i.mechanism,
+	i.rows,
+	i.epsilon <= 1 AND i.epsilon > 0.99 AS close,
+	i.delta,
+	round(i.rho::numeric, 4) AS rho,
+	round(i.counter_noise_stddev::numeric, 2) AS counter_noise,
+	round(i.count_noise_stddev::numeric, 2) AS count_noise
 FROM private t, unnest('{1,3}'::int[]) m, unnest('{add_remove,substitute}'::text[]) n,
-     race_info(race_privatize(exact, 1, 1e-6, NULL, m, n)) i WHERE t.epsilon = 1;
+	race_info(race_privatize(exact, 1, 1e-6, NULL, m, n)) i WHERE t.epsilon = 1;
 -- rows chosen from epsilon and the noisy count: few for few records
 SELECT e AS epsilon, i.rows = 1024 AS all, i.rows BETWEEN 32 AND 512 AND i.rows & (i.rows - 1) = 0 AS fewer
 FROM (SELECT race_build('l2(dims=1, rows=1024, range=16)', ARRAY[i]) s FROM generate_series(1, 100000) i) v,
@@ -77,18 +95,32 @@ FROM (SELECT race_privatize(exact, 1, rows => 16) x, s y FROM private t WHERE t.
      LATERAL (SELECT epsilon e, counter_noise_stddev ^ 2 v FROM race_info(x)) a,
      LATERAL (SELECT epsilon e, counter_noise_stddev ^ 2 v FROM race_info(y)) b,
      race_info(x + y) i;
-SELECT round(max(i.epsilon)::numeric, 1) AS sum, round(max(j.epsilon)::numeric, 1) AS disjoint, max(i.merged) AS releases
-FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i, race_info(b) j;
+SELECT round(max(i.epsilon)::numeric, 1) AS sum,
+	round(max(j.epsilon)::numeric, 1) AS disjoint,
+	max(i.merged) AS releases
+FROM (SELECT race_merge(s) a, race_merge_disjoint(s) b FROM private t WHERE t.epsilon <= 1) v, race_info(a) i,
+	race_info(b) j \gx
 SELECT race_privatize(exact, 1, rows => 8) + race_privatize(exact, 1, rows => 8, max_contributions => 2) FROM private;
 -- a substituted record that moves between parts costs half of each: not of epsilon and rho
 SELECT round((race_info(race_merge_disjoint(s))).epsilon::numeric, 1) AS alike
-FROM (SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s FROM private t, unnest('{0,0}'::float8[]) d WHERE t.epsilon = 1) v;
+FROM (
+	SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s
+	FROM private t, unnest('{0,0}'::float8[]) d WHERE t.epsilon = 1
+) v;
 SELECT round((race_info(race_merge_disjoint(s))).epsilon::numeric, 1) AS added_or_removed
 FROM (SELECT race_privatize(exact, 1, d, 8) AS s FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1) v;
-SELECT i.mechanism, i.epsilon BETWEEN 0.99 AND 1.00001 AS larger, i.delta
-FROM (SELECT race_merge_disjoint(race_privatize(exact, e, e * 1e-6, 8, 1, 'substitute')) AS s FROM private t, unnest('{0.5,1,1}'::float8[]) e WHERE t.epsilon = 1) v, race_info(s) i;
+SELECT i.mechanism,
+	i.epsilon BETWEEN 0.99 AND 1.00001 AS larger,
+	i.delta
+FROM (
+	SELECT race_merge_disjoint(race_privatize(exact, e, e * 1e-6, 8, 1, 'substitute')) AS s
+	FROM private t, unnest('{0.5,1,1}'::float8[]) e WHERE t.epsilon = 1
+) v, race_info(s) i \gx
 SELECT race_merge_disjoint(s)
-FROM (SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1) v;
+FROM (
+	SELECT race_privatize(exact, 1, d, 8, 1, 'substitute') AS s
+	FROM private t, unnest('{0,1e-6}'::float8[]) d WHERE t.epsilon = 1
+) v;
 -- both kinds of noise together
 SELECT i.mechanism, i.rows, round(i.epsilon::numeric, 1) AS epsilon, i.delta
 FROM private t, race_info(race_privatize(exact, 1, 1e-6) + race_privatize(exact, 1, rows => 8)) i WHERE t.epsilon = 1;
@@ -104,7 +136,8 @@ BEGIN
 END $$;
 -- windows over private sketches start anew instead of subtracting noise
 SELECT epsilon, (race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).merged,
-       round((race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).epsilon::numeric, 1) < epsilon * 2 AS epsilon_of_two
+	round((race_info(race_merge(s) OVER (ORDER BY epsilon ROWS 1 PRECEDING))).epsilon::numeric,
+		1) < epsilon * 2 AS epsilon_of_two
 FROM private ORDER BY 1;
 
 -- how many rows are kept follows how dense the records lie, which a noisy sum of norms tells:

@@ -11,7 +11,9 @@ CALL race_release_next('told');
 -- whatever is wanted of other messages
 SET client_min_messages = error;
 CALL race_release_next('told');
-SELECT (race_info(race_fit(race_build('l2(dims=1, rows=512, range=16)', x), lower => '{0}', upper => '{10}', points => 5))).points > 0 AS fitted FROM progress_visits;
+SELECT (race_info(race_fit(race_build('l2(dims=1, rows=512, range=16)', x), lower => '{0}', upper => '{10}',
+	points => 5))).points > 0 AS fitted
+FROM progress_visits;
 SET racepriv.progress = off;
 CALL race_release_next('told');
 DROP TABLE progress_visits;

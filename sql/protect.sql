@@ -60,7 +60,8 @@ FROM (VALUES
 	(15, 'SELECT id, now() FROM people', NULL, NULL),
 	(16, 'SELECT id FROM people TABLESAMPLE system (10)', NULL, NULL),
 	(17, 'SELECT id FROM people FOR UPDATE', NULL, NULL),
-	(18, 'WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT p.* FROM people p, t', 'id', NULL),
+	(18, 'WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT p.* FROM people p, t',
+		'id', NULL),
 	(19, 'WITH q AS (SELECT * FROM people) SELECT * FROM q', NULL, NULL),
 	(20, 'WITH q AS (SELECT * FROM people) SELECT q.* FROM q JOIN q r ON q.id = r.id', 'id', NULL),
 	(21, 'WITH q AS (SELECT * FROM people) SELECT q.* FROM q JOIN q r ON q.region = r.region', 'id', NULL),
@@ -80,7 +81,10 @@ FROM (VALUES
 	(35, 'SELECT p.id FROM people p FULL JOIN regions r USING (region)', 'id', '{regions}'),
 	(36, 'SELECT id, y FROM people, unnest(x) y', NULL, NULL),
 	(37, 'SELECT id, y FROM people, unnest(x) y', 'id', NULL),
-	(38, 'SELECT s.id, t.days FROM (SELECT id FROM people WHERE id > 3) s JOIN (SELECT person AS q, days FROM stays) t ON q = s.id', 'id', NULL),
+	(38,
+		'SELECT s.id, t.days FROM (SELECT id FROM people WHERE id > 3) s JOIN (SELECT person AS q, '
+			'days FROM stays) t ON q = s.id',
+		'id', NULL),
 	(39, 'SELECT s.id FROM (SELECT id FROM people LIMIT 1) s', 'id', NULL),
 	(40, 'SELECT p.id, s.days FROM people p, LATERAL (SELECT * FROM stays WHERE person = p.id) s', 'id', NULL),
 	(41, 'SELECT id + 1 AS id FROM people', 'id', NULL),
@@ -94,8 +98,11 @@ FROM (VALUES
 	(49, 'SELECT c.* FROM codes c JOIN aliases a ON c.code = a.code', 'code', NULL),
 	(50, 'SELECT c.* FROM codes c JOIN typed t USING (code)', 'code', NULL),
 	(51, 'SELECT a.* FROM (codes c JOIN aliases a USING (code)) JOIN typed t USING (code)', 'code', NULL),
-	(52, 'SELECT p.id, p.x FROM people p JOIN (regions r LEFT JOIN regions q ON r.region = q.region) ON p.region = q.region', 'id', '{regions}'),
-	(53, 'SELECT p.id, p.x FROM people p LEFT JOIN (regions r JOIN stays s ON s.person = r.region) ON p.id = s.person', 'id', '{regions}'),
+	(52,
+		'SELECT p.id, p.x FROM people p JOIN (regions r LEFT JOIN regions q ON r.region = q.region) ON p.region = q.region',
+		'id', '{regions}'),
+	(53, 'SELECT p.id, p.x FROM people p LEFT JOIN (regions r JOIN stays s ON s.person = r.region) ON p.id = s.person',
+		'id', '{regions}'),
 	-- where and when a row was written depends on other rows
 	(54, 'SELECT id, array[((ctid::text::point)[1]::int + id) % 2 * 1000] AS x FROM people', NULL, NULL),
 	(55, 'SELECT id FROM people WHERE ctid <= ''(0,10)''', NULL, NULL),
@@ -104,7 +111,8 @@ FROM (VALUES
 	(58, 'SELECT p.id FROM people p JOIN stays s ON person = id AND s.ctid = p.ctid', 'id', NULL),
 	(59, 'WITH q AS (SELECT id, cmax AS c FROM people) SELECT id FROM q', NULL, NULL),
 	(60, 'SELECT id FROM (SELECT id, xmax AS m FROM people) q', NULL, NULL),
-	(61, 'SELECT p.id FROM people p LEFT JOIN regions r ON r.region = p.region AND r.xmin::text = ''1''', 'id', '{regions}'),
+	(61, 'SELECT p.id FROM people p LEFT JOIN regions r ON r.region = p.region AND r.xmin::text = ''1''', 'id',
+		'{regions}'),
 	(62, 'SELECT p.id, s.c FROM people p, LATERAL (SELECT p.ctid::text AS c) s', 'id', NULL),
 	(63, 'SELECT id, people::text AS whole FROM people', NULL, NULL),
 	(64, 'SELECT id, p AS composite FROM people p', NULL, NULL),
@@ -149,8 +157,18 @@ ALTER TABLE people RENAME TO humans;
 CREATE TABLE people (id int);
 CALL race_protect('protect renamed', 'humans', 2, 1e-6);
 CALL race_protect('protect anew', 'people', 2, 1e-6);
-SELECT budget, datasets, tables, accounting, epsilon_limit, delta_limit, round(rho_limit, 4) AS rho_limit, epsilon_left, delta_left, round(rho_left, 4) AS rho_left, charges
-FROM race_budget_status WHERE budget LIKE 'protect %' ORDER BY 1;
+SELECT budget,
+	datasets,
+	tables,
+	accounting,
+	epsilon_limit,
+	delta_limit,
+	round(rho_limit, 4) AS rho_limit,
+	epsilon_left,
+	delta_left,
+	round(rho_left, 4) AS rho_left,
+	charges
+FROM race_budget_status WHERE budget LIKE 'protect %' ORDER BY 1 \gx
 -- a partition that is detached keeps the budget
 CREATE TABLE years (id int, x float8[], year int) PARTITION BY LIST (year);
 CREATE TABLE years1 PARTITION OF years FOR VALUES IN (1);
@@ -169,7 +187,10 @@ SELECT tables FROM race_budget_status WHERE budget = 'protect years';
 CALL race_budget_limit('protect copy', 3, 0.00001);
 CALL race_budget_limit('protect logs', 2, 0);
 CALL race_budget_limit('nothing', 2, 0);
-SELECT dataset, act, request - '{relation,public_tables,meant}'::text[] AS request FROM _racepriv.race_charges WHERE budget = 'protect people' ORDER BY dataset, act;
+SELECT dataset,
+	act,
+	jsonb_pretty(request - '{relation,public_tables,meant}'::text[]) AS request
+FROM _racepriv.race_charges WHERE budget = 'protect people' ORDER BY dataset, act \gx
 -- who may
 CREATE ROLE race_stranger;
 GRANT USAGE, CREATE ON SCHEMA protect TO race_stranger;

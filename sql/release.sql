@@ -10,7 +10,8 @@ SELECT i AS id, i % 10 AS person, (ARRAY['north', 'south'])[1 + i % 2] AS site, 
 FROM generate_series(1, 100) i;
 INSERT INTO visits VALUES (101, NULL, 'north', '{1,2}'), (102, 1, NULL, '{1,2}'), (103, 1, 'east', '{1,2}'),
 	(104, 20, 'north', '{NaN,1}'), (105, 20, 'north', '{1}'), (106, 20, 'north', NULL), (107, 20, 'north', '{1,NULL}'),
-	(108, 20, 'north', '{1,Infinity}'), (109, 20, 'north', '{{1,2}}'), (110, 20, 'north', '{}'), (111, 20, 'north', '{1,2}');
+	(108, 20, 'north', '{1,Infinity}'), (109, 20, 'north', '{{1,2}}'), (110, 20, 'north', '{}'),
+	(111, 20, 'north', '{1,2}');
 CREATE TABLE empty (LIKE visits);
 CALL race_protect('released rows', 'visits', 1000000);
 CALL race_protect('released people', 'visits', 1000000, 0, 'person', 2);
@@ -19,19 +20,26 @@ CALL race_protect('released empty', 'empty', 1000000);
 -- bad records are left out before a unit's are chosen
 CALL race_release_sketch('released 1', 'released rows', :p, 'x', 100000);
 CALL race_release_sketch('released 2', 'released people', :p, 'x', 100000);
-CALL race_release_sketch('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{west,south,north}');
+CALL race_release_sketch('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site',
+	labels => '{west,south,north}');
 CALL race_release_sketch('released 4', 'released empty', :p, 'x', 100000);
 CALL race_release_sketch('released 5', 'released empty', :p, 'x', 1, label => 'person % 2', labels => '{0,1}');
 SELECT r.name, r.version, r.part, r.label, CASE WHEN i.epsilon > 2 THEN race_count(r.sketch) END AS records,
 	i.max_contributions, i.status, r.dataset, r.released_at = c.charged_at AS at_charge
 FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge), race_info(r.sketch) i
 WHERE name LIKE 'released _' ORDER BY 1, 2, 3;
-SELECT request, epsilon, delta, rho, charged_by = current_user AS by_me FROM _racepriv.race_charges WHERE request->>'name' = 'released 3';
+SELECT jsonb_pretty(request) AS request,
+	epsilon,
+	delta,
+	rho,
+	charged_by = current_user AS by_me
+FROM _racepriv.race_charges WHERE request->>'name' = 'released 3' \gx
 
 -- the same request again costs nothing; another needs another name
 SET client_min_messages = notice;
 CALL race_release_sketch('released 1', 'released rows', :p, ' visits.x /* the same */ ', 100000);
-CALL race_release_sketch('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site', labels => '{north,south,west}');
+CALL race_release_sketch('released 3', 'released people', :p, 'ARRAY[id, 1]', 50000, label => 'site',
+	labels => '{north,south,west}');
 CALL race_release_sketch('released 1', 'released rows', :p, 'x', 1);
 CALL race_release_sketch('released 1', 'released people', :p, 'x', 100000);
 -- versions
@@ -40,7 +48,10 @@ CALL race_release_next('released 4');
 CALL race_release_next('released 9');
 SELECT version, race_count(sketch) FROM _racepriv.race_releases WHERE name = 'released 4' ORDER BY 1;
 SELECT race_refreshes_left('released 4'), race_refreshes_left('released 9') IS NULL AS none;
-SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charges FROM race_budget_status WHERE budget LIKE 'released %' ORDER BY 1;
+\pset format unaligned
+SELECT budget, datasets, tables, spent_epsilon, epsilon_left, spent_delta, charges
+FROM race_budget_status WHERE budget LIKE 'released %' ORDER BY 1;
+\pset format aligned
 
 -- what an expression may be
 \set r 'CALL race_release_sketch(''released x'', ''released rows'', ''l2(dims=2, rows=16, range=32)'','
@@ -64,7 +75,8 @@ CREATE FUNCTION scaled(float8, float8 DEFAULT most()) RETURNS float8 LANGUAGE sq
 CREATE DOMAIN share AS float8 CHECK (VALUE <= most());
 CREATE DOMAIN positive AS float8 CHECK (VALUE > 0);
 CREATE TYPE vec AS (a float8, b float8);
-CREATE FUNCTION vec_to_real(vec) RETURNS real[] LANGUAGE sql STABLE SET search_path FROM CURRENT AS 'SELECT ARRAY[$1.a / most(), $1.b]::real[]';
+CREATE FUNCTION vec_to_real(vec) RETURNS real[] LANGUAGE sql STABLE SET search_path
+FROM CURRENT AS 'SELECT ARRAY[$1.a / most(), $1.b]::real[]';
 CREATE CAST (vec AS real[]) WITH FUNCTION vec_to_real(vec) AS IMPLICIT;
 :r 'ARRAY[scaled(id), 1]', 1);
 :r 'ARRAY[id::share::float8, 1]', 1);
@@ -99,7 +111,8 @@ CALL race_release_sketch(NULL, 'released rows', :p, 'x', 1);
 CALL race_release_sketch('released x', 'nothing', :p, 'x', 1);
 CALL race_release_sketch('released x', 'released rows', 'l2', 'x', 1);
 CALL race_release_sketch('released x', 'released rows', NULL, 'x', 1);
-CALL race_release_sketch('released x', 'released rows', 'l2(dims=2, rows=16384, range=1024)', 'x', 1, label => 'id', labels => '{1,2,3,4,5,6,7,8}');
+CALL race_release_sketch('released x', 'released rows', 'l2(dims=2, rows=16384, range=1024)', 'x', 1, label => 'id',
+	labels => '{1,2,3,4,5,6,7,8}');
 -- what is too long: names that no index takes, expressions that no parser lets go of
 CALL race_release_sketch(repeat('n', 1001), 'released rows', :p, 'x', 1);
 :r repeat('x || ', 60000) || 'x', 1);
@@ -113,7 +126,9 @@ SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request->>'name' = 
 BEGIN;
 :r 'x', 1);
 COMMIT;
-CREATE PROCEDURE caller() LANGUAGE plpgsql AS $$ BEGIN CALL race_release_sketch('released 6', 'released rows', 'l2(dims=2, rows=16, range=32)', 'x', 1); END $$;
+CREATE PROCEDURE caller() LANGUAGE plpgsql AS $$ BEGIN CALL race_release_sketch('released 6', 'released rows',
+	'l2(dims=2, rows=16, range=32)', 'x', 1);
+END $$;
 CREATE FUNCTION caller_function() RETURNS void LANGUAGE plpgsql AS $$ BEGIN CALL caller(); END $$;
 SELECT caller_function();
 DO $$ BEGIN CALL caller(); EXCEPTION WHEN active_sql_transaction THEN RAISE NOTICE 'refused: %', SQLERRM; END $$;
@@ -166,14 +181,20 @@ CALL race_protect('released many', 'many', 1, 1e-6, accounting => 'zcdp');
 DO $$
 BEGIN
 	FOR i IN 1 .. 30 LOOP
-		CALL race_release_sketch('released of many ' || i, 'released many', 'l2(dims=2, rows=16, range=32)', 'x', CASE WHEN i <= 3 THEN 0.1 ELSE 0.05 END, CASE WHEN i <= 20 THEN 1e-9 ELSE 0 END);
+		CALL race_release_sketch('released of many ' || i, 'released many', 'l2(dims=2, rows=16, range=32)', 'x',
+			CASE WHEN i <= 3 THEN 0.1 ELSE 0.05 END, CASE WHEN i <= 20 THEN 1e-9 ELSE 0 END);
 	END LOOP;
 END $$;
 -- (rho has as many digits as the machine gives it)
 \set VERBOSITY terse
 CALL race_release_sketch('released of many', 'released many', 'l2(dims=2, rows=16, range=32)', 'x', 0.5);
 \set VERBOSITY default
-SELECT spent_epsilon, spent_zcdp_epsilon < 1 AS within, round(spent_rho, 3) AS rho, round(rho_left, 3) AS rho_left, charges FROM race_budget_status WHERE budget = 'released many';
+SELECT spent_epsilon,
+	spent_zcdp_epsilon < 1 AS within,
+	round(spent_rho, 3) AS rho,
+	round(rho_left, 3) AS rho_left,
+	charges
+FROM race_budget_status WHERE budget = 'released many' \gx
 SELECT race_refreshes_left('released of many 30') AS pure, race_refreshes_left('released of many 1') AS gaussian;
 CALL race_release_next(NULL);
 
@@ -208,40 +229,54 @@ SET ROLE race_curator;
 CALL race_release_sketch('released z', 'released people', :p, 'x', 1);
 \set VERBOSITY default
 RESET ROLE;
-SELECT r.name, c.charged_by FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE name LIKE 'released by%';
+SELECT r.name, c.charged_by
+FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE name LIKE 'released by%';
 DROP OWNED BY race_curator;
 DROP ROLE race_curator;
 
 -- sets, categories and products: types are known before anything is charged
-CREATE TABLE mixed AS
-SELECT i AS id, ARRAY[i % 50, i % 7]::float8[] AS x, ARRAY['sex ' || i % 2, 'town ' || i % 5] AS c, ARRAY(SELECT i % j FROM generate_series(2, 9) j) AS items
+CREATE TABLE mixed AS SELECT i AS id, ARRAY[i % 50, i % 7]::float8[] AS x,
+	ARRAY['sex ' || i % 2, 'town ' || i % 5] AS c, ARRAY(SELECT i % j FROM generate_series(2, 9) j) AS items
 FROM generate_series(1, 2000) i;
-INSERT INTO mixed VALUES (0, '{1,NaN}', '{a,b}', '{1}'), (0, '{1,2}', '{a,NULL}', '{NULL}'), (0, '{1,2}', '{a}', NULL), (0, NULL, '{a,b}', '{{1}}');
+INSERT INTO mixed
+VALUES (0, '{1,NaN}', '{a,b}', '{1}'), (0, '{1,2}', '{a,NULL}', '{NULL}'), (0, '{1,2}', '{a}', NULL),
+	(0, NULL, '{a,b}', '{{1}}');
 CALL race_protect('released mixed', 'mixed', 1000000);
-CALL race_release_sketch('released product', 'released mixed', 'l2(dims=2, bandwidth=5, rows=64, range=256) * match(dims=2)', 'ROW(x, c)', 100000);
+CALL race_release_sketch('released product', 'released mixed',
+	'l2(dims=2, bandwidth=5, rows=64, range=256) * match(dims=2)', 'ROW(x, c)', 100000);
 CALL race_release_sketch('released sets', 'released mixed', 'jaccard(rows=64, range=256)', 'items', 100000);
 CALL race_release_sketch('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(c, x)', 1);
 CALL race_release_sketch('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'ROW(x, c, id)', 1);
 CALL race_release_sketch('released x', 'released mixed', 'l2(dims=2) * match(dims=2)', 'x', 1);
 CALL race_release_sketch('released x', 'released mixed', 'jaccard', 'x', 1);
-SELECT race_count(race_released('released product')) AS "good records", abs(race_kde(race_released('released product'), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])) - avg(race_kernel('l2(bandwidth=5) * match', ROW(x, c), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])))) < 0.05 AS near
+SELECT race_count(race_released('released product')) AS "good records",
+	abs(race_kde(race_released('released product'), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3']))
+		- avg(race_kernel('l2(bandwidth=5) * match',
+		ROW(x, c), ROW(ARRAY[10, 3], ARRAY['sex 1', 'town 3'])))) < 0.05 AS near
 FROM mixed WHERE id > 0;
-SELECT race_count(race_released('released sets')) AS "good records", abs(race_kde(race_released('released sets'), ARRAY[1, 2]) - avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near FROM mixed WHERE id > 0;
+SELECT race_count(race_released('released sets')) AS "good records",
+	abs(race_kde(race_released('released sets'), ARRAY[1, 2])
+		- avg(race_kernel('jaccard', items, ARRAY[1, 2]))) < 0.05 AS near
+FROM mixed WHERE id > 0;
 SELECT spent_epsilon FROM race_budget_status WHERE budget = 'released mixed';
 -- missing categories are records where the parameters declare them
 CALL race_release_sketch('released undeclared', 'released mixed', 'match(dims=2, rows=64, range=256)', 'c', 100000);
-CALL race_release_sketch('released declared', 'released mixed', 'match(dims=2, rows=64, range=256, nulls=different)', 'c', 100000);
-SELECT race_count(race_released('released undeclared')) AS undeclared, race_count(race_released('released declared')) AS declared,
-	race_params(race_released('released declared'));
+CALL race_release_sketch('released declared', 'released mixed', 'match(dims=2, rows=64, range=256, nulls=different)',
+	'c', 100000);
+SELECT race_count(race_released('released undeclared')) AS undeclared,
+	race_count(race_released('released declared')) AS declared,
+	race_params(race_released('released declared')) \gx
 
 -- the caller's path decides what names mean, and functions run under it
 CREATE SCHEMA other;
 CREATE FUNCTION other.inner_one(value int) RETURNS float8 IMMUTABLE LANGUAGE sql AS 'SELECT 1.0::float8';
-CREATE FUNCTION other.outer_one(value int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN inner_one(value); END';
+CREATE FUNCTION other.outer_one(value int) RETURNS float8 IMMUTABLE
+LANGUAGE plpgsql AS 'BEGIN RETURN inner_one(value); END';
 SET search_path = other, public;
 CALL race_release_sketch('released path', 'released rows', :p, 'ARRAY[outer_one(id), 1]', 100000);
 SET search_path = released, public;
-SELECT c.request->>'expression' AS expression, race_count(r.sketch) FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE r.name = 'released path';
+SELECT c.request->>'expression' AS expression, race_count(r.sketch)
+FROM _racepriv.race_releases r JOIN _racepriv.race_charges c USING (charge) WHERE r.name = 'released path';
 -- what a request says does not depend on how a session writes
 CREATE TABLE plain AS SELECT DATE '2020-02-01' + i AS day, i AS "day of year" FROM generate_series(1, 20) i;
 CALL race_protect('released plain', 'plain', 1000000);
@@ -254,6 +289,11 @@ CALL race_release_sketch('released plain', 'released plain', :p, :'e', 100000);
 RESET ALL;
 SET search_path = released, public;
 CALL race_release_next('released plain');
-SELECT version, race_count(sketch), c.request->>'expression' AS expression FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1;
+\pset format unaligned
+SELECT version,
+	race_count(sketch),
+	c.request->>'expression' AS expression
+FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1 \gx
+\pset format aligned
 SET client_min_messages = warning;
 DROP SCHEMA released, other CASCADE;

@@ -30,10 +30,12 @@ RESET racepriv.cache_size;
 SHOW racepriv.cache_size;
 
 -- every machine has portable code, and it hashes like the rest
-CREATE TABLE t AS SELECT race_build('l2(dims=3, rows=70, range=100)', ARRAY[i % 7, i % 11, i]) AS s FROM generate_series(1, 1000) i;
+CREATE TABLE t AS SELECT race_build('l2(dims=3, rows=70, range=100)', ARRAY[i % 7, i % 11, i]) AS s
+FROM generate_series(1, 1000) i;
 SET racepriv.vector_code = 'portable';
 SHOW racepriv.vector_code;
-SELECT race_build('l2(dims=3, rows=70, range=100)', ARRAY[i % 7, i % 11, i])::text = min(s::text) AS same FROM t, generate_series(1, 1000) i;
+SELECT race_build('l2(dims=3, rows=70, range=100)', ARRAY[i % 7, i % 11, i])::text = min(s::text) AS same
+FROM t, generate_series(1, 1000) i;
 -- until the end of a transaction
 RESET racepriv.vector_code;
 BEGIN;

@@ -10,9 +10,11 @@ CREATE TABLE shares AS
 SELECT party, race_share(exact, 1, 1e-6, parties => 5, colluders => 1, dropouts => 1) AS s FROM hospitals;
 
 -- what one of them is: half the noise, and nothing to be asked
-SELECT status, count, mechanism, delta, max_contributions, i.merged, epsilon BETWEEN 0.99 AND 1 AS cost FROM shares, race_info(s) i WHERE party = 1;
+SELECT status, count, mechanism, delta, max_contributions, i.merged, epsilon BETWEEN 0.99 AND 1 AS cost
+FROM shares, race_info(s) i WHERE party = 1;
 SELECT round((c.counter_noise_stddev ^ 2 / 2 / i.counter_noise_stddev ^ 2)::numeric, 2) AS "shares needed"
-FROM shares, race_info(s) i, race_privacy_cost('l2(dims=1, rows=64, range=64)', 1, 1e-6, neighbors => 'substitute') c WHERE party = 1;
+FROM shares, race_info(s) i, race_privacy_cost('l2(dims=1, rows=64, range=64)', 1, 1e-6, neighbors => 'substitute') c
+WHERE party = 1;
 SELECT race_count(s) FROM shares WHERE party = 1;
 SELECT race_kde(s, '{5}') FROM shares WHERE party = 1;
 SELECT race_estimate(s, '{5}') FROM shares WHERE party = 1;
@@ -34,7 +36,9 @@ FROM merged m, race_info(s) i ORDER BY n;
 -- noise of 6.1 records in all, the false alarm of 60 is 1e-22
 SELECT n, abs(race_kernel_sum(s, '{50}') - n * race_kernel_sum(exact, '{50}')) < 60 AS near
 FROM merged, hospitals WHERE n >= 4 AND party = 1 ORDER BY n;
-SELECT (SELECT s::text FROM merged WHERE n = 4) = (SELECT race_merge(s ORDER BY party DESC)::text FROM shares WHERE party <= 4) AS "in any order",
+SELECT (SELECT s::text FROM merged WHERE n = 4) = (
+		SELECT race_merge(s ORDER BY party DESC)::text FROM shares WHERE party <= 4
+	) AS "in any order",
 	(SELECT s::text::race_sketch::text = s::text FROM merged WHERE n = 4) AS stored;
 
 -- none twice, and only what belongs together
@@ -47,14 +51,18 @@ SELECT race_merge_disjoint(s) FROM shares;
 SELECT s + race_share(exact, 1, 1e-6, 5) FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
 SELECT s + race_share(exact, 2, 1e-6, 5, 1, 1) FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
 SELECT s + race_share(exact, 1, 1e-7, 5, 1, 1) FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
-SELECT s + race_share(exact, 1, 1e-6, 5, 1, 1, max_contributions => 2) FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
-SELECT s + race_share(exact, 1, 1e-6, 5, 1, 1, rows => 32) FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
+SELECT s + race_share(exact, 1, 1e-6, 5, 1, 1, max_contributions => 2)
+FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
+SELECT s + race_share(exact, 1, 1e-6, 5, 1, 1, rows => 32)
+FROM shares, hospitals WHERE shares.party = 1 AND hospitals.party = 2;
 SELECT race_merge(race_share(exact, 1, 1e-6, 2, 0)) FROM hospitals;
 
 -- rows: all, or as many as are asked for
 SELECT rows FROM hospitals, race_info(race_share(exact, 1, 1e-6, 5, rows => 32)) WHERE party = 1;
 -- in a window every frame is made anew
-SELECT party, status FROM (SELECT party, race_merge(s) OVER (ORDER BY party ROWS 3 PRECEDING) AS s FROM shares) v, race_info(s) ORDER BY party;
+SELECT party, status
+FROM (SELECT party, race_merge(s) OVER (ORDER BY party ROWS 3 PRECEDING) AS s FROM shares) v, race_info(s)
+ORDER BY party;
 
 -- limits
 SELECT race_share(exact, 1, 0, 5) FROM hospitals WHERE party = 1;
@@ -69,7 +77,8 @@ FROM (SELECT race_merge(race_share(exact, 1e-4, 1e-6, 7, max_contributions => 10
 	FROM hospitals, generate_series(1, 7) WHERE party = 1) v, race_info(s);
 SELECT race_share(exact, 1e-4, 1e-6, 7, max_contributions => 2000, rows => 1) FROM hospitals WHERE party = 1;
 SELECT race_share(exact, 1, 1e-6, 5, rows => 3) FROM hospitals WHERE party = 1;
-SELECT race_share(exact, 1, 1e-6, NULL), race_share(NULL, 1, 1e-6, 5), race_share(exact, NULL, 1e-6, 5) FROM hospitals WHERE party = 1;
+SELECT race_share(exact, 1, 1e-6, NULL), race_share(NULL, 1, 1e-6, 5), race_share(exact, NULL, 1e-6, 5)
+FROM hospitals WHERE party = 1;
 -- with a delta near 1 epsilon can be 0, for as many shares and for one release
 SELECT epsilon FROM (SELECT race_merge(race_share(exact, 1e-6, 0.99999999, 5, 1, 1)) AS s FROM hospitals) v,
 	race_info(s::text::race_sketch);
@@ -77,6 +86,10 @@ SELECT epsilon FROM hospitals, race_info(race_privatize(exact, 1e-6, 0.99999999)
 -- shares that claim to cost different things, of which one lies: both orders are one sum
 SELECT merged, epsilon, rho, (a + b)::text = (b + a)::text AS same
 FROM (VALUES
-	('AwEBAgEAAAABAAAAAQAAAAAAAAAAAAAAAAAAAAAA8D+N7bWg98awPgAAAAAAAMA/AAAAAAAAEEAAAAAAAAAQQAMAAAAAAAAAAAAAAAAAAAADAQECAQAAAAEAAAABAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAa2MEA='::race_sketch,
-	'AwEBAgEAAAABAAAAAQAAAAAAAAAAAAAAAAAAAAAAAECN7bWg98awPgAAAAAAAOA/AAAAAAAAEEAAAAAAAAAQQAMAAAAAAAAAAAAAAAAAAAADAQECAQAAAAEAAAABAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAI2MkQA='::race_sketch)) v (a, b), race_info(a + b);
+	('AwEBAgEAAAABAAAAAQAAAAAAAAAAAAAAAAAAAAAA8D+N7bWg98awPgAAAAAAAMA/AAAAAAAAEEAAAAAAAAAQQAMAAAAAAAAAAAAAAAAAAAADAQECA'
+		'QAAAAEAAAABAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAa2MEA='::race_sketch,
+	'AwEBAgEAAAABAAAAAQAAAAAAAAAAAAAAAAAAAAAAAECN7bWg98awPgAAAAAAAOA/AAAAAAAAEEAAAAAAAAAQQAMAAAAAAAAAAAAAAAAAAAADAQECAQ'
+		'AAAAEAAAABAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAI2MkQA='::race_sketch))
+		v (a,
+		b), race_info(a + b);
 DROP TABLE hospitals, shares, merged;

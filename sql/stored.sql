@@ -3,19 +3,24 @@
 CREATE TABLE parts AS
 SELECT i % 4 AS part, race_build('l2(dims=2, bandwidth=0.5, rows=64, range=256)', ARRAY[sqrt(i), i % 7]) AS s
 FROM generate_series(1, 4000) i GROUP BY 1;
-CREATE TABLE whole AS
-SELECT race_build('l2(dims=2, bandwidth=0.5, rows=64, range=256)', ARRAY[sqrt(i), i % 7]) AS s FROM generate_series(1, 4000) i;
+CREATE TABLE whole AS SELECT race_build('l2(dims=2, bandwidth=0.5, rows=64, range=256)', ARRAY[sqrt(i), i % 7]) AS s
+FROM generate_series(1, 4000) i;
 
 -- sizes: counters as narrow as they fit, whatever they were before
-SELECT octet_length(_race_sketch_send(s)) - 64 * 256 * i.counter_bytes AS wire, i.storage_bytes - 64 * 256 * i.counter_bytes AS told, i.counter_bytes FROM whole, race_info(s) i;
+SELECT octet_length(_race_sketch_send(s)) - 64 * 256 * i.counter_bytes AS wire,
+	i.storage_bytes - 64 * 256 * i.counter_bytes AS told,
+	i.counter_bytes
+FROM whole, race_info(s) i \gx
 
 -- the bytes depend on the content alone
 SELECT _race_sketch_send((SELECT race_merge(s) FROM parts)) = _race_sketch_send(s) AS merged,
-       _race_sketch_send((SELECT race_merge(s) FROM (SELECT s::text::race_sketch FROM parts) v (s))) = _race_sketch_send(s) AS by_text,
-       _race_sketch_send(s + p - p) = _race_sketch_send(s) AS back,
-       _race_sketch_send(race_remove(race_add(s, '{9,9}'), '{9,9}')) = _race_sketch_send(s) AS removed,
-       s::text::race_sketch::text = s::text AS text
-FROM whole, (SELECT s FROM parts LIMIT 1) v (p);
+	_race_sketch_send((
+		SELECT race_merge(s) FROM (SELECT s::text::race_sketch FROM parts) v (s)
+	)) = _race_sketch_send(s) AS by_text,
+	_race_sketch_send(s + p - p) = _race_sketch_send(s) AS back,
+	_race_sketch_send(race_remove(race_add(s, '{9,9}'), '{9,9}')) = _race_sketch_send(s) AS removed,
+	s::text::race_sketch::text = s::text AS text
+FROM whole, (SELECT s FROM parts LIMIT 1) v (p) \gx
 SELECT _race_sketch_send(race_merge(s) OVER (ORDER BY part ROWS 1 PRECEDING)) =
        _race_sketch_send(s + coalesce(lag(s) OVER (ORDER BY part), race_sketch(race_params(s)))) AS window FROM parts;
 -- with negative counters, and counters of every width
@@ -33,17 +38,28 @@ DO $$
 DECLARE
 	difference float8;
 BEGIN
-	EXECUTE format('SELECT sum(abs(race_kde(%L::race_sketch, ARRAY[i, 3]) - race_kde(s, ARRAY[i, 3]))) FROM whole, generate_series(0, 50) i',
+	EXECUTE format('SELECT sum(abs(race_kde(%L::race_sketch, ARRAY[i, 3]) - race_kde(s, ARRAY[i, 3]))) FROM whole, '
+		'generate_series(0, 50) i',
 				   (SELECT s FROM whole)) INTO difference;
 	RAISE NOTICE 'difference %', difference;
 END $$;
 -- several at one place, one after the other
-SELECT part, sum(race_kernel_sum(s, ARRAY[i, 3])) = (SELECT sum(race_kernel_sum(s, ARRAY[i, 3])) FROM (SELECT s FROM parts p WHERE p.part = o.part) v, generate_series(0, 9) i) AS same
+SELECT part,
+	sum(race_kernel_sum(s, ARRAY[i, 3])) = (
+		SELECT sum(race_kernel_sum(s, ARRAY[i, 3]))
+		FROM (SELECT s FROM parts p WHERE p.part = o.part) v, generate_series(0, 9) i
+	) AS same
 FROM parts o, generate_series(0, 9) i GROUP BY part, s::text ORDER BY part;
 SELECT race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50) IS NOT NULL AS fits,
-       race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50), '{30,3}')::numeric(6,3) = race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50)::text::race_sketch, '{30,3}')::numeric(6,3) AS with_model FROM whole;
+	race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50), '{30,3}')::numeric(6,3)
+		= race_kde(race_fit(s, lower => '{0,0}', upper => '{64,7}', points => 50)::text::race_sketch,
+			'{30,3}')::numeric(6,3) AS with_model
+FROM whole;
 
 -- sketches of an unknown version are refused
-SELECT 'AgEAAAAAAAAAAAAAAAAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAQIBAgAAAAEAAAAEAAAAQAAAAAAAAAABAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAGAAAARBRFa0h/CIxguKM='::race_sketch;
+SELECT 'AgEAAAAAAAAAAAAAAAAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAQI'
+	'BAgAAAAEAAAAEAAAAQAAAAAAAAAABAAAAAAAAAAAAAAAAAPA/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAGAAAARBRFa0h/CIxguKM='
+		::race_sketch
+	;
 
 DROP TABLE parts, whole;
