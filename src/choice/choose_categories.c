@@ -8,9 +8,12 @@
 #include "privacy/budget.h"
 
 /*
- * Shares of the budget that are tried: the least is left for the number of records, and for what is counted together.
+ * Shares of the budget that are tried. A 32nd of it at least is left for the number of records,
+ * and for what is counted together: a threshold is a whole number, and for one person less all but
+ * nothing might be taken.
  */
-#define SHARES		32
+#define SHARES			64
+#define LARGEST_SHARE	62
 
 /*
  * Return the variance of a cell's number of records, in one of so many tables of one column that
@@ -29,7 +32,11 @@ table_variance(const RaceChoiceRequest *request, double epsilon, double delta)
 	return squared / (2 * race_gaussian_account(epsilon, delta, !request->substitute, squared).allowed);
 }
 
-/* Return the expected squared error of a plan, with this variance of a cell's number of records. */
+/*
+ * Return the expected squared error of a plan, with this variance of a cell's number of records.  A
+ * category that is a measurement has the error of its number of persons, as the persons that it
+ * needs are: how many records each of them has does not weigh thresholds less.
+ */
 static double
 plan_error(const RaceChoiceRequest *request, const RaceThreshold *threshold, double of_cell)
 {
@@ -37,7 +44,7 @@ plan_error(const RaceChoiceRequest *request, const RaceThreshold *threshold, dou
 	double		of_category = of_cell;
 
 	if (request->summed > 0)
-		of_category = 1 / (1 / of_cell + 1 / (race_threshold_variance(threshold) * (double) request->summed));
+		of_category = 1 / (1 / of_cell + 1 / race_threshold_variance(threshold));
 	return choices * ((double) threshold->least * (double) threshold->least + of_category) +
 		(choices * RACE_OTHERS_READ / RACE_CATEGORIES_READ + request->columns - choices) * of_cell;
 }
@@ -92,7 +99,7 @@ race_choice_plan(const RaceChoiceRequest *request, RaceChoicePlan *plan)
 {
 	double		least = INFINITY;
 
-	for (int share = 1; share < SHARES; share++)
+	for (int share = 1; share <= LARGEST_SHARE; share++)
 		/* apart; of tables also apart without a delta, and jointly */
 		for (int way = 0; way < (request->tables ? 3 : 1); way++)
 		{

@@ -370,13 +370,13 @@ def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
     """Is the rho of a charge that of its most expensive value, and of its choices or scores, and within what was asked?"""
     rest = F(rho)
     if name.startswith('choice'):
-        # choices get a share of the budget in 32nds, of epsilon as of delta
-        share = round(float(chosen) / delta * 32)
-        part = epsilon * share / 32
-        if not 1 <= share <= 31 or abs(float(chosen) - delta * share / 32) > delta * 1e-12:
+        # choices get a share of the budget in 64ths, of epsilon as of delta
+        share = round(float(chosen) / delta * 64)
+        part = epsilon * share / 64
+        if not 1 <= share <= 62 or abs(float(chosen) - delta * share / 64) > delta * 1e-12:
             return False
         pure, gaussian_ = F(part)**2 / 2, F((zcdp_rho if zcdp else exact_allowed)(part, float(chosen) / 2))
-        epsilon, delta = epsilon * (32 - share) / 32, delta * (32 - share) / 32
+        epsilon, delta = epsilon * (64 - share) / 64, delta * (64 - share) / 64
         # the noise that has the smaller error is taken: Gaussian noise, if a person has many values
         most = F(zcdp_rho(epsilon, delta) if zcdp else exact_allowed(epsilon, delta))
         value, near = (F(max(values)), F(1, 100)) if values else (most, F(1, 2))      # no value was stored
@@ -390,7 +390,7 @@ def charged_rho(name, epsilon, delta, rho, values, chosen, zcdp):
         # choices and tables share an account of half of delta; the other half is for categories of one person
         most = F(zcdp_rho(epsilon, delta / 2) if zcdp else exact_allowed(epsilon, delta / 2))
         return (abs(float(chosen) - delta / 2) <= delta * 1e-12 and most * F(85, 100) <= rest <= most * (1 + F(ZCDP)) and
-                0 < max(values) and F(max(values)) <= most * F(31, 32) * (1 + F(ZCDP)))
+                0 < max(values) and F(max(values)) <= most * F(63, 64) * (1 + F(ZCDP)))
     elif chosen:
         return False
     if name.startswith('scores'):

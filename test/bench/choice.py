@@ -106,8 +106,8 @@ def plans(epsilon, delta, m):
     """For each share: threshold, standard error of a number, whether it is Laplace noise, variance of a cell, of the three kinds of plans"""
     point = tail_point(delta / 2 / m)
     one = gaussian_sigma(epsilon, delta / 2, 1)
-    for share in range(1, 32):
-        part = share / 32
+    for share in range(1, 63):
+        part = share / 64
         rest = epsilon * (1 - part)
         cells = [(delta, 2 * (m / rest)**2), (delta * part, (gaussian_sigma(rest, delta * (1 - part), 1) * m)**2)]
         for own, cell in cells:
@@ -137,7 +137,7 @@ def squared_error(numbers, threshold, sigma, is_laplace, cell):
 
 
 def shares(tables):
-    yield "| table | ε | m | share in 32nds | its threshold | root of the sum of squared errors | best share | with that |"
+    yield "| table | ε | m | share in 64ths | its threshold | root of the sum of squared errors | best share | with that |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, rows in tables.items():
         persons = {}
@@ -153,7 +153,7 @@ def shares(tables):
             for number in numbers.values():
                 sizes[number] = sizes.get(number, 0) + 1
             all_ = list(plans(epsilon, 1e-6, m))
-            taken = min(all_, key=lambda plan: plan[1]**2 + plan[2]**2 + 3 / 64 * plan[4])
+            taken = min(all_, key=lambda plan: plan[1]**2 + plan[2]**2 + 3 / 1024 * plan[4])
             best = min(all_, key=lambda plan: squared_error(sizes, *plan[1:]))
             yield (f"| {name} | {epsilon} | {m} | {taken[0]} | {taken[1]:.0f} | {math.sqrt(squared_error(sizes, *taken[1:])):.0f} | "
                    f"{best[0]} | {math.sqrt(squared_error(sizes, *best[1:])):.0f} |")

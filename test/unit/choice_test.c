@@ -401,16 +401,16 @@ check_plans(void)
 		if (request.columns == 1 && request.summed > 0 && request.tables &&
 			race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
 		{
-			served &= plan.threshold.least <= 1 + 1.2 * whole.least;
-			left &= rest_error(&request, &plan) <= 4 * plan.threshold.least;
-			control &= 32 * error_of_all(&request) <= 4 * whole.least;
+			served &= plan.threshold.least <= 1 + 1.07 * whole.least;
+			left &= rest_error(&request, &plan) <= 6 * plan.threshold.least;
+			control &= 32 * error_of_all(&request) <= 6 * whole.least;
 		}
 	}
 	ok(n > 200 && is_private, "choices and what is counted cost together at most epsilon and delta: %d plans", n);
 	ok(spent, "nothing is left over");
 	ok(n_joint > 20 && joint, "choices and tables that share an account cost no more than it allows: %d plans", n_joint);
-	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or a fifth and a person more");
-	ok(left, "and the standard error of other cells is at most four times the threshold");
+	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or 7 %% and a person more");
+	ok(left, "and the standard error of other cells is at most six times the threshold");
 	ok(!control, "control: not with a 32nd of epsilon");
 }
 
