@@ -721,7 +721,7 @@ static void
 make_sketches(Value *pair, bool may_have_models)
 {
 	static const uint8_t statuses[] = {EXACT, EXACT, SHARE, PRIVATE};
-	uint64_t	header[HEADER_FIELDS] = {[SKETCH_VERSION] = 1, [STATUS] = one_of(statuses)};
+	uint64_t	header[HEADER_FIELDS] = {[SKETCH_VERSION] = 3, [STATUS] = one_of(statuses)};
 	int			spoiled = below(4);
 	Value		params;
 
