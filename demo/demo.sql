@@ -1,7 +1,7 @@
 -- The main job: raw rows, one sketch, one private release, any number of answers.
 \pset footer off
 \set QUIET on
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 SELECT title, unit, bandwidth, low, high FROM density_plan \gset
 \echo
 \echo '1. The density of one column:' :title

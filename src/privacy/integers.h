@@ -65,11 +65,11 @@ typedef struct RacePortion
 	uint64_t	offset;
 } RacePortion;
 
-/* Return a share in units of 2^-63, to be compared with 63 bits. */
+/* Return a share in units of 2^-63, to be compared with 63 bits; whatever is passed in, one from 0 to 1. */
 static inline uint64_t
 race_dither_limit(double share)
 {
-	return (uint64_t) (share * (double) (UINT64_C(1) << 63));
+	return share >= 1 ? UINT64_C(1) << 63 : share > 0 ? (uint64_t) (share * (double) (UINT64_C(1) << 63)) : 0;
 }
 
 /* Return whether a record with this limit goes up in a row. */

@@ -1,6 +1,6 @@
 -- What accuracy.py asks: records to build from, queries with their exact density,
 -- and classifiers of pulsars.
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 
 -- salaries: a grid of 200 points from 10,000 to 250,000 dollars
 CREATE TABLE salaries_csv (salary float8);

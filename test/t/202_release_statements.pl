@@ -9,7 +9,7 @@ use Test::More;
 RaceCluster::need_contrib(qw(pg_stat_statements));
 my $cluster = RaceCluster->new(shared_preload_libraries => 'pg_stat_statements', 'pg_stat_statements.track' => 'all');
 $cluster->sql(<<'END');
-CREATE EXTENSION racepriv;
+CREATE EXTENSION racepriv_release CASCADE;
 CREATE EXTENSION pg_stat_statements;
 CREATE TABLE visits (person int, age int CHECK (age BETWEEN 0 AND 120), town text CHECK (town IN ('Paris', 'Rome')), pressure float8, visited_on date);
 INSERT INTO visits SELECT i, i % 100, CASE WHEN i % 2 = 0 THEN 'Paris' ELSE 'Rome' END, i, current_date - i % 10 FROM generate_series(1, 1000) i;
