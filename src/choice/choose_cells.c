@@ -405,21 +405,9 @@ draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 							   counters) > 0;
 }
 
-static void
-open_cells(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan)
-{
-	race_plan_open(&race_release_cells, request, params, account, plan);
-}
-
-static bool
-plan_cells(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
-{
-	return race_plan_blocks(&race_release_cells, request, params, plan);
-}
-
 const RaceReleaseKind race_release_cells = {
-	.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE}, .look_change = cells_look, .open = open_cells,
-	.plan = plan_cells,
+	.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE}, .look_change = cells_look, .open = race_plan_open,
+	.plan = race_plan_blocks,
 	.noise = cells_noise, .sampling = cells_sampling, .choose = choose_cells, .workspace = cells_workspace,
 	.select = select_cells, .draw = draw_cells
 };

@@ -142,20 +142,8 @@ draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 	return race_measure_blocks(&release->account, release->exact, release->plan.selection.rows, price, counters) > 0;
 }
 
-static void
-open_rows(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan)
-{
-	race_plan_open(&race_release_rows, request, params, account, plan);
-}
-
-static bool
-plan_rows(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
-{
-	return race_plan_blocks(&race_release_rows, request, params, plan);
-}
-
 const RaceReleaseKind race_release_rows = {
-	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = open_rows,
-	.plan = plan_rows,
+	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = race_plan_open,
+	.plan = race_plan_blocks,
 	.noise = rows_noise, .sampling = rows_sampling, .choose = rows_choose, .select = select_rows, .draw = draw_rows
 };

@@ -641,7 +641,7 @@ select_tables(RaceRelease *release, double records)
 		measure_again(work, again);
 	round_weights(work, release->request->weight_bits);
 	release->plan.selection.tables = paid ? &work->result : NULL;
-	race_plan_state(release->request, &release->account, 0, &release->plan);
+	race_plan_state(release->request, &release->account, race_account_cost(&release->account), 0, &release->plan);
 	release->plan.noise.counter_variance = work->measured[2];
 	return release->plan.selection;
 }
@@ -658,13 +658,15 @@ begin_plan(const RaceRequest *request, const RaceParams *params, Work *work)
 }
 
 static void
-open_tables(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan)
+open_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RaceRandom *random,
+			RaceAccount *account, RacePlan *plan)
 {
 	Work		work;
 
+	(void) kind;
 	begin_plan(request, params, &work);
 	plan->count_price = work.select.count.amount;
-	race_select_open(account, request, work.select.columns, race_record_unit(params));
+	race_select_open(account, random, request, work.select.columns, race_record_unit(params));
 }
 
 /*
@@ -672,19 +674,20 @@ open_tables(const RaceRequest *request, const RaceParams *params, RaceAccount *a
  * twice (account.h).
  */
 static bool
-plan_tables(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+plan_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
 	RaceAccount account;
 	Work		work;
 
+	(void) kind;
 	plan->count_noise = begin_plan(request, params, &work);
 	if (plan->count_noise == 0 || !race_select_one_ways(&work.select, 1))
 		return false;
 	plan->count_price = work.select.count.amount;
 	/* it may take all that is allowed */
-	race_select_open(&account, request, work.select.columns, race_record_unit(params));
-	account.cost = account.allowed;
-	race_plan_state(request, &account, race_select_variance(&work.select, work.select.one_way[0].noise), plan);
+	race_select_open(&account, NULL, request, work.select.columns, race_record_unit(params));
+	race_plan_state(request, &account, race_account_allowed(&account),
+					race_select_variance(&work.select, work.select.one_way[0].noise), plan);
 	return true;
 }
 

@@ -85,24 +85,24 @@ largest_squared(const RaceRequest *request, const RaceParams *params)
 
 void
 race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-			   RaceAccount *account, RacePlan *plan)
+			   RaceRandom *random, RaceAccount *account, RacePlan *plan)
 {
 	double		share = race_count_share(request, params);
 
 	/* the draw that costs most, if each took all that is allowed in proportion to its share */
-	race_account_open(account, NULL, request, share * fmin(largest_squared(request, params) / (share - 1), 1));
+	race_account_open(account, random, request, share * fmin(largest_squared(request, params) / (share - 1), 1));
 	if (race_look_change(kind, request, params) > 0)
 		plan->look_price = race_account_allowed(account) / kind->look_share[params->dims > 1];
 	plan->count_price = (race_account_allowed(account) - plan->look_price) / share;
 }
 
 void
-race_plan_state(const RaceRequest *request, const RaceAccount *account, double counter_variance, RacePlan *plan)
+race_plan_state(const RaceRequest *request, const RaceAccount *account, double cost, double counter_variance,
+				RacePlan *plan)
 {
 	bool		pure = request->delta == 0;
-	double		cost = race_account_cost(account);
 
-	plan->noise.mechanism = account->mechanism;
+	plan->noise.mechanism = pure ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
 	plan->noise.delta = request->delta;
 	plan->noise.epsilon = fmin(request->epsilon, pure ? cost : race_epsilon_of_rho(cost, request->delta));
 	plan->noise.rho = pure ? race_rho_of_pure(plan->noise.epsilon) : cost;
@@ -138,7 +138,7 @@ race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const 
 	RaceExact  *exact = race_planned_exact(params, &shape, &memory);
 	RaceAccount account;
 
-	race_plan_open(kind, request, params, &account, plan);
+	race_plan_open(kind, request, params, NULL, &account, plan);
 	if (!race_plan_first(params, &account, exact, plan))
 		return false;
 	plan->counter_noise = race_summary_kind(params)->hashed ?
@@ -147,7 +147,8 @@ race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const 
 							NULL);
 	if (plan->counter_noise == 0)
 		return false;
-	race_plan_state(request, &account, race_account_variance(&account, plan->counter_noise), plan);
+	race_plan_state(request, &account, race_account_cost(&account),
+					race_account_variance(&account, plan->counter_noise), plan);
 	return true;
 }
 
@@ -163,7 +164,7 @@ race_plan_kind(const RaceReleaseKind *kind, const RaceRequest *request, const Ra
 			   RaceSelection selection, RacePlan *plan)
 {
 	race_plan_start(request, selection, RACE_STATUS_PRIVATE, plan);
-	if (!kind->plan(request, params, plan))
+	if (!kind->plan(kind, request, params, plan))
 		return false;
 	race_plan_state_series(request, plan);
 	return true;

@@ -7,7 +7,9 @@
 
 #include "choice/plan.h"
 
-typedef struct RaceReleaseKind
+typedef struct RaceReleaseKind RaceReleaseKind;
+
+struct RaceReleaseKind
 {
 	/* Of a pure release, 1 / look_share[dims > 1] of epsilon is for the look at what to keep. */
 	uint32_t	look_share[2];
@@ -18,10 +20,11 @@ typedef struct RaceReleaseKind
 	uint64_t	(*look_change) (const RaceParams *params);
 
 	/* Open the account, and set the price of the number of records and of a look. */
-	void		(*open) (const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan);
+	void		(*open) (const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+						 RaceRandom *random, RaceAccount *account, RacePlan *plan);
 
 	/* Find the noise of what is kept.  Return false if it would be too large. */
-	bool		(*plan) (const RaceRequest *request, const RaceParams *params, RacePlan *plan);
+	bool		(*plan) (const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan);
 
 	/* Return the variance of a kernel sum, by the noise of counters and by sampling or cells. */
 	double		(*noise) (const RaceParams *params, const RacePlan *plan);
@@ -38,7 +41,7 @@ typedef struct RaceReleaseKind
 
 	/* Draw the noisy counters of each half, for a price. */
 	bool		(*draw) (RaceRelease *release, double price, int64_t *const *counters);
-} RaceReleaseKind;
+};
 
 extern const RaceReleaseKind race_release_rows;
 extern const RaceReleaseKind race_release_cells;
@@ -53,7 +56,7 @@ extern void race_plan_start(const RaceRequest *request, RaceSelection selection,
 
 /* Open the account of rows, grids or moments, and set the prices of what comes first. */
 extern void race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-						   RaceAccount *account, RacePlan *plan);
+						   RaceRandom *random, RaceAccount *account, RacePlan *plan);
 
 /*
  * Return the part of the budget that the number of records gets, as its reciprocal.  Of other summaries than
@@ -80,9 +83,9 @@ extern bool race_plan_first(const RaceParams *params, RaceAccount *account, cons
 extern bool race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
 							 RacePlan *plan);
 
-/* Set what a plan says of its noise, after all was paid: the cost, and the variances of a counter and the count. */
-extern void race_plan_state(const RaceRequest *request, const RaceAccount *account, double counter_variance,
-							RacePlan *plan);
+/* Set what a plan says of its noise: the cost, which is of the account, and the variances of a counter and the count. */
+extern void race_plan_state(const RaceRequest *request, const RaceAccount *account, double cost,
+							double counter_variance, RacePlan *plan);
 
 /* Make the cost of a value of a series that of the series. */
 extern void race_plan_state_series(const RaceRequest *request, RacePlan *plan);

@@ -10,7 +10,7 @@
 
 /* Plan a release of moments, whole, in integers that are as coarse as their noise needs. */
 static bool
-plan_moments(const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+plan_moments(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan)
 {
 	RaceExactMemory memory;
 	RaceShape	shape;
@@ -18,14 +18,14 @@ plan_moments(const RaceRequest *request, const RaceParams *params, RacePlan *pla
 	RaceAccount account;
 	double		price;
 
-	race_plan_open(&race_release_moments, request, params, &account, plan);
+	race_plan_open(kind, request, params, NULL, &account, plan);
 	if (!race_plan_first(params, &account, exact, plan))
 		return false;
 	price = race_account_left(&account);
 	if (!race_plan_products(&account, &shape, price, &plan->products) ||
 		!race_measure_products(&account, exact, price, &plan->products, false, NULL, NULL))
 		return false;
-	race_plan_state(request, &account, plan->products.variance, plan);
+	race_plan_state(request, &account, race_account_cost(&account), plan->products.variance, plan);
 	plan->noise.mechanism = plan->products.mechanism;
 	/* the release has the bits again, as zeros */
 	plan->noise.counter_variance = ldexp(plan->noise.counter_variance, 2 * plan->products.coarser);
@@ -57,12 +57,6 @@ draw_moments(RaceRelease *release, double price, int64_t *const *counters)
 								 release->workspace, counters[0]);
 }
 
-static void
-open_moments(const RaceRequest *request, const RaceParams *params, RaceAccount *account, RacePlan *plan)
-{
-	race_plan_open(&race_release_moments, request, params, account, plan);
-}
-
 const RaceReleaseKind race_release_moments = {
-	.open = open_moments, .plan = plan_moments, .noise = moments_noise, .workspace = moments_workspace, .draw = draw_moments
+	.open = race_plan_open, .plan = plan_moments, .noise = moments_noise, .workspace = moments_workspace, .draw = draw_moments
 };

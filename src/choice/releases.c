@@ -256,8 +256,7 @@ race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts)
 	/* the noise is largest for all rows or levels: if it is too large, the error comes before any draw */
 	if (!race_plan_release(request, release->params, race_largest_selection(request, release->params), &release->plan))
 		return false;
-	kind->open(request, release->params, &release->account, &release->plan);
-	release->account.random = random;
+	kind->open(kind, request, release->params, random, &release->account, &release->plan);
 	records = draw_counts(release, counts);
 	if (request->rows > 0)
 		return true;

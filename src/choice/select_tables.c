@@ -118,9 +118,9 @@
 /* ---------------------------------------------------------------- the budget */
 
 void
-race_select_open(RaceAccount *account, const RaceRequest *request, uint32_t columns, uint64_t unit)
+race_select_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, uint32_t columns, uint64_t unit)
 {
-	race_account_open(account, NULL, request, columns * pow((double) unit, 2));
+	race_account_open(account, random, request, columns * pow((double) unit, 2));
 }
 
 void
@@ -128,7 +128,7 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 {
 	select->shape = *shape;
 	(void) race_exact_begin(&select->memory, &select->shape);
-	race_select_open(&select->planned, request, select->columns, shape->unit);
+	race_select_open(&select->planned, NULL, request, select->columns, shape->unit);
 	select->unit = shape->unit << request->weight_bits;
 	select->pure = request->delta == 0;
 	select->max_contributions = request->max_contributions;

@@ -105,7 +105,7 @@ typedef struct RaceSelect
  * Open the account of tables, to each of which a record adds this unit: that of a plan, and that of a release, which pays by the
  * prices of the plan.
  */
-extern void race_select_open(RaceAccount *account, const RaceRequest *request, uint32_t columns, uint64_t unit);
+extern void race_select_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, uint32_t columns, uint64_t unit);
 
 /* Begin to plan.  What asks comes first: the columns, with their tables that matter, and parts. */
 extern void race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShape *shape);

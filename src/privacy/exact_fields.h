@@ -5,6 +5,7 @@
 #ifndef RACE_EXACT_FIELDS_H
 #define RACE_EXACT_FIELDS_H
 
+#include "privacy/account.h"
 #include "privacy/exact.h"
 #include "privacy/measure.h"
 
@@ -16,6 +17,13 @@ struct RaceExact
 	int			width[RACE_EXACT_HALVES];
 	int64_t		count[RACE_EXACT_HALVES];
 };
+
+/* Return whether there is something to draw, and somewhere to draw from. */
+static inline bool
+race_draws(const RaceAccount *account, const RaceExact *exact)
+{
+	return account->random != NULL && exact->halves > 0;
+}
 
 /* Return where a block begins; and the number of its counters. */
 static inline size_t

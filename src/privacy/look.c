@@ -208,7 +208,7 @@ race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, do
 	int64_t    *nodes = space + race_nodes_count(&exact->shape->nodes);
 	RaceDetails details;
 
-	if (noise == 0 || account->random == NULL || exact->halves == 0)
+	if (noise == 0 || !race_draws(account, exact))
 		return noise;
 	load_whole(exact, nodes, space);
 	details = exact_details(exact->shape, halvings, nodes, space);
@@ -234,7 +234,7 @@ race_look_norms(RaceAccount *account, const RaceExact *exact, double price, int6
 		race_pay(account, price, race_change_of_score(account, race_norms_change(shape)));
 	int64_t		sum = 0;
 
-	if (noise == 0 || account->random == NULL || exact->halves == 0)
+	if (noise == 0 || !race_draws(account, exact))
 		return noise;
 	for (int half = 0; half < exact->halves; half++)
 		sum += (int64_t) race_counters_norms(exact->counters[half], exact->width[half], shape->blocks, shape->range);

@@ -12,13 +12,6 @@
 #include "privacy/measure.h"
 #include "privacy/payment.h"
 
-/* Return whether there is something to draw, and somewhere to draw from. */
-static bool
-draws(const RaceAccount *account, const RaceExact *exact)
-{
-	return account->random != NULL && exact->halves > 0;
-}
-
 /* ------------------------------------------------------------ whole blocks */
 
 /*
@@ -29,7 +22,7 @@ race_measure_count(RaceAccount *account, const RaceExact *exact, double price, i
 {
 	uint64_t	noise = race_pay(account, price, race_change_of_counters(account, 1, 1));
 
-	for (int i = 0; noise > 0 && draws(account, exact) && i < exact->halves; i++)
+	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
 		noisy[i] = race_draw_rounded(account, exact->count[i], noise);
 	return noise;
 }
@@ -61,7 +54,7 @@ race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t block
 		pay_blocks(account, exact->shape, blocks, price);
 	size_t		n = race_block_begin(exact->shape, blocks);
 
-	for (int i = 0; noise > 0 && draws(account, exact) && i < exact->halves; i++)
+	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
 	{
 		race_counters_load(exact->counters[i], exact->width[i], 0, n, noisy[i]);
 		race_draw_all(account, noisy[i], n, noise, true);
@@ -114,7 +107,7 @@ race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *hal
 	uint64_t	noise = are_levels(exact, halvings, levels) ?
 		pay_blocks(account, exact->shape, (uint32_t) levels, price) : 0;
 
-	for (int i = 0; noise > 0 && draws(account, exact) && i < exact->halves; i++)
+	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
 	{
 		race_draw_all(account, noisy[i], load_levels(exact, i, halvings, levels, space, noisy[i]), noise, true);
 		memset(space, 0, race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
@@ -195,10 +188,10 @@ race_measure_sums(RaceAccount *account, const RaceExact *exact, const RaceGroupi
 {
 	uint64_t	noise;
 
-	if (draws(account, exact) && !race_load_sums(exact, grouping, noisy))
+	if (race_draws(account, exact) && !race_load_sums(exact, grouping, noisy))
 		return 0;
 	noise = pay_blocks(account, exact->shape, 1, price);
-	if (draws(account, exact))
+	if (race_draws(account, exact))
 	{
 		if (noise > 0)
 			race_draw_all(account, noisy, race_grouping_sums(grouping), noise, false);

@@ -164,7 +164,7 @@ race_measure_products(RaceAccount *account, const RaceExact *exact, double price
 {
 	if (exact->shape->columns == 0 || exact->halves > 1 || !pay(account, exact->shape, price, noise))
 		return false;
-	if (account->random == NULL || exact->halves == 0)
+	if (!race_draws(account, exact))
 		return true;
 	race_counters_load(exact->counters[0], exact->width[0], 0, race_products_counters(exact->shape->columns), noisy);
 	draw_products(account, exact->shape, noise, share, space, noisy);

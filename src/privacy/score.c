@@ -10,13 +10,6 @@
 #include "privacy/payment.h"
 #include "privacy/score.h"
 
-/* Return whether there is something to draw, and somewhere to draw from. */
-static bool
-draws(const RaceAccount *account, const RaceExact *exact)
-{
-	return account->random != NULL && exact->halves > 0;
-}
-
 /*
  * Return the distance from expected cells.  Each step moves two tables no farther apart, clamping
  * included: so the distance changes by at most what the table does in L1.
@@ -45,13 +38,13 @@ race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrou
 {
 	uint64_t	noise;
 
-	if (draws(account, exact) && !race_load_sums(exact, grouping, space))
+	if (race_draws(account, exact) && !race_load_sums(exact, grouping, space))
 		return 0;
 	noise = race_pay(account, price, race_change_of_score(account, exact->shape->unit));
-	if (noise > 0 && draws(account, exact))
+	if (noise > 0 && race_draws(account, exact))
 		*noisy = race_draw(account, distance(space, grouping->parts, race_grouping_sums(grouping) / grouping->parts,
 											 expected), noise);
-	if (draws(account, exact))
+	if (race_draws(account, exact))
 		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	return noise;
 }
@@ -90,7 +83,7 @@ race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t blo
 	if (together < 2 || exact->halves > 1 || block >= shape->blocks || ordinary > race_block_length(shape, block))
 		return 0;
 	noise = race_pay(account, price, race_change_of_score(account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
-	if (noise > 0 && draws(account, exact))
+	if (noise > 0 && race_draws(account, exact))
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block), ordinary, space);
 		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);

@@ -108,6 +108,14 @@ sub sees_exact {
 my @outside = grep { !m{^src/privacy/} } glob 'src/*/*.[ch]';
 is(join("\n", map { sees_exact($_, code_of(text($_))) } @outside), '', 'exact counters are opaque outside of src/privacy');
 is(scalar(my @seen = sees_exact('control', '#include "privacy/exact_fields.h"')), 1, 'control: a file that includes their fields');
+# Nor does it change an account: fields are read by functions
+sub names_account {
+	my ($name, $text) = @_;
+	return map { "$name: $_" } $text =~ m{\b((?:account|planned)(?:\.|->)[a-z]\w*)\b(?!\.?h?")}g;
+}
+is(join("\n", map { names_account($_, code_of(text($_)) =~ s/^#include.*//gmr) } @outside), '', 'accounts are opaque outside of src/privacy');
+is(scalar(my @named = names_account('control', 'select->planned.cost = 0;')), 1, 'control: a field of one');
+
 my %reads = map { $_ => 1 } grep { /^race_counters_(load|get|sum|norms|bounds)$/ } keys %floor;
 is(join("\n", map { my $o = $_; map { "$o: $_" } grep { $reads{$_} } @{$refers{$o}} } grep { m{^src/choice/} } sort keys %refers), '', 'choices read no counters');
 isnt(join(' ', grep { $reads{$_} } map { @{$refers{$_}} } grep { m{^src/answers/} } keys %refers), '', 'control: answers read private ones');

@@ -605,21 +605,20 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 			check(costs(race_account_cost(&select->planned), race_account_allowed(&select->planned)), "a selection costs more");
 		ASK(race_select_begin, select, request, &(RaceShape) {.blocks = 1, .unit = 4096, .range = 1});
 		check(race_account_cost(&select->planned) == 0, "a selection begins anew");
-		ASK(race_select_open, &account, request, tables.columns, 4096);
+		ASK(race_select_open, &account, NULL, request, tables.columns, 4096);
 		check(race_account_cost(&account) <= race_account_allowed(&account), "an account of tables costs more");
 		free(select);
 		return;
 	}
 	ASK(race_plan_start, request, ASK(race_largest_selection, request, params), RACE_STATUS_PRIVATE, &plan);
-	ASK(race_plan_open, race_release_kind(params), request, params, &account, &plan);
+	ASK(race_plan_open, race_release_kind(params), request, params, NULL, &account, &plan);
 	check(ASK(race_count_share, request, params) > 1, "share of the number of records");
 	check(ASK(race_look_change, race_release_kind(params), request, params) < RACE_MAX_SENSITIVITY, "change of a look");
 	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
 	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, race_release_kind(params), request, params, &plan))
 		return;
 	check(costs(plan.noise.epsilon, epsilon), "blocks cost more");
-	account.cost = race_account_allowed(&account);
-	ASK(race_plan_state, request, &account, 1, &plan);
+	ASK(race_plan_state, request, &account, race_account_allowed(&account), 1, &plan);
 	check(costs(plan.noise.epsilon, epsilon) && isfinite(plan.noise.rho), "a plan states more");
 	ASK(race_plan_state_series, request, &plan);
 	check(plan.noise.epsilon >= 0, "a value of a series");
