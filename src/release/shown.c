@@ -18,6 +18,7 @@
 
 #include "release/names.h"
 #include "release/shown.h"
+#include "sketch/compat.h"
 
 PG_FUNCTION_INFO_V1(race_is_shown);
 PG_FUNCTION_INFO_V1(race_sql_check_shown);

@@ -14,6 +14,7 @@
 #include "sketch/argument.h"
 #include "sketch/cache.h"
 #include "sketch/call_site.h"
+#include "sketch/compat.h"
 #include "sketch/params_type.h"
 #include "sketch/record.h"
 #include "sketch/records.h"

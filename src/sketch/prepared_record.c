@@ -14,6 +14,7 @@
 #include "hash/kernel.h"
 #include "hash/params.h"
 #include "sketch/bytes.h"
+#include "sketch/compat.h"
 #include "sketch/params_text.h"
 #include "sketch/prepared_record.h"
 #include "sketch/records.h"

@@ -8,6 +8,7 @@
 #include "utils/memutils.h"
 
 #include "sketch/cache.h"
+#include "sketch/compat.h"
 #include "sketch/snapshot_key.h"
 #include "sketch/stored_cache.h"
 
