@@ -25,7 +25,7 @@ ifeq ($(wildcard $(SOURCE)/$(DISTNAME).control),)
 $(error make cannot build from a folder with spaces in its path: run make in that folder itself)
 endif
 
-ifneq ($(filter check demo dashboard bench bench-accuracy gate gate-short,$(MAKECMDGOALS)),)
+ifneq ($(filter check demo dashboard bench bench-accuracy gate gate-short format,$(MAKECMDGOALS)),)
 # These install what they need first, PGXS included.  The last line that is
 # printed is theirs.
 MAKEFLAGS += --no-print-directory
@@ -41,7 +41,9 @@ bench-accuracy:
 	$(SOURCE)/test/bench/run accuracy
 gate gate-short:
 	$(SOURCE)/test/bench/run $@
-.PHONY: check demo dashboard bench bench-accuracy gate gate-short
+format:
+	$(SOURCE)/test/format
+.PHONY: check demo dashboard bench bench-accuracy gate gate-short format
 else ifeq ($(MAKECMDGOALS),dist)
 dist:
 	cd $(SOURCE) && git archive --format=zip --prefix=$(DISTNAME)-$(EXTVERSION)/ \

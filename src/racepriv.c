@@ -26,7 +26,7 @@ PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");
 PG_MODULE_MAGIC;
 #endif
 
-void		_PG_init(void);
+void _PG_init(void);
 
 static char *vector_code = NULL;
 
@@ -56,19 +56,16 @@ _PG_init(void)
 	race_release_can_fit = race_fit_has_bounds;
 	race_release_fit = race_fit_private;
 	race_reference = &race_graphical_reference;
-	DefineCustomIntVariable("racepriv.cache_size",
-							"Memory that a session may keep for sketches it has asked before.",
-							"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",
-							&race_cache_size, 64 * 1024, 0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomStringVariable("racepriv.vector_code",
-							   "Instruction set that vectors are hashed with, for tests.",
-							   "All give the same results. Auto takes the best that the machine has.",
-							   &vector_code, "auto", PGC_USERSET,
-							   GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
-							   check_vector_code, assign_vector_code, NULL);
-	DefineCustomBoolVariable("racepriv.progress",
-							 "Tells the client how far a release or a fit is.",
+	DefineCustomIntVariable(
+		"racepriv.cache_size", "Memory that a session may keep for sketches it has asked before.",
+		"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",
+		&race_cache_size, 64 * 1024, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomStringVariable(
+		"racepriv.vector_code", "Instruction set that vectors are hashed with, for tests.",
+		"All give the same results. Auto takes the best that the machine has.", &vector_code,
+		"auto", PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, check_vector_code,
+		assign_vector_code, NULL);
+	DefineCustomBoolVariable("racepriv.progress", "Tells the client how far a release or a fit is.",
 							 "By messages of level INFO, which do not go to the log.",
 							 &race_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000

@@ -31,46 +31,48 @@
 /*
  * Calibration: a logistic regression of the class on the scores, from private histograms.
  *
- * A record counts for the two classes i < j whose scores are highest, at its margin s, the logarithm of the
- * ratio of their scores.  The sketch of scores of each class is a histogram of these numbers.  So for each pair
- * and each node of the margin it is known how many records are of class i and of class j, with noise of a
- * known variance.  Where both are the best, the logarithm of the odds of j is taken to be
+ * A record counts for the two classes i < j whose scores are highest, at its margin s, the
+ * logarithm of the ratio of their scores.  The sketch of scores of each class is a histogram of
+ * these numbers.  So for each pair and each node of the margin it is known how many records are of
+ * class i and of class j, with noise of a known variance.  Where both are the best, the logarithm
+ * of the odds of j is taken to be
  *
  *		slope s + shift[j] - shift[i] + deviation[pair][node]
  *
- * (Platt 1999; with a slope and shifts for all pairs).  The other classes keep their scores, to the power of the slope.
- * The derivative of the log likelihood is linear in the numbers of records: so noise gives it no bias, and its variance is
- * known.  Slope and shifts are normal around 1 and 0 before, and so are deviations around 0.  Their spreads are those for
- * which what was found is likeliest (empirical Bayes): where noise hides what calibration would change, the scores stay as
+ * (Platt 1999; with a slope and shifts for all pairs).  The other classes keep their scores, to the
+ * power of the slope.  The derivative of the log likelihood is linear in the numbers of records: so
+ * noise gives it no bias, and its variance is known.  Slope and shifts are normal around 1 and 0
+ * before, and so are deviations around 0.  Their spreads are those for which what was found is
+ * likeliest (empirical Bayes): where noise hides what calibration would change, the scores stay as
  * they are.
  */
 
 /* Spreads that are tried, of the slope, of shifts and of deviations */
 static const double spreads[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 
-#define UNIT_MARGIN		2.0		/* a margin that is half way from the middle to an end of the histogram */
-#define MOST_MARGIN		8.0		/* what larger ones count as */
-#define LEAST_SLOPE		0.1
-#define MOST_STEPS		30		/* of Newton's method */
-#define LEAST_STEP		1e-6
+#define UNIT_MARGIN 2.0 /* a margin that is half way from the middle to an end of the histogram */
+#define MOST_MARGIN 8.0 /* what larger ones count as */
+#define LEAST_SLOPE 0.1
+#define MOST_STEPS 30 /* of Newton's method */
+#define LEAST_STEP 1e-6
 
 /* Nobody needs to know a number of records better than to one, which rounding would not bear. */
-#define LEAST_VARIANCE	1.0
+#define LEAST_VARIANCE 1.0
 
 /* What the fit sees: [pairs][nodes] records of the lower and the higher class of a pair */
 typedef struct Fit
 {
 	RaceCalibration *calibration;
-	int			n;				/* slope and shifts */
-	uint32		nodes;
-	double	   *lower;
-	double	   *higher;
-	double		variance;		/* of each number */
-	double	   *weight;			/* of the gradients of nodes, [pairs][nodes] */
-	double	   *gradient;		/* of the log likelihood, weighted, [n] */
-	double	   *information;	/* minus its derivative, [n][n] */
-	double	   *covariance;		/* of the gradient, [n][n] */
-	double	   *work;			/* [3][n][n] */
+	int n; /* slope and shifts */
+	uint32 nodes;
+	double *lower;
+	double *higher;
+	double variance;     /* of each number */
+	double *weight;      /* of the gradients of nodes, [pairs][nodes] */
+	double *gradient;    /* of the log likelihood, weighted, [n] */
+	double *information; /* minus its derivative, [n][n] */
+	double *covariance;  /* of the gradient, [n][n] */
+	double *work;        /* [3][n][n] */
 } Fit;
 
 static int
@@ -83,7 +85,7 @@ pairs_of(int classes)
 static double
 place_of_margin(double margin)
 {
-	double		ratio = margin / UNIT_MARGIN;
+	double ratio = margin / UNIT_MARGIN;
 
 	return isfinite(ratio) ? (1 + ratio / (1 + fabs(ratio))) / 2 : margin > 0;
 }
@@ -91,8 +93,8 @@ place_of_margin(double margin)
 static double
 margin_of_node(const RaceCalibration *calibration, uint32 node)
 {
-	double		end = 1 - 0.5 / calibration->cells;
-	double		ratio = fmin(fmax(2.0 * node / calibration->cells - 1, -end), end);
+	double end = 1 - 0.5 / calibration->cells;
+	double ratio = fmin(fmax(2.0 * node / calibration->cells - 1, -end), end);
 
 	return fmin(fmax(UNIT_MARGIN * ratio / (1 - fabs(ratio)), -MOST_MARGIN), MOST_MARGIN);
 }
@@ -107,14 +109,16 @@ logistic(double x)
 static double
 line_at(const RaceCalibration *calibration, const RaceBestTwo *pair)
 {
-	return calibration->slope * pair->margin + calibration->shift[pair->higher] - calibration->shift[pair->lower];
+	return calibration->slope * pair->margin + calibration->shift[pair->higher] -
+		calibration->shift[pair->lower];
 }
 
 /* Compute the gradient of a node in the logarithm of odds, its information and its variance. */
 static void
-evaluate_node(const Fit *fit, size_t place, double log_odds, double *gradient, double *information, double *variance)
+evaluate_node(const Fit *fit, size_t place, double log_odds, double *gradient, double *information,
+			  double *variance)
 {
-	double		p = logistic(log_odds);
+	double p = logistic(log_odds);
 
 	*gradient = fit->higher[place] * (1 - p) - fit->lower[place] * p;
 	*information = fmax(fit->higher[place] + fit->lower[place], 0) * p * (1 - p);
@@ -122,33 +126,35 @@ evaluate_node(const Fit *fit, size_t place, double log_odds, double *gradient, d
 }
 
 /*
- * Weigh the gradients of nodes by their information over their variance, as the scores say it: nodes without records have
- * as much noise as others.  How many records a node has is told by the other nodes of its pair, nearer ones more.  Their
- * noise is independent of its own, so weights give no bias.
+ * Weigh the gradients of nodes by their information over their variance, as the scores say it:
+ * nodes without records have as much noise as others.  How many records a node has is told by the
+ * other nodes of its pair, nearer ones more.  Their noise is independent of its own, so weights
+ * give no bias.
  */
 static void
 find_weights(Fit *fit)
 {
-	size_t		places = (size_t) pairs_of(fit->calibration->classes) * fit->nodes;
+	size_t places = (size_t) pairs_of(fit->calibration->classes) * fit->nodes;
 
 	for (size_t place = 0; place < places; place++)
 	{
-		int			node = place % fit->nodes;
-		double		p = logistic(margin_of_node(fit->calibration, node));
-		double		records = 0;
-		double		sum = 0;
-		double		information;
+		int node = place % fit->nodes;
+		double p = logistic(margin_of_node(fit->calibration, node));
+		double records = 0;
+		double sum = 0;
+		double information;
 
 		for (int other = 0; other < (int) fit->nodes; other++)
 			if (other != node)
 			{
-				size_t		there = place - node + other;
+				size_t there = place - node + other;
 
 				records += (fit->lower[there] + fit->higher[there]) / abs(other - node);
 				sum += 1.0 / abs(other - node);
 			}
 		information = fmax(records / sum, 0) * p * (1 - p);
-		fit->weight[place] = information / (information + fit->variance * (p * p + (1 - p) * (1 - p)));
+		fit->weight[place] =
+			information / (information + fit->variance * (p * p + (1 - p) * (1 - p)));
 	}
 }
 
@@ -165,9 +171,9 @@ static void
 evaluate(Fit *fit)
 {
 	const RaceCalibration *calibration = fit->calibration;
-	int			n = fit->n;
-	RaceBestTwo	pair;
-	size_t		place = 0;
+	int n = fit->n;
+	RaceBestTwo pair;
+	size_t place = 0;
 
 	memset(fit->gradient, 0, n * sizeof(double));
 	memset(fit->information, 0, (Size) n * n * sizeof(double));
@@ -178,15 +184,16 @@ evaluate(Fit *fit)
 		for (pair.lower = 0; pair.lower < pair.higher; pair.lower++)
 			for (uint32 node = 0; node < fit->nodes; node++, place++)
 			{
-				const int	index[3] = {0, 1 + pair.lower, 1 + pair.higher};
-				double		x[3] = {0, -1, 1};
-				double		weight = fit->weight[place];
-				double		gradient;
-				double		information;
-				double		variance;
+				const int index[3] = {0, 1 + pair.lower, 1 + pair.higher};
+				double x[3] = {0, -1, 1};
+				double weight = fit->weight[place];
+				double gradient;
+				double information;
+				double variance;
 
 				x[0] = pair.margin = margin_of_node(calibration, node);
-				evaluate_node(fit, place, line_at(calibration, &pair), &gradient, &information, &variance);
+				evaluate_node(fit, place, line_at(calibration, &pair), &gradient, &information,
+							  &variance);
 				for (int a = 0; a < 3; a++)
 					fit->gradient[index[a]] += weight * gradient * x[a];
 				add_product(fit->information, n, index, x, weight * information);
@@ -202,12 +209,12 @@ evaluate(Fit *fit)
 static double
 find_step(Fit *fit, const double *precision, const double *from_prior, double *step)
 {
-	size_t		n = fit->n;
-	double	   *inverse = fit->work;	/* of V, then of what is solved */
-	double	   *half = inverse + n * n; /* F V^-1 */
-	double	   *posterior = half + n * n;
-	double	   *right = palloc(n * sizeof(double));
-	double		evidence = 0;
+	size_t n = fit->n;
+	double *inverse = fit->work;    /* of V, then of what is solved */
+	double *half = inverse + n * n; /* F V^-1 */
+	double *posterior = half + n * n;
+	double *right = palloc(n * sizeof(double));
+	double evidence = 0;
 
 	if (!race_inverse_root(fit->covariance, n))
 		elog(ERROR, "the covariance of a gradient has no inverse");
@@ -215,7 +222,8 @@ find_step(Fit *fit, const double *precision, const double *from_prior, double *s
 	for (size_t i = 0; i < n * n; i++)
 		half[i] = race_dot(fit->information + i / n * n, inverse + i % n * n, n);
 	for (size_t i = 0; i < n * n; i++)
-		posterior[i] = race_dot(half + i / n * n, fit->information + i % n * n, n) + (i / n == i % n ? precision[i / n] : 0);
+		posterior[i] = race_dot(half + i / n * n, fit->information + i % n * n, n) +
+			(i / n == i % n ? precision[i / n] : 0);
 	for (size_t i = 0; i < n; i++)
 	{
 		right[i] = race_dot(half + i * n, fit->gradient, n) - precision[i] * from_prior[i];
@@ -228,7 +236,7 @@ find_step(Fit *fit, const double *precision, const double *from_prior, double *s
 	for (size_t i = 0; i < n; i++)
 	{
 		step[i] = race_dot(inverse + i * n, right, n);
-		evidence -= 2 * log(posterior[i * n + i]);	/* the determinant */
+		evidence -= 2 * log(posterior[i * n + i]); /* the determinant */
 	}
 	pfree(right);
 	return evidence;
@@ -239,12 +247,12 @@ static double
 fit_line(Fit *fit, double slope_spread, double shift_spread)
 {
 	RaceCalibration *calibration = fit->calibration;
-	int			n = fit->n;
-	double	   *precision = palloc(3 * n * sizeof(double));
-	double	   *from_prior = precision + n;
-	double	   *step = from_prior + n;
-	double		evidence = 0;
-	double		largest = INFINITY;
+	int n = fit->n;
+	double *precision = palloc(3 * n * sizeof(double));
+	double *from_prior = precision + n;
+	double *step = from_prior + n;
+	double evidence = 0;
+	double largest = INFINITY;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -273,15 +281,15 @@ fit_line(Fit *fit, double slope_spread, double shift_spread)
 static double
 fit_node(const Fit *fit, size_t place, double line, double spread, double *deviation)
 {
-	double		precision = 1 / (spread * spread);
-	double		gradient = 0;
-	double		information = 0;
-	double		variance = 1;
+	double precision = 1 / (spread * spread);
+	double gradient = 0;
+	double information = 0;
+	double variance = 1;
 
 	*deviation = 0;
 	for (int steps = 0; steps < MOST_STEPS; steps++)
 	{
-		double		step;
+		double step;
 
 		evaluate_node(fit, place, line + *deviation, &gradient, &information, &variance);
 		step = (information / variance * gradient - precision * *deviation) /
@@ -299,16 +307,17 @@ static double
 fit_nodes(Fit *fit, double spread)
 {
 	RaceCalibration *calibration = fit->calibration;
-	double		evidence = 0;
-	RaceBestTwo	pair;
-	size_t		place = 0;
+	double evidence = 0;
+	RaceBestTwo pair;
+	size_t place = 0;
 
 	for (pair.higher = 1; pair.higher < calibration->classes; pair.higher++)
 		for (pair.lower = 0; pair.lower < pair.higher; pair.lower++)
 			for (uint32 node = 0; node < fit->nodes; node++, place++)
 			{
 				pair.margin = margin_of_node(calibration, node);
-				evidence += fit_node(fit, place, line_at(calibration, &pair), spread, &calibration->deviation[place]);
+				evidence += fit_node(fit, place, line_at(calibration, &pair), spread,
+									 &calibration->deviation[place]);
 			}
 	return evidence;
 }
@@ -318,12 +327,12 @@ static void
 fit_best(Fit *fit)
 {
 	const size_t n = lengthof(spreads);
-	double		least = INFINITY;
-	size_t		best = 0;
+	double least = INFINITY;
+	size_t best = 0;
 
 	for (size_t i = 0; i < n * n; i++)
 	{
-		double		evidence = fit_line(fit, spreads[i / n], spreads[i % n]);
+		double evidence = fit_line(fit, spreads[i / n], spreads[i % n]);
 
 		if (evidence < least)
 		{
@@ -335,7 +344,7 @@ fit_best(Fit *fit)
 	least = INFINITY;
 	for (size_t i = 0; i < n; i++)
 	{
-		double		evidence = fit_nodes(fit, spreads[i]);
+		double evidence = fit_nodes(fit, spreads[i]);
 
 		if (evidence < least)
 		{
@@ -350,8 +359,8 @@ fit_best(Fit *fit)
 static uint32
 cells_of(int classes, const RaceParams *params)
 {
-	uint32		length = 2 * pairs_of(classes) - 1;
-	RaceGrid	grid;
+	uint32 length = 2 * pairs_of(classes) - 1;
+	RaceGrid grid;
 
 	if (race_grid_of(params, &grid) && grid.dims == 1 && grid.lower[0] == 0 &&
 		fabs(grid.cells[0] * grid.width[0] - length) < 1e-6 && (uint32) grid.cells[0] % length == 0)
@@ -359,17 +368,22 @@ cells_of(int classes, const RaceParams *params)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the scores of this release cannot be read"),
-			 errdetail("Scores of %d classes have the parameters %s.", classes, race_params_brief(params)),
+			 errdetail("Scores of %d classes have the parameters %s.", classes,
+					   race_params_brief(params)),
 			 errhint("Make the release again; race_kde answers about its sketches.")));
-	return 0;					/* not reached */
+	return 0; /* not reached */
 }
 
-/* Read from a sketch of scores how many records of its class have each node of the margin to another one. */
+/*
+ * Read from a sketch of scores how many records of its class have each node of the margin to
+ * another one.
+ */
 static void
 read_scores(const RaceView *view, int first, uint32 cells, double *records)
 {
 	for (uint32 node = 0; node <= cells; node++)
-		records[node] = race_counters_get(view->counters, view->width, (size_t) first * cells + node) /
+		records[node] =
+			race_counters_get(view->counters, view->width, (size_t) first * cells + node) /
 			(double) race_record_unit(view->params);
 }
 
@@ -379,8 +393,8 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceCalibration *calibration = palloc(sizeof(RaceCalibration));
-	Fit			fit = {.calibration = calibration, .n = classes + 1};
-	size_t		places;
+	Fit fit = {.calibration = calibration, .n = classes + 1};
+	size_t places;
 
 	calibration->classes = classes;
 	calibration->cells = cells_of(classes, scores[0].params);
@@ -399,14 +413,17 @@ race_calibration_create(int classes, const RaceView *sketches, const RaceView *s
 		calibration->totals[i] = Max(sketches[i].header->count, 0);
 		fit.variance = Max(fit.variance, scores[i].header->noise.counter_variance);
 	}
-	fit.variance = Max(fit.variance / pow((double) race_record_unit(scores[0].params), 2), LEAST_VARIANCE);
+	fit.variance =
+		Max(fit.variance / pow((double) race_record_unit(scores[0].params), 2), LEAST_VARIANCE);
 	for (int j = 1; j < classes; j++)
 		for (int i = 0; i < j; i++)
 		{
-			int			pair = pairs_of(j) + i;
+			int pair = pairs_of(j) + i;
 
-			read_scores(&scores[i], 2 * pair, calibration->cells, fit.lower + (size_t) pair * fit.nodes);
-			read_scores(&scores[j], 2 * pair, calibration->cells, fit.higher + (size_t) pair * fit.nodes);
+			read_scores(&scores[i], 2 * pair, calibration->cells,
+						fit.lower + (size_t) pair * fit.nodes);
+			read_scores(&scores[j], 2 * pair, calibration->cells,
+						fit.higher + (size_t) pair * fit.nodes);
 		}
 	fit.gradient = palloc((fit.n + 5 * (Size) fit.n * fit.n) * sizeof(double));
 	fit.information = fit.gradient + fit.n;
@@ -427,9 +444,9 @@ static RaceBestTwo
 best_pair(const RaceScores *scores)
 {
 	const RaceScore *list = scores->list;
-	RaceBestTwo	pair = {0, 1, 0};
-	int			best = list[1].score > list[0].score;
-	int			second = 1 - best;
+	RaceBestTwo pair = {0, 1, 0};
+	int best = list[1].score > list[0].score;
+	int second = 1 - best;
 
 	for (int i = 2; i < scores->n; i++)
 		if (list[i].score > list[best].score)
@@ -449,7 +466,7 @@ best_pair(const RaceScores *scores)
 double
 race_scores_number(const RaceScores *scores)
 {
-	RaceBestTwo	pair = best_pair(race_scores_sharpen(scores));
+	RaceBestTwo pair = best_pair(race_scores_sharpen(scores));
 
 	return 2 * (pairs_of(pair.higher) + pair.lower) + place_of_margin(pair.margin);
 }
@@ -458,8 +475,8 @@ race_scores_number(const RaceScores *scores)
 static double
 deviation_at(const RaceCalibration *calibration, const RaceBestTwo *pair)
 {
-	double		place = place_of_margin(pair->margin) * calibration->cells;
-	uint32		node = Min((uint32) place, calibration->cells - 1);
+	double place = place_of_margin(pair->margin) * calibration->cells;
+	uint32 node = Min((uint32) place, calibration->cells - 1);
 	const double *deviation = calibration->deviation +
 		(size_t) (pairs_of(pair->higher) + pair->lower) * (calibration->cells + 1) + node;
 
@@ -470,20 +487,21 @@ void
 race_calibration_apply(const RaceCalibration *calibration, RaceScores *scores)
 {
 	const RaceScores *sharp = race_scores_sharpen(scores);
-	RaceBestTwo	pair = best_pair(sharp);
-	double		highest = Max(sharp->list[pair.lower].score, sharp->list[pair.higher].score);
-	double		both;
+	RaceBestTwo pair = best_pair(sharp);
+	double highest = Max(sharp->list[pair.lower].score, sharp->list[pair.higher].score);
+	double both;
 
 	for (int i = 0; i < scores->n; i++)
 	{
-		RaceScore  *score = &scores->list[i];
+		RaceScore *score = &scores->list[i];
 
 		score->score = highest > 0 ? pow(sharp->list[i].score / highest, calibration->slope) : 1;
 		score->count = calibration->totals[i];
 		score->flatness = 0;
 	}
 	both = scores->list[pair.lower].score + scores->list[pair.higher].score;
-	scores->list[pair.higher].score = both * logistic(line_at(calibration, &pair) + deviation_at(calibration, &pair));
+	scores->list[pair.higher].score =
+		both * logistic(line_at(calibration, &pair) + deviation_at(calibration, &pair));
 	scores->list[pair.lower].score = both - scores->list[pair.higher].score;
 	scores->prior = RACE_PRIOR_COUNTS;
 }
@@ -495,7 +513,7 @@ race_calibration_apply(const RaceCalibration *calibration, RaceScores *scores)
 RacePrior
 race_read_prior(text *name)
 {
-	char	   *prior = text_to_cstring(name);
+	char *prior = text_to_cstring(name);
 
 	if (strcmp(prior, "uniform") == 0)
 		return RACE_PRIOR_UNIFORM;
@@ -505,7 +523,7 @@ race_read_prior(text *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown prior \"%s\"", race_cut(prior)),
 			 errhint("Use uniform (maximum likelihood) or counts (maximum a posteriori).")));
-	return RACE_PRIOR_UNIFORM;	/* not reached */
+	return RACE_PRIOR_UNIFORM; /* not reached */
 }
 
 void
@@ -544,8 +562,7 @@ race_scores_add(RaceScores *scores, RaceScore score)
 	if (scores->n == scores->capacity)
 	{
 		/* repalloc refuses 1 GB, which is reached before this overflows */
-		scores->list = repalloc(scores->list,
-								2 * (Size) scores->capacity * sizeof(RaceScore));
+		scores->list = repalloc(scores->list, 2 * (Size) scores->capacity * sizeof(RaceScore));
 		scores->capacity *= 2;
 	}
 	scores->list[scores->n++] = score;
@@ -567,12 +584,12 @@ race_scores_append(RaceScores *scores, RaceScore score, Datum label, MemoryConte
  * mean density at a record is then (1 + 2 s^2 / h^2)^(-d / 2).  The kernels of l2 have longer
  * tails: with twice h^2 posteriors were calibrated best on five tables.
  */
-#define TAILS	2.0
+#define TAILS 2.0
 
 double
 race_flatness(double typical_density, uint32 dims)
 {
-	double		ratio = (pow(typical_density, -2.0 / dims) - 1) / 2;
+	double ratio = (pow(typical_density, -2.0 / dims) - 1) / 2;
 
 	return isfinite(ratio) ? TAILS / (TAILS + Max(ratio, 0)) : 0;
 }
@@ -586,7 +603,7 @@ race_scores_sharp_dims(const RaceParams *params)
 }
 
 /* A power beyond this is not told from it. */
-#define MOST_FLAT	0.999
+#define MOST_FLAT 0.999
 
 /*
  * Return the mean flatness of all classes.  Those whose noise hides it are taken to be as flat as
@@ -596,10 +613,10 @@ race_scores_sharp_dims(const RaceParams *params)
 static double
 mean_flatness(const RaceScores *scores)
 {
-	double		known = 0;
-	double		sum = 0;
-	double		count = 0;
-	double		most = 0;
+	double known = 0;
+	double sum = 0;
+	double count = 0;
+	double most = 0;
 
 	for (int i = 0; i < scores->n; i++)
 	{
@@ -628,8 +645,8 @@ const RaceScores *
 race_scores_sharpen(const RaceScores *scores)
 {
 	RaceScores *sharp;
-	double		flatness = mean_flatness(scores);
-	double		highest = 0;
+	double flatness = mean_flatness(scores);
+	double highest = 0;
 
 	for (int i = 0; i < scores->n; i++)
 		highest = Max(highest, density_of(&scores->list[i]));
@@ -641,7 +658,7 @@ race_scores_sharpen(const RaceScores *scores)
 	sharp->list = palloc_extended(scores->n * sizeof(RaceScore), MCXT_ALLOC_HUGE);
 	for (int i = 0; i < scores->n; i++)
 	{
-		RaceScore  *score = &sharp->list[i];
+		RaceScore *score = &sharp->list[i];
 
 		*score = scores->list[i];
 		score->score = Max(score->count, 1) * pow(density_of(score) / highest, sharp->power);
@@ -652,66 +669,67 @@ race_scores_sharpen(const RaceScores *scores)
 FmgrInfo *
 race_scores_comparison(const RaceScores *scores)
 {
-	TypeCacheEntry *type = lookup_type_cache(scores->label_type,
-											 TYPECACHE_CMP_PROC_FINFO);
+	TypeCacheEntry *type = lookup_type_cache(scores->label_type, TYPECACHE_CMP_PROC_FINFO);
 
 	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify a comparison function for type %s",
-						format_type_be(scores->label_type)),
-				 errhint("Classes with equal scores are told apart by the order of their labels.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("could not identify a comparison function for type %s",
+					format_type_be(scores->label_type)),
+			 errhint("Classes with equal scores are told apart by the order of their labels.")));
 	return &type->cmp_proc_finfo;
 }
 
 RaceScore *
 race_scores_best(const RaceScores *scores, FmgrInfo *compare, Oid collation)
 {
-	RaceScore  *best = &scores->list[0];
+	RaceScore *best = &scores->list[0];
 
 	if (!OidIsValid(collation))
 		collation = DEFAULT_COLLATION_OID;
 	for (int i = 1; i < scores->n; i++)
 	{
-		RaceScore  *score = &scores->list[i];
+		RaceScore *score = &scores->list[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (score->score != best->score ? score->score > best->score :
-			score->count != best->count ? score->count > best->count :
-			DatumGetInt32(FunctionCall2Coll(compare, collation, best->label, score->label)) > 0)
+		if (score->score != best->score ?
+				score->score > best->score :
+				score->count != best->count ?
+				score->count > best->count :
+				DatumGetInt32(FunctionCall2Coll(compare, collation, best->label, score->label)) > 0)
 			best = score;
 	}
 	return best;
 }
 
 /* jsonb_in does not check for interrupts, so a posterior has a limit. */
-#define MAX_CLASSES		100000
+#define MAX_CLASSES 100000
 
 static void
 check_posterior(int n, Size bytes)
 {
 	if (n > MAX_CLASSES || bytes > RACE_MAX_TEXT)
 		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the posterior is too large"),
-				 errdetail("It can have at most %d classes and %zu bytes.",
-						   MAX_CLASSES, RACE_MAX_TEXT)));
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the posterior is too large"),
+				 errdetail("It can have at most %d classes and %zu bytes.", MAX_CLASSES,
+						   RACE_MAX_TEXT)));
 }
 
 /*
- * Return {label: probability}.  If all scores are zero there is no evidence, and the prior remains; without any
- * records, the uniform prior.
+ * Return {label: probability}.  If all scores are zero there is no evidence, and the prior remains;
+ * without any records, the uniform prior.
  */
 Datum
 race_scores_posterior(const RaceScores *scores)
 {
-	double		score_sum = 0;
-	double		count_sum = 0;
+	double score_sum = 0;
+	double count_sum = 0;
 	StringInfoData json;
-	FmgrInfo	output;
-	Oid			function;
-	bool		varlena;
-	char	  **labels;
+	FmgrInfo output;
+	Oid function;
+	bool varlena;
+	char **labels;
 
 	check_posterior(scores->n, 0);
 	for (int i = 0; i < scores->n; i++)
@@ -731,9 +749,11 @@ race_scores_posterior(const RaceScores *scores)
 		check_posterior(i, json.len + strlen(labels[i]));
 		appendStringInfoString(&json, i == 0 ? "{" : ", ");
 		escape_json(&json, labels[i]);
-		appendStringInfo(&json, ": %.15g", score_sum > 0 ? scores->list[i].score / score_sum :
-						 scores->prior == RACE_PRIOR_COUNTS && count_sum > 0 ? scores->list[i].count / count_sum :
-						 1.0 / scores->n);
+		appendStringInfo(&json, ": %.15g",
+						 score_sum > 0 ? scores->list[i].score / score_sum :
+							 scores->prior == RACE_PRIOR_COUNTS && count_sum > 0 ?
+										 scores->list[i].count / count_sum :
+										 1.0 / scores->n);
 	}
 	appendStringInfoChar(&json, '}');
 	qsort(labels, scores->n, sizeof(char *), pg_qsort_strcmp);

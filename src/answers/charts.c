@@ -29,8 +29,8 @@
 #include "answers/sample.h"
 
 /*
- * Curves, heat maps and histograms of columns: points of a model, each as a normal distribution.  What one
- * has beyond the bounds of its axis is mirrored at them.
+ * Curves, heat maps and histograms of columns: points of a model, each as a normal distribution.
+ * What one has beyond the bounds of its axis is mirrored at them.
  *
  * Standard errors.  Of a grid, each node has noise of its own.  What is told at a place is a
  * sum of nodes with known weights, so its variance is known; a fit takes some of it away, which
@@ -44,59 +44,65 @@ PG_FUNCTION_INFO_V1(race_curve);
 PG_FUNCTION_INFO_V1(race_heatmap);
 PG_FUNCTION_INFO_V1(race_histogram);
 
-#define MOST_AXES		2
-#define MOST_STEPS		10000
-#define MOST_MAP_STEPS	500
-#define LEAST_SMOOTHING	1e-6
-#define REACH			8.5		/* standard deviations; there is less than 1e-16 beyond */
+#define MOST_AXES 2
+#define MOST_STEPS 10000
+#define MOST_MAP_STEPS 500
+#define LEAST_SMOOTHING 1e-6
+#define REACH 8.5 /* standard deviations; there is less than 1e-16 beyond */
 
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
-#define GRID_DEGREES	1e6
-#define ROWS_DEGREES	4
+#define GRID_DEGREES 1e6
+#define ROWS_DEGREES 4
 
-/* Smoothing that nobody asked for, in bandwidths: the least of these whose standard error is so small a part of the peak */
+/*
+ * Smoothing that nobody asked for, in bandwidths: the least of these whose standard error is so
+ * small a part of the peak
+ */
 static const double smoothings[] = {0.25, 0.5, 1};
 
-#define SMALL_PART		0.05
+#define SMALL_PART 0.05
 
 typedef struct Axis
 {
 	RaceColumnPlace place;
-	double		bandwidth;
-	double		width;			/* the standard deviation around points */
-	double		lower;			/* the bounds; infinite without */
-	double		upper;
-	bool		cells;			/* of a histogram: n cells; else n places */
-	uint32		n;
-	double	   *at;				/* [n] places, or [n + 1] edges of cells; they ascend */
-	double	   *values;			/* [n], of one point or node; else 0 */
+	double bandwidth;
+	double width; /* the standard deviation around points */
+	double lower; /* the bounds; infinite without */
+	double upper;
+	bool cells; /* of a histogram: n cells; else n places */
+	uint32 n;
+	double *at;     /* [n] places, or [n + 1] edges of cells; they ascend */
+	double *values; /* [n], of one point or node; else 0 */
 } Axis;
 
 typedef struct Chart
 {
-	RaceFitted	fitted;
-	int			n_axes;
-	Axis		axes[MOST_AXES];
-	uint32		lines;			/* of the first axis */
-	uint32		length;			/* places of the second axis in each line; 1 without one */
-	double	   *share;			/* [lines][length]: of all records, or a density */
-	double	   *variance;		/* [lines][length]: of the share; NULL where it is unknown */
+	RaceFitted fitted;
+	int n_axes;
+	Axis axes[MOST_AXES];
+	uint32 lines;     /* of the first axis */
+	uint32 length;    /* places of the second axis in each line; 1 without one */
+	double *share;    /* [lines][length]: of all records, or a density */
+	double *variance; /* [lines][length]: of the share; NULL where it is unknown */
 	RaceRecordCount count;
-	double		records;		/* the count, as a divisor */
-	double		z;				/* of an interval, in standard errors */
+	double records; /* the count, as a divisor */
+	double z;       /* of an interval, in standard errors */
 	RaceResultRow row;
 } Chart;
 
 /* --------------------------------------------------------------------- axes */
 
-/* Start a chart of the columns in arguments 1 ... axes.  Smoothing is in an argument, which may be NULL. */
+/*
+ * Start a chart of the columns in arguments 1 ... axes.  Smoothing is in an argument, which may be
+ * NULL.
+ */
 static Chart *
 open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 {
-	Chart	   *chart = palloc0(sizeof(Chart));
-	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
-	double		factor = PG_ARGISNULL(smoothing) ? smoothings[0] : PG_GETARG_FLOAT8(smoothing);
-	RaceView	view;
+	Chart *chart = palloc0(sizeof(Chart));
+	Datum sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	double factor = PG_ARGISNULL(smoothing) ? smoothings[0] : PG_GETARG_FLOAT8(smoothing);
+	RaceView view;
 
 	/* squares of densities stay finite */
 	if (!(factor >= LEAST_SMOOTHING && factor <= 100))
@@ -109,7 +115,7 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 	chart->n_axes = axes;
 	for (int i = 0; i < axes; i++)
 	{
-		Axis	   *axis = &chart->axes[i];
+		Axis *axis = &chart->axes[i];
 		RaceColumnPlace place = race_find_column(view.params, PG_GETARG_INT32(1 + i));
 		const double *bandwidths = race_array(place.params, RACE_ARRAY_BANDWIDTHS);
 
@@ -120,7 +126,8 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 					 errmsg("a probability density needs kernel l2 or l1, without a transform"),
 					 errdetail("The parameters are %s.", race_params_brief(view.params))));
 		axis->place = place;
-		axis->bandwidth = place.params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[place.element]);
+		axis->bandwidth =
+			place.params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[place.element]);
 		axis->width = factor * axis->bandwidth;
 		axis->lower = race_column_bound(&place, RACE_ARRAY_LOWER, -INFINITY);
 		axis->upper = race_column_bound(&place, RACE_ARRAY_UPPER, INFINITY);
@@ -143,12 +150,13 @@ coordinate(const Chart *chart, const Axis *axis, uint64 point)
 
 /* Set n places: between these bounds, those of the column, or around the points. */
 static void
-set_places(const Chart *chart, Axis *axis, const double *lower, const double *upper, uint32 n, bool middles)
+set_places(const Chart *chart, Axis *axis, const double *lower, const double *upper, uint32 n,
+		   bool middles)
 {
-	double		first = axis->lower;
-	double		last = axis->upper;
-	double		half;
-	uint64		i;
+	double first = axis->lower;
+	double last = axis->upper;
+	double half;
+	uint64 i;
 
 	if (!isfinite(first))
 		for (first = INFINITY, i = 0; i < chart->fitted.view.model->points; i++)
@@ -166,20 +174,21 @@ set_places(const Chart *chart, Axis *axis, const double *lower, const double *up
 	axis->n = n;
 	axis->at = palloc(n * sizeof(double));
 	for (uint32 k = 0; k < n; k++)
-		axis->at[k] = (first + half) * (1 - (double) k / (n - 1)) + (last - half) * ((double) k / (n - 1));
+		axis->at[k] =
+			(first + half) * (1 - (double) k / (n - 1)) + (last - half) * ((double) k / (n - 1));
 }
 
 /* Add what places or cells *from ... *to - 1 have of a normal distribution around x. */
 static void
 add_normal(const Axis *axis, double width, double x, uint32 *from, uint32 *to)
 {
-	uint32		low = 0;
-	uint32		high = axis->n;
-	uint32		k;
+	uint32 low = 0;
+	uint32 high = axis->n;
+	uint32 k;
 
-	while (low < high)			/* the first place from x - REACH * width on */
+	while (low < high) /* the first place from x - REACH * width on */
 	{
-		uint32		middle = low + (high - low) / 2;
+		uint32 middle = low + (high - low) / 2;
 
 		if (axis->at[middle] >= x - REACH * width)
 			high = middle;
@@ -190,11 +199,14 @@ add_normal(const Axis *axis, double width, double x, uint32 *from, uint32 *to)
 		low--;
 	for (k = low; k < axis->n && axis->at[k] <= x + REACH * width; k++)
 	{
-		double		z = (axis->at[k] - x) / width;
+		double z = (axis->at[k] - x) / width;
 
 		if (axis->cells)
-			axis->values[k] += (erfc((x - Min(Max(axis->at[k + 1], axis->lower), axis->upper)) / (width * sqrt(2))) -
-								erfc((x - Min(Max(axis->at[k], axis->lower), axis->upper)) / (width * sqrt(2)))) / 2;
+			axis->values[k] +=
+				(erfc((x - Min(Max(axis->at[k + 1], axis->lower), axis->upper)) /
+					  (width * sqrt(2))) -
+				 erfc((x - Min(Max(axis->at[k], axis->lower), axis->upper)) / (width * sqrt(2)))) /
+				2;
 		else if (axis->at[k] >= axis->lower && axis->at[k] <= axis->upper)
 			axis->values[k] += exp(-z * z / 2) / (sqrt(2 * RACE_PI) * width);
 	}
@@ -206,15 +218,15 @@ add_normal(const Axis *axis, double width, double x, uint32 *from, uint32 *to)
 static void
 add_mirrored(const Axis *axis, double x, uint32 *from, uint32 *to)
 {
-	double		range = axis->upper - axis->lower;
-	double		width = Min(axis->width, range / 2);
-	int			images = isfinite(range) ? (int) ceil(REACH * width / range / 2) + 1 : 0;
+	double range = axis->upper - axis->lower;
+	double width = Min(axis->width, range / 2);
+	int images = isfinite(range) ? (int) ceil(REACH * width / range / 2) + 1 : 0;
 
 	*from = axis->n;
 	*to = 0;
 	for (int i = -images; i <= images; i++)
 	{
-		double		shift = i == 0 ? 0 : 2 * range * i;
+		double shift = i == 0 ? 0 : 2 * range * i;
 
 		add_normal(axis, width, x + shift, from, to);
 		if (isfinite(axis->lower))
@@ -238,19 +250,19 @@ static void
 find_noise(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
-	double		unit = (double) race_record_unit(view->params);
-	double		variance = view->header->noise.counter_variance / (unit * unit);
-	double	   *squares[MOST_AXES];	/* at each place, of what the nodes of the axis are there */
-	RaceGrid	grid;
-	uint32		from;
-	uint32		to;
+	double unit = (double) race_record_unit(view->params);
+	double variance = view->header->noise.counter_variance / (unit * unit);
+	double *squares[MOST_AXES]; /* at each place, of what the nodes of the axis are there */
+	RaceGrid grid;
+	uint32 from;
+	uint32 to;
 
 	race_grid_of(view->params, &grid);
 	variance *= (double) grid.nodes;
 	for (int a = 0; a < chart->n_axes; a++)
 	{
-		Axis	   *axis = &chart->axes[a];
-		uint32		element = axis->place.element;
+		Axis *axis = &chart->axes[a];
+		uint32 element = axis->place.element;
 
 		squares[a] = palloc0(axis->n * sizeof(double));
 		variance /= grid.cells[element] + 1.0;
@@ -265,7 +277,7 @@ find_noise(Chart *chart)
 	}
 	for (Size at = 0; at < (Size) chart->lines * chart->length; at++)
 		chart->variance[at] = (variance * squares[0][at / chart->length] *
-							   (chart->n_axes == 1 ? 1 : squares[1][at % chart->length]) +
+								   (chart->n_axes == 1 ? 1 : squares[1][at % chart->length]) +
 							   pow(chart->share[at], 2) * view->header->noise.count_variance) /
 			pow(chart->records, 2);
 }
@@ -274,9 +286,9 @@ find_noise(Chart *chart)
 static void
 average(const Axis *axis, double *values, uint32 stride)
 {
-	double	   *space = palloc(axis->n * sizeof(double));
-	double	   *place = palloc(axis->n * sizeof(double));
-	uint32		first = 0;
+	double *space = palloc(axis->n * sizeof(double));
+	double *place = palloc(axis->n * sizeof(double));
+	uint32 first = 0;
 
 	for (uint32 k = 0; k < axis->n; k++)
 	{
@@ -285,15 +297,16 @@ average(const Axis *axis, double *values, uint32 stride)
 	}
 	for (uint32 k = 0; k < axis->n; k++)
 	{
-		double		sum = 0;
-		double		weights = 0;
+		double sum = 0;
+		double weights = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		while (place[first] < place[k] - 3 * axis->bandwidth)
 			first++;
-		for (uint32 other = first; other < axis->n && place[other] <= place[k] + 3 * axis->bandwidth; other++)
+		for (uint32 other = first;
+			 other < axis->n && place[other] <= place[k] + 3 * axis->bandwidth; other++)
 		{
-			double		weight = exp(-pow((place[other] - place[k]) / axis->bandwidth, 2) / 2);
+			double weight = exp(-pow((place[other] - place[k]) / axis->bandwidth, 2) / 2);
 
 			sum += weight * space[other];
 			weights += weight;
@@ -308,8 +321,8 @@ average(const Axis *axis, double *values, uint32 stride)
 static void
 find_disagreement(Chart *chart, const double *differences)
 {
-	double		misfit = chart->fitted.view.model->misfit;
-	Size		n = (Size) chart->lines * chart->length;
+	double misfit = chart->fitted.view.model->misfit;
+	Size n = (Size) chart->lines * chart->length;
 
 	for (Size at = 0; at < n; at++)
 		chart->variance[at] = differences[at] * differences[at];
@@ -327,11 +340,11 @@ fill(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
 	const RaceModel *model = view->model;
-	bool		hashed = race_summary_kind(view->params)->hashed;
-	double	   *differences = NULL;
-	double		highest = 0;
-	double		mean = 0;
-	Size		n;
+	bool hashed = race_summary_kind(view->params)->hashed;
+	double *differences = NULL;
+	double highest = 0;
+	double mean = 0;
+	Size n;
 
 	chart->lines = chart->axes[0].n;
 	chart->length = chart->n_axes == 1 ? 1 : chart->axes[1].n;
@@ -347,11 +360,12 @@ fill(Chart *chart)
 		differences = palloc0(n * sizeof(double));
 	for (uint64 p = 0; p < model->points; p++)
 	{
-		double		weight = race_model_weight(model, p) / chart->fitted.total;
-		double		difference = (race_model_weights(model, RACE_FOLD_FIRST)[p] -
-								  race_model_weights(model, RACE_FOLD_SECOND)[p]) / 2 / chart->fitted.total;
-		uint32		from[MOST_AXES] = {0, 0};
-		uint32		to[MOST_AXES] = {1, 1};
+		double weight = race_model_weight(model, p) / chart->fitted.total;
+		double difference = (race_model_weights(model, RACE_FOLD_FIRST)[p] -
+							 race_model_weights(model, RACE_FOLD_SECOND)[p]) /
+			2 / chart->fitted.total;
+		uint32 from[MOST_AXES] = {0, 0};
+		uint32 to[MOST_AXES] = {1, 1};
 
 		CHECK_FOR_INTERRUPTS();
 		for (int a = 0; a < chart->n_axes; a++)
@@ -359,7 +373,8 @@ fill(Chart *chart)
 		for (uint32 i = from[0]; i < to[0]; i++)
 			for (uint32 k = from[1]; k < to[1]; k++)
 			{
-				double		value = chart->axes[0].values[i] * (chart->n_axes == 1 ? 1 : chart->axes[1].values[k]);
+				double value =
+					chart->axes[0].values[i] * (chart->n_axes == 1 ? 1 : chart->axes[1].values[k]);
 
 				chart->share[(Size) i * chart->length + k] += weight * value;
 				if (differences != NULL)
@@ -403,9 +418,9 @@ check_steps(int32 steps, int32 most)
 static void
 start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Chart	   *chart;
-	double		lower = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
-	double		upper = PG_ARGISNULL(4) ? 0 : PG_GETARG_FLOAT8(4);
+	Chart *chart;
+	double lower = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
+	double upper = PG_ARGISNULL(4) ? 0 : PG_GETARG_FLOAT8(4);
 
 	for (int i = 0; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i) && i != 3 && i != 4 && i != 6)
@@ -413,10 +428,11 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	check_steps(PG_GETARG_INT32(2), MOST_STEPS);
 	race_check_confidence(PG_GETARG_FLOAT8(5));
 	chart = open_chart(fcinfo, 1, 6);
-	chart->z = race_student_two_sided(1 - PG_GETARG_FLOAT8(5),
-									  race_summary_kind(chart->fitted.view.params)->hashed ? ROWS_DEGREES : GRID_DEGREES);
-	set_places(chart, &chart->axes[0], PG_ARGISNULL(3) ? NULL : &lower, PG_ARGISNULL(4) ? NULL : &upper,
-			   PG_GETARG_INT32(2), false);
+	chart->z = race_student_two_sided(
+		1 - PG_GETARG_FLOAT8(5),
+		race_summary_kind(chart->fitted.view.params)->hashed ? ROWS_DEGREES : GRID_DEGREES);
+	set_places(chart, &chart->axes[0], PG_ARGISNULL(3) ? NULL : &lower,
+			   PG_ARGISNULL(4) ? NULL : &upper, PG_GETARG_INT32(2), false);
 	fill_smoothly(chart, !PG_ARGISNULL(6));
 	call->max_calls = chart->lines;
 	call->user_fctx = chart;
@@ -425,10 +441,10 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 curve_datum(void *state, uint64 i)
 {
-	Chart	   *chart = (Chart *) state;
-	double		density = chart->share[i];
-	bool		known = chart->variance != NULL;
-	double		reach = known ? chart->z * sqrt(chart->variance[i]) : 0;
+	Chart *chart = (Chart *) state;
+	double density = chart->share[i];
+	bool known = chart->variance != NULL;
+	double reach = known ? chart->z * sqrt(chart->variance[i]) : 0;
 
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
 	race_row_add(&chart->row, Float8GetDatum(density));
@@ -449,7 +465,7 @@ race_curve(PG_FUNCTION_ARGS)
 static void
 start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Chart	   *chart;
+	Chart *chart;
 	const double *bounds[2] = {NULL, NULL};
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
@@ -474,7 +490,7 @@ start_heatmap(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 heatmap_datum(void *state, uint64 i)
 {
-	Chart	   *chart = (Chart *) state;
+	Chart *chart = (Chart *) state;
 
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i / chart->length]));
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[1].at[i % chart->length]));
@@ -506,11 +522,11 @@ static void
 add_edges(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
-	Axis		edges = chart->axes[0];
-	double		spread = edges.width * edges.width;
-	double	   *density[2];
-	double	   *at = edges.at;
-	RaceGrid	grid;
+	Axis edges = chart->axes[0];
+	double spread = edges.width * edges.width;
+	double *density[2];
+	double *at = edges.at;
+	RaceGrid grid;
 
 	if (race_grid_of(view->params, &grid))
 	{
@@ -528,19 +544,21 @@ add_edges(Chart *chart)
 			edges.at[k] = Max(Min(at[k] + (side - 0.5) * edges.width, edges.upper), edges.lower);
 		for (uint64 i = 0; i < view->model->points; i++)
 		{
-			uint32		from;
-			uint32		to;
+			uint32 from;
+			uint32 to;
 
 			add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
 			for (uint32 k = from; k < to; k++)
-				density[side][k] += edges.values[k] * race_model_weight(view->model, i) / chart->fitted.total;
+				density[side][k] +=
+					edges.values[k] * race_model_weight(view->model, i) / chart->fitted.total;
 			clear_values(&edges, from, to);
 		}
 	}
 	for (uint32 k = 0; k < edges.n - 1; k++)
 	{
-		double		slopes = (density[1][k + 1] - density[0][k + 1] - density[1][k] + density[0][k]) / edges.width;
-		double		both = (density[0][k] + density[1][k] + density[0][k + 1] + density[1][k + 1]) / 2;
+		double slopes =
+			(density[1][k + 1] - density[0][k + 1] - density[1][k] + density[0][k]) / edges.width;
+		double both = (density[0][k] + density[1][k] + density[0][k + 1] + density[1][k + 1]) / 2;
 
 		chart->variance[k] += both * sqrt(spread) * (sqrt(2) - 1) / sqrt(RACE_PI) / chart->records +
 			pow(spread / 2 * slopes, 2);
@@ -550,10 +568,10 @@ add_edges(Chart *chart)
 static void
 start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Chart	   *chart = open_chart(fcinfo, 1, 3);
-	Axis	   *axis = &chart->axes[0];
-	ArrayType  *edges = PG_GETARG_ARRAYTYPE_P(2);
-	int			n = ArrayGetNItems(ARR_NDIM(edges), ARR_DIMS(edges));
+	Chart *chart = open_chart(fcinfo, 1, 3);
+	Axis *axis = &chart->axes[0];
+	ArrayType *edges = PG_GETARG_ARRAYTYPE_P(2);
+	int n = ArrayGetNItems(ARR_NDIM(edges), ARR_DIMS(edges));
 
 	if (n < 2 || n > MOST_STEPS + 1)
 		ereport(ERROR,
@@ -577,7 +595,7 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 histogram_datum(void *state, uint64 i)
 {
-	Chart	   *chart = (Chart *) state;
+	Chart *chart = (Chart *) state;
 
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i]));
 	race_row_add(&chart->row, Float8GetDatum(chart->axes[0].at[i + 1]));
@@ -585,7 +603,9 @@ histogram_datum(void *state, uint64 i)
 	race_row_add(&chart->row, Float8GetDatum(chart->share[i] * Max(chart->count.n, 0)));
 	race_row_add_if(&chart->row, chart->variance != NULL,
 					Float8GetDatum(chart->variance != NULL ?
-								   hypot(chart->records * sqrt(chart->variance[i]), chart->share[i] * sqrt(chart->count.variance)) : 0));
+									   hypot(chart->records * sqrt(chart->variance[i]),
+											 chart->share[i] * sqrt(chart->count.variance)) :
+									   0));
 	race_row_add(&chart->row, Float8GetDatum(chart->share[i]));
 	return race_row_datum(&chart->row);
 }

@@ -55,7 +55,7 @@ PG_FUNCTION_INFO_V1(race_score_of);
 static double
 flatness_of(const RaceQuestion *question)
 {
-	uint32		dims = race_scores_sharp_dims(question->view.params);
+	uint32 dims = race_scores_sharp_dims(question->view.params);
 	const RaceTypical *typical;
 
 	if (dims == 0)
@@ -68,21 +68,23 @@ flatness_of(const RaceQuestion *question)
 
 /*
  * The count of a class with few records may be far too low by noise, and then its density would be
- * high everywhere.  So this number of variances of the noise of a count is added to the square of the divisor of a density.
+ * high everywhere.  So this number of variances of the noise of a count is added to the square of
+ * the divisor of a density.
  */
-#define COUNT_VARIANCES		4
+#define COUNT_VARIANCES 4
 
 /* Return the score of a class, whose sketch was asked about a query.  The label is left out. */
 static RaceScore
 score_of_class(const RaceQuestion *question, RacePrior prior)
 {
 	const RaceHeader *header = question->view.header;
-	double		sum;
-	RaceScore	score;
+	double sum;
+	RaceScore score;
 
 	score.label = (Datum) 0;
 	score.count = Max(header->count, 0);
-	score.divisor = sqrt(score.count * score.count + COUNT_VARIANCES * header->noise.count_variance);
+	score.divisor =
+		sqrt(score.count * score.count + COUNT_VARIANCES * header->noise.count_variance);
 	score.flatness = 0;
 	if (prior == RACE_PRIOR_COUNTS && race_estimate_sharp_sum(question, &sum))
 		score.score = sum;
@@ -102,7 +104,7 @@ race_classes_create(int n, const Datum *sketches, Oid label_type, const Datum *l
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceClasses *classes = palloc0(sizeof(RaceClasses));
-	RaceView	view;
+	RaceView view;
 
 	classes->n = n;
 	classes->sketches = sketches;
@@ -127,7 +129,7 @@ race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior)
 	race_scores_clear(classes->scores, prior);
 	for (int i = 0; i < classes->n; i++)
 	{
-		RaceScore	score = {0};
+		RaceScore score = {0};
 
 		if (classes->model == NULL)
 		{
@@ -145,7 +147,9 @@ race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior)
 Datum
 race_classes_best(const RaceClasses *classes)
 {
-	return race_scores_best(classes->scores, race_scores_comparison(classes->scores), C_COLLATION_OID)->label;
+	return race_scores_best(classes->scores, race_scores_comparison(classes->scores),
+							C_COLLATION_OID)
+		->label;
 }
 
 /*
@@ -166,14 +170,16 @@ PG_FUNCTION_INFO_V1(race_posterior_final);
 static RacePrior
 prior_argument(FunctionCallInfo fcinfo)
 {
-	Oid			type = race_argument_type(fcinfo->flinfo, 4);
+	Oid type = race_argument_type(fcinfo->flinfo, 4);
 
 	if (PG_NARGS() > 5 || (type != TEXTOID && type != UNKNOWNOID))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the arguments must be a label, a sketch, a query and, if any, a prior of type text")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg(
+				 "the arguments must be a label, a sketch, a query and, if any, a prior of type text")));
 	return race_read_prior(type == TEXTOID ? PG_GETARG_TEXT_PP(4) :
-						   cstring_to_text(PG_GETARG_CSTRING(4)));
+											 cstring_to_text(PG_GETARG_CSTRING(4)));
 }
 
 /* ----------------------------------------------------------- aggregates */
@@ -186,12 +192,12 @@ Datum
 race_classify_step(PG_FUNCTION_ARGS)
 {
 	RaceScores *scores = PG_ARGISNULL(0) ? NULL : (RaceScores *) PG_GETARG_POINTER(0);
-	RacePrior	prior = RACE_PRIOR_UNIFORM;
+	RacePrior prior = RACE_PRIOR_UNIFORM;
 	MemoryContext context = race_aggregate_context(fcinfo, "race_classify or race_posterior");
 	RaceCallSite *site;
 	RaceQuestion question;
-	RaceView	view;
-	Datum		sketch;
+	RaceView view;
+	Datum sketch;
 
 	if (scores == NULL)
 		scores = race_scores_create(race_argument_type(fcinfo->flinfo, 1), context);
@@ -242,8 +248,8 @@ race_classify_final(PG_FUNCTION_ARGS)
 
 	if (scores == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(race_scores_best(scores, race_scores_comparison(scores),
-									 PG_GET_COLLATION())->label);
+	PG_RETURN_DATUM(
+		race_scores_best(scores, race_scores_comparison(scores), PG_GET_COLLATION())->label);
 }
 
 Datum
@@ -273,21 +279,19 @@ check_constant(const FmgrInfo *flinfo)
 static RaceClasses *
 constant_classes(FunctionCallInfo fcinfo)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 	MemoryContext old = MemoryContextSwitchTo(flinfo->fn_mcxt);
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 	RaceClasses *classes;
-	Datum	   *sketches;
-	Datum	   *labels;
-	int			n;
+	Datum *sketches;
+	Datum *labels;
+	int n;
 
 	check_constant(flinfo);
 	if (ARR_HASNULL(array))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("each class must have a sketch")));
-	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE,
-					  &sketches, NULL, &n);
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("each class must have a sketch")));
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_DOUBLE, &sketches, NULL, &n);
 	if (n < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -296,7 +300,7 @@ constant_classes(FunctionCallInfo fcinfo)
 	for (int i = 0; i < n; i++)
 		labels[i] = Int32GetDatum(i);
 	classes = race_classes_create(n, sketches, INT4OID, labels, race_argument_type(flinfo, 1),
-										 flinfo->fn_mcxt);
+								  flinfo->fn_mcxt);
 	MemoryContextSwitchTo(old);
 	flinfo->fn_extra = classes;
 	return classes;
@@ -324,12 +328,12 @@ PG_FUNCTION_INFO_V1(race_sketch_columns);
 static bool
 place_of(const RaceParams *params, int32 column, RaceColumnPlace *place)
 {
-	int64		element = (int64) column - 1;
+	int64 element = (int64) column - 1;
 
 	place->part = 0;
 	for (place->params = params; place->params != NULL && element >= 0; place->part++)
 	{
-		uint32		n = race_part_elements(place->params);
+		uint32 n = race_part_elements(place->params);
 
 		place->element = (uint32) element;
 		if (element < n)
@@ -345,8 +349,7 @@ race_find_column(const RaceParams *params, int32 column)
 {
 	RaceColumnPlace place;
 
-	if (!place_of(params, column, &place) ||
-		race_record_kind(place.params) != RACE_RECORD_VECTOR)
+	if (!place_of(params, column, &place) || race_record_kind(place.params) != RACE_RECORD_VECTOR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column %d of the records is not a number", column),
@@ -373,8 +376,8 @@ typedef struct Columns
 static void
 start_columns(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Columns    *columns = palloc(sizeof(Columns));
-	RaceView	view;
+	Columns *columns = palloc(sizeof(Columns));
+	RaceView view;
 
 	race_row_start(&columns->row, fcinfo);
 	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
@@ -386,7 +389,7 @@ start_columns(FunctionCallInfo fcinfo, FuncCallContext *call)
 static void
 add_bound(RaceResultRow *row, const RaceColumnPlace *place, RaceArray bounds)
 {
-	double		bound = race_column_bound(place, bounds, INFINITY);
+	double bound = race_column_bound(place, bounds, INFINITY);
 
 	race_row_add_if(row, isfinite(bound), Float8GetDatum(bound));
 }
@@ -394,10 +397,10 @@ add_bound(RaceResultRow *row, const RaceColumnPlace *place, RaceArray bounds)
 static Datum
 column_datum(void *state, uint64 i)
 {
-	static const char *const kinds[] = {
-		[RACE_RECORD_VECTOR] = "number", [RACE_RECORD_SET] = "set", [RACE_RECORD_ROW] = "category"
-	};
-	Columns    *columns = (Columns *) state;
+	static const char *const kinds[] = {[RACE_RECORD_VECTOR] = "number",
+										[RACE_RECORD_SET] = "set",
+										[RACE_RECORD_ROW] = "category"};
+	Columns *columns = (Columns *) state;
 	RaceColumnPlace place;
 
 	if (!place_of(columns->params, (int32) i + 1, &place))

@@ -22,30 +22,30 @@
 
 typedef enum RacePrior
 {
-	RACE_PRIOR_UNIFORM,			/* maximum likelihood */
-	RACE_PRIOR_COUNTS			/* maximum a posteriori */
+	RACE_PRIOR_UNIFORM, /* maximum likelihood */
+	RACE_PRIOR_COUNTS   /* maximum a posteriori */
 } RacePrior;
 
 typedef struct RaceScore
 {
-	Datum		label;
-	double		score;
-	double		count;			/* records of the class, at least 0 */
-	double		divisor;		/* of the score, for a density that no noise in the count makes high */
-	double		flatness;		/* race_flatness() of the class; minus a bound if noise hides it */
+	Datum label;
+	double score;
+	double count;    /* records of the class, at least 0 */
+	double divisor;  /* of the score, for a density that no noise in the count makes high */
+	double flatness; /* race_flatness() of the class; minus a bound if noise hides it */
 } RaceScore;
 
 typedef struct RaceScores
 {
-	RacePrior	prior;
-	Oid			label_type;
-	int16		label_length;
-	bool		label_by_value;
-	int			n;
-	int			capacity;
-	RaceScore  *list;
-	double		power;			/* exponent of sharpened densities, else 1 */
-	struct RaceClassMoments *moments;	/* of the classes, if they have moments, else NULL */
+	RacePrior prior;
+	Oid label_type;
+	int16 label_length;
+	bool label_by_value;
+	int n;
+	int capacity;
+	RaceScore *list;
+	double power;                     /* exponent of sharpened densities, else 1 */
+	struct RaceClassMoments *moments; /* of the classes, if they have moments, else NULL */
 } RaceScores;
 
 /* Return the prior of this name.  Raise 22023 for an unknown one. */
@@ -101,25 +101,25 @@ extern Datum race_scores_posterior(const RaceScores *scores);
 /*
  * Calibrated scores.
  *
- * A score is the pair of classes that are likeliest, and how much one is ahead.  A sketch of scores is a histogram of
- * them: so it says about how many records of a class have which score.
+ * A score is the pair of classes that are likeliest, and how much one is ahead.  A sketch of scores
+ * is a histogram of them: so it says about how many records of a class have which score.
  */
 
 typedef struct RaceBestTwo
 {
-	int			lower;			/* < higher */
-	int			higher;
-	double		margin;			/* the logarithm of the score of the higher class over that of the lower */
+	int lower; /* < higher */
+	int higher;
+	double margin; /* the logarithm of the score of the higher class over that of the lower */
 } RaceBestTwo;
 
 typedef struct RaceCalibration
 {
-	int			classes;
-	uint32		cells;			/* of a margin */
-	double		slope;			/* of the logarithms of scores */
-	double	   *shift;			/* [classes] */
-	double	   *deviation;		/* [pairs][cells + 1], of the logarithm of the odds of the higher class */
-	double	   *totals;			/* records, [classes] */
+	int classes;
+	uint32 cells;      /* of a margin */
+	double slope;      /* of the logarithms of scores */
+	double *shift;     /* [classes] */
+	double *deviation; /* [pairs][cells + 1], of the logarithm of the odds of the higher class */
+	double *totals;    /* records, [classes] */
 } RaceCalibration;
 
 /* Create a calibration from the sketches of the classes (their counts) and of their scores. */
@@ -136,18 +136,18 @@ extern void race_calibration_apply(const RaceCalibration *calibration, RaceScore
 /* Classes with a call site each, or with a model of their moments */
 typedef struct RaceClasses
 {
-	int			n;
+	int n;
 	const Datum *sketches;
 	const Datum *labels;
-	Oid			query;			/* type of queries */
+	Oid query; /* type of queries */
 	RaceCallSite **sites;
-	struct RaceClassModel *model;	/* or NULL */
-	RaceScores *scores;			/* of the last query */
+	struct RaceClassModel *model; /* or NULL */
+	RaceScores *scores;           /* of the last query */
 } RaceClasses;
 
 /* Create classes with these sketches and labels, which stay, for queries of a type. */
-extern RaceClasses *race_classes_create(int n, const Datum *sketches, Oid label_type, const Datum *labels, Oid query,
-										MemoryContext context);
+extern RaceClasses *race_classes_create(int n, const Datum *sketches, Oid label_type,
+										const Datum *labels, Oid query, MemoryContext context);
 
 /* Score the classes at a query. */
 extern void race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior);
@@ -163,9 +163,9 @@ extern Datum race_classes_best(const RaceClasses *classes);
 
 typedef struct RaceColumnPlace
 {
-	const RaceParams *params;	/* of the part */
-	int			part;			/* from 0 on */
-	uint32		element;		/* of its records, from 0 on */
+	const RaceParams *params; /* of the part */
+	int part;                 /* from 0 on */
+	uint32 element;           /* of its records, from 0 on */
 } RaceColumnPlace;
 
 /* Find the place of a column that is a number.  Raise 22023 for others. */
@@ -179,17 +179,19 @@ extern double race_column_bound(const RaceColumnPlace *place, RaceArray bounds, 
  */
 
 /*
- * Add the class in arguments 1 and 2, a label and moments, to the scores; argument 3 is the record that all
- * classes are asked about.
+ * Add the class in arguments 1 and 2, a label and moments, to the scores; argument 3 is the record
+ * that all classes are asked about.
  */
-extern void race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceView *header,
-								   Datum moments, MemoryContext context);
+extern void race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores,
+								   const RaceView *header, Datum moments, MemoryContext context);
 
 /* Fill in the scores: densities relative to the highest, times counts if that is the prior. */
 extern void race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores);
 
 /* Do the same by a model of n classes with moments, for a record that is a datum of a type. */
-extern struct RaceClassModel *race_class_model_create(int n, const Datum *moments, MemoryContext context);
-extern void race_class_model_ask(struct RaceClassModel *model, Oid type, Datum record, RaceScores *scores);
+extern struct RaceClassModel *race_class_model_create(int n, const Datum *moments,
+													  MemoryContext context);
+extern void race_class_model_ask(struct RaceClassModel *model, Oid type, Datum record,
+								 RaceScores *scores);
 
 #endif

@@ -7,11 +7,11 @@
 
 #include "answers/cosine_basis.h"
 
-#define PI				3.14159265358979323846
+#define PI 3.14159265358979323846
 /* Cosines are flat where the box ends, so it ends beyond the places: by this part of their range */
-#define MARGIN			0.1
-#define SHRINK			0.9		/* of the highest squared frequency, until terms are few enough */
-#define SHORTEST		0.25	/* half of a wavelength, in bandwidths */
+#define MARGIN 0.1
+#define SHRINK 0.9    /* of the highest squared frequency, until terms are few enough */
+#define SHORTEST 0.25 /* half of a wavelength, in bandwidths */
 
 /*
  * Add the terms whose squared frequency is at most `limit`.  Along the axes before this one
@@ -21,7 +21,7 @@
 static int
 add_terms(RaceCosines *basis, uint32_t axis, double square, double limit)
 {
-	uint8_t		term[RACE_COSINE_DIMS];
+	uint8_t term[RACE_COSINE_DIMS];
 
 	if (axis == basis->dims)
 	{
@@ -34,8 +34,8 @@ add_terms(RaceCosines *basis, uint32_t axis, double square, double limit)
 	}
 	for (int k = 0; k < RACE_COSINE_FREQUENCIES; k++)
 	{
-		double		frequency = k == 0 ? 0 : PI * k / basis->range[axis];
-		double		sum = square + frequency * frequency;
+		double frequency = k == 0 ? 0 : PI * k / basis->range[axis];
+		double sum = square + frequency * frequency;
 
 		if (!(sum <= limit))
 			break;
@@ -50,15 +50,15 @@ add_terms(RaceCosines *basis, uint32_t axis, double square, double limit)
 void
 race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_t n)
 {
-	double		limit = PI * PI / (SHORTEST * SHORTEST);
+	double limit = PI * PI / (SHORTEST * SHORTEST);
 
 	memset(basis, 0, sizeof(RaceCosines));
 	basis->dims = dims;
 	for (uint32_t axis = 0; axis < dims; axis++)
 	{
 		const double *x = places + axis * n;
-		double		least = x[0];
-		double		most = x[0];
+		double least = x[0];
+		double most = x[0];
 
 		for (size_t j = 1; j < n; j++)
 		{
@@ -88,18 +88,18 @@ race_cosines_cover(const RaceCosines *basis, const double *place)
 void
 race_cosines_at(const RaceCosines *basis, const double *place, size_t step, double *terms)
 {
-	double		cosines[RACE_COSINE_DIMS][RACE_COSINE_FREQUENCIES];
+	double cosines[RACE_COSINE_DIMS][RACE_COSINE_FREQUENCIES];
 
 	for (uint32_t axis = 0; axis < basis->dims; axis++)
 	{
-		double		angle = basis->range[axis] > 0 ?
-			PI * (place[axis * step] - basis->lower[axis]) / basis->range[axis] : 0;
+		double angle = basis->range[axis] > 0 ?
+			PI * (place[axis * step] - basis->lower[axis]) / basis->range[axis] :
+			0;
 
 		cosines[axis][0] = 1;
 		cosines[axis][1] = cos(angle);
 		for (int k = 2; k < RACE_COSINE_FREQUENCIES; k++)
-			cosines[axis][k] = 2 * cosines[axis][1] * cosines[axis][k - 1] -
-				cosines[axis][k - 2];
+			cosines[axis][k] = 2 * cosines[axis][1] * cosines[axis][k - 1] - cosines[axis][k - 2];
 	}
 	for (uint32_t i = 0; i < basis->n; i++)
 	{

@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RACE_COSINE_DIMS		8
-#define RACE_COSINE_TERMS		256 /* terms */
-#define RACE_COSINE_FREQUENCIES	64	/* along an axis */
+#define RACE_COSINE_DIMS 8
+#define RACE_COSINE_TERMS 256      /* terms */
+#define RACE_COSINE_FREQUENCIES 64 /* along an axis */
 
 typedef struct RaceCosines
 {
-	uint32_t	dims;
-	uint32_t	n;				/* terms; the first one is constant */
-	double		lower[RACE_COSINE_DIMS];
-	double		range[RACE_COSINE_DIMS];
-	uint8_t		frequency[RACE_COSINE_TERMS][RACE_COSINE_DIMS];	/* in half waves over the range */
-	double		square[RACE_COSINE_TERMS];	/* of the frequency, in radians a bandwidth */
+	uint32_t dims;
+	uint32_t n; /* terms; the first one is constant */
+	double lower[RACE_COSINE_DIMS];
+	double range[RACE_COSINE_DIMS];
+	uint8_t frequency[RACE_COSINE_TERMS][RACE_COSINE_DIMS]; /* in half waves over the range */
+	double square[RACE_COSINE_TERMS]; /* of the frequency, in radians a bandwidth */
 } RaceCosines;
 
 /*
@@ -34,10 +34,10 @@ typedef struct RaceCosines
 extern void race_cosines_init(RaceCosines *basis, uint32_t dims, const double *places, size_t n);
 
 /* Return whether a place is in the box. */
-extern int	race_cosines_cover(const RaceCosines *basis, const double *place);
+extern int race_cosines_cover(const RaceCosines *basis, const double *place);
 
 /* Compute the terms at a place, [basis->n]; coordinate i of it is at place[i * step]. */
 extern void race_cosines_at(const RaceCosines *basis, const double *place, size_t step,
-						  double *terms);
+							double *terms);
 
 #endif

@@ -12,8 +12,8 @@
 static double
 central(double p, double n, double a, double b, double c, double d)
 {
-	double		x = race_inverse_normal(p / 2);
-	double		y = x * x;
+	double x = race_inverse_normal(p / 2);
+	double y = x * x;
 
 	if (n < 5)
 		c += 0.3 * (n - 4.5) * (x + 0.6);
@@ -26,7 +26,7 @@ central(double p, double n, double a, double b, double c, double d)
 static double
 far_tail(double y, double n, double d)
 {
-	double		near = 1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3);
+	double near = 1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3);
 
 	return ((near + 0.5 / (n + 4)) * y - 1) * (n + 1) / (n + 2) + 1 / y;
 }
@@ -34,12 +34,12 @@ far_tail(double y, double n, double d)
 double
 race_student_two_sided(double p, double df)
 {
-	double		n = df;
-	double		a;
-	double		b;
-	double		c;
-	double		d;
-	double		y;
+	double n = df;
+	double a;
+	double b;
+	double c;
+	double d;
+	double y;
 
 	if (n == 1)
 		return 1 / tan(p * (RACE_PI / 2));
@@ -62,16 +62,16 @@ race_normal_tail(double x)
 }
 
 /* Larger shapes are close enough to normal: Wilson & Hilferty 1931 */
-#define LARGE_SHAPE		10000.0
-#define MAX_TERMS		100000
-#define PRECISION		1e-10
+#define LARGE_SHAPE 10000.0
+#define MAX_TERMS 100000
+#define PRECISION 1e-10
 
 /* Return 1 - P(G > x), by its series; for x below shape + 1. */
 static double
 gamma_series(double shape, double x)
 {
-	double		term = 1 / shape;
-	double		sum = term;
+	double term = 1 / shape;
+	double sum = term;
 
 	for (int n = 1; n < MAX_TERMS && term > sum * PRECISION; n++)
 	{
@@ -85,15 +85,15 @@ gamma_series(double shape, double x)
 static double
 gamma_fraction(double shape, double x)
 {
-	double		b = x + 1 - shape;
-	double		c = 1e300;
-	double		d = 1 / b;
-	double		h = d;
+	double b = x + 1 - shape;
+	double c = 1e300;
+	double d = 1 / b;
+	double h = d;
 
 	for (int n = 1; n < MAX_TERMS; n++)
 	{
-		double		a = -n * (n - shape);
-		double		change;
+		double a = -n * (n - shape);
+		double change;
 
 		b += 2;
 		d = 1 / (a * d + b);
@@ -109,7 +109,7 @@ gamma_fraction(double shape, double x)
 double
 race_gamma_tail(double shape, double x)
 {
-	double		spread = 1 / (9 * shape);
+	double spread = 1 / (9 * shape);
 
 	if (!(x > 0))
 		return 1;
@@ -121,8 +121,8 @@ race_gamma_tail(double shape, double x)
 double
 race_skew_tail(double x, double variance, double skewness)
 {
-	double		deviations = x / sqrt(variance);
-	double		shape = 4 / (skewness * skewness);
+	double deviations = x / sqrt(variance);
+	double shape = 4 / (skewness * skewness);
 
 	if (!(skewness > 1e-4))
 		return race_normal_tail(deviations);

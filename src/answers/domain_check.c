@@ -20,15 +20,15 @@ struct RaceDomainCheck
 {
 	DomainConstraintRef constraints;
 	ExprContext *context;
-	int16		length;			/* of values */
-	Oid			role;			/* role whose rights functions run with */
+	int16 length; /* of values */
+	Oid role;     /* role whose rights functions run with */
 };
 
 Oid
 race_owner_of_type(Oid type)
 {
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	Oid			owner;
+	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for type %u", type);
@@ -60,13 +60,13 @@ bool
 race_domain_check(RaceDomainCheck *check, Datum value, bool isnull)
 {
 	RaceAuthority before;
-	bool		holds = true;
-	ListCell   *cell;
+	bool holds = true;
+	ListCell *cell;
 
 	CHECK_FOR_INTERRUPTS();
 	race_authority_begin(&before, check->role);
 	UpdateDomainConstraintRef(&check->constraints);
-	foreach(cell, check->constraints.constraints)
+	foreach (cell, check->constraints.constraints)
 	{
 		DomainConstraintState *constraint = lfirst(cell);
 
@@ -77,7 +77,8 @@ race_domain_check(RaceDomainCheck *check, Datum value, bool isnull)
 			holds = !isnull;
 			continue;
 		}
-		check->context->domainValue_datum = MakeExpandedObjectReadOnly(value, isnull, check->length);
+		check->context->domainValue_datum =
+			MakeExpandedObjectReadOnly(value, isnull, check->length);
 		check->context->domainValue_isNull = isnull;
 		holds = ExecCheck(constraint->check_exprstate, check->context);
 	}

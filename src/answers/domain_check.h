@@ -10,7 +10,7 @@
 typedef struct RaceDomainCheck RaceDomainCheck;
 
 /* Return the owner of a type. */
-extern Oid	race_owner_of_type(Oid type);
+extern Oid race_owner_of_type(Oid type);
 
 /*
  * Prepare the constraints of a type, and of the domains under it, in the current memory context.

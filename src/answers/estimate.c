@@ -1,7 +1,7 @@
 /*
  * estimate.c
- *		The entry for all questions to a sketch; race_kde, race_estimate and their intervals, race_difference, race_kde_grid,
- *		race_kernel, race_info
+ *		The entry for all questions to a sketch; race_kde, race_estimate and their intervals,
+ *		race_difference, race_kde_grid, race_kernel, race_info
  */
 #include "postgres.h"
 
@@ -53,16 +53,18 @@ race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question)
 void
 race_ask_about(RaceQuestion *question, Datum query)
 {
-	question->buckets = race_call_site_buckets(question->site, question->view.params,
-											   query);
+	question->buckets = race_call_site_buckets(question->site, question->view.params, query);
 	question->partial = question->buckets == NULL;
 	if (question->partial && question->view.model == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("only a fitted sketch can be asked about a part of a product"),
-				 errdetail("The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
-						   race_params_brief(question->view.params)),
-				 errhint("Fit a model to public or made-up records: SELECT race_fit(sketch, record) FROM …. Or add up the answers for each category of a list.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("only a fitted sketch can be asked about a part of a product"),
+			 errdetail(
+				 "The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
+				 race_params_brief(question->view.params)),
+			 errhint(
+				 "Fit a model to public or made-up records: SELECT race_fit(sketch, record) FROM …. Or add up the answers for each category of a list.")));
 }
 
 void
@@ -74,15 +76,13 @@ race_ask_about_vector(RaceQuestion *question, const double *x)
 void
 race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns)
 {
-	question->buckets = race_call_site_hash_columns(question->site, question->view.params,
-													columns);
+	question->buckets = race_call_site_hash_columns(question->site, question->view.params, columns);
 }
 
 void
 race_ask_about_lifted(RaceQuestion *question, const RaceColumn *query)
 {
-	question->buckets = race_call_site_hash_lifted(question->site, question->view.params,
-												   query);
+	question->buckets = race_call_site_hash_lifted(question->site, question->view.params, query);
 	question->lifted = query;
 }
 
@@ -106,7 +106,7 @@ start_question(FunctionCallInfo fcinfo, RaceQuestion *question)
 void
 race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion *b)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 	RaceCallSite **sites = (RaceCallSite **) flinfo->fn_extra;
 
 	if (sites == NULL)
@@ -118,11 +118,14 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
 	}
 	race_ask_sketch(sites[0], PG_GETARG_DATUM(0), a);
 	race_ask_sketch(sites[1], PG_GETARG_DATUM(1), b);
-	if ((a->view.header->noise.status == RACE_STATUS_EXACT) != (b->view.header->noise.status == RACE_STATUS_EXACT))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("an exact and a private sketch cannot be compared"),
-				 errhint("What comes out would not be private. Compare two private sketches, or two exact ones.")));
+	if ((a->view.header->noise.status == RACE_STATUS_EXACT) !=
+		(b->view.header->noise.status == RACE_STATUS_EXACT))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("an exact and a private sketch cannot be compared"),
+			 errhint(
+				 "What comes out would not be private. Compare two private sketches, or two exact ones.")));
 }
 
 /* --------------------------------------------------- kernel sums and densities */
@@ -140,36 +143,36 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
  *
  *		f(q) = sum of w_j k(x_j, q) + weight * (mean of the residuals at q)
  *
- * With weight 1 the model is a control variate; with 0 the model is trusted.  What the
- * model misses has about the square e; the residual tells it with a variance v, of noise and
- * of sampling.  The weight e / (e + v) makes the error least.  A surrogate loss is asked for
- * differences that are far smaller than v: its weight is 0.  A grid is good by itself: its model serves
- * samples, quantiles and charts, and is not asked.
+ * With weight 1 the model is a control variate; with 0 the model is trusted.  What the model misses
+ * has about the square e; the residual tells it with a variance v, of noise and of sampling.  The
+ * weight e / (e + v) makes the error least.  A surrogate loss is asked for differences that are far
+ * smaller than v: its weight is 0.  A grid is good by itself: its model serves samples, quantiles
+ * and charts, and is not asked.
  *
- * A query that leaves out parts of a product is answered by the model alone: a row hashes all parts of a
- * record together, and the kernel of a part that is left out is 1.
+ * A query that leaves out parts of a product is answered by the model alone: a row hashes all parts
+ * of a record together, and the kernel of a part that is left out is 1.
  */
 typedef struct Terms
 {
-	double		model;			/* 0 without a model */
-	double		weight;			/* of the rows; 1 without a model */
-	double		mean;			/* of the rows, or of their residuals; or the sum of a grid */
-	const RaceModel *trusted;	/* the model, if it is used; else NULL */
-	RaceEvaluator *evaluator;	/* or NULL */
-	RaceEvaluator *residuals;	/* the evaluator, if rows add residuals of the model; or NULL */
+	double model;               /* 0 without a model */
+	double weight;              /* of the rows; 1 without a model */
+	double mean;                /* of the rows, or of their residuals; or the sum of a grid */
+	const RaceModel *trusted;   /* the model, if it is used; else NULL */
+	RaceEvaluator *evaluator;   /* or NULL */
+	RaceEvaluator *residuals;   /* the evaluator, if rows add residuals of the model; or NULL */
 	const RaceGridded *gridded; /* or NULL */
 	RaceRecordCount count;
 } Terms;
 
 /* A residual whose square exceeds its variance by this factor is not noise: 3 standard errors. */
-#define SIGNIFICANT_SQUARE	9.0
+#define SIGNIFICANT_SQUARE 9.0
 
 static Terms
 find_terms(const RaceQuestion *question)
 {
 	const RaceView *view = &question->view;
-	Terms		terms = {.weight = 1};
-	RaceColumn	record[RACE_MAX_PARTS];
+	Terms terms = {.weight = 1};
+	RaceColumn record[RACE_MAX_PARTS];
 
 	if (view->model != NULL || !race_summary_kind(view->params)->hashed)
 	{
@@ -190,13 +193,14 @@ find_terms(const RaceQuestion *question)
 		terms.weight = 0;
 		return terms;
 	}
-	terms.mean = terms.gridded != NULL ? race_gridded_sum(terms.gridded, record[0].numbers) :
+	terms.mean = terms.gridded != NULL ?
+		race_gridded_sum(terms.gridded, record[0].numbers) :
 		race_estimator_mean(view, terms.residuals, question->buckets, 0, view->params->rows);
 	if (terms.trusted != NULL)
 	{
-		double		v = terms.trusted->residual_variance;
-		double		e = Max(pow(terms.trusted->misfit * terms.model, 2),
-							terms.mean * terms.mean - SIGNIFICANT_SQUARE * v);
+		double v = terms.trusted->residual_variance;
+		double e = Max(pow(terms.trusted->misfit * terms.model, 2),
+					   terms.mean * terms.mean - SIGNIFICANT_SQUARE * v);
 
 		terms.weight = !isfinite(e) ? 1 : e > 0 ? e / (e + v) : 0;
 	}
@@ -207,16 +211,18 @@ static double
 sum_of_terms(const RaceView *view, const Terms *terms)
 {
 	/* residuals are of no records, but for what the weights of the model do not add up to */
-	double		records = terms->trusted == NULL ? terms->count.n :
+	double records = terms->trusted == NULL ?
+		terms->count.n :
 		Min(terms->count.n - race_count_divisor(terms->count), 0);
 
-	return terms->model + terms->weight * race_correct_collisions(view->params, terms->mean, records);
+	return terms->model +
+		terms->weight * race_correct_collisions(view->params, terms->mean, records);
 }
 
 double
 race_estimate_sum(const RaceQuestion *question)
 {
-	Terms		terms = find_terms(question);
+	Terms terms = find_terms(question);
 
 	return sum_of_terms(&question->view, &terms);
 }
@@ -224,7 +230,7 @@ race_estimate_sum(const RaceQuestion *question)
 double
 race_estimate_mean(const RaceQuestion *question)
 {
-	Terms		terms = find_terms(question);
+	Terms terms = find_terms(question);
 
 	return sum_of_terms(&question->view, &terms) / race_count_divisor(terms.count);
 }
@@ -233,12 +239,13 @@ bool
 race_estimate_sharp_sum(const RaceQuestion *question, double *sum)
 {
 	const RaceModel *model = question->view.model;
-	RaceColumn	record[RACE_MAX_PARTS];
+	RaceColumn record[RACE_MAX_PARTS];
 
 	if (model == NULL || model->misfit >= RACE_UNTESTED)
 		return false;
 	race_call_site_record(question->site, record);
-	return race_evaluator_sharp_sum(race_evaluator_at(question->site, &question->view), record, sum);
+	return race_evaluator_sharp_sum(race_evaluator_at(question->site, &question->view), record,
+									sum);
 }
 
 /* ---------------------------------------------------------------- variances */
@@ -253,16 +260,17 @@ least_variance(const RaceQuestion *question, const Terms *terms)
 {
 	const RaceView *view = &question->view;
 	const RaceParams *params = view->params;
-	double		noise = view->header->noise.counter_variance / params->rows;
-	double		records = race_count_divisor(terms->count);
+	double noise = view->header->noise.counter_variance / params->rows;
+	double records = race_count_divisor(terms->count);
 
 	if (params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		race_params_sequence(params) == RACE_SEQUENCE_INDEPENDENT)
 		return noise;
 	if (view->model != NULL)
 		return Max(noise, view->model->residual_variance);
-	return noise == 0 ? 0 : noise +
-		race_sampling_variance(params, params->rows, race_kernel_mass(records) * records);
+	return noise == 0 ?
+		0 :
+		noise + race_sampling_variance(params, params->rows, race_kernel_mass(records) * records);
 }
 
 /*
@@ -270,11 +278,11 @@ least_variance(const RaceQuestion *question, const Terms *terms)
  * as a wide one, both halves alike: on a line of records models of 16 to 128 rows were off by half
  * of 1 / sqrt(rows) of an answer, whatever residuals showed.  This is the square of that half.
  */
-#define UNSHOWN_IN_PLANE	0.25
-#define ROWS_FOR_PLANE		512
+#define UNSHOWN_IN_PLANE 0.25
+#define ROWS_FOR_PLANE 512
 
 /* A query that leaves out a part sums about this number of answers to whole records. */
-#define WHOLE_ANSWERS		4
+#define WHOLE_ANSWERS 4
 
 /*
  * Return the variance of the model and the weighted rows together, in terms of the mean of rows.
@@ -286,11 +294,12 @@ variance_of_terms(const RaceQuestion *question, const Terms *terms, double rows_
 {
 	const RaceParams *params = question->view.params;
 	const RaceModel *model = terms->trusted;
-	bool		in_plane = race_model_is_of_vectors(params) && params->dims == 2;
-	double		variance;
+	bool in_plane = race_model_is_of_vectors(params) && params->dims == 2;
+	double variance;
 
 	if (question->partial)
-		return model->misfit >= RACE_UNTESTED ? INFINITY :
+		return model->misfit >= RACE_UNTESTED ?
+			INFINITY :
 			WHOLE_ANSWERS * model->residual_variance + pow(model->misfit * terms->model, 2);
 	if (model == NULL)
 		return rows_variance;
@@ -310,9 +319,9 @@ static void
 describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *result)
 {
 	const RaceView *view = &question->view;
-	double		p = race_collision_probability(view->params);
-	RaceColumn	record[RACE_MAX_PARTS];
-	double		ratio;
+	double p = race_collision_probability(view->params);
+	RaceColumn record[RACE_MAX_PARTS];
+	double ratio;
 
 	result->noise_variance = view->header->noise.counter_variance / view->params->rows;
 	result->weight = terms->weight;
@@ -321,33 +330,33 @@ describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *re
 	if (terms->gridded != NULL)
 	{
 		race_question_record(question, record);
-		result->rows_variance = race_gridded_variance(terms->gridded, record[0].numbers, terms->mean);
+		result->rows_variance =
+			race_gridded_variance(terms->gridded, record[0].numbers, terms->mean);
 	}
 	else if (!question->partial)
-		result->rows_variance = race_estimator_variance(view, terms->residuals, question->buckets, 0,
-														view->params->rows, terms->mean,
-														result->least_variance);
+		result->rows_variance =
+			race_estimator_variance(view, terms->residuals, question->buckets, 0,
+									view->params->rows, terms->mean, result->least_variance);
 	result->mean_variance = variance_of_terms(question, terms, result->rows_variance);
 	result->records = terms->count.n;
 	result->n = race_count_divisor(terms->count);
 	result->n_variance = terms->count.variance;
 
 	result->kernel_sum = sum_of_terms(view, terms);
-	result->sum_variance = (result->mean_variance + p * p * result->n_variance) /
-		((1 - p) * (1 - p));
+	result->sum_variance =
+		(result->mean_variance + p * p * result->n_variance) / ((1 - p) * (1 - p));
 	result->density = result->kernel_sum / result->n;
-	result->mean = terms->trusted == NULL ? terms->mean :
-		(1 - p) * result->kernel_sum + p * terms->count.n;
+	result->mean =
+		terms->trusted == NULL ? terms->mean : (1 - p) * result->kernel_sum + p * terms->count.n;
 	ratio = result->mean / result->n;
 	result->standard_error =
-		sqrt(result->mean_variance + ratio * ratio * result->n_variance) /
-		result->n / (1 - p);
+		sqrt(result->mean_variance + ratio * ratio * result->n_variance) / result->n / (1 - p);
 }
 
 static void
 estimate_density(const RaceQuestion *question, RaceDensity *result)
 {
-	Terms		terms = find_terms(question);
+	Terms terms = find_terms(question);
 
 	describe_terms(question, &terms, result);
 }
@@ -361,21 +370,23 @@ static double
 covariance(const RaceQuestion questions[2], const Terms terms[2])
 {
 	const RaceParams *params = questions[0].view.params;
-	uint64		rows = params->rows;
-	uint32		blocks = race_estimator_blocks(params, rows);
-	double		p = race_collision_probability(params);
-	double		sum = 0;
+	uint64 rows = params->rows;
+	uint32 blocks = race_estimator_blocks(params, rows);
+	double p = race_collision_probability(params);
+	double sum = 0;
 
 	if (terms[0].gridded != NULL || !race_params_same(params, questions[1].view.params) ||
 		questions[0].buckets == NULL || terms[0].weight == 0 || terms[1].weight == 0 || blocks < 2)
 		return 0;
 	for (uint32 b = 0; b < blocks; b++)
 	{
-		double		product = 1;
+		double product = 1;
 
 		for (int i = 0; i < 2; i++)
-			product *= race_estimator_mean(&questions[i].view, terms[i].residuals, questions[i].buckets,
-										   b * rows / blocks, (b + 1) * rows / blocks) - terms[i].mean;
+			product *=
+				race_estimator_mean(&questions[i].view, terms[i].residuals, questions[i].buckets,
+									b * rows / blocks, (b + 1) * rows / blocks) -
+				terms[i].mean;
 		sum += product;
 	}
 	return terms[0].weight * terms[1].weight * (sum / (blocks - 1) / blocks) / ((1 - p) * (1 - p));
@@ -384,7 +395,7 @@ covariance(const RaceQuestion questions[2], const Terms terms[2])
 double
 race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 {
-	Terms		terms[2];
+	Terms terms[2];
 
 	for (int i = 0; i < 2; i++)
 	{
@@ -405,11 +416,17 @@ race_check_confidence(double confidence)
 				 errmsg("confidence must be between 0 and 1")));
 }
 
-/* The variance of a grid is known: degrees of freedom with which Student's distribution is the normal one */
-#define KNOWN	1000000
+/*
+ * The variance of a grid is known: degrees of freedom with which Student's distribution is the
+ * normal one
+ */
+#define KNOWN 1000000
 
-/* Fewer degrees of freedom reach further than the one error that all answers of a release may share: 1.645 times 1.96. */
-#define LEAST_DEGREES	3.0
+/*
+ * Fewer degrees of freedom reach further than the one error that all answers of a release may
+ * share: 1.645 times 1.96.
+ */
+#define LEAST_DEGREES 3.0
 
 /*
  * Return how many standard errors an interval reaches.  In one release, answers by rows err alike:
@@ -425,9 +442,9 @@ double
 race_estimate_reach(const RaceView *view, double confidence, double density)
 {
 	const RaceParams *params = view->params;
-	bool		hashed = race_summary_kind(params)->hashed;
-	uint32		blocks = hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
-	double		degrees = blocks - 1.0;
+	bool hashed = race_summary_kind(params)->hashed;
+	uint32 blocks = hashed ? race_estimator_blocks(params, params->rows) : KNOWN;
+	double degrees = blocks - 1.0;
 
 	if (hashed && density > 0)
 		degrees = Max(1 / (1 / degrees + density), Min(degrees, LEAST_DEGREES));
@@ -437,11 +454,11 @@ race_estimate_reach(const RaceView *view, double confidence, double density)
 bool
 race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper)
 {
-	double		a = ratio->b * ratio->b - t * t * ratio->b_variance;
-	double		b = ratio->a * ratio->b - t * t * ratio->covariance;
-	double		root = t * sqrt(a * ratio->a_variance + ratio->a * ratio->a * ratio->b_variance -
-								ratio->covariance * (2 * ratio->a * ratio->b -
-													 t * t * ratio->covariance));
+	double a = ratio->b * ratio->b - t * t * ratio->b_variance;
+	double b = ratio->a * ratio->b - t * t * ratio->covariance;
+	double root = t *
+		sqrt(a * ratio->a_variance + ratio->a * ratio->a * ratio->b_variance -
+			 ratio->covariance * (2 * ratio->a * ratio->b - t * t * ratio->covariance));
 
 	if (!isfinite(root) || !(a > 0))
 		return false;
@@ -459,17 +476,15 @@ void
 race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
 {
 	const RaceParams *params = question->view.params;
-	int			sequence = race_params_sequence(params);
+	int sequence = race_params_sequence(params);
 
 	if (question->site->warned || sequence == RACE_SEQUENCE_INDEPENDENT ||
-		!race_summary_kind(params)->hashed ||
-		params->rows >= RACE_ROWS_FOR_INTERVALS ||
+		!race_summary_kind(params)->hashed || params->rows >= RACE_ROWS_FOR_INTERVALS ||
 		estimate->noise_variance > estimate->mean_variance / 2)
 		return;
 	question->site->warned = true;
 	ereport(WARNING,
-			(errmsg("intervals of fewer than %d rows may be too short",
-					RACE_ROWS_FOR_INTERVALS),
+			(errmsg("intervals of fewer than %d rows may be too short", RACE_ROWS_FOR_INTERVALS),
 			 errdetail("The sketch has %u rows, with sequence \"%s\".", params->rows,
 					   race_choice_name(RACE_KEY_SEQUENCE, sequence))));
 }
@@ -485,7 +500,7 @@ PG_FUNCTION_INFO_V1(race_estimate);
 Datum
 race_count(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceView view;
 
 	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
 	race_check_askable(&view.header->noise);
@@ -496,16 +511,15 @@ race_count(PG_FUNCTION_ARGS)
 Datum
 race_kernel_sum(PG_FUNCTION_ARGS)
 {
-	int			groups = PG_GETARG_INT32(2);
+	int groups = PG_GETARG_INT32(2);
 	RaceQuestion question;
 	const RaceView *view = &question.view;
-	uint64		rows;
-	double	   *means;
+	uint64 rows;
+	double *means;
 
 	if (groups < 1)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("groups must be at least 1")));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("groups must be at least 1")));
 	start_question(fcinfo, &question);
 	if (groups == 1 || !race_summary_kind(view->params)->hashed || question.partial)
 		PG_RETURN_FLOAT8(race_estimate_sum(&question));
@@ -513,11 +527,11 @@ race_kernel_sum(PG_FUNCTION_ARGS)
 	groups = Min(groups, rows);
 	means = palloc(groups * sizeof(double));
 	for (int i = 0; i < groups; i++)
-		means[i] = race_estimator_mean(view, NULL, question.buckets, i * rows / groups, (i + 1) * rows / groups);
+		means[i] = race_estimator_mean(view, NULL, question.buckets, i * rows / groups,
+									   (i + 1) * rows / groups);
 	race_sort_descending(means, groups);
-	PG_RETURN_FLOAT8(race_correct_collisions(view->params,
-											 (means[(groups - 1) / 2] + means[groups / 2]) / 2,
-											 view->header->count));
+	PG_RETURN_FLOAT8(race_correct_collisions(
+		view->params, (means[(groups - 1) / 2] + means[groups / 2]) / 2, view->header->count));
 }
 
 Datum
@@ -529,15 +543,18 @@ race_kde(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(race_estimate_mean(&question));
 }
 
-/* Estimate the density with a Gaussian kernel of this bandwidth in place of the kernel of the sketch. */
+/*
+ * Estimate the density with a Gaussian kernel of this bandwidth in place of the kernel of the
+ * sketch.
+ */
 static void
 estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *result)
 {
 	const RaceView *view = &question->view;
 	RaceEvaluator *evaluator;
 	RaceRecordCount count;
-	RaceColumn	record[RACE_MAX_PARTS];
-	double		peak;
+	RaceColumn record[RACE_MAX_PARTS];
+	double peak;
 
 	if (!(bandwidth > 0 && isfinite(bandwidth)))
 		ereport(ERROR,
@@ -553,13 +570,17 @@ estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *r
 	race_question_record(question, record);
 	evaluator = race_evaluator_at(question->site, view);
 	count = race_record_count(view, race_evaluator_grid(evaluator));
-	result->mean = result->kernel_sum =
-		race_evaluator_gaussian(evaluator, record[0].numbers, bandwidth, &peak, &result->mean_variance);
+	result->mean = result->kernel_sum = race_evaluator_gaussian(
+		evaluator, record[0].numbers, bandwidth, &peak, &result->mean_variance);
 	if (race_summary_kind(view->params)->hashed)
 	{
-		/* the model errs as it does with its own kernel, and rows do not tell where records are within a bandwidth */
-		Terms		terms = {.model = result->kernel_sum / peak, .trusted = view->model};
-		double		narrower = pow(Max(view->params->bandwidth / view->params->power / bandwidth, 1), view->params->dims);
+		/*
+		 * the model errs as it does with its own kernel, and rows do not tell where records are
+		 * within a bandwidth
+		 */
+		Terms terms = {.model = result->kernel_sum / peak, .trusted = view->model};
+		double narrower = pow(Max(view->params->bandwidth / view->params->power / bandwidth, 1),
+							  view->params->dims);
 
 		result->mean_variance += pow(peak * narrower, 2) *
 			(variance_of_terms(question, &terms, 0) + pow(view->model->misfit * terms.model, 2));
@@ -569,22 +590,23 @@ estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *r
 	result->n = race_count_divisor(count);
 	result->n_variance = count.variance;
 	result->density = result->kernel_sum / result->n;
-	result->standard_error = sqrt(result->mean_variance + pow(result->density, 2) * count.variance) / result->n;
+	result->standard_error =
+		sqrt(result->mean_variance + pow(result->density, 2) * count.variance) / result->n;
 }
 
 /* Implement race_estimate(sketch, q, confidence, bandwidth). */
 Datum
 race_estimate(PG_FUNCTION_ARGS)
 {
-	bool		gaussian = !PG_ARGISNULL(3);
-	double		confidence = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
-	double		lower = -INFINITY;
-	double		upper = INFINITY;
-	double		reach;
+	bool gaussian = !PG_ARGISNULL(3);
+	double confidence = PG_ARGISNULL(2) ? 0 : PG_GETARG_FLOAT8(2);
+	double lower = -INFINITY;
+	double upper = INFINITY;
+	double reach;
 	RaceQuestion question;
 	RaceDensity estimate;
 	RaceResultRow row;
-	RaceRatio	ratio;
+	RaceRatio ratio;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
@@ -598,12 +620,12 @@ race_estimate(PG_FUNCTION_ARGS)
 		estimate_density(&question, &estimate);
 		race_estimate_warn(&question, &estimate);
 	}
-	ratio = (RaceRatio) {estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance, 0};
+	ratio = (RaceRatio){estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance, 0};
 	reach = race_estimate_reach(&question.view, confidence, gaussian ? 0 : estimate.density);
 	if (race_ratio_bounds(&ratio, reach, &lower, &upper) && !gaussian)
 	{
 		/* 1 unless the count is too small to divide by */
-		double		whole = estimate.records / estimate.n;
+		double whole = estimate.records / estimate.n;
 
 		lower = race_correct_collisions(question.view.params, lower, whole);
 		upper = race_correct_collisions(question.view.params, upper, whole);
@@ -630,15 +652,15 @@ PG_FUNCTION_INFO_V1(race_difference);
 Datum
 race_difference(PG_FUNCTION_ARGS)
 {
-	double		confidence = PG_GETARG_FLOAT8(3);
+	double confidence = PG_GETARG_FLOAT8(3);
 	RaceQuestion questions[2];
 	RaceDensity densities[2];
 	RaceResultRow row;
-	double		covariance;
-	double		difference;
-	double		variance;
-	double		reach;
-	double		t;
+	double covariance;
+	double difference;
+	double variance;
+	double reach;
+	double t;
 
 	race_check_confidence(confidence);
 	race_row_start(&row, fcinfo);
@@ -657,11 +679,13 @@ race_difference(PG_FUNCTION_ARGS)
 	variance = pow(densities[0].standard_error, 2) + pow(densities[1].standard_error, 2);
 	if (isfinite(variance) && covariance != 0)
 	{
-		double		least = 0;	/* what the rows of each have beyond their noise may go, and no more */
+		double least = 0; /* what the rows of each have beyond their noise may go, and no more */
 
 		for (int i = 0; i < 2; i++)
 			if (densities[i].weight > 0)
-				least += pow(densities[i].weight / densities[i].n / (1 - race_collision_probability(questions[i].view.params)), 2) *
+				least += pow(densities[i].weight / densities[i].n /
+								 (1 - race_collision_probability(questions[i].view.params)),
+							 2) *
 					(densities[i].least_variance - densities[i].rows_variance);
 		variance += Max(-2 * covariance / densities[0].n / densities[1].n, least);
 	}
@@ -686,25 +710,25 @@ race_difference(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_kde_grid);
 
-#define MAX_SPAN		1e100	/* an axis this long still divides into steps */
+#define MAX_SPAN 1e100 /* an axis this long still divides into steps */
 
 typedef struct Grid
 {
 	RaceQuestion question;
 	RaceResultRow row;
-	uint32		dims;
-	double	   *lower;
-	double	   *upper;
-	uint32	   *steps;
-	double	   *x;				/* the current point */
+	uint32 dims;
+	double *lower;
+	double *upper;
+	uint32 *steps;
+	double *x; /* the current point */
 } Grid;
 
 static void
 start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Grid	   *grid = palloc(sizeof(Grid));
+	Grid *grid = palloc(sizeof(Grid));
 	const RaceParams *params;
-	double	   *steps;
+	double *steps;
 
 	race_row_start(&grid->row, fcinfo);
 	race_ask_sketch(race_call_site_create(FLOAT8ARRAYOID, CurrentMemoryContext), PG_GETARG_DATUM(0),
@@ -729,12 +753,12 @@ start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a grid needs at least 1 step along each axis")));
-		if (grid->lower[i] > grid->upper[i] ||
-			grid->upper[i] - grid->lower[i] > MAX_SPAN)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the lower bound of a grid must be at most the upper, and within %g of it",
-							MAX_SPAN)));
+		if (grid->lower[i] > grid->upper[i] || grid->upper[i] - grid->lower[i] > MAX_SPAN)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the lower bound of a grid must be at most the upper, and within %g of it",
+						MAX_SPAN)));
 		grid->steps[i] = (uint32) steps[i];
 		call->max_calls *= grid->steps[i];
 		if (call->max_calls > PG_INT32_MAX)
@@ -748,20 +772,20 @@ start_grid(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 next_point(void *state, uint64 i)
 {
-	Grid	   *grid = (Grid *) state;
+	Grid *grid = (Grid *) state;
 	RaceDensity estimate;
 
 	for (uint32 axis = grid->dims; axis-- > 0;)
 	{
-		uint32		steps = grid->steps[axis];
-		uint32		step = i % steps;
-		double		lower = grid->lower[axis];
-		double		upper = grid->upper[axis];
+		uint32 steps = grid->steps[axis];
+		uint32 step = i % steps;
+		double lower = grid->lower[axis];
+		double upper = grid->upper[axis];
 
 		if (steps == 1)
 			grid->x[axis] = lower + (upper - lower) / 2;
 		else if (step == steps - 1)
-			grid->x[axis] = upper;	/* exactly */
+			grid->x[axis] = upper; /* exactly */
 		else
 			grid->x[axis] = lower + (upper - lower) * step / (steps - 1);
 		i /= steps;
@@ -792,15 +816,15 @@ typedef struct KernelSite
 {
 	RaceRecordReader x_reader;
 	RaceRecordReader y_reader;
-	MemoryContext space;		/* of what follows, for a call */
+	MemoryContext space; /* of what follows, for a call */
 	RaceRecords *x;
 	RaceRecords *y;
 } KernelSite;
 
 /* Set columns to one record, valid until the next call. */
 static void
-read_one(RaceRecordReader *reader, const RaceParams *params, Datum value,
-		 RaceRecords *records, RaceColumn *columns)
+read_one(RaceRecordReader *reader, const RaceParams *params, Datum value, RaceRecords *records,
+		 RaceColumn *columns)
 {
 	race_record_read(reader, params, value, records, false);
 	for (int i = 0; i < records->n_parts; i++)
@@ -814,10 +838,10 @@ Datum
 race_kernel(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 	KernelSite *site = (KernelSite *) flinfo->fn_extra;
-	RaceColumn	x[RACE_MAX_PARTS];
-	RaceColumn	y[RACE_MAX_PARTS];
+	RaceColumn x[RACE_MAX_PARTS];
+	RaceColumn y[RACE_MAX_PARTS];
 
 	race_params_check_kernel(params);
 	if (site == NULL)
@@ -826,8 +850,8 @@ race_kernel(PG_FUNCTION_ARGS)
 		race_record_prepare(&site->x_reader, race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 		race_record_prepare(&site->y_reader, race_argument_type(flinfo, 2), flinfo->fn_mcxt);
 		site->y_reader.is_query = true;
-		site->space = AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel",
-											ALLOCSET_START_SMALL_SIZES);
+		site->space =
+			AllocSetContextCreate(flinfo->fn_mcxt, "race_kernel", ALLOCSET_START_SMALL_SIZES);
 		flinfo->fn_extra = site;
 	}
 	MemoryContextReset(site->space);
@@ -858,8 +882,8 @@ static void
 add_params(RaceResultRow *row, const RaceParams *params)
 {
 	const RaceKernelType *type = race_kernel_type(params->kernel);
-	bool		product = race_params_parts(params) > 1;
-	bool		functions = (type->takes & RACE_TAKES_FUNCTIONS) != 0;
+	bool product = race_params_parts(params) > 1;
+	bool functions = (type->takes & RACE_TAKES_FUNCTIONS) != 0;
 	StringInfoData name;
 
 	initStringInfo(&name);
@@ -868,7 +892,7 @@ add_params(RaceResultRow *row, const RaceParams *params)
 	race_row_add_text(row, name.data);
 	race_row_add_if(row, !product && params->dims > 0, Int32GetDatum(params->dims));
 	race_row_add_if(row, !product && (type->takes & RACE_TAKES_BANDWIDTH) != 0,
-		   Float8GetDatum(params->bandwidth));
+					Float8GetDatum(params->bandwidth));
 	race_row_add_if(row, functions && !product, Int32GetDatum(params->power));
 	race_row_add(row, Int32GetDatum(params->rows));
 	race_row_add(row, Int32GetDatum(params->range));
@@ -905,10 +929,10 @@ add_noise(RaceResultRow *row, const RaceNoise *noise, double unit)
 Datum
 race_info(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceView view;
 	RaceResultRow row;
-	int			width;
-	Size		size;
+	int width;
+	Size size;
 
 	race_row_start(&row, fcinfo);
 	race_sketch_stored_size(PG_GETARG_DATUM(0), &width, &size);

@@ -24,7 +24,7 @@
 
 typedef struct RaceQuestion
 {
-	RaceView	view;			/* of the sketch */
+	RaceView view; /* of the sketch */
 	RaceCallSite *site;
 	/* the bucket of the query in each row; NULL without one, and of a partial query */
 	const uint32 *buckets;
@@ -32,7 +32,7 @@ typedef struct RaceQuestion
 	 * Whether the query leaves out parts of a product.  Rows hash all parts together, so that
 	 * only a model can answer.
 	 */
-	bool		partial;
+	bool partial;
 	/* the query, if it is not the last record of the site; or NULL */
 	const RaceColumn *lifted;
 } RaceQuestion;
@@ -41,8 +41,7 @@ typedef struct RaceQuestion
  * Open the question of a call site to a sketch; then set its query, which may be partial if the
  * sketch has a model (else 55000).
  */
-extern void race_ask_sketch(RaceCallSite *site, Datum sketch,
-							RaceQuestion *question);
+extern void race_ask_sketch(RaceCallSite *site, Datum sketch, RaceQuestion *question);
 extern void race_ask_about(RaceQuestion *question, Datum query);
 extern void race_ask_about_vector(RaceQuestion *question, const double *x);
 extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *columns);
@@ -58,8 +57,7 @@ extern void race_question_record(const RaceQuestion *question, RaceColumn *colum
  * stays between calls.  Queries are of this type, if there are any.  Raise 55000 if one of them is
  * exact and the other one is not: the result would not be private.
  */
-extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a,
-						  RaceQuestion *b);
+extern void race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion *b);
 
 /*
  * Estimates from a sketch for a query, given the query's buckets.
@@ -80,20 +78,20 @@ extern bool race_estimate_sharp_sum(const RaceQuestion *question, double *sum);
 /* f(q) / N and what it comes from: the mean of rows, and a divisor */
 typedef struct RaceDensity
 {
-	double		mean;			/* of rows, collisions included */
-	double		mean_variance;
-	double		noise_variance; /* the variance of the mean that comes from noise */
+	double mean; /* of rows, collisions included */
+	double mean_variance;
+	double noise_variance; /* the variance of the mean that comes from noise */
 	/* the weight of the rows in the mean, their variance and a lower bound of it */
-	double		weight;
-	double		rows_variance;
-	double		least_variance;
-	double		records;
-	double		n;				/* the records, as a divisor */
-	double		n_variance;
-	double		kernel_sum;
-	double		sum_variance;
-	double		density;
-	double		standard_error; /* of the density */
+	double weight;
+	double rows_variance;
+	double least_variance;
+	double records;
+	double n; /* the records, as a divisor */
+	double n_variance;
+	double kernel_sum;
+	double sum_variance;
+	double density;
+	double standard_error; /* of the density */
 } RaceDensity;
 
 /*
@@ -117,21 +115,23 @@ extern void race_estimate_warn(const RaceQuestion *question, const RaceDensity *
 /* Two noisy numbers, a and b */
 typedef struct RaceRatio
 {
-	double		a;
-	double		b;
-	double		a_variance;
-	double		b_variance;
-	double		covariance;
+	double a;
+	double b;
+	double a_variance;
+	double b_variance;
+	double covariance;
 } RaceRatio;
 
 /*
  * Compute Fieller's interval for a / b: all x with (a - x b)^2 <= t^2 variance of (a - x b).
  * Return false if b is within its noise of zero: then there is no interval.
  */
-extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower,
-							  double *upper);
+extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper);
 
-/* Conditional means: the mean of a bounded value near a query, from a pair of sketches (proportion.c) */
+/*
+ * Conditional means: the mean of a bounded value near a query, from a pair of sketches
+ * (proportion.c)
+ */
 
 /* Create call sites of both sketches in a memory context, for queries of this type. */
 extern RaceCallSite **race_half_sites_create(Oid type, MemoryContext context);
@@ -139,13 +139,12 @@ extern RaceCallSite **race_half_sites_create(Oid type, MemoryContext context);
 /* The pair, and the bounds that its sketches stand for */
 typedef struct RaceValuePair
 {
-	Datum		sketches[RACE_HALVES];
-	double		bounds[RACE_HALVES];
+	Datum sketches[RACE_HALVES];
+	double bounds[RACE_HALVES];
 } RaceValuePair;
 
 /* Return the row of race_conditional_mean. */
 extern Datum race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
-									   const RaceValuePair *pair, Datum query,
-									   double confidence);
+									   const RaceValuePair *pair, Datum query, double confidence);
 
 #endif

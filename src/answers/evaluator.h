@@ -1,6 +1,7 @@
 /*
  * evaluator.h
- *		Cached evaluator of a sketch: of the nodes of a grid, of a fitted model, and of the residuals of rows
+ *		Cached evaluator of a sketch: of the nodes of a grid, of a fitted model, and of the
+ *		residuals of rows
  */
 #ifndef RACE_EVALUATOR_H
 #define RACE_EVALUATOR_H
@@ -17,29 +18,29 @@
 /* A number of records, and the variance of its noise */
 typedef struct RaceRecordCount
 {
-	double		n;
-	double		variance;
+	double n;
+	double variance;
 } RaceRecordCount;
 
-#define RACE_MOST_LEVELS	16
+#define RACE_MOST_LEVELS 16
 
 /* A grid, as it is asked: a question sums the kernel over the nodes of several levels. */
 typedef struct RaceGridded
 {
-	RaceRecordCount count;		/* by the noisy count and the sums of nodes */
-	double		noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
-	double		node_variance;	/* of the noise of a node, in records */
-	double		squared_bias;	/* what cells change a kernel sum, as a part of it, squared */
-	RaceGrid	second;			/* the coarse level that the sketch has, wider, or no nodes */
-	struct RaceGridded *coarser;	/* in two dimensions, with nodes twice as far apart; or NULL */
-	double		part;			/* share of the difference of both grids that cells may cause */
-	int			n_levels;
+	RaceRecordCount count; /* by the noisy count and the sums of nodes */
+	double noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
+	double node_variance;  /* of the noise of a node, in records */
+	double squared_bias;   /* what cells change a kernel sum, as a part of it, squared */
+	RaceGrid second;       /* the coarse level that the sketch has, wider, or no nodes */
+	struct RaceGridded *coarser; /* in two dimensions, with nodes twice as far apart; or NULL */
+	double part;                 /* share of the difference of both grids that cells may cause */
+	int n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
 	/* point masses that were taken out of the nodes (point_masses.h) */
-	size_t		masses;
-	double	   *mass_places;	/* in bandwidths from the first node on */
-	double	   *mass_records;
-	RaceRadial *mass_kernel;	/* NULL without point masses */
+	size_t masses;
+	double *mass_places; /* in bandwidths from the first node on */
+	double *mass_records;
+	RaceRadial *mass_kernel; /* NULL without point masses */
 } RaceGridded;
 
 /* Create the grid of a sketch that is one, in a memory context. */
@@ -84,7 +85,8 @@ extern double race_evaluator_sum(RaceEvaluator *evaluator, const RaceColumn *rec
  * Compute the same with the kernel to a power of 8 at least, for comparing classes: of a sketch of
  * rows, for kernels that are functions of a distance.  Return false for others.
  */
-extern bool race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, double *sum);
+extern bool race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record,
+									 double *sum);
 
 /* Return the difference of that by the models of both halves of the rows. */
 extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceColumn *record);
@@ -95,23 +97,23 @@ extern double race_evaluator_disagreement(RaceEvaluator *evaluator, const RaceCo
  * Set the density at 0, and the variance of the sum; of a model, the part of it in which both
  * halves differ.
  */
-extern double race_evaluator_gaussian(RaceEvaluator *evaluator, const double *x, double bandwidth, double *peak,
-									  double *variance);
+extern double race_evaluator_gaussian(RaceEvaluator *evaluator, const double *x, double bandwidth,
+									  double *peak, double *variance);
 
 /*
- * Means over the rows of a sketch, and their variance.  Of a fitted sketch these are means of residuals: the
- * counters less those of the model.
+ * Means over the rows of a sketch, and their variance.  Of a fitted sketch these are means of
+ * residuals: the counters less those of the model.
  */
 
 /* How many rows of a sequence are enough to estimate their own variance */
-#define RACE_ROWS_FOR_INTERVALS		128
+#define RACE_ROWS_FOR_INTERVALS 128
 
 /*
  * Where rows are few, points of vectors are moved to suit all of them.  Both halves err alike then,
- * and residuals do not show it: on pulsar, with 32 rows, errors were almost twice as large as residuals.
- * So this is added, in parts of the variance of residuals.
+ * and residuals do not show it: on pulsar, with 32 rows, errors were almost twice as large as
+ * residuals.  So this is added, in parts of the variance of residuals.
  */
-#define RACE_HIDDEN_VARIANCE		3.0
+#define RACE_HIDDEN_VARIANCE 3.0
 
 extern bool race_rows_hide_errors(const RaceParams *params);
 
@@ -120,7 +122,7 @@ extern bool race_rows_hide_errors(const RaceParams *params);
  * may be NULL: then the model is not subtracted.
  */
 extern double race_estimator_mean(const RaceView *view, const RaceEvaluator *fitted,
-								const uint32 *buckets, uint32 from, uint32 to);
+								  const uint32 *buckets, uint32 from, uint32 to);
 
 /* Return the number of blocks of rows from which the variance of their mean is estimated. */
 extern uint32 race_estimator_blocks(const RaceParams *params, uint32 rows);
@@ -130,15 +132,15 @@ extern uint32 race_estimator_blocks(const RaceParams *params, uint32 rows);
  * `least`.  One block alone cannot show a variance: then it is INFINITY.
  */
 extern double race_estimator_variance(const RaceView *view, const RaceEvaluator *fitted,
-									const uint32 *buckets, uint32 from, uint32 to,
-									double mean, double least);
+									  const uint32 *buckets, uint32 from, uint32 to, double mean,
+									  double least);
 
 /* Return the sum of kernels over n records from the mean of rows: collisions are subtracted. */
 extern double race_correct_collisions(const RaceParams *params, double mean, double n);
 
 /*
- * Return the noisy number of records of a sketch.  `gridded` is its grid, or NULL: what its nodes add up
- * to counts too.
+ * Return the noisy number of records of a sketch.  `gridded` is its grid, or NULL: what its nodes
+ * add up to counts too.
  */
 extern RaceRecordCount race_record_count(const RaceView *view, const RaceGridded *gridded);
 

@@ -12,8 +12,8 @@
 double
 race_dot(const double *x, const double *y, uint32_t n)
 {
-	double		sums[4] = {0, 0, 0, 0};
-	uint32_t	i;
+	double sums[4] = {0, 0, 0, 0};
+	uint32_t i;
 
 	for (i = 0; i + 4 <= n; i += 4)
 	{
@@ -42,15 +42,15 @@ factor_row(const double *l, uint32_t stride, const double *c, uint32_t i, double
 uint32_t
 race_independent(const double *r, uint32_t n, double freedom, double *work, bool *keep)
 {
-	double	   *c = work + (size_t) n * n;	/* of the column with those kept */
-	uint32_t	kept = 0;
-	uint32_t	i;
+	double *c = work + (size_t) n * n; /* of the column with those kept */
+	uint32_t kept = 0;
+	uint32_t i;
 
 	for (i = 0; i < n; i++)
 	{
-		double	   *row = work + (size_t) kept * n;
-		uint32_t	k = 0;
-		double		left;
+		double *row = work + (size_t) kept * n;
+		uint32_t k = 0;
+		double left;
 
 		race_look_for_interrupts();
 		keep[i] = true;
@@ -72,12 +72,12 @@ race_independent(const double *r, uint32_t n, double freedom, double *work, bool
 bool
 race_factorize(double *c, uint32_t n, double least)
 {
-	bool		good = true;
+	bool good = true;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double	   *row = c + (size_t) i * n;
-		double		left = factor_row(c, n, row, i, row);
+		double *row = c + (size_t) i * n;
+		double left = factor_row(c, n, row, i, row);
 
 		race_look_for_interrupts();
 		good &= left >= least;
@@ -110,13 +110,13 @@ race_invert_lower(double *factor, uint32_t n)
 	/* row i of the inverse, from the rows above, which are inverted already */
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double	   *row = factor + (size_t) i * n;
-		double		diagonal = row[i];
+		double *row = factor + (size_t) i * n;
+		double diagonal = row[i];
 
 		race_look_for_interrupts();
 		for (uint32_t j = 0; j < i; j++)
 		{
-			double		sum = 0;
+			double sum = 0;
 
 			for (uint32_t k = j; k < i; k++)
 				sum -= row[k] * factor[(size_t) k * n + j];
@@ -131,8 +131,8 @@ race_inverse_root(double *c, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double	   *row = c + (size_t) i * n;
-		double		left = factor_row(c, n, row, i, row);
+		double *row = c + (size_t) i * n;
+		double left = factor_row(c, n, row, i, row);
 
 		race_look_for_interrupts();
 		if (!(left > 0 && isfinite(left)))
@@ -162,21 +162,21 @@ race_root_product(const double *root, uint32_t n, double *product)
 /* ------------------------------------------------------------ eigenvectors */
 
 /* Two rows are at right angles if the cosine between them is below this */
-#define LEAST_COSINE	1e-14
-#define MAX_SWEEPS		60
+#define LEAST_COSINE 1e-14
+#define MAX_SWEEPS 60
 
 /* Turn two rows, whose squared lengths are a and b, in their plane. */
 static void
 turn(double *x, double *y, uint32_t n, double a, double b, double product)
 {
-	double		zeta = (b - a) / (2 * product);
-	double		tangent = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-	double		cosine = 1 / sqrt(1 + tangent * tangent);
-	double		sine = cosine * tangent;
+	double zeta = (b - a) / (2 * product);
+	double tangent = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+	double cosine = 1 / sqrt(1 + tangent * tangent);
+	double sine = cosine * tangent;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double		xi = x[i];
+		double xi = x[i];
 
 		x[i] = cosine * xi - sine * y[i];
 		y[i] = sine * xi + cosine * y[i];
@@ -187,18 +187,18 @@ turn(double *x, double *y, uint32_t n, double a, double b, double product)
 static bool
 sweep(double *w, uint32_t rows, uint32_t columns, double least)
 {
-	bool		turned = false;
+	bool turned = false;
 
 	for (uint32_t i = 0; i < rows; i++)
 	{
 		race_look_for_interrupts();
 		for (uint32_t j = i + 1; j < rows; j++)
 		{
-			double	   *x = w + (size_t) i * columns;
-			double	   *y = w + (size_t) j * columns;
-			double		a = race_dot(x, x, columns);
-			double		b = race_dot(y, y, columns);
-			double		product = race_dot(x, y, columns);
+			double *x = w + (size_t) i * columns;
+			double *y = w + (size_t) j * columns;
+			double a = race_dot(x, x, columns);
+			double b = race_dot(y, y, columns);
+			double product = race_dot(x, y, columns);
 
 			/* a row of rounding errors alone has no direction */
 			if (a <= least || b <= least || fabs(product) <= LEAST_COSINE * sqrt(a) * sqrt(b))
@@ -216,8 +216,8 @@ sort_rows(double *w, uint32_t rows, uint32_t columns, double *lengths)
 {
 	for (uint32_t i = 0; i < rows; i++)
 	{
-		uint32_t	longest = i;
-		double		length;
+		uint32_t longest = i;
+		double length;
 
 		for (uint32_t j = i + 1; j < rows; j++)
 			if (lengths[j] > lengths[longest])
@@ -227,7 +227,7 @@ sort_rows(double *w, uint32_t rows, uint32_t columns, double *lengths)
 		lengths[longest] = length;
 		for (uint32_t j = 0; j < columns && longest != i; j++)
 		{
-			double		number = w[(size_t) i * columns + j];
+			double number = w[(size_t) i * columns + j];
 
 			w[(size_t) i * columns + j] = w[(size_t) longest * columns + j];
 			w[(size_t) longest * columns + j] = number;
@@ -238,8 +238,8 @@ sort_rows(double *w, uint32_t rows, uint32_t columns, double *lengths)
 void
 race_jacobi(double *w, uint32_t rows, uint32_t columns, double *lengths)
 {
-	double		all = 0;
-	int			sweeps = 0;
+	double all = 0;
+	int sweeps = 0;
 
 	for (uint32_t i = 0; i < rows; i++)
 		all += race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns);
@@ -262,17 +262,17 @@ shrink_eigenvalues(const double *values, uint32_t m, double c, double h, double 
 {
 	for (uint32_t i = 0; i < m; i++)
 	{
-		double		inverse = 1 / values[i];
-		double		theta = 0;
-		double		density = 0;
-		double		amplitude;
+		double inverse = 1 / values[i];
+		double theta = 0;
+		double density = 0;
+		double amplitude;
 
 		race_look_for_interrupts();
 		for (uint32_t j = 0; j < m; j++)
 		{
-			double		other = 1 / values[j];
-			double		apart = other - inverse;
-			double		square = apart * apart + h * h * other * other;
+			double other = 1 / values[j];
+			double apart = other - inverse;
+			double square = apart * apart + h * h * other * other;
 
 			theta += other * apart / square / m;
 			density += other * other * h / square / m;
@@ -287,15 +287,15 @@ shrink_eigenvalues(const double *values, uint32_t m, double c, double h, double 
 void
 race_shrink(double *r, uint32_t n, double freedom, double *work)
 {
-	double	   *vectors = work;
-	double	   *values = work + (size_t) n * n;
-	double	   *shrunken = values + n;
-	uint32_t	m = n <= freedom ? n : (uint32_t) freedom;
-	double		c = n / freedom;
-	double		h = pow(c < 1 ? c * c : 1 / (c * c), 0.35) / pow(n, 0.35);
-	double		null = 0;		/* what an eigenvalue of 0 becomes */
-	double		trace = 0;
-	double		sum = 0;
+	double *vectors = work;
+	double *values = work + (size_t) n * n;
+	double *shrunken = values + n;
+	uint32_t m = n <= freedom ? n : (uint32_t) freedom;
+	double c = n / freedom;
+	double h = pow(c < 1 ? c * c : 1 / (c * c), 0.35) / pow(n, 0.35);
+	double null = 0; /* what an eigenvalue of 0 becomes */
+	double trace = 0;
+	double sum = 0;
 
 	memcpy(vectors, r, (size_t) n * n * sizeof(double));
 	race_jacobi(vectors, n, n, values);
@@ -318,7 +318,7 @@ race_shrink(double *r, uint32_t n, double freedom, double *work)
 	for (uint32_t k = 0; k < m; k++)
 	{
 		const double *v = vectors + (size_t) k * n;
-		double		weight = (shrunken[k] - null) * trace / sum / race_dot(v, v, n);
+		double weight = (shrunken[k] - null) * trace / sum / race_dot(v, v, n);
 
 		race_look_for_interrupts();
 		for (uint32_t i = 0; i < n; i++)

@@ -17,7 +17,7 @@
  */
 
 /* Space that race_independent() and race_shrink() (factor.h) work in */
-#define RACE_LINEAR_WORK(n)		(((size_t) (n) + 4) * (n))
+#define RACE_LINEAR_WORK(n) (((size_t) (n) + 4) * (n))
 
 extern double race_dot(const double *x, const double *y, uint32_t n);
 
@@ -44,7 +44,7 @@ extern void race_root_product(const double *root, uint32_t n, double *product);
  * If this share of the variance of a column, or less, is left after what the columns before
  * it explain, it is taken for a linear combination of them.
  */
-#define RACE_LEAST_SHARE	1e-10
+#define RACE_LEAST_SHARE 1e-10
 
 /*
  * Choose columns of n whose correlation matrix, r[n][n], can be inverted: keep[i] is false if

@@ -53,34 +53,34 @@
  * Points that move suit what noise and sampling there is in the rows, which then do not show it.
  * So each half of the rows has moved points of its own, and the other half has not seen them.  Both
  * have seen the mean and the covariance of its points alone, a few numbers of so many rows: if each
- * half finds its own, correlations are off by half as much again.
- * Only where rows are few do all move the same points, as halves of them would know too little: on a
- * normal distribution in 5 dimensions 32 rows had errors of 24e-4, and with halves 34e-4.
+ * half finds its own, correlations are off by half as much again.  Only where rows are few do all
+ * move the same points, as halves of them would know too little: on a normal distribution in 5
+ * dimensions 32 rows had errors of 24e-4, and with halves 34e-4.
  */
 
-#define USUAL_POINTS	2000	/* of a grid, of few rows, or of each half of the rows */
-#define USUAL_IN_LINE	1000	/* in one dimension */
-#define TEST_POINTS		512		/* that residuals are looked at, or fewer: times rows, */
-#define TEST_WORK		((Size) 64 * 1024 * 1024)	/* so much at most */
+#define USUAL_POINTS 2000  /* of a grid, of few rows, or of each half of the rows */
+#define USUAL_IN_LINE 1000 /* in one dimension */
+#define TEST_POINTS 512    /* that residuals are looked at, or fewer: times rows, */
+#define TEST_WORK ((Size) 64 * 1024 * 1024) /* so much at most */
 
 /* Streams of random numbers, besides those of the rounds */
-#define STREAM_START	100
-#define STREAM_TEST		101
-#define STREAM_FLOW		102
-#define SEED_OF_SECOND	1000003 /* what the second half of the rows adds to a seed */
+#define STREAM_START 100
+#define STREAM_TEST 101
+#define STREAM_FLOW 102
+#define SEED_OF_SECOND 1000003 /* what the second half of the rows adds to a seed */
 
 /* Points begin to flow so near to those that were found, in parts of the box */
-#define FLOW_JITTER		0.01
+#define FLOW_JITTER 0.01
 
 /* ----------------------------------------- what a fit works with, and the model that it writes */
 
-#define COUNTER_ITERATIONS	60	/* of improving weights by the misfit of counters, */
-#define ANSWER_ITERATIONS	120 /* and then by that of answers */
+#define COUNTER_ITERATIONS 60 /* of improving weights by the misfit of counters, */
+#define ANSWER_ITERATIONS 120 /* and then by that of answers */
 
 static void
 start_fit(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
 {
-	Size		line;
+	Size line;
 
 	memset(fit, 0, sizeof(RaceFitState));
 	fit->view = view;
@@ -110,9 +110,9 @@ static void
 hash_records(const RaceFitState *fit, const RaceRecords *records, uint32 from, uint32 n,
 			 uint32 rows, uint32 *buckets)
 {
-	Size		line = race_gram_line(rows);
-	RaceColumn	columns[RACE_MAX_PARTS];
-	uint32		of_block[RACE_RECORDS_TOGETHER * RACE_LANES];
+	Size line = race_gram_line(rows);
+	RaceColumn columns[RACE_MAX_PARTS];
+	uint32 of_block[RACE_RECORDS_TOGETHER * RACE_LANES];
 
 	Assert(n <= RACE_RECORDS_TOGETHER);
 	if (race_rows_together(fit->view->params))
@@ -120,8 +120,7 @@ hash_records(const RaceFitState *fit, const RaceRecords *records, uint32 from, u
 		for (uint32 i = 0; i < n; i++)
 		{
 			race_records_columns(records, from + i, columns);
-			race_rows_hash_one(race_rows_of(fit->site->rows), rows, columns,
-							   buckets + i * line);
+			race_rows_hash_one(race_rows_of(fit->site->rows), rows, columns, buckets + i * line);
 		}
 		return;
 	}
@@ -141,23 +140,24 @@ static void
 use_lattice(RaceFitState *fit, const RaceBox *box, const Size *sides)
 {
 	const RaceParams *params = fit->view->params;
-	Size		all[RACE_FOURIER_DIMS] = {1, sides[0], sides[1]};
+	Size all[RACE_FOURIER_DIMS] = {1, sides[0], sides[1]};
 	RaceLattice *lattice = palloc(sizeof(RaceLattice));
-	double		lower[RACE_FOURIER_DIMS];
-	double		upper[RACE_FOURIER_DIMS];
-	double		steps[RACE_FOURIER_DIMS] = {0, 0, 0};
+	double lower[RACE_FOURIER_DIMS];
+	double upper[RACE_FOURIER_DIMS];
+	double steps[RACE_FOURIER_DIMS] = {0, 0, 0};
 
 	race_radial_place(fit->radial, params, box->lower, lower, 1);
 	race_radial_place(fit->radial, params, box->upper, upper, 1);
 	for (uint32 axis = 0; axis < box->dims; axis++)
 	{
-		int			side = RACE_FOURIER_DIMS - box->dims + axis;
+		int side = RACE_FOURIER_DIMS - box->dims + axis;
 
 		if (all[side] > 1)
 			steps[side] = (upper[axis] - lower[axis]) / (all[side] - 1);
 	}
-	race_lattice_init(lattice, fit->radial, all, steps, false,
-					  palloc_extended(race_lattice_space(all) * sizeof(RaceComplex), MCXT_ALLOC_HUGE));
+	race_lattice_init(
+		lattice, fit->radial, all, steps, false,
+		palloc_extended(race_lattice_space(all) * sizeof(RaceComplex), MCXT_ALLOC_HUGE));
 	fit->gram.lattice = lattice;
 }
 
@@ -170,11 +170,11 @@ ask_points(RaceFitState *fit, uint32 first, uint32 end)
 {
 	const RaceParams *params = fit->view->params;
 	const double *x = fit->points->parts[0].numbers;
-	Size		line = race_gram_line(end);
-	Size		rows = end - first;
-	Size		points = fit->points->n;
-	uint32	   *buckets;
-	double	   *places;
+	Size line = race_gram_line(end);
+	Size rows = end - first;
+	Size points = fit->points->n;
+	uint32 *buckets;
+	double *places;
 
 	fit->gram.m = points;
 	for (Size i = 0; i < points && fit->gridded != NULL; i++)
@@ -196,13 +196,13 @@ ask_points(RaceFitState *fit, uint32 first, uint32 end)
 	buckets = palloc_extended(RACE_RECORDS_TOGETHER * line * sizeof(uint32), MCXT_ALLOC_HUGE);
 	for (uint32 from = 0; from < points; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(points - from, RACE_RECORDS_TOGETHER);
+		uint32 n = Min(points - from, RACE_RECORDS_TOGETHER);
 
 		hash_records(fit, fit->points, from, n, end, buckets);
 		for (Size i = 0; i < n; i++)
 		{
-			fit->answers[from + i] = race_estimator_mean(fit->view, NULL, buckets + i * line,
-														 first, end);
+			fit->answers[from + i] =
+				race_estimator_mean(fit->view, NULL, buckets + i * line, first, end);
 			race_gram_pack(buckets + i * line + first, rows, from + i,
 						   fit->codes + (from + i) * race_gram_line(rows));
 		}
@@ -239,7 +239,7 @@ solve_weights(RaceFitState *fit, uint32 first, uint32 end, double *weights)
 static void
 solve_halves(RaceFitState *fit)
 {
-	uint32		half = race_model_first_rows(fit->view->params);
+	uint32 half = race_model_first_rows(fit->view->params);
 
 	solve_weights(fit, 0, half, fit->weights);
 	if (half < fit->rows)
@@ -260,8 +260,8 @@ has_weight(const RaceFitState *fit, uint32 i)
 static uint64 *
 write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 {
-	bool		is_set = part->kind == RACE_RECORD_SET;
-	uint64		start = 0;
+	bool is_set = part->kind == RACE_RECORD_SET;
+	uint64 start = 0;
 
 	if (is_set)
 	{
@@ -272,8 +272,8 @@ write_part(uint64 *next, const RaceFitState *fit, const RaceRecordsPart *part)
 	}
 	for (uint32 i = 0; i < fit->points->n; i++)
 	{
-		Size		from = is_set ? part->starts[i] : (Size) i * part->width;
-		Size		n = is_set ? part->starts[i + 1] - part->starts[i] : part->width;
+		Size from = is_set ? part->starts[i] : (Size) i * part->width;
+		Size n = is_set ? part->starts[i + 1] - part->starts[i] : part->width;
 
 		if (!has_weight(fit, i) || n == 0)
 			continue;
@@ -301,13 +301,13 @@ check_model_size(Size size)
 static RaceModel *
 create_model_of(const RaceFitState *fit, char *const *texts, Size *size)
 {
-	uint64		elements = 0;
-	uint64		text_size = 0;
-	uint32		n = 0;
-	RaceModel  *model;
-	uint64	   *next;
-	char	   *bytes;
-	uint32		i;
+	uint64 elements = 0;
+	uint64 text_size = 0;
+	uint32 n = 0;
+	RaceModel *model;
+	uint64 *next;
+	char *bytes;
+	uint32 i;
 
 	for (i = 0; i < fit->points->n; i++)
 		if (has_weight(fit, i))
@@ -346,36 +346,36 @@ create_model_of(const RaceFitState *fit, char *const *texts, Size *size)
 
 /* --------------------------------------------------------- goodness of fit */
 
-#define MAX_BUCKETS		((Size) 4 * 1024 * 1024)	/* in memory at once */
+#define MAX_BUCKETS ((Size) 4 * 1024 * 1024) /* in memory at once */
 
 /*
  * Points at random miss more where records are than where they were tested, which is around
  * other points of theirs: about twice the square.
  */
-#define OPTIMISM		2
+#define OPTIMISM 2
 
 /* Means over test records */
 typedef struct Residuals
 {
-	double		square;			/* of the residual of the rows of a half */
-	double		variance;		/* of the residual of all rows */
-	double		answer;			/* square of the answer of the model */
-	double		disagreement;	/* square of the difference of its halves in the answer */
+	double square;       /* of the residual of the rows of a half */
+	double variance;     /* of the residual of all rows */
+	double answer;       /* square of the answer of the model */
+	double disagreement; /* square of the difference of its halves in the answer */
 } Residuals;
 
 static Residuals
 measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 				  const RaceRecords *tests)
 {
-	RaceView	view = *fit->view;
-	uint32		rows = view.params->rows;
-	uint32		half = race_model_first_rows(view.params);
-	Size		line = race_gram_line(rows);
-	uint32		together = Max(Min(MAX_BUCKETS / line, RACE_RECORDS_TOGETHER), 1);
-	uint32	   *all = palloc_extended(together * line * sizeof(uint32), MCXT_ALLOC_HUGE);
-	double		noise = view.header->noise.counter_variance;
-	Residuals	sum = {0};
-	RaceColumn	record[RACE_MAX_PARTS];
+	RaceView view = *fit->view;
+	uint32 rows = view.params->rows;
+	uint32 half = race_model_first_rows(view.params);
+	Size line = race_gram_line(rows);
+	uint32 together = Max(Min(MAX_BUCKETS / line, RACE_RECORDS_TOGETHER), 1);
+	uint32 *all = palloc_extended(together * line * sizeof(uint32), MCXT_ALLOC_HUGE);
+	double noise = view.header->noise.counter_variance;
+	Residuals sum = {0};
+	RaceColumn record[RACE_MAX_PARTS];
 	RaceEvaluator *evaluator;
 
 	view.model = model;
@@ -384,18 +384,20 @@ measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 	for (uint32 i = 0; i < tests->n; i++)
 	{
 		const uint32 *buckets = all + i % together * line;
-		double		means[2];
+		double means[2];
 
 		CHECK_FOR_INTERRUPTS();
 		if (i % together == 0)
 			hash_records(fit, tests, i, Min(tests->n - i, together), rows, all);
 		race_records_columns(tests, i, record);
 		means[0] = race_estimator_mean(&view, evaluator, buckets, 0, half);
-		means[1] = half == rows ? means[0] : race_estimator_mean(&view, evaluator, buckets, half, rows);
+		means[1] =
+			half == rows ? means[0] : race_estimator_mean(&view, evaluator, buckets, half, rows);
 		sum.square += (means[0] * means[0] + means[1] * means[1]) / 2 / tests->n;
-		sum.variance += race_estimator_variance(&view, evaluator, buckets, 0, rows,
-												race_estimator_mean(&view, evaluator, buckets, 0, rows),
-												noise / rows) / tests->n;
+		sum.variance += race_estimator_variance(
+							&view, evaluator, buckets, 0, rows,
+							race_estimator_mean(&view, evaluator, buckets, 0, rows), noise / rows) /
+			tests->n;
 		sum.answer += pow(race_evaluator_sum(evaluator, record), 2) / tests->n;
 		sum.disagreement += pow(race_evaluator_disagreement(evaluator, record), 2) / tests->n;
 	}
@@ -404,27 +406,27 @@ measure_residuals(const RaceFitState *fit, const RaceModel *model, Size size,
 }
 
 /*
- * Set how much the model misses by the residuals of rows that it was not fitted to.  Without a second
- * half nothing tests it, unless points were given, or are a grid.
+ * Set how much the model misses by the residuals of rows that it was not fitted to.  Without a
+ * second half nothing tests it, unless points were given, or are a grid.
  *
  * A half misses what points cannot express, and what noise and sampling have moved.  The latter is
  * independent in both halves: half of the square by which they differ; their mean has half of it.
  * Where the model answers nothing, it may miss all.
  *
  * What sampling leaves in the residuals counts as missed.  To subtract it, as the variance of
- * blocks estimates it, made some errors a tenth less, but a release of pulsar in six held 64 % of sums:
- * that variance is not known well where all answers vary together.
+ * blocks estimates it, made some errors a tenth less, but a release of pulsar in six held 64 % of
+ * sums: that variance is not known well where all answers vary together.
  */
 static void
 test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model, Size size)
 {
 	const RaceParams *params = fit->view->params;
-	uint32		half = race_model_first_rows(params);
-	double		noise = fit->view->header->noise.counter_variance;
-	Residuals	residuals = measure_residuals(fit, model, size, tests);
-	double		moved = residuals.disagreement / 2;
-	double		missed = residuals.square - moved -
-		(noise / half + noise / Max(params->rows - half, 1)) / 2;
+	uint32 half = race_model_first_rows(params);
+	double noise = fit->view->header->noise.counter_variance;
+	Residuals residuals = measure_residuals(fit, model, size, tests);
+	double moved = residuals.disagreement / 2;
+	double missed =
+		residuals.square - moved - (noise / half + noise / Max(params->rows - half, 1)) / 2;
 
 	missed = (fit->complete ? 1 : OPTIMISM) * Max(missed, 0) + moved / 2;
 	/* a single row shows no variance */
@@ -437,17 +439,19 @@ test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model
 		model->misfit = missed == 0 ? 0 : Min(sqrt(missed / residuals.answer), RACE_UNTESTED / 2);
 }
 
-/* Make the model and test it.  The sketch with it is in context `old`; that of the fit is deleted. */
+/*
+ * Make the model and test it.  The sketch with it is in context `old`; that of the fit is deleted.
+ */
 static RaceSketchDatum *
 finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, MemoryContext old)
 {
 	MemoryContext context;
 	RaceSketchDatum *fitted;
 	RaceSketchDatum *result;
-	Size		size;
-	RaceModel  *model = create_model_of(fit, texts, &size);
+	Size size;
+	RaceModel *model = create_model_of(fit, texts, &size);
 
-	model->misfit = RACE_UNTESTED;	/* that of a grid is not asked */
+	model->misfit = RACE_UNTESTED; /* that of a grid is not asked */
 	if (fit->gridded == NULL)
 		test_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
@@ -482,14 +486,14 @@ race_fit_bounds(const RaceParams *params, const double *lower, const double *upp
 	for (int i = 0; i < 2 && race_is_surrogate(params); i++)
 		if (!all_finite(*bounds[i], params->dims))
 		{
-			double	   *bound = palloc(params->dims * sizeof(double));
+			double *bound = palloc(params->dims * sizeof(double));
 
 			for (uint32 k = 0; k < params->dims; k++)
 				bound[k] = i == 0 ? -params->loss.radius : params->loss.radius;
 			*bounds[i] = bound;
 		}
-	return race_model_is_of_vectors(params) &&
-		all_finite(request->lower, params->dims) && all_finite(request->upper, params->dims);
+	return race_model_is_of_vectors(params) && all_finite(request->lower, params->dims) &&
+		all_finite(request->upper, params->dims);
 }
 
 void
@@ -509,16 +513,15 @@ place_grid(RaceFitState *fit, const RaceBox *box, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	double	   *widths = palloc(params->dims * sizeof(double));
-	Size		sides[RACE_MODEL_GRID_DIMS];
+	double *widths = palloc(params->dims * sizeof(double));
+	Size sides[RACE_MODEL_GRID_DIMS];
 
 	for (uint32 i = 0; i < params->dims; i++)
-		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) /
-			params->power;
+		widths[i] = params->bandwidth * (factors == NULL ? 1 : factors[i]) / params->power;
 	if (race_array(params, RACE_ARRAY_MATRIX) == NULL &&
 		race_kernel_type(params->kernel)->of_distance != NULL)
-		fit->points->n = race_candidates_grid(box, widths, n,
-											  race_records_vector(fit->points, 0), sides);
+		fit->points->n =
+			race_candidates_grid(box, widths, n, race_records_vector(fit->points, 0), sides);
 	pfree(widths);
 	if (fit->points->n > 0 && fit->gridded != NULL)
 		use_lattice(fit, box, sides);
@@ -530,9 +533,9 @@ static RaceRecords *
 place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request)
 {
 	RaceRecords *tests = race_records_create(fit->view->params, CurrentMemoryContext);
-	uint32		n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
-	double	   *weights = fit->space;
-	double	   *x;
+	uint32 n = Max(Min(TEST_WORK / fit->view->params->rows, TEST_POINTS), 8);
+	double *weights = fit->space;
+	double *x;
 
 	for (uint32 i = 0; i < fit->points->n; i++)
 		weights[i] = fit->weights[i] + fit->second[i];
@@ -546,22 +549,21 @@ place_tests(const RaceFitState *fit, const RaceBox *box, const RaceFitRequest *r
 }
 
 /*
- * Find places for n points.  In rounds the half of them with the largest weights stays, and the others are drawn
- * around these.
- * Then as many are drawn around all, by weight, and flow.
+ * Find places for n points.  In rounds the half of them with the largest weights stays, and the
+ * others are drawn around these.  Then as many are drawn around all, by weight, and flow.
  */
 static void
 move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
-	double	   *x = race_records_vector(fit->points, 0);
-	double	   *drawn;
+	double *x = race_records_vector(fit->points, 0);
+	double *drawn;
 
 	race_candidates_uniform(box, request->seed, STREAM_START, n, x);
 	fit->points->n = n;
 	spread_evenly(fit, fit->weights);
 	for (int round = 1; round < RACE_FIT_ROUNDS; round++)
 	{
-		uint32		kept;
+		uint32 kept;
 
 		ask_points(fit, fit->first, fit->end);
 		improve_weights(fit, RACE_MISFIT_COUNTERS, COUNTER_ITERATIONS, fit->weights);
@@ -574,7 +576,8 @@ move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *requ
 	if (!race_flow_can(fit->view->params))
 		return;
 	drawn = palloc_extended((Size) n * box->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	race_candidates_around(box, request->seed, STREAM_FLOW, FLOW_JITTER, x, fit->weights, n, n, drawn);
+	race_candidates_around(box, request->seed, STREAM_FLOW, FLOW_JITTER, x, fit->weights, n, n,
+						   drawn);
 	memcpy(x, drawn, (Size) n * box->dims * sizeof(double));
 	pfree(drawn);
 	race_flow(fit, box);
@@ -584,8 +587,8 @@ move_particles(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *requ
 static void
 move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request, uint32 n)
 {
-	uint32		rows = race_model_first_rows(fit->view->params);
-	Size		numbers = (Size) (n / 2) * box->dims;
+	uint32 rows = race_model_first_rows(fit->view->params);
+	Size numbers = (Size) (n / 2) * box->dims;
 	RaceFitState half = *fit;
 	RaceFitRequest of_half = *request;
 
@@ -613,7 +616,7 @@ move_halves(RaceFitState *fit, const RaceBox *box, const RaceFitRequest *request
 static uint32
 usual_points(const RaceParams *params, bool moved)
 {
-	uint32		most = RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
+	uint32 most = RACE_MAX_MODEL_BYTES / 2 / (sizeof(double) * (params->dims + 2));
 
 	/* coefficients follow from moments, which 2,000 points at random do not know well enough */
 	if (race_is_surrogate(params))
@@ -626,23 +629,26 @@ usual_points(const RaceParams *params, bool moved)
 	return Min(params->dims == 1 ? USUAL_IN_LINE : USUAL_POINTS, most);
 }
 
-/* The standard deviation of the first points of a surrogate loss, in parts of the box, times the root of dims */
-#define SURROGATE_SPREAD	0.3
+/*
+ * The standard deviation of the first points of a surrogate loss, in parts of the box, times the
+ * root of dims
+ */
+#define SURROGATE_SPREAD 0.3
 
 /*
- * Place the points of a surrogate loss: normal at first, then mapped to the moments that the counters ask for.
- * A label is positive.
+ * Place the points of a surrogate loss: normal at first, then mapped to the moments that the
+ * counters ask for.  A label is positive.
  */
 static bool
 place_surrogate(RaceFitState *fit, const RaceFitRequest *request, uint32 n)
 {
 	const RaceParams *params = fit->view->params;
-	uint32		dims = params->dims;
-	double	   *bounds = palloc(3 * dims * sizeof(double));
-	RaceBox		box = {dims, bounds, bounds + dims};
-	double	   *middle = bounds + 2 * dims;
+	uint32 dims = params->dims;
+	double *bounds = palloc(3 * dims * sizeof(double));
+	RaceBox box = {dims, bounds, bounds + dims};
+	double *middle = bounds + 2 * dims;
 	const double one = 1;
-	bool		has_moments;
+	bool has_moments;
 
 	memcpy(bounds, request->lower, dims * sizeof(double));
 	memcpy(bounds + dims, request->upper, dims * sizeof(double));
@@ -650,8 +656,8 @@ place_surrogate(RaceFitState *fit, const RaceFitRequest *request, uint32 n)
 		bounds[dims - 1] = bounds[2 * dims - 1] = 1;
 	for (uint32 i = 0; i < dims; i++)
 		middle[i] = (box.lower[i] + box.upper[i]) / 2;
-	race_candidates_around(&box, request->seed, STREAM_START, SURROGATE_SPREAD / sqrt(dims), middle, &one, 1, n,
-						   race_records_vector(fit->points, 0));
+	race_candidates_around(&box, request->seed, STREAM_START, SURROGATE_SPREAD / sqrt(dims), middle,
+						   &one, 1, n, race_records_vector(fit->points, 0));
 	fit->points->n = n;
 	has_moments = race_flow(fit, &box);
 	spread_evenly(fit, fit->weights);
@@ -663,14 +669,14 @@ RaceSketchDatum *
 race_fit_box(const RaceView *view, const RaceFitRequest *request)
 {
 	const RaceParams *params = view->params;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "race_fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RaceBox		box = {params->dims, request->lower, request->upper};
-	uint32		n = request->points > 0 ? request->points : usual_points(params, false);
-	uint32		moved = request->points > 0 ? request->points : usual_points(params, true);
+	RaceBox box = {params->dims, request->lower, request->upper};
+	uint32 n = request->points > 0 ? request->points : usual_points(params, false);
+	uint32 moved = request->points > 0 ? request->points : usual_points(params, true);
 	RaceRecords *points = race_records_create(params, context);
-	bool		has_moments = false;
+	bool has_moments = false;
 	RaceFitState fit;
 
 	race_records_reserve(points, Max(n, moved));
@@ -703,13 +709,14 @@ race_fit_has_bounds(const RaceParams *params)
 {
 	RaceFitRequest request;
 
-	return race_summary_kind(params)->model == RACE_MODEL_LOG_LINEAR || race_fit_bounds(params, NULL, NULL, &request);
+	return race_summary_kind(params)->model == RACE_MODEL_LOG_LINEAR ||
+		race_fit_bounds(params, NULL, NULL, &request);
 }
 
 Datum
 race_fit_private(Datum sketch)
 {
-	RaceView	view;
+	RaceView view;
 	RaceFitRequest request = {0};
 
 	race_sketch_view_any(sketch, &view);
@@ -722,18 +729,18 @@ race_fit_private(Datum sketch)
 /*
  * Models of records that are given.
  *
- * A model has some thousand points at most, and there may be many more different records.  So half of the
- * points are those at which the sketch answers most, and the others are any.
+ * A model has some thousand points at most, and there may be many more different records.  So half
+ * of the points are those at which the sketch answers most, and the others are any.
  */
 
-#define CHOSEN_POINTS	3000	/* fewer than RACE_MAX_DENSE_POINTS */
-#define STREAM_ORDER	200
+#define CHOSEN_POINTS 3000 /* fewer than RACE_MAX_DENSE_POINTS */
+#define STREAM_ORDER 200
 
 /* A candidate, and what the sketch answers there */
 typedef struct Scored
 {
-	uint32		candidate;
-	double		score;
+	uint32 candidate;
+	double score;
 } Scored;
 
 static int
@@ -751,10 +758,10 @@ compare_scores(const void *a, const void *b)
 static double
 answer_at(const RaceFitState *fit, const RaceRecords *candidates, uint32 candidate)
 {
-	uint32		rows = fit->view->params->rows;
-	uint32	   *buckets;
-	RaceColumn	columns[RACE_MAX_PARTS];
-	double		answer;
+	uint32 rows = fit->view->params->rows;
+	uint32 *buckets;
+	RaceColumn columns[RACE_MAX_PARTS];
+	double answer;
 
 	CHECK_FOR_INTERRUPTS();
 	race_records_columns(candidates, candidate, columns);
@@ -772,7 +779,7 @@ static void
 copy_candidates(const RaceRecords *candidates, const Scored *chosen, uint32 n, char *const *texts,
 				RaceRecords *records, char **copied)
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn columns[RACE_MAX_PARTS];
 
 	race_records_reserve(records, n);
 	for (; records->n < n; records->n++)
@@ -787,10 +794,10 @@ copy_candidates(const RaceRecords *candidates, const Scored *chosen, uint32 n, c
 static RaceSketchDatum *
 fit_records(const RaceView *view, RaceRecords *records, char **texts)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_fit",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "race_fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	bool		complete = records->n <= RACE_MAX_DENSE_POINTS;
+	bool complete = records->n <= RACE_MAX_DENSE_POINTS;
 	RaceRecords *points = complete ? records : race_records_create(view->params, context);
 	RaceRecords *tests = complete ? records : race_records_create(view->params, context);
 	RaceFitState fit;
@@ -799,21 +806,22 @@ fit_records(const RaceView *view, RaceRecords *records, char **texts)
 	fit.complete = complete;
 	if (!complete)
 	{
-		char	  **chosen = palloc(CHOSEN_POINTS * sizeof(char *));
-		Scored	   *order = palloc_extended(records->n * sizeof(Scored), MCXT_ALLOC_HUGE);
+		char **chosen = palloc(CHOSEN_POINTS * sizeof(char *));
+		Scored *order = palloc_extended(records->n * sizeof(Scored), MCXT_ALLOC_HUGE);
 
 		/* candidates may come sorted */
 		for (uint32 i = 0; i < records->n; i++)
 		{
-			uint32		j = (uint32) ((i + 1) * race_candidates_random(0, STREAM_ORDER, i, 0));
+			uint32 j = (uint32) ((i + 1) * race_candidates_random(0, STREAM_ORDER, i, 0));
 
 			order[i] = order[j];
-			order[j] = (Scored) {i, 0};
+			order[j] = (Scored){i, 0};
 		}
 		copy_candidates(records, order + records->n - TEST_POINTS, TEST_POINTS, NULL, tests, NULL);
 		for (uint32 i = 0; i < records->n; i++)
 			order[i].score = answer_at(&fit, records, order[i].candidate);
-		qsort(order + CHOSEN_POINTS / 2, records->n - CHOSEN_POINTS / 2, sizeof(Scored), compare_scores);
+		qsort(order + CHOSEN_POINTS / 2, records->n - CHOSEN_POINTS / 2, sizeof(Scored),
+			  compare_scores);
 		copy_candidates(records, order, CHOSEN_POINTS, texts, points, chosen);
 		texts = texts == NULL ? NULL : chosen;
 	}
@@ -840,23 +848,26 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 
 	memset(request, 0, sizeof(RaceFitRequest));
 	if (!race_model_is_of_vectors(params))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only a kernel of vectors by itself can be fitted within bounds"),
-				 errdetail("The parameters are %s.", race_params_brief(params)),
-				 errhint("Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("only a kernel of vectors by itself can be fitted within bounds"),
+			 errdetail("The parameters are %s.", race_params_brief(params)),
+			 errhint(
+				 "Use the aggregate: SELECT race_fit(sketch, x) over records that there might be.")));
 	for (int i = 0; i < 2; i++)
 		if (!PG_ARGISNULL(3 + i))
 			bounds[i] = race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(3 + i), params->dims);
 	if (!race_fit_bounds(params, bounds[0], bounds[1], request))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("race_fit needs bounds"),
-				 errhint("Give lower and upper, or parameters that have them. They must be public: do not take them from the data.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("race_fit needs bounds"),
+			 errhint(
+				 "Give lower and upper, or parameters that have them. They must be public: do not take them from the data.")));
 	race_fit_check_box(params, request);
 	if (!PG_ARGISNULL(1))
 	{
-		int			points = PG_GETARG_INT32(1);
+		int points = PG_GETARG_INT32(1);
 
 		if (points < 1 || points > RACE_MAX_DENSE_POINTS)
 			ereport(ERROR,
@@ -871,7 +882,7 @@ read_request(FunctionCallInfo fcinfo, const RaceParams *params, RaceFitRequest *
 Datum
 race_fit(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceView view;
 	RaceFitRequest request;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
@@ -886,21 +897,21 @@ race_fit(PG_FUNCTION_ARGS)
 
 typedef struct Candidates
 {
-	Datum		sketch;			/* of the first row, stored */
-	uint64		identity;		/* of the sketch of the last row */
+	Datum sketch;    /* of the first row, stored */
+	uint64 identity; /* of the sketch of the last row */
 	RaceRecords *records;
-	bool		has_texts;		/* whether records are more than one vector */
-	char	  **texts;			/* of records that have texts */
-	Size		text_size;		/* of all texts */
-	FmgrInfo	output;			/* of the type of records */
+	bool has_texts;  /* whether records are more than one vector */
+	char **texts;    /* of records that have texts */
+	Size text_size;  /* of all texts */
+	FmgrInfo output; /* of the type of records */
 } Candidates;
 
 static void
 start_candidates(FunctionCallInfo fcinfo, Candidates *candidates, Datum sketch)
 {
-	Oid			output;
-	bool		is_varlena;
-	RaceView	view;
+	Oid output;
+	bool is_varlena;
+	RaceView view;
 
 	/* to store one in memory counts its last records, which makes it another content */
 	candidates->sketch = PointerGetDatum(PG_DETOAST_DATUM_COPY(sketch));
@@ -922,8 +933,8 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 {
 	RaceRecords *records = candidates->records;
 	RaceCallSite *site = race_call_site(fcinfo, 2);
-	Datum		x = PG_GETARG_DATUM(2);
-	RaceView	view;
+	Datum x = PG_GETARG_DATUM(2);
+	RaceView view;
 
 	race_sketch_view_any(candidates->sketch, &view);
 	if (records->n == RACE_MAX_CANDIDATES)
@@ -932,7 +943,7 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 				 errmsg("a model can have at most %d candidates", RACE_MAX_CANDIDATES)));
 	if (records->n == records->capacity)
 	{
-		uint32		capacity = Min(Max(2 * records->capacity, 64), RACE_MAX_CANDIDATES);
+		uint32 capacity = Min(Max(2 * records->capacity, 64), RACE_MAX_CANDIDATES);
 
 		race_records_reserve(records, capacity);
 		if (candidates->has_texts)
@@ -944,7 +955,7 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordsPart *part = &records->parts[i];
-		size_t		n;
+		size_t n;
 
 		/* the elements of a set in order, as the kernel compares them */
 		if (part->kind != RACE_RECORD_SET)
@@ -955,7 +966,7 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 	}
 	if (candidates->has_texts)
 	{
-		char	   *text = OutputFunctionCall(&candidates->output, x);
+		char *text = OutputFunctionCall(&candidates->output, x);
 
 		/* any of the texts may be in the model, so that all together are bounded like it */
 		candidates->text_size += strlen(text) + 1;
@@ -972,9 +983,9 @@ add_candidate(FunctionCallInfo fcinfo, Candidates *candidates)
 static void
 check_same_sketch(Candidates *candidates, Datum sketch)
 {
-	RaceView	first;
-	RaceView	view;
-	bool		same;
+	RaceView first;
+	RaceView view;
+	bool same;
 
 	race_sketch_view_any(candidates->sketch, &first);
 	race_sketch_view_header(sketch, &view);
@@ -982,8 +993,8 @@ check_same_sketch(Candidates *candidates, Datum sketch)
 	same = memcmp(first.header, view.header, sizeof(RaceHeader)) == 0;
 	if (same && view.identity != candidates->identity)
 	{
-		Pointer		stored = (Pointer) PG_DETOAST_DATUM_COPY(sketch);
-		RaceView	content;
+		Pointer stored = (Pointer) PG_DETOAST_DATUM_COPY(sketch);
+		RaceView content;
 
 		race_sketch_view(PointerGetDatum(stored), &content);
 		same = content.identity == first.identity;
@@ -1029,7 +1040,7 @@ Datum
 race_fit_final(PG_FUNCTION_ARGS)
 {
 	Candidates *candidates = PG_ARGISNULL(0) ? NULL : (Candidates *) PG_GETARG_POINTER(0);
-	RaceView	view;
+	RaceView view;
 
 	if (candidates == NULL)
 		PG_RETURN_NULL();
@@ -1045,7 +1056,7 @@ race_fit_final(PG_FUNCTION_ARGS)
  */
 typedef struct FittedModel
 {
-	RaceDerived	derived;			/* must be first */
+	RaceDerived derived; /* must be first */
 	RaceSketchDatum *fitted;
 } FittedModel;
 
@@ -1068,8 +1079,8 @@ static const RaceDerivedKind fitted_model = {"fitted model", create_model, NULL}
 Datum
 race_model(PG_FUNCTION_ARGS)
 {
-	Datum		sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
-	RaceView	view;
+	Datum sketch = PointerGetDatum(PG_GETARG_VARLENA_P(0));
+	RaceView view;
 	RaceFitRequest request = {0};
 	FittedModel *cached;
 	struct varlena *result;
@@ -1089,20 +1100,20 @@ race_model(PG_FUNCTION_ARGS)
 
 typedef struct Points
 {
-	RaceView	view;
+	RaceView view;
 	RaceResultRow row;
 } Points;
 
 static Datum
 point_datum(void *state, uint64 i)
 {
-	Points	   *points = (Points *) state;
+	Points *points = (Points *) state;
 	const RaceModel *model = points->view.model;
 	const RaceParams *params = points->view.params;
 
 	if (race_model_is_of_vectors(params))
 	{
-		RaceColumn	column;
+		RaceColumn column;
 
 		race_model_columns(model, params, &column);
 		race_row_add_numbers(&points->row, column.numbers + i * params->dims, params->dims);
@@ -1110,7 +1121,7 @@ point_datum(void *state, uint64 i)
 	}
 	else
 	{
-		Size		length;
+		Size length;
 		const char *text = race_model_text(model, params, i, &length);
 
 		race_row_add_null(&points->row);
@@ -1123,7 +1134,7 @@ point_datum(void *state, uint64 i)
 static void
 start_points(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Points	   *points = palloc(sizeof(Points));
+	Points *points = palloc(sizeof(Points));
 
 	race_row_start(&points->row, fcinfo);
 	race_sketch_view(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &points->view);

@@ -24,23 +24,23 @@
  * best (solver.h).  It costs no privacy, as it is computed from the sketch alone.
  */
 
-#define RACE_MAX_CANDIDATES		65536	/* of which a model may have some as points, */
-#define RACE_MAX_DENSE_POINTS	4096	/* the largest number of points whose Gram matrix is computed */
+#define RACE_MAX_CANDIDATES 65536  /* of which a model may have some as points, */
+#define RACE_MAX_DENSE_POINTS 4096 /* the largest number of points whose Gram matrix is computed */
 
 typedef struct RaceFitRequest
 {
-	const double *lower;		/* [dims], finite */
+	const double *lower; /* [dims], finite */
 	const double *upper;
-	uint32		points;			/* most points; 0 for the usual number */
-	int64		seed;
+	uint32 points; /* most points; 0 for the usual number */
+	int64 seed;
 } RaceFitRequest;
 
 /*
  * Find the bounds of points: those given, NULL for those of the parameters.  Return false if there
  * are none, or if the kernel does not compare vectors by themselves.
  */
-extern bool race_fit_bounds(const RaceParams *params, const double *lower,
-							const double *upper, RaceFitRequest *request);
+extern bool race_fit_bounds(const RaceParams *params, const double *lower, const double *upper,
+							RaceFitRequest *request);
 
 /* Raise 22023 unless each lower bound is at most the upper one, and not too far from it. */
 extern void race_fit_check_box(const RaceParams *params, const RaceFitRequest *request);
@@ -56,21 +56,21 @@ extern Datum race_fit_private(Datum sketch);
 typedef struct RaceFitState
 {
 	const RaceView *view;
-	RaceCallSite *site;			/* holds the row functions */
+	RaceCallSite *site;         /* holds the row functions */
 	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
-	uint32		rows;			/* that are fitted to: the first ones */
-	uint32		first;			/* the first row that points are moved to fit */
-	uint32		end;			/* the row after the last one */
-	double		records;		/* the sum of all weights */
+	uint32 rows;                /* that are fitted to: the first ones */
+	uint32 first;               /* the first row that points are moved to fit */
+	uint32 end;                 /* the row after the last one */
+	double records;             /* the sum of all weights */
 	RaceRecords *points;
-	bool		complete;		/* whether the points are all that there may be */
-	double	   *weights;		/* [capacity]: in the end, by the first half of the rows */
-	double	   *second;			/* [capacity]: by the second half */
-	double	   *answers;
-	uint16	   *codes;			/* [capacity][line] */
-	RaceGram	gram;
-	RaceRadial *radial;			/* or NULL, of a sketch that is no grid */
-	double	   *space;
+	bool complete;   /* whether the points are all that there may be */
+	double *weights; /* [capacity]: in the end, by the first half of the rows */
+	double *second;  /* [capacity]: by the second half */
+	double *answers;
+	uint16 *codes; /* [capacity][line] */
+	RaceGram gram;
+	RaceRadial *radial; /* or NULL, of a sketch that is no grid */
+	double *space;
 } RaceFitState;
 
 /*

@@ -26,56 +26,58 @@
 /*
  * Limits of time and memory
  */
-#define MOST_DIMS		32
-#define MOST_TERMS		1000	/* of the polynomial of a map */
-#define MOST_SUMS		((uint64) 16 * 1024 * 1024)	/* of terms in a block of rows */
-#define MOST_BLOCKS		(2048 / RACE_LANES)	/* of rows that a map is found from */
-#define MAP_WORK		5e8		/* products of terms in the equations of a map */
-#define MAP_POINTS		2048	/* that a map is found from, before the last round; and that stay in the end */
-#define BLOCKS			4		/* of rows that a move looks at; at most PROBES / dims */
-#define PROBES			32
-#define LEAST_ROWS		512		/* fewer have too much noise to flow by */
+#define MOST_DIMS 32
+#define MOST_TERMS 1000                       /* of the polynomial of a map */
+#define MOST_SUMS ((uint64) 16 * 1024 * 1024) /* of terms in a block of rows */
+#define MOST_BLOCKS (2048 / RACE_LANES)       /* of rows that a map is found from */
+#define MAP_WORK 5e8                          /* products of terms in the equations of a map */
+#define MAP_POINTS \
+	2048         /* that a map is found from, before the last round; and that stay in the end */
+#define BLOCKS 4 /* of rows that a move looks at; at most PROBES / dims */
+#define PROBES 32
+#define LEAST_ROWS 512 /* fewer have too much noise to flow by */
 
 /*
  * The schedule: rounds, each of some moves with momentum, and then of maps
  */
-#define ROUNDS			6
-#define MOVES			24
-#define MAPS			2
-#define MOMENTUM		0.9
-#define RATE			2.0		/* squared bandwidths for a slope of 1, in the first round */
-#define RATE_DECAY		0.8		/* from a round to the next */
-#define PROBE			0.25	/* bandwidths to both sides between which a slope is measured, at most */
-#define PROBE_IN_BOX	0.125	/* parts of the box */
+#define ROUNDS 6
+#define MOVES 24
+#define MAPS 2
+#define MOMENTUM 0.9
+#define RATE 2.0           /* squared bandwidths for a slope of 1, in the first round */
+#define RATE_DECAY 0.8     /* from a round to the next */
+#define PROBE 0.25         /* bandwidths to both sides between which a slope is measured, at most */
+#define PROBE_IN_BOX 0.125 /* parts of the box */
 
 /*
  * Regularization
  */
-#define MAP_PRIOR		0.1		/* variance of the terms of a map where noise hides all; surrogate losses have 1 */
-#define LEAST_SPREAD	1e-4	/* standard deviation of points along an axis, in parts of the box */
-#define LEAST_VARIANCE	0.1		/* by a map, what is left of a variance, */
-#define MOST_VARIANCE	4.0		/* and what it grows to */
-#define LEAST_PART		1e-3	/* of a map: a shorter step is not gone */
+#define MAP_PRIOR \
+	0.1 /* variance of the terms of a map where noise hides all; surrogate losses have 1 */
+#define LEAST_SPREAD 1e-4  /* standard deviation of points along an axis, in parts of the box */
+#define LEAST_VARIANCE 0.1 /* by a map, what is left of a variance, */
+#define MOST_VARIANCE 4.0  /* and what it grows to */
+#define LEAST_PART 1e-3    /* of a map: a shorter step is not gone */
 
 typedef struct Flow
 {
 	const RaceFitState *fit;
 	const RaceBox *box;
-	uint32		n;				/* points */
-	double	   *x;				/* [n][dims] */
-	double	   *velocity;		/* [n][dims] */
-	double	   *slopes;			/* [n][dims] */
-	double	   *probe;			/* [dims]: distance to both sides at which slopes are measured */
-	double	   *rate;			/* [dims]: the first rate */
-	float	   *residuals;		/* [RACE_LANES][range]: share of records less that of points */
+	uint32 n;         /* points */
+	double *x;        /* [n][dims] */
+	double *velocity; /* [n][dims] */
+	double *slopes;   /* [n][dims] */
+	double *probe;    /* [dims]: distance to both sides at which slopes are measured */
+	double *rate;     /* [dims]: the first rate */
+	float *residuals; /* [RACE_LANES][range]: share of records less that of points */
 	/* the polynomial of a map */
-	uint32		map_points;		/* first points, from which the polynomial is found */
-	uint32		terms;
-	bool		fourth;			/* true for degree 4, false for degree 2 */
-	double		prior;			/* the variance that terms have where noise hides all */
-	double	   *h;				/* [n][dims]: points in white coordinates */
-	double	   *gram;			/* [terms][terms], of least squares; the lower triangle */
-	double	   *coefficients;	/* [terms] */
+	uint32 map_points; /* first points, from which the polynomial is found */
+	uint32 terms;
+	bool fourth;          /* true for degree 4, false for degree 2 */
+	double prior;         /* the variance that terms have where noise hides all */
+	double *h;            /* [n][dims]: points in white coordinates */
+	double *gram;         /* [terms][terms], of least squares; the lower triangle */
+	double *coefficients; /* [terms] */
 } Flow;
 
 static double *
@@ -88,7 +90,7 @@ zeros(Size n)
 static void
 hash(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
 {
-	RaceColumn	column = {x, NULL, NULL, flow->box->dims};
+	RaceColumn column = {x, NULL, NULL, flow->box->dims};
 
 	race_rows_hash(race_rows_of(flow->fit->site->rows), block, &column, n, buckets);
 }
@@ -113,7 +115,7 @@ terms_at(const Flow *flow, const double *h, double *terms)
 			*terms++ = h[i] * h[j] - (i == j);
 	for (uint32 i = 0; i < flow->box->dims && flow->fourth; i++)
 	{
-		double		square = h[i] * h[i];
+		double square = h[i] * h[i];
 
 		*terms++ = (square - 3) * h[i];
 		for (uint32 j = 0; j < i; j++)
@@ -127,14 +129,14 @@ static void
 sum_terms(const Flow *flow, Size block, double *sums)
 {
 	const RaceParams *params = flow->fit->view->params;
-	Size		width = flow->terms + 1;
-	double	   *terms = palloc((flow->terms + 1) * sizeof(double));
-	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
+	Size width = flow->terms + 1;
+	double *terms = palloc((flow->terms + 1) * sizeof(double));
+	uint32 buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 
 	memset(sums, 0, RACE_LANES * params->range * width * sizeof(double));
 	for (uint32 from = 0; from < flow->map_points; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(flow->map_points - from, RACE_RECORDS_TOGETHER);
+		uint32 n = Min(flow->map_points - from, RACE_RECORDS_TOGETHER);
 
 		CHECK_FOR_INTERRUPTS();
 		hash(flow, block, flow->x + (Size) from * params->dims, n, buckets);
@@ -143,8 +145,8 @@ sum_terms(const Flow *flow, Size block, double *sums)
 			terms_at(flow, flow->h + (Size) (from + i) * flow->box->dims, terms);
 			for (uint32 r = 0; r < RACE_LANES; r++)
 			{
-				double	   *sum = sums + ((Size) r * params->range +
-										  buckets[i * RACE_LANES + r]) * width;
+				double *sum =
+					sums + ((Size) r * params->range + buckets[i * RACE_LANES + r]) * width;
 
 				for (Size t = 0; t < width; t++)
 					sum[t] += terms[t];
@@ -163,36 +165,37 @@ static void
 find_polynomial(Flow *flow)
 {
 	const RaceView *view = flow->fit->view;
-	uint32		rows = flow->fit->rows;
-	uint32		range = view->params->range;
-	Size		terms = flow->terms;
-	uint32		blocks = (rows + RACE_LANES - 1) / RACE_LANES;
-	uint32		first = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
-	double		most = MAP_WORK / ((double) RACE_LANES * range * terms * terms / 2);
-	double		ridge = view->header->noise.counter_variance / pow(flow->fit->records, 2) / flow->prior;
-	double		trace = 0;
-	double	   *sums = zeros(RACE_LANES * range * (terms + 1));
+	uint32 rows = flow->fit->rows;
+	uint32 range = view->params->range;
+	Size terms = flow->terms;
+	uint32 blocks = (rows + RACE_LANES - 1) / RACE_LANES;
+	uint32 first = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
+	double most = MAP_WORK / ((double) RACE_LANES * range * terms * terms / 2);
+	double ridge = view->header->noise.counter_variance / pow(flow->fit->records, 2) / flow->prior;
+	double trace = 0;
+	double *sums = zeros(RACE_LANES * range * (terms + 1));
 
 	memset(flow->gram, 0, terms * terms * sizeof(double));
 	memset(flow->coefficients, 0, terms * sizeof(double));
 	for (uint32 b = 0; b < Min(blocks, MOST_BLOCKS) && b <= most; b++)
 	{
-		Size		from = (Size) ((first + b) % blocks) * RACE_LANES;
-		Size		counters = (Min(from + RACE_LANES, rows) - from) * range;
+		Size from = (Size) ((first + b) % blocks) * RACE_LANES;
+		Size counters = (Min(from + RACE_LANES, rows) - from) * range;
 
 		sum_terms(flow, from / RACE_LANES, sums);
 		for (Size c = 0; c < counters; c++)
 		{
 			const double *sum = sums + c * (terms + 1);
-			double		residual = race_counters_get(view->counters, view->width, from * range + c) /
-				flow->fit->records - sum[0] / flow->map_points;
+			double residual = race_counters_get(view->counters, view->width, from * range + c) /
+					flow->fit->records -
+				sum[0] / flow->map_points;
 
 			CHECK_FOR_INTERRUPTS();
-			if (sum[0] == 0)	/* where no points are, nothing is said of them */
+			if (sum[0] == 0) /* where no points are, nothing is said of them */
 				continue;
 			for (Size i = 0; i < terms; i++)
 			{
-				double		x = sum[i + 1] / flow->map_points;
+				double x = sum[i + 1] / flow->map_points;
 
 				flow->coefficients[i] += x * residual;
 				for (Size j = 0; j <= i; j++)
@@ -213,7 +216,8 @@ find_polynomial(Flow *flow)
 bool
 race_flow_can(const RaceParams *params)
 {
-	return params->rows >= LEAST_ROWS && params->dims <= MOST_DIMS && race_summary_kind(params)->hashed &&
+	return params->rows >= LEAST_ROWS && params->dims <= MOST_DIMS &&
+		race_summary_kind(params)->hashed &&
 		(race_kernel_type(params->kernel)->takes & RACE_TAKES_BANDWIDTH) != 0 &&
 		!race_rows_together(params);
 }
@@ -226,13 +230,12 @@ bandwidth_along(const RaceParams *params, uint32 axis)
 {
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
-	double		square = 0;
+	double square = 0;
 
 	for (uint32 i = 0; matrix != NULL && i < params->outputs; i++)
 		square += pow(matrix[(Size) i * params->dims + axis], 2);
 	return params->bandwidth * (factors == NULL ? 1 : factors[axis]) /
-		(matrix == NULL ? 1 : sqrt(square)) /
-		params->power;
+		(matrix == NULL ? 1 : sqrt(square)) / params->power;
 }
 
 /*
@@ -243,16 +246,16 @@ static double
 steepest(const RaceParams *params)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
-	double		most = 1;
+	double most = 1;
 
 	for (uint32 i = 0; matrix != NULL && i < params->dims; i++)
 	{
-		double		sum = 0;
+		double sum = 0;
 
 		for (uint32 j = 0; j < params->dims; j++)
 		{
-			double		product = 0;
-			double		squares[2] = {0, 0};
+			double product = 0;
+			double squares[2] = {0, 0};
 
 			for (uint32 k = 0; k < params->outputs; k++)
 			{
@@ -275,10 +278,10 @@ static bool
 start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
 	const RaceParams *params = fit->view->params;
-	double		rate = RATE / steepest(params);
-	uint32		dims = box->dims;
-	uint32		terms = dims + dims * (dims + 1) / 2;
-	double		most_terms = Min(MOST_TERMS, (double) MOST_SUMS / RACE_LANES / params->range - 1);
+	double rate = RATE / steepest(params);
+	uint32 dims = box->dims;
+	uint32 terms = dims + dims * (dims + 1) / 2;
+	double most_terms = Min(MOST_TERMS, (double) MOST_SUMS / RACE_LANES / params->range - 1);
 
 	flow->fit = fit;
 	flow->box = box;
@@ -288,10 +291,11 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	flow->slopes = zeros((Size) flow->n * dims);
 	flow->probe = zeros(dims);
 	flow->rate = zeros(dims);
-	flow->residuals = palloc_extended((Size) RACE_LANES * params->range * sizeof(float), MCXT_ALLOC_HUGE);
+	flow->residuals =
+		palloc_extended((Size) RACE_LANES * params->range * sizeof(float), MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < dims; i++)
 	{
-		double		most = PROBE_IN_BOX * (box->upper[i] - box->lower[i]);
+		double most = PROBE_IN_BOX * (box->upper[i] - box->lower[i]);
 
 		flow->probe[i] = fmin(PROBE * bandwidth_along(params, i), most);
 		flow->rate[i] = rate * pow(flow->probe[i] / PROBE, 2);
@@ -307,22 +311,25 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	return true;
 }
 
-/* Set the residuals of a block of rows: shares of records less those of points.  Return how many rows it has. */
+/*
+ * Set the residuals of a block of rows: shares of records less those of points.  Return how many
+ * rows it has.
+ */
 static uint32
 find_residuals(Flow *flow, Size block)
 {
 	const RaceView *view = flow->fit->view;
-	uint32		range = view->params->range;
-	uint32		rows = Min(flow->fit->end - block * RACE_LANES, RACE_LANES);
-	Size		first = block * RACE_LANES * range;
-	uint32		buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint32 range = view->params->range;
+	uint32 rows = Min(flow->fit->end - block * RACE_LANES, RACE_LANES);
+	Size first = block * RACE_LANES * range;
+	uint32 buckets[RACE_RECORDS_TOGETHER * RACE_LANES];
 
 	for (Size c = 0; c < (Size) rows * range; c++)
-		flow->residuals[c] = race_counters_get(view->counters, view->width, first + c) /
-			flow->fit->records;
+		flow->residuals[c] =
+			race_counters_get(view->counters, view->width, first + c) / flow->fit->records;
 	for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 	{
-		uint32		n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
+		uint32 n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
 
 		hash(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
@@ -336,12 +343,12 @@ find_residuals(Flow *flow, Size block)
 static void
 add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 axis)
 {
-	uint32		dims = flow->box->dims;
-	uint32		range = flow->fit->view->params->range;
-	uint32		above[RACE_RECORDS_TOGETHER * RACE_LANES];
-	uint32		below[RACE_RECORDS_TOGETHER * RACE_LANES];
-	double	   *x = flow->x + (Size) from * dims;
-	double		at[RACE_RECORDS_TOGETHER];
+	uint32 dims = flow->box->dims;
+	uint32 range = flow->fit->view->params->range;
+	uint32 above[RACE_RECORDS_TOGETHER * RACE_LANES];
+	uint32 below[RACE_RECORDS_TOGETHER * RACE_LANES];
+	double *x = flow->x + (Size) from * dims;
+	double at[RACE_RECORDS_TOGETHER];
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -354,7 +361,7 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 	hash(flow, block, x, n, below);
 	for (uint32 i = 0; i < n; i++)
 	{
-		float		sum = 0;
+		float sum = 0;
 
 		x[i * dims + axis] = at[i];
 		for (uint32 r = 0; r < rows; r++)
@@ -369,33 +376,32 @@ static void
 move(Flow *flow, uint32 number, double part)
 {
 	const RaceBox *box = flow->box;
-	uint32		dims = box->dims;
-	Size		start = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
-	Size		blocks = (flow->fit->end + RACE_LANES - 1) / RACE_LANES - start;
-	Size		used = Min(blocks, Max(Min(PROBES / dims, BLOCKS), 1));
-	uint32		rows = 0;
+	uint32 dims = box->dims;
+	Size start = (flow->fit->first + RACE_LANES - 1) / RACE_LANES;
+	Size blocks = (flow->fit->end + RACE_LANES - 1) / RACE_LANES - start;
+	Size used = Min(blocks, Max(Min(PROBES / dims, BLOCKS), 1));
+	uint32 rows = 0;
 
 	memset(flow->slopes, 0, (Size) flow->n * dims * sizeof(double));
 	for (Size b = 0; b < used; b++)
 	{
-		Size		block = start + (number * used + b) % blocks;
-		uint32		of_block = find_residuals(flow, block);
+		Size block = start + (number * used + b) % blocks;
+		uint32 of_block = find_residuals(flow, block);
 
 		for (uint32 from = 0; from < flow->n; from += RACE_RECORDS_TOGETHER)
 		{
 			CHECK_FOR_INTERRUPTS();
 			for (uint32 axis = 0; axis < dims; axis++)
-				add_slopes(flow, block, of_block, from,
-						   Min(flow->n - from, RACE_RECORDS_TOGETHER), axis);
+				add_slopes(flow, block, of_block, from, Min(flow->n - from, RACE_RECORDS_TOGETHER),
+						   axis);
 		}
 		rows += of_block;
 	}
 	for (Size k = 0; k < (Size) flow->n * dims; k++)
 	{
-		uint32		axis = k % dims;
-		double		slope = flow->probe[axis] > 0 ?
-			flow->slopes[k] / rows / (2 * flow->probe[axis]) : 0;
-		double		to;
+		uint32 axis = k % dims;
+		double slope = flow->probe[axis] > 0 ? flow->slopes[k] / rows / (2 * flow->probe[axis]) : 0;
+		double to;
 
 		flow->velocity[k] = MOMENTUM * flow->velocity[k] + part * flow->rate[axis] * slope;
 		to = fmin(fmax(flow->x[k] + flow->velocity[k], box->lower[axis]), box->upper[axis]);
@@ -411,7 +417,7 @@ move(Flow *flow, uint32 number, double part)
 static double
 part_of_box(const Flow *flow, Size p, uint32 i)
 {
-	double		span = flow->box->upper[i] - flow->box->lower[i];
+	double span = flow->box->upper[i] - flow->box->lower[i];
 
 	return span > 0 ? (flow->x[p * flow->box->dims + i] - flow->box->lower[i]) / span : 0;
 }
@@ -420,7 +426,7 @@ part_of_box(const Flow *flow, Size p, uint32 i)
 static void
 whiten(const Flow *flow, double *mean, double *factor, double *h)
 {
-	uint32		dims = flow->box->dims;
+	uint32 dims = flow->box->dims;
 
 	for (Size p = 0; p < flow->n; p++)
 		for (uint32 i = 0; i < dims; i++)
@@ -465,7 +471,8 @@ place(Flow *flow, const double *mean, const double *factor, const double *spread
 		for (uint32 i = 0; i < box->dims; i++)
 			flow->x[p * box->dims + i] =
 				fmin(fmax(box->lower[i] + (box->upper[i] - box->lower[i]) * (mean[i] + h[i]),
-						  box->lower[i]), box->upper[i]);
+						  box->lower[i]),
+					 box->upper[i]);
 	}
 }
 
@@ -479,8 +486,8 @@ spread_after(uint32 n, double part, const double *shift, const double *products,
 	for (uint32 i = 0; i < n; i++)
 	{
 		for (uint32 j = 0; j <= i; j++)
-			spread[(Size) i * n + j] = (i == j) + part * products[(Size) i * n + j] -
-				part * part * shift[i] * shift[j];
+			spread[(Size) i * n + j] =
+				(i == j) + part * products[(Size) i * n + j] - part * part * shift[i] * shift[j];
 		if (!(spread[(Size) i * n + i] <= MOST_VARIANCE))
 			return false;
 	}
@@ -491,21 +498,21 @@ spread_after(uint32 n, double part, const double *shift, const double *products,
 static void
 map(Flow *flow)
 {
-	Size		dims = flow->box->dims;
-	double	   *mean = zeros(2 * dims + 3 * dims * dims);
-	double	   *shift = mean + dims;
-	double	   *factor = shift + dims;
-	double	   *products = factor + dims * dims;
-	double	   *spread = products + dims * dims;
-	double		part = 1;
+	Size dims = flow->box->dims;
+	double *mean = zeros(2 * dims + 3 * dims * dims);
+	double *shift = mean + dims;
+	double *factor = shift + dims;
+	double *products = factor + dims * dims;
+	double *spread = products + dims * dims;
+	double part = 1;
 
 	whiten(flow, mean, factor, flow->h);
 	find_polynomial(flow);
 	for (Size p = 0; p < flow->n; p++)
 	{
 		const double *h = flow->h + p * dims;
-		double		terms[MOST_TERMS + 1];
-		double		more = 0;
+		double terms[MOST_TERMS + 1];
+		double more = 0;
 
 		terms_at(flow, h, terms);
 		for (uint32 t = 0; t < flow->terms; t++)
@@ -528,11 +535,11 @@ map(Flow *flow)
 static void
 thin(Flow *flow)
 {
-	uint32		dims = flow->box->dims;
-	double	   *mean = zeros(2 * dims);
-	double	   *factor = zeros(3 * (Size) dims * dims);
-	double	   *factor_of_kept = factor + (Size) dims * dims;
-	double	   *identity = factor_of_kept + (Size) dims * dims;
+	uint32 dims = flow->box->dims;
+	double *mean = zeros(2 * dims);
+	double *factor = zeros(3 * (Size) dims * dims);
+	double *factor_of_kept = factor + (Size) dims * dims;
+	double *identity = factor_of_kept + (Size) dims * dims;
 
 	whiten(flow, mean, factor, flow->h);
 	flow->n = Min(flow->n, MAP_POINTS);
@@ -547,9 +554,9 @@ thin(Flow *flow)
 bool
 race_flow(RaceFitState *fit, const RaceBox *box)
 {
-	bool		surrogate = race_is_surrogate(fit->view->params);
-	Flow		flow = {0};
-	bool		can_map = start(&flow, fit, box);
+	bool surrogate = race_is_surrogate(fit->view->params);
+	Flow flow = {0};
+	bool can_map = start(&flow, fit, box);
 
 	for (int round = 0; round < ROUNDS; round++)
 	{

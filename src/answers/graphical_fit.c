@@ -1,6 +1,7 @@
 /*
  * graphical_fit.c
- *		Fitting a graphical model to noisy tables, by the limited-memory BFGS method (Liu & Nocedal 1989)
+ *		Fitting a graphical model to noisy tables, by the limited-memory BFGS method (Liu &
+ *		Nocedal 1989)
  */
 #include <math.h>
 #include <string.h>
@@ -13,65 +14,68 @@
  *
  *		log Z(theta) - sum of m theta + sum of r theta^2 / 2
  *
- * where m are measured frequencies, whose sum in each table is made 1.  This is the dual of maximum entropy with
- * quadratic penalties (m - mu)^2 / (2 r).
+ * where m are measured frequencies, whose sum in each table is made 1.  This is the dual of maximum
+ * entropy with quadratic penalties (m - mu)^2 / (2 r).
  */
-#define HISTORY		8
+#define HISTORY 8
 
 /*
- * The prior standard deviation of a parameter: r is the square of the noise, over that of this and the expected share of
- * the cell.  So cells with fewer records than noise stay near what other tables say of them.  Of .3, .5, 1, 2 and 5, 1
- * had the least error on Adult, pulsars and four made tables at epsilon = .1 and 1.
+ * The prior standard deviation of a parameter: r is the square of the noise, over that of this and
+ * the expected share of the cell.  So cells with fewer records than noise stay near what other
+ * tables say of them.  Of .3, .5, 1, 2 and 5, 1 had the least error on Adult, pulsars and four made
+ * tables at epsilon = .1 and 1.
  */
-#define DEVIATION_OF_THETA	1.0
+#define DEVIATION_OF_THETA 1.0
 
 /* The fit ends when no table is farther from what it should be, in total variation. */
-#define TOLERANCE	3e-4
+#define TOLERANCE 3e-4
 
 /*
- * The most that a step changes a parameter.  Where cells are empty, a longer step makes parameters of hundreds, which cancel
- * in the distribution but not in arithmetic, and not when another tree of cliques goes on from them.
+ * The most that a step changes a parameter.  Where cells are empty, a longer step makes parameters
+ * of hundreds, which cancel in the distribution but not in arithmetic, and not when another tree of
+ * cliques goes on from them.
  */
-#define LONGEST_STEP	3.0
+#define LONGEST_STEP 3.0
 
 /* The sufficient decrease of Armijo's rule, and the shortest step */
-#define DECREASE	1e-4
-#define SHORTEST	1e-6
+#define DECREASE 1e-4
+#define SHORTEST 1e-6
 
 typedef struct Fit
 {
-	RaceGraph  *graph;
-	size_t		n;
-	double	   *target;			/* m */
-	double	   *ridge;			/* r */
-	double	   *scale;			/* of a parameter: 1 / root of the curvature */
-	double	   *gradient;
-	double	   *direction;
-	double	   *trial;			/* theta before a step; then the gradient behind it */
-	double	   *best;			/* theta with the least distance of a table */
-	double	   *steps[HISTORY];
-	double	   *changes[HISTORY];
-	double		products[HISTORY];
-	uint32_t	history;
+	RaceGraph *graph;
+	size_t n;
+	double *target; /* m */
+	double *ridge;  /* r */
+	double *scale;  /* of a parameter: 1 / root of the curvature */
+	double *gradient;
+	double *direction;
+	double *trial; /* theta before a step; then the gradient behind it */
+	double *best;  /* theta with the least distance of a table */
+	double *steps[HISTORY];
+	double *changes[HISTORY];
+	double products[HISTORY];
+	uint32_t history;
 } Fit;
 
 /* Return the variance of the noise of a cell. */
 static double
 cell_variance(const RaceMarginal *marginal, size_t cell)
 {
-	return marginal->variance * (cell >= marginal->ordinary && marginal->single > 0 ? marginal->single : 1);
+	return marginal->variance *
+		(cell >= marginal->ordinary && marginal->single > 0 ? marginal->single : 1);
 }
 
 /* Sum a measured table over groups of one of its columns.  Set the variances of their noise. */
 static void
-table_margin(const RaceGraph *graph, const Table *table, const RaceMarginal *marginal, const double *target, uint32_t place,
-			 double *margin, double *variance)
+table_margin(const RaceGraph *graph, const Table *table, const RaceMarginal *marginal,
+			 const double *target, uint32_t place, double *margin, double *variance)
 {
 	memset(margin, 0, table->size[place] * sizeof(double));
 	memset(variance, 0, table->size[place] * sizeof(double));
 	for (size_t i = 0; i < table->cells; i++)
 	{
-		size_t		group = race_graph_group_in(graph, table, place, i);
+		size_t group = race_graph_group_in(graph, table, place, i);
 
 		margin[group] += target[i];
 		variance[group] += cell_variance(marginal, i);
@@ -79,18 +83,18 @@ table_margin(const RaceGraph *graph, const Table *table, const RaceMarginal *mar
 }
 
 /*
- * Make the tables of one column agree, as their mean in proportion to precision.  Else theta would grow along
- * directions in which the distribution stays as it is.
+ * Make the tables of one column agree, as their mean in proportion to precision.  Else theta would
+ * grow along directions in which the distribution stays as it is.
  */
 static void
 make_consistent(Fit *fit, uint32_t column)
 {
-	RaceGraph  *graph = fit->graph;
-	uint32_t	groups = graph->columns->groups[column];
-	double	   *mean;
-	double	   *precision;
-	double	   *margin;
-	double	   *variance;
+	RaceGraph *graph = fit->graph;
+	uint32_t groups = graph->columns->groups[column];
+	double *mean;
+	double *precision;
+	double *margin;
+	double *variance;
 
 	graph->scratch_used = 0;
 	mean = race_graph_scratch(graph, 4 * (size_t) groups);
@@ -100,14 +104,14 @@ make_consistent(Fit *fit, uint32_t column)
 	memset(mean, 0, 2 * groups * sizeof(double));
 	for (int adjust = 0; adjust < 2; adjust++)
 	{
-		double		sum = 0;
+		double sum = 0;
 
 		for (uint32_t t = 0; t < graph->tables; t++)
 		{
 			const Table *table = &graph->table[t];
 			const RaceMarginal *marginal = &graph->marginals[t];
-			double	   *target = fit->target + (table->theta - graph->theta);
-			uint32_t	place = race_graph_place(table, column);
+			double *target = fit->target + (table->theta - graph->theta);
+			uint32_t place = race_graph_place(table, column);
 
 			if (place == TABLE_COLUMNS)
 				continue;
@@ -121,7 +125,8 @@ make_consistent(Fit *fit, uint32_t column)
 				else
 					margin[g] = (mean[g] - margin[g]) / variance[g];
 			for (size_t i = 0; adjust != 0 && i < table->cells; i++)
-				target[i] += margin[race_graph_group_in(graph, table, place, i)] * cell_variance(marginal, i);
+				target[i] += margin[race_graph_group_in(graph, table, place, i)] *
+					cell_variance(marginal, i);
 		}
 		for (uint32_t g = 0; adjust == 0 && g < groups; g++)
 			sum += mean[g] /= precision[g];
@@ -144,18 +149,19 @@ window_mean(const double *sums, uint32_t n, uint32_t i, uint32_t h, uint32_t *fr
  * (Stein 1981).  The noise of cells has this variance, and is the same for all cells of a block.
  */
 static double
-window_risk(const double *targets, const double *sums, uint32_t n, uint32_t h, uint32_t block, double variance)
+window_risk(const double *targets, const double *sums, uint32_t n, uint32_t h, uint32_t block,
+			double variance)
 {
-	double		risk = 0;
-	uint32_t	from;
-	uint32_t	to;
+	double risk = 0;
+	uint32_t from;
+	uint32_t to;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double		off = targets[i] - window_mean(sums, n, i, h, &from, &to);
-		uint32_t	begin = i - i % block;
-		uint32_t	end = begin + block;
-		double		same = (end < to ? end : to) - (begin > from ? begin : from);
+		double off = targets[i] - window_mean(sums, n, i, h, &from, &to);
+		uint32_t begin = i - i % block;
+		uint32_t end = begin + block;
+		double same = (end < to ? end : to) - (begin > from ? begin : from);
 
 		risk += off * off + 2 * variance * same / (to - from);
 	}
@@ -170,16 +176,17 @@ window_risk(const double *targets, const double *sums, uint32_t n, uint32_t h, u
 static uint32_t
 smooth_targets(Fit *fit, const RaceMarginal *marginal, double *targets, double total)
 {
-	RaceGraph  *graph = fit->graph;
-	uint32_t	n = graph->columns->ordered != NULL && marginal->first == marginal->second ?
-		graph->columns->ordered[marginal->first] : 0;
-	uint32_t	block = marginal->block > 1 ? marginal->block : 1;
-	double		variance = marginal->variance / block / (total * total);
-	double		least = INFINITY;
-	double	   *sums;
-	uint32_t	best = 0;
-	uint32_t	from;
-	uint32_t	to;
+	RaceGraph *graph = fit->graph;
+	uint32_t n = graph->columns->ordered != NULL && marginal->first == marginal->second ?
+		graph->columns->ordered[marginal->first] :
+		0;
+	uint32_t block = marginal->block > 1 ? marginal->block : 1;
+	double variance = marginal->variance / block / (total * total);
+	double least = INFINITY;
+	double *sums;
+	uint32_t best = 0;
+	uint32_t from;
+	uint32_t to;
 
 	graph->scratch_used = 0;
 	sums = race_graph_scratch(graph, (size_t) n + 1);
@@ -188,7 +195,7 @@ smooth_targets(Fit *fit, const RaceMarginal *marginal, double *targets, double t
 		sums[i + 1] = sums[i] + targets[i];
 	for (uint32_t h = 0; h < n; h = h == 0 ? 1 : 2 * h)
 	{
-		double		risk = window_risk(targets, sums, n, h, block, variance);
+		double risk = window_risk(targets, sums, n, h, block, variance);
 
 		race_look_for_interrupts();
 		if (risk < least)
@@ -203,16 +210,16 @@ smooth_targets(Fit *fit, const RaceMarginal *marginal, double *targets, double t
 static void
 set_targets(Fit *fit, double total)
 {
-	RaceGraph  *graph = fit->graph;
-	uint32_t   *together = graph->allocate(graph->arg, graph->tables * sizeof(uint32_t));
-	size_t		at = 0;
+	RaceGraph *graph = fit->graph;
+	uint32_t *together = graph->allocate(graph->arg, graph->tables * sizeof(uint32_t));
+	size_t at = 0;
 
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
 		const RaceMarginal *marginal = &graph->marginals[t];
-		size_t		cells = graph->table[t].cells;
-		double		all = 0;
-		double		shift;
+		size_t cells = graph->table[t].cells;
+		double all = 0;
+		double shift;
 
 		for (size_t i = 0; i < cells; i++)
 			all += cell_variance(marginal, i);
@@ -230,8 +237,8 @@ set_targets(Fit *fit, double total)
 		/* cells that are together have the same error */
 		for (size_t i = 0; i < graph->table[t].cells; i++, at++)
 		{
-			double		sigma = sqrt(cell_variance(marginal, i) / together[t]) / total;
-			double		share = fmax(fit->target[at], sigma);
+			double sigma = sqrt(cell_variance(marginal, i) / together[t]) / total;
+			double share = fmax(fit->target[at], sigma);
 
 			fit->ridge[at] = sigma * sigma / (DEVIATION_OF_THETA * DEVIATION_OF_THETA * share);
 			fit->scale[at] = 1 / sqrt(share + fit->ridge[at]);
@@ -243,9 +250,9 @@ set_targets(Fit *fit, double total)
 static double
 evaluate(Fit *fit, double *gradient)
 {
-	RaceGraph  *graph = fit->graph;
+	RaceGraph *graph = fit->graph;
 	const double *theta = graph->theta;
-	double		value;
+	double value;
 
 	race_graph_calibrate(graph);
 	value = graph->log_partition;
@@ -261,8 +268,8 @@ evaluate(Fit *fit, double *gradient)
 static double
 dot(const double *x, const double *y, size_t n)
 {
-	double		sums[4] = {0, 0, 0, 0};
-	size_t		i;
+	double sums[4] = {0, 0, 0, 0};
+	size_t i;
 
 	for (i = 0; i + 4 <= n; i += 4)
 		for (int j = 0; j < 4; j++)
@@ -276,15 +283,15 @@ dot(const double *x, const double *y, size_t n)
 static void
 set_direction(Fit *fit)
 {
-	double	   *d = fit->direction;
-	uint32_t	used = fit->history < HISTORY ? fit->history : HISTORY;
-	double		alpha[HISTORY];
+	double *d = fit->direction;
+	uint32_t used = fit->history < HISTORY ? fit->history : HISTORY;
+	double alpha[HISTORY];
 
 	for (size_t i = 0; i < fit->n; i++)
 		d[i] = -fit->gradient[i] * fit->scale[i];
 	for (uint32_t k = 1; k <= used; k++)
 	{
-		uint32_t	j = (fit->history - k) % HISTORY;
+		uint32_t j = (fit->history - k) % HISTORY;
 
 		alpha[j] = dot(fit->steps[j], d, fit->n) / fit->products[j];
 		for (size_t i = 0; i < fit->n; i++)
@@ -292,16 +299,16 @@ set_direction(Fit *fit)
 	}
 	if (used > 0)
 	{
-		uint32_t	j = (fit->history - 1) % HISTORY;
-		double		gamma = fit->products[j] / dot(fit->changes[j], fit->changes[j], fit->n);
+		uint32_t j = (fit->history - 1) % HISTORY;
+		double gamma = fit->products[j] / dot(fit->changes[j], fit->changes[j], fit->n);
 
 		for (size_t i = 0; i < fit->n; i++)
 			d[i] *= gamma;
 	}
 	for (uint32_t k = used; k >= 1; k--)
 	{
-		uint32_t	j = (fit->history - k) % HISTORY;
-		double		beta = dot(fit->changes[j], d, fit->n) / fit->products[j];
+		uint32_t j = (fit->history - k) % HISTORY;
+		double beta = dot(fit->changes[j], d, fit->n) / fit->products[j];
 
 		for (size_t i = 0; i < fit->n; i++)
 			d[i] += (alpha[j] - beta) * fit->steps[j][i];
@@ -314,7 +321,7 @@ set_direction(Fit *fit)
 static double
 first_length(const Fit *fit)
 {
-	double		most = LONGEST_STEP;
+	double most = LONGEST_STEP;
 
 	for (size_t i = 0; i < fit->n; i++)
 		most = fmax(most, fabs(fit->direction[i]));
@@ -325,7 +332,7 @@ first_length(const Fit *fit)
 static void
 remember(Fit *fit, const double *gradient, double length)
 {
-	uint32_t	j = fit->history % HISTORY;
+	uint32_t j = fit->history % HISTORY;
 
 	for (size_t i = 0; i < fit->n; i++)
 	{
@@ -342,12 +349,12 @@ static double
 largest_distance(const Fit *fit)
 {
 	const RaceGraph *graph = fit->graph;
-	double		most = 0;
+	double most = 0;
 
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
 		const double *gradient = fit->gradient + (graph->table[t].theta - graph->theta);
-		double		distance = 0;
+		double distance = 0;
 
 		for (size_t i = 0; i < graph->table[t].cells; i++)
 			distance += fabs(gradient[i]) / 2;
@@ -359,11 +366,12 @@ largest_distance(const Fit *fit)
 uint32_t
 race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 {
-	Fit			fit = {.graph = graph, .n = graph->parameters};
-	double	  **arrays[] = {&fit.target, &fit.ridge, &fit.scale, &fit.gradient, &fit.direction, &fit.trial, &fit.best};
-	double		least = INFINITY;
-	double		value;
-	uint32_t	iteration;
+	Fit fit = {.graph = graph, .n = graph->parameters};
+	double **arrays[] = {&fit.target,    &fit.ridge, &fit.scale, &fit.gradient,
+						 &fit.direction, &fit.trial, &fit.best};
+	double least = INFINITY;
+	double value;
+	uint32_t iteration;
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		*arrays[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
@@ -376,10 +384,10 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 	value = evaluate(&fit, fit.gradient);
 	for (iteration = 0; iteration < most_iterations; iteration++)
 	{
-		double		length;
-		double		slope;
-		double		next;
-		double		distance;
+		double length;
+		double slope;
+		double next;
+		double distance;
 
 		distance = largest_distance(&fit);
 		if (distance < least)
@@ -392,7 +400,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		memcpy(fit.trial, graph->theta, fit.n * sizeof(double));
 		for (length = first_length(&fit);; length /= 2)
 		{
-			double	   *gradient = fit.changes[fit.history % HISTORY];
+			double *gradient = fit.changes[fit.history % HISTORY];
 
 			for (size_t i = 0; i < fit.n; i++)
 				graph->theta[i] = fit.trial[i] + length * fit.direction[i];

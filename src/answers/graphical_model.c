@@ -1,9 +1,11 @@
 /*
  * graphical_model.c
- *		The distribution of maximum entropy over rows of categories, some tables of which were measured with noise
+ *		The distribution of maximum entropy over rows of categories, some tables of which were
+ *		measured with noise
  *
- * Beliefs of cliques are computed by Hugin propagation.  Potentials and messages to parents are multiplied, or their
- * logarithms added where products would be too small; messages from parents are quotients.
+ * Beliefs of cliques are computed by Hugin propagation.  Potentials and messages to parents are
+ * multiplied, or their logarithms added where products would be too small; messages from parents
+ * are quotients.
  */
 #include <float.h>
 #include <math.h>
@@ -15,7 +17,7 @@
 size_t
 race_graph_cells(const RaceGraph *graph, RaceColumnSet set)
 {
-	size_t		cells = 1;
+	size_t cells = 1;
 
 	for (uint32_t i = 0; i < graph->columns->columns; i++)
 		if (set & RACE_COLUMN(i))
@@ -27,48 +29,48 @@ race_graph_cells(const RaceGraph *graph, RaceColumnSet set)
 
 typedef enum Operation
 {
-	ADD,						/* out[x] += a[x] */
-	MULTIPLY,					/* out[x] *= a[x] */
-	SUM,						/* out[x] += sum of a */
-	MAXIMUM,					/* out[x] = max(out[x], most of a) */
-	CONTRACT					/* out[x] += sum of a b */
+	ADD,      /* out[x] += a[x] */
+	MULTIPLY, /* out[x] *= a[x] */
+	SUM,      /* out[x] += sum of a */
+	MAXIMUM,  /* out[x] = max(out[x], most of a) */
+	CONTRACT  /* out[x] += sum of a b */
 } Operation;
 
-#define OPERANDS	3
+#define OPERANDS 3
 
 typedef struct Operand
 {
-	double	   *factor;			/* only the first one is written */
+	double *factor; /* only the first one is written */
 	RaceColumnSet set;
 } Operand;
 
 /* Loops over the cells of a set of columns, some of which are one loop for all operands */
 typedef struct Loops
 {
-	uint32_t	n;
-	size_t		size[RACE_GRAPH_COLUMNS];
-	size_t		step[RACE_GRAPH_COLUMNS][OPERANDS];
+	uint32_t n;
+	size_t size[RACE_GRAPH_COLUMNS];
+	size_t step[RACE_GRAPH_COLUMNS][OPERANDS];
 } Loops;
 
 /* Plan loops, the innermost first. */
 static void
 plan_loops(const RaceGraph *graph, RaceColumnSet all, const Operand *operands, Loops *loops)
 {
-	size_t		steps[OPERANDS] = {1, 1, 1};
+	size_t steps[OPERANDS] = {1, 1, 1};
 
 	loops->n = 0;
 	for (uint32_t k = graph->columns->columns; k-- > 0;)
 	{
-		uint32_t	column = graph->order[k];
-		size_t		size = graph->columns->groups[column];
-		uint32_t	n = loops->n;
-		bool		joined = n > 0;
+		uint32_t column = graph->order[k];
+		size_t size = graph->columns->groups[column];
+		uint32_t n = loops->n;
+		bool joined = n > 0;
 
 		if (!(all & RACE_COLUMN(column)))
 			continue;
 		for (int i = 0; i < OPERANDS; i++)
 		{
-			bool		has = (operands[i].set & RACE_COLUMN(column)) != 0;
+			bool has = (operands[i].set & RACE_COLUMN(column)) != 0;
 
 			loops->step[n][i] = has ? steps[i] : 0;
 			if (has)
@@ -92,8 +94,8 @@ plan_loops(const RaceGraph *graph, RaceColumnSet all, const Operand *operands, L
 double
 race_graph_sum(const double *x, size_t n)
 {
-	double		sums[4] = {0, 0, 0, 0};
-	size_t		i;
+	double sums[4] = {0, 0, 0, 0};
+	size_t i;
 
 	for (i = 0; i + 4 <= n; i += 4)
 	{
@@ -136,13 +138,14 @@ inner_loop(Operation operation, size_t n, const size_t *step, double *restrict o
 
 /* Apply an operation to all cells of a set of columns; `a`, or `out` of sums, may have fewer. */
 static void
-combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand out, Operand a, Operand b)
+combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand out, Operand a,
+		Operand b)
 {
-	Operand		operands[OPERANDS] = {out, a, b};
-	size_t		counter[RACE_GRAPH_COLUMNS] = {0};
-	Loops		loops;
-	size_t		done = 0;
-	uint32_t	k;
+	Operand operands[OPERANDS] = {out, a, b};
+	size_t counter[RACE_GRAPH_COLUMNS] = {0};
+	Loops loops;
+	size_t done = 0;
+	uint32_t k;
 
 	plan_loops(graph, all, operands, &loops);
 	do
@@ -157,7 +160,7 @@ combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand 
 		}
 		for (k = 1; k < loops.n; k++)
 		{
-			bool		again = ++counter[k] < loops.size[k];
+			bool again = ++counter[k] < loops.size[k];
 
 			for (int i = 0; i < OPERANDS; i++)
 				if (again)
@@ -174,13 +177,13 @@ combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand 
 static void
 add_to(const RaceGraph *graph, double *out, RaceColumnSet all, double *a, RaceColumnSet set)
 {
-	combine(graph, ADD, all, (Operand) {out, all}, (Operand) {a, set}, (Operand) {a, set});
+	combine(graph, ADD, all, (Operand){out, all}, (Operand){a, set}, (Operand){a, set});
 }
 
 static void
 multiply_by(const RaceGraph *graph, double *out, RaceColumnSet all, double *a, RaceColumnSet set)
 {
-	combine(graph, MULTIPLY, all, (Operand) {out, all}, (Operand) {a, set}, (Operand) {a, set});
+	combine(graph, MULTIPLY, all, (Operand){out, all}, (Operand){a, set}, (Operand){a, set});
 }
 
 /* Sum a factor to its marginal. */
@@ -188,13 +191,14 @@ static void
 project(const RaceGraph *graph, double *out, RaceColumnSet set, const double *a, RaceColumnSet all)
 {
 	memset(out, 0, race_graph_cells(graph, set) * sizeof(double));
-	combine(graph, SUM, all, (Operand) {out, set}, (Operand) {(double *) a, all}, (Operand) {out, set});
+	combine(graph, SUM, all, (Operand){out, set}, (Operand){(double *) a, all},
+			(Operand){out, set});
 }
 
 double *
 race_graph_scratch(RaceGraph *graph, size_t n)
 {
-	double	   *space;
+	double *space;
 
 	if (graph->scratch_size - graph->scratch_used < n)
 	{
@@ -210,7 +214,7 @@ race_graph_scratch(RaceGraph *graph, size_t n)
 double *
 race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *a, RaceColumnSet all)
 {
-	double	   *out = race_graph_scratch(graph, race_graph_cells(graph, set));
+	double *out = race_graph_scratch(graph, race_graph_cells(graph, set));
 
 	project(graph, out, set, a, all);
 	return out;
@@ -235,7 +239,8 @@ create_cliques(RaceGraph *graph)
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
 		const RaceMarginal *marginal = &graph->marginals[t];
-		RaceColumnSet set = RACE_COLUMN(marginal->first) | RACE_COLUMN(marginal->second) | RACE_COLUMN(marginal->third);
+		RaceColumnSet set = RACE_COLUMN(marginal->first) | RACE_COLUMN(marginal->second) |
+			RACE_COLUMN(marginal->third);
 
 		neighbors[marginal->first] |= set & ~RACE_COLUMN(marginal->first);
 		neighbors[marginal->second] |= set & ~RACE_COLUMN(marginal->second);
@@ -246,7 +251,7 @@ create_cliques(RaceGraph *graph)
 	graph->clique = graph->allocate(graph->arg, tree.cliques * sizeof(Clique));
 	for (uint32_t k = 0; k < tree.cliques; k++)
 	{
-		Clique	   *clique = &graph->clique[k];
+		Clique *clique = &graph->clique[k];
 
 		clique->set = tree.clique[k];
 		clique->separator = tree.separator[k];
@@ -262,7 +267,7 @@ create_cliques(RaceGraph *graph)
 static uint32_t
 clique_with(const RaceGraph *graph, RaceColumnSet set)
 {
-	uint32_t	best = graph->cliques;
+	uint32_t best = graph->cliques;
 
 	for (uint32_t k = 0; k < graph->cliques; k++)
 		if ((set & ~graph->clique[k].set) == 0 &&
@@ -276,7 +281,9 @@ set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
 {
 	const uint32_t columns[TABLE_COLUMNS] = {marginal->first, marginal->second, marginal->third};
 
-	table->columns = marginal->first == marginal->second ? 1 : marginal->second == marginal->third ? 2 : 3;
+	table->columns = marginal->first == marginal->second ? 1 :
+		marginal->second == marginal->third              ? 2 :
+														   3;
 	table->set = 0;
 	table->cells = 1;
 	for (uint32_t k = 0; k < TABLE_COLUMNS; k++)
@@ -299,7 +306,7 @@ set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
 static uint32_t
 move_without(RaceColumnSet column, const Table **tables, uint32_t n)
 {
-	uint32_t	found = 0;
+	uint32_t found = 0;
 
 	for (uint32_t t = 0; t < n; t++)
 	{
@@ -314,15 +321,16 @@ move_without(RaceColumnSet column, const Table **tables, uint32_t n)
 }
 
 /*
- * Plan how tables within a set are added up: those that lack the largest column first, and so on.  So a set of two
- * columns or more is added to, and summed, three times, not once for each of its tables.
+ * Plan how tables within a set are added up: those that lack the largest column first, and so on.
+ * So a set of two columns or more is added to, and summed, three times, not once for each of its
+ * tables.
  */
 static void
 plan_sums(RaceGraph *graph, const Table **tables, uint32_t n)
 {
 	for (uint32_t together; n > 0; tables += together, n -= together)
 	{
-		uint32_t	number = graph->sums++;
+		uint32_t number = graph->sums++;
 		RaceColumnSet set = 0;
 
 		together = 0;
@@ -348,7 +356,7 @@ plan_cliques(RaceGraph *graph)
 	graph->sum = graph->allocate(graph->arg, 2 * graph->tables * sizeof(Sum));
 	for (uint32_t k = 0; k < graph->cliques; k++)
 	{
-		uint32_t	n = 0;
+		uint32_t n = 0;
 
 		for (uint32_t t = 0; t < graph->tables; t++)
 			if (graph->table[t].clique == k)
@@ -362,13 +370,13 @@ plan_cliques(RaceGraph *graph)
 static void
 create_tables(RaceGraph *graph)
 {
-	size_t		most = 1;
-	double	   *theta;
+	size_t most = 1;
+	double *theta;
 
 	graph->table = graph->allocate(graph->arg, graph->tables * sizeof(Table));
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
-		Table	   *table = &graph->table[t];
+		Table *table = &graph->table[t];
 
 		set_columns(graph, &graph->marginals[t], table);
 		table->clique = clique_with(graph, table->set);
@@ -391,8 +399,8 @@ RaceGraph *
 race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMarginal *tables,
 				  RaceAllocate allocate, void *arg)
 {
-	RaceGraph  *graph = allocate(arg, sizeof(RaceGraph));
-	uint32_t	d = columns->columns;
+	RaceGraph *graph = allocate(arg, sizeof(RaceGraph));
+	uint32_t d = columns->columns;
 
 	memset(graph, 0, sizeof(RaceGraph));
 	graph->columns = columns;
@@ -406,7 +414,7 @@ race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMargina
 	graph->group_log = allocate(arg, d * sizeof(double *));
 	for (uint32_t i = 0; i < d; i++)
 	{
-		uint32_t	j = i;
+		uint32_t j = i;
 
 		for (; j > 0 && comes_before(graph, i, graph->order[j - 1]); j--)
 			graph->order[j] = graph->order[j - 1];
@@ -433,20 +441,20 @@ race_graph_theta(RaceGraph *graph, size_t *n)
 
 /* --------------------------------------------------------------- calibration */
 
-#define LEAST_LOG	-700.0
+#define LEAST_LOG -700.0
 
 /*
- * Of factors that are multiplied: what is smaller is this, so that products do not underflow; and a clique whose products
- * have a smaller sum is computed from sums of logarithms
+ * Of factors that are multiplied: what is smaller is this, so that products do not underflow; and a
+ * clique whose products have a smaller sum is computed from sums of logarithms
  */
-#define LEAST_LOG_OF_FACTOR	-100.0
-#define LEAST_SUM	1e-20
+#define LEAST_LOG_OF_FACTOR -100.0
+#define LEAST_SUM 1e-20
 
 static double
 largest(const double *x, size_t n)
 {
-	double		most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
-	size_t		i;
+	double most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+	size_t i;
 
 	for (i = 0; i + 4 <= n; i += 4)
 		for (int j = 0; j < 4; j++)
@@ -464,12 +472,12 @@ exponentials(double *restrict x, size_t n, double most, double least)
 
 	for (size_t i = 0; i < n; i++)
 	{
-		double		y = x[i] - most;
-		double		shifted;
-		double		r;
-		double		p;
-		double		power;
-		uint64_t	bits;
+		double y = x[i] - most;
+		double shifted;
+		double r;
+		double p;
+		double power;
+		uint64_t bits;
 
 		y = y < least ? least : y;
 		shifted = y * 1.4426950408889634 + magic;
@@ -497,12 +505,12 @@ exponentials(double *restrict x, size_t n, double most, double least)
 static void
 calibrate_column(RaceGraph *graph, const Table *table)
 {
-	uint32_t	column = table->column[0];
-	uint32_t	groups = graph->columns->groups[column];
-	uint32_t	cells = graph->columns->cells[column];
-	double	   *within = graph->within[column];
-	double	   *logs = graph->group_log[column];
-	double	   *most = graph->work;
+	uint32_t column = table->column[0];
+	uint32_t groups = graph->columns->groups[column];
+	uint32_t cells = graph->columns->cells[column];
+	double *within = graph->within[column];
+	double *logs = graph->group_log[column];
+	double *most = graph->work;
 
 	for (uint32_t i = 0; i < groups; i++)
 	{
@@ -510,10 +518,12 @@ calibrate_column(RaceGraph *graph, const Table *table)
 		logs[i] = 0;
 	}
 	for (uint32_t i = 0; i < cells; i++)
-		most[race_graph_group(graph, column, i)] = fmax(most[race_graph_group(graph, column, i)], table->theta[i]);
+		most[race_graph_group(graph, column, i)] =
+			fmax(most[race_graph_group(graph, column, i)], table->theta[i]);
 	for (uint32_t i = 0; i < cells; i++)
 	{
-		within[i] = exp(fmax(table->theta[i] - most[race_graph_group(graph, column, i)], LEAST_LOG));
+		within[i] =
+			exp(fmax(table->theta[i] - most[race_graph_group(graph, column, i)], LEAST_LOG));
 		logs[race_graph_group(graph, column, i)] += within[i];
 	}
 	for (uint32_t i = 0; i < cells; i++)
@@ -526,13 +536,13 @@ calibrate_column(RaceGraph *graph, const Table *table)
 static void
 transpose(const Table *table, const double *from, double *to, bool back)
 {
-	size_t		cell = 0;
+	size_t cell = 0;
 
 	for (size_t i = 0; i < table->size[0]; i++)
 		for (size_t j = 0; j < table->size[1]; j++)
 			for (size_t k = 0; k < table->size[2]; k++, cell++)
 			{
-				size_t		place = i * table->step[0] + j * table->step[1] + k * table->step[2];
+				size_t place = i * table->step[0] + j * table->step[1] + k * table->step[2];
 
 				to[back ? cell : place] = from[back ? place : cell];
 			}
@@ -544,11 +554,11 @@ add_potentials(RaceGraph *graph, RaceColumnSet all, double *out, uint32_t from, 
 {
 	for (uint32_t k = from; k < to; k = graph->sum[k].next)
 	{
-		const Sum  *sum = &graph->sum[k];
+		const Sum *sum = &graph->sum[k];
 		const Table *table = sum->table;
-		size_t		used = graph->scratch_used;
-		size_t		cells = race_graph_cells(graph, sum->set);
-		double	   *factor = race_graph_scratch(graph, cells);
+		size_t used = graph->scratch_used;
+		size_t cells = race_graph_cells(graph, sum->set);
+		double *factor = race_graph_scratch(graph, cells);
 
 		if (table == NULL)
 		{
@@ -567,12 +577,15 @@ add_potentials(RaceGraph *graph, RaceColumnSet all, double *out, uint32_t from, 
 	}
 }
 
-/* Take a factor of logarithms into a clique; where these are not to be added, its exponentials are multiplied. */
+/*
+ * Take a factor of logarithms into a clique; where these are not to be added, its exponentials are
+ * multiplied.
+ */
 static void
 take_factor(RaceGraph *graph, Clique *clique, double *logs, RaceColumnSet set, bool added)
 {
-	size_t		cells = race_graph_cells(graph, set);
-	double		most;
+	size_t cells = race_graph_cells(graph, set);
+	double most;
 
 	if (added)
 	{
@@ -588,15 +601,15 @@ take_factor(RaceGraph *graph, Clique *clique, double *logs, RaceColumnSet set, b
 static void
 take_potentials(RaceGraph *graph, Clique *clique, bool added)
 {
-	uint32_t	next;
+	uint32_t next;
 
 	for (size_t i = 0; i < clique->cells; i++)
 		clique->belief[i] = added ? 0 : 1;
 	for (uint32_t k = clique->first_sum; k < clique->last_sum; k = next)
 	{
 		RaceColumnSet set = graph->sum[k].set;
-		size_t		cells = race_graph_cells(graph, set);
-		double	   *logs;
+		size_t cells = race_graph_cells(graph, set);
+		double *logs;
 
 		graph->scratch_used = 0;
 		logs = race_graph_scratch(graph, cells);
@@ -615,12 +628,12 @@ take_potentials(RaceGraph *graph, Clique *clique, bool added)
 static void
 exponentials_given(RaceGraph *graph, Clique *clique, double *logs)
 {
-	double	   *most = race_graph_scratch(graph, clique->separator_cells);
+	double *most = race_graph_scratch(graph, clique->separator_cells);
 
 	for (size_t i = 0; i < clique->separator_cells; i++)
 		most[i] = -INFINITY;
-	combine(graph, MAXIMUM, clique->set, (Operand) {most, clique->separator},
-			(Operand) {clique->belief, clique->set}, (Operand) {most, clique->separator});
+	combine(graph, MAXIMUM, clique->set, (Operand){most, clique->separator},
+			(Operand){clique->belief, clique->set}, (Operand){most, clique->separator});
 	for (size_t i = 0; i < clique->separator_cells; i++)
 	{
 		logs[i] = most[i];
@@ -639,9 +652,9 @@ collect(RaceGraph *graph, bool added)
 		take_potentials(graph, &graph->clique[k], added);
 	for (uint32_t k = graph->cliques; k-- > 0;)
 	{
-		Clique	   *clique = &graph->clique[k];
-		size_t		cells = clique->separator_cells;
-		double	   *logs;
+		Clique *clique = &graph->clique[k];
+		size_t cells = clique->separator_cells;
+		double *logs;
 
 		graph->scratch_used = 0;
 		logs = race_graph_scratch(graph, cells);
@@ -667,7 +680,7 @@ collect(RaceGraph *graph, bool added)
 void
 race_graph_calibrate(RaceGraph *graph)
 {
-	double		sum;
+	double sum;
 
 	if (!collect(graph, false))
 		collect(graph, true);
@@ -677,15 +690,15 @@ race_graph_calibrate(RaceGraph *graph)
 		graph->clique[0].belief[i] /= sum;
 	for (uint32_t k = 1; k < graph->cliques; k++)
 	{
-		Clique	   *clique = &graph->clique[k];
-		Clique	   *parent = &graph->clique[clique->parent];
-		double	   *quotients;
+		Clique *clique = &graph->clique[k];
+		Clique *parent = &graph->clique[clique->parent];
+		double *quotients;
 
 		graph->scratch_used = 0;
 		quotients = race_graph_marginal(graph, clique->separator, parent->belief, parent->set);
 		for (size_t i = 0; i < clique->separator_cells; i++)
 		{
-			double		belief = quotients[i];
+			double belief = quotients[i];
 
 			quotients[i] /= clique->message[i];
 			clique->message[i] = belief;
@@ -697,15 +710,16 @@ race_graph_calibrate(RaceGraph *graph)
 
 /* Sum a factor over the cells of tables. */
 static void
-read_tables(RaceGraph *graph, RaceColumnSet all, const double *factor, uint32_t from, uint32_t to, double *out)
+read_tables(RaceGraph *graph, RaceColumnSet all, const double *factor, uint32_t from, uint32_t to,
+			double *out)
 {
 	for (uint32_t k = from; k < to; k = graph->sum[k].next)
 	{
-		const Sum  *sum = &graph->sum[k];
+		const Sum *sum = &graph->sum[k];
 		const Table *table = sum->table;
-		size_t		used = graph->scratch_used;
-		double	   *marginal = race_graph_marginal(graph, sum->set, factor, all);
-		double	   *cell = table == NULL ? NULL : out + (table->theta - graph->theta);
+		size_t used = graph->scratch_used;
+		double *marginal = race_graph_marginal(graph, sum->set, factor, all);
+		double *cell = table == NULL ? NULL : out + (table->theta - graph->theta);
 
 		if (table == NULL)
 			read_tables(graph, sum->set, marginal, k + 1, sum->next, out);
@@ -713,7 +727,8 @@ read_tables(RaceGraph *graph, RaceColumnSet all, const double *factor, uint32_t 
 			transpose(table, marginal, cell, true);
 		else
 			for (uint32_t i = 0; i < table->cells; i++)
-				cell[i] = marginal[race_graph_group(graph, table->column[0], i)] * graph->within[table->column[0]][i];
+				cell[i] = marginal[race_graph_group(graph, table->column[0], i)] *
+					graph->within[table->column[0]][i];
 		graph->scratch_used = used;
 	}
 }
@@ -723,8 +738,8 @@ race_graph_tables(RaceGraph *graph, double *out)
 {
 	graph->scratch_used = 0;
 	for (uint32_t k = 0; k < graph->cliques; k++)
-		read_tables(graph, graph->clique[k].set, graph->clique[k].belief, graph->clique[k].first_sum,
-					graph->clique[k].last_sum, out);
+		read_tables(graph, graph->clique[k].set, graph->clique[k].belief,
+					graph->clique[k].first_sum, graph->clique[k].last_sum, out);
 }
 
 /* ------------------------------------------------------------------- answers */
@@ -733,9 +748,9 @@ race_graph_tables(RaceGraph *graph, double *out)
 static uint32_t
 find_path(const RaceGraph *graph, uint32_t from, uint32_t to, uint32_t *path)
 {
-	uint32_t	up[RACE_GRAPH_COLUMNS];
-	uint32_t	n = 0;
-	uint32_t	m = 0;
+	uint32_t up[RACE_GRAPH_COLUMNS];
+	uint32_t n = 0;
+	uint32_t m = 0;
 
 	/* a clique has a smaller number than those below it */
 	while (from != to)
@@ -760,8 +775,8 @@ static double *
 conditional(RaceGraph *graph, const Clique *clique, RaceColumnSet separator, RaceColumnSet set)
 {
 	RaceColumnSet all = set | separator;
-	double	   *factor = race_graph_marginal(graph, all, clique->belief, clique->set);
-	double	   *sum = race_graph_marginal(graph, separator, factor, all);
+	double *factor = race_graph_marginal(graph, all, clique->belief, clique->set);
+	double *sum = race_graph_marginal(graph, separator, factor, all);
 
 	for (size_t i = 0; i < race_graph_cells(graph, separator); i++)
 		sum[i] = sum[i] > 0 ? 1 / sum[i] : 0;
@@ -775,30 +790,32 @@ pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 {
 	RaceColumnSet a = RACE_COLUMN(first);
 	RaceColumnSet b = RACE_COLUMN(second);
-	uint32_t	both = clique_with(graph, a | b);
-	uint32_t	path[2 * RACE_GRAPH_COLUMNS];
-	uint32_t	n;
-	uint32_t	k = 0;
+	uint32_t both = clique_with(graph, a | b);
+	uint32_t path[2 * RACE_GRAPH_COLUMNS];
+	uint32_t n;
+	uint32_t k = 0;
 	RaceColumnSet known;
-	double	   *factor;
+	double *factor;
 
 	graph->scratch_used = 0;
 	if (both < graph->cliques)
-		return race_graph_marginal(graph, a | b, graph->clique[both].belief, graph->clique[both].set);
+		return race_graph_marginal(graph, a | b, graph->clique[both].belief,
+								   graph->clique[both].set);
 	n = find_path(graph, graph->home[first], graph->home[second], path);
 	while (n > 1 && (graph->clique[path[n - 2]].set & b) != 0)
 		n--;
 	while (k + 1 < n && (graph->clique[path[k + 1]].set & a) != 0)
 		k++;
 	known = a;
-	factor = race_graph_marginal(graph, a, graph->clique[path[k]].belief, graph->clique[path[k]].set);
+	factor =
+		race_graph_marginal(graph, a, graph->clique[path[k]].belief, graph->clique[path[k]].set);
 	for (; k < n; k++)
 	{
-		Clique	   *clique = &graph->clique[path[k]];
+		Clique *clique = &graph->clique[path[k]];
 		RaceColumnSet separator = known & ~a;
 		RaceColumnSet next = k + 1 == n ? b : clique->set & graph->clique[path[k + 1]].set;
-		double	   *given;
-		double	   *product;
+		double *given;
+		double *product;
 
 		if (known == a && (clique->set & a) != 0)
 		{
@@ -809,8 +826,8 @@ pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 		given = conditional(graph, clique, separator, next);
 		product = race_graph_scratch(graph, race_graph_cells(graph, a | next));
 		memset(product, 0, race_graph_cells(graph, a | next) * sizeof(double));
-		combine(graph, CONTRACT, known | next, (Operand) {product, a | next},
-				(Operand) {factor, known}, (Operand) {given, separator | next});
+		combine(graph, CONTRACT, known | next, (Operand){product, a | next},
+				(Operand){factor, known}, (Operand){given, separator | next});
 		factor = product;
 		known = a | next;
 	}
@@ -820,18 +837,18 @@ pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 void
 race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, double *table)
 {
-	double	   *factor = pair_factor(graph, first, second);
-	bool		swapped = comes_before(graph, second, first);
-	size_t		rows = graph->columns->groups[first];
-	size_t		columns = graph->columns->groups[second];
-	size_t		n = cells ? graph->columns->cells[first] : rows;
-	size_t		m = cells ? graph->columns->cells[second] : columns;
+	double *factor = pair_factor(graph, first, second);
+	bool swapped = comes_before(graph, second, first);
+	size_t rows = graph->columns->groups[first];
+	size_t columns = graph->columns->groups[second];
+	size_t n = cells ? graph->columns->cells[first] : rows;
+	size_t m = cells ? graph->columns->cells[second] : columns;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < m; j++)
 		{
-			size_t		g = cells ? race_graph_group(graph, first, (uint32_t) i) : i;
-			size_t		h = cells ? race_graph_group(graph, second, (uint32_t) j) : j;
+			size_t g = cells ? race_graph_group(graph, first, (uint32_t) i) : i;
+			size_t h = cells ? race_graph_group(graph, second, (uint32_t) j) : j;
 
 			table[i * m + j] = factor[swapped ? h * rows + g : g * columns + h];
 			if (cells)
@@ -840,7 +857,7 @@ race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, d
 }
 
 /* Times that each pair is fitted: then tables of pairs are right to a thousandth of all records */
-#define PROPORTIONAL_FITS	10
+#define PROPORTIONAL_FITS 10
 
 /* Sum a table of three columns to the pair without column p, or multiply it by that. */
 static void
@@ -850,7 +867,8 @@ combine_pair(const size_t *size, int p, Operation operation, double *table, doub
 		for (size_t j = 0; j < size[1]; j++)
 			for (size_t k = 0; k < size[2]; k++, table++)
 			{
-				double	   *cell = &pair[p == 0 ? j * size[2] + k : i * size[p == 1 ? 2 : 1] + (p == 1 ? k : j)];
+				double *cell =
+					&pair[p == 0 ? j * size[2] + k : i * size[p == 1 ? 2 : 1] + (p == 1 ? k : j)];
 
 				if (operation == SUM)
 					*cell += *table;
@@ -865,9 +883,9 @@ race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table)
 	static const int others[3][2] = {{1, 2}, {0, 2}, {0, 1}};
 	const uint32_t *groups = graph->columns->groups;
 	const size_t size[3] = {groups[columns[0]], groups[columns[1]], groups[columns[2]]};
-	size_t		cells = size[0] * size[1] * size[2];
-	double	   *ratio = graph->allocate(graph->arg, cells * sizeof(double));
-	double	   *pair[3];
+	size_t cells = size[0] * size[1] * size[2];
+	double *ratio = graph->allocate(graph->arg, cells * sizeof(double));
+	double *pair[3];
 
 	for (int p = 0; p < 3; p++)
 	{
@@ -878,7 +896,7 @@ race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table)
 		table[i] = 1;
 	for (int step = 0; step < 3 * PROPORTIONAL_FITS; step++)
 	{
-		int			p = step % 3;
+		int p = step % 3;
 
 		race_look_for_interrupts();
 		memset(ratio, 0, cells / size[p] * sizeof(double));
@@ -892,8 +910,8 @@ race_graph_triple(RaceGraph *graph, const uint32_t *columns, double *table)
 /* An event while it is summed over the tree */
 typedef struct Event
 {
-	RaceColumnSet columns;		/* columns with weights */
-	double	  **weights;		/* [column][group] */
+	RaceColumnSet columns; /* columns with weights */
+	double **weights;      /* [column][group] */
 } Event;
 
 static double *event_message(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from);
@@ -906,17 +924,17 @@ static double *
 event_factor(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from, RaceColumnSet kept,
 			 RaceColumnSet taken)
 {
-	Clique	   *clique = &graph->clique[k];
-	double	   *messages[RACE_GRAPH_COLUMNS];
+	Clique *clique = &graph->clique[k];
+	double *messages[RACE_GRAPH_COLUMNS];
 	RaceColumnSet sets[RACE_GRAPH_COLUMNS];
 	RaceColumnSet weighted = clique->set & event->columns & ~taken;
 	RaceColumnSet all = kept | weighted;
-	uint32_t	n = 0;
-	double	   *factor;
+	uint32_t n = 0;
+	double *factor;
 
 	for (uint32_t i = 0; i < graph->cliques; i++)
 	{
-		bool		child = i != k && graph->clique[i].parent == k && i != 0;
+		bool child = i != k && graph->clique[i].parent == k && i != 0;
 
 		if (i == from || !(child || (k != 0 && i == clique->parent)))
 			continue;
@@ -940,11 +958,11 @@ event_factor(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from, Ra
 static double *
 event_message(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from)
 {
-	Clique	   *clique = &graph->clique[k];
-	RaceColumnSet separator = clique->parent == from && k != 0 ? clique->separator :
-		graph->clique[from].separator;
-	double	   *factor = event_factor(graph, event, k, from, separator, separator);
-	double	   *sum;
+	Clique *clique = &graph->clique[k];
+	RaceColumnSet separator =
+		clique->parent == from && k != 0 ? clique->separator : graph->clique[from].separator;
+	double *factor = event_factor(graph, event, k, from, separator, separator);
+	double *sum;
 
 	if (factor == NULL)
 		return NULL;
@@ -957,11 +975,11 @@ event_message(RaceGraph *graph, const Event *event, uint32_t k, uint32_t from)
 double
 race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, double *table)
 {
-	uint32_t	columns = graph->columns->columns;
-	double	   *by_group[RACE_GRAPH_COLUMNS];
-	Event		event = {0, by_group};
-	double	   *factor;
-	double		sum = 0;
+	uint32_t columns = graph->columns->columns;
+	double *by_group[RACE_GRAPH_COLUMNS];
+	Event event = {0, by_group};
+	double *factor;
+	double sum = 0;
 
 	graph->scratch_used = 0;
 	for (uint32_t i = 0; i < columns; i++)
@@ -977,7 +995,7 @@ race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, do
 	factor = event_factor(graph, &event, graph->home[of], graph->home[of], RACE_COLUMN(of), 0);
 	for (uint32_t c = 0; c < graph->columns->cells[of]; c++)
 	{
-		double		p = factor[race_graph_group(graph, of, c)] * graph->within[of][c];
+		double p = factor[race_graph_group(graph, of, c)] * graph->within[of][c];
 
 		if (weights[of] != NULL)
 			p *= weights[of][c];

@@ -1,11 +1,13 @@
 /*
  * graphical_model.h
- *		The distribution of maximum entropy over rows of categories, some tables of which were measured with noise
- *		(McKenna, Sheldon & Miklau: Graphical-model based estimation and inference for differential privacy, ICML 2019)
+ *		The distribution of maximum entropy over rows of categories, some tables of which were
+ *		measured with noise (McKenna, Sheldon & Miklau: Graphical-model based estimation and
+ *		inference for differential privacy, ICML 2019)
  *
- * p(x) is proportional to exp(sum over measured tables t of theta_t[cell of x in t]).  Tables of one column have its
- * cells; tables of two or three columns have groups of cells.  Within a group, a cell depends on no other column.
- * theta has the layout of the tables; all else (junction tree, cliques) is computed from it.
+ * p(x) is proportional to exp(sum over measured tables t of theta_t[cell of x in t]).  Tables of
+ * one column have its cells; tables of two or three columns have groups of cells.  Within a group,
+ * a cell depends on no other column.  theta has the layout of the tables; all else (junction tree,
+ * cliques) is computed from it.
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -19,31 +21,39 @@
 /* The columns: at most RACE_GRAPH_COLUMNS (src/hash/contingency.h) */
 typedef struct RaceGraphColumns
 {
-	uint32_t	columns;
-	const uint32_t *cells;		/* [columns] */
-	const uint32_t *groups;		/* [columns], 1 <= groups <= cells */
-	const uint32_t *const *group_of;	/* [columns][cells]; NULL for a column: cell c is group c */
-	const uint32_t *ordered;	/* [columns] or NULL: the number of first cells that are alike if they are neighbors */
+	uint32_t columns;
+	const uint32_t *cells;           /* [columns] */
+	const uint32_t *groups;          /* [columns], 1 <= groups <= cells */
+	const uint32_t *const *group_of; /* [columns][cells]; NULL for a column: cell c is group c */
+	const uint32_t *
+		/* [columns] or NULL: the number of first cells that are alike if they are neighbors */
+		ordered;
 } RaceGraphColumns;
 
 /*
- * A measured table of one column (third == second == first, [cells]), of two (third == second, [groups of first][groups
- * of second]) or of three ([groups of first][groups of second][groups of third])
+ * A measured table of one column (third == second == first, [cells]), of two (third == second,
+ * [groups of first][groups of second]) or of three ([groups of first][groups of second][groups of
+ * third])
  */
 typedef struct RaceMarginal
 {
-	uint32_t	first;
-	uint32_t	second;
-	uint32_t	third;
-	double		variance;		/* of the noise of a count, above 0 */
-	const double *counts;		/* only race_graph_fit() reads them */
-	uint32_t	block;			/* of one column: the number of neighbouring cells that were counted together (contingency.h); 0 is 1 */
-	uint32_t	ordinary;		/* of one column: cells before those of other variance */
-	double		single;			/* variance of cells from `ordinary` on, as a multiple; 0 is 1 */
+	uint32_t first;
+	uint32_t second;
+	uint32_t third;
+	double variance;      /* of the noise of a count, above 0 */
+	const double *counts; /* only race_graph_fit() reads them */
+	uint32_t
+		/*
+		 * of one column: the number of neighbouring cells that were counted together
+		 * (contingency.h); 0 is 1
+		 */
+		block;
+	uint32_t ordinary; /* of one column: cells before those of other variance */
+	double single;     /* variance of cells from `ordinary` on, as a multiple; 0 is 1 */
 } RaceMarginal;
 
 /* Memory that is never freed before the graph is; never NULL */
-typedef void *(*RaceAllocate) (void *arg, size_t size);
+typedef void *(*RaceAllocate)(void *arg, size_t size);
 
 typedef struct RaceGraph RaceGraph;
 
@@ -51,8 +61,8 @@ typedef struct RaceGraph RaceGraph;
  * Create a model with theta = 0, which is uniform.  Every column has one table of its own, and the
  * others are of different columns.  Arrays of columns and tables are used as long as the graph is.
  */
-extern RaceGraph *race_graph_create(const RaceGraphColumns *columns, uint32_t n, const RaceMarginal *tables,
-									RaceAllocate allocate, void *arg);
+extern RaceGraph *race_graph_create(const RaceGraphColumns *columns, uint32_t n,
+									const RaceMarginal *tables, RaceAllocate allocate, void *arg);
 
 /* Return the parameters, table by table.  After a change, call race_graph_calibrate(). */
 extern double *race_graph_theta(RaceGraph *graph, size_t *n);
@@ -67,7 +77,8 @@ extern uint32_t race_graph_fit(RaceGraph *graph, double total, uint32_t most_ite
 /* Answers: probabilities of a calibrated model, which add up to 1 */
 
 /* Compute the table of any two columns: [groups of first][groups of second], or cells. */
-extern void race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells, double *table);
+extern void race_graph_pair(RaceGraph *graph, uint32_t first, uint32_t second, bool cells,
+							double *table);
 
 /*
  * Compute the table [groups][groups][groups] of three columns: the distribution of maximum entropy
@@ -81,16 +92,17 @@ extern void race_graph_triple(RaceGraph *graph, const uint32_t *columns, double 
  * i, from 0 to 1 each. table, if it is not NULL, becomes the same expectation for each cell of
  * column `of` (they add up to what is returned).
  */
-extern double race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of, double *table);
+extern double race_graph_event(RaceGraph *graph, const double *const *weights, uint32_t of,
+							   double *table);
 
 /*
- * Draw n rows, rows[i][columns].  Each row has the distribution of the model.  Rows are stratified: frequencies in a
- * clique are nearer to their expectation than those of independent rows.  uniform returns numbers in [0, 1).
- * `space` has n (columns + RACE_GRAPH_SAMPLE) numbers.
+ * Draw n rows, rows[i][columns].  Each row has the distribution of the model.  Rows are stratified:
+ * frequencies in a clique are nearer to their expectation than those of independent rows.  uniform
+ * returns numbers in [0, 1).  `space` has n (columns + RACE_GRAPH_SAMPLE) numbers.
  */
-#define RACE_GRAPH_SAMPLE	4
+#define RACE_GRAPH_SAMPLE 4
 
-extern void race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows,
-							  uint32_t *space);
+extern void race_graph_sample(RaceGraph *graph, double (*uniform)(void *), void *arg, uint32_t n,
+							  uint32_t *rows, uint32_t *space);
 
 #endif

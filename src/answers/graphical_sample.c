@@ -20,7 +20,7 @@
 static double
 scrambled(uint32_t k, uint32_t seed)
 {
-	uint32_t	reversed = 0;
+	uint32_t reversed = 0;
 
 	k ^= k * UINT32_C(0x3D20ADEA);
 	k += seed;
@@ -34,30 +34,30 @@ scrambled(uint32_t k, uint32_t seed)
 
 typedef struct Sample
 {
-	uint32_t	n;
-	uint32_t   *rows;			/* [n][columns], of cells */
-	uint32_t   *groups;			/* [n][columns], of groups */
-	uint32_t   *order;			/* of rows */
-	uint32_t   *sorted;
-	uint32_t   *codes;			/* of rows */
-	uint32_t   *keys;			/* sort keys of rows */
+	uint32_t n;
+	uint32_t *rows;   /* [n][columns], of cells */
+	uint32_t *groups; /* [n][columns], of groups */
+	uint32_t *order;  /* of rows */
+	uint32_t *sorted;
+	uint32_t *codes; /* of rows */
+	uint32_t *keys;  /* sort keys of rows */
 } Sample;
 
 /* Sort rows by keys below `limit`, keeping the order of those that are equal. */
 static void
 sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 {
-	size_t		used = graph->scratch_used;
-	uint32_t   *starts = (uint32_t *) race_graph_scratch(graph, limit / 2 + 1);
-	uint32_t	at = 0;
-	uint32_t   *order = sample->order;
+	size_t used = graph->scratch_used;
+	uint32_t *starts = (uint32_t *) race_graph_scratch(graph, limit / 2 + 1);
+	uint32_t at = 0;
+	uint32_t *order = sample->order;
 
 	memset(starts, 0, (limit + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < sample->n; i++)
 		starts[sample->keys[i]]++;
 	for (size_t i = 0; i < limit; i++)
 	{
-		uint32_t	count = starts[i];
+		uint32_t count = starts[i];
 
 		starts[i] = at;
 		at += count;
@@ -69,19 +69,22 @@ sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 	graph->scratch_used = used;
 }
 
-/* Turn the cells of a column, of a group each, to cumulative probabilities of cells in groups; and list them by group. */
+/*
+ * Turn the cells of a column, of a group each, to cumulative probabilities of cells in groups; and
+ * list them by group.
+ */
 typedef struct Within
 {
-	uint32_t   *start;			/* [groups + 1] */
-	uint32_t   *cell;			/* [cells], by group */
-	double	   *cumulative;		/* in the group */
+	uint32_t *start;    /* [groups + 1] */
+	uint32_t *cell;     /* [cells], by group */
+	double *cumulative; /* in the group */
 } Within;
 
 static void
 prepare_within(RaceGraph *graph, uint32_t column, Within *within)
 {
-	uint32_t	groups = graph->columns->groups[column];
-	uint32_t	cells = graph->columns->cells[column];
+	uint32_t groups = graph->columns->groups[column];
+	uint32_t cells = graph->columns->cells[column];
 
 	within->start = (uint32_t *) race_graph_scratch(graph, groups / 2 + 2);
 	within->cell = (uint32_t *) race_graph_scratch(graph, cells / 2 + 1);
@@ -98,7 +101,7 @@ prepare_within(RaceGraph *graph, uint32_t column, Within *within)
 	within->start[0] = 0;
 	for (uint32_t g = 0; g < groups; g++)
 	{
-		double		sum = 0;
+		double sum = 0;
 
 		for (uint32_t i = within->start[g]; i < within->start[g + 1]; i++)
 			within->cumulative[i] = sum += graph->within[column][within->cell[i]];
@@ -109,11 +112,11 @@ prepare_within(RaceGraph *graph, uint32_t column, Within *within)
 static uint32_t
 search(const double *cumulative, uint32_t n, double x)
 {
-	uint32_t	low = 0;
+	uint32_t low = 0;
 
 	while (n > 1)
 	{
-		uint32_t	half = n / 2;
+		uint32_t half = n / 2;
 
 		if (cumulative[low + half - 1] <= x)
 		{
@@ -130,19 +133,19 @@ search(const double *cumulative, uint32_t n, double x)
 static void
 set_codes(const RaceGraph *graph, RaceColumnSet given, uint32_t seed, Sample *sample)
 {
-	uint32_t	columns = graph->columns->columns;
+	uint32_t columns = graph->columns->columns;
 
 	for (uint32_t row = 0; row < sample->n; row++)
 	{
-		uint32_t	code = 0;
-		uint32_t	key = 0;
-		uint32_t	hash = seed;
+		uint32_t code = 0;
+		uint32_t key = 0;
+		uint32_t hash = seed;
 
 		for (uint32_t k = 0; k < columns; k++)
 		{
-			uint32_t	column = graph->order[k];
-			uint32_t	groups = graph->columns->groups[column];
-			uint32_t	group = sample->groups[(size_t) row * columns + column];
+			uint32_t column = graph->order[k];
+			uint32_t groups = graph->columns->groups[column];
+			uint32_t group = sample->groups[(size_t) row * columns + column];
 
 			if (!(given & RACE_COLUMN(column)))
 				continue;
@@ -162,14 +165,14 @@ static void
 sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint32_t column,
 			  uint32_t seed, Sample *sample)
 {
-	uint32_t	columns = graph->columns->columns;
-	uint32_t	groups = graph->columns->groups[column];
-	size_t		limit = race_graph_cells(graph, given);
-	double	   *factor;
-	double	   *cumulative;
-	Within		within;
-	size_t		own_step = 1;
-	uint32_t	last = UINT32_MAX;
+	uint32_t columns = graph->columns->columns;
+	uint32_t groups = graph->columns->groups[column];
+	size_t limit = race_graph_cells(graph, given);
+	double *factor;
+	double *cumulative;
+	Within within;
+	size_t own_step = 1;
+	uint32_t last = UINT32_MAX;
 
 	graph->scratch_used = 0;
 	factor = race_graph_marginal(graph, given | RACE_COLUMN(column), clique->belief, clique->set);
@@ -182,19 +185,20 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 	sort_rows(graph, sample, limit);
 	for (uint32_t k = 0; k < sample->n; k++)
 	{
-		uint32_t	row = sample->order[k];
-		uint32_t	code = sample->codes[row];
-		uint32_t   *group = &sample->groups[(size_t) row * columns + column];
-		double		u;
-		double		below;
-		uint32_t	first;
+		uint32_t row = sample->order[k];
+		uint32_t code = sample->codes[row];
+		uint32_t *group = &sample->groups[(size_t) row * columns + column];
+		double u;
+		double below;
+		uint32_t first;
 
 		if (code != last)
 		{
-			double		sum = 0;
+			double sum = 0;
 
 			for (uint32_t g = 0; g < groups; g++)
-				cumulative[g] = sum += factor[code / own_step * own_step * groups + code % own_step + g * own_step];
+				cumulative[g] = sum +=
+					factor[code / own_step * own_step * groups + code % own_step + g * own_step];
 			last = code;
 		}
 		u = scrambled(k, seed) * cumulative[groups - 1];
@@ -203,7 +207,8 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 		first = within.start[*group];
 		u = (u - below) / (cumulative[*group] - below);
 		sample->rows[(size_t) row * columns + column] =
-			within.cell[first + search(within.cumulative + first, within.start[*group + 1] - first, u)];
+			within.cell[first +
+						search(within.cumulative + first, within.start[*group + 1] - first, u)];
 	}
 	for (uint32_t k = 0; k < sample->n; k++)
 		sample->keys[k] = sample->rows[(size_t) k * columns + column];
@@ -213,16 +218,16 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 
 /* Exchange rows, so that their order carries no information. */
 static void
-shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform) (void *), void *arg)
+shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform)(void *), void *arg)
 {
 	for (uint32_t i = n; i > 1; i--)
 	{
-		uint32_t   *a = rows + (size_t) (i - 1) * columns;
-		uint32_t   *b = rows + (size_t) (uniform(arg) * i) * columns;
+		uint32_t *a = rows + (size_t) (i - 1) * columns;
+		uint32_t *b = rows + (size_t) (uniform(arg) * i) * columns;
 
 		for (uint32_t j = 0; j < columns; j++)
 		{
-			uint32_t	cell = a[j];
+			uint32_t cell = a[j];
 
 			a[j] = b[j];
 			b[j] = cell;
@@ -231,12 +236,12 @@ shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform) (void *)
 }
 
 void
-race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint32_t n, uint32_t *rows,
-				  uint32_t *space)
+race_graph_sample(RaceGraph *graph, double (*uniform)(void *), void *arg, uint32_t n,
+				  uint32_t *rows, uint32_t *space)
 {
-	uint32_t	columns = graph->columns->columns;
+	uint32_t columns = graph->columns->columns;
 	RaceColumnSet drawn = 0;
-	Sample		sample = {.n = n, .rows = rows};
+	Sample sample = {.n = n, .rows = rows};
 
 	sample.groups = space;
 	sample.order = space + (size_t) n * columns;
@@ -252,7 +257,7 @@ race_graph_sample(RaceGraph *graph, double (*uniform) (void *), void *arg, uint3
 
 		for (uint32_t j = 0; j < columns; j++)
 		{
-			uint32_t	column = graph->order[j];
+			uint32_t column = graph->order[j];
 
 			if (!(clique->set & ~drawn & RACE_COLUMN(column)))
 				continue;

@@ -2,8 +2,8 @@
  * graphical_state.h
  *		A graphical model: cliques, tables and parameters
  *
- * A factor is a table over a set of columns, in groups.  Its columns are in the order of graph->order; the last one
- * varies fastest.
+ * A factor is a table over a set of columns, in groups.  Its columns are in the order of
+ * graph->order; the last one varies fastest.
  */
 #ifndef RACE_GRAPHICAL_STATE_H
 #define RACE_GRAPHICAL_STATE_H
@@ -12,66 +12,66 @@
 #include "answers/graphical_model.h"
 
 /*
- * A factor between a clique and its tables: potentials of tables are added up to it, and marginals come from it.  Those
- * that it is made of follow it.
+ * A factor between a clique and its tables: potentials of tables are added up to it, and marginals
+ * come from it.  Those that it is made of follow it.
  */
 typedef struct Sum
 {
 	RaceColumnSet set;
-	uint32_t	next;			/* number of the first sum that is not below it */
-	const struct Table *table;	/* the table, if it is one, or NULL */
+	uint32_t next;             /* number of the first sum that is not below it */
+	const struct Table *table; /* the table, if it is one, or NULL */
 } Sum;
 
 typedef struct Clique
 {
 	RaceColumnSet set;
 	RaceColumnSet separator;
-	uint32_t	parent;
-	size_t		cells;
-	size_t		separator_cells;
-	double	   *belief;
-	double	   *message;		/* to the parent; then the separator's belief */
-	uint32_t	first_sum;		/* first sum of its tables */
-	uint32_t	last_sum;		/* number after the last sum of its tables */
+	uint32_t parent;
+	size_t cells;
+	size_t separator_cells;
+	double *belief;
+	double *message;    /* to the parent; then the separator's belief */
+	uint32_t first_sum; /* first sum of its tables */
+	uint32_t last_sum;  /* number after the last sum of its tables */
 } Clique;
 
-#define TABLE_COLUMNS	3
+#define TABLE_COLUMNS 3
 
 typedef struct Table
 {
 	RaceColumnSet set;
-	uint32_t	columns;
-	uint32_t	column[TABLE_COLUMNS];
-	size_t		size[TABLE_COLUMNS];	/* groups of each column, 1 of those that it does not have */
-	size_t		step[TABLE_COLUMNS];	/* distance of groups in a factor over the set */
-	uint32_t	clique;			/* clique that contains it */
-	size_t		cells;
-	double	   *theta;
+	uint32_t columns;
+	uint32_t column[TABLE_COLUMNS];
+	size_t size[TABLE_COLUMNS]; /* groups of each column, 1 of those that it does not have */
+	size_t step[TABLE_COLUMNS]; /* distance of groups in a factor over the set */
+	uint32_t clique;            /* clique that contains it */
+	size_t cells;
+	double *theta;
 } Table;
 
 struct RaceGraph
 {
 	const RaceGraphColumns *columns;
 	const RaceMarginal *marginals;
-	uint32_t	tables;
-	Table	   *table;
-	uint32_t	cliques;
-	Clique	   *clique;
-	uint32_t	sums;
-	Sum		   *sum;
-	uint32_t   *order;			/* columns, fewest groups first */
-	uint32_t   *home;			/* a clique of each column */
-	double	  **within;			/* [column][cell]: probability of a cell in its group */
-	double	  **group_log;		/* [column][group] */
-	size_t		parameters;
-	double	   *theta;
-	double		log_partition;
-	double	   *work;			/* a number of each group of the largest column */
-	double	   *scratch;		/* grows */
-	size_t		scratch_size;
-	size_t		scratch_used;
+	uint32_t tables;
+	Table *table;
+	uint32_t cliques;
+	Clique *clique;
+	uint32_t sums;
+	Sum *sum;
+	uint32_t *order;    /* columns, fewest groups first */
+	uint32_t *home;     /* a clique of each column */
+	double **within;    /* [column][cell]: probability of a cell in its group */
+	double **group_log; /* [column][group] */
+	size_t parameters;
+	double *theta;
+	double log_partition;
+	double *work;    /* a number of each group of the largest column */
+	double *scratch; /* grows */
+	size_t scratch_size;
+	size_t scratch_used;
 	RaceAllocate allocate;
-	void	   *arg;
+	void *arg;
 };
 
 /* Return the group of a cell. */
@@ -114,7 +114,8 @@ extern size_t race_graph_cells(const RaceGraph *graph, RaceColumnSet set);
 extern double *race_graph_scratch(RaceGraph *graph, size_t n);
 
 /* Return the marginal of a factor over `all`, in scratch space. */
-extern double *race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *factor, RaceColumnSet all);
+extern double *race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *factor,
+								   RaceColumnSet all);
 
 /* Compute the probabilities of the cells of all measured tables, in the layout of theta. */
 extern void race_graph_tables(RaceGraph *graph, double *out);

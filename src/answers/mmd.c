@@ -47,12 +47,12 @@
 typedef struct Pair
 {
 	const RaceView *view[2];
-	double		records[2];		/* divisors of the counters */
-	double		share;			/* of the first one in the records of both */
-	double		samples;		/* the sum of the inverse numbers of records */
-	double		count_variance; /* of the relative error of one count over the other */
-	double		noise[2];		/* variance of a counter, in parts of the whole; 0 without a sketch */
-	double		pooled_noise;	/* of the counters of both, in parts of all */
+	double records[2];     /* divisors of the counters */
+	double share;          /* of the first one in the records of both */
+	double samples;        /* the sum of the inverse numbers of records */
+	double count_variance; /* of the relative error of one count over the other */
+	double noise[2];       /* variance of a counter, in parts of the whole; 0 without a sketch */
+	double pooled_noise;   /* of the counters of both, in parts of all */
 } Pair;
 
 /*
@@ -62,19 +62,19 @@ typedef struct Pair
  */
 typedef struct Products
 {
-	double		aa;				/* products, without the share of noise */
-	double		ab;
-	double		bb;
-	double		rows_variance;	/* of D's product with itself, by differences of rows; or 0 */
-	double		noise_mean;		/* of G's product with itself */
-	double		noise_variance; /* variance of G's product with itself */
-	double		with_record;	/* variance of G's product with a record of P */
-	double		with_both;		/* variance of G's product with P */
-	double		with_difference;	/* variance of G's product with D */
+	double aa; /* products, without the share of noise */
+	double ab;
+	double bb;
+	double rows_variance;   /* of D's product with itself, by differences of rows; or 0 */
+	double noise_mean;      /* of G's product with itself */
+	double noise_variance;  /* variance of G's product with itself */
+	double with_record;     /* variance of G's product with a record of P */
+	double with_both;       /* variance of G's product with P */
+	double with_difference; /* variance of G's product with D */
 	/* moments over independent records x and y of P: */
-	double		kernel;			/* mean of k(x, y) */
-	double		kernel_square;	/* an upper bound of the mean of its square */
-	double		difference_square;	/* mean square of x's product with D, or an upper bound */
+	double kernel;            /* mean of k(x, y) */
+	double kernel_square;     /* an upper bound of the mean of its square */
+	double difference_square; /* mean square of x's product with D, or an upper bound */
 } Products;
 
 /*
@@ -85,11 +85,11 @@ typedef struct Products
  * a record with itself are left out, and so is the share of noise.  So its mean is 0 where both
  * are drawn from one population.
  *
- * Then it is a quadratic form in three things that do not depend on each other: which
- * records were drawn, the noise of counters, and the noise of both counts, by which each mean
- * function is too large or too small.  The variance of the first two is known; the noise of
- * counts adds its own.  The form is taken for a shifted gamma variable, as Gretton et al. take a gamma
- * variable where there is no noise.
+ * Then it is a quadratic form in three things that do not depend on each other: which records were
+ * drawn, the noise of counters, and the noise of both counts, by which each mean function is too
+ * large or too small.  The variance of the first two is known; the noise of counts adds its own.
+ * The form is taken for a shifted gamma variable, as Gretton et al. take a gamma variable where
+ * there is no noise.
  */
 
 PG_FUNCTION_INFO_V1(race_distance);
@@ -102,11 +102,12 @@ complete_pair(Pair *pair)
 	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 	{
 		const RaceNoise *noise = &pair->view[side]->header->noise;
-		double		unit = (double) race_record_unit(pair->view[side]->params);
+		double unit = (double) race_record_unit(pair->view[side]->params);
 
 		pair->samples += 1 / pair->records[side];
 		pair->count_variance += noise->count_variance / (pair->records[side] * pair->records[side]);
-		pair->noise[side] = noise->counter_variance / (unit * unit * pair->records[side] * pair->records[side]);
+		pair->noise[side] =
+			noise->counter_variance / (unit * unit * pair->records[side] * pair->records[side]);
 	}
 	pair->pooled_noise = pair->noise[0] * pair->share * pair->share +
 		pair->noise[1] * (1 - pair->share) * (1 - pair->share);
@@ -121,27 +122,29 @@ of_two_records(double mean, double records)
 
 /* ----------------------------------------------------------------- products */
 
-/* Counters that are compared: a row, whose kernel is 1 for the same bucket, or the nodes of a grid */
+/*
+ * Counters that are compared: a row, whose kernel is 1 for the same bucket, or the nodes of a grid
+ */
 typedef struct Nodes
 {
-	Size		n;
-	double	   *values[2];		/* of both in parts of the whole; 0 without a sketch */
-	double	   *sums[2];		/* the kernel times the values */
+	Size n;
+	double *values[2]; /* of both in parts of the whole; 0 without a sketch */
+	double *sums[2];   /* the kernel times the values */
 	/* of each, of the kernel times the covariance of noise that had variance 1: */
-	double		trace[2];
-	double		squares[2];		/* the sum of the squares of its elements */
+	double trace[2];
+	double squares[2]; /* the sum of the squares of its elements */
 	/* grids: */
-	RaceGrid	grid;			/* the cells that both sketches have */
-	int			halved[2];		/* halvings since noise was added */
+	RaceGrid grid; /* the cells that both sketches have */
+	int halved[2]; /* halvings since noise was added */
 	RaceLattice lattice;
 } Nodes;
 
 /* Sums over nodes of squares of D times the kernel, weighted by P too, and of P times the kernel */
 typedef struct Squares
 {
-	double		difference;
-	double		weighted;
-	double		pooled;
+	double difference;
+	double weighted;
+	double pooled;
 } Squares;
 
 /* Add nodes, which are one of several parts. */
@@ -149,16 +152,16 @@ static void
 add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *products,
 			 Squares *squares)
 {
-	double		share = pair->share;
+	double share = pair->share;
 
 	CHECK_FOR_INTERRUPTS();
 	for (Size i = 0; i < nodes->n; i++)
 	{
-		double		a = nodes->values[0][i];
-		double		b = nodes->values[1][i];
-		double		sum_a = nodes->sums[0][i];
-		double		sum_b = nodes->sums[1][i];
-		double		difference = (sum_a - sum_b) * (sum_a - sum_b) / parts;
+		double a = nodes->values[0][i];
+		double b = nodes->values[1][i];
+		double sum_a = nodes->sums[0][i];
+		double sum_b = nodes->sums[1][i];
+		double difference = (sum_a - sum_b) * (sum_a - sum_b) / parts;
 
 		products->aa += a * sum_a / parts;
 		products->ab += a * sum_b / parts;
@@ -173,7 +176,7 @@ add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *produ
 static double
 pooled(const Pair *pair, const Products *products)
 {
-	double		share = pair->share;
+	double share = pair->share;
 
 	return share * share * products->aa + 2 * share * (1 - share) * products->ab +
 		(1 - share) * (1 - share) * products->bb;
@@ -184,15 +187,18 @@ static void
 find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *squares,
 			 Products *products)
 {
-	double		n = pair->records[0] + pair->records[1];
-	double		noise = pair->noise[0] + pair->noise[1];
-	double		most = Max(nodes->squares[0], nodes->squares[1]);
-	double		self = Max(nodes->trace[0], nodes->trace[1]) / nodes->n;
-	double		norm = pair->noise[0] * sqrt(nodes->squares[0]) + pair->noise[1] * sqrt(nodes->squares[1]);
-	double		fourth = 0;		/* cumulant of the noise of D, of which Laplace noise has more, and a merge less */
+	double n = pair->records[0] + pair->records[1];
+	double noise = pair->noise[0] + pair->noise[1];
+	double most = Max(nodes->squares[0], nodes->squares[1]);
+	double self = Max(nodes->trace[0], nodes->trace[1]) / nodes->n;
+	double norm =
+		pair->noise[0] * sqrt(nodes->squares[0]) + pair->noise[1] * sqrt(nodes->squares[1]);
+	double fourth =
+		0; /* cumulant of the noise of D, of which Laplace noise has more, and a merge less */
 
 	for (int side = 0; side < 2; side++)
-		if (pair->view[side] != NULL && pair->view[side]->header->noise.mechanism != RACE_MECHANISM_GAUSSIAN)
+		if (pair->view[side] != NULL &&
+			pair->view[side]->header->noise.mechanism != RACE_MECHANISM_GAUSSIAN)
 			fourth += 3 * pow(pair->noise[side], 2);
 
 	products->noise_mean = pair->noise[0] * nodes->trace[0] + pair->noise[1] * nodes->trace[1];
@@ -212,24 +218,26 @@ find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *
 static void
 set_kernel_square(Products *products, double square)
 {
-	products->kernel_square = Max(Min(square, products->kernel), products->kernel * products->kernel);
+	products->kernel_square =
+		Max(Min(square, products->kernel), products->kernel * products->kernel);
 }
 
 /* --------------------------------------------------------------------- rows */
 
 /*
- * Return what buckets that are not the same add to the mean square of the kernel, where codes of neighboring
- * buckets are neighbors too: products of P with itself, shifted by buckets.
+ * Return what buckets that are not the same add to the mean square of the kernel, where codes of
+ * neighboring buckets are neighbors too: products of P with itself, shifted by buckets.
  */
 static double
 square_of_neighbors(const Pair *pair, const Nodes *nodes, const double *square)
 {
-	double		share = pair->share;
-	double	   *p = palloc((nodes->n + RACE_SQUARE_LAGS) * sizeof(double));
-	double		sum = 0;
+	double share = pair->share;
+	double *p = palloc((nodes->n + RACE_SQUARE_LAGS) * sizeof(double));
+	double sum = 0;
 
 	for (Size i = 0; i < nodes->n + RACE_SQUARE_LAGS; i++)
-		p[i] = share * nodes->values[0][i % nodes->n] + (1 - share) * nodes->values[1][i % nodes->n];
+		p[i] =
+			share * nodes->values[0][i % nodes->n] + (1 - share) * nodes->values[1][i % nodes->n];
 	for (Size i = 0; i < nodes->n; i++)
 		for (int lag = 1; lag <= RACE_SQUARE_LAGS; lag++)
 			sum += 2 * square[lag] * p[i] * p[i + lag];
@@ -237,24 +245,29 @@ square_of_neighbors(const Pair *pair, const Nodes *nodes, const double *square)
 	return sum;
 }
 
-/* Compute products as means over rows, and the variance of D's product by how blocks of rows differ. */
+/*
+ * Compute products as means over rows, and the variance of D's product by how blocks of rows
+ * differ.
+ */
 static void
 row_products(const Pair *pair, Products *products)
 {
 	const RaceView *b = pair->view[1];
 	const RaceParams *params = pair->view[0]->params;
-	uint32		rows = Min(params->rows, b == NULL ? PG_UINT32_MAX : b->params->rows);
-	uint32		blocks = race_estimator_blocks(params, rows);
-	Nodes		nodes = {.n = params->range};
-	Squares		squares = {0, 0, 0};
-	double		sum = 0;
-	double		sum_squares = 0;
-	double		before = 0;
-	double		neighbors = 0;
-	uint64		row = 0;
+	uint32 rows = Min(params->rows, b == NULL ? PG_UINT32_MAX : b->params->rows);
+	uint32 blocks = race_estimator_blocks(params, rows);
+	Nodes nodes = {.n = params->range};
+	Squares squares = {0, 0, 0};
+	double sum = 0;
+	double sum_squares = 0;
+	double before = 0;
+	double neighbors = 0;
+	uint64 row = 0;
 	/* the kernel's square by those of rows, or NULL: then the kernel is a bound of it */
-	const double *square = params->rehash != RACE_REHASH_FOLD || nodes.n <= 2 * RACE_SQUARE_LAGS ||
-		b == NULL ? NULL : race_kernel_type(params->kernel)->square;
+	const double *square =
+		params->rehash != RACE_REHASH_FOLD || nodes.n <= 2 * RACE_SQUARE_LAGS || b == NULL ?
+		NULL :
+		race_kernel_type(params->kernel)->square;
 
 	for (int side = 0; side < 2; side++)
 	{
@@ -263,14 +276,16 @@ row_products(const Pair *pair, Products *products)
 	}
 	for (uint32 i = 0; i < blocks; i++)
 	{
-		uint64		first = row;
+		uint64 first = row;
 
 		for (; row < (uint64) (i + 1) * rows / blocks; row++)
 		{
 			for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 				for (Size k = 0; k < nodes.n; k++)
-					nodes.values[side][k] = race_counters_get(pair->view[side]->counters, pair->view[side]->width,
-															  row * nodes.n + k) / pair->records[side];
+					nodes.values[side][k] =
+						race_counters_get(pair->view[side]->counters, pair->view[side]->width,
+										  row * nodes.n + k) /
+						pair->records[side];
 			add_products(pair, &nodes, rows, products, &squares);
 			if (square != NULL)
 				neighbors += square_of_neighbors(pair, &nodes, square) / rows;
@@ -279,12 +294,14 @@ row_products(const Pair *pair, Products *products)
 		sum_squares += pow((sum - before) * rows / (row - first), 2);
 		before = sum;
 	}
-	products->rows_variance = blocks < 2 ? 0 : Max(sum_squares / blocks - sum * sum, 0) / (blocks - 1);
+	products->rows_variance =
+		blocks < 2 ? 0 : Max(sum_squares / blocks - sum * sum, 0) / (blocks - 1);
 	find_moments(pair, &nodes, rows, &squares, products);
 	/* as the rows stand for the kernel, its square is larger by the variance of their mean */
 	if (square != NULL)
-		set_kernel_square(products, (square[0] * products->kernel + neighbors) * (1 - 1.0 / rows) +
-						  products->kernel / rows);
+		set_kernel_square(products,
+						  (square[0] * products->kernel + neighbors) * (1 - 1.0 / rows) +
+							  products->kernel / rows);
 	for (int side = 0; side < 2; side++)
 		pfree(nodes.values[side]);
 }
@@ -298,15 +315,17 @@ row_products(const Pair *pair, Products *products)
  */
 
 /* Elements of a transform (16 bytes each), above which cells are halved */
-#define MAX_TRANSFORM	((Size) 1 << 22)
+#define MAX_TRANSFORM ((Size) 1 << 22)
 
-/* Set the numbers of nodes along the axes, 1 for axes that the grid does not have; and their steps. */
+/*
+ * Set the numbers of nodes along the axes, 1 for axes that the grid does not have; and their steps.
+ */
 static void
 set_sides(const RaceGrid *grid, size_t *sides, double *steps)
 {
 	for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 	{
-		int			of_grid = axis - RACE_FOURIER_DIMS + (int) grid->dims;
+		int of_grid = axis - RACE_FOURIER_DIMS + (int) grid->dims;
 
 		sides[axis] = of_grid < 0 ? 1 : grid->cells[of_grid] + 1;
 		steps[axis] = of_grid < 0 ? 0 : grid->step[of_grid];
@@ -317,8 +336,8 @@ set_sides(const RaceGrid *grid, size_t *sides, double *steps)
 static void
 load_both(const Pair *pair, Nodes *nodes)
 {
-	size_t		sides[RACE_FOURIER_DIMS];
-	double		steps[RACE_FOURIER_DIMS];
+	size_t sides[RACE_FOURIER_DIMS];
+	double steps[RACE_FOURIER_DIMS];
 
 	memset(nodes, 0, sizeof(Nodes));
 	if (pair->view[1] != NULL)
@@ -327,7 +346,7 @@ load_both(const Pair *pair, Nodes *nodes)
 	for (int side = 0; side < 2 && pair->view[side] != NULL; side++)
 	{
 		const RaceView *view = pair->view[side];
-		double		unit = (double) race_record_unit(view->params) * pair->records[side];
+		double unit = (double) race_record_unit(view->params) * pair->records[side];
 
 		race_grid_of(view->params, &nodes->grid);
 		nodes->values[side] = palloc_extended(nodes->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
@@ -340,8 +359,8 @@ load_both(const Pair *pair, Nodes *nodes)
 		}
 	}
 	if (pair->view[1] == NULL)
-		nodes->values[1] = palloc_extended(nodes->grid.nodes * sizeof(double),
-										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		nodes->values[1] =
+			palloc_extended(nodes->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (set_sides(&nodes->grid, sides, steps);
 		 race_lattice_volume(sides) > MAX_TRANSFORM && nodes->grid.halvings > 0;
 		 set_sides(&nodes->grid, sides, steps))
@@ -363,20 +382,20 @@ static void
 convolve(Nodes *nodes, const RaceParams *params, bool square)
 {
 	RaceRadial *radial = palloc(sizeof(RaceRadial));
-	size_t		sides[RACE_FOURIER_DIMS];
-	double		steps[RACE_FOURIER_DIMS];
+	size_t sides[RACE_FOURIER_DIMS];
+	double steps[RACE_FOURIER_DIMS];
 
 	race_radial_init(radial, params);
 	for (int i = 0; i < race_radial_nodes() && square; i++)
 	{
-		double	   *node = race_radial_node(radial, i);
+		double *node = race_radial_node(radial, i);
 
 		*node *= *node;
 	}
 	set_sides(&nodes->grid, sides, steps);
 	if (nodes->lattice.numbers == NULL)
-		nodes->lattice.numbers = palloc_extended(race_lattice_space(sides) * sizeof(RaceComplex),
-												 MCXT_ALLOC_HUGE);
+		nodes->lattice.numbers =
+			palloc_extended(race_lattice_space(sides) * sizeof(RaceComplex), MCXT_ALLOC_HUGE);
 	race_lattice_init(&nodes->lattice, radial, sides, steps, true, nodes->lattice.numbers);
 	race_lattice_multiply(&nodes->lattice, nodes->values[0], nodes->values[1], nodes->sums[0],
 						  nodes->sums[1]);
@@ -385,17 +404,17 @@ convolve(Nodes *nodes, const RaceParams *params, bool square)
 
 /*
  * Set the trace of K C, which is the mean of noise's product with itself, and the sum of the
- * squares of its elements.  C is the covariance matrix of noise that had variance 1 before cells were
- * halved: along each axis, of a node with itself and with its neighbors.
+ * squares of its elements.  C is the covariance matrix of noise that had variance 1 before cells
+ * were halved: along each axis, of a node with itself and with its neighbors.
  */
 static void
 find_noise_moments(Nodes *nodes, int side)
 {
 	const RaceLattice *lattice = &nodes->lattice;
-	Size		n = race_lattice_volume(lattice->sides);
-	double		h = ldexp(1, nodes->halved[side]);
-	double		covariance[2] = {(2 * h * h + 1) / (3 * h), (h * h - 1) / (6 * h)};
-	size_t		at[RACE_FOURIER_DIMS];
+	Size n = race_lattice_volume(lattice->sides);
+	double h = ldexp(1, nodes->halved[side]);
+	double covariance[2] = {(2 * h * h + 1) / (3 * h), (h * h - 1) / (6 * h)};
+	size_t at[RACE_FOURIER_DIMS];
 
 	for (Size i = 0; i < n; i++)
 	{
@@ -413,12 +432,12 @@ find_noise_moments(Nodes *nodes, int side)
 	nodes->squares[side] = 0;
 	for (Size i = 0; i < n; i++)
 	{
-		double		pairs = 1;
+		double pairs = 1;
 
 		race_lattice_at(lattice->sizes, i, at);
 		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-			pairs *= Max((double) lattice->sides[axis] -
-						 Min(at[axis], lattice->sizes[axis] - at[axis]), 0);
+			pairs *= Max(
+				(double) lattice->sides[axis] - Min(at[axis], lattice->sizes[axis] - at[axis]), 0);
 		nodes->squares[side] += pairs * pow(lattice->numbers[i].re, 2);
 	}
 }
@@ -426,9 +445,9 @@ find_noise_moments(Nodes *nodes, int side)
 static void
 table_products(const Pair *pair, Products *products)
 {
-	Squares		squares = {0, 0, 0};
+	Squares squares = {0, 0, 0};
 	Products of_square = {0};
-	Nodes		nodes;
+	Nodes nodes;
 
 	load_both(pair, &nodes);
 	convolve(&nodes, pair->view[0]->params, false);
@@ -441,9 +460,11 @@ table_products(const Pair *pair, Products *products)
 		convolve(&nodes, pair->view[0]->params, true);
 		find_noise_moments(&nodes, nodes.halved[1] > nodes.halved[0]);
 		add_products(pair, &nodes, 1, &of_square, &squares);
-		set_kernel_square(products, of_two_records(pooled(pair, &of_square) - pair->pooled_noise *
-												   nodes.trace[nodes.halved[1] > nodes.halved[0]],
-												   pair->records[0] + pair->records[1]));
+		set_kernel_square(
+			products,
+			of_two_records(pooled(pair, &of_square) -
+							   pair->pooled_noise * nodes.trace[nodes.halved[1] > nodes.halved[0]],
+						   pair->records[0] + pair->records[1]));
 	}
 	for (int side = 0; side < 2; side++)
 	{
@@ -473,7 +494,10 @@ sampling_variance(const Pair *pair, const Products *products)
 		Max(products->kernel_square - products->kernel * products->kernel, 0);
 }
 
-/* Return the variance of the estimate where both are of one population, but for the noise of counts. */
+/*
+ * Return the variance of the estimate where both are of one population, but for the noise of
+ * counts.
+ */
 static double
 null_variance(const Pair *pair, const Products *products)
 {
@@ -496,13 +520,17 @@ third_moment(double mean, double variance)
 static double
 p_value(const Pair *pair, const Products *products, double squared)
 {
-	double		samples = pair->samples;
-	/* a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times the shift */
-	double		counts = pair->count_variance;
-	double		of_counts = products->kernel * counts;
-	double		variance = null_variance(pair, products) + 4 * counts * products->with_both +
+	double samples = pair->samples;
+	/*
+	 * a relative error e of counts, about normal, adds kernel (e^2 - its variance), and 2 e times
+	 * the shift
+	 */
+	double counts = pair->count_variance;
+	double of_counts = products->kernel * counts;
+	double variance = null_variance(pair, products) + 4 * counts * products->with_both +
 		2 * of_counts * of_counts;
-	double		third = third_moment(samples * (1 - products->kernel), sampling_variance(pair, products)) +
+	double third =
+		third_moment(samples * (1 - products->kernel), sampling_variance(pair, products)) +
 		third_moment(products->noise_mean, products->noise_variance) + 8 * pow(of_counts, 3);
 
 	if (!(variance > 0))
@@ -518,14 +546,15 @@ static double
 variance_of(const Pair *pair, const Products *products)
 {
 	/* the product of D and P */
-	double		share = pair->share;
-	double		along = share * products->aa + (1 - 2 * share) * products->ab -
-		(1 - share) * products->bb;
-	double		counts = pair->count_variance;
+	double share = pair->share;
+	double along =
+		share * products->aa + (1 - 2 * share) * products->ab - (1 - share) * products->bb;
+	double counts = pair->count_variance;
 
-	return Max(null_variance(pair, products) + 4 * products->with_difference, products->rows_variance) +
-		4 * pair->samples * products->difference_square +
-		4 * counts * along * along + 5 * pow(counts * products->kernel, 2);
+	return Max(null_variance(pair, products) + 4 * products->with_difference,
+			   products->rows_variance) +
+		4 * pair->samples * products->difference_square + 4 * counts * along * along +
+		5 * pow(counts * products->kernel, 2);
 }
 
 /* Implement race_distance(a, b). */
@@ -534,17 +563,17 @@ race_distance(PG_FUNCTION_ARGS)
 {
 	RaceQuestion questions[2];
 	const RaceParams *params[2];
-	Pair		pair = {0};
-	Products	products;
+	Pair pair = {0};
+	Products products;
 	RaceResultRow row;
-	double		free;			/* of collisions: what the kernel is of all that differs */
-	double		squared;
-	double		similarity;
-	double		shares = 1;		/* unless a count is below 1, or within its noise */
-	double		standard_error = INFINITY;
-	double		p = 1;
-	bool		counted = true;	/* no count is within its noise, or below 2 */
-	int			halvings[2];
+	double free; /* of collisions: what the kernel is of all that differs */
+	double squared;
+	double similarity;
+	double shares = 1; /* unless a count is below 1, or within its noise */
+	double standard_error = INFINITY;
+	double p = 1;
+	bool counted = true; /* no count is within its noise, or below 2 */
+	int halvings[2];
 
 	race_row_start(&row, fcinfo);
 	race_ask_pair(fcinfo, InvalidOid, &questions[0], &questions[1]);
@@ -555,7 +584,8 @@ race_distance(PG_FUNCTION_ARGS)
 		pair.records[side] = Max(race_count_divisor(race_record_count(pair.view[side], NULL)), 2);
 		counted &= pair.view[side]->header->count >= pair.records[side];
 	}
-	if (!race_params_same_rows(params[0], params[1]) && !race_params_common_cells(params[0], params[1], halvings))
+	if (!race_params_same_rows(params[0], params[1]) &&
+		!race_params_common_cells(params[0], params[1], halvings))
 		race_params_check_same(params[0], params[1]);
 	complete_pair(&pair);
 	find_products(&pair, &products);
@@ -575,7 +605,7 @@ race_distance(PG_FUNCTION_ARGS)
 	similarity = products.ab;
 	for (int side = 0; side < 2; side++)
 	{
-		double		records = race_count_divisor(race_record_count(pair.view[side], NULL));
+		double records = race_count_divisor(race_record_count(pair.view[side], NULL));
 
 		similarity *= pair.records[side] / records;
 		shares *= pair.view[side]->header->count / records;
@@ -584,7 +614,7 @@ race_distance(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(squared));
 	race_row_add(&row, Float8GetDatum(standard_error));
 	race_row_add(&row, Float8GetDatum(p));
-	if (row.desc->natts > 4)	/* not in catalogs before 0.3.0 */
+	if (row.desc->natts > 4) /* not in catalogs before 0.3.0 */
 		race_row_add(&row, Float8GetDatum((similarity - (1 - free) * shares) / free));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -599,20 +629,20 @@ race_distance(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(race_typicality);
 
 /*
- * Compute the mean density at a record, without the kernel of the record with itself.  It is not below
- * what one record gives, 1 / n, and not below twice its own standard error, under which it
+ * Compute the mean density at a record, without the kernel of the record with itself.  It is not
+ * below what one record gives, 1 / n, and not below twice its own standard error, under which it
  * says nothing.  No density is above 1.
  */
 static void *
 create_typical(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
 	RaceTypical *typical = MemoryContextAllocZero(context, sizeof(RaceTypical));
-	double		n = race_count_divisor(race_record_count(view, NULL));
-	double		p = race_collision_probability(view->params);
-	Pair		pair = {.view = {view, NULL}, .records = {n, 0}};
-	Products	products;
-	double		mean;
-	double		error;
+	double n = race_count_divisor(race_record_count(view, NULL));
+	double p = race_collision_probability(view->params);
+	Pair pair = {.view = {view, NULL}, .records = {n, 0}};
+	Products products;
+	double mean;
+	double error;
 
 	(void) question;
 	race_derived_init(&typical->derived, view, context);
@@ -639,29 +669,29 @@ race_typical(RaceCallSite *site, const RaceView *view)
 /*
  * How many records are less typical than this one?
  *
- * The distribution of the densities of a fitted sketch at its own records: that at each point of the model,
- * for as many records as it weighs.  To ask for all of them takes long, so a session keeps them for
- * the sketches that it asked last (racepriv.cache_size).
+ * The distribution of the densities of a fitted sketch at its own records: that at each point of
+ * the model, for as many records as it weighs.  To ask for all of them takes long, so a session
+ * keeps them for the sketches that it asked last (racepriv.cache_size).
  */
 
 typedef struct Rank
 {
-	double		sum;			/* of kernels at a point */
-	double		weight;			/* of the point, then of all points up to it */
+	double sum;    /* of kernels at a point */
+	double weight; /* of the point, then of all points up to it */
 } Rank;
 
 typedef struct Ranks
 {
-	RaceDerived	derived;			/* must be first */
-	uint64		n;
-	Rank		ranks[FLEXIBLE_ARRAY_MEMBER];
+	RaceDerived derived; /* must be first */
+	uint64 n;
+	Rank ranks[FLEXIBLE_ARRAY_MEMBER];
 } Ranks;
 
 static int
 compare_ranks(const void *a, const void *b)
 {
-	double		x = ((const Rank *) a)->sum;
-	double		y = ((const Rank *) b)->sum;
+	double x = ((const Rank *) a)->sum;
+	double y = ((const Rank *) b)->sum;
 
 	return (x > y) - (x < y);
 }
@@ -669,11 +699,11 @@ compare_ranks(const void *a, const void *b)
 static void *
 create_ranks(const RaceView *view, void *question, MemoryContext context, Size *size)
 {
-	int			parts = race_params_parts(view->params);
-	RaceColumn	points[RACE_MAX_PARTS];
-	RaceColumn	point[RACE_MAX_PARTS];
-	double		total = 0;
-	Ranks	   *ranks;
+	int parts = race_params_parts(view->params);
+	RaceColumn points[RACE_MAX_PARTS];
+	RaceColumn point[RACE_MAX_PARTS];
+	double total = 0;
+	Ranks *ranks;
 
 	race_check_model(view);
 	*size = offsetof(Ranks, ranks) + view->model->points * sizeof(Rank);
@@ -702,13 +732,13 @@ static const RaceDerivedKind ranks_of_points = {"density ranks", create_ranks, N
 static double
 share_below(const Ranks *ranks, double sum)
 {
-	double		total = ranks->ranks[ranks->n - 1].weight;
-	uint64		from = 0;
+	double total = ranks->ranks[ranks->n - 1].weight;
+	uint64 from = 0;
 
 	/* find the first that is not below */
 	for (uint64 to = ranks->n; from < to;)
 	{
-		uint64		middle = (from + to) / 2;
+		uint64 middle = (from + to) / 2;
 
 		if (ranks->ranks[middle].sum < sum)
 			from = middle + 1;
@@ -726,7 +756,7 @@ race_typicality(PG_FUNCTION_ARGS)
 	const Ranks *ranks = NULL;
 	RaceQuestion question;
 	RaceResultRow row;
-	double		density;
+	double density;
 
 	site = race_call_site(fcinfo, 1);
 	race_row_start(&row, fcinfo);
@@ -736,8 +766,9 @@ race_typicality(PG_FUNCTION_ARGS)
 	race_ask_about(&question, PG_GETARG_DATUM(1));
 	density = race_estimate_mean(&question);
 	race_row_add(&row, Float8GetDatum(density / race_typical(site, &question.view)->density));
-	race_row_add_if(&row, ranks != NULL, Float8GetDatum(ranks == NULL ? 0 :
-														share_below(ranks, race_estimate_sum(&question))));
+	race_row_add_if(
+		&row, ranks != NULL,
+		Float8GetDatum(ranks == NULL ? 0 : share_below(ranks, race_estimate_sum(&question))));
 	race_row_add(&row, Float8GetDatum(density));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }

@@ -14,9 +14,9 @@
 /* The mean density of a sketch at its own records */
 typedef struct RaceTypical
 {
-	RaceDerived	derived;		/* must be first */
-	double		density;		/* at least twice its standard error */
-	double		error;			/* standard error; INFINITY if the density is not above twice it */
+	RaceDerived derived; /* must be first */
+	double density;      /* at least twice its standard error */
+	double error;        /* standard error; INFINITY if the density is not above twice it */
 } RaceTypical;
 
 /* Return the mean density at a record, computed once for a sketch. */

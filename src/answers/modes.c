@@ -33,50 +33,50 @@
 typedef struct Search
 {
 	/* what is to be high: the density, or a function of what this is a part of */
-	double		(*height) (struct Search *search, const double *x);
-	double		first_step;		/* of a climb, in widths */
-	double		last_step;
+	double (*height)(struct Search *search, const double *x);
+	double first_step; /* of a climb, in widths */
+	double last_step;
 	RaceQuestion question;
-	uint32		dims;
-	const double *lower;		/* [dims]: the box that is searched */
+	uint32 dims;
+	const double *lower; /* [dims]: the box that is searched */
 	const double *upper;
-	double	   *widths;			/* [dims]: of what counts as near, about a bandwidth */
+	double *widths; /* [dims]: of what counts as near, about a bandwidth */
 } Search;
 
 /*
  * race_modes: where the density of vectors is highest.
  *
- * From the points of the model that no denser one is near, a search climbs in ever smaller steps.  It
- * needs no derivatives (Coleman & Shrivastava 2021, section 4).  The prominence of a mode is its density
- * less the least one on the way to a denser mode, over those straight lines between modes on which that is
- * highest.
+ * From the points of the model that no denser one is near, a search climbs in ever smaller steps.
+ * It needs no derivatives (Coleman & Shrivastava 2021, section 4).  The prominence of a mode is its
+ * density less the least one on the way to a denser mode, over those straight lines between modes
+ * on which that is highest.
  */
 
 PG_FUNCTION_INFO_V1(race_modes);
 
-#define MOST_MODES		100
-#define STARTS(most)	(3 * (most) + 10)	/* of climbs, as several reach the same mode */
-#define FIRST_STEP		0.5		/* of a climb, in widths */
-#define LAST_STEP		(1.0 / 128)
-#define MOST_SWEEPS		1000
-#define NEAR			1.0		/* widths: a denser point as near leaves no start */
-#define SAME			0.25	/* widths apart, maxima are the same */
-#define SADDLE_STEPS	4		/* on a line, in a width; at most MOST_SADDLE_STEPS */
-#define MOST_SADDLE_STEPS	32
-#define PART_OF_BOX		16		/* a width, where columns have no bandwidth */
+#define MOST_MODES 100
+#define STARTS(most) (3 * (most) + 10) /* of climbs, as several reach the same mode */
+#define FIRST_STEP 0.5                 /* of a climb, in widths */
+#define LAST_STEP (1.0 / 128)
+#define MOST_SWEEPS 1000
+#define NEAR 1.0       /* widths: a denser point as near leaves no start */
+#define SAME 0.25      /* widths apart, maxima are the same */
+#define SADDLE_STEPS 4 /* on a line, in a width; at most MOST_SADDLE_STEPS */
+#define MOST_SADDLE_STEPS 32
+#define PART_OF_BOX 16 /* a width, where columns have no bandwidth */
 
 typedef struct Maximum
 {
-	double	   *x;
-	double		density;
-	double		prominence;
+	double *x;
+	double density;
+	double prominence;
 } Maximum;
 
 typedef struct Modes
 {
-	Search	search;
-	Maximum	   *modes;
-	uint32		n;
+	Search search;
+	Maximum *modes;
+	uint32 n;
 	RaceResultRow row;
 } Modes;
 
@@ -86,24 +86,29 @@ typedef struct Modes
 static void
 find_box(FunctionCallInfo fcinfo, const RaceView *view, RaceFitRequest *box)
 {
-	uint32		dims = view->params->dims;
+	uint32 dims = view->params->dims;
 	const double *bounds[2];
-	double	   *around[2];
-	RaceColumn	column;
+	double *around[2];
+	RaceColumn column;
 
 	memset(box, 0, sizeof(RaceFitRequest));
 	for (uint64 i = 0; i < 2; i++)
-		bounds[i] = PG_ARGISNULL(2 + i) ? NULL : race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2 + i), dims);
+		bounds[i] = PG_ARGISNULL(2 + i) ?
+			NULL :
+			race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(2 + i), dims);
 	if (!race_fit_bounds(view->params, bounds[0], bounds[1], box))
 	{
 		if (view->model == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("race_modes needs bounds, or a sketch with a fitted model"),
-					 errhint("Give lower and upper, or parameters that have them, or call race_fit first.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("race_modes needs bounds, or a sketch with a fitted model"),
+				 errhint(
+					 "Give lower and upper, or parameters that have them, or call race_fit first.")));
 		race_model_columns(view->model, view->params, &column);
 		for (uint64 i = 0; i < 2; i++)
-			around[i] = memcpy(palloc(dims * sizeof(double)), column.numbers, dims * sizeof(double));
+			around[i] =
+				memcpy(palloc(dims * sizeof(double)), column.numbers, dims * sizeof(double));
 		for (uint64 i = 0; i < view->model->points * dims; i++)
 		{
 			around[0][i % dims] = Min(around[0][i % dims], column.numbers[i]);
@@ -123,9 +128,9 @@ try_axes(Search *search, double *x, double density, double step)
 {
 	for (uint32 i = 0; i < 2 * search->dims; i++)
 	{
-		uint32		axis = i / 2;
-		double		at = x[axis];
-		double		found;
+		uint32 axis = i / 2;
+		double at = x[axis];
+		double found;
 
 		x[axis] = at + (i % 2 == 0 ? step : -step) * search->widths[axis];
 		x[axis] = Min(Max(x[axis], search->lower[axis]), search->upper[axis]);
@@ -139,22 +144,23 @@ try_axes(Search *search, double *x, double density, double step)
 }
 
 /*
- * Climb from x: try a step to both sides along each axis, and then the whole way of such a round once
- * more.  Where nothing is higher, halve the steps (Hooke & Jeeves 1961).  Return what is reached.
+ * Climb from x: try a step to both sides along each axis, and then the whole way of such a round
+ * once more.  Where nothing is higher, halve the steps (Hooke & Jeeves 1961).  Return what is
+ * reached.
  */
 static double
 climb(Search *search, double *x)
 {
-	double		density = search->height(search, x);
-	Size		size = search->dims * sizeof(double);
-	double	   *before = palloc(2 * size);
-	double	   *next = before + search->dims;
-	double		step = search->first_step;
+	double density = search->height(search, x);
+	Size size = search->dims * sizeof(double);
+	double *before = palloc(2 * size);
+	double *next = before + search->dims;
+	double step = search->first_step;
 
 	for (int sweeps = 0; step >= search->last_step && sweeps < MOST_SWEEPS; sweeps++)
 	{
-		double		least = density;
-		double		found;
+		double least = density;
+		double found;
 
 		memcpy(before, x, size);
 		density = try_axes(search, x, density, step);
@@ -190,7 +196,7 @@ density_at(Search *search, const double *x)
 static double
 apart(const Search *search, const double *a, const double *b)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (uint32 i = 0; i < search->dims; i++)
 		sum += pow((a[i] - b[i]) / search->widths[i], 2);
@@ -211,19 +217,22 @@ compare_densities(const void *a, const void *b)
 static int
 compare_prominences(const void *a, const void *b)
 {
-	double		x = ((const Maximum *) a)->prominence;
-	double		y = ((const Maximum *) b)->prominence;
+	double x = ((const Maximum *) a)->prominence;
+	double y = ((const Maximum *) b)->prominence;
 
 	return x != y ? (x < y ? 1 : -1) : compare_densities(a, b);
 }
 
-/* Sort places, and keep at most `most` of those to which no denser one is as near.  Return how many. */
+/*
+ * Sort places, and keep at most `most` of those to which no denser one is as near.  Return how
+ * many.
+ */
 static uint32
 keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32 most)
 {
-	Maximum	   *kept = palloc(Min(n, most) * sizeof(Maximum));
-	uint32		n_kept = 0;
-	uint32		j;
+	Maximum *kept = palloc(Min(n, most) * sizeof(Maximum));
+	uint32 n_kept = 0;
+	uint32 j;
 
 	qsort(places, n, sizeof(Maximum), compare_densities);
 	for (uint32 i = 0; i < n && n_kept < most; i++)
@@ -243,13 +252,14 @@ keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32
 static double
 saddle_between(Search *search, const Maximum *a, const Maximum *b)
 {
-	int			steps = (int) Min(Max(ceil(apart(search, a->x, b->x) * SADDLE_STEPS), 3), MOST_SADDLE_STEPS);
-	double	   *x = palloc(search->dims * sizeof(double));
-	double		least = Min(a->density, b->density);
+	int steps =
+		(int) Min(Max(ceil(apart(search, a->x, b->x) * SADDLE_STEPS), 3), MOST_SADDLE_STEPS);
+	double *x = palloc(search->dims * sizeof(double));
+	double least = Min(a->density, b->density);
 
 	for (int k = 1; k <= steps; k++)
 	{
-		double		t = (double) k / (steps + 1);
+		double t = (double) k / (steps + 1);
 
 		for (uint32 i = 0; i < search->dims; i++)
 			x[i] = a->x[i] * (1 - t) + b->x[i] * t;
@@ -263,7 +273,7 @@ saddle_between(Search *search, const Maximum *a, const Maximum *b)
 static void
 find_prominences(Search *search, Maximum *modes, uint32 n)
 {
-	double	   *level = palloc((Size) n * n * sizeof(double));	/* the highest on which one gets there */
+	double *level = palloc((Size) n * n * sizeof(double)); /* the highest on which one gets there */
 
 	for (uint32 i = 0; i < n; i++)
 		for (uint32 j = 0; j <= i; j++)
@@ -281,28 +291,33 @@ find_prominences(Search *search, Maximum *modes, uint32 n)
 	pfree(level);
 }
 
-/* Find at most `most` modes in a box, the most prominent first.  Noise can make densities negative. */
+/*
+ * Find at most `most` modes in a box, the most prominent first.  Noise can make densities negative.
+ */
 static void
 find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitRequest *box, uint32 most)
 {
 	Search *search = &found->search;
 	const RaceParams *params = view->params;
-	uint32		dims = params->dims;
+	uint32 dims = params->dims;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	/* in which the kernel falls to e^-1, where it depends on the distance of columns */
-	double		bandwidth = race_array(params, RACE_ARRAY_MATRIX) == NULL &&
-		race_kernel_type(params->kernel)->of_distance != NULL ? params->bandwidth / params->power : 0;
-	RaceColumn	column;
-	double	   *x;
-	uint64		i;
+	double bandwidth = race_array(params, RACE_ARRAY_MATRIX) == NULL &&
+			race_kernel_type(params->kernel)->of_distance != NULL ?
+		params->bandwidth / params->power :
+		0;
+	RaceColumn column;
+	double *x;
+	uint64 i;
 
-	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch, &search->question);
-	*search = (Search) {density_at, FIRST_STEP, LAST_STEP, search->question, dims, box->lower, box->upper,
-		palloc(dims * sizeof(double))};
+	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), sketch,
+					&search->question);
+	*search = (Search){density_at, FIRST_STEP, LAST_STEP,  search->question,
+					   dims,       box->lower, box->upper, palloc(dims * sizeof(double))};
 	for (i = 0; i < dims; i++)
 	{
 		search->widths[i] = bandwidth > 0 ? bandwidth * (factors == NULL ? 1 : factors[i]) :
-			(box->upper[i] - box->lower[i]) / PART_OF_BOX;
+											(box->upper[i] - box->lower[i]) / PART_OF_BOX;
 		if (!(search->widths[i] > 0))
 			search->widths[i] = 1;
 	}
@@ -313,14 +328,16 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 	for (i = 0; i < found->n * dims; i++)
 		x[i] = Min(Max(column.numbers[i], box->lower[i % dims]), box->upper[i % dims]);
 	for (i = 0; i < found->n; i++)
-		found->modes[i] = (Maximum) {x + i * dims, density_at(search, x + i * dims), 0};
+		found->modes[i] = (Maximum){x + i * dims, density_at(search, x + i * dims), 0};
 	found->n = keep_maxima(search, found->modes, found->n, NEAR, STARTS(most));
 	for (i = 0; i < found->n; i++)
 		found->modes[i].density = climb(search, found->modes[i].x);
 	found->n = keep_maxima(search, found->modes, found->n, SAME, STARTS(most));
 	find_prominences(search, found->modes, found->n);
 	qsort(found->modes, found->n, sizeof(Maximum), compare_prominences);
-	for (i = 0; i < Min(found->n, most) && found->modes[i].prominence > 0 && found->modes[i].density > 0; i++)
+	for (i = 0;
+		 i < Min(found->n, most) && found->modes[i].prominence > 0 && found->modes[i].density > 0;
+		 i++)
 		;
 	found->n = i;
 }
@@ -328,11 +345,11 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 static void
 start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Datum		sketch;
+	Datum sketch;
 	RaceFitRequest box;
-	RaceView	view;
-	Modes	   *found;
-	int32		most;
+	RaceView view;
+	Modes *found;
+	int32 most;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return;
@@ -365,7 +382,7 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 mode_datum(void *state, uint64 i)
 {
-	Modes	   *found = (Modes *) state;
+	Modes *found = (Modes *) state;
 	const Maximum *mode = &found->modes[i];
 
 	race_row_add_numbers(&found->row, mode->x, found->search.dims);
@@ -419,12 +436,12 @@ static double
 estimate_loss(RaceQuestion *question, const double *lifted)
 {
 	const RaceParams *params = question->view.params;
-	uint32		width = race_hashed_width(params);
-	double		sum = 0;
+	uint32 width = race_hashed_width(params);
+	double sum = 0;
 
 	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 	{
-		RaceColumn	query = {lifted + i * width, NULL, NULL, width};
+		RaceColumn query = {lifted + i * width, NULL, NULL, width};
 
 		race_ask_about_lifted(question, &query);
 		sum += race_estimate_mean(question);
@@ -438,13 +455,14 @@ race_loss(PG_FUNCTION_ARGS)
 {
 	RaceQuestion question;
 	const RaceParams *params;
-	double	   *lifted;
+	double *lifted;
 
 	race_ask_sketch(race_call_site(fcinfo, 1), PG_GETARG_DATUM(0), &question);
 	params = question.view.params;
 	check_loss(params);
 	lifted = new_lifted(params);
-	if (!lift(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1), lifted))
+	if (!lift(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1),
+			  lifted))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("theta is longer than the query_radius of the parameters allows"),
@@ -459,23 +477,23 @@ race_loss(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_minimize);
 
-#define LOSS_PART_OF_BOX	8	/* a width of the search */
-#define LOSS_LAST_STEP	(1.0 / 131072)	/* of a climb, in widths */
-#define MOST_ASKED		20000
+#define LOSS_PART_OF_BOX 8            /* a width of the search */
+#define LOSS_LAST_STEP (1.0 / 131072) /* of a climb, in widths */
+#define MOST_ASKED 20000
 
 typedef struct Minimize
 {
-	Search	search;			/* must be first; it maximizes the negative loss */
-	int			asked;
-	double	   *theta;
-	double	   *lifted;
+	Search search; /* must be first; it maximizes the negative loss */
+	int asked;
+	double *theta;
+	double *lifted;
 } Minimize;
 
 /* Lengthen theta as far as queries may be: the margin loss falls with it, the classifier stays. */
 static void
 lengthen(const RaceParams *params, double *theta)
 {
-	double		length = sqrt(race_dot(theta, theta, params->dims - 1));
+	double length = sqrt(race_dot(theta, theta, params->dims - 1));
 
 	if (race_kernel_type(params->kernel)->queries > 1)
 		return;
@@ -494,11 +512,13 @@ ask_loss(Minimize *minimize, const double *x)
 	return estimate_loss(&minimize->search.question, minimize->lifted);
 }
 
-/* Return the height of a place for the search, or 0 once it has asked the maximal number of places. */
+/*
+ * Return the height of a place for the search, or 0 once it has asked the maximal number of places.
+ */
 static double
 loss_height(Search *search, const double *x)
 {
-	Minimize   *minimize = (Minimize *) search;
+	Minimize *minimize = (Minimize *) search;
 
 	CHECK_FOR_INTERRUPTS();
 	return minimize->asked++ < MOST_ASKED ? -ask_loss(minimize, x) : -INFINITY;
@@ -512,36 +532,38 @@ static void
 warn_of_loss(Minimize *minimize, double value)
 {
 	const RaceView *view = &minimize->search.question.view;
-	uint32		queries = race_kernel_type(view->params->kernel)->queries;
-	double	   *zero = palloc0(minimize->search.dims * sizeof(double));
-	double		noise = sqrt(queries * view->header->noise.counter_variance / view->params->rows) /
+	uint32 queries = race_kernel_type(view->params->kernel)->queries;
+	double *zero = palloc0(minimize->search.dims * sizeof(double));
+	double noise = sqrt(queries * view->header->noise.counter_variance / view->params->rows) /
 		race_count_divisor(race_record_count(view, NULL));
-	double		fall = fabs(ask_loss(minimize, zero) - value);
+	double fall = fabs(ask_loss(minimize, zero) - value);
 
 	if (view->model == NULL)
 		ereport(WARNING,
 				(errmsg("the rows of a sketch alone say little of the minimum of a loss"),
 				 errhint("Fit the sketch first: race_minimize(race_fit(sketch)).")));
 	else if (fall < noise)
-		ereport(WARNING,
-				(errmsg("noise may be larger than what the coefficients explain"),
-				 errdetail("The mean loss falls by %.2g from that of coefficients of 0, and its noise has a standard deviation of %.2g.",
-						   fall, noise),
-				 errhint("Use more records, or a larger epsilon.")));
+		ereport(
+			WARNING,
+			(errmsg("noise may be larger than what the coefficients explain"),
+			 errdetail(
+				 "The mean loss falls by %.2g from that of coefficients of 0, and its noise has a standard deviation of %.2g.",
+				 fall, noise),
+			 errhint("Use more records, or a larger epsilon.")));
 }
 
 /* Implement race_minimize(sketch). */
 Datum
 race_minimize(PG_FUNCTION_ARGS)
 {
-	Minimize   *minimize = palloc0(sizeof(Minimize));
+	Minimize *minimize = palloc0(sizeof(Minimize));
 	Search *search = &minimize->search;
 	const RaceParams *params;
 	RaceResultRow row;
-	double	   *bounds;
-	double	   *x;
-	double		rest;
-	double		value;
+	double *bounds;
+	double *x;
+	double rest;
+	double value;
 
 	race_ask_sketch(race_call_site_create(InvalidOid, CurrentMemoryContext), PG_GETARG_DATUM(0),
 					&search->question);

@@ -33,14 +33,15 @@
 #include "answers/moments_psd.h"
 
 /*
- * Moments as answers ask them: with the projected sums, and by columns of the record.  Places count the
- * numbers of v; place 0 is the constant (sketch/moments.h).  Columns count those of the record, from 1 on.
+ * Moments as answers ask them: with the projected sums, and by columns of the record.  Places count
+ * the numbers of v; place 0 is the constant (sketch/moments.h).  Columns count those of the record,
+ * from 1 on.
  */
 
 typedef struct RaceMomentSource
 {
 	RaceMoments moments;
-	RaceSecondMoments sums;			/* sums of v */
+	RaceSecondMoments sums; /* sums of v */
 } RaceMomentSource;
 
 static double *
@@ -57,12 +58,13 @@ new_matrix(uint32 n, uint32 more)
 static double
 estimate_count(const RaceMoments *moments)
 {
-	double		square = moments->norm * moments->norm;
-	double		precision;
-	double		of_trace;
-	double		trace = 0;
+	double square = moments->norm * moments->norm;
+	double precision;
+	double of_trace;
+	double trace = 0;
 
-	if (moments->exact || moments->norm > 1 || moments->targets > 0 || moments->params->moments.clip == RACE_CLIP_ABSOLUTE)
+	if (moments->exact || moments->norm > 1 || moments->targets > 0 ||
+		moments->params->moments.clip == RACE_CLIP_ABSOLUTE)
 		return moments->count;
 	precision = 1 / (moments->count_sd * moments->count_sd);
 	of_trace = square * square / (moments->columns * moments->diagonal_sd * moments->diagonal_sd);
@@ -90,17 +92,18 @@ open_raw(Datum value, RaceMomentSource *source)
 }
 
 /*
- * Let the answers be about columns, where the noisy sums are those of u = f M (x - o) (moment_sums.h): column i, scaled
- * to its bounds, is (o[i] - middle + M^-1 u / f) / half.
+ * Let the answers be about columns, where the noisy sums are those of u = f M (x - o)
+ * (moment_sums.h): column i, scaled to its bounds, is (o[i] - middle + M^-1 u / f) / half.
  */
 static void
 set_map(RaceMomentSource *source)
 {
 	const RaceMoments *moments = &source->moments;
-	uint32		n = source->sums.n;
-	double	   *inverse = palloc_extended((Size) moments->dims * moments->dims * sizeof(double), MCXT_ALLOC_HUGE);
-	double	   *map = new_matrix(n, 0);
-	double	   *prior;
+	uint32 n = source->sums.n;
+	double *inverse =
+		palloc_extended((Size) moments->dims * moments->dims * sizeof(double), MCXT_ALLOC_HUGE);
+	double *map = new_matrix(n, 0);
+	double *prior;
 
 	memcpy(inverse, moments->transform, (Size) moments->dims * moments->dims * sizeof(double));
 	race_invert_lower(inverse, moments->dims);
@@ -108,10 +111,12 @@ set_map(RaceMomentSource *source)
 	map[0] = 1;
 	for (uint32 i = 0; i < moments->dims; i++)
 	{
-		double		half = race_moments_half(moments, i);
-		double	   *row = map + (Size) (i + 1) * n;
+		double half = race_moments_half(moments, i);
+		double *row = map + (Size) (i + 1) * n;
 
-		row[0] = ((moments->offset == NULL ? 0 : moments->offset[i]) - race_moments_middle(moments, i)) / half;
+		row[0] =
+			((moments->offset == NULL ? 0 : moments->offset[i]) - race_moments_middle(moments, i)) /
+			half;
 		for (uint32 j = 0; j <= i; j++)
 			row[j + 1] = inverse[(Size) i * moments->dims + j] / half / RACE_TRANSFORMED;
 	}
@@ -134,7 +139,7 @@ static void
 open_projected(Datum value, bool of_columns, RaceMomentSource *source)
 {
 	RaceSecondMoments *sums = &source->sums;
-	double	   *work;
+	double *work;
 
 	open_raw(value, source);
 	if (of_columns && source->moments.transform != NULL)
@@ -149,10 +154,12 @@ static void
 check_no_transform(const RaceMomentSource *source)
 {
 	if (source->moments.transform != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("this is a question to moments without a transform"),
-				 errdetail("Moments with a transform answer race_regress, race_predict, race_classify and race_posterior.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("this is a question to moments without a transform"),
+			 errdetail(
+				 "Moments with a transform answer race_regress, race_predict, race_classify and race_posterior.")));
 }
 
 /* Look into moments for answers about columns alone. */
@@ -175,8 +182,7 @@ place_of(const RaceMomentSource *source, int column)
 {
 	if (column < 1 || (uint32) column > source->moments.dims)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there is no column %d", column),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("there is no column %d", column),
 				 errdetail("The records of these moments have %u columns.", source->moments.dims)));
 	return race_moments_place(&source->moments, column - 1);
 }
@@ -194,7 +200,7 @@ column_at(const RaceMomentSource *source, uint32 place)
 static double
 slope_at(const RaceMomentSource *source, uint32 place)
 {
-	int			column = column_at(source, place);
+	int column = column_at(source, place);
 
 	return column > 0 ? 1 / race_moments_half(&source->moments, column - 1) : 1;
 }
@@ -202,16 +208,17 @@ slope_at(const RaceMomentSource *source, uint32 place)
 static double
 shift_at(const RaceMomentSource *source, uint32 place)
 {
-	int			column = column_at(source, place);
+	int column = column_at(source, place);
 
 	return column > 0 ? -race_moments_middle(&source->moments, column - 1) /
-		race_moments_half(&source->moments, column - 1) : 0;
+			race_moments_half(&source->moments, column - 1) :
+						0;
 }
 
 static const double *
 read_vector(Datum value, uint32 n, const char *what)
 {
-	ArrayType  *array = DatumGetArrayTypeP(value);
+	ArrayType *array = DatumGetArrayTypeP(value);
 	const double *x = (const double *) ARR_DATA_PTR(array);
 
 	if (ARR_NDIM(array) != 1 || ARR_HASNULL(array) || (uint32) ARR_DIMS(array)[0] != n)
@@ -234,7 +241,7 @@ PG_FUNCTION_INFO_V1(race_covariance);
 PG_FUNCTION_INFO_V1(race_pca);
 
 /* So many degrees of freedom make Student's distribution a normal one. */
-#define NORMAL		1e9
+#define NORMAL 1e9
 
 /* --------------------------------------------------------------- two columns */
 
@@ -242,8 +249,8 @@ PG_FUNCTION_INFO_V1(race_pca);
 static Datum
 estimate_datum(FunctionCallInfo fcinfo, RaceMomentEstimate measured, double unit, double limit)
 {
-	double		confidence = PG_GETARG_FLOAT8(3);
-	double		reach;
+	double confidence = PG_GETARG_FLOAT8(3);
+	double reach;
 	RaceResultRow row;
 
 	race_check_confidence(confidence);
@@ -263,18 +270,18 @@ Datum
 race_covariance(PG_FUNCTION_ARGS)
 {
 	RaceMomentSource source;
-	uint32		i;
-	uint32		j;
+	uint32 i;
+	uint32 j;
 
 	open_raw(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &source);
 	check_no_transform(&source);
 	i = place_of(&source, PG_GETARG_INT32(1));
 	j = place_of(&source, PG_GETARG_INT32(2));
 	if (PG_GETARG_BOOL(4))
-		PG_RETURN_DATUM(estimate_datum(fcinfo, race_estimate_correlation(&source.sums, i, j), 1, 1));
+		PG_RETURN_DATUM(
+			estimate_datum(fcinfo, race_estimate_correlation(&source.sums, i, j), 1, 1));
 	PG_RETURN_DATUM(estimate_datum(fcinfo, race_estimate_covariance(&source.sums, i, j),
-								   1 / slope_at(&source, i) / slope_at(&source, j),
-								   INFINITY));
+								   1 / slope_at(&source, i) / slope_at(&source, j), INFINITY));
 }
 
 /* ---------------------------------------------------------------- components */
@@ -282,17 +289,17 @@ race_covariance(PG_FUNCTION_ARGS)
 typedef struct RaceFoundComponents
 {
 	RaceMomentSource source;
-	double	   *scale;			/* a unit of a column in that of components, over its slope */
-	double	   *vectors;		/* of length 1, [dims][dims], in rows */
-	RaceMomentEstimate *variances;	/* [dims] */
+	double *scale;                 /* a unit of a column in that of components, over its slope */
+	double *vectors;               /* of length 1, [dims][dims], in rows */
+	RaceMomentEstimate *variances; /* [dims] */
 } RaceFoundComponents;
 
 static void
 find_components(Datum moments, bool standardize, RaceFoundComponents *found)
 {
 	RaceSecondMoments *sums = &found->source.sums;
-	double	   *work;
-	uint32		dims;
+	double *work;
+	uint32 dims;
 
 	open_columns(moments, &found->source);
 	dims = sums->n - 1;
@@ -300,8 +307,8 @@ find_components(Datum moments, bool standardize, RaceFoundComponents *found)
 	found->vectors = palloc_extended((Size) dims * dims * sizeof(double), MCXT_ALLOC_HUGE);
 	found->variances = palloc(dims * sizeof(RaceMomentEstimate));
 	for (uint32 i = 0; i < dims; i++)
-		found->scale[i] = standardize ? 1 / race_psd_deviation(sums, i + 1) :
-			1 / slope_at(&found->source, i + 1);
+		found->scale[i] =
+			standardize ? 1 / race_psd_deviation(sums, i + 1) : 1 / slope_at(&found->source, i + 1);
 	work = palloc_extended(RACE_COMPONENTS_WORK(sums->n) * sizeof(double), MCXT_ALLOC_HUGE);
 	race_components(sums, found->scale, work, found->vectors, found->variances);
 	pfree(work);
@@ -310,7 +317,7 @@ find_components(Datum moments, bool standardize, RaceFoundComponents *found)
 typedef struct Components
 {
 	RaceFoundComponents found;
-	double		sum;			/* of all variances */
+	double sum; /* of all variances */
 	RaceResultRow row;
 } Components;
 
@@ -320,8 +327,7 @@ start_components(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Components *components = palloc0(sizeof(Components));
 
 	race_row_start(&components->row, fcinfo);
-	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(1),
-						 &components->found);
+	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(1), &components->found);
 	call->max_calls = components->found.source.sums.n - 1;
 	for (uint32 i = 0; i < call->max_calls; i++)
 		components->sum += components->found.variances[i].value;
@@ -333,7 +339,7 @@ component_datum(void *state, uint64 i)
 {
 	Components *components = (Components *) state;
 	RaceMomentEstimate variance = components->found.variances[i];
-	uint32		dims = components->found.source.sums.n - 1;
+	uint32 dims = components->found.source.sums.n - 1;
 
 	race_row_add(&components->row, Int32GetDatum((int32) i + 1));
 	race_row_add(&components->row, Float8GetDatum(variance.value));
@@ -362,23 +368,24 @@ PG_FUNCTION_INFO_V1(race_regress);
 typedef struct RaceRegression
 {
 	RaceMomentSource source;
-	RaceRidge	ridge;			/* the constant is its first predictor */
+	RaceRidge ridge; /* the constant is its first predictor */
 } RaceRegression;
 
 /* Append the places of listed columns to a list.  Raise 22023 for a column that is in it. */
 static uint32
-list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, uint32 *places, uint32 n)
+list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, uint32 *places,
+			 uint32 n)
 {
-	uint32		first = n;
-	Datum	   *values;
-	bool	   *nulls;
-	int			count;
-	uint32		j;
+	uint32 first = n;
+	Datum *values;
+	bool *nulls;
+	int count;
+	uint32 j;
 
 	deconstruct_array(columns, INT4OID, sizeof(int32), true, TYPALIGN_INT, &values, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
-		uint32		place;
+		uint32 place;
 
 		if (nulls[i])
 			ereport(ERROR,
@@ -391,7 +398,8 @@ list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, 
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg(place == target ? "column %d is the target, and cannot be a predictor" :
-							"column %d is twice among the predictors", DatumGetInt32(values[i]))));
+											  "column %d is twice among the predictors",
+							DatumGetInt32(values[i]))));
 		places[n++] = place;
 	}
 	return n;
@@ -399,13 +407,14 @@ list_columns(const RaceMomentSource *source, ArrayType *columns, uint32 target, 
 
 /* List the places of the constant, the features, and columns. */
 static uint32
-list_predictors(const RaceMomentSource *source, uint32 target, ArrayType *predictors, uint32 *places)
+list_predictors(const RaceMomentSource *source, uint32 target, ArrayType *predictors,
+				uint32 *places)
 {
-	uint32		n = 0;
+	uint32 n = 0;
 
 	for (uint32 place = 0; place < source->sums.n; place++)
 	{
-		bool		is_column = column_at(source, place) > 0;
+		bool is_column = column_at(source, place) > 0;
 
 		if (place != target && !(is_column && predictors != NULL))
 			places[n++] = place;
@@ -417,9 +426,9 @@ static void
 fit_regression(Datum moments, int target, ArrayType *predictors, RaceRegression *regression)
 {
 	RaceMomentSource *source = &regression->source;
-	RaceRidge  *ridge = &regression->ridge;
-	uint32	   *places;
-	double	   *work;
+	RaceRidge *ridge = &regression->ridge;
+	uint32 *places;
+	double *work;
 
 	open_projected(moments, true, source);
 	places = palloc(source->sums.n * sizeof(uint32));
@@ -427,9 +436,10 @@ fit_regression(Datum moments, int target, ArrayType *predictors, RaceRegression 
 	ridge->n = list_predictors(source, ridge->target, predictors, places);
 	ridge->predictors = places;
 	ridge->coefficients = palloc(ridge->n * sizeof(double));
-	ridge->covariance = palloc_extended((Size) ridge->n * ridge->n * sizeof(double),
-										MCXT_ALLOC_HUGE);
-	work = palloc_extended(RACE_RIDGE_WORK(ridge->n, source->sums.n) * sizeof(double), MCXT_ALLOC_HUGE);
+	ridge->covariance =
+		palloc_extended((Size) ridge->n * ridge->n * sizeof(double), MCXT_ALLOC_HUGE);
+	work = palloc_extended(RACE_RIDGE_WORK(ridge->n, source->sums.n) * sizeof(double),
+						   MCXT_ALLOC_HUGE);
 	if (!race_ridge_fit(&source->sums, ridge, work))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -442,13 +452,12 @@ regression_value(const RaceRegression *regression, const double *u)
 {
 	const RaceMomentSource *source = &regression->source;
 	const RaceRidge *ridge = &regression->ridge;
-	double		value = ridge->coefficients[0];
-	uint32		column = column_at(source, ridge->target);
+	double value = ridge->coefficients[0];
+	uint32 column = column_at(source, ridge->target);
 
 	for (uint32 i = 1; i < ridge->n; i++)
 		value += ridge->coefficients[i] * u[ridge->predictors[i] - 1];
-	value = (value - shift_at(source, ridge->target)) /
-		slope_at(source, ridge->target);
+	value = (value - shift_at(source, ridge->target)) / slope_at(source, ridge->target);
 	return fmin(fmax(value, source->moments.lower[column - 1]), source->moments.upper[column - 1]);
 }
 
@@ -468,9 +477,9 @@ static double
 intercept(const RaceRegression *regression, double *variance)
 {
 	const RaceRidge *ridge = &regression->ridge;
-	double	   *weight = palloc(ridge->n * sizeof(double));
-	double		slope = slope_at(&regression->source, ridge->target);
-	double		sum = -shift_at(&regression->source, ridge->target);
+	double *weight = palloc(ridge->n * sizeof(double));
+	double slope = slope_at(&regression->source, ridge->target);
+	double sum = -shift_at(&regression->source, ridge->target);
 
 	*variance = 0;
 	for (uint32 i = 0; i < ridge->n; i++)
@@ -496,8 +505,7 @@ start_coefficients(FunctionCallInfo fcinfo, FuncCallContext *call)
 	coefficients = palloc0(sizeof(Coefficients));
 	race_row_start(&coefficients->row, fcinfo);
 	fit_regression(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_INT32(1),
-						PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2),
-						&coefficients->regression);
+				   PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2), &coefficients->regression);
 	call->max_calls = coefficients->regression.ridge.n;
 	call->user_fctx = coefficients;
 }
@@ -508,11 +516,11 @@ coefficient_datum(void *state, uint64 i)
 	Coefficients *coefficients = (Coefficients *) state;
 	const RaceMomentSource *source = &coefficients->regression.source;
 	const RaceRidge *ridge = &coefficients->regression.ridge;
-	uint32		place = ridge->predictors[i];
-	int			column = column_at(source, place);
-	double		factor = slope_at(source, place) / slope_at(source, ridge->target);
-	double		value = ridge->coefficients[i] * factor;
-	double		variance = ridge->covariance[i * ridge->n + i] * factor * factor;
+	uint32 place = ridge->predictors[i];
+	int column = column_at(source, place);
+	double factor = slope_at(source, place) / slope_at(source, ridge->target);
+	double value = ridge->coefficients[i] * factor;
+	double variance = ridge->covariance[i * ridge->n + i] * factor * factor;
 
 	if (i == 0)
 		value = intercept(&coefficients->regression, &variance);
@@ -541,15 +549,15 @@ PG_FUNCTION_INFO_V1(race_predict);
 /* What a fit is of */
 typedef struct PredictQuestion
 {
-	Datum		moments;
-	int			target;
-	ArrayType  *predictors;		/* or NULL */
+	Datum moments;
+	int target;
+	ArrayType *predictors; /* or NULL */
 } PredictQuestion;
 
 typedef struct Prediction
 {
-	RaceDerived	derived;			/* must be first */
-	PredictQuestion of;			/* copies */
+	RaceDerived derived; /* must be first */
+	PredictQuestion of;  /* copies */
 	RaceRegression regression;
 } Prediction;
 
@@ -561,8 +569,9 @@ is_prediction_of(const void *object, const void *question)
 
 	if (a->target != b->target || (a->predictors == NULL) != (b->predictors == NULL))
 		return false;
-	return a->predictors == NULL || (VARSIZE(a->predictors) == VARSIZE(b->predictors) &&
-									 memcmp(a->predictors, b->predictors, VARSIZE(a->predictors)) == 0);
+	return a->predictors == NULL ||
+		(VARSIZE(a->predictors) == VARSIZE(b->predictors) &&
+		 memcmp(a->predictors, b->predictors, VARSIZE(a->predictors)) == 0);
 }
 
 static void *
@@ -575,8 +584,9 @@ create_prediction(const RaceView *view, void *question, MemoryContext context, S
 	prediction->of = *(const PredictQuestion *) question;
 	prediction->of.moments = PointerGetDatum(PG_DETOAST_DATUM_COPY(prediction->of.moments));
 	if (prediction->of.predictors != NULL)
-		prediction->of.predictors = memcpy(palloc(VARSIZE(prediction->of.predictors)),
-										   prediction->of.predictors, VARSIZE(prediction->of.predictors));
+		prediction->of.predictors =
+			memcpy(palloc(VARSIZE(prediction->of.predictors)), prediction->of.predictors,
+				   VARSIZE(prediction->of.predictors));
 	fit_regression(prediction->of.moments, prediction->of.target, prediction->of.predictors,
 				   &prediction->regression);
 	MemoryContextSwitchTo(old);
@@ -591,16 +601,16 @@ static const RaceDerivedKind predictions = {"regression", create_prediction, is_
 Datum
 race_predict(PG_FUNCTION_ARGS)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 	PredictQuestion question;
 	const Prediction *prediction;
 	const RaceMoments *moments;
 	RaceRowsEntry *rows;
 	const double *numbers;
-	double	   *record;
-	double	   *u;
-	uint32		target;
-	RaceView	view;
+	double *record;
+	double *u;
+	uint32 target;
+	RaceView view;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
@@ -625,7 +635,8 @@ race_predict(PG_FUNCTION_ARGS)
 		race_moments_map(moments, rows, record, u);
 	else
 		for (uint32 i = 0; i < moments->dims; i++)
-			u[i] = (Min(Max(record[i], moments->lower[i]), moments->upper[i]) - race_moments_middle(moments, i)) /
+			u[i] = (Min(Max(record[i], moments->lower[i]), moments->upper[i]) -
+					race_moments_middle(moments, i)) /
 				race_moments_half(moments, i);
 	if (rows != NULL)
 		race_moments_release(rows);
@@ -638,27 +649,28 @@ race_predict(PG_FUNCTION_ARGS)
 
 typedef struct ClassRows
 {
-	struct varlena *moments;	/* a copy */
-	struct varlena *public_rows;	/* exact moments of the same label beside private ones, a copy; or NULL */
+	struct varlena *moments; /* a copy */
+	struct varlena
+		*public_rows; /* exact moments of the same label beside private ones, a copy; or NULL */
 } ClassRows;
 
 typedef struct RaceClassMoments
 {
-	uint32		n;
-	ClassRows  *classes;
-	uint32		capacity;
-	Size		bytes;			/* of all copies */
-	double	   *x;				/* the record, of dims numbers; NULL if there is none */
-	uint32		dims;
+	uint32 n;
+	ClassRows *classes;
+	uint32 capacity;
+	Size bytes; /* of all copies */
+	double *x;  /* the record, of dims numbers; NULL if there is none */
+	uint32 dims;
 } RaceClassMoments;
 
 typedef struct RaceClassModel
 {
-	RaceMomentSource *source;			/* of each class */
+	RaceMomentSource *source; /* of each class */
 	RaceDiscriminants classes;
-	double	   *u;				/* of a record, [columns] */
-	double	   *z;				/* [classes] */
-	double	   *score;			/* [classes] */
+	double *u;     /* of a record, [columns] */
+	double *z;     /* [classes] */
+	double *score; /* [classes] */
 } RaceClassModel;
 
 /* --------------------------------------------------------------- transition */
@@ -666,7 +678,9 @@ typedef struct RaceClassModel
 static struct varlena *
 copy_moments(const struct varlena *moments, MemoryContext context)
 {
-	return moments == NULL ? NULL : memcpy(MemoryContextAllocHuge(context, VARSIZE(moments)), moments, VARSIZE(moments));
+	return moments == NULL ?
+		NULL :
+		memcpy(MemoryContextAllocHuge(context, VARSIZE(moments)), moments, VARSIZE(moments));
 }
 
 static void
@@ -684,17 +698,18 @@ append_class(RaceClassMoments **list, Datum value, MemoryContext context)
 	if (state->n == state->capacity)
 	{
 		state->capacity = 2 * (state->capacity + 1);
-		state->classes = state->n == 0 ? MemoryContextAlloc(context, state->capacity * sizeof(ClassRows)) :
+		state->classes = state->n == 0 ?
+			MemoryContextAlloc(context, state->capacity * sizeof(ClassRows)) :
 			repalloc(state->classes, state->capacity * sizeof(ClassRows));
 	}
-	state->classes[state->n++] = (ClassRows) {copy_moments(moments, context), NULL};
+	state->classes[state->n++] = (ClassRows){copy_moments(moments, context), NULL};
 	state->bytes += VARSIZE(moments);
 }
 
 static bool
 is_exact(const struct varlena *moments)
 {
-	RaceView	view;
+	RaceView view;
 
 	race_sketch_view_header_any(PointerGetDatum(moments), &view);
 	return view.header->noise.status == RACE_STATUS_EXACT;
@@ -705,15 +720,16 @@ static bool
 pair_with_public(FunctionCallInfo fcinfo, RaceScores *scores, Datum value, MemoryContext context)
 {
 	struct varlena *moments = PG_DETOAST_DATUM(value);
-	bool		exact = is_exact(moments);
-	Oid			collation = OidIsValid(PG_GET_COLLATION()) ? PG_GET_COLLATION() : DEFAULT_COLLATION_OID;
+	bool exact = is_exact(moments);
+	Oid collation = OidIsValid(PG_GET_COLLATION()) ? PG_GET_COLLATION() : DEFAULT_COLLATION_OID;
 
 	for (int i = 0; i < scores->n; i++)
 	{
-		ClassRows  *rows = &scores->moments->classes[i];
+		ClassRows *rows = &scores->moments->classes[i];
 
 		if (rows->public_rows != NULL || is_exact(rows->moments) == exact ||
-			DatumGetInt32(FunctionCall2Coll(race_scores_comparison(scores), collation, scores->list[i].label, PG_GETARG_DATUM(1))) != 0)
+			DatumGetInt32(FunctionCall2Coll(race_scores_comparison(scores), collation,
+											scores->list[i].label, PG_GETARG_DATUM(1))) != 0)
 			continue;
 		moments = copy_moments(moments, context);
 		rows->public_rows = exact ? moments : rows->moments;
@@ -728,8 +744,8 @@ pair_with_public(FunctionCallInfo fcinfo, RaceScores *scores, Datum value, Memor
 static void
 set_record(FunctionCallInfo fcinfo, RaceClassMoments *state, uint32 dims, MemoryContext context)
 {
-	Size		size = dims * sizeof(double);
-	double	   *x = race_vector_new(race_argument_type(fcinfo->flinfo, 3), PG_GETARG_DATUM(3), dims);
+	Size size = dims * sizeof(double);
+	double *x = race_vector_new(race_argument_type(fcinfo->flinfo, 3), PG_GETARG_DATUM(3), dims);
 
 	if (state->x == NULL)
 	{
@@ -738,10 +754,12 @@ set_record(FunctionCallInfo fcinfo, RaceClassMoments *state, uint32 dims, Memory
 		memcpy(state->x, x, size);
 	}
 	else if (state->dims != dims || memcmp(state->x, x, size) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("all classes must be asked about the same x"),
-				 errhint("To ask about several records, ask in a subquery for each, or GROUP BY the record.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("all classes must be asked about the same x"),
+			 errhint(
+				 "To ask about several records, ask in a subquery for each, or GROUP BY the record.")));
 	pfree(x);
 }
 
@@ -749,7 +767,7 @@ void
 race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceView *header,
 					   Datum moments, MemoryContext context)
 {
-	RaceScore	score = {0};
+	RaceScore score = {0};
 
 	if (scores->n == 0 || !pair_with_public(fcinfo, scores, moments, context))
 	{
@@ -762,25 +780,27 @@ race_class_moments_add(FunctionCallInfo fcinfo, RaceScores *scores, const RaceVi
 /* -------------------------------------------------------------------- model */
 
 /*
- * Add the moments of public rows to the sums of each class.  Products of two numbers of a record vary by about
- * norm^2 / columns.  The noise of n records has the variance other^2, as if each of them varied by other^2 / n more: by
- * so much more counts a public record, which has no noise.  n is the mean of all classes.
+ * Add the moments of public rows to the sums of each class.  Products of two numbers of a record
+ * vary by about norm^2 / columns.  The noise of n records has the variance other^2, as if each of
+ * them varied by other^2 / n more: by so much more counts a public record, which has no noise.  n
+ * is the mean of all classes.
  */
 static void
 add_public_rows(const RaceClassMoments *state, RaceMomentSource *source, RaceSecondMoments *sums)
 {
-	double		records = 0;
-	double		noise = 0;
+	double records = 0;
+	double noise = 0;
 
 	for (uint32 i = 0; i < state->n; i++)
 	{
 		records += fmax(sums[i].count, 0);
-		noise = fmax(noise, sums[i].other * sums->n / (source->moments.norm * source->moments.norm));
+		noise =
+			fmax(noise, sums[i].other * sums->n / (source->moments.norm * source->moments.norm));
 	}
 	for (uint32 i = 0; i < state->n; i++)
 	{
 		RaceMomentSource rows;
-		double		factor = 1 + noise * noise * state->n / fmax(records, 1);
+		double factor = 1 + noise * noise * state->n / fmax(records, 1);
 
 		if (state->classes[i].public_rows == NULL)
 			continue;
@@ -798,11 +818,11 @@ add_public_rows(const RaceClassMoments *state, RaceMomentSource *source, RaceSec
 static void
 make_class_model(const RaceClassMoments *state, RaceClassModel *model)
 {
-	uint32		n = state->n;
+	uint32 n = state->n;
 	RaceSecondMoments *sums = palloc(n * sizeof(RaceSecondMoments));
-	double	   *space;
-	double	   *work;
-	uint32		dims;
+	double *space;
+	double *work;
+	uint32 dims;
 
 	model->source = palloc(n * sizeof(RaceMomentSource));
 	for (uint32 i = 0; i < n; i++)
@@ -848,7 +868,7 @@ score_record(RaceClassModel *model, const double *x, RaceScores *scores)
 {
 	const RaceMoments *moments = &model->source[0].moments;
 	RaceRowsEntry *rows = race_moments_hold(moments);
-	double		highest = -INFINITY;
+	double highest = -INFINITY;
 
 	race_moments_map(moments, rows, x, model->u);
 	if (rows != NULL)
@@ -868,7 +888,7 @@ score_record(RaceClassModel *model, const double *x, RaceScores *scores)
 void
 race_class_model_ask(RaceClassModel *model, Oid type, Datum record, RaceScores *scores)
 {
-	double	   *x = race_vector_new(type, record, model->source[0].moments.dims);
+	double *x = race_vector_new(type, record, model->source[0].moments.dims);
 
 	score_record(model, x, scores);
 	pfree(x);
@@ -884,9 +904,9 @@ PG_FUNCTION_INFO_V1(race_transform);
 /* M, whose rows are as many as columns that were not left out */
 typedef struct RaceMap
 {
-	uint32		dims;
-	uint32		outputs;
-	double	   *matrix;			/* [outputs][dims] */
+	uint32 dims;
+	uint32 outputs;
+	double *matrix; /* [outputs][dims] */
 } RaceMap;
 
 static void
@@ -901,15 +921,16 @@ start_map(uint32 dims, uint32 outputs, RaceMap *map)
 static Datum
 array_of(const double *x, int rows, int columns)
 {
-	int			n = Max(rows, 1) * columns;
-	int			dims[2] = {rows, columns};
-	int			lower[2] = {1, 1};
-	Datum	   *numbers = palloc(n * sizeof(Datum));
+	int n = Max(rows, 1) * columns;
+	int dims[2] = {rows, columns};
+	int lower[2] = {1, 1};
+	Datum *numbers = palloc(n * sizeof(Datum));
 
 	for (int i = 0; i < n; i++)
 		numbers[i] = Float8GetDatum(x[i]);
-	return PointerGetDatum(construct_md_array(numbers, NULL, rows == 0 ? 1 : 2, rows == 0 ? dims + 1 : dims, lower,
-											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return PointerGetDatum(construct_md_array(numbers, NULL, rows == 0 ? 1 : 2,
+											  rows == 0 ? dims + 1 : dims, lower, FLOAT8OID,
+											  sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /* Return a race_transform, the declared result type. */
@@ -937,8 +958,8 @@ apply_slopes(const RaceMomentSource *source, RaceMap *map)
 static double *
 mean_of_records(const RaceMomentSource *source, const double *scaled)
 {
-	uint32		dims = source->sums.n - 1;
-	double	   *mean = palloc(dims * sizeof(double));
+	uint32 dims = source->sums.n - 1;
+	double *mean = palloc(dims * sizeof(double));
 
 	for (uint32 i = 0; i < dims; i++)
 		mean[i] = (scaled[i] - shift_at(source, i + 1)) / slope_at(source, i + 1);
@@ -948,17 +969,18 @@ mean_of_records(const RaceMomentSource *source, const double *scaled)
 /* ---------------------------------------------------------------- whitening */
 
 /*
- * Let o be the mean of the records, and C = L L' their covariance.  With M = L^-1, M (x - o) has mean 0 and
- * covariance 1.  C is estimated from standard deviations and a shrunken correlation matrix (factor.h).  A column that
- * is constant, or a linear combination of columns before it, is left out: M has no row for it.
+ * Let o be the mean of the records, and C = L L' their covariance.  With M = L^-1, M (x - o) has
+ * mean 0 and covariance 1.  C is estimated from standard deviations and a shrunken correlation
+ * matrix (factor.h).  A column that is constant, or a linear combination of columns before it, is
+ * left out: M has no row for it.
  */
 typedef struct Spread
 {
-	uint32		dims;
-	const double *products;		/* around the mean, [dims][dims] */
-	double		freedom;
-	uint32		n;				/* columns that are kept */
-	uint32	   *kept;			/* [n]: the columns that are kept */
+	uint32 dims;
+	const double *products; /* around the mean, [dims][dims] */
+	double freedom;
+	uint32 n;     /* columns that are kept */
+	uint32 *kept; /* [n]: the columns that are kept */
 } Spread;
 
 static double
@@ -971,16 +993,17 @@ deviation_of(const Spread *spread, uint32 column)
 static double *
 correlations(const Spread *spread)
 {
-	double	   *r = palloc((Size) spread->n * spread->n * sizeof(double));
+	double *r = palloc((Size) spread->n * spread->n * sizeof(double));
 
 	for (uint32 i = 0; i < spread->n; i++)
 		for (uint32 j = 0; j < spread->n; j++)
 		{
-			uint32		a = spread->kept[i];
-			uint32		b = spread->kept[j];
+			uint32 a = spread->kept[i];
+			uint32 b = spread->kept[j];
 
-			r[(Size) i * spread->n + j] = i == j ? 1 : spread->products[(Size) a * spread->dims + b] / spread->freedom /
-				deviation_of(spread, a) / deviation_of(spread, b);
+			r[(Size) i * spread->n + j] = i == j ? 1 :
+												   spread->products[(Size) a * spread->dims + b] /
+					spread->freedom / deviation_of(spread, a) / deviation_of(spread, b);
 		}
 	return r;
 }
@@ -989,9 +1012,9 @@ correlations(const Spread *spread)
 static void
 keep_columns(Spread *spread, double *work)
 {
-	bool	   *independent = palloc(spread->dims * sizeof(bool));
-	uint32		varying;
-	uint32		n = 0;
+	bool *independent = palloc(spread->dims * sizeof(bool));
+	uint32 varying;
+	uint32 n = 0;
 
 	spread->n = 0;
 	for (uint32 i = 0; i < spread->dims; i++)
@@ -1019,12 +1042,12 @@ static Datum
 whitening_datum(FunctionCallInfo fcinfo)
 {
 	RaceMomentSource source;
-	RaceMap		map;
-	Spread		spread;
-	double	   *mean;
-	double	   *products;
-	double	   *work;
-	double	   *r;
+	RaceMap map;
+	Spread spread;
+	double *mean;
+	double *products;
+	double *work;
+	double *r;
 
 	open_columns(PointerGetDatum(PG_GETARG_VARLENA_P(0)), &source);
 	spread.dims = source.sums.n - 1;
@@ -1060,8 +1083,8 @@ components_datum(FunctionCallInfo fcinfo, int components)
 {
 	RaceFoundComponents found;
 	RaceMap map;
-	double	   *mean;
-	uint32		dims;
+	double *mean;
+	uint32 dims;
 
 	find_components(PointerGetDatum(PG_GETARG_VARLENA_P(0)), PG_GETARG_BOOL(2), &found);
 	dims = found.source.sums.n - 1;
@@ -1084,7 +1107,8 @@ race_transform(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(PG_ARGISNULL(1) ? whitening_datum(fcinfo) : components_datum(fcinfo, PG_GETARG_INT32(1)));
+	PG_RETURN_DATUM(PG_ARGISNULL(1) ? whitening_datum(fcinfo) :
+									  components_datum(fcinfo, PG_GETARG_INT32(1)));
 }
 
 /*
@@ -1096,8 +1120,8 @@ race_transform(PG_FUNCTION_ARGS)
 
 typedef struct LdaSite
 {
-	MemoryContext space;		/* of all below; NULL without a model */
-	RaceClassMoments state;		/* what the model is of: copies of moments */
+	MemoryContext space;    /* of all below; NULL without a model */
+	RaceClassMoments state; /* what the model is of: copies of moments */
 	RaceClassModel model;
 	MemoryContext context;
 } LdaSite;
@@ -1105,7 +1129,8 @@ typedef struct LdaSite
 static bool
 same_moments(const struct varlena *a, const struct varlena *b)
 {
-	return a == NULL || b == NULL ? a == b : VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
+	return a == NULL || b == NULL ? a == b :
+									VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
 }
 
 static bool
@@ -1127,8 +1152,9 @@ copy_state(const RaceClassMoments *state, RaceClassMoments *copy)
 	copy->x = NULL;
 	copy->classes = palloc(state->n * sizeof(ClassRows));
 	for (uint32 i = 0; i < state->n; i++)
-		copy->classes[i] = (ClassRows) {copy_moments(state->classes[i].moments, CurrentMemoryContext),
-			copy_moments(state->classes[i].public_rows, CurrentMemoryContext)};
+		copy->classes[i] =
+			(ClassRows){copy_moments(state->classes[i].moments, CurrentMemoryContext),
+						copy_moments(state->classes[i].public_rows, CurrentMemoryContext)};
 }
 
 static void
@@ -1145,14 +1171,14 @@ make_model(LdaSite *site, const RaceClassMoments *state)
 	copy_state(state, &site->state);
 	make_class_model(&site->state, &site->model);
 	MemoryContextSwitchTo(old);
-	site->space = space;		/* an error before leaves no model */
+	site->space = space; /* an error before leaves no model */
 }
 
 void
 race_class_moments_score(FmgrInfo *flinfo, RaceScores *scores)
 {
 	const RaceClassMoments *state = scores->moments;
-	LdaSite    *site = (LdaSite *) flinfo->fn_extra;
+	LdaSite *site = (LdaSite *) flinfo->fn_extra;
 
 	if (site == NULL)
 	{

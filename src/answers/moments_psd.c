@@ -1,6 +1,7 @@
 /*
  * moments_psd.c
- *		Projection of a noisy second-moment matrix onto positive semidefinite ones, ridge, discriminant: plain C
+ *		Projection of a noisy second-moment matrix onto positive semidefinite ones, ridge,
+ *		discriminant: plain C
  */
 #include <float.h>
 #include <math.h>
@@ -19,18 +20,18 @@
  * Noise is taken to move eigenvalues by so many root mean squares of those that it has alone.  On
  * made-up tables .75 to 1 had the least errors.
  */
-#define MOVED				0.85
+#define MOVED 0.85
 
 /* Standard deviations below which a series is used, which is more exact there */
-#define FAR_BELOW			-20
+#define FAR_BELOW -20
 
 /* Eigenvalues below this share of the largest one are those of rounding errors. */
-#define LEAST_EIGENVALUE	1e-12
+#define LEAST_EIGENVALUE 1e-12
 
 static double
 frobenius(const double *m, uint32_t n)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (size_t i = 0; i < (size_t) n * n; i++)
 		sum += m[i] * m[i];
@@ -45,7 +46,7 @@ compose(const double *vectors, const double *value, uint32_t n, double *m)
 	for (uint32_t k = 0; k < n; k++)
 	{
 		const double *v = vectors + (size_t) k * n;
-		double		square = 0;
+		double square = 0;
 
 		race_look_for_interrupts();
 		for (uint32_t i = 0; i < n; i++)
@@ -63,7 +64,7 @@ compose(const double *vectors, const double *value, uint32_t n, double *m)
 static double
 positive_mean(double x, double deviation)
 {
-	double		z = x / deviation;
+	double z = x / deviation;
 
 	if (!(deviation > 0))
 		return fmax(x, 0);
@@ -81,18 +82,19 @@ map_columns(const double *map, double *m, uint32_t n, double *work)
 			work[(size_t) i * n + j] = race_dot(map + (size_t) i * n, m + (size_t) j * n, n);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j <= i; j++)
-			m[(size_t) i * n + j] = m[(size_t) j * n + i] = race_dot(work + (size_t) i * n, map + (size_t) j * n, n);
+			m[(size_t) i * n + j] = m[(size_t) j * n + i] =
+				race_dot(work + (size_t) i * n, map + (size_t) j * n, n);
 }
 
 void
 race_project_psd(RaceSecondMoments *sums, double *work)
 {
-	uint32_t	n = sums->n;
-	double		moved = MOVED * sqrt(n) * sums->other;
-	double	   *vectors = work;
-	double	   *values = work + (size_t) n * n;
-	double		shift = frobenius(sums->m, n);
-	double		largest = 0;
+	uint32_t n = sums->n;
+	double moved = MOVED * sqrt(n) * sums->other;
+	double *vectors = work;
+	double *values = work + (size_t) n * n;
+	double shift = frobenius(sums->m, n);
+	double largest = 0;
 
 	/* with this shift no eigenvalue is negative, as race_jacobi() wants it */
 	memcpy(vectors, sums->m, (size_t) n * n * sizeof(double));
@@ -117,16 +119,16 @@ race_project_psd(RaceSecondMoments *sums, double *work)
 double
 race_noise_variance(const RaceSecondMoments *sums, const double *weight)
 {
-	uint32_t	n = sums->n;
-	double		diagonal = 0;
-	double		other = 0;
+	uint32_t n = sums->n;
+	double diagonal = 0;
+	double other = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
 		diagonal += weight[(size_t) i * n + i] * weight[(size_t) i * n + i];
 		for (uint32_t j = 0; j < i; j++)
 		{
-			double		both = weight[(size_t) i * n + j] + weight[(size_t) j * n + i];
+			double both = weight[(size_t) i * n + j] + weight[(size_t) j * n + i];
 
 			other += both * both;
 		}
@@ -137,8 +139,8 @@ race_noise_variance(const RaceSecondMoments *sums, const double *weight)
 double
 race_psd_scatter(const RaceSecondMoments *sums, double *mean, double *scatter)
 {
-	uint32_t	dims = sums->n - 1;
-	double		weight = fmax(sums->projected[0], DBL_MIN);
+	uint32_t dims = sums->n - 1;
+	double weight = fmax(sums->projected[0], DBL_MIN);
 
 	for (uint32_t i = 0; i < dims; i++)
 		mean[i] = sums->projected[i + 1] / weight;
@@ -161,7 +163,7 @@ static double
 row_times(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge, uint32_t i)
 {
 	const double *row = m + (size_t) i * sums->n;
-	double		sum = -row[ridge->target];
+	double sum = -row[ridge->target];
 
 	for (uint32_t j = 0; j < ridge->n; j++)
 		sum += row[ridge->predictors[j]] * ridge->coefficients[j];
@@ -172,38 +174,37 @@ row_times(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge
 static double
 squares_left(const RaceSecondMoments *sums, const double *m, const RaceRidge *ridge)
 {
-	double		sum = -row_times(sums, m, ridge, ridge->target);
+	double sum = -row_times(sums, m, ridge, ridge->target);
 
 	for (uint32_t i = 0; i < ridge->n; i++)
-		sum += ridge->coefficients[i] *
-			row_times(sums, m, ridge, ridge->predictors[i]);
+		sum += ridge->coefficients[i] * row_times(sums, m, ridge, ridge->predictors[i]);
 	return sum;
 }
 
 /*
- * Find the covariance of the coefficients from the inverse of A.  Let t be the coefficients and -1 for the target.  Noise
- * moves the products of predictors by G E s with s = G' t, where G is the map.  E s has the covariance
- * other^2 (|s|^2 + s s') and on the diagonal (diagonal^2 - 2 other^2) s^2.  `half` is work space, `shift` and `s` too.
- * Return the estimated risk.
+ * Find the covariance of the coefficients from the inverse of A.  Let t be the coefficients and -1
+ * for the target.  Noise moves the products of predictors by G E s with s = G' t, where G is the
+ * map.  E s has the covariance other^2 (|s|^2 + s s') and on the diagonal (diagonal^2 - 2 other^2)
+ * s^2.  `half` is work space, `shift` and `s` too.  Return the estimated risk.
  */
 static double
-find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, const double *inverse,
-				const double *without_prior, double *shift, double *s)
+find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half,
+				const double *inverse, const double *without_prior, double *shift, double *s)
 {
-	uint32_t	n = ridge->n;
-	double		other = sums->other * sums->other;
-	double		more = sums->diagonal * sums->diagonal - 2 * other;
-	double	   *gs = s + sums->n;
-	double		risk = squares_left(sums, sums->m, ridge);
-	double		square = 0;
+	uint32_t n = ridge->n;
+	double other = sums->other * sums->other;
+	double more = sums->diagonal * sums->diagonal - 2 * other;
+	double *gs = s + sums->n;
+	double risk = squares_left(sums, sums->m, ridge);
+	double square = 0;
 
 	for (uint32_t k = 0; k < sums->n; k++)
 	{
 		s[k] = gs[k] = 0;
 		for (uint32_t i = 0; i <= n; i++)
 		{
-			uint32_t	row = i < n ? ridge->predictors[i] : ridge->target;
-			double		g = sums->map != NULL ? sums->map[(size_t) row * sums->n + k] : row == k;
+			uint32_t row = i < n ? ridge->predictors[i] : ridge->target;
+			double g = sums->map != NULL ? sums->map[(size_t) row * sums->n + k] : row == k;
 
 			s[k] += g * (i < n ? ridge->coefficients[i] : -1);
 		}
@@ -211,25 +212,28 @@ find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, c
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		const double *map = sums->map == NULL ? NULL : sums->map + (size_t) ridge->predictors[i] * sums->n;
+		const double *map =
+			sums->map == NULL ? NULL : sums->map + (size_t) ridge->predictors[i] * sums->n;
 
 		gs[i] = map == NULL ? s[ridge->predictors[i]] : race_dot(map, s, sums->n);
 		shift[i] = row_times(sums, sums->projected, ridge, ridge->predictors[i]) -
 			row_times(sums, sums->m, ridge, ridge->predictors[i]);
 		if (sums->prior != NULL)
-			shift[i] -= sums->prior_count * row_times(sums, sums->prior, ridge, ridge->predictors[i]);
+			shift[i] -=
+				sums->prior_count * row_times(sums, sums->prior, ridge, ridge->predictors[i]);
 	}
 	/* first the covariance of the products */
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
 		{
-			double		sum = other * gs[i] * gs[j];
+			double sum = other * gs[i] * gs[j];
 
 			for (uint32_t k = 0; k < sums->n && (sums->map != NULL || i == j); k++)
 			{
-				double		g = sums->map == NULL ? ridge->predictors[i] == k :
+				double g = sums->map == NULL ?
+					ridge->predictors[i] == k :
 					sums->map[(size_t) ridge->predictors[i] * sums->n + k] *
-					sums->map[(size_t) ridge->predictors[j] * sums->n + k];
+						sums->map[(size_t) ridge->predictors[j] * sums->n + k];
 
 				sum += g * (other * square + more * s[k] * s[k]);
 			}
@@ -238,7 +242,8 @@ find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, c
 		}
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
-			half[(size_t) i * n + j] = race_dot(inverse + (size_t) i * n, ridge->covariance + (size_t) j * n, n);
+			half[(size_t) i * n + j] =
+				race_dot(inverse + (size_t) i * n, ridge->covariance + (size_t) j * n, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
 		race_look_for_interrupts();
@@ -255,11 +260,11 @@ find_covariance(const RaceSecondMoments *sums, RaceRidge *ridge, double *half, c
 static bool
 fit_with_prior(RaceSecondMoments *sums, double count, RaceRidge *ridge, double *work, double *risk)
 {
-	uint32_t	n = ridge->n;
-	double	   *inverse = work;
-	double	   *root = inverse + (size_t) n * n;
-	double	   *without_prior = root + (size_t) n * n;
-	double	   *products = without_prior + (size_t) n * n;
+	uint32_t n = ridge->n;
+	double *inverse = work;
+	double *root = inverse + (size_t) n * n;
+	double *without_prior = root + (size_t) n * n;
+	double *products = without_prior + (size_t) n * n;
 
 	for (size_t i = 0; sums->prior != NULL && i < (size_t) sums->n * sums->n; i++)
 		sums->projected[i] += (count - sums->prior_count) * sums->prior[i];
@@ -279,28 +284,31 @@ fit_with_prior(RaceSecondMoments *sums, double count, RaceRidge *ridge, double *
 		memcpy(without_prior, inverse, (size_t) n * n * sizeof(double));
 	for (uint32_t i = 0; i < n; i++)
 		ridge->coefficients[i] = race_dot(inverse + (size_t) i * n, products, n);
-	ridge->residual = fmax(squares_left(sums, sums->projected, ridge), 0) / fmax(sums->count + count - n, 1);
+	ridge->residual =
+		fmax(squares_left(sums, sums->projected, ridge), 0) / fmax(sums->count + count - n, 1);
 	*risk = find_covariance(sums, ridge, root, inverse, without_prior, products, products + n);
 	return true;
 }
 
 /*
- * Shrink the slopes to 0, and with them predictions to the mean, by the share of the squares they explain that noise alone would
- * explain (James & Stein 1961, with a positive part).  Noise explains so many standard deviations more than its mean at most:
- * where there is no more, no slope is left.  The mean is shrunk to the middle of the bounds in the same way.  On 5,000 rows of 128
- * columns and pure epsilon = .1 the mean R^2 is -.005, without this -.09 (test/unit/multivariate_test.c).
+ * Shrink the slopes to 0, and with them predictions to the mean, by the share of the squares they
+ * explain that noise alone would explain (James & Stein 1961, with a positive part).  Noise
+ * explains so many standard deviations more than its mean at most: where there is no more, no slope
+ * is left.  The mean is shrunk to the middle of the bounds in the same way.  On 5,000 rows of 128
+ * columns and pure epsilon = .1 the mean R^2 is -.005, without this -.09
+ * (test/unit/multivariate_test.c).
  */
-#define NOISE_DEVIATIONS	2
+#define NOISE_DEVIATIONS 2
 
 static void
 shrink_slopes(const RaceSecondMoments *sums, RaceRidge *ridge, double risk, double *moved)
 {
-	double		noise = (risk - squares_left(sums, sums->m, ridge)) / 2;
-	double		mean = sums->projected[ridge->target] / sums->projected[0];
-	double		explained = sums->projected[(size_t) ridge->target * sums->n + ridge->target] - mean * mean * sums->projected[0] -
-		squares_left(sums, sums->projected, ridge);
-	double		most = noise * (1 + NOISE_DEVIATIONS * sqrt(2.0 / ridge->n));
-	double		kept = explained > most ? fmin(1 - most / explained, 1) : 0;
+	double noise = (risk - squares_left(sums, sums->m, ridge)) / 2;
+	double mean = sums->projected[ridge->target] / sums->projected[0];
+	double explained = sums->projected[(size_t) ridge->target * sums->n + ridge->target] -
+		mean * mean * sums->projected[0] - squares_left(sums, sums->projected, ridge);
+	double most = noise * (1 + NOISE_DEVIATIONS * sqrt(2.0 / ridge->n));
+	double kept = explained > most ? fmin(1 - most / explained, 1) : 0;
 
 	if (sums->map == NULL && mean * mean > 0)
 		mean *= fmax(1 - pow(sums->other / sums->projected[0] / mean, 2), 0);
@@ -318,14 +326,15 @@ shrink_slopes(const RaceSecondMoments *sums, RaceRidge *ridge, double risk, doub
 bool
 race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work)
 {
-	double		weight = sums->projected[0];
-	double		least = INFINITY;
-	double		best = 0;
-	double		risk;
+	double weight = sums->projected[0];
+	double least = INFINITY;
+	double best = 0;
+	double risk;
 
-	for (size_t i = 0; sums->prior != NULL && i < sizeof(public_shares) / sizeof(public_shares[0]); i++)
+	for (size_t i = 0; sums->prior != NULL && i < sizeof(public_shares) / sizeof(public_shares[0]);
+		 i++)
 	{
-		double		count = public_shares[i] * weight;
+		double count = public_shares[i] * weight;
 
 		if (!fit_with_prior(sums, count, ridge, work, &risk))
 			return false;
@@ -349,12 +358,12 @@ race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work)
  * A direction in which the means lie apart by less than this share of the first one, or of a
  * standard deviation, is that of rounding errors.
  */
-#define LEAST_APART		1e-9
+#define LEAST_APART 1e-9
 
 static double *
 take(double **space, size_t n)
 {
-	double	   *taken = *space;
+	double *taken = *space;
 
 	*space += n;
 	return taken;
@@ -363,8 +372,8 @@ take(double **space, size_t n)
 static void
 lay_out(RaceDiscriminants *classes, double *space)
 {
-	size_t		n = classes->n;
-	size_t		dims = classes->dims;
+	size_t n = classes->n;
+	size_t dims = classes->dims;
 
 	classes->mean = take(&space, n * dims);
 	classes->all = take(&space, dims);
@@ -379,14 +388,14 @@ lay_out(RaceDiscriminants *classes, double *space)
 static void
 find_spread(const RaceSecondMoments *sums, RaceDiscriminants *classes, double *w, double *weight)
 {
-	uint32_t	dims = classes->dims;
-	double		sum = 0;
+	uint32_t dims = classes->dims;
+	double sum = 0;
 
 	memset(w, 0, (size_t) dims * dims * sizeof(double));
 	memset(classes->all, 0, dims * sizeof(double));
 	for (uint32_t c = 0; c < classes->n; c++)
 	{
-		double	   *mean = classes->mean + (size_t) c * dims;
+		double *mean = classes->mean + (size_t) c * dims;
 
 		weight[c] = race_psd_scatter(&sums[c], mean, w);
 		classes->count[c] = fmax(sums[c].count, 0);
@@ -407,15 +416,15 @@ find_spread(const RaceSecondMoments *sums, RaceDiscriminants *classes, double *w
  * `work` is space for n (dims + 1) + dims numbers.
  */
 static uint32_t
-directions_apart(const double *means, const double *all, const double *weight, uint32_t n, const double *root,
-				 uint32_t dims, double *work, double *directions)
+directions_apart(const double *means, const double *all, const double *weight, uint32_t n,
+				 const double *root, uint32_t dims, double *work, double *directions)
 {
-	uint32_t	most = n - 1 < dims ? n - 1 : dims;
-	double	   *apart = work;
-	double	   *lengths = apart + (size_t) n * dims;
-	double	   *difference = lengths + n;
-	double		sum = 0;
-	uint32_t	kept = 0;
+	uint32_t most = n - 1 < dims ? n - 1 : dims;
+	double *apart = work;
+	double *lengths = apart + (size_t) n * dims;
+	double *difference = lengths + n;
+	double sum = 0;
+	uint32_t kept = 0;
 
 	for (uint32_t c = 0; c < n; c++)
 	{
@@ -428,13 +437,14 @@ directions_apart(const double *means, const double *all, const double *weight, u
 	race_jacobi(apart, n, dims, lengths);
 	for (; kept < most && lengths[kept] > LEAST_APART * fmax(lengths[0], sqrt(sum)); kept++)
 	{
-		double	   *direction = directions + (size_t) kept * dims;
+		double *direction = directions + (size_t) kept * dims;
 
 		for (uint32_t j = 0; j < dims; j++)
 		{
 			direction[j] = 0;
 			for (uint32_t i = 0; i < dims; i++)
-				direction[j] += apart[(size_t) kept * dims + i] / lengths[kept] * root[(size_t) i * dims + j];
+				direction[j] +=
+					apart[(size_t) kept * dims + i] / lengths[kept] * root[(size_t) i * dims + j];
 		}
 	}
 	return kept;
@@ -442,11 +452,11 @@ directions_apart(const double *means, const double *all, const double *weight, u
 
 /* Return the variance of two directions within a class by `sums` or m, times its weight. */
 static double
-product_within(const RaceSecondMoments *sums, const double *m, const double *mean, double weight, const double *a,
-			   const double *b)
+product_within(const RaceSecondMoments *sums, const double *m, const double *mean, double weight,
+			   const double *a, const double *b)
 {
-	uint32_t	dims = sums->n - 1;
-	double		sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
+	uint32_t dims = sums->n - 1;
+	double sum = -weight * race_dot(mean, a, dims) * race_dot(mean, b, dims);
 
 	for (uint32_t i = 0; i < dims; i++)
 		sum += a[i] * race_dot(m + (size_t) (i + 1) * sums->n + 1, b, dims);
@@ -459,17 +469,19 @@ product_within(const RaceSecondMoments *sums, const double *m, const double *mea
  * narrow, since noise chose the direction.  Take the geometric mean of both variances.
  */
 static double
-width_within(const RaceSecondMoments *sums, const RaceDiscriminants *classes, const double *weight, uint32_t direction)
+width_within(const RaceSecondMoments *sums, const RaceDiscriminants *classes, const double *weight,
+			 uint32_t direction)
 {
 	const double *a = classes->direction + (size_t) direction * classes->dims;
-	double		length = race_dot(a, a, classes->dims);
-	double		sum = 0;
-	double		all = 0;
-	double		noise = 0;
+	double length = race_dot(a, a, classes->dims);
+	double sum = 0;
+	double all = 0;
+	double noise = 0;
 
 	for (uint32_t c = 0; c < classes->n; c++)
 	{
-		sum += product_within(&sums[c], sums[c].m, classes->mean + (size_t) c * classes->dims, weight[c], a, a);
+		sum += product_within(&sums[c], sums[c].m, classes->mean + (size_t) c * classes->dims,
+							  weight[c], a, a);
 		all += weight[c];
 		noise += 2 * pow(sums[c].other * length, 2);
 	}
@@ -485,21 +497,24 @@ static bool
 find_precision(const RaceSecondMoments *sums, RaceDiscriminants *classes, uint32_t c, double weight,
 			   const double *width, double *root)
 {
-	uint32_t	n = classes->kept;
-	uint32_t	dims = classes->dims;
-	double	   *precision = classes->precision + (size_t) c * n * n;
-	double		more = 0;
+	uint32_t n = classes->kept;
+	uint32_t dims = classes->dims;
+	double *precision = classes->precision + (size_t) c * n * n;
+	double more = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		more += sqrt(2) * sums->other *
-			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims, dims);
+			race_dot(classes->direction + (size_t) i * dims, classes->direction + (size_t) i * dims,
+					 dims);
 	more = fmax(more, 1e-6 * weight);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
 			root[i * n + j] = width[i] * width[j] *
 				(product_within(sums, sums->projected, classes->mean + (size_t) c * dims, weight,
-								classes->direction + (size_t) i * dims, classes->direction + (size_t) j * dims) +
-				 (i == j ? more : 0)) / (weight + more);
+								classes->direction + (size_t) i * dims,
+								classes->direction + (size_t) j * dims) +
+				 (i == j ? more : 0)) /
+				(weight + more);
 	if (!race_inverse_root(root, n))
 		return false;
 	classes->log_root[c] = 0;
@@ -513,10 +528,10 @@ bool
 race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, double *work,
 				 RaceDiscriminants *classes)
 {
-	uint32_t	dims = sums[0].n - 1;
-	double	   *w = take(&work, (size_t) dims * dims);
-	double	   *weight = take(&work, n);
-	double	   *width = take(&work, n);
+	uint32_t dims = sums[0].n - 1;
+	double *w = take(&work, (size_t) dims * dims);
+	double *weight = take(&work, n);
+	double *width = take(&work, n);
 
 	classes->n = n;
 	classes->dims = dims;
@@ -524,7 +539,8 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 	find_spread(sums, classes, w, weight);
 	if (!race_inverse_root(w, dims))
 		return false;
-	classes->kept = directions_apart(classes->mean, classes->all, weight, n, w, dims, work, classes->direction);
+	classes->kept =
+		directions_apart(classes->mean, classes->all, weight, n, w, dims, work, classes->direction);
 	for (uint32_t k = 0; k < classes->kept; k++)
 		width[k] = width_within(sums, classes, weight, k);
 	for (uint32_t c = 0; c < n; c++)
@@ -532,7 +548,8 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 		race_look_for_interrupts();
 		for (uint32_t k = 0; k < classes->kept; k++)
 			classes->center[(size_t) c * classes->kept + k] =
-				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims, dims) -
+				race_dot(classes->direction + (size_t) k * dims, classes->mean + (size_t) c * dims,
+						 dims) -
 				race_dot(classes->direction + (size_t) k * dims, classes->all, dims);
 		if (!find_precision(&sums[c], classes, c, weight[c], width, work))
 			return false;
@@ -544,11 +561,11 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 static double
 hold_between(const RaceDiscriminants *classes, double z)
 {
-	double		a = classes->center[0];
-	double		b = classes->center[1];
-	double		p = classes->precision[0];
-	double		q = classes->precision[1];
-	double		turn = (q * b - p * a) / (q - p);
+	double a = classes->center[0];
+	double b = classes->center[1];
+	double p = classes->precision[0];
+	double q = classes->precision[1];
+	double turn = (q * b - p * a) / (q - p);
 
 	if (turn < fmin(a, b))
 		return fmax(z, turn);
@@ -561,7 +578,7 @@ void
 race_classes_densities(const RaceDiscriminants *classes, const double *x, double *z,
 					   double *log_density)
 {
-	uint32_t	n = classes->kept;
+	uint32_t n = classes->kept;
 
 	for (uint32_t i = 0; i < n; i++)
 		z[i] = race_dot(classes->direction + (size_t) i * classes->dims, x, classes->dims) -
@@ -576,8 +593,8 @@ race_classes_densities(const RaceDiscriminants *classes, const double *x, double
 		log_density[c] = -classes->log_root[c];
 		for (uint32_t i = 0; i < n; i++)
 			for (uint32_t j = 0; j < n; j++)
-				log_density[c] -= (z[i] - center[i]) * precision[i * n + j] *
-					(z[j] - center[j]) / 2;
+				log_density[c] -=
+					(z[i] - center[i]) * precision[i * n + j] * (z[j] - center[j]) / 2;
 	}
 }
 
@@ -586,22 +603,28 @@ race_classes_densities(const RaceDiscriminants *classes, const double *x, double
  */
 
 /* A variance below this share of the mean square is that of rounding errors. */
-#define LEAST_VARIANCE		1e-12
+#define LEAST_VARIANCE 1e-12
 
 /* ------------------------------------------------------------- two columns */
 
 /* The sums that tell of two columns: of 1, of each column, and of products */
 enum
 {
-	ALL, FIRST, SECOND, FIRST_FIRST, FIRST_SECOND, SECOND_SECOND, SUMS
+	ALL,
+	FIRST,
+	SECOND,
+	FIRST_FIRST,
+	FIRST_SECOND,
+	SECOND_SECOND,
+	SUMS
 };
 
 typedef struct Pair
 {
-	double		sum[SUMS];
-	double		deviation[SUMS];	/* of noise */
-	double		slope[SUMS];	/* of what is measured */
-	double		count;
+	double sum[SUMS];
+	double deviation[SUMS]; /* of noise */
+	double slope[SUMS];     /* of what is measured */
+	double count;
 } Pair;
 
 static void
@@ -624,8 +647,8 @@ static double
 covariance(Pair *pair, int a, int b, int p, double factor)
 {
 	const double *sum = pair->sum;
-	double		n = sum[ALL];
-	double		value = sum[p] / n - sum[a] / n * (sum[b] / n);
+	double n = sum[ALL];
+	double value = sum[p] / n - sum[a] / n * (sum[b] / n);
 
 	pair->slope[ALL] += factor * (sum[a] / n * (sum[b] / n) - value) / n;
 	pair->slope[a] -= factor * sum[b] / n / n;
@@ -641,20 +664,19 @@ estimate(const Pair *pair, double value, double sampling)
 	RaceMomentEstimate result = {true, value, sampling};
 
 	for (int s = 0; s < SUMS; s++)
-		result.error += pair->slope[s] * pair->slope[s] *
-			pair->deviation[s] * pair->deviation[s];
+		result.error += pair->slope[s] * pair->slope[s] * pair->deviation[s] * pair->deviation[s];
 	result.error = sqrt(result.error);
-	result.known = pair->sum[ALL] > 2 * pair->deviation[ALL] && isfinite(result.error) &&
-		isfinite(value);
+	result.known =
+		pair->sum[ALL] > 2 * pair->deviation[ALL] && isfinite(result.error) && isfinite(value);
 	return result;
 }
 
 RaceMomentEstimate
 race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 {
-	Pair		pair;
-	double		value;
-	double		squares;
+	Pair pair;
+	double value;
+	double squares;
 
 	open_pair(sums, i, j, &pair);
 	squares = fmax(covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0), 0) *
@@ -670,11 +692,11 @@ RaceMomentEstimate
 race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 {
 	RaceMomentEstimate unknown = {false, 0, INFINITY};
-	Pair		pair;
-	double		first;
-	double		second;
-	double		root;
-	double		value;
+	Pair pair;
+	double first;
+	double second;
+	double root;
+	double value;
 
 	open_pair(sums, i, j, &pair);
 	first = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0);
@@ -686,7 +708,7 @@ race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 	covariance(&pair, FIRST, FIRST, FIRST_FIRST, -value / 2 / first);
 	covariance(&pair, SECOND, SECOND, SECOND_SECOND, -value / 2 / second);
 	if (i == j)
-		return (RaceMomentEstimate) {true, 1, 0};
+		return (RaceMomentEstimate){true, 1, 0};
 	return estimate(&pair, value, pow(fmax(1 - value * value, 0), 2) / pair.count);
 }
 
@@ -695,9 +717,9 @@ race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 double
 race_psd_deviation(const RaceSecondMoments *sums, uint32_t i)
 {
-	double		weight = fmax(sums->projected[0], DBL_MIN);
-	double		mean = sums->projected[i] / weight;
-	double		square = sums->projected[(size_t) i * sums->n + i] / weight;
+	double weight = fmax(sums->projected[0], DBL_MIN);
+	double mean = sums->projected[i] / weight;
+	double square = sums->projected[(size_t) i * sums->n + i] / weight;
 
 	return sqrt(fmax(square - mean * mean, fmax(square, DBL_MIN) * LEAST_VARIANCE));
 }
@@ -706,8 +728,8 @@ race_psd_deviation(const RaceSecondMoments *sums, uint32_t i)
 static void
 normalize(double *v, uint32_t n)
 {
-	double		square = 0;
-	double		largest = 0;
+	double square = 0;
+	double largest = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -724,10 +746,10 @@ normalize(double *v, uint32_t n)
  * t is the vector and, for the constant, what centers it, and by -variance E[0][0] / weight.
  */
 static double
-component_error(const RaceSecondMoments *sums, const double *scale, const double *mean, double weight,
-				const double *vector, double variance, double *t, double *entries)
+component_error(const RaceSecondMoments *sums, const double *scale, const double *mean,
+				double weight, const double *vector, double variance, double *t, double *entries)
 {
-	uint32_t	n = sums->n;
+	uint32_t n = sums->n;
 
 	t[0] = 0;
 	for (uint32_t i = 1; i < n; i++)
@@ -747,12 +769,12 @@ void
 race_components(const RaceSecondMoments *sums, const double *scale, double *work, double *vector,
 				RaceMomentEstimate *variance)
 {
-	uint32_t	dims = sums->n - 1;
-	double	   *mean = work;
-	double	   *t = mean + dims;
-	double	   *entries = t + sums->n;
-	double	   *lengths = entries;
-	double		weight;
+	uint32_t dims = sums->n - 1;
+	double *mean = work;
+	double *t = mean + dims;
+	double *entries = t + sums->n;
+	double *lengths = entries;
+	double weight;
 
 	memset(vector, 0, (size_t) dims * dims * sizeof(double));
 	weight = race_psd_scatter(sums, mean, vector);
@@ -766,8 +788,7 @@ race_components(const RaceSecondMoments *sums, const double *scale, double *work
 	{
 		normalize(vector + (size_t) i * dims, dims);
 		variance[i].known = true;
-		variance[i].error = component_error(sums, scale, mean, weight,
-											vector + (size_t) i * dims, variance[i].value, t,
-											entries);
+		variance[i].error = component_error(sums, scale, mean, weight, vector + (size_t) i * dims,
+											variance[i].value, t, entries);
 	}
 }

@@ -1,6 +1,7 @@
 /*
  * moments_psd.h
- *		Projection of a noisy second-moment matrix onto positive semidefinite ones, ridge, discriminant: plain C
+ *		Projection of a noisy second-moment matrix onto positive semidefinite ones, ridge,
+ *		discriminant: plain C
  */
 #ifndef RACE_MOMENTS_PSD_H
 #define RACE_MOMENTS_PSD_H
@@ -21,26 +22,27 @@
 
 typedef struct RaceSecondMoments
 {
-	uint32_t	n;				/* columns, with the constant */
-	double		count;			/* of records */
-	double		diagonal;		/* standard deviation of noise on the diagonal */
-	double		other;			/* standard deviation of noise elsewhere; 0 of exact sums */
-	double	   *m;				/* M + E, [n][n] */
-	double	   *projected;			/* an estimate of M, [n][n] */
-	const double *map;			/* [n][n]: columns are a linear map of the numbers that noise was added to; or NULL */
-	const double *prior;		/* mean products of columns of public rows, [n][n]; or NULL */
-	double		prior_count;	/* of records that the prior stands for in `projected` */
+	uint32_t n;        /* columns, with the constant */
+	double count;      /* of records */
+	double diagonal;   /* standard deviation of noise on the diagonal */
+	double other;      /* standard deviation of noise elsewhere; 0 of exact sums */
+	double *m;         /* M + E, [n][n] */
+	double *projected; /* an estimate of M, [n][n] */
+	const double
+		*map; /* [n][n]: columns are a linear map of the numbers that noise was added to; or NULL */
+	const double *prior; /* mean products of columns of public rows, [n][n]; or NULL */
+	double prior_count;  /* of records that the prior stands for in `projected` */
 } RaceSecondMoments;
 
-#define RACE_PSD_WORK(n)		(((size_t) (n) + 1) * (n))
+#define RACE_PSD_WORK(n) (((size_t) (n) + 1) * (n))
 
 /*
  * Fill `projected`.  It has the eigenvectors of m, and for each eigenvalue l its mean given that it
  * is positive, if noise moves eigenvalues by a normal number and all positive ones are as likely
  * before.  Eigenvalues of noise alone have the mean square n other^2 (Wigner 1955).  Large
  * eigenvalues stay, and those that noise has made become about a third of the largest that it has.
- * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.  Then both matrices become those of
- * columns.
+ * Exact sums stay as they are, but for eigenvalues that are 0 but for rounding.  Then both matrices
+ * become those of columns.
  */
 extern void race_project_psd(RaceSecondMoments *sums, double *work);
 
@@ -66,28 +68,29 @@ extern double race_psd_scatter(const RaceSecondMoments *sums, double *mean, doub
 /* Of the columns of noisy sums: which one is explained by which others */
 typedef struct RaceRidge
 {
-	uint32_t	target;
-	uint32_t	n;				/* predictors, the constant among them */
+	uint32_t target;
+	uint32_t n;                 /* predictors, the constant among them */
 	const uint32_t *predictors; /* [n] */
-	double	   *coefficients;	/* [n] */
-	double	   *covariance;		/* of the coefficients, [n][n] */
-	double		residual;		/* mean square of the residuals */
+	double *coefficients;       /* [n] */
+	double *covariance;         /* of the coefficients, [n][n] */
+	double residual;            /* mean square of the residuals */
 } RaceRidge;
 
 /* Of n predictors, among `columns` columns */
-#define RACE_RIDGE_WORK(n, columns)		((3 * (size_t) (n) + 1) * (n) + 2 * (size_t) (columns))
+#define RACE_RIDGE_WORK(n, columns) ((3 * (size_t) (n) + 1) * (n) + 2 * (size_t) (columns))
 
 /*
  * Fill the coefficients, the least squares of the projected sums, which act as ridge regression
- * does: what noise hides is shrunken.  Their covariance holds three things.  With t the coefficients and
+ * does: what noise hides is shrunken.  Their covariance holds three things.  With t the
+ * coefficients and
  * -1 for the target, noise moves the coefficients by A^-1 E t; the records are a sample,
  * residual A^-1; and what the projected sums are away from the noisy ones moves them by
  * A^-1 (projected - m) t.  False if the projected sums have no inverse.
  *
- * With a prior, so many public records are added to the projected sums that the estimated risk is least: the mean
- * square of what is left, t' m t, and 2 tr(A^-1 C), by which the fit to noise makes that too small, where C is the
- * covariance of E t.  The covariance is then that of the Bayesian posterior with this prior: in place of one of both
- * A^-1 stands that without the prior.
+ * With a prior, so many public records are added to the projected sums that the estimated risk is
+ * least: the mean square of what is left, t' m t, and 2 tr(A^-1 C), by which the fit to noise makes
+ * that too small, where C is the covariance of E t.  The covariance is then that of the Bayesian
+ * posterior with this prior: in place of one of both A^-1 stands that without the prior.
  */
 extern bool race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work);
 
@@ -100,16 +103,16 @@ extern bool race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *wo
 /* Means and covariances in units of the columns without the constant, which are `dims` */
 typedef struct RaceDiscriminants
 {
-	uint32_t	n;				/* classes */
-	uint32_t	dims;
-	uint32_t	kept;			/* directions: at most n - 1 */
-	double	   *mean;			/* of each class, [n][dims] */
-	double	   *all;			/* of all classes, [dims] */
-	double	   *direction;		/* [kept][dims]; the variance within classes is 1 in each */
-	double	   *center;			/* the mean of each class in these directions, [n][kept] */
-	double	   *precision;		/* inverse covariance of each class there, [n][kept][kept] */
-	double	   *log_root;		/* half of the logarithm of its determinant, [n] */
-	double	   *count;			/* records of each class, [n] */
+	uint32_t n; /* classes */
+	uint32_t dims;
+	uint32_t kept;     /* directions: at most n - 1 */
+	double *mean;      /* of each class, [n][dims] */
+	double *all;       /* of all classes, [dims] */
+	double *direction; /* [kept][dims]; the variance within classes is 1 in each */
+	double *center;    /* the mean of each class in these directions, [n][kept] */
+	double *precision; /* inverse covariance of each class there, [n][kept][kept] */
+	double *log_root;  /* half of the logarithm of its determinant, [n] */
+	double *count;     /* records of each class, [n] */
 } RaceDiscriminants;
 
 /* Numbers that the arrays of RaceDiscriminants need together, and those of work space */
@@ -144,19 +147,21 @@ extern void race_classes_densities(const RaceDiscriminants *classes, const doubl
 /* A number with its standard error: noise, and that records are a sample of normal ones */
 typedef struct RaceMomentEstimate
 {
-	bool		known;			/* false if noise hides it */
-	double		value;
-	double		error;
+	bool known; /* false if noise hides it */
+	double value;
+	double error;
 } RaceMomentEstimate;
 
 /* Estimate the covariance of two columns of the noisy sums, which are not the constant. */
-extern RaceMomentEstimate race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i, uint32_t j);
-extern RaceMomentEstimate race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j);
+extern RaceMomentEstimate race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i,
+												   uint32_t j);
+extern RaceMomentEstimate race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i,
+													uint32_t j);
 
 /* Return the standard deviation of a column by the projected sums; more than 0. */
 extern double race_psd_deviation(const RaceSecondMoments *sums, uint32_t i);
 
-#define RACE_COMPONENTS_WORK(n)		(((size_t) (n) + 2) * (n))
+#define RACE_COMPONENTS_WORK(n) (((size_t) (n) + 2) * (n))
 
 /*
  * Find the principal components of the columns after the constant, each multiplied by scale[n - 1]:

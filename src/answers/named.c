@@ -1,7 +1,8 @@
 /*
  * named.c
- *		Answers by the name of a release, computed by internal functions in PL/pgSQL: each runs in settings that are always the
- *		same, and its errors do not show the statements and lines that led to them.
+ *		Answers by the name of a release, computed by internal functions in PL/pgSQL: each runs in
+ *		settings that are always the same, and its errors do not show the statements and lines
+ *		that led to them.
  */
 #include "postgres.h"
 
@@ -19,15 +20,16 @@ PG_FUNCTION_INFO_V1(race_answer);
 static Oid
 find_body(Oid function)
 {
-	Oid			schema = race_schema_of(function);
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid schema = race_schema_of(function);
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Form_pg_proc declared;
-	Oid			body;
+	Oid body;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
 	declared = (Form_pg_proc) GETSTRUCT(tuple);
-	body = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(psprintf("_%s", NameStr(declared->proname))),
+	body = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   CStringGetDatum(psprintf("_%s", NameStr(declared->proname))),
 						   PointerGetDatum(&declared->proargtypes), ObjectIdGetDatum(schema));
 	if (!OidIsValid(body))
 		elog(ERROR, "function %u has no body in schema " RACE_SCHEMA, function);
@@ -39,7 +41,7 @@ find_body(Oid function)
 static FmgrInfo *
 body_of(FmgrInfo *function)
 {
-	FmgrInfo   *body = (FmgrInfo *) function->fn_extra;
+	FmgrInfo *body = (FmgrInfo *) function->fn_extra;
 
 	if (body == NULL)
 	{
@@ -56,11 +58,12 @@ static Datum
 call_body(FunctionCallInfo fcinfo)
 {
 	LOCAL_FCINFO(call, FUNC_MAX_ARGS);
-	FmgrInfo   *body = body_of(fcinfo->flinfo);
-	int			level = race_settings_fix();
-	Datum		result;
+	FmgrInfo *body = body_of(fcinfo->flinfo);
+	int level = race_settings_fix();
+	Datum result;
 
-	InitFunctionCallInfoData(*call, body, fcinfo->nargs, fcinfo->fncollation, NULL, fcinfo->resultinfo);
+	InitFunctionCallInfoData(*call, body, fcinfo->nargs, fcinfo->fncollation, NULL,
+							 fcinfo->resultinfo);
 	for (int i = 0; i < fcinfo->nargs; i++)
 		call->args[i] = fcinfo->args[i];
 	result = FunctionCallInvoke(call);

@@ -13,6 +13,7 @@
  * `after`.  All values have noise of the same variance; those that add little information get 0.
  * Return the sum of the squares, -1 if memory runs out.
  */
-extern double race_period_weights(uint32_t n, uint32_t levels, uint32_t first, uint32_t after, double *weights);
+extern double race_period_weights(uint32_t n, uint32_t levels, uint32_t first, uint32_t after,
+								  double *weights);
 
 #endif

@@ -36,58 +36,58 @@
  * sketch, the share s = f_U / (f_L + f_U) estimates that for which L + (U - L) s is the mean
  * of the values, weighted by the kernel (Nadaraya 1964, Watson 1964).
  *
- * Where there are few records, a share is predicted from those around, by Gaussian-process regression: a
- * priori the share is a smooth function of the place, whose scale and smoothness the sketches determine.
- * With m records in a place and a share s there, the upper sketch has K (s m) + noise, and the lower one
- * K ((1 - s) m) + noise.  K is the kernel; of nodes of grids it is 1.  The noise of rows has a covariance in
- * proportion to K.  So with s near a known s0,
- * (1 - s0) upper - s0 lower + s0 K m = K (s m) + noise,
- * which is linear in s, and an error of m matters little: where s is s0, not at all.  s is the
- * mean share of all records plus a sum of cosines.
+ * Where there are few records, a share is predicted from those around, by Gaussian-process
+ * regression: a priori the share is a smooth function of the place, whose scale and smoothness the
+ * sketches determine.  With m records in a place and a share s there, the upper sketch has K (s m)
+ * + noise, and the lower one K ((1 - s) m) + noise.  K is the kernel; of nodes of grids it is 1.
+ * The noise of rows has a covariance in proportion to K.  So with s near a known s0, (1 - s0) upper
+ * - s0 lower + s0 K m = K (s m) + noise, which is linear in s, and an error of m matters little:
+ * where s is s0, not at all.  s is the mean share of all records plus a sum of cosines.
  */
 
 /*
- * The benchmark of all constants is `gate.py "means" "pulsar means" "skin means"`, at epsilon .1 and 1.
+ * The benchmark of all constants is `gate.py "means" "pulsar means" "skin means"`, at epsilon .1
+ * and 1.
  */
-#define MAX_NODES		4096	/* nodes of a grid that are observed; coarser cells if there are more */
-#define MAX_POINTS		2048	/* points of models that are observed: there is a matrix of them */
-#define SIGNIFICANT		3.0		/* standard deviations of noise above which a number of records is used */
-#define LEAST_NOISE		1e-6	/* parts of all records: less noise is not told from rounding */
-#define SMOOTHNESS		1.5		/* of the Matern process */
-#define ROUNDS			3		/* of finding s0 */
-#define MAX_TESTS		512		/* places at which kernel sums are compared with predictions */
-#define LEAST_SUM		2.0		/* standard deviations of noise from which a sum has information */
-#define OUTLIER			16.0	/* variances of noise: a larger squared residual adds to the nugget */
+#define MAX_NODES 4096   /* nodes of a grid that are observed; coarser cells if there are more */
+#define MAX_POINTS 2048  /* points of models that are observed: there is a matrix of them */
+#define SIGNIFICANT 3.0  /* standard deviations of noise above which a number of records is used */
+#define LEAST_NOISE 1e-6 /* parts of all records: less noise is not told from rounding */
+#define SMOOTHNESS 1.5   /* of the Matern process */
+#define ROUNDS 3         /* of finding s0 */
+#define MAX_TESTS 512    /* places at which kernel sums are compared with predictions */
+#define LEAST_SUM 2.0    /* standard deviations of noise from which a sum has information */
+#define OUTLIER 16.0     /* variances of noise: a larger squared residual adds to the nugget */
 
 /* Standard deviations of the process, and its lengths in bandwidths, that are tried */
 static const double deviations[] = {0.02, 0.05, 0.1, 0.2, 0.4};
 static const double lengths[] = {0.5, 1, 2, 4, 8, 16, 32};
 
-#define LENGTHS			((int) lengthof(lengths))
-#define CHOICES			(LENGTHS * (int) lengthof(deviations))
+#define LENGTHS ((int) lengthof(lengths))
+#define CHOICES (LENGTHS * (int) lengthof(deviations))
 
 /* The variance of a sum of records whose shares are rounded to steps in a grid: at most */
-#define GRID_SPLIT	(0.25 / (RACE_GRID_STEPS * RACE_GRID_STEPS))
+#define GRID_SPLIT (0.25 / (RACE_GRID_STEPS * RACE_GRID_STEPS))
 
 PG_FUNCTION_INFO_V1(race_conditional_mean);
 
 /* The regression of a pair of sketches */
 typedef struct RaceProportion
 {
-	RaceDerived	derived;			/* must be first: the lower sketch */
-	RaceDerived	upper;			/* the upper sketch */
-	bool		none;			/* true if no function was fitted; the fields below are unset */
-	RaceRadial	radial;
+	RaceDerived derived; /* must be first: the lower sketch */
+	RaceDerived upper;   /* the upper sketch */
+	bool none;           /* true if no function was fitted; the fields below are unset */
+	RaceRadial radial;
 	RaceCosines basis;
-	uint32		n;				/* places */
-	double	   *places;			/* in bandwidths, [radial.dims][n] */
-	double	   *records;		/* [n]: estimated records, not negative */
-	double	   *upper_records;	/* [n]: records times the share */
-	double	   *place;			/* space for one */
-	double		mean;			/* share of all records */
-	double		coefficients[RACE_COSINE_TERMS];
-	double	   *covariance;		/* of the coefficients, [basis.n][basis.n] */
-	double		nugget;			/* variance of shares around the smooth function */
+	uint32 n;              /* places */
+	double *places;        /* in bandwidths, [radial.dims][n] */
+	double *records;       /* [n]: estimated records, not negative */
+	double *upper_records; /* [n]: records times the share */
+	double *place;         /* space for one */
+	double mean;           /* share of all records */
+	double coefficients[RACE_COSINE_TERMS];
+	double *covariance; /* of the coefficients, [basis.n][basis.n] */
+	double nugget;      /* variance of shares around the smooth function */
 } RaceProportion;
 
 /* ------------------------------------------------------------- observations */
@@ -99,11 +99,11 @@ typedef struct RaceProportion
  */
 typedef struct Observations
 {
-	RaceQuestion *questions;	/* [RACE_HALVES] */
-	double	   *x;				/* the places as vectors, [n][dims] */
-	double	   *sums[RACE_HALVES];	/* [n]: of each sketch */
-	double		noise;			/* variance of a sum of one sketch */
-	float	   *gram;			/* K, [n][n]; NULL of grids */
+	RaceQuestion *questions;   /* [RACE_HALVES] */
+	double *x;                 /* the places as vectors, [n][dims] */
+	double *sums[RACE_HALVES]; /* [n]: of each sketch */
+	double noise;              /* variance of a sum of one sketch */
+	float *gram;               /* K, [n][n]; NULL of grids */
 } Observations;
 
 /* Keep the places in `context`, with no records yet. */
@@ -111,13 +111,15 @@ static void
 set_places(RaceProportion *proportion, const Observations *observations, MemoryContext context)
 {
 	const RaceParams *params = observations->questions[0].view.params;
-	Size		n = proportion->n;
+	Size n = proportion->n;
 
-	proportion->places = MemoryContextAllocHuge(context, n * proportion->radial.dims * sizeof(double));
+	proportion->places =
+		MemoryContextAllocHuge(context, n * proportion->radial.dims * sizeof(double));
 	proportion->records = MemoryContextAllocZero(context, 2 * n * sizeof(double));
 	proportion->upper_records = proportion->records + n;
 	for (Size i = 0; i < n; i++)
-		race_radial_place(&proportion->radial, params, observations->x + i * params->dims, proportion->places + i, n);
+		race_radial_place(&proportion->radial, params, observations->x + i * params->dims,
+						  proportion->places + i, n);
 }
 
 /*
@@ -127,9 +129,9 @@ set_places(RaceProportion *proportion, const Observations *observations, MemoryC
 static double *
 coarse_nodes(const RaceView *view, RaceGrid *grid, double *noise)
 {
-	double		unit = (double) race_record_unit(view->params);
-	Size		from = 0;
-	double	   *nodes;
+	double unit = (double) race_record_unit(view->params);
+	Size from = 0;
+	double *nodes;
 
 	race_grid_of(view->params, grid);
 	for (int level = 1; level < race_grid_levels(view->params); level++)
@@ -147,7 +149,7 @@ coarse_nodes(const RaceView *view, RaceGrid *grid, double *noise)
 		if (grid->halvings == 0)
 			return NULL;
 		race_grid_coarsen_real(grid, nodes, nodes);
-		*noise *= pow(1.5, grid->dims);	/* weights 1/2, 1, 1/2 along each axis */
+		*noise *= pow(1.5, grid->dims); /* weights 1/2, 1, 1/2 along each axis */
 	}
 	return nodes;
 }
@@ -156,22 +158,22 @@ coarse_nodes(const RaceView *view, RaceGrid *grid, double *noise)
 static void
 average_neighbors(const RaceGrid *grid, double *v)
 {
-	Size		stride = grid->nodes;
+	Size stride = grid->nodes;
 
 	CHECK_FOR_INTERRUPTS();
 	for (uint32 axis = 0; axis < grid->dims; axis++)
 	{
-		uint32		n = grid->cells[axis] + 1;
+		uint32 n = grid->cells[axis] + 1;
 
 		stride /= n;
 		for (Size i = 0; i < grid->nodes; i++)
 		{
-			double		before = v[i];
+			double before = v[i];
 
 			for (uint32 k = 0; k < n && i / stride % n == 0; k++)
 			{
-				double		here = v[i + k * stride];
-				double		after = k + 1 < n ? v[i + (k + 1) * stride] : here;
+				double here = v[i + k * stride];
+				double after = k + 1 < n ? v[i + (k + 1) * stride] : here;
 
 				v[i + k * stride] = (before + 2 * here + after) / 4;
 				before = here;
@@ -181,20 +183,20 @@ average_neighbors(const RaceGrid *grid, double *v)
 }
 
 /*
- * Estimate how many records nodes have: of ever smoother local means the first one that is significant.
- * Where none is, the number stays 0.
+ * Estimate how many records nodes have: of ever smoother local means the first one that is
+ * significant.  Where none is, the number stays 0.
  */
 static void
 estimate_records(RaceProportion *proportion, const Observations *observations, const RaceGrid *grid)
 {
-	double	   *mean = palloc(proportion->n * sizeof(double));
-	double		left = 1;		/* of a variance, along an axis */
+	double *mean = palloc(proportion->n * sizeof(double));
+	double left = 1; /* of a variance, along an axis */
 
 	for (uint32 k = 0; k < proportion->n; k++)
 		mean[k] = observations->sums[RACE_LOWER][k] + observations->sums[RACE_UPPER][k];
 	for (int done = 0, smoothings = 0; smoothings <= 64; smoothings = Max(4 * smoothings, 1))
 	{
-		double		variance;
+		double variance;
 
 		for (; done < smoothings; done++)
 		{
@@ -213,11 +215,11 @@ estimate_records(RaceProportion *proportion, const Observations *observations, c
 static void
 observe_nodes(RaceProportion *proportion, Observations *observations, MemoryContext context)
 {
-	RaceGrid	grid;
+	RaceGrid grid;
 
 	for (int half = 0; half < RACE_HALVES; half++)
 	{
-		double		noise;
+		double noise;
 
 		observations->sums[half] = coarse_nodes(&observations->questions[half].view, &grid, &noise);
 		if (observations->sums[half] == NULL)
@@ -228,13 +230,14 @@ observe_nodes(RaceProportion *proportion, Observations *observations, MemoryCont
 	observations->x = palloc(grid.nodes * grid.dims * sizeof(double));
 	for (uint32 i = 0; i < proportion->n; i++)
 	{
-		uint32		rest = i;
+		uint32 rest = i;
 
 		for (int axis = grid.dims - 1; axis >= 0; axis--)
 		{
-			uint32		side = grid.cells[axis] + 1;
+			uint32 side = grid.cells[axis] + 1;
 
-			observations->x[(Size) i * grid.dims + axis] = grid.lower[axis] + rest % side * grid.width[axis];
+			observations->x[(Size) i * grid.dims + axis] =
+				grid.lower[axis] + rest % side * grid.width[axis];
 			rest /= side;
 		}
 	}
@@ -245,14 +248,14 @@ observe_nodes(RaceProportion *proportion, Observations *observations, MemoryCont
 typedef struct Point
 {
 	const double *x;
-	double		records;
+	double records;
 } Point;
 
 static int
 compare_points(const void *a, const void *b)
 {
-	double		x = ((const Point *) a)->records;
-	double		y = ((const Point *) b)->records;
+	double x = ((const Point *) a)->records;
+	double y = ((const Point *) b)->records;
 
 	return (x < y) - (x > y);
 }
@@ -261,13 +264,14 @@ compare_points(const void *a, const void *b)
 static Point *
 collect_points(const RaceQuestion *questions, uint32 *n)
 {
-	Point	   *points = palloc((questions[0].view.model->points + questions[1].view.model->points + 1) * sizeof(Point));
+	Point *points = palloc((questions[0].view.model->points + questions[1].view.model->points + 1) *
+						   sizeof(Point));
 
 	*n = 0;
 	for (int half = 0; half < RACE_HALVES; half++)
 	{
 		const RaceView *view = &questions[half].view;
-		RaceColumn	columns[RACE_MAX_PARTS];
+		RaceColumn columns[RACE_MAX_PARTS];
 
 		race_check_model(view);
 		race_model_columns(view->model, view->params, columns);
@@ -287,16 +291,17 @@ static void
 observe_points(RaceProportion *proportion, Observations *observations, MemoryContext context)
 {
 	const RaceParams *params = observations->questions[0].view.params;
-	double		p = race_collision_probability(params);
-	uint32		n;
-	Point	   *points = collect_points(observations->questions, &n);
+	double p = race_collision_probability(params);
+	uint32 n;
+	Point *points = collect_points(observations->questions, &n);
 
 	if (n == 0)
 		return;
 	n = proportion->n = Min(n, MAX_POINTS);
 	observations->x = palloc((Size) n * params->dims * sizeof(double));
 	for (uint32 i = 0; i < n; i++)
-		memcpy(observations->x + (Size) i * params->dims, points[i].x, params->dims * sizeof(double));
+		memcpy(observations->x + (Size) i * params->dims, points[i].x,
+			   params->dims * sizeof(double));
 	set_places(proportion, observations, context);
 	for (uint32 i = 0; i < n; i++)
 		proportion->records[i] = points[i].records;
@@ -305,7 +310,7 @@ observe_points(RaceProportion *proportion, Observations *observations, MemoryCon
 		RaceQuestion *question = &observations->questions[half];
 		const RaceView *view = &question->view;
 		RaceEvaluator *evaluator = race_evaluator_at(question->site, view);
-		RaceColumn	record[RACE_MAX_PARTS];
+		RaceColumn record[RACE_MAX_PARTS];
 
 		observations->sums[half] = palloc(n * sizeof(double));
 		for (uint32 i = 0; i < n; i++)
@@ -314,11 +319,14 @@ observe_points(RaceProportion *proportion, Observations *observations, MemoryCon
 			race_ask_about_vector(question, points[i].x);
 			race_question_record(question, record);
 			observations->sums[half][i] = race_evaluator_sum(evaluator, record) +
-				race_correct_collisions(params, race_estimator_mean(view, evaluator, question->buckets, 0,
-																	view->params->rows), 0);
+				race_correct_collisions(params,
+										race_estimator_mean(view, evaluator, question->buckets, 0,
+															view->params->rows),
+										0);
 		}
 		observations->noise += Max(view->header->noise.counter_variance / view->params->rows,
-								   view->model->residual_variance) / ((1 - p) * (1 - p)) / RACE_HALVES;
+								   view->model->residual_variance) /
+			((1 - p) * (1 - p)) / RACE_HALVES;
 	}
 	observations->gram = palloc_extended((Size) n * n * sizeof(float), MCXT_ALLOC_HUGE);
 	race_gram_of_places(&proportion->radial, proportion->places, n, observations->gram);
@@ -331,7 +339,7 @@ observe(RaceProportion *proportion, Observations *observations, MemoryContext co
 {
 	const RaceView *lower = &observations->questions[RACE_LOWER].view;
 	const RaceView *upper = &observations->questions[RACE_UPPER].view;
-	double		records = 0;
+	double records = 0;
 
 	if (!race_radial_can(lower->params))
 		return false;
@@ -340,8 +348,8 @@ observe(RaceProportion *proportion, Observations *observations, MemoryContext co
 		return false;
 	if (!race_summary_kind(lower->params)->hashed)
 		observe_nodes(proportion, observations, context);
-	else if (lower->model != NULL && lower->model->misfit < RACE_UNTESTED &&
-			 upper->model != NULL && upper->model->misfit < RACE_UNTESTED)
+	else if (lower->model != NULL && lower->model->misfit < RACE_UNTESTED && upper->model != NULL &&
+			 upper->model->misfit < RACE_UNTESTED)
 		observe_points(proportion, observations, context);
 	for (uint32 i = 0; i < proportion->n; i++)
 		records += proportion->records[i];
@@ -353,7 +361,7 @@ observe(RaceProportion *proportion, Observations *observations, MemoryContext co
 static void
 multiply_kernel(const Observations *observations, uint32 n, const double *v, double *out)
 {
-	RaceGram	gram = {.m = n, .dense = observations->gram};
+	RaceGram gram = {.m = n, .dense = observations->gram};
 
 	if (observations->gram == NULL)
 		memcpy(out, v, n * sizeof(double));
@@ -364,31 +372,31 @@ multiply_kernel(const Observations *observations, uint32 n, const double *v, dou
 /* --------------------------------------------------------------- regression */
 
 /*
- * Linear equations for the coefficients of the cosines: gram a = right, where the noise of `right` has the
- * covariance gram.  Coefficients are normal a priori, and so they are a posteriori.
+ * Linear equations for the coefficients of the cosines: gram a = right, where the noise of `right`
+ * has the covariance gram.  Coefficients are normal a priori, and so they are a posteriori.
  */
 typedef struct Equations
 {
 	const RaceCosines *basis;
-	double	   *gram;			/* [n][n] */
-	double	   *right;			/* [n] */
-	double	   *prior;			/* standard deviations, [n] */
-	double	   *factor;			/* Cholesky factor of 1 + prior gram prior, [n][n] */
+	double *gram;   /* [n][n] */
+	double *right;  /* [n] */
+	double *prior;  /* standard deviations, [n] */
+	double *factor; /* Cholesky factor of 1 + prior gram prior, [n][n] */
 } Equations;
 
 /*
- * Set the prior standard deviations of coefficients to those of a Matern process (Solin & Sarkka 2020); the
- * constant is as uncertain again as all that varies.  Factorize, set the posterior mean, and return the logarithm
- * of the marginal likelihood.
+ * Set the prior standard deviations of coefficients to those of a Matern process (Solin & Sarkka
+ * 2020); the constant is as uncertain again as all that varies.  Factorize, set the posterior mean,
+ * and return the logarithm of the marginal likelihood.
  */
 static double
 find_posterior(Equations *equations, double deviation, double length, double *mean)
 {
-	uint32		n = equations->basis->n;
-	double	   *prior = equations->prior;
-	double	   *factor = equations->factor;
-	double		likelihood = 0;
-	double		sum = 0;
+	uint32 n = equations->basis->n;
+	double *prior = equations->prior;
+	double *factor = equations->factor;
+	double likelihood = 0;
+	double sum = 0;
 
 	CHECK_FOR_INTERRUPTS();
 	for (uint32 i = 0; i < n; i++)
@@ -411,16 +419,20 @@ find_posterior(Equations *equations, double deviation, double length, double *me
 	return likelihood;
 }
 
-/* Find the posterior mean of the likeliest scale and length, of which the equations keep the prior and the factor. */
+/*
+ * Find the posterior mean of the likeliest scale and length, of which the equations keep the prior
+ * and the factor.
+ */
 static void
 find_likeliest(Equations *equations, double *mean)
 {
-	double		most = -INFINITY;
-	int			best = 0;
+	double most = -INFINITY;
+	int best = 0;
 
 	for (int c = 0; c < CHOICES; c++)
 	{
-		double		likelihood = find_posterior(equations, deviations[c / LENGTHS], lengths[c % LENGTHS], mean);
+		double likelihood =
+			find_posterior(equations, deviations[c / LENGTHS], lengths[c % LENGTHS], mean);
 
 		if (likelihood > most)
 		{
@@ -434,7 +446,8 @@ find_likeliest(Equations *equations, double *mean)
 static double
 share_of_terms(const RaceProportion *proportion, const double *terms)
 {
-	double		share = proportion->mean + race_dot(proportion->coefficients, terms, proportion->basis.n);
+	double share =
+		proportion->mean + race_dot(proportion->coefficients, terms, proportion->basis.n);
 
 	return Max(Min(share, 1), 0);
 }
@@ -443,7 +456,7 @@ share_of_terms(const RaceProportion *proportion, const double *terms)
 static void
 set_shares(RaceProportion *proportion, double *shares)
 {
-	double		terms[RACE_COSINE_TERMS];
+	double terms[RACE_COSINE_TERMS];
 
 	for (uint32 j = 0; j < proportion->n; j++)
 	{
@@ -453,15 +466,18 @@ set_shares(RaceProportion *proportion, double *shares)
 	}
 }
 
-/* Set the Gram matrix of the basis times the records, [terms][places], without the variance of noise. */
+/*
+ * Set the Gram matrix of the basis times the records, [terms][places], without the variance of
+ * noise.
+ */
 static double *
 weigh_basis(const RaceProportion *proportion, const Observations *observations, double *gram)
 {
-	uint32		n = proportion->basis.n;
-	Size		places = proportion->n;
-	double	   *weighted = palloc_extended(n * places * sizeof(double), MCXT_ALLOC_HUGE);
-	double	   *product = palloc(places * sizeof(double));
-	double		terms[RACE_COSINE_TERMS];
+	uint32 n = proportion->basis.n;
+	Size places = proportion->n;
+	double *weighted = palloc_extended(n * places * sizeof(double), MCXT_ALLOC_HUGE);
+	double *product = palloc(places * sizeof(double));
+	double terms[RACE_COSINE_TERMS];
 
 	for (uint32 j = 0; j < places; j++)
 	{
@@ -481,20 +497,20 @@ weigh_basis(const RaceProportion *proportion, const Observations *observations, 
 }
 
 /*
- * Set the observations less those of the mean share, linearized at shares found before.  Return the variance
- * of noise, the mean over records.
+ * Set the observations less those of the mean share, linearized at shares found before.  Return the
+ * variance of noise, the mean over records.
  */
 static double
 linearize(const RaceProportion *proportion, const Observations *observations, const double *shares,
 		  double *residuals)
 {
-	double		records = 0;
-	double		sum = 0;
+	double records = 0;
+	double sum = 0;
 
 	multiply_kernel(observations, proportion->n, proportion->records, residuals);
 	for (uint32 j = 0; j < proportion->n; j++)
 	{
-		double		s = shares[j];
+		double s = shares[j];
 
 		residuals[j] = (1 - s) * observations->sums[RACE_UPPER][j] -
 			s * observations->sums[RACE_LOWER][j] + (s - proportion->mean) * residuals[j];
@@ -508,25 +524,26 @@ linearize(const RaceProportion *proportion, const Observations *observations, co
 static void
 fit_coefficients(RaceProportion *proportion, const Observations *observations)
 {
-	uint32		n = proportion->basis.n;
-	Size		square = (Size) n * n * sizeof(double);
-	Equations	equations = {&proportion->basis, palloc(square), palloc(n * sizeof(double)), palloc(n * sizeof(double)),
-		palloc(square)};
-	double	   *weighted = weigh_basis(proportion, observations, equations.gram);
-	double	   *shares = palloc(proportion->n * sizeof(double));
-	double	   *residuals = palloc(proportion->n * sizeof(double));
-	double		noise = 1;
+	uint32 n = proportion->basis.n;
+	Size square = (Size) n * n * sizeof(double);
+	Equations equations = {&proportion->basis, palloc(square), palloc(n * sizeof(double)),
+						   palloc(n * sizeof(double)), palloc(square)};
+	double *weighted = weigh_basis(proportion, observations, equations.gram);
+	double *shares = palloc(proportion->n * sizeof(double));
+	double *residuals = palloc(proportion->n * sizeof(double));
+	double noise = 1;
 
 	for (int round = 0; round < ROUNDS; round++)
 	{
-		double		before = noise;
+		double before = noise;
 
 		set_shares(proportion, shares);
 		noise = linearize(proportion, observations, shares, residuals);
 		for (uint32 i = 0; i < n * n; i++)
 			equations.gram[i] *= before / noise;
 		for (uint32 i = 0; i < n; i++)
-			equations.right[i] = race_dot(weighted + (Size) i * proportion->n, residuals, proportion->n) / noise;
+			equations.right[i] =
+				race_dot(weighted + (Size) i * proportion->n, residuals, proportion->n) / noise;
 		find_likeliest(&equations, proportion->coefficients);
 	}
 	set_shares(proportion, shares);
@@ -538,15 +555,15 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 }
 
 /*
- * Predict the kernel-weighted mean of shares at a vector, with the variance of the regression.  Return false
- * if the vector lies outside of the box of the regression.
+ * Predict the kernel-weighted mean of shares at a vector, with the variance of the regression.
+ * Return false if the vector lies outside of the box of the regression.
  */
 static bool
 predict_share(const RaceProportion *proportion, const double *x, double *share, double *variance)
 {
-	uint32		n = proportion->basis.n;
-	double		terms[RACE_COSINE_TERMS];
-	double		records;
+	uint32 n = proportion->basis.n;
+	double terms[RACE_COSINE_TERMS];
+	double records;
 
 	race_radial_place(&proportion->radial, proportion->derived.params, x, proportion->place, 1);
 	if (!race_cosines_cover(&proportion->basis, proportion->place))
@@ -554,9 +571,11 @@ predict_share(const RaceProportion *proportion, const double *x, double *share, 
 	race_cosines_at(&proportion->basis, proportion->place, 1, terms);
 	records = race_radial_sum(&proportion->radial, proportion->place, proportion->places,
 							  proportion->records, proportion->n);
-	*share = records <= 0 ? share_of_terms(proportion, terms) :
+	*share = records <= 0 ?
+		share_of_terms(proportion, terms) :
 		race_radial_sum(&proportion->radial, proportion->place, proportion->places,
-						proportion->upper_records, proportion->n) / records;
+						proportion->upper_records, proportion->n) /
+			records;
 	*share = Max(Min(*share, 1), 0);
 	*variance = 0;
 	for (uint32 i = 0; i < n; i++)
@@ -566,26 +585,26 @@ predict_share(const RaceProportion *proportion, const double *x, double *share, 
 }
 
 /*
- * Return the variance of shares around the smooth function, by which the shares of kernel sums differ from
- * predictions more than noise explains, and a standard error of it.
+ * Return the variance of shares around the smooth function, by which the shares of kernel sums
+ * differ from predictions more than noise explains, and a standard error of it.
  */
 static double
 estimate_nugget(const RaceProportion *proportion, const Observations *observations)
 {
 	const RaceQuestion *questions = observations->questions;
-	uint32		step = (proportion->n + MAX_TESTS - 1) / MAX_TESTS;
-	double		sum = 0;
-	double		weights = 0;
+	uint32 step = (proportion->n + MAX_TESTS - 1) / MAX_TESTS;
+	double sum = 0;
+	double weights = 0;
 
 	for (uint32 i = 0; i < proportion->n; i += step)
 	{
 		const double *x = observations->x + (Size) i * questions[0].view.params->dims;
-		double		sums[RACE_HALVES];
-		double		noise[RACE_HALVES];
-		double		s;
-		double		whole;
-		double		difference;
-		double		variance;
+		double sums[RACE_HALVES];
+		double noise[RACE_HALVES];
+		double s;
+		double whole;
+		double difference;
+		double variance;
 
 		CHECK_FOR_INTERRUPTS();
 		if (proportion->records[i] == 0)
@@ -593,16 +612,20 @@ estimate_nugget(const RaceProportion *proportion, const Observations *observatio
 		for (int half = 0; half < RACE_HALVES; half++)
 		{
 			const RaceView *view = &questions[half].view;
-			const RaceGridded *gridded = race_summary_kind(view->params)->hashed ? NULL :
+			const RaceGridded *gridded = race_summary_kind(view->params)->hashed ?
+				NULL :
 				race_evaluator_grid(race_evaluator_at(questions[half].site, view));
 
-			sums[half] = gridded == NULL ? observations->sums[half][i] : race_gridded_sum(gridded, x);
+			sums[half] =
+				gridded == NULL ? observations->sums[half][i] : race_gridded_sum(gridded, x);
 			noise[half] = gridded == NULL ? observations->noise : gridded->noise_variance;
 		}
 		(void) predict_share(proportion, x, &s, &variance);
-		whole = Max(sums[RACE_LOWER] + sums[RACE_UPPER], 2 * sqrt(noise[RACE_LOWER] + noise[RACE_UPPER]));
+		whole = Max(sums[RACE_LOWER] + sums[RACE_UPPER],
+					2 * sqrt(noise[RACE_LOWER] + noise[RACE_UPPER]));
 		difference = ((1 - s) * sums[RACE_UPPER] - s * sums[RACE_LOWER]) / whole;
-		variance = ((1 - s) * (1 - s) * noise[RACE_UPPER] + s * s * noise[RACE_LOWER]) / (whole * whole);
+		variance =
+			((1 - s) * (1 - s) * noise[RACE_UPPER] + s * s * noise[RACE_LOWER]) / (whole * whole);
 		sum += (difference * difference - variance) / (variance * variance);
 		weights += 1 / (variance * variance);
 	}
@@ -615,9 +638,10 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 {
 	RaceProportion *proportion = MemoryContextAllocZero(context, sizeof(RaceProportion));
 	Observations observations = {.questions = (RaceQuestion *) question};
-	double		lower = Max(observations.questions[RACE_LOWER].view.header->count, 0);
-	double		upper = Max(observations.questions[RACE_UPPER].view.header->count, 0);
-	MemoryContext space = AllocSetContextCreate(CurrentMemoryContext, "fit of a proportion", ALLOCSET_DEFAULT_SIZES);
+	double lower = Max(observations.questions[RACE_LOWER].view.header->count, 0);
+	double upper = Max(observations.questions[RACE_UPPER].view.header->count, 0);
+	MemoryContext space =
+		AllocSetContextCreate(CurrentMemoryContext, "fit of a proportion", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(space);
 
 	race_derived_init(&proportion->derived, view, context);
@@ -626,9 +650,11 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 	proportion->none = !observe(proportion, &observations, context);
 	if (!proportion->none)
 	{
-		race_cosines_init(&proportion->basis, proportion->radial.dims, proportion->places, proportion->n);
+		race_cosines_init(&proportion->basis, proportion->radial.dims, proportion->places,
+						  proportion->n);
 		proportion->place = MemoryContextAlloc(context, proportion->radial.dims * sizeof(double));
-		proportion->covariance = MemoryContextAlloc(context, sizeof(double) * proportion->basis.n * proportion->basis.n);
+		proportion->covariance =
+			MemoryContextAlloc(context, sizeof(double) * proportion->basis.n * proportion->basis.n);
 		fit_coefficients(proportion, &observations);
 		proportion->nugget = estimate_nugget(proportion, &observations);
 	}
@@ -636,7 +662,8 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 	MemoryContextDelete(space);
 	*size = sizeof(RaceProportion) + 2 * race_params_size(proportion->derived.params) +
 		((Size) proportion->n * (proportion->radial.dims + 2) +
-		 (Size) proportion->basis.n * proportion->basis.n) * sizeof(double);
+		 (Size) proportion->basis.n * proportion->basis.n) *
+			sizeof(double);
 	return proportion;
 }
 
@@ -662,13 +689,14 @@ race_half_sites_create(Oid type, MemoryContext context)
 }
 
 /*
- * Ask both sketches about a query.  They must have the same rows: those that one of them lacks have the rest of
- * its records.  Sketches of whole records are halves, too, if each record is in one of them.  Return the
- * regression, or NULL: grids and fitted sketches of vectors have one, if there is noise.  It asks about places of its
- * own, before the query is asked about.
+ * Ask both sketches about a query.  They must have the same rows: those that one of them lacks have
+ * the rest of its records.  Sketches of whole records are halves, too, if each record is in one of
+ * them.  Return the regression, or NULL: grids and fitted sketches of vectors have one, if there is
+ * noise.  It asks about places of its own, before the query is asked about.
  */
 static const RaceProportion *
-ask(RaceCallSite **sites, const RaceValuePair *pair, Datum query, RaceQuestion questions[RACE_HALVES])
+ask(RaceCallSite **sites, const RaceValuePair *pair, Datum query,
+	RaceQuestion questions[RACE_HALVES])
 {
 	const RaceView *lower = &questions[RACE_LOWER].view;
 	const RaceView *upper = &questions[RACE_UPPER].view;
@@ -684,7 +712,8 @@ ask(RaceCallSite **sites, const RaceValuePair *pair, Datum query, RaceQuestion q
 				 errmsg("the lower half must come first, and then the upper half")));
 	race_check_belong(lower->header, upper->header);
 	if (lower->header->noise.counter_variance > 0)
-		proportion = race_derived_at(questions[RACE_LOWER].site, &proportion_of_pair, lower, questions);
+		proportion =
+			race_derived_at(questions[RACE_LOWER].site, &proportion_of_pair, lower, questions);
 	for (int i = 0; i < RACE_HALVES; i++)
 		race_ask_about(&questions[i], query);
 	return proportion == NULL || proportion->none ? NULL : proportion;
@@ -692,30 +721,32 @@ ask(RaceCallSite **sites, const RaceValuePair *pair, Datum query, RaceQuestion q
 
 typedef struct Estimate
 {
-	bool		has_mean;		/* else there is only an interval */
-	double		share;
-	double		deviation;
-	double		lower;
-	double		upper;
+	bool has_mean; /* else there is only an interval */
+	double share;
+	double deviation;
+	double lower;
+	double upper;
 } Estimate;
 
 /*
- * Estimate the share by kernel sums alone, with Fieller's interval: all shares s for which (1 - s) f_U - s f_L is
- * within its noise of zero.
+ * Estimate the share by kernel sums alone, with Fieller's interval: all shares s for which (1 - s)
+ * f_U - s f_L is within its noise of zero.
  */
 static Estimate
 estimate_by_ratio(const RaceRatio *share, double t)
 {
 	/* the variance of the sum, at least that of one sketch */
-	double		variance = Max(share->b_variance, share->a_variance);
-	double		s = share->a / share->b;
-	Estimate	estimate = {share->b > LEAST_SUM * sqrt(variance), 0, 0, 0, 1};
+	double variance = Max(share->b_variance, share->a_variance);
+	double s = share->a / share->b;
+	Estimate estimate = {share->b > LEAST_SUM * sqrt(variance), 0, 0, 0, 1};
 
 	if (estimate.has_mean)
 	{
 		estimate.share = s;
-		estimate.deviation = sqrt(Max(share->a_variance - 2 * s * share->covariance +
-									  s * s * share->b_variance, 0)) / share->b;
+		estimate.deviation =
+			sqrt(
+				Max(share->a_variance - 2 * s * share->covariance + s * s * share->b_variance, 0)) /
+			share->b;
 	}
 	if (!race_ratio_bounds(share, t, &estimate.lower, &estimate.upper))
 	{
@@ -726,25 +757,31 @@ estimate_by_ratio(const RaceRatio *share, double t)
 }
 
 /*
- * Estimate the share by the prediction m and the residual of kernel sums, e = (f_U - m (f_L + f_U)) / (f_L + f_U).
- * e has a variance v of noise and the nugget b, so m + b / (b + v) e has the least error.
+ * Estimate the share by the prediction m and the residual of kernel sums, e = (f_U - m (f_L + f_U))
+ * / (f_L + f_U).  e has a variance v of noise and the nugget b, so m + b / (b + v) e has the least
+ * error.
  *
- * Noise alone weighs the sums against the prediction.  The error of cells counts for the interval alone: it
- * is a bound for all places, and nearly cancels in shares.  The error of the prediction and that of the sums are
- * not independent; their covariance is at most the variance of the prediction.
+ * Noise alone weighs the sums against the prediction.  The error of cells counts for the interval
+ * alone: it is a bound for all places, and nearly cancels in shares.  The error of the prediction
+ * and that of the sums are not independent; their covariance is at most the variance of the
+ * prediction.
  */
 static Estimate
 estimate_by_prediction(const RaceProportion *proportion, const RaceDensity densities[RACE_HALVES],
-					   const double noise_of[RACE_HALVES], const RaceRatio *share, double m, double variance, double t)
+					   const double noise_of[RACE_HALVES], const RaceRatio *share, double m,
+					   double variance, double t)
 {
-	double		whole = Max(share->b, LEAST_SUM * sqrt(share->b_variance));
-	double		e = ((1 - m) * densities[RACE_UPPER].kernel_sum - m * densities[RACE_LOWER].kernel_sum) / whole;
-	double		v = Max(share->a_variance - 2 * m * share->covariance + m * m * share->b_variance, 0) / (whole * whole);
-	double		noise = Min(((1 - m) * (1 - m) * noise_of[RACE_UPPER] + m * m * noise_of[RACE_LOWER]) /
-							(whole * whole), v);
-	double		nugget = Max(proportion->nugget, e * e - OUTLIER * v);
-	double		part = isfinite(v) && nugget + noise > 0 ? nugget / (nugget + noise) : 0;
-	Estimate	estimate;
+	double whole = Max(share->b, LEAST_SUM * sqrt(share->b_variance));
+	double e =
+		((1 - m) * densities[RACE_UPPER].kernel_sum - m * densities[RACE_LOWER].kernel_sum) / whole;
+	double v = Max(share->a_variance - 2 * m * share->covariance + m * m * share->b_variance, 0) /
+		(whole * whole);
+	double noise = Min(((1 - m) * (1 - m) * noise_of[RACE_UPPER] + m * m * noise_of[RACE_LOWER]) /
+						   (whole * whole),
+					   v);
+	double nugget = Max(proportion->nugget, e * e - OUTLIER * v);
+	double part = isfinite(v) && nugget + noise > 0 ? nugget / (nugget + noise) : 0;
+	Estimate estimate;
 
 	estimate.has_mean = true;
 	estimate.share = Max(Min(m + part * e, 1), 0);
@@ -757,30 +794,34 @@ estimate_by_prediction(const RaceProportion *proportion, const RaceDensity densi
 
 /* Estimate the share, with sums cut off at 0: true sums are not negative. */
 static Estimate
-estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *proportion, double confidence)
+estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *proportion,
+			   double confidence)
 {
-	bool		hashed = race_summary_kind(questions[0].view.params)->hashed;
+	bool hashed = race_summary_kind(questions[0].view.params)->hashed;
 	RaceDensity densities[RACE_HALVES];
-	double		covariance = race_estimate_two(questions, densities);
-	double		noise[RACE_HALVES];
-	RaceColumn	record[RACE_MAX_PARTS];
-	RaceRatio	share;
-	double		m;
-	double		variance;
-	double		t = 0;
+	double covariance = race_estimate_two(questions, densities);
+	double noise[RACE_HALVES];
+	RaceColumn record[RACE_MAX_PARTS];
+	RaceRatio share;
+	double m;
+	double variance;
+	double t = 0;
 
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		race_estimate_warn(&questions[i], &densities[i]);
 		questions[RACE_UPPER].site->warned |= questions[RACE_LOWER].site->warned;
 		t = Max(t, race_estimate_reach(&questions[i].view, confidence, 0));
-		noise[i] = hashed || proportion == NULL ? densities[i].sum_variance :
-			race_evaluator_grid(race_evaluator_at(questions[i].site, &questions[i].view))->noise_variance;
+		noise[i] = hashed || proportion == NULL ?
+			densities[i].sum_variance :
+			race_evaluator_grid(race_evaluator_at(questions[i].site, &questions[i].view))
+				->noise_variance;
 	}
 	share.a = Max(densities[RACE_UPPER].kernel_sum, 0);
 	share.b = Max(densities[RACE_LOWER].kernel_sum, 0) + share.a;
 	share.a_variance = densities[RACE_UPPER].sum_variance + (hashed ? 0 : GRID_SPLIT * share.b);
-	share.b_variance = densities[RACE_LOWER].sum_variance + densities[RACE_UPPER].sum_variance + 2 * covariance;
+	share.b_variance =
+		densities[RACE_LOWER].sum_variance + densities[RACE_UPPER].sum_variance + 2 * covariance;
 	share.covariance = densities[RACE_UPPER].sum_variance + covariance;
 	if (proportion != NULL)
 	{
@@ -792,16 +833,16 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 }
 
 Datum
-race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
-						  const RaceValuePair *pair, Datum query, double confidence)
+race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites, const RaceValuePair *pair,
+						  Datum query, double confidence)
 {
-	double		lower = pair->bounds[RACE_LOWER];
-	double		upper = pair->bounds[RACE_UPPER];
+	double lower = pair->bounds[RACE_LOWER];
+	double upper = pair->bounds[RACE_UPPER];
 	RaceQuestion questions[RACE_HALVES];
 	RaceResultRow row;
 	const RaceProportion *proportion;
-	Estimate	estimate;
-	double		values[3];
+	Estimate estimate;
+	double values[3];
 
 	race_check_confidence(confidence);
 	race_check_value_bounds(lower, upper);
@@ -812,7 +853,9 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
 	values[1] = estimate.lower;
 	values[2] = estimate.upper;
 	for (int i = 0; i < 3; i++)
-		values[i] = values[i] >= 1 ? upper : values[i] <= 0 ? lower : lower + (upper - lower) * values[i];
+		values[i] = values[i] >= 1 ? upper :
+			values[i] <= 0         ? lower :
+									 lower + (upper - lower) * values[i];
 	race_row_add_if(&row, estimate.has_mean, Float8GetDatum(values[0]));
 	race_row_add_if(&row, estimate.has_mean, Float8GetDatum((upper - lower) * estimate.deviation));
 	race_row_add(&row, Float8GetDatum(values[1]));
@@ -827,7 +870,7 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
 Datum
 race_conditional_mean(PG_FUNCTION_ARGS)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 	RaceValuePair pair;
 
 	if (flinfo->fn_extra == NULL)

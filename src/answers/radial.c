@@ -8,9 +8,9 @@
 #include "hash/table.h"
 #include "answers/radial.h"
 
-#define CLOSE_NODES		(RACE_RADIAL_ROOTS * 3 / 4 + 2)
-#define NEAR_NODES		(RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2)
-#define MIDDLE_NODES	((RACE_RADIAL_MIDDLE - RACE_RADIAL_NEAR) * RACE_RADIAL_WIDE + 2)
+#define CLOSE_NODES (RACE_RADIAL_ROOTS * 3 / 4 + 2)
+#define NEAR_NODES (RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2)
+#define MIDDLE_NODES ((RACE_RADIAL_MIDDLE - RACE_RADIAL_NEAR) * RACE_RADIAL_WIDE + 2)
 
 int
 race_radial_nodes(void)
@@ -24,9 +24,9 @@ race_radial_node(RaceRadial *radial, int i)
 	if (i < CLOSE_NODES)
 		return &radial->close[i];
 	i -= CLOSE_NODES;
-	return i < NEAR_NODES ? &radial->near[i] :
+	return i < NEAR_NODES             ? &radial->near[i] :
 		i < NEAR_NODES + MIDDLE_NODES ? &radial->middle[i - NEAR_NODES] :
-		&radial->far[i - NEAR_NODES - MIDDLE_NODES];
+										&radial->far[i - NEAR_NODES - MIDDLE_NODES];
 }
 
 double
@@ -50,8 +50,8 @@ race_radial_init_shape(RaceRadial *radial, const RaceParams *params, double from
 	radial->euclidean = race_kernel_type(params->kernel)->euclidean;
 	for (int i = 0; i < race_radial_nodes(); i++)
 	{
-		double		distance = race_radial_distance(i);
-		double		k = 0;		/* at an infinite distance */
+		double distance = race_radial_distance(i);
+		double k = 0; /* at an infinite distance */
 
 		if (isfinite(distance))
 			k = race_grid_smooth(params, from, distance) -
@@ -70,8 +70,8 @@ static inline double
 look_up(const RaceRadial *radial, double distance)
 {
 	const double *table = radial->near;
-	double		at = distance * RACE_RADIAL_STEPS;
-	int			i;
+	double at = distance * RACE_RADIAL_STEPS;
+	int i;
 
 	if (distance < RACE_RADIAL_CLOSE)
 	{
@@ -102,7 +102,7 @@ race_radial_place(const RaceRadial *radial, const RaceParams *params, const doub
 
 	for (uint32_t i = 0; i < radial->dims; i++)
 	{
-		double		unit = params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]);
+		double unit = params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]);
 
 		place[i * step] = race_transformed(params, x, i) / unit;
 	}
@@ -115,11 +115,11 @@ race_radial_value(const RaceRadial *radial, double distance)
 }
 
 /* Places whose distances are computed together */
-#define TOGETHER	64
+#define TOGETHER 64
 
 static void
-add_distances(const RaceRadial *radial, const double *place, const double *places,
-			  size_t n, size_t from, size_t count, double *distance)
+add_distances(const RaceRadial *radial, const double *place, const double *places, size_t n,
+			  size_t from, size_t count, double *distance)
 {
 	if (radial->dims == 1)
 	{
@@ -148,12 +148,12 @@ double
 race_radial_sum(const RaceRadial *radial, const double *place, const double *places,
 				const double *weights, size_t n)
 {
-	double		distance[TOGETHER];
-	double		sum = 0;
+	double distance[TOGETHER];
+	double sum = 0;
 
 	for (size_t from = 0; from < n; from += TOGETHER)
 	{
-		size_t		count = n - from < TOGETHER ? n - from : TOGETHER;
+		size_t count = n - from < TOGETHER ? n - from : TOGETHER;
 
 		add_distances(radial, place, places, n, from, count, distance);
 		for (size_t j = 0; j < count; j++)
@@ -166,18 +166,18 @@ double
 race_radial_sum_line(const RaceRadial *radial, double x, double step, double across,
 					 const double *weights, size_t n)
 {
-	double		distance[TOGETHER];
-	double		sum = 0;
+	double distance[TOGETHER];
+	double sum = 0;
 
 	for (size_t from = 0; from < n; from += TOGETHER)
 	{
-		size_t		count = n - from < TOGETHER ? n - from : TOGETHER;
-		double		first = x + (double) from * step;
+		size_t count = n - from < TOGETHER ? n - from : TOGETHER;
+		double first = x + (double) from * step;
 
 		if (radial->euclidean && across > 0)
 			for (size_t j = 0; j < count; j++)
 			{
-				double		d = first + (double) (int) j * step;
+				double d = first + (double) (int) j * step;
 
 				distance[j] = sqrt(across + d * d);
 			}
@@ -193,11 +193,11 @@ race_radial_sum_line(const RaceRadial *radial, double x, double step, double acr
 double
 race_radial_apart(const RaceRadial *radial, const double *places, size_t n, size_t i, size_t j)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (uint32_t axis = 0; axis < radial->dims; axis++)
 	{
-		double		d = places[axis * n + i] - places[axis * n + j];
+		double d = places[axis * n + i] - places[axis * n + j];
 
 		sum += radial->euclidean ? d * d : fabs(d);
 	}

@@ -52,30 +52,30 @@ PG_FUNCTION_INFO_V1(race_posterior_released);
 /* A row of race_releases */
 typedef struct Part
 {
-	Datum		sketch;
-	Datum		label;			/* 0 without one */
-	Datum		scores;			/* 0 without scores */
-	bool		has_value;
-	double		bound;
+	Datum sketch;
+	Datum label;  /* 0 without one */
+	Datum scores; /* 0 without scores */
+	bool has_value;
+	double bound;
 } Part;
 
 /* What a call site keeps: the parts that it found last */
 typedef struct Released
 {
-	RaceNamed	named;
-	char	   *name;			/* of the release */
-	char	   *label;			/* or NULL, of all labels */
-	int			n;
-	Part	   *parts;
-	Datum		sum;			/* of a pair, or 0 before its first use */
-	Datum		domains;		/* of the latest version: jsonb, or 0 */
-	RaceDomain *columns;		/* [n_columns], or NULL before the first record */
-	int			n_columns;
-	RaceClasses *classes;		/* of labels, or NULL before their first use */
-	Datum	   *sketches;		/* of labels */
-	RaceCalibration *calibration;	/* or NULL */
-	MemoryContext context;		/* of all fields */
-	RaceCallSite **halves;		/* of race_released_mean; else NULL */
+	RaceNamed named;
+	char *name;  /* of the release */
+	char *label; /* or NULL, of all labels */
+	int n;
+	Part *parts;
+	Datum sum;           /* of a pair, or 0 before its first use */
+	Datum domains;       /* of the latest version: jsonb, or 0 */
+	RaceDomain *columns; /* [n_columns], or NULL before the first record */
+	int n_columns;
+	RaceClasses *classes;         /* of labels, or NULL before their first use */
+	Datum *sketches;              /* of labels */
+	RaceCalibration *calibration; /* or NULL */
+	MemoryContext context;        /* of all fields */
+	RaceCallSite **halves;        /* of race_released_mean; else NULL */
 } Released;
 
 /* Return a column, copied to a context, or 0.  A sketch out of line stays there. */
@@ -83,8 +83,8 @@ static Datum
 copy_column(int row, int i, MemoryContext context)
 {
 	MemoryContext old;
-	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, i, &isnull);
+	bool isnull;
+	Datum value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, i, &isnull);
 
 	if (isnull)
 		return (Datum) 0;
@@ -104,7 +104,7 @@ run(const char *query, int n, Oid *types, Datum *values, const char *nulls)
 static int
 int_column(int i)
 {
-	bool		isnull;
+	bool isnull;
 
 	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i, &isnull));
 }
@@ -116,22 +116,25 @@ int_column(int i)
 static Datum
 find_versions(Datum *name, double **weights)
 {
-	Oid			type = TEXTOID;
-	Datum	   *versions;
-	double	   *all;
-	int			n;
-	int			used = 0;
+	Oid type = TEXTOID;
+	Datum *versions;
+	double *all;
+	int n;
+	int used = 0;
 
-	run("SELECT p.name, CASE WHEN p.\"values\" IS NULL THEN (SELECT pg_catalog.max(r.version) FROM " RACE_SCHEMA ".race_releases r"
-		" WHERE r.name OPERATOR(pg_catalog.=) $1) ELSE p.\"values\" END, p.first, p.after, p.\"values\" IS NULL, p.levels FROM " RACE_SCHEMA "._race_period($1) p",
+	run("SELECT p.name, CASE WHEN p.\"values\" IS NULL THEN (SELECT pg_catalog.max(r.version) FROM " RACE_SCHEMA
+		".race_releases r"
+		" WHERE r.name OPERATOR(pg_catalog.=) $1) ELSE p.\"values\" END, p.first, p.after, p.\"values\" IS NULL, p.levels FROM " RACE_SCHEMA
+		"._race_period($1) p",
 		1, &type, name, NULL);
 	n = int_column(2);
 	if (int_column(5))
 	{
-		Datum		version = Int32GetDatum(n);
+		Datum version = Int32GetDatum(n);
 
 		*weights = NULL;
-		return PointerGetDatum(construct_array(&version, 1, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+		return PointerGetDatum(
+			construct_array(&version, 1, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 	}
 	*name = copy_column(0, 1, CurrentMemoryContext);
 	all = palloc(n * sizeof(double));
@@ -145,14 +148,16 @@ find_versions(Datum *name, double **weights)
 			(*weights)[used] = all[i];
 			versions[used++] = Int32GetDatum(i + 1);
 		}
-	return PointerGetDatum(construct_array(versions, used, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+	return PointerGetDatum(
+		construct_array(versions, used, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }
 
 /*
- * This is post-processing.  Values have the same parameters and the same noise, which public facts alone decide, so a
- * weighted sum of their counters is a sketch of the same kind, whose noise has a known variance.
+ * This is post-processing.  Values have the same parameters and the same noise, which public facts
+ * alone decide, so a weighted sum of their counters is a sketch of the same kind, whose noise has a
+ * known variance.
  */
-#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a sum that is rounded to an integer */
+#define ROUNDING_VARIANCE (1.0 / 12) /* of a sum that is rounded to an integer */
 
 static int64
 rounded(double sum)
@@ -164,11 +169,11 @@ rounded(double sum)
 static void
 add_counters(const RaceView *view, double weight, double *sums)
 {
-	Size		n = RaceCounters(view->params);
+	Size n = RaceCounters(view->params);
 
 	for (Size i = 0; i < n; i++)
 	{
-		int64		counter;
+		int64 counter;
 
 		race_counters_load(view->counters, view->width, i, 1, &counter);
 		sums[i] += weight * (double) counter;
@@ -180,32 +185,35 @@ add_counters(const RaceView *view, double weight, double *sums)
 static void
 scale_noise(RaceSketch *sketch, double squares)
 {
-	double	   *measured = (double *) race_array(sketch->params, RACE_ARRAY_MEASURED);
-	RaceNoise  *noise = &sketch->header.noise;
+	double *measured = (double *) race_array(sketch->params, RACE_ARRAY_MEASURED);
+	RaceNoise *noise = &sketch->header.noise;
 
 	noise->counter_variance = noise->counter_variance * squares + ROUNDING_VARIANCE;
 	noise->count_variance = noise->count_variance * squares + ROUNDING_VARIANCE;
 	for (uint32 i = 0; measured != NULL && i < sketch->params->outputs; i++)
-		measured[RACE_TABLE_NUMBERS * i + 2] = measured[RACE_TABLE_NUMBERS * i + 2] * squares + ROUNDING_VARIANCE;
+		measured[RACE_TABLE_NUMBERS * i + 2] =
+			measured[RACE_TABLE_NUMBERS * i + 2] * squares + ROUNDING_VARIANCE;
 }
 
 /*
- * Return the weighted sum of n private sketches with the same parameters and noise, flat.  It costs what each of them says: values
- * of a series all state the cost of the series.
+ * Return the weighted sum of n private sketches with the same parameters and noise, flat.  It costs
+ * what each of them says: values of a series all state the cost of the series.
  */
 static Datum
 weighted_sum(int n, const Datum *sketches, const double *weights)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "weighted sum", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "value of a series", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "weighted sum", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext each =
+		AllocSetContextCreate(CurrentMemoryContext, "value of a series", ALLOCSET_DEFAULT_SIZES);
 	RaceSketch *sum = NULL;
-	double	   *sums = NULL;
-	double		squares = 0;
+	double *sums = NULL;
+	double squares = 0;
 
 	for (int i = 0; i < n; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(each);
-		RaceView	view;
+		RaceView view;
 
 		CHECK_FOR_INTERRUPTS();
 		race_sketch_view_any(sketches[i], &view);
@@ -221,10 +229,12 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 			if (!race_params_same(sum->params, view.params) ||
 				sum->header.noise.counter_variance != view.header->noise.counter_variance ||
 				sum->header.noise.half != view.header->noise.half)
-				ereport(ERROR,
-						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						 errmsg("the values of the series were not made in the same way"),
-						 errhint("Another version of racepriv made some of them: ask periods from before and after apart.")));
+				ereport(
+					ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the values of the series were not made in the same way"),
+					 errhint(
+						 "Another version of racepriv made some of them: ask periods from before and after apart.")));
 			sum->header.noise.pair_id += view.header->noise.pair_id;
 		}
 		add_counters(&view, weights[i], sums);
@@ -247,13 +257,13 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 static void
 add_values(Released *site, int values, const double *weights)
 {
-	Datum	   *sketches = palloc(values * sizeof(Datum));
+	Datum *sketches = palloc(values * sizeof(Datum));
 	MemoryContext old;
 
 	site->n /= values;
 	for (int i = 0; i < site->n; i++)
 	{
-		Part		part = site->parts[i * values];
+		Part part = site->parts[i * values];
 
 		for (int k = 0; k < values; k++)
 			sketches[k] = site->parts[i * values + k].sketch;
@@ -265,21 +275,23 @@ add_values(Released *site, int values, const double *weights)
 }
 
 /*
- * Find the parts of the latest version, or of a period of a series, in the ledger of the extension that the function belongs
- * to.
+ * Find the parts of the latest version, or of a period of a series, in the ledger of the extension
+ * that the function belongs to.
  */
 static void
 look_up(Released *site, Oid function, const char *name, const char *label)
 {
-	const char *query = "SELECT sketch, label, scores, value_bound, domains FROM " RACE_SCHEMA ".race_releases "
+	const char *query =
+		"SELECT sketch, label, scores, value_bound, domains FROM " RACE_SCHEMA ".race_releases "
 		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($3) "
 		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
 		"ORDER BY part, version";
-	Oid			types[3] = {TEXTOID, TEXTOID, INT4ARRAYOID};
-	Datum		values[3] = {CStringGetTextDatum(name), label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
-	char		nulls[3] = {' ', label == NULL ? 'n' : ' ', ' '};
-	double	   *weights;
-	bool		isnull;
+	Oid types[3] = {TEXTOID, TEXTOID, INT4ARRAYOID};
+	Datum values[3] = {CStringGetTextDatum(name),
+					   label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
+	char nulls[3] = {' ', label == NULL ? 'n' : ' ', ' '};
+	double *weights;
+	bool isnull;
 
 	(void) race_schema_of(function);
 	SPI_connect();
@@ -288,7 +300,8 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 	if (SPI_processed == 0 && label != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no release \"%s\" with label \"%s\"", race_cut(name), race_cut(label)),
+				 errmsg("there is no release \"%s\" with label \"%s\"", race_cut(name),
+						race_cut(label)),
 				 errhint("race_catalog shows the labels of each release.")));
 	if (SPI_processed == 0)
 		race_named_refuse(name);
@@ -297,12 +310,13 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 	site->parts = MemoryContextAlloc(site->context, site->n * sizeof(Part));
 	for (int i = 0; i < site->n; i++)
 	{
-		Part	   *part = &site->parts[i];
+		Part *part = &site->parts[i];
 
 		part->sketch = copy_column(i, 1, site->context);
 		part->label = copy_column(i, 2, site->context);
 		part->scores = copy_column(i, 3, site->context);
-		part->bound = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 4, &isnull));
+		part->bound =
+			DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 4, &isnull));
 		part->has_value = !isnull;
 	}
 	if (weights != NULL)
@@ -314,15 +328,15 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 static Released *
 find(FunctionCallInfo fcinfo, const char *label)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	Released   *site = (Released *) flinfo->fn_extra;
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	FmgrInfo *flinfo = fcinfo->flinfo;
+	Released *site = (Released *) flinfo->fn_extra;
+	char *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
 	if (site == NULL)
 	{
 		site = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(Released));
-		site->context = AllocSetContextCreate(flinfo->fn_mcxt, "race_released",
-											  ALLOCSET_SMALL_SIZES);
+		site->context =
+			AllocSetContextCreate(flinfo->fn_mcxt, "race_released", ALLOCSET_SMALL_SIZES);
 		flinfo->fn_extra = site;
 	}
 	if (race_named_is(&site->named, name) && (site->label == NULL) == (label == NULL) &&
@@ -353,7 +367,7 @@ text_arg(FunctionCallInfo fcinfo, int i)
 static Released *
 find_one(FunctionCallInfo fcinfo, const char *label)
 {
-	Released   *site = find(fcinfo, label);
+	Released *site = find(fcinfo, label);
 
 	if (label == NULL && site->parts[0].label != (Datum) 0)
 		ereport(ERROR,
@@ -380,9 +394,9 @@ check_pair(const Released *site)
 Datum
 race_released(PG_FUNCTION_ARGS)
 {
-	Released   *site;
-	char	   *bound;
-	bool		upper;
+	Released *site;
+	char *bound;
+	bool upper;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -391,8 +405,7 @@ race_released(PG_FUNCTION_ARGS)
 	if (bound != NULL && !upper && strcmp(bound, "lower") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown bound \"%s\"", race_cut(bound)),
-				 errhint("Use lower or upper.")));
+				 errmsg("unknown bound \"%s\"", race_cut(bound)), errhint("Use lower or upper.")));
 	site = find_one(fcinfo, text_arg(fcinfo, 1));
 	if (bound != NULL)
 	{
@@ -404,8 +417,8 @@ race_released(PG_FUNCTION_ARGS)
 	if (site->sum == (Datum) 0)
 	{
 		/* halves cost together what each of them costs */
-		Datum		sum = DirectFunctionCall2(race_plus_disjoint, site->parts[RACE_LOWER].sketch,
-											  site->parts[RACE_UPPER].sketch);
+		Datum sum = DirectFunctionCall2(race_plus_disjoint, site->parts[RACE_LOWER].sketch,
+										site->parts[RACE_UPPER].sketch);
 		MemoryContext old = MemoryContextSwitchTo(site->context);
 
 		site->sum = datumCopy(sum, false, -1);
@@ -418,9 +431,9 @@ race_released(PG_FUNCTION_ARGS)
 Datum
 race_released_mean(PG_FUNCTION_ARGS)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 	RaceValuePair pair;
-	Released   *site;
+	Released *site;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
@@ -433,8 +446,8 @@ race_released_mean(PG_FUNCTION_ARGS)
 		pair.sketches[i] = site->parts[i].sketch;
 		pair.bounds[i] = site->parts[i].bound;
 	}
-	return race_conditional_mean_row(fcinfo, site->halves, &pair,
-									 PG_GETARG_DATUM(1), PG_GETARG_FLOAT8(3));
+	return race_conditional_mean_row(fcinfo, site->halves, &pair, PG_GETARG_DATUM(1),
+									 PG_GETARG_FLOAT8(3));
 }
 
 /* ------------------------------------------------------------------- labels */
@@ -443,13 +456,13 @@ race_released_mean(PG_FUNCTION_ARGS)
 static void
 prepare_classes(Released *site, Oid query)
 {
-	int			n = site->n;
+	int n = site->n;
 	MemoryContext old = MemoryContextSwitchTo(site->context);
-	Datum	   *labels = palloc(n * sizeof(Datum));
-	Datum	   *sketches;
-	RaceView   *views = palloc(2 * n * sizeof(RaceView));
+	Datum *labels = palloc(n * sizeof(Datum));
+	Datum *sketches;
+	RaceView *views = palloc(2 * n * sizeof(RaceView));
 	RaceClasses *classes;
-	bool		calibrated = true;
+	bool calibrated = true;
 
 	sketches = palloc(n * sizeof(Datum));
 	for (int i = 0; i < n; i++)
@@ -457,10 +470,12 @@ prepare_classes(Released *site, Oid query)
 		const Part *part = &site->parts[i];
 
 		if (part->label == (Datum) 0 || part->has_value)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name)),
-					 errhint("Of a release by columns, race_classify(name, column, '{\"other\": value}') tells how likely each value of a column is.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name)),
+				 errhint(
+					 "Of a release by columns, race_classify(name, column, '{\"other\": value}') tells how likely each value of a column is.")));
 		labels[i] = part->label;
 		sketches[i] = part->sketch;
 		race_sketch_view_header_any(part->sketch, &views[i]);
@@ -475,11 +490,14 @@ prepare_classes(Released *site, Oid query)
 	MemoryContextSwitchTo(old);
 }
 
-/* Replace a query that is a JSON object of the columns of the release by the record that it stands for. */
+/*
+ * Replace a query that is a JSON object of the columns of the release by the record that it stands
+ * for.
+ */
 static void
 use_columns(Released *site, Oid *type, Datum *query)
 {
-	int			level;
+	int level;
 
 	if (site->domains == (Datum) 0 || (*type != JSONBOID && *type != UNKNOWNOID))
 		return;
@@ -504,9 +522,9 @@ use_columns(Released *site, Oid *type, Datum *query)
 static RaceClasses *
 ask_labels(FunctionCallInfo fcinfo)
 {
-	Released   *site = find(fcinfo, NULL);
-	Oid			type = race_argument_type(fcinfo->flinfo, 1);
-	Datum		query = PG_GETARG_DATUM(1);
+	Released *site = find(fcinfo, NULL);
+	Oid type = race_argument_type(fcinfo->flinfo, 1);
+	Datum query = PG_GETARG_DATUM(1);
 
 	use_columns(site, &type, &query);
 	if (site->classes == NULL)

@@ -1,6 +1,7 @@
 /*
  * sample.c
- *		Records drawn from the model of a sketch, and quantiles of one number: race_sample, race_quantile
+ *		Records drawn from the model of a sketch, and quantiles of one number: race_sample,
+ *		race_quantile
  */
 #include "postgres.h"
 
@@ -44,9 +45,9 @@
 void
 race_fitted_open(Datum sketch, RaceFitted *fitted)
 {
-	RaceView   *view = &fitted->view;
+	RaceView *view = &fitted->view;
 	RaceFitRequest request = {0};
-	uint64		n;
+	uint64 n;
 
 	race_sketch_view(sketch, view);
 	race_check_askable(&view->header->noise);
@@ -63,8 +64,7 @@ race_fitted_open(Datum sketch, RaceFitted *fitted)
 		fitted->passed[i] = fitted->total += race_model_weight(view->model, i);
 	if (fitted->total <= 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the points of a model weigh nothing")));
+				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("the points of a model weigh nothing")));
 }
 
 const double *
@@ -87,27 +87,27 @@ race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
 /* The distribution function is linear between knots. */
 typedef struct Knot
 {
-	double		x;
-	double		share;			/* of all records, below x */
+	double x;
+	double share; /* of all records, below x */
 } Knot;
 
 typedef struct Marginal
 {
-	uint64		n;
-	Knot		knots[FLEXIBLE_ARRAY_MEMBER];
+	uint64 n;
+	Knot knots[FLEXIBLE_ARRAY_MEMBER];
 } Marginal;
 
 typedef struct SampleValue
 {
-	double		x;
-	double		weight;
+	double x;
+	double weight;
 } SampleValue;
 
 static int
 compare_values(const void *a, const void *b)
 {
-	double		x = ((const SampleValue *) a)->x;
-	double		y = ((const SampleValue *) b)->x;
+	double x = ((const SampleValue *) a)->x;
+	double y = ((const SampleValue *) b)->x;
 
 	return (x > y) - (x < y);
 }
@@ -117,21 +117,23 @@ create_marginal(const RaceFitted *fitted, const RaceColumnPlace *place)
 {
 	const RaceParams *part = place->params;
 	const double *factors = race_array(part, RACE_ARRAY_BANDWIDTHS);
-	uint64		points = fitted->view.model->points;
-	double		lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
-	double		upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
-	double		reach = INFINITY;	/* as far as a value is spread at most: half a bandwidth, where there is one */
+	uint64 points = fitted->view.model->points;
+	double lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
+	double upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
+	double reach =
+		INFINITY; /* as far as a value is spread at most: half a bandwidth, where there is one */
 	SampleValue *values = palloc(points * sizeof(SampleValue));
-	uint64		n = 1;
+	uint64 n = 1;
 	Marginal *marginal;
-	Knot	   *knot;
-	double		passed = 0;
+	Knot *knot;
+	double passed = 0;
 
-	if (race_array(part, RACE_ARRAY_MATRIX) == NULL && race_kernel_type(part->kernel)->of_distance != NULL)
+	if (race_array(part, RACE_ARRAY_MATRIX) == NULL &&
+		race_kernel_type(part->kernel)->of_distance != NULL)
 		reach = part->bandwidth * (factors == NULL ? 1 : factors[place->element]) / part->power / 2;
 	for (uint64 i = 0; i < points; i++)
-		values[i] = (SampleValue) {race_fitted_vector(fitted, place->part, i)[place->element],
-			race_model_weight(fitted->view.model, i)};
+		values[i] = (SampleValue){race_fitted_vector(fitted, place->part, i)[place->element],
+								  race_model_weight(fitted->view.model, i)};
 	qsort(values, points, sizeof(SampleValue), compare_values);
 	for (uint64 i = 1; i < points; i++)
 		if (values[i].x == values[n - 1].x)
@@ -143,10 +145,10 @@ create_marginal(const RaceFitted *fitted, const RaceColumnPlace *place)
 
 	for (uint64 i = 0; i < n; i++)
 	{
-		double		x = values[i].x;
+		double x = values[i].x;
 		/* halves before they are subtracted do not overflow */
-		double		below = i == 0 ? 0 : x / 2 - values[i - 1].x / 2;
-		double		above = i == n - 1 ? below : values[i + 1].x / 2 - x / 2;
+		double below = i == 0 ? 0 : x / 2 - values[i - 1].x / 2;
+		double above = i == n - 1 ? below : values[i + 1].x / 2 - x / 2;
 
 		if (i == 0)
 			below = above;
@@ -168,16 +170,16 @@ static double
 quantile_of(const Marginal *marginal, double p)
 {
 	const Knot *knots = marginal->knots;
-	uint64		from = 1;
-	uint64		to = marginal->n - 1;
+	uint64 from = 1;
+	uint64 to = marginal->n - 1;
 	const Knot *below;
 	const Knot *above;
-	double		t;
+	double t;
 
 	/* the first that at least a share p lies below */
 	while (from < to)
 	{
-		uint64		middle = (from + to) / 2;
+		uint64 middle = (from + to) / 2;
 
 		if (knots[middle].share >= p)
 			to = middle;
@@ -207,41 +209,41 @@ quantile_of(const Marginal *marginal, double p)
 
 typedef struct Drawn
 {
-	uint64		point;			/* point that the record comes from */
-	const double *vectors[RACE_MAX_PARTS];	/* of parts that are vectors, else NULL */
+	uint64 point;                          /* point that the record comes from */
+	const double *vectors[RACE_MAX_PARTS]; /* of parts that are vectors, else NULL */
 } Drawn;
 
-#define NEAREST		4
-#define SHARE		0.5			/* of the distance to them, by which a point is moved */
+#define NEAREST 4
+#define SHARE 0.5 /* of the distance to them, by which a point is moved */
 
 /* The nearest points of a point, found when it is first drawn */
 typedef struct Near
 {
-	bool		known;
-	uint32		n;
-	uint32		point[NEAREST];
-	double		apart[NEAREST];	/* ascending; -ln k */
+	bool known;
+	uint32 n;
+	uint32 point[NEAREST];
+	double apart[NEAREST]; /* ascending; -ln k */
 } Near;
 
 typedef struct Draws
 {
 	const RaceFitted *fitted;
-	int64		seed;
-	Marginal *line;			/* of a vector of one number by itself; else NULL */
-	Near	   *near;			/* [points]: NULL if there are no vectors */
+	int64 seed;
+	Marginal *line; /* of a vector of one number by itself; else NULL */
+	Near *near;     /* [points]: NULL if there are no vectors */
 	/* for kernels that are functions of a distance, else NULL */
 	RaceRadial *radial;
-	double	   *places;			/* [radial->dims][points] */
-	double	   *vectors[RACE_MAX_PARTS];	/* drawn vectors */
+	double *places;                  /* [radial->dims][points] */
+	double *vectors[RACE_MAX_PARTS]; /* drawn vectors */
 } Draws;
 
 static Draws *
 create_draws(const RaceFitted *fitted, int64 seed)
 {
-	Draws  *draws = palloc0(sizeof(Draws));
+	Draws *draws = palloc0(sizeof(Draws));
 	const RaceParams *params = fitted->view.params;
-	bool		vectors = false;
-	int			k = 0;
+	bool vectors = false;
+	int k = 0;
 
 	draws->fitted = fitted;
 	draws->seed = seed;
@@ -261,13 +263,14 @@ create_draws(const RaceFitted *fitted, int64 seed)
 		draws->near = palloc0(fitted->view.model->points * sizeof(Near));
 	if (draws->near != NULL && race_radial_can(params))
 	{
-		uint64		n = fitted->view.model->points;
+		uint64 n = fitted->view.model->points;
 
 		draws->radial = palloc(sizeof(RaceRadial));
 		race_radial_init(draws->radial, params);
 		draws->places = palloc_extended(n * draws->radial->dims * sizeof(double), MCXT_ALLOC_HUGE);
 		for (uint64 i = 0; i < n; i++)
-			race_radial_place(draws->radial, params, race_fitted_vector(fitted, 0, i), draws->places + i, n);
+			race_radial_place(draws->radial, params, race_fitted_vector(fitted, 0, i),
+							  draws->places + i, n);
 	}
 	return draws;
 }
@@ -276,9 +279,9 @@ create_draws(const RaceFitted *fitted, int64 seed)
 static double
 log_kernel(const RaceFitted *fitted, uint64 a, uint64 b)
 {
-	RaceColumn	x[RACE_MAX_PARTS];
-	RaceColumn	y[RACE_MAX_PARTS];
-	int			parts = race_params_parts(fitted->view.params);
+	RaceColumn x[RACE_MAX_PARTS];
+	RaceColumn y[RACE_MAX_PARTS];
+	int parts = race_params_parts(fitted->view.params);
 
 	for (int i = 0; i < parts; i++)
 	{
@@ -294,8 +297,7 @@ same_vectors(const Draws *draws, uint64 a, uint64 b)
 {
 	for (int k = 0; k < RACE_MAX_PARTS; k++)
 		if (draws->vectors[k] != NULL &&
-			memcmp(race_fitted_vector(draws->fitted, k, a),
-				   race_fitted_vector(draws->fitted, k, b),
+			memcmp(race_fitted_vector(draws->fitted, k, a), race_fitted_vector(draws->fitted, k, b),
 				   draws->fitted->columns[k].width * sizeof(double)) != 0)
 			return false;
 	return true;
@@ -305,16 +307,16 @@ same_vectors(const Draws *draws, uint64 a, uint64 b)
 static const Near *
 find_near(Draws *draws, uint64 point)
 {
-	Near	   *near = &draws->near[point];
-	uint64		n = draws->fitted->view.model->points;
-	uint32		k;
+	Near *near = &draws->near[point];
+	uint64 n = draws->fitted->view.model->points;
+	uint32 k;
 
 	if (near->known)
 		return near;
-	near->n = 0;				/* an interrupted search may have found some */
+	near->n = 0; /* an interrupted search may have found some */
 	for (uint64 i = 0; i < n; i++)
 	{
-		double		apart;
+		double apart;
 
 		if (i % 256 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -324,7 +326,8 @@ find_near(Draws *draws, uint64 point)
 		if (!isfinite(apart) || (near->n == NEAREST && apart >= near->apart[NEAREST - 1]) ||
 			same_vectors(draws, point, i))
 			continue;
-		for (k = near->n < NEAREST ? near->n++ : NEAREST - 1; k > 0 && near->apart[k - 1] > apart; k--)
+		for (k = near->n < NEAREST ? near->n++ : NEAREST - 1; k > 0 && near->apart[k - 1] > apart;
+			 k--)
 		{
 			near->point[k] = near->point[k - 1];
 			near->apart[k] = near->apart[k - 1];
@@ -342,23 +345,23 @@ find_near(Draws *draws, uint64 point)
 static void
 uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 {
-	uint32		counter[4] = {k, i, 0, RACE_STREAM_SAMPLE};
-	uint64		bits[2];
+	uint32 counter[4] = {k, i, 0, RACE_STREAM_SAMPLE};
+	uint64 bits[2];
 
 	race_philox((uint64) draws->seed, counter, bits);
 	for (int j = 0; j < 2; j++)
-		u[j] = ((double) (bits[j] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
+		u[j] = ((double) (bits[j] >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
 }
 
-#define SHUFFLED_BITS	8		/* records that are shuffled together: 2^this */
-#define GOLDEN_RATIO	UINT64CONST(0x9E3779B97F4A7C15)	/* times 2^64, without the 1 */
+#define SHUFFLED_BITS 8 /* records that are shuffled together: 2^this */
+#define GOLDEN_RATIO UINT64CONST(0x9E3779B97F4A7C15) /* times 2^64, without the 1 */
 
 /* Return random bits for record i that are independent of uniforms(). */
 static uint64
 bits_of(const Draws *draws, uint32 i, uint32 purpose)
 {
-	uint32		counter[4] = {i, 0, purpose, RACE_STREAM_SAMPLE};
-	uint64		bits[2];
+	uint32 counter[4] = {i, 0, purpose, RACE_STREAM_SAMPLE};
+	uint64 bits[2];
 
 	race_philox((uint64) draws->seed, counter, bits);
 	return bits[0];
@@ -369,8 +372,8 @@ static uint32
 shuffled(const Draws *draws, uint32 i)
 {
 	const uint32 mask = (1 << SHUFFLED_BITS) - 1;
-	uint64		keys = bits_of(draws, i >> SHUFFLED_BITS, 1);
-	uint32		x = i & mask;
+	uint64 keys = bits_of(draws, i >> SHUFFLED_BITS, 1);
+	uint32 x = i & mask;
 
 	/* each round has an inverse: an odd factor, a term, and a shift */
 	for (; keys != 0; keys >>= 2 * SHUFFLED_BITS)
@@ -407,19 +410,20 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 {
 	const RaceFitted *fitted = draws->fitted;
 	const RaceParams *params = fitted->view.params;
-	uint64		bits = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
-	double		place = ((double) (bits >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
-	uint64		to = fitted->view.model->points - 1;
-	double		shares[NEAREST];	/* of the difference to the nearest points, by which the record is moved */
-	double		u[2];
+	uint64 bits = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
+	double place = ((double) (bits >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
+	uint64 to = fitted->view.model->points - 1;
+	double
+		shares[NEAREST]; /* of the difference to the nearest points, by which the record is moved */
+	double u[2];
 	const Near *near;
-	int			k = 0;
+	int k = 0;
 
 	/* the first point up to which weights together are above */
 	drawn->point = 0;
 	while (drawn->point < to)
 	{
-		uint64		middle = (drawn->point + to) / 2;
+		uint64 middle = (drawn->point + to) / 2;
 
 		if (fitted->passed[middle] > place * fitted->total)
 			to = middle;
@@ -440,7 +444,7 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 	}
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), k++)
 	{
-		double	   *x = draws->vectors[k];
+		double *x = draws->vectors[k];
 		const double *from;
 
 		if (x == NULL)
@@ -461,8 +465,8 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 /* ----------------------------------------------------------- drawn records as text */
 
 /*
- * Drawn records as text, and the values that are in them.  A model keeps points that are not vectors by
- * themselves as PostgreSQL wrote them.
+ * Drawn records as text, and the values that are in them.  A model keeps points that are not
+ * vectors by themselves as PostgreSQL wrote them.
  */
 
 static char *
@@ -479,7 +483,7 @@ vector_text(const double *x, uint32 n, bool whole)
 	initStringInfo(&text);
 	for (uint32 i = 0; i < n; i++)
 	{
-		char	   *number = number_text(x[i], whole);
+		char *number = number_text(x[i], whole);
 
 		appendStringInfo(&text, "%c%s", i == 0 ? '{' : ',', number);
 		pfree(number);
@@ -492,7 +496,7 @@ vector_text(const double *x, uint32 n, bool whole)
 static TupleDesc
 texts_of_parts(int n)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(n);
+	TupleDesc desc = CreateTemplateTupleDesc(n);
 
 	for (int i = 0; i < n; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, TEXTOID, -1, 0);
@@ -503,14 +507,14 @@ texts_of_parts(int n)
 static char **
 point_texts(const RaceFitted *fitted, uint64 point)
 {
-	int			n = race_params_parts(fitted->view.params);
-	char	  **texts = palloc(n * sizeof(char *));
-	Size		length;
+	int n = race_params_parts(fitted->view.params);
+	char **texts = palloc(n * sizeof(char *));
+	Size length;
 	const char *stored = race_model_text(fitted->view.model, fitted->view.params, point, &length);
-	TupleDesc	desc;
+	TupleDesc desc;
 	HeapTupleData tuple;
-	Datum		values[RACE_MAX_PARTS];
-	bool		nulls[RACE_MAX_PARTS];
+	Datum values[RACE_MAX_PARTS];
+	bool nulls[RACE_MAX_PARTS];
 
 	texts[0] = pnstrdup(stored, length);
 	if (n == 1)
@@ -530,14 +534,14 @@ point_texts(const RaceFitted *fitted, uint64 point)
 static char **
 array_texts(char *array, uint32 n)
 {
-	Datum		datum = OidInputFunctionCall(F_ARRAY_IN, array, TEXTOID, -1);
-	char	  **values = palloc(n * sizeof(char *));
-	Datum	   *elements;
-	bool	   *nulls;
-	int			found;
+	Datum datum = OidInputFunctionCall(F_ARRAY_IN, array, TEXTOID, -1);
+	char **values = palloc(n * sizeof(char *));
+	Datum *elements;
+	bool *nulls;
+	int found;
 
-	deconstruct_array(DatumGetArrayTypeP(datum), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &nulls, &found);
+	deconstruct_array(DatumGetArrayTypeP(datum), TEXTOID, -1, false, TYPALIGN_INT, &elements,
+					  &nulls, &found);
 	if ((uint32) found != n)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -550,17 +554,20 @@ array_texts(char *array, uint32 n)
 static char *
 drawn_text(const RaceFitted *fitted, const Drawn *drawn)
 {
-	int			n = race_params_parts(fitted->view.params);
-	char	  **texts = point_texts(fitted, drawn->point);
-	Datum		values[RACE_MAX_PARTS];
-	bool		nulls[RACE_MAX_PARTS] = {false};
+	int n = race_params_parts(fitted->view.params);
+	char **texts = point_texts(fitted, drawn->point);
+	Datum values[RACE_MAX_PARTS];
+	bool nulls[RACE_MAX_PARTS] = {false};
 
 	if (n == 1)
 		return texts[0];
 	for (int k = 0; k < n; k++)
-		values[k] = CStringGetTextDatum(drawn->vectors[k] == NULL ? texts[k] :
-										vector_text(drawn->vectors[k], fitted->columns[k].width, false));
-	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(heap_form_tuple(texts_of_parts(n), values, nulls)));
+		values[k] = CStringGetTextDatum(
+			drawn->vectors[k] == NULL ?
+				texts[k] :
+				vector_text(drawn->vectors[k], fitted->columns[k].width, false));
+	return OidOutputFunctionCall(
+		F_RECORD_OUT, HeapTupleGetDatum(heap_form_tuple(texts_of_parts(n), values, nulls)));
 }
 
 /* ------------------------------------------------------- drawn records as rows of a table */
@@ -575,17 +582,17 @@ drawn_text(const RaceFitted *fitted, const Drawn *drawn)
 /* What a column takes of a record: an element of a part, or all of it */
 typedef struct Column
 {
-	int			part;			/* -1: the column is left */
-	uint32		element;
-	bool		whole;
-	bool		integers;		/* whether the type is of integers, or an array of them */
+	int part; /* -1: the column is left */
+	uint32 element;
+	bool whole;
+	bool integers; /* whether the type is of integers, or an array of them */
 } Column;
 
 /* The texts of the parts of a point that are no vectors */
 typedef struct Texts
 {
-	char	  **parts;			/* NULL until they are needed */
-	char	  **elements[RACE_MAX_PARTS];
+	char **parts; /* NULL until they are needed */
+	char **elements[RACE_MAX_PARTS];
 } Texts;
 
 typedef struct Fill
@@ -593,27 +600,27 @@ typedef struct Fill
 	const RaceFitted *fitted;
 	MemoryContext context;
 	AttInMetadata *input;
-	Column	   *columns;		/* [natts] */
-	char	  **values;			/* [natts]; those of columns that are left stay */
-	Texts	   *texts;			/* [points] */
+	Column *columns; /* [natts] */
+	char **values;   /* [natts]; those of columns that are left stay */
+	Texts *texts;    /* [points] */
 } Fill;
 
 /* Assign to each column its part of the record. */
 static void
 assign_columns(Fill *fill, const RaceParams *params)
 {
-	TupleDesc	desc = fill->input->tupdesc;
+	TupleDesc desc = fill->input->tupdesc;
 	const RaceParams *part = params;
-	uint32		element = 0;
-	int			k = 0;
-	int			n = 0;
+	uint32 element = 0;
+	int k = 0;
+	int n = 0;
 
 	for (int i = 0; i < desc->natts; i++)
 	{
-		Column	   *column = &fill->columns[i];
-		Oid			type;
-		Oid			of_element;
-		Oid			number;
+		Column *column = &fill->columns[i];
+		Oid type;
+		Oid of_element;
+		Oid number;
 
 		column->part = -1;
 		if (TupleDescAttr(desc, i)->attisdropped)
@@ -637,19 +644,20 @@ assign_columns(Fill *fill, const RaceParams *params)
 		}
 	}
 	if (part != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the row type has too few columns"),
-				 errdetail("It has %d, and records have %u values.", n, race_params_columns(params)),
-				 errhint("The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the row type has too few columns"),
+			 errdetail("It has %d, and records have %u values.", n, race_params_columns(params)),
+			 errhint(
+				 "The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
 static Fill *
 create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 {
-	Fill	   *fill = palloc0(sizeof(Fill));
-	Datum	   *values = palloc(desc->natts * sizeof(Datum));
-	bool	   *nulls = palloc(desc->natts * sizeof(bool));
+	Fill *fill = palloc0(sizeof(Fill));
+	Datum *values = palloc(desc->natts * sizeof(Datum));
+	bool *nulls = palloc(desc->natts * sizeof(bool));
 	HeapTupleData tuple = {.t_data = base};
 
 	fill->fitted = fitted;
@@ -667,8 +675,8 @@ create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 	for (int i = 0; i < desc->natts; i++)
 		if (!nulls[i] && fill->columns[i].part < 0)
 		{
-			Oid			output;
-			bool		is_varlena;
+			Oid output;
+			bool is_varlena;
 
 			getTypeOutputInfo(TupleDescAttr(desc, i)->atttypid, &output, &is_varlena);
 			fill->values[i] = OidOutputFunctionCall(output, values[i]);
@@ -683,18 +691,17 @@ create_fill(TupleDesc desc, HeapTupleHeader base, const RaceFitted *fitted)
 static char *
 text_of(Fill *fill, const Column *column, uint64 point)
 {
-	Texts	   *texts = &fill->texts[point];
+	Texts *texts = &fill->texts[point];
 	MemoryContext old = MemoryContextSwitchTo(fill->context);
 
 	if (texts->parts == NULL)
 		texts->parts = point_texts(fill->fitted, point);
 	if (!column->whole && texts->elements[column->part] == NULL)
 		texts->elements[column->part] =
-			array_texts(texts->parts[column->part],
-							 fill->fitted->columns[column->part].width);
+			array_texts(texts->parts[column->part], fill->fitted->columns[column->part].width);
 	MemoryContextSwitchTo(old);
 	return column->whole ? texts->parts[column->part] :
-		texts->elements[column->part][column->element];
+						   texts->elements[column->part][column->element];
 }
 
 static Datum
@@ -706,7 +713,8 @@ fill_row(Fill *fill, const Drawn *drawn)
 		const double *vector = column->part < 0 ? NULL : drawn->vectors[column->part];
 
 		if (vector != NULL && column->whole)
-			fill->values[i] = vector_text(vector, fill->fitted->columns[column->part].width, column->integers);
+			fill->values[i] =
+				vector_text(vector, fill->fitted->columns[column->part].width, column->integers);
 		else if (vector != NULL)
 			fill->values[i] = number_text(vector[column->element], column->integers);
 		else if (column->part >= 0)
@@ -722,41 +730,46 @@ PG_FUNCTION_INFO_V1(race_sample_rows);
 
 typedef struct Sample
 {
-	RaceFitted	fitted;
-	Draws  *draws;
-	RaceResultRow row;			/* of x and record, if `fill` is NULL */
-	Fill   *fill;			/* for rows of a table; else NULL */
+	RaceFitted fitted;
+	Draws *draws;
+	RaceResultRow row; /* of x and record, if `fill` is NULL */
+	Fill *fill;        /* for rows of a table; else NULL */
 } Sample;
 
 /* Prepare to make rows of the type of argument 0. */
 static Fill *
 start_fill(FunctionCallInfo fcinfo, const RaceFitted *fitted)
 {
-	TupleDesc	desc;
+	TupleDesc desc;
 
 	/* an anonymous row need not have the columns that the query gives it */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		(desc->tdtypeid == RECORDOID && !PG_ARGISNULL(0)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the first argument of race_sample must be of a row type"),
-				 errhint("For the type of a table, pass a NULL of it, as in race_sample(NULL::patients, sketch, 1000).")));
-	return create_fill(BlessTupleDesc(desc), PG_ARGISNULL(0) ? NULL :
-							DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)), fitted);
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the first argument of race_sample must be of a row type"),
+			 errhint(
+				 "For the type of a table, pass a NULL of it, as in race_sample(NULL::patients, sketch, 1000).")));
+	return create_fill(BlessTupleDesc(desc),
+					   PG_ARGISNULL(0) ? NULL : DatumGetHeapTupleHeaderCopy(PG_GETARG_DATUM(0)),
+					   fitted);
 }
 
 /*
- * A model that misses so much of an answer, as rows tell that it was not fitted to, draws records no nearer to the truth than
- * columns drawn by themselves.  In 4 and 8 dimensions (test/bench/samples.py 4,8) records of models with a misfit of .107 to .171
- * were 1.04 to 3.6 times as far away as those, and with .031 or less at most .25 times; but one with .047 was as far, and gets no warning.
+ * A model that misses so much of an answer, as rows tell that it was not fitted to, draws records
+ * no nearer to the truth than columns drawn by themselves.  In 4 and 8 dimensions
+ * (test/bench/samples.py 4,8) records of models with a misfit of .107 to .171 were 1.04 to 3.6
+ * times as far away as those, and with .031 or less at most .25 times; but one with .047 was as
+ * far, and gets no warning.
  */
-#define USELESS_MISFIT	0.1
+#define USELESS_MISFIT 0.1
 
 /* Warn where a model is not better than independence, or where this is not known. */
 static void
 warn_of_model(const RaceView *view)
 {
-	uint32		columns = race_params_columns(view->params);
+	uint32 columns = race_params_columns(view->params);
 
 	/* of a grid nothing is said: its points follow all nodes */
 	if (!race_summary_kind(view->params)->hashed)
@@ -766,36 +779,39 @@ warn_of_model(const RaceView *view)
 				(errmsg("the sketch has too few rows to tell whether its model fits"),
 				 errdetail("The records drawn may be far from the truth.")));
 	else if (columns > 1 && view->model->misfit >= USELESS_MISFIT)
-		ereport(WARNING,
-				(errmsg("the records drawn are no better than columns that are drawn independently"),
-				 errdetail("The model misses too much of what the rows of the sketch say: there is too much noise for %u columns.", columns),
-				 errhint("Release the columns with race_release, and draw records with race_synthesize; or use fewer columns or a larger epsilon.")));
+		ereport(
+			WARNING,
+			(errmsg("the records drawn are no better than columns that are drawn independently"),
+			 errdetail(
+				 "The model misses too much of what the rows of the sketch say: there is too much noise for %u columns.",
+				 columns),
+			 errhint(
+				 "Release the columns with race_release, and draw records with race_synthesize; or use fewer columns or a larger epsilon.")));
 }
 
 /* Read the arguments sketch, n and seed, after a row if there are four. */
 static void
 start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	int			arg = PG_NARGS() - 3;
-	Sample	   *sample;
-	int64		seed;
-	int32		n;
+	int arg = PG_NARGS() - 3;
+	Sample *sample;
+	int64 seed;
+	int32 n;
 
 	if (PG_ARGISNULL(arg) || PG_ARGISNULL(arg + 1))
 		return;
 	n = PG_GETARG_INT32(arg + 1);
 	if (n < 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must not be negative")));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("n must not be negative")));
 	sample = palloc0(sizeof(Sample));
 	race_fitted_open(PointerGetDatum(PG_GETARG_VARLENA_P(arg)), &sample->fitted);
 	warn_of_model(&sample->fitted.view);
 	if (PG_ARGISNULL(arg + 2) && !pg_strong_random(&seed, sizeof(seed)))
 		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-	sample->draws = create_draws(&sample->fitted, PG_ARGISNULL(arg + 2) ? seed : PG_GETARG_INT64(arg + 2));
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+	sample->draws =
+		create_draws(&sample->fitted, PG_ARGISNULL(arg + 2) ? seed : PG_GETARG_INT64(arg + 2));
 	if (arg == 0)
 		race_row_start(&sample->row, fcinfo);
 	else
@@ -807,9 +823,9 @@ start_sample(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 next_sample(void *state, uint64 i)
 {
-	Sample	   *sample = (Sample *) state;
+	Sample *sample = (Sample *) state;
 	const RaceParams *params = sample->fitted.view.params;
-	Drawn		drawn;
+	Drawn drawn;
 
 	draw(sample->draws, (uint32) i, &drawn);
 	if (sample->fill != NULL)
@@ -827,12 +843,15 @@ next_sample(void *state, uint64 i)
 	return race_row_datum(&sample->row);
 }
 
-/* Return the next record; no setting of the session changes how numbers are written, or read by types of columns. */
+/*
+ * Return the next record; no setting of the session changes how numbers are written, or read by
+ * types of columns.
+ */
 static Datum
 sample_results(FunctionCallInfo fcinfo)
 {
-	int			level = race_settings_fix();
-	Datum		result = race_results(fcinfo, start_sample, next_sample);
+	int level = race_settings_fix();
+	Datum result = race_results(fcinfo, start_sample, next_sample);
 
 	race_settings_restore(level);
 	return result;
@@ -857,26 +876,27 @@ race_sample_rows(PG_FUNCTION_ARGS)
  *
  * Of a grid in one dimension the standard error is known, whatever the model is.  Records up to a
  * node are in it and in the nodes before it, and these have none beyond the next node.  Each node
- * has noise of its own, so the number of records in the first k of K nodes has k times its variance; as
- * the number of all records is known apart, k (K - k) / K times.  So where sums of nodes are clearly less,
- * or more, than the share that is asked about, the quantile is beyond, or before.  A model may be as wrong
- * as the nodes between: where records share a value, errors are not normal.
+ * has noise of its own, so the number of records in the first k of K nodes has k times its
+ * variance; as the number of all records is known apart, k (K - k) / K times.  So where sums of
+ * nodes are clearly less, or more, than the share that is asked about, the quantile is beyond, or
+ * before.  A model may be as wrong as the nodes between: where records share a value, errors are
+ * not normal.
  */
 
 PG_FUNCTION_INFO_V1(race_quantile);
 
 typedef struct Quantiles
 {
-	RaceFitted	fitted;
+	RaceFitted fitted;
 	Marginal *marginal;
 	RaceResultRow row;
-	Datum	   *shares;			/* p */
-	bool	   *nulls;
-	int			n;
+	Datum *shares; /* p */
+	bool *nulls;
+	int n;
 } Quantiles;
 
 /* Standard errors on each side of a two-sided interval of 95 % */
-#define MARGIN	1.96
+#define MARGIN 1.96
 
 /*
  * Return half of the width in which the quantile is, as a standard error.  It is beyond the last
@@ -887,23 +907,23 @@ static double
 quantile_error(const RaceView *view, const RaceGrid *grid, double p, double value)
 {
 	RaceRecordCount count = race_record_count(view, NULL);
-	double		unit = (double) race_record_unit(view->params);
-	double		node_variance = view->header->noise.counter_variance / (unit * unit);
-	double		nodes = (double) grid->nodes;
-	double		all = 0;
-	double		sum = 0;
-	double		last = 0;
-	double		first = 1;
-	bool		fewer = true;
+	double unit = (double) race_record_unit(view->params);
+	double node_variance = view->header->noise.counter_variance / (unit * unit);
+	double nodes = (double) grid->nodes;
+	double all = 0;
+	double sum = 0;
+	double last = 0;
+	double first = 1;
+	bool fewer = true;
 
 	for (uint64 i = 0; i < grid->nodes; i++)
 		all += race_counters_get(view->counters, view->width, i) / unit;
 	for (uint64 i = 0; i < grid->nodes; i++)
 	{
-		double		part = (double) (i + 1) / nodes;
-		double		beyond;
-		double		deviation = sqrt(nodes * part * (1 - part) * node_variance +
-									 (part - p) * (part - p) * count.variance);
+		double part = (double) (i + 1) / nodes;
+		double beyond;
+		double deviation = sqrt(nodes * part * (1 - part) * node_variance +
+								(part - p) * (part - p) * count.variance);
 
 		sum += race_counters_get(view->counters, view->width, i) / unit;
 		beyond = sum - part * (all - count.n) - p * count.n;
@@ -921,15 +941,15 @@ quantile_error(const RaceView *view, const RaceGrid *grid, double p, double valu
 static void
 start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Quantiles  *quantiles = palloc0(sizeof(Quantiles));
+	Quantiles *quantiles = palloc0(sizeof(Quantiles));
 	RaceColumnPlace place;
 
 	race_row_start(&quantiles->row, fcinfo);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P_COPY(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &quantiles->shares, &quantiles->nulls, &quantiles->n);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P_COPY(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &quantiles->shares, &quantiles->nulls, &quantiles->n);
 	for (int i = 0; i < quantiles->n; i++)
 	{
-		double		p = DatumGetFloat8(quantiles->shares[i]);
+		double p = DatumGetFloat8(quantiles->shares[i]);
 
 		if (!quantiles->nulls[i] && !(p >= 0 && p <= 1))
 			ereport(ERROR,
@@ -946,17 +966,18 @@ start_quantiles(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 quantile_datum(void *state, uint64 i)
 {
-	Quantiles  *quantiles = (Quantiles *) state;
-	bool		known = !quantiles->nulls[i];
-	double		p = known ? DatumGetFloat8(quantiles->shares[i]) : 0;
-	double		value = quantile_of(quantiles->marginal, p);
-	RaceGrid	grid;
+	Quantiles *quantiles = (Quantiles *) state;
+	bool known = !quantiles->nulls[i];
+	double p = known ? DatumGetFloat8(quantiles->shares[i]) : 0;
+	double value = quantile_of(quantiles->marginal, p);
+	RaceGrid grid;
 
 	race_row_add_if(&quantiles->row, known, Float8GetDatum(p));
 	race_row_add_if(&quantiles->row, known, Float8GetDatum(value));
 	known = known && race_grid_of(quantiles->fitted.view.params, &grid) && grid.dims == 1;
-	race_row_add_if(&quantiles->row, known,
-					Float8GetDatum(known ? quantile_error(&quantiles->fitted.view, &grid, p, value) : 0));
+	race_row_add_if(
+		&quantiles->row, known,
+		Float8GetDatum(known ? quantile_error(&quantiles->fitted.view, &grid, p, value) : 0));
 	return race_row_datum(&quantiles->row);
 }
 

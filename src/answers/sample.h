@@ -21,10 +21,10 @@
 
 typedef struct RaceFitted
 {
-	RaceView	view;			/* of a sketch that has a model, which was checked */
-	RaceColumn	columns[RACE_MAX_PARTS];	/* of its points */
-	double	   *passed;			/* [points]: total weight of points up to this one */
-	double		total;			/* total weight of all points, above 0 */
+	RaceView view;                      /* of a sketch that has a model, which was checked */
+	RaceColumn columns[RACE_MAX_PARTS]; /* of its points */
+	double *passed;                     /* [points]: total weight of points up to this one */
+	double total;                       /* total weight of all points, above 0 */
 } RaceFitted;
 
 /*

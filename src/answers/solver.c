@@ -1,6 +1,7 @@
 /*
  * solver.c
- *		Weights on the simplex by accelerated projected gradient, and products with the Gram matrix of candidates
+ *		Weights on the simplex by accelerated projected gradient, and products with the Gram
+ *		matrix of candidates
  */
 #include <math.h>
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 size_t
 race_fourier_size(size_t n)
 {
-	size_t		size = 1;
+	size_t size = 1;
 
 	while (size < n)
 		size *= 2;
@@ -29,7 +30,7 @@ race_fourier_size(size_t n)
 size_t
 race_fourier_space(const size_t *sizes)
 {
-	size_t		n = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
+	size_t n = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
 
 	return 2 * (n > sizes[2] ? n : sizes[2]);
 }
@@ -38,11 +39,11 @@ race_fourier_space(const size_t *sizes)
 static void
 transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 {
-	size_t		reversed = 0;
+	size_t reversed = 0;
 
 	for (size_t i = 1; i < n; i++)
 	{
-		size_t		bit = n / 2;
+		size_t bit = n / 2;
 
 		for (; reversed & bit; bit /= 2)
 			reversed ^= bit;
@@ -62,8 +63,8 @@ transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 				RaceComplex root = roots[j * (n / half / 2)];
 				RaceComplex *a = &x[i + j];
 				RaceComplex *b = &x[i + j + half];
-				double		re = b->re * root.re - b->im * root.im;
-				double		im = b->re * root.im + b->im * root.re;
+				double re = b->re * root.re - b->im * root.im;
+				double im = b->re * root.im + b->im * root.re;
 
 				b->re = a->re - re;
 				b->im = a->im - im;
@@ -75,20 +76,20 @@ transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 void
 race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *space)
 {
-	size_t		all = sizes[0] * sizes[1] * sizes[2];
-	size_t		inner = 1;		/* elements of a line are so far apart */
+	size_t all = sizes[0] * sizes[1] * sizes[2];
+	size_t inner = 1; /* elements of a line are so far apart */
 
 	for (int axis = RACE_FOURIER_DIMS; axis-- > 0; inner *= sizes[axis])
 	{
-		size_t		n = sizes[axis];
+		size_t n = sizes[axis];
 		RaceComplex *roots = space;
 		RaceComplex *line = space + n;
 
 		for (size_t i = 0; i < n; i++)
 		{
-			double		angle = (inverse ? 2 : -2) * RACE_PI * (double) i / (double) n;
+			double angle = (inverse ? 2 : -2) * RACE_PI * (double) i / (double) n;
 
-			roots[i] = (RaceComplex) {cos(angle), sin(angle)};
+			roots[i] = (RaceComplex){cos(angle), sin(angle)};
 		}
 		for (size_t from = 0; from < all && n > 1; from++)
 		{
@@ -118,7 +119,7 @@ set_lattice_sizes(const size_t *sides, size_t *sizes)
 size_t
 race_lattice_volume(const size_t *sides)
 {
-	size_t		sizes[RACE_FOURIER_DIMS];
+	size_t sizes[RACE_FOURIER_DIMS];
 
 	set_lattice_sizes(sides, sizes);
 	return sizes[0] * sizes[1] * sizes[2];
@@ -127,7 +128,7 @@ race_lattice_volume(const size_t *sides)
 size_t
 race_lattice_space(const size_t *sides)
 {
-	size_t		sizes[RACE_FOURIER_DIMS];
+	size_t sizes[RACE_FOURIER_DIMS];
 
 	set_lattice_sizes(sides, sizes);
 	return 2 * race_lattice_volume(sides) + race_fourier_space(sizes);
@@ -145,8 +146,8 @@ void
 race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *sides,
 				  const double *steps, bool split, RaceComplex *space)
 {
-	size_t		n = race_lattice_volume(sides);
-	size_t		at[RACE_FOURIER_DIMS];
+	size_t n = race_lattice_volume(sides);
+	size_t at[RACE_FOURIER_DIMS];
 
 	memcpy(lattice->sides, sides, sizeof(lattice->sides));
 	set_lattice_sizes(sides, lattice->sizes);
@@ -155,18 +156,20 @@ race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *
 	lattice->space = space + 2 * n;
 	for (size_t i = 0; i < n; i++)
 	{
-		double		apart = 0;
+		double apart = 0;
 
 		race_lattice_at(lattice->sizes, i, at);
 		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
 		{
 			/* offsets wrap around */
-			size_t		offset = at[axis] > lattice->sizes[axis] / 2 ? lattice->sizes[axis] - at[axis] : at[axis];
-			double		x = (double) offset * steps[axis];
+			size_t offset =
+				at[axis] > lattice->sizes[axis] / 2 ? lattice->sizes[axis] - at[axis] : at[axis];
+			double x = (double) offset * steps[axis];
 
 			apart += radial->euclidean ? x * x : x;
 		}
-		lattice->spectrum[i].re = race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
+		lattice->spectrum[i].re =
+			race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
 		lattice->spectrum[i].im = 0;
 	}
 	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
@@ -174,7 +177,7 @@ race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *
 	{
 		race_lattice_at(lattice->sizes, i, at);
 		for (int axis = 0; axis < RACE_FOURIER_DIMS; axis++)
-			if (lattice->sides[axis] > 1)	/* the transform of a cubic B-spline */
+			if (lattice->sides[axis] > 1) /* the transform of a cubic B-spline */
 				lattice->spectrum[i].re /=
 					(2 + cos(2 * RACE_PI * (double) at[axis] / (double) lattice->sizes[axis])) / 3;
 	}
@@ -185,8 +188,8 @@ static void
 copy_points(const RaceLattice *lattice, double *a, double *b, bool back)
 {
 	const size_t *sides = lattice->sides;
-	size_t		n = sides[0] * sides[1] * sides[2];
-	size_t		at[RACE_FOURIER_DIMS];
+	size_t n = sides[0] * sides[1] * sides[2];
+	size_t at[RACE_FOURIER_DIMS];
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -210,7 +213,7 @@ void
 race_lattice_multiply(const RaceLattice *lattice, const double *a, const double *b, double *out_a,
 					  double *out_b)
 {
-	size_t		n = lattice->sizes[0] * lattice->sizes[1] * lattice->sizes[2];
+	size_t n = lattice->sizes[0] * lattice->sizes[1] * lattice->sizes[2];
 
 	memset(lattice->numbers, 0, n * sizeof(RaceComplex));
 	copy_points(lattice, (double *) a, (double *) b, false);
@@ -218,7 +221,7 @@ race_lattice_multiply(const RaceLattice *lattice, const double *a, const double 
 	for (size_t i = 0; i < n; i++)
 	{
 		/* the kernel is even, so its spectrum is real */
-		double		factor = lattice->spectrum[i].re / (double) n;
+		double factor = lattice->spectrum[i].re / (double) n;
 
 		lattice->numbers[i].re *= factor;
 		lattice->numbers[i].im *= factor;
@@ -230,7 +233,7 @@ race_lattice_multiply(const RaceLattice *lattice, const double *a, const double 
 /* ----------------------------------------------------- the Gram matrix of points */
 
 /* Points that are compared with each other while their codes are in a near cache */
-#define TILE	32
+#define TILE 32
 
 size_t
 race_gram_line(uint32_t rows)
@@ -241,8 +244,8 @@ race_gram_line(uint32_t rows)
 void
 race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *line)
 {
-	size_t		n = race_gram_line(rows);
-	size_t		r;
+	size_t n = race_gram_line(rows);
+	size_t r;
 
 	for (r = 0; r < rows; r++)
 		line[r] = (uint16_t) (buckets[r] ^ buckets[r] >> 16);
@@ -255,11 +258,11 @@ race_gram_pack(const uint32_t *buckets, uint32_t rows, size_t point, uint16_t *l
 static uint32_t
 count_equal(const uint16_t *a, const uint16_t *b, size_t n)
 {
-	uint32_t	total = 0;
+	uint32_t total = 0;
 
 	for (size_t from = 0; from < n; from += RACE_GRAM_LINE)
 	{
-		uint16_t	sum = 0;
+		uint16_t sum = 0;
 
 		for (int r = 0; r < RACE_GRAM_LINE; r++)
 			sum += a[from + r] == b[from + r];
@@ -271,7 +274,7 @@ count_equal(const uint16_t *a, const uint16_t *b, size_t n)
 void
 race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
 {
-	size_t		line = race_gram_line(rows);
+	size_t line = race_gram_line(rows);
 
 	for (size_t tile_i = 0; tile_i < m; tile_i += TILE)
 		for (size_t tile_j = tile_i; tile_j < m; tile_j += TILE)
@@ -280,8 +283,8 @@ race_gram_of_codes(const uint16_t *codes, size_t m, uint32_t rows, float *gram)
 			for (size_t i = tile_i; i < m && i < tile_i + TILE; i++)
 				for (size_t j = i > tile_j ? i : tile_j; j < m && j < tile_j + TILE; j++)
 				{
-					uint32_t	equal = i == j ? rows :
-						count_equal(codes + i * line, codes + j * line, line);
+					uint32_t equal =
+						i == j ? rows : count_equal(codes + i * line, codes + j * line, line);
 
 					gram[i * m + j] = gram[j * m + i] = (float) equal / (float) rows;
 				}
@@ -303,7 +306,7 @@ race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, fl
 void
 race_gram_multiply(const RaceGram *gram, const double *v, double *out)
 {
-	size_t		m = gram->m;
+	size_t m = gram->m;
 
 	if (gram->lattice != NULL)
 	{
@@ -315,9 +318,9 @@ race_gram_multiply(const RaceGram *gram, const double *v, double *out)
 	for (size_t j = 0; j < m; j++)
 	{
 		const float *column = gram->dense + j * m;
-		double		x = v[j];
+		double x = v[j];
 
-		if (x == 0)				/* many weights are */
+		if (x == 0) /* many weights are */
 			continue;
 		for (size_t i = 0; i < m; i++)
 			out[i] += x * column[i];
@@ -329,8 +332,8 @@ race_gram_multiply(const RaceGram *gram, const double *v, double *out)
 static int
 compare_descending(const void *a, const void *b)
 {
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
+	double x = *(const double *) a;
+	double y = *(const double *) b;
 
 	return (x < y) - (x > y);
 }
@@ -348,9 +351,9 @@ race_sort_descending(double *v, size_t n)
 void
 race_simplex_project(double *v, size_t n, double total, double *sorted)
 {
-	double		largest = v[0];
-	double		sum = 0;
-	double		excess = 0;
+	double largest = v[0];
+	double sum = 0;
+	double excess = 0;
 
 	for (size_t i = 1; i < n; i++)
 		largest = fmax(largest, v[i]);
@@ -370,14 +373,14 @@ race_simplex_project(double *v, size_t n, double total, double *sorted)
 }
 
 /* The largest eigenvalue of the Gram matrix, or a little more: power iterations */
-#define POWER_ITERATIONS	15
-#define POWER_MARGIN		1.05
+#define POWER_ITERATIONS 15
+#define POWER_MARGIN 1.05
 
 static double
 largest_eigenvalue(const RaceGram *gram, double *v, double *next)
 {
-	size_t		m = gram->m;
-	double		length = 1;
+	size_t m = gram->m;
+	double length = 1;
 
 	for (size_t i = 0; i < m; i++)
 		v[i] = 1 / sqrt((double) m);
@@ -394,25 +397,24 @@ largest_eigenvalue(const RaceGram *gram, double *v, double *next)
 }
 
 void
-race_solve_weights(const RaceGram *gram, const double *answers,
-				   double total, RaceMisfit misfit, int iterations, double *weights,
-				   double *space)
+race_solve_weights(const RaceGram *gram, const double *answers, double total, RaceMisfit misfit,
+				   int iterations, double *weights, double *space)
 {
-	size_t		m = gram->m;
-	double	   *point = space;	/* where the gradient is taken */
-	double	   *gradient = point + m;
-	double	   *next = gradient + m;
-	double	   *sorted = next + m;
-	double		largest = largest_eigenvalue(gram, point, next);
-	double		step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
-	double		t = 1;
+	size_t m = gram->m;
+	double *point = space; /* where the gradient is taken */
+	double *gradient = point + m;
+	double *next = gradient + m;
+	double *sorted = next + m;
+	double largest = largest_eigenvalue(gram, point, next);
+	double step = 1 / (misfit == RACE_MISFIT_COUNTERS ? largest : largest * largest);
+	double t = 1;
 
 	memcpy(point, weights, m * sizeof(double));
 	for (int k = 0; k < iterations; k++)
 	{
-		double		t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
-		double		uphill = 0;
-		double	   *excess;
+		double t_next = (1 + sqrt(1 + 4 * t * t)) / 2;
+		double uphill = 0;
+		double *excess;
 
 		race_look_for_interrupts();
 		excess = misfit == RACE_MISFIT_COUNTERS ? gradient : sorted;
@@ -444,11 +446,11 @@ race_solve_weights(const RaceGram *gram, const double *answers,
 double
 race_candidates_random(int64_t seed, uint32_t stream, size_t point, uint32_t coordinate)
 {
-	uint32_t	counter[4] = {RACE_STREAM_FIT, stream, (uint32_t) point, coordinate};
-	uint64_t	bits[2];
+	uint32_t counter[4] = {RACE_STREAM_FIT, stream, (uint32_t) point, coordinate};
+	uint64_t bits[2];
 
 	race_philox((uint64_t) seed, counter, bits);
-	return ((double) (bits[0] >> 11) + 0.5) / 9007199254740992.0;	/* 2^53 */
+	return ((double) (bits[0] >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
 }
 
 static double
@@ -458,16 +460,16 @@ span(const RaceBox *box, uint32_t i)
 }
 
 /* Steps of a grid of points, in bandwidths */
-#define FINEST_STEP			0.0625
-#define COARSEST_STEP		0.5
+#define FINEST_STEP 0.0625
+#define COARSEST_STEP 0.5
 
 size_t
 race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, double *x,
 					 size_t sides[2])
 {
-	double		step = FINEST_STEP;
-	double		along[2] = {1, 1};	/* the numbers of points along both axes */
-	uint32_t	first = 2 - box->dims;	/* the last axis is in sides[1] */
+	double step = FINEST_STEP;
+	double along[2] = {1, 1};       /* the numbers of points along both axes */
+	uint32_t first = 2 - box->dims; /* the last axis is in sides[1] */
 
 	if (box->dims > 2)
 		return 0;
@@ -485,26 +487,29 @@ race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, dou
 	for (size_t p = 0; p < sides[0] * sides[1]; p++)
 		for (uint32_t i = 0; i < box->dims; i++)
 		{
-			size_t		last = sides[first + i] - 1;
-			size_t		k = first + i == 1 ? p % sides[1] : p / sides[1];
+			size_t last = sides[first + i] - 1;
+			size_t k = first + i == 1 ? p % sides[1] : p / sides[1];
 
 			/* the last is the bound itself, whatever rounding does */
-			x[p * box->dims + i] = k == 0 ? box->lower[i] : k == last ? box->upper[i] :
+			x[p * box->dims + i] = k == 0 ?
+				box->lower[i] :
+				k == last ?
+				box->upper[i] :
 				fmin(box->lower[i] + span(box, i) * (double) k / (double) last, box->upper[i]);
 		}
 	return sides[0] * sides[1];
 }
 
 void
-race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_t n,
-						double *x)
+race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_t n, double *x)
 {
 	for (size_t p = 0; p < n; p++)
 	{
 		race_look_for_interrupts();
 		for (uint32_t i = 0; i < box->dims; i++)
-			x[p * box->dims + i] = fmin(box->lower[i] + span(box, i) *
-										race_candidates_random(seed, stream, p, i), box->upper[i]);
+			x[p * box->dims + i] =
+				fmin(box->lower[i] + span(box, i) * race_candidates_random(seed, stream, p, i),
+					 box->upper[i]);
 	}
 }
 
@@ -515,7 +520,7 @@ race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_
 double
 race_candidates_jitter(const RaceBox *box, size_t n, int round)
 {
-	double		first = 0.5 * pow((double) n, -1.0 / box->dims);
+	double first = 0.5 * pow((double) n, -1.0 / box->dims);
 
 	first = fmin(fmax(first, 0.1), 0.25);
 	return first * pow(7, -(double) (round - 1) / (RACE_FIT_ROUNDS - 2));
@@ -523,30 +528,30 @@ race_candidates_jitter(const RaceBox *box, size_t n, int round)
 
 void
 race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double jitter,
-					   const double *around, const double *weights, size_t m,
-					   size_t n, double *x)
+					   const double *around, const double *weights, size_t m, size_t n, double *x)
 {
-	double		total = 0;
-	double		passed = 0;
-	size_t		parent = 0;
+	double total = 0;
+	double passed = 0;
+	size_t parent = 0;
 
 	for (size_t p = 0; p < m; p++)
 		total += weights[p];
 	for (size_t p = 0; p < n; p++)
 	{
 		/* evenly spaced along the weights: a point of twice the weight has twice as many */
-		double		at = total * ((double) p + race_candidates_random(seed, stream, p, box->dims)) / (double) n;
+		double at =
+			total * ((double) p + race_candidates_random(seed, stream, p, box->dims)) / (double) n;
 
 		race_look_for_interrupts();
 		while (parent + 1 < m && passed + weights[parent] <= at)
 			passed += weights[parent++];
 		for (uint32_t i = 0; i < box->dims; i++)
 		{
-			double		move = jitter * span(box, i) *
+			double move = jitter * span(box, i) *
 				race_inverse_normal(race_candidates_random(seed, stream, p, i));
 
-			x[p * box->dims + i] = fmin(fmax(around[parent * box->dims + i] + move,
-											 box->lower[i]), box->upper[i]);
+			x[p * box->dims + i] =
+				fmin(fmax(around[parent * box->dims + i] + move, box->lower[i]), box->upper[i]);
 		}
 	}
 }
@@ -555,9 +560,9 @@ size_t
 race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, size_t m,
 					 double *sorted)
 {
-	double		least = 0;
-	size_t		equal = 0;		/* to the least that is kept: how many of them are */
-	size_t		kept = 0;
+	double least = 0;
+	size_t equal = 0; /* to the least that is kept: how many of them are */
+	size_t kept = 0;
 
 	memcpy(sorted, weights, m * sizeof(double));
 	race_sort_descending(sorted, m);

@@ -32,8 +32,8 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
-	race_sketch_view_kind(sketch, RACE_KIND_TABLES,
-						  "Release columns of a dataset by race_release.", &open->view);
+	race_sketch_view_kind(sketch, RACE_KIND_TABLES, "Release columns of a dataset by race_release.",
+						  &open->view);
 	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = race_derived_release;
@@ -53,7 +53,7 @@ race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
 int
 race_tables_column_or_none(const RaceOpenTables *open, const char *name)
 {
-	int			i;
+	int i;
 
 	for (i = open->columns - 1; i >= 0 && strcmp(open->domains[i].name, name) != 0; i--)
 		;
@@ -64,10 +64,11 @@ int
 race_tables_column(const RaceOpenTables *open, const char *name)
 {
 	StringInfoData names;
-	int			column = race_tables_column_or_none(open, name);
+	int column = race_tables_column_or_none(open, name);
 
-	if (column < 0 && name[0] != '\0' && strlen(name) <= 2 && strspn(name, "0123456789") == strlen(name))
-		column = atoi(name) <= open->columns ? atoi(name) - 1 : -1;	/* by its number */
+	if (column < 0 && name[0] != '\0' && strlen(name) <= 2 &&
+		strspn(name, "0123456789") == strlen(name))
+		column = atoi(name) <= open->columns ? atoi(name) - 1 : -1; /* by its number */
 	if (column >= 0)
 		return column;
 	initStringInfo(&names);
@@ -77,7 +78,7 @@ race_tables_column(const RaceOpenTables *open, const char *name)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("the release has no column \"%s\"", race_cut(name)),
 			 errhint("Its columns are %s.", names.data)));
-	return 0;					/* not reached */
+	return 0; /* not reached */
 }
 
 double
@@ -85,7 +86,8 @@ race_tables_edge(const RaceDomain *domain, uint32 cell)
 {
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
+						  domain->n);
 	return Min(Max(race_cell_edge(&cells, cell), domain->lower), domain->upper + domain->whole);
 }
 
@@ -97,13 +99,13 @@ race_tables_middle(double low, double high)
 
 /* ------------------------------------------------------------------- where */
 
-#define CELL_OF			"cell of"
+#define CELL_OF "cell of"
 
 /* Return the cell of a category; n if there is none of this text. */
 static uint32
 find_category(const RaceDomain *domain, const char *text)
 {
-	uint32		i = 0;
+	uint32 i = 0;
 
 	while (i < domain->n && strcmp(domain->categories[i], text) != 0)
 		i++;
@@ -114,7 +116,7 @@ find_category(const RaceDomain *domain, const char *text)
 static char *
 other_label(const RaceDomain *domain)
 {
-	char	   *label = pstrdup("other");
+	char *label = pstrdup("other");
 
 	while (find_category(domain, label) < domain->n)
 		label = psprintf("(%s)", label);
@@ -131,26 +133,31 @@ is_dated(const RaceDomain *domain)
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
-	const char *quote = is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : "";	/* of JSON */
+	const char *quote =
+		is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : ""; /* of JSON */
 	StringInfoData list;
 
 	initStringInfo(&list);
 	for (uint32 i = 0; domain->category && i < Min(domain->n, 10); i++)
 		appendStringInfo(&list, "%s\"%s\"", i == 0 ? "" : ", ", domain->categories[i]);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of the release cannot be %s", domain->name, found),
-			 domain->category ?
-			 errhint("Its values are %s%s%s%s.", list.data,
-					 domain->n > 10 ? ", ..." : "",
-					 domain->has_other ? psprintf("%s\"%s\"", domain->n > 0 ? ", " : "", other_label(domain)) : "",
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("column \"%s\" of the release cannot be %s", domain->name, found),
+		 domain->category ?
+			 errhint("Its values are %s%s%s%s.", list.data, domain->n > 10 ? ", ..." : "",
+					 domain->has_other ?
+						 psprintf("%s\"%s\"", domain->n > 0 ? ", " : "", other_label(domain)) :
+						 "",
 					 domain->vector ? "" : ": write one of them, or an array of some") :
 			 domain->vector ?
-			 errhint("Its numbers are from %s to %s.", race_domain_number_text(domain, domain->lower),
+			 errhint("Its numbers are from %s to %s.",
+					 race_domain_number_text(domain, domain->lower),
 					 race_domain_number_text(domain, domain->upper)) :
-			 errhint("Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s%s%s, %s%s%s]}.", domain->name,
-					 quote, race_domain_number_text(domain, domain->lower), quote,
-					 quote, race_domain_number_text(domain, domain->upper), quote)));
+			 errhint(
+				 "Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s%s%s, %s%s%s]}.",
+				 domain->name, quote, race_domain_number_text(domain, domain->lower), quote, quote,
+				 race_domain_number_text(domain, domain->upper), quote)));
 }
 
 /* Return the text of a scalar of jsonb, as types of PostgreSQL read it. */
@@ -160,7 +167,8 @@ scalar_text(const JsonbValue *value)
 	if (value->type == jbvString)
 		return pnstrdup(value->val.string.val, value->val.string.len);
 	if (value->type == jbvNumeric)
-		return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+		return DatumGetCString(
+			DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
 	if (value->type == jbvBool)
 		return pstrdup(value->val.boolean ? "true" : "false");
 	return pstrdup("null");
@@ -170,8 +178,8 @@ scalar_text(const JsonbValue *value)
 static uint32
 cell_of_category(const RaceDomain *domain, const JsonbValue *value, bool any)
 {
-	char	   *text = scalar_text(value);
-	uint32		cell;
+	char *text = scalar_text(value);
+	uint32 cell;
 
 	CHECK_FOR_INTERRUPTS();
 	/* to_jsonb keeps the blanks of char(n) */
@@ -182,8 +190,11 @@ cell_of_category(const RaceDomain *domain, const JsonbValue *value, bool any)
 		cell = find_category(domain, value->val.boolean ? "t" : "f");
 	if (cell < domain->n || (value->type == jbvNull && domain->has_null))
 		return cell;
-	if (!domain->has_other || (any ? value->type == jbvNull : value->type != jbvString || strcmp(text, other_label(domain)) != 0))
-		refuse_value(domain, value->type == jbvString ? psprintf("\"%s\"", race_cut(text)) : race_cut(text));
+	if (!domain->has_other ||
+		(any ? value->type == jbvNull :
+			   value->type != jbvString || strcmp(text, other_label(domain)) != 0))
+		refuse_value(
+			domain, value->type == jbvString ? psprintf("\"%s\"", race_cut(text)) : race_cut(text));
 	return RaceDomainCells(domain) - 1;
 }
 
@@ -201,19 +212,21 @@ number_of(const RaceDomain *domain, const JsonbValue *value, double if_null)
 double
 race_tables_number(const RaceDomain *domain, char *text)
 {
-	double		number = 0;
+	double number = 0;
 
 	/* what begins with a letter is no number, but may be a date, as "today" is */
-	if ((isalpha((unsigned char) text[0]) && !is_dated(domain)) || !race_domain_number_read(domain, text, &number))
+	if ((isalpha((unsigned char) text[0]) && !is_dated(domain)) ||
+		!race_domain_number_read(domain, text, &number))
 		refuse_value(domain, psprintf("\"%s\"", race_cut(text)));
 	return number;
 }
 
 /*
- * The last cell of a number with fractions has the upper bound, too.  How many of its records have this value was not
- * counted: none or all.  So little of the cell makes an estimate of 0, with all of the cell in the interval.
+ * The last cell of a number with fractions has the upper bound, too.  How many of its records have
+ * this value was not counted: none or all.  So little of the cell makes an estimate of 0, with all
+ * of the cell in the interval.
  */
-#define OF_UPPER_BOUND	1e-12
+#define OF_UPPER_BOUND 1e-12
 
 void
 race_tables_range(const RaceDomain *domain, double from, double to, double *weights)
@@ -226,11 +239,11 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 	}
 	for (uint32 i = 0; i < domain->n; i++)
 	{
-		double		low = race_tables_edge(domain, i);
-		double		high = race_tables_edge(domain, i + 1);
-		double		a = Max(from, low);
-		double		b = Min(to, high);
-		double		part = a < b ? (b - a) / (high - low) : 0;
+		double low = race_tables_edge(domain, i);
+		double high = race_tables_edge(domain, i + 1);
+		double a = Max(from, low);
+		double b = Min(to, high);
+		double part = a < b ? (b - a) / (high - low) : 0;
 
 		if (low == high)
 			part = from <= low && low < to;
@@ -244,13 +257,14 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 static bool
 cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights)
 {
-	JsonbValue	key = {.type = jbvString, .val.string = {strlen(CELL_OF), CELL_OF}};
+	JsonbValue key = {.type = jbvString, .val.string = {strlen(CELL_OF), CELL_OF}};
 	JsonbValue *value = findJsonbValueFromContainer(object, JB_FOBJECT, &key);
 	RaceNumberCells cells;
 
 	if (value == NULL || value->type == jbvBinary || value->type == jbvNull || domain->category)
 		return false;
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
+						  domain->n);
 	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
 	return true;
 }
@@ -259,26 +273,30 @@ cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights
 static double *
 choose_cells(const RaceDomain *domain, JsonbValue *value)
 {
-	double	   *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
-	bool		is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
-	uint32		n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
+	double *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
+	bool is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
+	uint32 n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
 
-	if (value->type == jbvBinary && !is_array && !cell_of_number(domain, value->val.binary.data, weights))
+	if (value->type == jbvBinary && !is_array &&
+		!cell_of_number(domain, value->val.binary.data, weights))
 		refuse_value(domain, "an object");
 	if (value->type == jbvBinary && !is_array)
 		return weights;
 	if (domain->category && !is_array)
 		weights[cell_of_category(domain, value, false)] = 1;
 	for (uint32 i = 0; domain->category && i < n; i++)
-		weights[cell_of_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i), false)] = 1;
+		weights[cell_of_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i),
+								 false)] = 1;
 	if (domain->category)
 		return weights;
 	if (value->type == jbvNull && domain->has_null)
 		weights[domain->n] = 1;
 	else if (is_array && n == 2)
 	{
-		double		from = number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY);
-		double		to = number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY);
+		double from =
+			number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY);
+		double to =
+			number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY);
 
 		if (from > to)
 			refuse_value(domain, "a range that ends before it begins");
@@ -286,11 +304,12 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 	}
 	else if (!is_array && value->type != jbvNull && domain->whole)
 	{
-		double		number = number_of(domain, value, 0);
+		double number = number_of(domain, value, 0);
 
 		/* what has a fraction is none of the values */
 		if (number == floor(number))
-			race_tables_range(domain, number, Max(number + 1, nextafter(number, INFINITY)), weights);
+			race_tables_range(domain, number, Max(number + 1, nextafter(number, INFINITY)),
+							  weights);
 	}
 	else
 		refuse_value(domain, is_array ? "such an array" : "a single value");
@@ -301,17 +320,17 @@ const double **
 race_tables_where(const RaceOpenTables *open, Datum where)
 {
 	const double **weights = palloc0(open->columns * sizeof(double *));
-	Jsonb	   *object = DatumGetJsonbP(where);
+	Jsonb *object = DatumGetJsonbP(where);
 	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
-	JsonbValue	value;
-	int			column = 0;
-	int			token;
+	JsonbValue value;
+	int column = 0;
+	int token;
 
 	if (!JB_ROOT_IS_OBJECT(object))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"where\" must be a JSON object"),
-				 errhint("Write columns and values, as in {\"age\": [30, 40], \"town\": \"Paris\"}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"where\" must be a JSON object"),
+			 errhint("Write columns and values, as in {\"age\": [30, 40], \"town\": \"Paris\"}.")));
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
@@ -319,7 +338,7 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 		else if (token == WJB_VALUE)
 		{
 			const double *before = weights[column];
-			double	   *chosen = choose_cells(&open->domains[column], &value);
+			double *chosen = choose_cells(&open->domains[column], &value);
 
 			/* a column may be named twice, by its name and its number: then both hold */
 			for (uint32 i = 0; before != NULL && i < RaceDomainCells(&open->domains[column]); i++)
@@ -333,26 +352,31 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 Datum
 race_domains_ask(int n, const RaceDomain *domains, Jsonb *object)
 {
-	float8	   *numbers;
-	Datum		record = race_domains_record(n, domains, &numbers);
+	float8 *numbers;
+	Datum record = race_domains_record(n, domains, &numbers);
 
 	for (int i = 0; i < n; i++)
 	{
 		const RaceDomain *domain = &domains[i];
-		JsonbValue	name = {.type = jbvString, .val.string = {strlen(domain->name), domain->name}};
-		JsonbValue *value = JB_ROOT_IS_OBJECT(object) ? findJsonbValueFromContainer(&object->root, JB_FOBJECT, &name) : NULL;
+		JsonbValue name = {.type = jbvString, .val.string = {strlen(domain->name), domain->name}};
+		JsonbValue *value = JB_ROOT_IS_OBJECT(object) ?
+			findJsonbValueFromContainer(&object->root, JB_FOBJECT, &name) :
+			NULL;
 
 		if (value == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the record has no column \"%s\"", domain->name),
-					 errhint("Write a JSON object with all columns of the release, as in {\"age\": 57, \"town\": \"Paris\"}.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the record has no column \"%s\"", domain->name),
+				 errhint(
+					 "Write a JSON object with all columns of the release, as in {\"age\": 57, \"town\": \"Paris\"}.")));
 		if (value->type == jbvBinary || (value->type == jbvNull && !domain->has_null))
 			refuse_value(domain, value->type == jbvNull ? "null" : "an object or an array");
 		if (domain->category)
 			race_domain_set_cell(domain, cell_of_category(domain, value, true), numbers);
 		else
-			race_domain_set_number(domain, number_of(domain, value, 0), value->type == jbvNull, numbers);
+			race_domain_set_number(domain, number_of(domain, value, 0), value->type == jbvNull,
+								   numbers);
 		numbers += RaceDomainNumbers(domain);
 	}
 	return record;
@@ -364,7 +388,7 @@ double
 race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
 {
 	const uint32 columns[RACE_TABLE_COLUMNS] = {table->first, table->second, table->third};
-	double		weight = 1;
+	double weight = 1;
 
 	for (int k = 0; k < RACE_TABLE_COLUMNS; k++)
 		if (of_table[k] != NULL)
@@ -378,25 +402,27 @@ race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
  * is that which is left if its cells add up to them.
  */
 static double
-variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weighted, double squares)
+variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weighted,
+				double squares)
 {
-	double		part = weighted / race_contingency_table_variance(table);
+	double part = weighted / race_contingency_table_variance(table);
 
 	return Max(squares - weighted * part, 0) + part * part * model->total_variance;
 }
 
 /* Sum the cells of a table with these weights of its columns, or NULL.  Set the variance, too. */
 static void
-sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *weights, RaceTableAnswer *answer)
+sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *weights,
+		  RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double		weighted = 0;
-	double		sum = 0;
-	double		squares = 0;
+	double weighted = 0;
+	double sum = 0;
+	double squares = 0;
 
 	for (Size i = 0; i < table->cells; i++)
 	{
-		double		weight = race_tables_weight(table, weights, i);
+		double weight = race_tables_weight(table, weights, i);
 
 		if (weight == 0)
 			continue;
@@ -408,36 +434,44 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 	answer->variance = variance_of_sum(model, table, weighted, squares);
 }
 
-/* Which weights a table is asked with: as they are, or those of the groups that lie within, or of those that are met */
+/*
+ * Which weights a table is asked with: as they are, or those of the groups that lie within, or of
+ * those that are met
+ */
 typedef enum Rounding
 {
-	AS_IT_IS, WITHIN, MET
+	AS_IT_IS,
+	WITHIN,
+	MET
 } Rounding;
 
 /* Return the group of a cell; in a table of one column, the first cell that was counted with it. */
 static uint32
 counted_together(const RaceContingency *tables, const RaceTable *table, uint32 column, uint32 cell)
 {
-	return table->first != table->second ? race_contingency_group(tables, column, cell) : race_contingency_block(table, cell);
+	return table->first != table->second ? race_contingency_group(tables, column, cell) :
+										   race_contingency_block(table, cell);
 }
 
 /* Return weights of groups, or of cells; NULL if cells counted together have different ones. */
 static double *
-round_weights(const RaceContingency *tables, const RaceTable *table, uint32 column, const double *weights, Rounding rounding)
+round_weights(const RaceContingency *tables, const RaceTable *table, uint32 column,
+			  const double *weights, Rounding rounding)
 {
-	uint32		cells = (uint32) tables->cells[column];
-	double	   *rounded = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
+	uint32 cells = (uint32) tables->cells[column];
+	double *rounded = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
 
 	for (uint32 i = 0; i < cells; i++)
 		rounded[i] = rounding == WITHIN;
 	for (uint32 i = 0; i < cells; i++)
 	{
-		double	   *weight = &rounded[counted_together(tables, table, column, i)];
+		double *weight = &rounded[counted_together(tables, table, column, i)];
 
 		if (rounding == AS_IT_IS)
 			*weight = weights[i];
 		else
-			*weight = rounding == WITHIN ? Min(*weight, floor(weights[i])) : Max(*weight, ceil(weights[i]));
+			*weight = rounding == WITHIN ? Min(*weight, floor(weights[i])) :
+										   Max(*weight, ceil(weights[i]));
 	}
 	for (uint32 i = 0; rounding == AS_IT_IS && i < cells; i++)
 		if (rounded[counted_together(tables, table, column, i)] != weights[i])
@@ -454,13 +488,16 @@ round_weights(const RaceContingency *tables, const RaceTable *table, uint32 colu
 static int
 columns_of(const RaceTable *table)
 {
-	return table->first == table->second ? 1 : table->second == table->third ? 2 : RACE_TABLE_COLUMNS;
+	return table->first == table->second ? 1 :
+		table->second == table->third    ? 2 :
+										   RACE_TABLE_COLUMNS;
 }
 
 static int
 weighted_columns(const RaceTable *table, const double *const *weights)
 {
-	return (weights[table->first] != NULL) + (table->second != table->first && weights[table->second] != NULL) +
+	return (weights[table->first] != NULL) +
+		(table->second != table->first && weights[table->second] != NULL) +
 		(table->third != table->second && weights[table->third] != NULL);
 }
 
@@ -473,15 +510,16 @@ weigh_table(const RaceOpenTables *open, const RaceTable *table, const double *co
 			Rounding rounding, double **of_table)
 {
 	const uint32 columns[RACE_TABLE_COLUMNS] = {table->first, table->second, table->third};
-	int			n = columns_of(table);
-	bool		found = weighted_columns(table, weights) >= Min(n, 2);
+	int n = columns_of(table);
+	bool found = weighted_columns(table, weights) >= Min(n, 2);
 
 	for (int k = 0; k < RACE_TABLE_COLUMNS; k++)
 	{
 		of_table[k] = NULL;
 		if (!found || k >= n || weights[columns[k]] == NULL)
 			continue;
-		of_table[k] = round_weights(&open->model->tables, table, columns[k], weights[columns[k]], rounding);
+		of_table[k] =
+			round_weights(&open->model->tables, table, columns[k], weights[columns[k]], rounding);
 		found = of_table[k] != NULL;
 	}
 	return found;
@@ -492,8 +530,8 @@ static bool
 ask_table(const RaceOpenTables *open, const RaceTable *table, const double *const *weights,
 		  Rounding rounding, RaceTableAnswer *answer)
 {
-	double	   *of_table[RACE_TABLE_COLUMNS];
-	bool		found = weigh_table(open, table, weights, rounding, of_table);
+	double *of_table[RACE_TABLE_COLUMNS];
+	bool found = weigh_table(open, table, weights, rounding, of_table);
 
 	if (found)
 		sum_table(open, table, of_table, answer);
@@ -506,8 +544,8 @@ ask_table(const RaceOpenTables *open, const RaceTable *table, const double *cons
 double *
 race_tables_ones(const RaceOpenTables *open, uint32 column)
 {
-	uint32		cells = RaceDomainCells(&open->domains[column]);
-	double	   *ones = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
+	uint32 cells = RaceDomainCells(&open->domains[column]);
+	double *ones = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
 
 	while (cells > 0)
 		ones[--cells] = 1;
@@ -515,16 +553,18 @@ race_tables_ones(const RaceOpenTables *open, uint32 column)
 }
 
 const RaceTable *
-race_tables_covering(const RaceOpenTables *open, const double *const *weights, double *of_table[RACE_TABLE_COLUMNS])
+race_tables_covering(const RaceOpenTables *open, const double *const *weights,
+					 double *of_table[RACE_TABLE_COLUMNS])
 {
 	const RaceTableModel *model = open->model;
-	int			constrained = 0;
+	int constrained = 0;
 
 	for (uint32 i = 0; i < model->tables.columns; i++)
 		constrained += weights[i] != NULL;
 	for (int n = constrained; n <= RACE_TABLE_COLUMNS; n++)
 		for (uint32 i = 0; i < model->n; i++)
-			if (columns_of(&model->table[i]) == n && weighted_columns(&model->table[i], weights) == constrained &&
+			if (columns_of(&model->table[i]) == n &&
+				weighted_columns(&model->table[i], weights) == constrained &&
 				weigh_table(open, &model->table[i], weights, AS_IT_IS, of_table))
 				return &model->table[i];
 	return NULL;
@@ -540,14 +580,14 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 				RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double		outside = 0;	/* of all columns, at most */
-	double		within = 0;
+	double outside = 0; /* of all columns, at most */
+	double within = 0;
 
 	answer->lower = 0;
 	answer->upper = Max(model->records, 0) + z * sqrt(model->total_variance);
 	for (uint32 i = 0; i < model->n; i++)
 	{
-		bool		several = model->table[i].first != model->table[i].second;
+		bool several = model->table[i].first != model->table[i].second;
 		RaceTableAnswer part;
 
 		if (!ask_table(open, &model->table[i], weights, MET, &part))
@@ -557,7 +597,8 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 			continue;
 		ask_table(open, &model->table[i], weights, WITHIN, &part);
 		if (!several)
-			outside += Max(model->records - part.count + z * sqrt(part.variance + model->total_variance), 0);
+			outside += Max(
+				model->records - part.count + z * sqrt(part.variance + model->total_variance), 0);
 		if (several || constrained == 1)
 			within = Max(within, part.count - z * sqrt(part.variance));
 	}
@@ -570,7 +611,8 @@ static bool
 are_whole(const RaceOpenTables *open, const double *const *weights)
 {
 	for (int column = 0; column < open->columns; column++)
-		for (uint32 i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]); i++)
+		for (uint32 i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]);
+			 i++)
 			if (weights[column][i] != 0 && weights[column][i] != 1)
 				return false;
 	return true;
@@ -600,9 +642,9 @@ normal_below(double x)
 	return erfc(-x / sqrt(2)) / 2;
 }
 
-#define CHOSEN_STEPS	200		/* of an integral, and of a bisection */
-#define CHOSEN_HALVINGS	40
-#define CHOSEN_REACH	12		/* standard deviations below a count that are searched */
+#define CHOSEN_STEPS 200 /* of an integral, and of a bisection */
+#define CHOSEN_HALVINGS 40
+#define CHOSEN_REACH 12 /* standard deviations below a count that are searched */
 
 /*
  * Return the probability that the count of a chosen category is so large, if it has n persons and
@@ -612,21 +654,23 @@ normal_below(double x)
 static double
 passed_above(const RaceDomain *domain, double n, double count, double variance)
 {
-	double		error = sqrt(variance);
-	double		part = 1 / domain->persons_summed;
-	double		passing = pow(domain->persons_error, 2);
-	double		other = sqrt(Max(passing - variance * part * part, 1e-6 * variance * part * part));
-	double		peak = n + variance * part / passing * Max(domain->persons_least - n, 0);
-	double		step = (Max(peak - count, 0) + 8 * error) / CHOSEN_STEPS;
-	double		sum = 0;
+	double error = sqrt(variance);
+	double part = 1 / domain->persons_summed;
+	double passing = pow(domain->persons_error, 2);
+	double other = sqrt(Max(passing - variance * part * part, 1e-6 * variance * part * part));
+	double peak = n + variance * part / passing * Max(domain->persons_least - n, 0);
+	double step = (Max(peak - count, 0) + 8 * error) / CHOSEN_STEPS;
+	double sum = 0;
 
 	for (int i = 0; i < CHOSEN_STEPS; i++)
 	{
-		double		y = count + (i + 0.5) * step;
+		double y = count + (i + 0.5) * step;
 
-		sum += normal_density((y - n) / error) / error * normal_below((n + (y - n) * part - domain->persons_least) / other) * step;
+		sum += normal_density((y - n) / error) / error *
+			normal_below((n + (y - n) * part - domain->persons_least) / other) * step;
 	}
-	return sum / normal_below((n - domain->persons_least) / sqrt(variance * part * part + other * other));
+	return sum /
+		normal_below((n - domain->persons_least) / sqrt(variance * part * part + other * other));
 }
 
 /*
@@ -636,7 +680,7 @@ passed_above(const RaceDomain *domain, double n, double count, double variance)
 static double
 passed_above_laplace(const RaceDomain *domain, double n, double count, double variance)
 {
-	double		scale = sqrt(variance / 2);
+	double scale = sqrt(variance / 2);
 
 	if (n <= domain->persons_least)
 		return exp(-Max(count - domain->persons_least, 0) / scale);
@@ -644,34 +688,42 @@ passed_above_laplace(const RaceDomain *domain, double n, double count, double va
 }
 
 /*
- * Lower the interval of a chosen category, of which the number that passed is a measurement, too: large noise passes more often, so
- * near the least number that passes the lower end is that of the distribution of counts of what passed (Fithian, Sun & Taylor 2014).
- * Records beyond the first one of a person are taken to be as many as the numbers say.
+ * Lower the interval of a chosen category, of which the number that passed is a measurement, too:
+ * large noise passes more often, so near the least number that passes the lower end is that of the
+ * distribution of counts of what passed (Fithian, Sun & Taylor 2014).  Records beyond the first one
+ * of a person are taken to be as many as the numbers say.
  */
 static void
-bound_if_chosen(const RaceOpenTables *open, uint32 column, uint32 cell, double z, RaceTableAnswer *answer)
+bound_if_chosen(const RaceOpenTables *open, uint32 column, uint32 cell, double z,
+				RaceTableAnswer *answer)
 {
-	bool		gaussian = open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN;
-	double		missed = gaussian ? normal_below(-z) : exp(-z * sqrt(2)) / 2;	/* as race_tables_z has it */
+	bool gaussian = open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN;
+	double missed =
+		gaussian ? normal_below(-z) : exp(-z * sqrt(2)) / 2; /* as race_tables_z has it */
 	const RaceDomain *domain = &open->domains[column];
-	double		further = 0;
-	double		low;
-	double		high;
+	double further = 0;
+	double low;
+	double high;
 
-	if (cell >= domain->n || !(domain->persons_summed > 0) || !(answer->variance > 0) || open->model->table[column].single <= 1)
+	if (cell >= domain->n || !(domain->persons_summed > 0) || !(answer->variance > 0) ||
+		open->model->table[column].single <= 1)
 		return;
 	if (domain->persons_summed > 1)
 		further = Max(answer->estimate - domain->persons[cell], 0);
-	low = Max(answer->estimate - further - CHOSEN_REACH * Max(domain->persons_error, sqrt(answer->variance)), 1);
+	low = Max(answer->estimate - further -
+				  CHOSEN_REACH * Max(domain->persons_error, sqrt(answer->variance)),
+			  1);
 	high = answer->lower - further;
 	for (int i = 0; i < CHOSEN_HALVINGS && low < high; i++)
 	{
-		double		n = low + (high - low) / 2;
+		double n = low + (high - low) / 2;
 
-		double		above = passed_above(domain, n, answer->estimate - further, answer->variance);
+		double above = passed_above(domain, n, answer->estimate - further, answer->variance);
 
 		if (!gaussian)
-			above = Max(above, passed_above_laplace(domain, n, answer->estimate - further, answer->variance));
+			above =
+				Max(above,
+					passed_above_laplace(domain, n, answer->estimate - further, answer->variance));
 		if (above > missed)
 			high = n;
 		else
@@ -683,7 +735,7 @@ bound_if_chosen(const RaceOpenTables *open, uint32 column, uint32 cell, double z
 double
 race_tables_z(const RaceOpenTables *open, double confidence)
 {
-	double		z = race_inverse_normal((1 + confidence) / 2);
+	double z = race_inverse_normal((1 + confidence) / 2);
 
 	if (open->view.header->noise.mechanism == RACE_MECHANISM_GAUSSIAN)
 		return z;
@@ -692,14 +744,16 @@ race_tables_z(const RaceOpenTables *open, double confidence)
 
 /* Lower the interval of an event of one column in the same way, if it is one category. */
 static void
-bound_where_chosen(const RaceOpenTables *open, const double *const *weights, double z, RaceTableAnswer *answer)
+bound_where_chosen(const RaceOpenTables *open, const double *const *weights, double z,
+				   RaceTableAnswer *answer)
 {
 	for (int column = 0; column < open->columns; column++)
 	{
-		uint32		n = 0;
-		uint32		cell = 0;
+		uint32 n = 0;
+		uint32 cell = 0;
 
-		for (uint32 i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]); i++)
+		for (uint32 i = 0; weights[column] != NULL && i < RaceDomainCells(&open->domains[column]);
+			 i++)
 			if (weights[column][i] != 0)
 				n++, cell = i;
 		if (n == 1)
@@ -712,11 +766,11 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 				RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double		z = race_tables_z(open, confidence);
-	double	   *of_table[RACE_TABLE_COLUMNS];
+	double z = race_tables_z(open, confidence);
+	double *of_table[RACE_TABLE_COLUMNS];
 	const RaceTable *table = race_tables_covering(open, weights, of_table);
-	int			constrained = 0;
-	bool		found = table != NULL;
+	int constrained = 0;
+	bool found = table != NULL;
 
 	for (uint32 i = 0; i < model->tables.columns; i++)
 		constrained += weights[i] != NULL;
@@ -753,13 +807,12 @@ race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer)
 double
 race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 {
-	double		confidence = PG_GETARG_FLOAT8(arg);
+	double confidence = PG_GETARG_FLOAT8(arg);
 
 	if (!(confidence > 0 && confidence < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("confidence must be a number between 0 and 1"),
-				 errhint("0.95 is usual.")));
+				 errmsg("confidence must be a number between 0 and 1"), errhint("0.95 is usual.")));
 	return confidence;
 }
 
@@ -783,7 +836,8 @@ race_tables_count(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)), race_confidence_arg(fcinfo, 3), &answer);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)),
+					race_confidence_arg(fcinfo, 3), &answer);
 	race_tables_add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -793,14 +847,14 @@ race_tables_count(PG_FUNCTION_ARGS)
 typedef struct Crosstab
 {
 	RaceOpenTables open;
-	int			column[2];		/* the lower one first; of a histogram both are the same */
-	bool		swapped;		/* whether the first argument is the higher column */
-	RaceTableLine	   *lines[2];
-	uint32		n[2];
-	double		z;
-	double	   *records;		/* [groups][groups], measured, or NULL */
-	double		variance;		/* of each measured count */
-	double	   *shares;			/* [cells][cells] of the model, if some lines need it */
+	int column[2]; /* the lower one first; of a histogram both are the same */
+	bool swapped;  /* whether the first argument is the higher column */
+	RaceTableLine *lines[2];
+	uint32 n[2];
+	double z;
+	double *records; /* [groups][groups], measured, or NULL */
+	double variance; /* of each measured count */
+	double *shares;  /* [cells][cells] of the model, if some lines need it */
 	RaceResultRow row;
 } Crosstab;
 
@@ -808,15 +862,16 @@ typedef struct Crosstab
 static void
 set_groups(const RaceContingency *tables, uint32 column, RaceTableLine *lines, uint32 n)
 {
-	uint32	   *cells = palloc0(race_contingency_groups(tables, column) * sizeof(uint32));
-	uint32	   *group_of = palloc_extended((Size) tables->cells[column] * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32 *cells = palloc0(race_contingency_groups(tables, column) * sizeof(uint32));
+	uint32 *group_of =
+		palloc_extended((Size) tables->cells[column] * sizeof(uint32), MCXT_ALLOC_HUGE);
 
 	for (uint32 i = 0; i < (uint32) tables->cells[column]; i++)
 		cells[group_of[i] = race_contingency_group(tables, column, i)]++;
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		group = group_of[lines[i].first];
-		bool		alone = cells[group] == lines[i].last - lines[i].first + 1;
+		uint32 group = group_of[lines[i].first];
+		bool alone = cells[group] == lines[i].last - lines[i].first + 1;
 
 		for (uint32 k = lines[i].first; k <= lines[i].last; k++)
 			alone &= group_of[k] == group;
@@ -831,9 +886,10 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 {
 	const RaceDomain *domain = &open->domains[column];
 	const RaceTable *table = &open->model->table[column];
-	uint32		step = domain->category ? 1 : Max(groups ? domain->group : 1, table->block);
-	uint32		cells = RaceDomainCells(domain);
-	RaceTableLine *lines = palloc_extended(cells * sizeof(RaceTableLine), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint32 step = domain->category ? 1 : Max(groups ? domain->group : 1, table->block);
+	uint32 cells = RaceDomainCells(domain);
+	RaceTableLine *lines =
+		palloc_extended(cells * sizeof(RaceTableLine), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 	*n = 0;
 	for (uint32 i = 0; i < cells; i = lines[(*n)++].last + 1)
@@ -861,8 +917,9 @@ race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, 
 	if (low == high || (domain->whole && high - low == 1))
 		race_row_add_text(row, race_domain_number_text(domain, low));
 	else
-		race_row_add_text(row, psprintf("[%s,%s)", race_domain_number_text(domain, low),
-										race_domain_number_text(domain, high)));
+		race_row_add_text(row,
+						  psprintf("[%s,%s)", race_domain_number_text(domain, low),
+								   race_domain_number_text(domain, high)));
 }
 
 void
@@ -881,23 +938,26 @@ race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTa
 
 /* Count the records in the lines of two columns. */
 static void
-ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second, RaceTableAnswer *answer)
+ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second,
+		  RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = crosstab->open.model;
-	Size		cells = (Size) model->tables.cells[crosstab->column[1]];
-	double		share = 0;
-	double		z = crosstab->z;
+	Size cells = (Size) model->tables.cells[crosstab->column[1]];
+	double share = 0;
+	double z = crosstab->z;
 
 	if (crosstab->records != NULL && first->group >= 0 && second->group >= 0)
 	{
-		Size		width = race_contingency_groups(&model->tables, crosstab->column[1]);
+		Size width = race_contingency_groups(&model->tables, crosstab->column[1]);
 
-		race_tables_bound(crosstab->records[first->group * width + second->group], crosstab->variance, z, answer);
+		race_tables_bound(crosstab->records[first->group * width + second->group],
+						  crosstab->variance, z, answer);
 		return;
 	}
 	answer->measured = false;
-	answer->upper = Max(Min(first->count + z * sqrt(first->variance),
-							second->count + z * sqrt(second->variance)), 0);
+	answer->upper = Max(
+		Min(first->count + z * sqrt(first->variance), second->count + z * sqrt(second->variance)),
+		0);
 	answer->lower = first->count + second->count - model->records -
 		z * sqrt(first->variance + second->variance + model->total_variance);
 	answer->lower = Min(Max(answer->lower, 0), answer->upper);
@@ -911,12 +971,12 @@ double *
 race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double *variance)
 {
 	const RaceTableModel *model = open->model;
-	uint32		width = race_contingency_groups(&model->tables, other);
-	Size		groups = (Size) race_contingency_groups(&model->tables, column) * width;
+	uint32 width = race_contingency_groups(&model->tables, other);
+	Size groups = (Size) race_contingency_groups(&model->tables, column) * width;
 	const double **weights = palloc0(open->columns * sizeof(double *));
-	double	   *of_table[RACE_TABLE_COLUMNS];
+	double *of_table[RACE_TABLE_COLUMNS];
 	const RaceTable *table;
-	double	   *records;
+	double *records;
 
 	weights[column] = race_tables_ones(open, column);
 	weights[other] = race_tables_ones(open, other);
@@ -925,7 +985,8 @@ race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double
 		return NULL;
 	records = palloc_extended(groups * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (Size i = 0; i < table->cells; i++)
-		records[race_contingency_place(table, column, i) * width + race_contingency_place(table, other, i)] +=
+		records[race_contingency_place(table, column, i) * width +
+				race_contingency_place(table, other, i)] +=
 			race_table_records(&open->view, model, table, i);
 	*variance = table->variance * (double) (table->cells / groups);
 	return records;
@@ -934,10 +995,10 @@ race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double
 static void
 start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Crosstab   *crosstab = palloc0(sizeof(Crosstab));
-	bool		same;
-	int			asked[2];
-	Size		cells = 1;
+	Crosstab *crosstab = palloc0(sizeof(Crosstab));
+	bool same;
+	int asked[2];
+	Size cells = 1;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
 		return;
@@ -945,7 +1006,9 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
 	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
 	asked[0] = race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	asked[1] = PG_ARGISNULL(3) ? asked[0] : race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	asked[1] = PG_ARGISNULL(3) ?
+		asked[0] :
+		race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(3)));
 	same = asked[0] == asked[1];
 	crosstab->swapped = asked[0] > asked[1];
 	crosstab->column[0] = Min(asked[0], asked[1]);
@@ -953,7 +1016,8 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	crosstab->n[1] = 1;
 	for (int side = 0; side < (same ? 1 : 2); side++)
 	{
-		crosstab->lines[side] = race_tables_lines(&crosstab->open, crosstab->column[side], !same, &crosstab->n[side]);
+		crosstab->lines[side] =
+			race_tables_lines(&crosstab->open, crosstab->column[side], !same, &crosstab->n[side]);
 		cells *= RaceDomainCells(&crosstab->open.domains[crosstab->column[side]]);
 	}
 	if (cells * sizeof(double) > RACE_MAX_SKETCH_BYTES)
@@ -964,9 +1028,11 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	if (!same)
 	{
 		/* what was measured, and what the model says where a table was not */
-		crosstab->records = race_tables_pair(&crosstab->open, crosstab->column[0], crosstab->column[1], &crosstab->variance);
+		crosstab->records = race_tables_pair(&crosstab->open, crosstab->column[0],
+											 crosstab->column[1], &crosstab->variance);
 		crosstab->shares = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
-		race_graph_pair(crosstab->open.model->graph, crosstab->column[0], crosstab->column[1], true, crosstab->shares);
+		race_graph_pair(crosstab->open.model->graph, crosstab->column[0], crosstab->column[1], true,
+						crosstab->shares);
 	}
 	call->user_fctx = crosstab;
 	call->max_calls = (uint64) crosstab->n[0] * crosstab->n[1];
@@ -976,21 +1042,23 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 static void
 add_edges(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *line)
 {
-	bool		is_range = line != NULL && !domain->category && line->first < domain->n;
+	bool is_range = line != NULL && !domain->category && line->first < domain->n;
 
-	race_row_add_if(row, is_range, Float8GetDatum(is_range ? race_tables_edge(domain, line->first) : 0));
-	race_row_add_if(row, is_range, Float8GetDatum(is_range ? race_tables_edge(domain, line->last + 1) : 0));
+	race_row_add_if(row, is_range,
+					Float8GetDatum(is_range ? race_tables_edge(domain, line->first) : 0));
+	race_row_add_if(row, is_range,
+					Float8GetDatum(is_range ? race_tables_edge(domain, line->last + 1) : 0));
 }
 
 /* Return the next row of a cross table.  Rows are in the order of the first argument's column. */
 static Datum
 next_of_crosstab(void *state, uint64 i)
 {
-	Crosstab   *crosstab = state;
+	Crosstab *crosstab = state;
 	const RaceDomain *domains = crosstab->open.domains;
-	uint32		n = crosstab->swapped ? crosstab->n[0] : crosstab->n[1];
-	uint32		place[2] = {i / n, i % n};
-	int			side = crosstab->swapped ? 1 : 0;
+	uint32 n = crosstab->swapped ? crosstab->n[0] : crosstab->n[1];
+	uint32 place[2] = {i / n, i % n};
+	int side = crosstab->swapped ? 1 : 0;
 	const RaceTableLine *first = &crosstab->lines[side][place[0]];
 	const RaceTableLine *second = NULL;
 	RaceTableAnswer answer;
@@ -1001,7 +1069,8 @@ next_of_crosstab(void *state, uint64 i)
 		race_row_add_null(&crosstab->row);
 		race_tables_bound(first->count, first->variance, crosstab->z, &answer);
 		if (first->first == first->last)
-			bound_if_chosen(&crosstab->open, crosstab->column[0], first->first, crosstab->z, &answer);
+			bound_if_chosen(&crosstab->open, crosstab->column[0], first->first, crosstab->z,
+							&answer);
 	}
 	else
 	{
@@ -1013,7 +1082,8 @@ next_of_crosstab(void *state, uint64 i)
 	add_edges(&crosstab->row, &domains[crosstab->column[side]], first);
 	add_edges(&crosstab->row, &domains[crosstab->column[1 - side]], second);
 	race_row_add(&crosstab->row, Float8GetDatum(answer.measured ? answer.estimate : answer.count));
-	race_row_add_if(&crosstab->row, answer.measured, Float8GetDatum(answer.measured ? sqrt(answer.variance) : 0));
+	race_row_add_if(&crosstab->row, answer.measured,
+					Float8GetDatum(answer.measured ? sqrt(answer.variance) : 0));
 	return race_row_datum(&crosstab->row);
 }
 
@@ -1028,7 +1098,7 @@ race_tables_crosstab(PG_FUNCTION_ARGS)
 Datum
 race_number_text(PG_FUNCTION_ARGS)
 {
-	RaceDomain	domain = {.type = text_to_cstring(PG_GETARG_TEXT_PP(0))};
+	RaceDomain domain = {.type = text_to_cstring(PG_GETARG_TEXT_PP(0))};
 
 	if (PG_GETARG_BOOL(2) && !is_dated(&domain) && strcmp(domain.type, "interval") != 0)
 		PG_RETURN_NULL();
@@ -1042,10 +1112,10 @@ race_number_text(PG_FUNCTION_ARGS)
 Datum
 race_records(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceView view;
 	RaceResultRow row;
-	double		records;
-	double		variance;
+	double records;
+	double variance;
 
 	race_row_start(&row, fcinfo);
 	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
@@ -1090,11 +1160,11 @@ race_product(PG_FUNCTION_ARGS)
 Datum
 race_density(PG_FUNCTION_ARGS)
 {
-	double		width = PG_GETARG_FLOAT8(3) - PG_GETARG_FLOAT8(2);
-	double		width2 = PG_GETARG_FLOAT8(5) - PG_GETARG_FLOAT8(4);
+	double width = PG_GETARG_FLOAT8(3) - PG_GETARG_FLOAT8(2);
+	double width2 = PG_GETARG_FLOAT8(5) - PG_GETARG_FLOAT8(4);
 
 	/* one after the other, since the area of a cell need not be a double */
-	double		density = PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2;
+	double density = PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2;
 
 	/* no double is so small: where there are records, 0 would be wrong */
 	if (density == 0 && PG_GETARG_FLOAT8(0) > 0)

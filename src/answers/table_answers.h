@@ -18,10 +18,10 @@
 /* Private tables of a release, while they are asked */
 typedef struct RaceOpenTables
 {
-	RaceView	view;
-	RaceDomain *domains;		/* [columns] */
-	int			columns;
-	const RaceDomain *measure;	/* or NULL */
+	RaceView view;
+	RaceDomain *domains; /* [columns] */
+	int columns;
+	const RaceDomain *measure; /* or NULL */
 	RaceTableModel *model;
 } RaceOpenTables;
 
@@ -32,10 +32,10 @@ typedef struct RaceOpenTables
 extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
 
 /* Return the number of a column.  Raise 42703 if there is none of this name. */
-extern int	race_tables_column(const RaceOpenTables *open, const char *name);
+extern int race_tables_column(const RaceOpenTables *open, const char *name);
 
 /* Return the number of a column; -1 if there is none. */
-extern int	race_tables_column_or_none(const RaceOpenTables *open, const char *name);
+extern int race_tables_column_or_none(const RaceOpenTables *open, const char *name);
 
 /*
  * Return the lower edge of an ordinary cell of a number, or the end of the last one: no cell has
@@ -64,23 +64,28 @@ extern Datum race_domains_ask(int n, const RaceDomain *domains, Jsonb *object);
  * by 2^exponent so that none is above 1: their squares are doubles.  Return false if the column has
  * no numbers.
  */
-extern bool race_tables_values(const RaceDomain *domain, double *value, double *half, int *exponent);
+extern bool race_tables_values(const RaceDomain *domain, double *value, double *half,
+							   int *exponent);
 
-/* Raise to 1 in weights, or to the part, what lies in [from, to).  Values beyond the bounds are in the last cells. */
+/*
+ * Raise to 1 in weights, or to the part, what lies in [from, to).  Values beyond the bounds are in
+ * the last cells.
+ */
 extern void race_tables_range(const RaceDomain *domain, double from, double to, double *weights);
 
 /* Return the number that a text stands for.  Raise 22023 if it is none. */
 extern double race_tables_number(const RaceDomain *domain, char *text);
 
 /* Most columns of a table */
-#define RACE_TABLE_COLUMNS	3
+#define RACE_TABLE_COLUMNS 3
 
 /*
  * Return the measured table that covers cells with these weights: of the columns that have weights,
  * or of two of them and a third.  Set its weights, by its columns, or NULL.  Return NULL if there
  * is none, or if groups have cells of different weights.
  */
-extern const RaceTable *race_tables_covering(const RaceOpenTables *open, const double *const *weights,
+extern const RaceTable *race_tables_covering(const RaceOpenTables *open,
+											 const double *const *weights,
 											 double *of_table[RACE_TABLE_COLUMNS]);
 
 /* Return the weight 1 for all cells of a column. */
@@ -93,24 +98,25 @@ extern double race_tables_weight(const RaceTable *table, double *const *of_table
  * Return the records in the groups of two columns, [groups][groups], from the table of both, or
  * else the sum of one of three.  Set the variance of each.  Return NULL if none was measured.
  */
-extern double *race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double *variance);
+extern double *race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other,
+								double *variance);
 
 typedef struct RaceTableAnswer
 {
-	double		count;			/* of records, not negative */
-	double		lower;
-	double		upper;
-	double		estimate;		/* of records, with noise; may be below 0 */
-	double		variance;		/* of noise, if it was measured */
-	bool		measured;		/* from a table with known noise, else from the model */
+	double count; /* of records, not negative */
+	double lower;
+	double upper;
+	double estimate; /* of records, with noise; may be below 0 */
+	double variance; /* of noise, if it was measured */
+	bool measured;   /* from a table with known noise, else from the model */
 } RaceTableAnswer;
 
 /*
  * Estimate the number of records, by weights of cells.  Noise of measured tables is known.  Of the
  * model, the bounds are what measured tables of fewer columns allow.
  */
-extern void race_tables_ask(const RaceOpenTables *open, const double *const *weights, double confidence,
-							RaceTableAnswer *answer);
+extern void race_tables_ask(const RaceOpenTables *open, const double *const *weights,
+							double confidence, RaceTableAnswer *answer);
 
 /* Set the answer of a measured number of records, with z standard deviations to each side. */
 extern void race_tables_bound(double count, double variance, double z, RaceTableAnswer *answer);
@@ -124,21 +130,24 @@ extern double race_tables_z(const RaceOpenTables *open, double confidence);
 /* The cells of a column that are one line of a table: a cell, or the ordinary cells of a group */
 typedef struct RaceTableLine
 {
-	uint32		first;			/* cells first to last */
-	uint32		last;
-	int			group;			/* of a pair's table, if it has these cells alone; else -1 */
-	double		count;			/* of records, in the table of the column */
-	double		variance;
+	uint32 first; /* cells first to last */
+	uint32 last;
+	int group;    /* of a pair's table, if it has these cells alone; else -1 */
+	double count; /* of records, in the table of the column */
+	double variance;
 } RaceTableLine;
 
 /* Return the lines of a column: one for each group of numbers if `groups`, else for each cell. */
-extern RaceTableLine *race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32 *n);
+extern RaceTableLine *race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups,
+										uint32 *n);
 
 /* Add the label of a line: a category, a number or a range; NULL. */
-extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *line);
+extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain,
+								  const RaceTableLine *line);
 
 /* Add the label of a range of numbers. */
-extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, double high);
+extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low,
+								  double high);
 
 /* Add count, lower, upper and source. */
 extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);

@@ -19,24 +19,24 @@ PG_FUNCTION_INFO_V1(race_tables_correlation);
 /* A column with numbers, by the groups that tables of two columns have */
 typedef struct Column
 {
-	int			number;
-	uint32		groups;
-	double	   *part;			/* [groups]: share of its records that have a number */
-	double	   *offset;			/* [groups]: mean of a group, less that of all */
-	double		between;		/* standard deviation of the means of groups */
-	double		all;			/* standard deviation of records */
-	double		error;			/* relative standard error of `all`, by its table's noise */
-	double		mean;			/* mean of records */
-	int			exponent;		/* power of 2 that divides offset, between, all and mean */
+	int number;
+	uint32 groups;
+	double *part;   /* [groups]: share of its records that have a number */
+	double *offset; /* [groups]: mean of a group, less that of all */
+	double between; /* standard deviation of the means of groups */
+	double all;     /* standard deviation of records */
+	double error;   /* relative standard error of `all`, by its table's noise */
+	double mean;    /* mean of records */
+	int exponent;   /* power of 2 that divides offset, between, all and mean */
 } Column;
 
 typedef struct Correlations
 {
 	RaceOpenTables open;
-	int		   *columns;		/* [n]: those that have numbers */
-	int			n;
-	int			place[2];		/* of the next pair */
-	double		z;
+	int *columns; /* [n]: those that have numbers */
+	int n;
+	int place[2]; /* of the next pair */
+	double z;
 	RaceResultRow row;
 } Correlations;
 
@@ -47,14 +47,14 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	const RaceDomain *domain = &open->domains[number];
 	const RaceContingency *tables = &open->model->tables;
 	const double **weights = palloc0(open->columns * sizeof(double *));
-	double	   *ordinary = palloc0(RaceDomainCells(&open->domains[other]) * sizeof(double));
-	double	   *value = palloc0(RaceDomainCells(domain) * sizeof(double));
-	double	   *share = palloc(RaceDomainCells(domain) * sizeof(double));
-	double	   *total;
-	double		count = 0;
-	double		mean = 0;
-	double		fourth = 0;
-	double		half;
+	double *ordinary = palloc0(RaceDomainCells(&open->domains[other]) * sizeof(double));
+	double *value = palloc0(RaceDomainCells(domain) * sizeof(double));
+	double *share = palloc(RaceDomainCells(domain) * sizeof(double));
+	double *total;
+	double count = 0;
+	double mean = 0;
+	double fourth = 0;
+	double half;
 
 	if (!race_tables_values(domain, value, &half, &column->exponent))
 		return false;
@@ -77,7 +77,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	total = palloc0(column->groups * sizeof(double));
 	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
 	{
-		uint32		group = race_contingency_group(tables, number, i);
+		uint32 group = race_contingency_group(tables, number, i);
 
 		total[group] += share[i];
 		if (i >= domain->n)
@@ -90,10 +90,12 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	for (uint32 i = 0; i < column->groups; i++)
 	{
 		column->offset[i] /= Max(column->part[i], 1e-300);
-		column->between += column->part[i] * column->offset[i] * column->offset[i] / Max(count, 1e-300);
+		column->between +=
+			column->part[i] * column->offset[i] * column->offset[i] / Max(count, 1e-300);
 		column->part[i] /= Max(total[i], 1e-300);
 	}
-	column->error = sqrt(fourth * open->model->table[number].variance) / Max(2 * open->model->total * count * column->all, 1e-300);
+	column->error = sqrt(fourth * open->model->table[number].variance) /
+		Max(2 * open->model->total * count * column->all, 1e-300);
 	column->between = sqrt(column->between);
 	column->all = sqrt(column->all);
 	return true;
@@ -103,8 +105,8 @@ static void
 start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Correlations *state = palloc0(sizeof(Correlations));
-	double		confidence = race_confidence_arg(fcinfo, 2);
-	Column		column;
+	double confidence = race_confidence_arg(fcinfo, 2);
+	Column column;
 
 	race_row_start(&state->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &state->open);
@@ -133,9 +135,9 @@ varies(const Column *column)
 static double
 correct(const Column *first, const Column *second, double *r)
 {
-	double		a = pow(first->between / first->all, 2);
-	double		b = pow(second->between / second->all, 2);
-	double		before = *r;
+	double a = pow(first->between / first->all, 2);
+	double b = pow(second->between / second->all, 2);
+	double before = *r;
 
 	*r = Min(Max(before / (a * b), -1), 1);
 	return 3 * fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
@@ -146,27 +148,30 @@ next_correlation(void *context, uint64 call)
 {
 	Correlations *state = context;
 	const RaceTableModel *model = state->open.model;
-	Column		first;
-	Column		second;
-	double	   *counts;
-	double		variance = 0;	/* by the model */
-	double		product = 0;
-	double		records = 0;
-	double		squares = 0;
-	double		scale;
-	double		r = 0;
-	double		off = 2;
-	bool		known;
+	Column first;
+	Column second;
+	double *counts;
+	double variance = 0; /* by the model */
+	double product = 0;
+	double records = 0;
+	double squares = 0;
+	double scale;
+	double r = 0;
+	double off = 2;
+	bool known;
 
 	CHECK_FOR_INTERRUPTS();
 	if (call == 0 || ++state->place[1] >= state->n)
 		state->place[1] = (state->place[0] += call > 0) + 1;
-	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]], &first);
-	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]], &second);
+	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]],
+					&first);
+	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]],
+					&second);
 	counts = race_tables_pair(&state->open, first.number, second.number, &variance);
 	if (counts == NULL)
 	{
-		counts = palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
+		counts =
+			palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
 		race_graph_pair(model->graph, first.number, second.number, false, counts);
 		for (Size i = 0; i < (Size) first.groups * second.groups; i++)
 			counts[i] *= model->total;
@@ -174,15 +179,16 @@ next_correlation(void *context, uint64 call)
 	for (uint32 i = 0; i < first.groups; i++)
 		for (uint32 j = 0; j < second.groups; j++)
 		{
-			double		part = first.part[i] * second.part[j];
-			double		weight = part * first.offset[i] * second.offset[j];
+			double part = first.part[i] * second.part[j];
+			double weight = part * first.offset[i] * second.offset[j];
 
 			records += part * counts[(Size) i * second.groups + j];
 			product += weight * counts[(Size) i * second.groups + j];
 			squares += weight * weight;
 		}
 	scale = records * first.all * second.all;
-	known = records > 0 && varies(&first) && varies(&second) && model->total > state->z * sqrt(model->total_variance);
+	known = records > 0 && varies(&first) && varies(&second) &&
+		model->total > state->z * sqrt(model->total_variance);
 	if (known)
 	{
 		r = product / scale;

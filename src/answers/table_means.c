@@ -25,7 +25,8 @@ PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
 PG_FUNCTION_INFO_V1(race_sum_p_value);
 
-#define MOST_RANGES		10000	/* ranges of a histogram, or values in which means are asked for: seconds */
+#define MOST_RANGES \
+	10000 /* ranges of a histogram, or values in which means are asked for: seconds */
 
 /* Implement _race_z(confidence): return the standard errors to each side of an interval. */
 Datum
@@ -41,8 +42,8 @@ race_normal_quantile(PG_FUNCTION_ARGS)
 Datum
 race_sum_p_value(PG_FUNCTION_ARGS)
 {
-	double		mean = PG_GETARG_FLOAT8(1);
-	double		scale = PG_GETARG_FLOAT8(2) * PG_GETARG_FLOAT8(2) / mean;
+	double mean = PG_GETARG_FLOAT8(1);
+	double scale = PG_GETARG_FLOAT8(2) * PG_GETARG_FLOAT8(2) / mean;
 
 	PG_RETURN_FLOAT8(race_gamma_tail(mean / scale, PG_GETARG_FLOAT8(0) / scale));
 }
@@ -51,7 +52,7 @@ race_sum_p_value(PG_FUNCTION_ARGS)
 static void
 multiply_weights(const double **weights, int column, uint32 cells, const double *others)
 {
-	double	   *product;
+	double *product;
 
 	if (weights[column] != NULL && others != NULL)
 	{
@@ -67,7 +68,8 @@ multiply_weights(const double **weights, int column, uint32 cells, const double 
 static const double **
 copy_weights(const RaceOpenTables *open, const double *const *weights)
 {
-	return memcpy(palloc(open->columns * sizeof(double *)), weights, open->columns * sizeof(double *));
+	return memcpy(palloc(open->columns * sizeof(double *)), weights,
+				  open->columns * sizeof(double *));
 }
 
 /* ------------------------------------------------------------------- means */
@@ -75,29 +77,29 @@ copy_weights(const RaceOpenTables *open, const double *const *weights)
 typedef struct Means
 {
 	RaceOpenTables open;
-	const RaceDomain *domain;	/* of the column whose mean is returned */
-	bool		is_measure;		/* whether the mean is that of the measure */
-	int			column;			/* -1: the measure is not among the columns */
+	const RaceDomain *domain; /* of the column whose mean is returned */
+	bool is_measure;          /* whether the mean is that of the measure */
+	int column;               /* -1: the measure is not among the columns */
 	const double **where;
-	const double **weights;		/* of the current group */
-	int			by[2];			/* columns, by_n of them */
-	int			by_n;
+	const double **weights; /* of the current group */
+	int by[2];              /* columns, by_n of them */
+	int by_n;
 	RaceTableLine *lines[2];
-	uint32		n[2];
-	double	   *value;			/* [cells] of the column */
-	uint32	   *order;			/* [ordinary cells], by value */
-	double	   *share;			/* [cells]: share of the records */
-	double		half;			/* most that a record differs from the value of its cell */
-	int			exponent;		/* power of 2 that value and half are divided by */
-	double		confidence;
+	uint32 n[2];
+	double *value; /* [cells] of the column */
+	uint32 *order; /* [ordinary cells], by value */
+	double *share; /* [cells]: share of the records */
+	double half;   /* most that a record differs from the value of its cell */
+	int exponent;  /* power of 2 that value and half are divided by */
+	double confidence;
 	RaceResultRow row;
 } Means;
 
 static int
 compare_values(const void *a, const void *b, void *values)
 {
-	double		x = ((const double *) values)[*(const uint32 *) a];
-	double		y = ((const double *) values)[*(const uint32 *) b];
+	double x = ((const double *) values)[*(const uint32 *) a];
+	double y = ((const double *) values)[*(const uint32 *) b];
 
 	return x < y ? -1 : x > y;
 }
@@ -105,15 +107,15 @@ compare_values(const void *a, const void *b, void *values)
 bool
 race_tables_values(const RaceDomain *domain, double *value, double *half, int *exponent)
 {
-	double		largest = 0;
+	double largest = 0;
 
 	*half = 0;
 	for (uint32 i = 0; i < domain->n; i++)
 		if (strcmp(domain->type, "boolean") == 0)
-			value[i] = i;		/* false and true */
+			value[i] = i; /* false and true */
 		else if (domain->category)
 		{
-			char	   *end;
+			char *end;
 
 			value[i] = strtod(domain->categories[i], &end);
 			if (end == domain->categories[i] || *end != '\0' || !isfinite(value[i]))
@@ -121,8 +123,8 @@ race_tables_values(const RaceDomain *domain, double *value, double *half, int *e
 		}
 		else
 		{
-			double		low = race_tables_edge(domain, i);
-			double		high = race_tables_edge(domain, i + 1) - domain->whole;
+			double low = race_tables_edge(domain, i);
+			double high = race_tables_edge(domain, i + 1) - domain->whole;
 
 			*half = Max(*half, (high - low) / 2);
 			value[i] = race_tables_middle(low, high);
@@ -141,7 +143,7 @@ static void
 set_values(Means *means)
 {
 	const RaceDomain *domain = means->domain;
-	uint32		cells = RaceDomainCells(domain);
+	uint32 cells = RaceDomainCells(domain);
 	const double **none = palloc0(means->open.columns * sizeof(double *));
 
 	means->value = palloc0(cells * sizeof(double));
@@ -161,17 +163,20 @@ set_values(Means *means)
 /* Sums over the groups of the column: of records, of values, and what their noise needs */
 typedef struct Sums
 {
-	double		count;
-	double		sum;
-	double		flat;			/* the sum, if values within groups were those of all records */
-	double		variance;		/* of the count */
-	double		sum_variance;
-	double		covariance;
-	double		within;			/* sum of squared errors that values within groups may cause */
+	double count;
+	double sum;
+	double flat;     /* the sum, if values within groups were those of all records */
+	double variance; /* of the count */
+	double sum_variance;
+	double covariance;
+	double within; /* sum of squared errors that values within groups may cause */
 } Sums;
 
-/* Standard deviations of its values by which, in an event, the mean of a group differs from what is supposed */
-#define WITHIN		0.25
+/*
+ * Standard deviations of its values by which, in an event, the mean of a group differs from what is
+ * supposed
+ */
+#define WITHIN 0.25
 
 /*
  * Return for each ordinary cell the next one upwards that is in another group, or n; then the next
@@ -180,7 +185,7 @@ typedef struct Sums
 static uint32 *
 neighbours(const uint32 *group_of, uint32 n)
 {
-	uint32	   *next = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32 *next = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
 
 	for (uint32 i = n; i-- > 0;)
 		next[i] = i + 1 < n && group_of[i + 1] == group_of[i] ? next[i + 1] : i + 1;
@@ -197,10 +202,10 @@ static double
 share_between(const Means *means, const uint32 *group_of, const double *ratio, const double *center,
 			  const uint32 *next_cells, uint32 cell)
 {
-	uint32		own = group_of[cell];
-	bool		up = means->value[cell] > center[own];
-	uint32		next = next_cells[up ? cell : means->domain->n + cell];
-	double		part;
+	uint32 own = group_of[cell];
+	bool up = means->value[cell] > center[own];
+	uint32 next = next_cells[up ? cell : means->domain->n + cell];
+	double part;
 
 	if (next >= means->domain->n || group_of[next] == own || center[group_of[next]] == center[own])
 		return ratio[own];
@@ -210,20 +215,20 @@ share_between(const Means *means, const uint32 *group_of, const double *ratio, c
 
 /* Sum over groups, from noisy counts of each. */
 static void
-sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const double *counts, double variance,
-		   Sums *sums)
+sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const double *counts,
+		   double variance, Sums *sums)
 {
 	const RaceDomain *domain = means->domain;
 	const double *weights = means->weights[means->column];
-	double	   *totals = palloc0(groups * sizeof(double));
-	double	   *center = palloc0(groups * sizeof(double));
-	double	   *ratio = palloc0(groups * sizeof(double));
-	double	   *all = palloc0(groups * sizeof(double));	/* of cells by their share of the event */
-	double	   *inside = palloc0(groups * sizeof(double));
-	double	   *values = palloc0(groups * sizeof(double));
-	double	   *flat = palloc0(groups * sizeof(double));
-	double	   *squares = palloc0(groups * sizeof(double));
-	uint32	   *next_cells = neighbours(group_of, domain->n);
+	double *totals = palloc0(groups * sizeof(double));
+	double *center = palloc0(groups * sizeof(double));
+	double *ratio = palloc0(groups * sizeof(double));
+	double *all = palloc0(groups * sizeof(double)); /* of cells by their share of the event */
+	double *inside = palloc0(groups * sizeof(double));
+	double *values = palloc0(groups * sizeof(double));
+	double *flat = palloc0(groups * sizeof(double));
+	double *squares = palloc0(groups * sizeof(double));
+	uint32 *next_cells = neighbours(group_of, domain->n);
 
 	CHECK_FOR_INTERRUPTS();
 	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
@@ -240,10 +245,11 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	}
 	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
 	{
-		uint32		group = group_of[i];
-		double		own = domain->category || i >= domain->n ? ratio[group] :
+		uint32 group = group_of[i];
+		double own = domain->category || i >= domain->n ?
+			ratio[group] :
 			share_between(means, group_of, ratio, center, next_cells, i);
-		double		weight = i >= domain->n ? 0 : weights == NULL ? 1 : weights[i];
+		double weight = i >= domain->n ? 0 : weights == NULL ? 1 : weights[i];
 
 		all[group] += means->share[i] * own;
 		inside[group] += means->share[i] * own * weight;
@@ -253,8 +259,8 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	memset(sums, 0, sizeof(Sums));
 	for (uint32 i = 0; i < groups; i++)
 	{
-		double		part = all[i] > 0 ? inside[i] / all[i] : 0;
-		double		value = all[i] > 0 ? values[i] / all[i] : 0;
+		double part = all[i] > 0 ? inside[i] / all[i] : 0;
+		double value = all[i] > 0 ? values[i] / all[i] : 0;
 
 		sums->count += counts[i] * part;
 		sums->sum += counts[i] * value;
@@ -262,16 +268,17 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 		sums->variance += variance * part * part;
 		sums->sum_variance += variance * value * value;
 		sums->covariance += variance * part * value;
-		sums->within += counts[i] * counts[i] * Max(squares[i] / totals[i] - center[i] * center[i], 0);
+		sums->within +=
+			counts[i] * counts[i] * Max(squares[i] / totals[i] - center[i] * center[i], 0);
 	}
 }
 
 typedef struct Mean
 {
-	bool		known;
-	double		estimate;
-	double		lower;
-	double		upper;
+	bool known;
+	double estimate;
+	double lower;
+	double upper;
 } Mean;
 
 /* Multiply by a power of 2. */
@@ -308,11 +315,11 @@ bound_values(const Means *means, double *lower, double *upper)
 static void
 divide_sums(const Sums *sums, double off, double least, double most, double z, Mean *mean)
 {
-	double		a = sums->count * sums->count - z * z * sums->variance;
-	double		b = sums->sum * sums->count - z * z * sums->covariance;
-	double		c = sums->sum * sums->sum - z * z * sums->sum_variance;
-	double		within = z * WITHIN * sqrt(sums->within) * sums->count;
-	double		root = sqrt(Max(b * b - a * c, 0) + within * within);
+	double a = sums->count * sums->count - z * z * sums->variance;
+	double b = sums->sum * sums->count - z * z * sums->covariance;
+	double c = sums->sum * sums->sum - z * z * sums->sum_variance;
+	double within = z * WITHIN * sqrt(sums->within) * sums->count;
+	double root = sqrt(Max(b * b - a * c, 0) + within * within);
 
 	mean->known = sums->count > 0 && a > 0;
 	if (!mean->known)
@@ -327,15 +334,15 @@ static double
 mean_of_first(const Means *means, double records, bool last)
 {
 	const double *weights = means->weights[means->column];
-	double		left = records / means->open.model->total;
-	double		count = 0;
-	double		sum = 0;
-	uint32		n = means->domain->n;
+	double left = records / means->open.model->total;
+	double count = 0;
+	double sum = 0;
+	uint32 n = means->domain->n;
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		cell = means->order[last ? n - 1 - i : i];
-		double		part = means->share[cell] * (weights == NULL ? 1 : weights[cell]);
+		uint32 cell = means->order[last ? n - 1 - i : i];
+		double part = means->share[cell] * (weights == NULL ? 1 : weights[cell]);
 
 		part = Min(part, Max(left - count, 0));
 		count += part;
@@ -352,14 +359,14 @@ static void
 ask_model(const Means *means, double z, Mean *mean)
 {
 	const RaceTableModel *model = means->open.model;
-	uint32		cells = RaceDomainCells(means->domain);
+	uint32 cells = RaceDomainCells(means->domain);
 	const double **weights = copy_weights(&means->open, means->weights);
-	double	   *table = palloc0(cells * sizeof(double));
+	double *table = palloc0(cells * sizeof(double));
 	RaceTableAnswer with_value;
-	double		count = 0;
-	double		sum = 0;
-	double		low;
-	double		high;
+	double count = 0;
+	double sum = 0;
+	double low;
+	double high;
 
 	for (uint32 i = 0; i < means->domain->n; i++)
 		table[i] = 1;
@@ -376,8 +383,10 @@ ask_model(const Means *means, double z, Mean *mean)
 		return;
 	bound_values(means, &low, &high);
 	mean->estimate = Min(Max(sum / count, low), high);
-	mean->lower = Min(Max(mean_of_first(means, with_value.lower, false) - means->half, low), mean->estimate);
-	mean->upper = Max(Min(mean_of_first(means, with_value.lower, true) + means->half, high), mean->estimate);
+	mean->lower =
+		Min(Max(mean_of_first(means, with_value.lower, false) - means->half, low), mean->estimate);
+	mean->upper =
+		Max(Min(mean_of_first(means, with_value.lower, true) + means->half, high), mean->estimate);
 }
 
 /* Find the mean in an event from measured tables.  Return false if there are none of it. */
@@ -386,17 +395,17 @@ ask_measured(const Means *means, double z, Mean *mean)
 {
 	const RaceOpenTables *open = &means->open;
 	const RaceTableModel *model = open->model;
-	uint32		cells = RaceDomainCells(means->domain);
-	uint32	   *group_of = palloc(cells * sizeof(uint32));
-	double	   *counts = palloc0(cells * sizeof(double));
+	uint32 cells = RaceDomainCells(means->domain);
+	uint32 *group_of = palloc(cells * sizeof(uint32));
+	double *counts = palloc0(cells * sizeof(double));
 	const double **weights = copy_weights(open, means->weights);
-	double	   *of_table[RACE_TABLE_COLUMNS];
+	double *of_table[RACE_TABLE_COLUMNS];
 	const RaceTable *table;
-	bool		alone;
-	double		squares = 0;
-	Sums		sums;
-	double		low;
-	double		high;
+	bool alone;
+	double squares = 0;
+	Sums sums;
+	double low;
+	double high;
 
 	/* those of the column itself are for its cells, not for groups */
 	weights[means->column] = race_tables_ones(open, means->column);
@@ -405,20 +414,23 @@ ask_measured(const Means *means, double z, Mean *mean)
 		return false;
 	alone = table->first == table->second;
 	for (uint32 i = 0; i < cells; i++)
-		group_of[i] = alone ? race_contingency_block(table, i) : race_contingency_group(&model->tables, means->column, i);
+		group_of[i] = alone ? race_contingency_block(table, i) :
+							  race_contingency_group(&model->tables, means->column, i);
 	for (Size k = 0; k < table->cells; k++)
 	{
-		Size		place = race_contingency_place(table, means->column, k);
-		Size		own = alone ? group_of[place] : place;
-		double		weight = race_tables_weight(table, of_table, k);
+		Size place = race_contingency_place(table, means->column, k);
+		Size own = alone ? group_of[place] : place;
+		double weight = race_tables_weight(table, of_table, k);
 
 		counts[own] += weight * race_table_records(&open->view, model, table, k);
 		squares += own == 0 ? weight * weight : 0;
 	}
-	sum_groups(means, group_of, alone ? cells : race_contingency_groups(&model->tables, means->column), counts,
+	sum_groups(means, group_of,
+			   alone ? cells : race_contingency_groups(&model->tables, means->column), counts,
 			   table->variance * squares, &sums);
 	bound_values(means, &low, &high);
-	divide_sums(&sums, means->half + fabs(sums.sum - sums.flat) / Max(sums.count, 1), low, high, z, mean);
+	divide_sums(&sums, means->half + fabs(sums.sum - sums.flat) / Max(sums.count, 1), low, high, z,
+				mean);
 	return true;
 }
 
@@ -432,15 +444,15 @@ ask_measure(const Means *means, double z, Mean *mean)
 	const RaceOpenTables *open = &means->open;
 	const RaceContingency *tables = &open->model->tables;
 	RaceCounterArray counters = {unconstify(void *, open->view.counters), open->view.width};
-	double		low = open->measure->lower;
-	double		high = open->measure->upper;
-	int			exponent;
-	Sums		sums = {0};
-	double		squares = 0;
-	double		variance;
-	double	   *of_table[RACE_TABLE_COLUMNS] = {NULL};
+	double low = open->measure->lower;
+	double high = open->measure->upper;
+	int exponent;
+	Sums sums = {0};
+	double squares = 0;
+	double variance;
+	double *of_table[RACE_TABLE_COLUMNS] = {NULL};
 	const RaceTable *table = &open->model->table[0];
-	bool		conditions = false;
+	bool conditions = false;
 
 	for (uint32 i = 0; i < tables->columns; i++)
 	{
@@ -460,9 +472,9 @@ ask_measure(const Means *means, double z, Mean *mean)
 	high = ldexp(high, -exponent);
 	for (Size k = 0; k < table->cells; k++)
 	{
-		double		weight = race_tables_weight(table, of_table, k);
-		double		lower;
-		double		upper;
+		double weight = race_tables_weight(table, of_table, k);
+		double lower;
+		double upper;
 
 		race_contingency_part(tables, table, counters, 0, k, 1, &lower);
 		race_contingency_part(tables, table, counters, 1, k, 1, &upper);
@@ -482,10 +494,10 @@ ask_measure(const Means *means, double z, Mean *mean)
 static void
 start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Means	   *means = palloc0(sizeof(Means));
-	Datum	   *by = NULL;
-	bool	   *nulls = NULL;
-	char	   *name;
+	Means *means = palloc0(sizeof(Means));
+	Datum *by = NULL;
+	bool *nulls = NULL;
+	char *name;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
 		return;
@@ -495,7 +507,7 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	name = text_to_cstring(PG_GETARG_TEXT_PP(2));
 	means->is_measure = means->open.measure != NULL && strcmp(means->open.measure->name, name) == 0;
 	means->column = means->is_measure ? race_tables_column_or_none(&means->open, name) :
-		race_tables_column(&means->open, name);
+										race_tables_column(&means->open, name);
 	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(4));
 	if (means->column >= 0)
 	{
@@ -504,7 +516,8 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	}
 	call->max_calls = 1;
 	if (!PG_ARGISNULL(3))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls, &means->by_n);
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls,
+						  &means->by_n);
 	if (means->by_n > 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -537,9 +550,10 @@ add_group(Means *means, const RaceTableLine *const *line)
 		else
 			race_row_add_null(&means->row);
 	if (means->by_n > 0 && !domain->category && line[0]->first < domain->n)
-		race_row_add(&means->row, Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
-																	race_tables_edge(domain, line[0]->last + 1) -
-																	domain->whole)));
+		race_row_add(&means->row,
+					 Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
+													   race_tables_edge(domain, line[0]->last + 1) -
+														   domain->whole)));
 	else
 		race_row_add_null(&means->row);
 }
@@ -547,19 +561,19 @@ add_group(Means *means, const RaceTableLine *const *line)
 static Datum
 next_mean(void *state, uint64 number)
 {
-	Means	   *means = state;
+	Means *means = state;
 	const RaceTableLine *line[2] = {NULL, NULL};
 	RaceTableAnswer answer;
-	Mean		mean = {0};
-	bool		measured;
-	double		z = race_tables_z(&means->open, means->confidence);
+	Mean mean = {0};
+	bool measured;
+	double z = race_tables_z(&means->open, means->confidence);
 
 	CHECK_FOR_INTERRUPTS();
 	means->weights = copy_weights(&means->open, means->where);
 	for (int i = means->by_n - 1; i >= 0; i--)
 	{
-		uint32		cells = RaceDomainCells(&means->open.domains[means->by[i]]);
-		double	   *inside = palloc0(cells * sizeof(double));
+		uint32 cells = RaceDomainCells(&means->open.domains[means->by[i]]);
+		double *inside = palloc0(cells * sizeof(double));
 
 		line[i] = &means->lines[i][number % means->n[i]];
 		number /= means->n[i];
@@ -598,19 +612,19 @@ typedef struct Histogram
 {
 	RaceOpenTables open;
 	const RaceDomain *domain;
-	int			column;
+	int column;
 	const double **where;
-	bool		conditions;		/* whether there are any */
-	double		confidence;
-	bool		below;			/* whether all records below the upper edge are counted */
-	RaceTableLine *lines;		/* of categories; NULL if there are edges */
-	double	   *edges;
-	uint64		n;				/* ranges */
-	bool		to_the_end;		/* whether the last range includes records beyond its edge */
+	bool conditions; /* whether there are any */
+	double confidence;
+	bool below;           /* whether all records below the upper edge are counted */
+	RaceTableLine *lines; /* of categories; NULL if there are edges */
+	double *edges;
+	uint64 n;        /* ranges */
+	bool to_the_end; /* whether the last range includes records beyond its edge */
 	RaceResultRow row;
 } Histogram;
 
-#define RANGES			20		/* about the largest number of them if nothing is asked for */
+#define RANGES 20 /* about the largest number of them if nothing is asked for */
 
 static void
 refuse_edges(const char *problem)
@@ -620,12 +634,15 @@ refuse_edges(const char *problem)
 			 errhint("Give edges that ascend, as in {0,10,20}, or the number of bins.")));
 }
 
-/* Return an edge from its text.  The day after the last date has no text but infinity, which is the end of such a column. */
+/*
+ * Return an edge from its text.  The day after the last date has no text but infinity, which is the
+ * end of such a column.
+ */
 static double
 read_edge(const RaceDomain *domain, char *text)
 {
-	double		edge = race_tables_number(domain, text);
-	double		end = domain->upper + domain->whole;
+	double edge = race_tables_number(domain, text);
+	double end = domain->upper + domain->whole;
 
 	if (isinf(edge) && strcmp(text, race_domain_number_text(domain, end)) == 0)
 		edge = end;
@@ -638,9 +655,9 @@ read_edge(const RaceDomain *domain, char *text)
 static uint32
 read_edges(Histogram *histogram, ArrayType *array)
 {
-	Datum	   *texts;
-	bool	   *nulls;
-	int			n;
+	Datum *texts;
+	bool *nulls;
+	int n;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
 	if (ARR_NDIM(array) != 1 || n < 2 || n > MOST_RANGES + 1)
@@ -661,7 +678,7 @@ read_edges(Histogram *histogram, ArrayType *array)
 static double
 round_width(double x, bool whole)
 {
-	double		ten = whole || x >= 1 || !(x > 0) ? 1 : pow(10, floor(log10(x)));
+	double ten = whole || x >= 1 || !(x > 0) ? 1 : pow(10, floor(log10(x)));
 
 	if (!(x > 0) || !(ten > 0))
 		return 0;
@@ -673,9 +690,9 @@ static uint32
 space_edges(Histogram *histogram, double from, double width)
 {
 	const RaceDomain *domain = histogram->domain;
-	double		end = domain->upper + domain->whole;
+	double end = domain->upper + domain->whole;
 	/* bounds that are equal, or nearly, leave no width */
-	uint32		n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
+	uint32 n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
 	RaceNumberCells cells;
 
 	race_number_cells_set(&cells, domain->lower, end, from, width, n);
@@ -693,13 +710,16 @@ static uint32
 edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 {
 	const RaceDomain *domain = histogram->domain;
-	uint32		cells = groups ? domain->group : histogram->open.model->table[histogram->column].block;
-	uint32		lines = (domain->n + cells - 1) / cells;
-	uint32		step = (lines + most - 1) / most * cells;
-	uint32		widest = domain->group;
-	uint32		n = 0;
+	uint32 cells = groups ? domain->group : histogram->open.model->table[histogram->column].block;
+	uint32 lines = (domain->n + cells - 1) / cells;
+	uint32 step = (lines + most - 1) / most * cells;
+	uint32 widest = domain->group;
+	uint32 n = 0;
 
-	/* wide ranges are the same of a release that counted cells and of one that counted blocks, which may be compared */
+	/*
+	 * wide ranges are the same of a release that counted cells and of one that counted blocks,
+	 * which may be compared
+	 */
 	while (2 * RACE_LEAST_BLOCKS * (uint64) widest <= RaceDomainCells(domain))
 		widest *= 2;
 	if (2 * step > widest)
@@ -730,11 +750,11 @@ static uint32
 choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 {
 	const RaceDomain *domain = histogram->domain;
-	bool		as_measured = PG_GETARG_BOOL(6);
-	int			bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
-	double		range = domain->upper - domain->lower + domain->whole;
-	double		width;
-	uint32		n;
+	bool as_measured = PG_GETARG_BOOL(6);
+	int bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
+	double range = domain->upper - domain->lower + domain->whole;
+	double width;
+	uint32 n;
 
 	if (!PG_ARGISNULL(3) && !PG_ARGISNULL(4))
 		refuse_edges("edges and bins cannot be given both");
@@ -747,10 +767,13 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 	{
 		histogram->lines = race_tables_lines(&histogram->open, histogram->column, false, &n);
 		if (n > MOST_RANGES && histogram->conditions)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("column \"%s\" has %u values, and at most %d are counted in a condition", domain->name, n, MOST_RANGES),
-					 errhint("race_count counts records with some of them, race_crosstab all values without a condition.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("column \"%s\" has %u values, and at most %d are counted in a condition",
+						domain->name, n, MOST_RANGES),
+				 errhint(
+					 "race_count counts records with some of them, race_crosstab all values without a condition.")));
 		return n;
 	}
 	if (!PG_ARGISNULL(3))
@@ -759,19 +782,24 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
 	if (as_measured || (bins == 0 && has_others(histogram)))
 		return edges_of_lines(histogram, has_others(histogram), bins > 0 ? bins : MOST_RANGES);
-	width = bins > 0 ? range / bins : Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
+	width = bins > 0 ?
+		range / bins :
+		Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
 	if (domain->whole)
 		width = ceil(width);
-	return space_edges(histogram, bins > 0 || !(width > 0) ? domain->lower : floor(domain->lower / width + 1e-9) * width, width);
+	return space_edges(histogram,
+					   bins > 0 || !(width > 0) ? domain->lower :
+												  floor(domain->lower / width + 1e-9) * width,
+					   width);
 }
 
 static void
 start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Histogram  *histogram = palloc0(sizeof(Histogram));
+	Histogram *histogram = palloc0(sizeof(Histogram));
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) || PG_ARGISNULL(6) ||
-		PG_ARGISNULL(7) || PG_ARGISNULL(8))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) ||
+		PG_ARGISNULL(6) || PG_ARGISNULL(7) || PG_ARGISNULL(8))
 		return;
 	histogram->confidence = race_confidence_arg(fcinfo, 8);
 	race_row_start(&histogram->row, fcinfo);
@@ -789,15 +817,15 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 next_range(void *state, uint64 number)
 {
-	Histogram  *histogram = state;
+	Histogram *histogram = state;
 	const RaceDomain *domain = histogram->domain;
-	uint32		cells = RaceDomainCells(domain);
+	uint32 cells = RaceDomainCells(domain);
 	const RaceTableLine *line = histogram->lines == NULL ? NULL : &histogram->lines[number];
-	bool		last = histogram->to_the_end && number + 1 == histogram->n;
-	double		low = 0;
-	double		high = 0;
+	bool last = histogram->to_the_end && number + 1 == histogram->n;
+	double low = 0;
+	double high = 0;
 	const double **weights;
-	double	   *inside;
+	double *inside;
 	RaceTableAnswer answer;
 
 	CHECK_FOR_INTERRUPTS();
@@ -807,7 +835,8 @@ next_range(void *state, uint64 number)
 		high = histogram->edges[number + 1];
 	}
 	if (line != NULL && !histogram->conditions)
-		race_tables_bound(line->count, line->variance, race_tables_z(&histogram->open, histogram->confidence), &answer);
+		race_tables_bound(line->count, line->variance,
+						  race_tables_z(&histogram->open, histogram->confidence), &answer);
 	else
 	{
 		weights = copy_weights(&histogram->open, histogram->where);
@@ -815,7 +844,8 @@ next_range(void *state, uint64 number)
 		if (line != NULL)
 			inside[line->first] = 1;
 		else
-			race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high, inside);
+			race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high,
+							  inside);
 		multiply_weights(weights, histogram->column, cells, inside);
 		race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
 	}

@@ -17,18 +17,19 @@
 #include "answers/table_model.h"
 #include "choice/choose_tables.h"
 
-#define ITERATIONS				100		/* of a fit, at most: more bring 1 % on Adult (`test/bench/run tables`) */
-#define LEAST_VARIANCE			1.0		/* in a fit: less would make it converge slowly, and for nothing */
-#define FEWER_CELLS				10		/* a fit begins where one ended whose cliques have fewer cells by this factor */
+#define ITERATIONS 100 /* of a fit, at most: more bring 1 % on Adult (`test/bench/run tables`) */
+#define LEAST_VARIANCE 1.0 /* in a fit: less would make it converge slowly, and for nothing */
+#define FEWER_CELLS \
+	10 /* a fit begins where one ended whose cliques have fewer cells by this factor */
 
 /* Sets of columns are aligned to more than what palloc aligns to. */
-#define ALIGNMENT	sizeof(RaceColumnSet)
+#define ALIGNMENT sizeof(RaceColumnSet)
 
 static void *
 allocate(void *context, size_t size)
 {
-	char	   *chunk = MemoryContextAllocExtended(context, size + ALIGNMENT,
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	char *chunk =
+		MemoryContextAllocExtended(context, size + ALIGNMENT, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 	return (void *) TYPEALIGN(ALIGNMENT, chunk);
 }
@@ -37,18 +38,18 @@ allocate(void *context, size_t size)
 typedef struct Description
 {
 	RaceGraphColumns columns;
-	RaceMarginal *marginals;	/* [n] */
-	uint32		n;
+	RaceMarginal *marginals; /* [n] */
+	uint32 n;
 } Description;
 
 static Description *
 describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
 {
 	Description *description = palloc(sizeof(Description));
-	uint32	   *cells = palloc(tables->columns * sizeof(uint32));
-	uint32	   *groups = palloc(tables->columns * sizeof(uint32));
-	uint32	   *ordered = palloc0(tables->columns * sizeof(uint32));
-	uint32	  **group_of = palloc(tables->columns * sizeof(uint32 *));
+	uint32 *cells = palloc(tables->columns * sizeof(uint32));
+	uint32 *groups = palloc(tables->columns * sizeof(uint32));
+	uint32 *ordered = palloc0(tables->columns * sizeof(uint32));
+	uint32 **group_of = palloc(tables->columns * sizeof(uint32 *));
 
 	for (uint32 j = 0; j < tables->columns; j++)
 	{
@@ -92,32 +93,37 @@ cells_of_cliques(const Description *description, uint32 n)
 		const uint32 columns[] = {marginal->first, marginal->second, marginal->third};
 
 		for (int k = 0; k < 3; k++)
-			neighbors[columns[k]] |= (RACE_COLUMN(columns[0]) | RACE_COLUMN(columns[1]) | RACE_COLUMN(columns[2])) &
+			neighbors[columns[k]] |=
+				(RACE_COLUMN(columns[0]) | RACE_COLUMN(columns[1]) | RACE_COLUMN(columns[2])) &
 				~RACE_COLUMN(columns[k]);
 	}
-	return race_junction_tree(description->columns.columns, description->columns.groups, neighbors, NULL);
+	return race_junction_tree(description->columns.columns, description->columns.groups, neighbors,
+							  NULL);
 }
 
 /*
- * Fit the first n tables, in the current memory context: fewer of them first, which takes a tenth of the time, since far
- * from the end most of the way is the same.
+ * Fit the first n tables, in the current memory context: fewer of them first, which takes a tenth
+ * of the time, since far from the end most of the way is the same.
  */
 static RaceGraph *
 fit_first(const Description *description, uint32 n, double total)
 {
-	double		cells = cells_of_cliques(description, n);
-	uint32		fewer = n;
-	RaceGraph  *graph = race_graph_create(&description->columns, n, description->marginals, allocate, CurrentMemoryContext);
+	double cells = cells_of_cliques(description, n);
+	uint32 fewer = n;
+	RaceGraph *graph = race_graph_create(&description->columns, n, description->marginals, allocate,
+										 CurrentMemoryContext);
 
-	while (fewer > description->columns.columns && cells_of_cliques(description, fewer) > cells / FEWER_CELLS)
+	while (fewer > description->columns.columns &&
+		   cells_of_cliques(description, fewer) > cells / FEWER_CELLS)
 		fewer--;
 	if (fewer > description->columns.columns)
 	{
-		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "fit of fewer tables", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "fit of fewer tables",
+													  ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(context);
-		Size		parameters;
-		Size		all;
-		double	   *theta = race_graph_theta(fit_first(description, fewer, total), &parameters);
+		Size parameters;
+		Size all;
+		double *theta = race_graph_theta(fit_first(description, fewer, total), &parameters);
 
 		memcpy(race_graph_theta(graph, &all), theta, parameters * sizeof(double));
 		MemoryContextSwitchTo(old);
@@ -129,12 +135,12 @@ fit_first(const Description *description, uint32 n, double total)
 
 /* Fit a graph to counters, in the current memory context. */
 static RaceGraph *
-fit(Description *description, const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
-	double total)
+fit(Description *description, const RaceContingency *tables, const RaceTable *table,
+	RaceCounterArray counters, double total)
 {
 	for (uint32 i = 0; i < description->n; i++)
 	{
-		double	   *counts = palloc_extended(table[i].cells * sizeof(double), MCXT_ALLOC_HUGE);
+		double *counts = palloc_extended(table[i].cells * sizeof(double), MCXT_ALLOC_HUGE);
 
 		race_contingency_records(tables, &table[i], counters, 0, table[i].cells, counts);
 		description->marginals[i].counts = counts;
@@ -146,8 +152,8 @@ fit(Description *description, const RaceContingency *tables, const RaceTable *ta
 static RaceTable *
 list_tables(const RaceContingency *tables, double variance, uint32 *n)
 {
-	RaceTable  *list = palloc(race_contingency_tables(tables) * sizeof(RaceTable));
-	RaceTable	next;
+	RaceTable *list = palloc(race_contingency_tables(tables) * sizeof(RaceTable));
+	RaceTable next;
 
 	*n = 0;
 	race_contingency_first(tables, &next);
@@ -164,31 +170,33 @@ list_tables(const RaceContingency *tables, double variance, uint32 *n)
 /* -------------------------------------------------------------- evaluators */
 
 double
-race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table, Size cell)
+race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table,
+				   Size cell)
 {
 	RaceCounterArray counters = {(void *) view->counters, view->width};
-	double		records;
+	double records;
 
 	race_contingency_records(&model->tables, table, counters, cell, 1, &records);
-	return records + (model->records - model->sums[table->number]) * race_contingency_cell_variance(table, cell) /
-		race_contingency_table_variance(table);
+	return records +
+		(model->records - model->sums[table->number]) *
+		race_contingency_cell_variance(table, cell) / race_contingency_table_variance(table);
 }
 
 /* Set the sums of tables, and the number of records by the count and the tables of columns. */
 static void
 estimate_total(RaceTableModel *model, const RaceView *view)
 {
-	double		precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
-	double		count = (double) view->header->count;
-	double		beyond = 0;		/* the count, weighed: where all agree, nothing is rounded */
+	double precision = 1 / Max(view->header->noise.count_variance, DBL_MIN);
+	double count = (double) view->header->count;
+	double beyond = 0; /* the count, weighed: where all agree, nothing is rounded */
 	RaceCounterArray counters = {(void *) view->counters, view->width};
 
 	model->sums = palloc0(model->n * sizeof(double));
 	for (uint32 j = 0; j < model->n; j++)
 	{
 		const RaceTable *table = &model->table[j];
-		double		weight = 1 / race_contingency_table_variance(table);
-		double	   *records = palloc_extended(table->cells * sizeof(double), MCXT_ALLOC_HUGE);
+		double weight = 1 / race_contingency_table_variance(table);
+		double *records = palloc_extended(table->cells * sizeof(double), MCXT_ALLOC_HUGE);
 
 		race_contingency_records(&model->tables, table, counters, 0, table->cells, records);
 		for (Size k = 0; k < table->cells; k++)
@@ -211,7 +219,7 @@ race_tables_records(const RaceView *view, double *variance)
 
 	race_contingency_of(view->params, &model.tables);
 	model.table = list_tables(&model.tables, view->header->noise.counter_variance, &model.n);
-	model.n = model.tables.columns;		/* their tables come first */
+	model.n = model.tables.columns; /* their tables come first */
 	estimate_total(&model, view);
 	*variance = model.total_variance;
 	return model.records;
@@ -232,11 +240,12 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	description = describe(&model->tables, model->table, model->n);
 	if (view->model != NULL)
 	{
-		Size		n;
+		Size n;
 
-		model->graph = race_graph_create(&description->columns, description->n, description->marginals,
-										 allocate, context);
-		memcpy(race_graph_theta(model->graph, &n), view->model->words, view->model->points * sizeof(double));
+		model->graph = race_graph_create(&description->columns, description->n,
+										 description->marginals, allocate, context);
+		memcpy(race_graph_theta(model->graph, &n), view->model->words,
+			   view->model->points * sizeof(double));
 		Assert(n == view->model->points);
 		race_graph_calibrate(model->graph);
 	}
@@ -269,10 +278,10 @@ RaceSketchDatum *
 race_tables_fit(const RaceView *view)
 {
 	RaceTableModel *model = race_table_model_acquire(view);
-	Size		n;
-	double	   *theta = race_graph_theta(model->graph, &n);
-	Size		size = offsetof(RaceModel, words) + n * sizeof(double);
-	RaceModel  *stored = palloc0(size);
+	Size n;
+	double *theta = race_graph_theta(model->graph, &n);
+	Size size = offsetof(RaceModel, words) + n * sizeof(double);
+	RaceModel *stored = palloc0(size);
 	RaceSketchDatum *flat;
 
 	stored->points = n;
@@ -288,20 +297,20 @@ race_tables_fit(const RaceView *view)
 typedef struct Reference
 {
 	MemoryContext context;
-	RaceGraph  *graph;
+	RaceGraph *graph;
 } Reference;
 
 static void *
 begin_reference(const RaceMeasuring *measuring)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "reference of scores",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "reference of scores", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Reference  *reference = palloc(sizeof(Reference));
+	Reference *reference = palloc(sizeof(Reference));
 	Description *description;
 	RaceCounterArray counters = {measuring->counters, sizeof(int64)};
-	RaceTable  *tables;
-	uint32		n;
+	RaceTable *tables;
+	uint32 n;
 
 	tables = list_tables(&measuring->tables, 1, &n);
 	description = describe(&measuring->tables, tables, n);
@@ -314,8 +323,8 @@ begin_reference(const RaceMeasuring *measuring)
 static void
 table_of_reference(void *reference, const RaceTable *table, double *shares)
 {
-	const uint32	columns[] = {table->first, table->second, table->third};
-	RaceGraph  *graph = ((Reference *) reference)->graph;
+	const uint32 columns[] = {table->first, table->second, table->third};
+	RaceGraph *graph = ((Reference *) reference)->graph;
 
 	if (table->third == table->second)
 		race_graph_pair(graph, table->first, table->second, false, shares);

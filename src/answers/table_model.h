@@ -16,15 +16,17 @@
 /* Private tables, and their model, as a session has them */
 typedef struct RaceTableModel
 {
-	RaceDerived	derived;			/* must be first */
+	RaceDerived derived; /* must be first */
 	RaceContingency tables;
-	uint32		n;				/* tables */
-	RaceTable  *table;			/* [n]; variances are never 0 */
-	double	   *sums;			/* [n] of noisy records */
-	RaceGraph  *graph;			/* calibrated */
-	double		records;		/* the count and the sums of tables, weighed by precision; noise may bring it below 0 */
-	double		total;			/* the records, at least 1, as a divisor */
-	double		total_variance;
+	uint32 n;         /* tables */
+	RaceTable *table; /* [n]; variances are never 0 */
+	double *sums;     /* [n] of noisy records */
+	RaceGraph *graph; /* calibrated */
+	double
+		/* the count and the sums of tables, weighed by precision; noise may bring it below 0 */
+		records;
+	double total; /* the records, at least 1, as a divisor */
+	double total_variance;
 } RaceTableModel;
 
 /*
@@ -35,8 +37,8 @@ typedef struct RaceTableModel
 extern RaceTableModel *race_table_model_acquire(const RaceView *view);
 
 /*
- * Return the number of records of private tables, by the noisy count and the tables of columns, and its variance.  This
- * fits no model.
+ * Return the number of records of private tables, by the noisy count and the tables of columns, and
+ * its variance.  This fits no model.
  */
 extern double race_tables_records(const RaceView *view, double *variance);
 
@@ -44,7 +46,8 @@ extern double race_tables_records(const RaceView *view, double *variance);
  * Return the number of records in a cell of a table.  The number of all records is more precise
  * than this table's: each cell has an equal part of the difference.
  */
-extern double race_table_records(const RaceView *view, const RaceTableModel *model, const RaceTable *table, Size cell);
+extern double race_table_records(const RaceView *view, const RaceTableModel *model,
+								 const RaceTable *table, Size cell);
 
 /* Return a private value with the fitted model in it. */
 extern RaceSketchDatum *race_tables_fit(const RaceView *view);

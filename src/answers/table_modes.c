@@ -2,8 +2,9 @@
  * table_modes.c
  *		Modes of the columns of private contingency tables, which neither noise nor chance explains
  *
- * Counts up to each cell are known up to a radius.  Of all functions within it, the taut string (Davies & Kovac 2001)
- * has the fewest modes: it is the shortest path from the first count to the last.  Where its slope is largest are modes.
+ * Counts up to each cell are known up to a radius.  Of all functions within it, the taut string
+ * (Davies & Kovac 2001) has the fewest modes: it is the shortest path from the first count to the
+ * last.  Where its slope is largest are modes.
  */
 #include "postgres.h"
 
@@ -19,33 +20,33 @@
 
 PG_FUNCTION_INFO_V1(race_tables_modes);
 
-#define MOST_MODES	100
+#define MOST_MODES 100
 
 /* Cells of the string that have the same density */
 typedef struct Piece
 {
-	uint32		first;
-	uint32		last;
-	double		count;			/* records of a cell */
-	double		prominence;		/* records of a cell, above the higher saddle */
+	uint32 first;
+	uint32 last;
+	double count;      /* records of a cell */
+	double prominence; /* records of a cell, above the higher saddle */
 } Piece;
 
 /* A mode of a column; NULL of a column in which none stands out */
 typedef struct ColumnMode
 {
 	const RaceDomain *domain;
-	double		records;		/* of the column */
-	int			number;			/* of the column's modes */
-	Piece		piece;
-	bool		known;
+	double records; /* of the column */
+	int number;     /* of the column's modes */
+	Piece piece;
+	bool known;
 } ColumnMode;
 
 typedef struct ColumnModes
 {
 	RaceOpenTables open;
-	double		confidence;
-	int32		most;
-	List	   *modes;
+	double confidence;
+	int32 most;
+	List *modes;
 	RaceResultRow row;
 } ColumnModes;
 
@@ -56,18 +57,18 @@ typedef struct ColumnModes
 static uint32
 stretch(const double *before, uint32 n, double radius, uint32 from, double *height, double *slope)
 {
-	double		least = -INFINITY;
-	double		most = INFINITY;
-	uint32		least_at = n;
-	uint32		most_at = n;
-	uint32		to = n;
+	double least = -INFINITY;
+	double most = INFINITY;
+	uint32 least_at = n;
+	uint32 most_at = n;
+	uint32 to = n;
 
 	*slope = (before[n] - *height) / (n - from);
 	for (uint32 i = from + 1; i <= n; i++)
 	{
-		double		allowed = i == n ? 0 : radius;
-		double		low = (before[i] - allowed - *height) / (i - from);
-		double		high = (before[i] + allowed - *height) / (i - from);
+		double allowed = i == n ? 0 : radius;
+		double low = (before[i] - allowed - *height) / (i - from);
+		double high = (before[i] + allowed - *height) / (i - from);
 
 		if (low > most || high < least)
 		{
@@ -94,17 +95,17 @@ stretch(const double *before, uint32 n, double radius, uint32 from, double *heig
 static uint32
 pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 {
-	double	   *before = palloc_extended((n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
-	uint32		found = 0;
-	uint32		from = 0;
-	double		height = 0;
+	double *before = palloc_extended((n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	uint32 found = 0;
+	uint32 from = 0;
+	double height = 0;
 
 	before[0] = 0;
 	for (uint32 i = 0; i < n; i++)
 		before[i + 1] = before[i] + counts[i];
 	while (from < n)
 	{
-		Piece	   *piece = &pieces[found++];
+		Piece *piece = &pieces[found++];
 
 		CHECK_FOR_INTERRUPTS();
 		piece->first = from;
@@ -119,7 +120,7 @@ pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 static double
 saddle(const Piece *pieces, uint32 n, uint32 from, int step)
 {
-	double		least = pieces[from].count;
+	double least = pieces[from].count;
 
 	for (uint32 i = from + step; i < n; i += step)
 	{
@@ -133,8 +134,8 @@ saddle(const Piece *pieces, uint32 n, uint32 from, int step)
 static int
 compare_prominences(const void *a, const void *b)
 {
-	double		x = ((const Piece *) a)->prominence;
-	double		y = ((const Piece *) b)->prominence;
+	double x = ((const Piece *) a)->prominence;
+	double y = ((const Piece *) b)->prominence;
 
 	return (x < y) - (x > y);
 }
@@ -143,16 +144,18 @@ compare_prominences(const void *a, const void *b)
 static uint32
 keep_modes(Piece *pieces, uint32 n)
 {
-	Piece	   *all = palloc_extended(n * sizeof(Piece), MCXT_ALLOC_HUGE);
-	uint32		found = 0;
+	Piece *all = palloc_extended(n * sizeof(Piece), MCXT_ALLOC_HUGE);
+	uint32 found = 0;
 
 	memcpy(all, pieces, n * sizeof(Piece));
 	for (uint32 i = 0; i < n; i++)
-		if (all[i].count > (i > 0 ? all[i - 1].count : 0) && all[i].count > (i + 1 < n ? all[i + 1].count : 0))
+		if (all[i].count > (i > 0 ? all[i - 1].count : 0) &&
+			all[i].count > (i + 1 < n ? all[i + 1].count : 0))
 		{
 			pieces[found] = all[i];
 			/* past the first piece, an unsigned number is above n */
-			pieces[found++].prominence = all[i].count - Max(saddle(all, n, i, 1), saddle(all, n, i, -1));
+			pieces[found++].prominence =
+				all[i].count - Max(saddle(all, n, i, 1), saddle(all, n, i, -1));
 		}
 	pfree(all);
 	qsort(pieces, found, sizeof(Piece), compare_prominences);
@@ -165,23 +168,27 @@ add_modes(ColumnModes *modes, uint32 column)
 	const RaceTableModel *model = modes->open.model;
 	const RaceDomain *domain = &modes->open.domains[column];
 	const RaceTable *table = &model->table[column];
-	double	   *counts = palloc_extended(domain->n * sizeof(double), MCXT_ALLOC_HUGE);
-	Piece	   *pieces = palloc_extended(domain->n * sizeof(Piece), MCXT_ALLOC_HUGE);
-	double		records = 0;
-	double		radius;
-	uint32		n;
+	double *counts = palloc_extended(domain->n * sizeof(double), MCXT_ALLOC_HUGE);
+	Piece *pieces = palloc_extended(domain->n * sizeof(Piece), MCXT_ALLOC_HUGE);
+	double records = 0;
+	double radius;
+	uint32 n;
 
 	for (uint32 i = 0; i < domain->n; i++)
 		records += counts[i] = race_table_records(&modes->open.view, model, table, i);
-	/* the largest distance of a sample, and of a sum of noise, has the same distribution (Kolmogorov) */
-	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 * (Max(records, 0) + domain->n * table->variance));
+	/*
+	 * the largest distance of a sample, and of a sum of noise, has the same distribution
+	 * (Kolmogorov)
+	 */
+	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 *
+				  (Max(records, 0) + domain->n * table->variance));
 	n = pull_string(counts, domain->n, radius, pieces);
 	n = n == 1 || records <= 0 ? 0 : keep_modes(pieces, n);
 	for (uint32 i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
 	{
-		ColumnMode	   *mode = palloc(sizeof(ColumnMode));
+		ColumnMode *mode = palloc(sizeof(ColumnMode));
 
-		*mode = (ColumnMode) {domain, records, i + 1, {0, domain->n - 1, 0, 0}, n > 0};
+		*mode = (ColumnMode){domain, records, i + 1, {0, domain->n - 1, 0, 0}, n > 0};
 		if (n > 0)
 			mode->piece = pieces[i];
 		modes->modes = lappend(modes->modes, mode);
@@ -193,7 +200,7 @@ add_modes(ColumnModes *modes, uint32 column)
 static void
 start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	ColumnModes	   *modes = palloc0(sizeof(ColumnModes));
+	ColumnModes *modes = palloc0(sizeof(ColumnModes));
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return;
@@ -215,20 +222,22 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 static Datum
 next_mode(void *state, uint64 i)
 {
-	ColumnModes	   *modes = state;
+	ColumnModes *modes = state;
 	const ColumnMode *mode = list_nth(modes->modes, (int) i);
 	const RaceDomain *domain = mode->domain;
-	double		low = race_tables_edge(domain, mode->piece.first);
-	double		high = race_tables_edge(domain, mode->piece.last + 1) - domain->whole;
-	double		x = race_tables_middle(low, high);
+	double low = race_tables_edge(domain, mode->piece.first);
+	double high = race_tables_edge(domain, mode->piece.last + 1) - domain->whole;
+	double x = race_tables_middle(low, high);
 
 	if (domain->whole)
 		x = floor(x);
 	race_row_add(&modes->row, Int32GetDatum(mode->number));
 	race_row_add_text(&modes->row, domain->name);
 	race_row_add_if(&modes->row, mode->known, Float8GetDatum(x));
-	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.count / mode->records / domain->width));
-	race_row_add_if(&modes->row, mode->known, Float8GetDatum(mode->piece.prominence / mode->records / domain->width));
+	race_row_add_if(&modes->row, mode->known,
+					Float8GetDatum(mode->piece.count / mode->records / domain->width));
+	race_row_add_if(&modes->row, mode->known,
+					Float8GetDatum(mode->piece.prominence / mode->records / domain->width));
 	race_row_add(&modes->row, Float8GetDatum(low));
 	race_row_add(&modes->row, Float8GetDatum(high));
 	if (mode->known)

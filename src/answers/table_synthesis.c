@@ -28,52 +28,54 @@
 PG_FUNCTION_INFO_V1(race_tables_rows);
 PG_FUNCTION_INFO_V1(race_tables_rank);
 
-#define ROWS_AT_ONCE	65536	/* whose frequencies are near those of the model together */
-#define MOST_ROWS		1000000000
-#define MOST_DRAWS		1000	/* of a value or a row until the constraints of its type hold */
+#define ROWS_AT_ONCE 65536 /* whose frequencies are near those of the model together */
+#define MOST_ROWS 1000000000
+#define MOST_DRAWS 1000 /* of a value or a row until the constraints of its type hold */
 
 /* How a column of the result is filled */
 typedef struct Target
 {
-	int			column;			/* of the release; -1: it has none of this name, and the value is NULL */
-	Oid			type;			/* without SQL domains */
-	Oid			declared;		/* the declared type, which may be a SQL domain */
-	FmgrInfo	input;
-	Oid			parameter;
-	int32		typmod;
-	Datum	   *categories;		/* [n] */
-	double	   *shares;			/* [n]: of a column some of whose records' values it cannot have; 0 for these; else NULL */
-	bool		not_null;
-	RaceDomainCheck *check;		/* constraints of its type, or NULL */
-	Oid			role;			/* role of an input function that may call others; else invalid */
+	int column;   /* of the release; -1: it has none of this name, and the value is NULL */
+	Oid type;     /* without SQL domains */
+	Oid declared; /* the declared type, which may be a SQL domain */
+	FmgrInfo input;
+	Oid parameter;
+	int32 typmod;
+	Datum *categories; /* [n] */
+	double *
+		/* [n]: of a column some of whose records' values it cannot have; 0 for these; else NULL */
+		shares;
+	bool not_null;
+	RaceDomainCheck *check; /* constraints of its type, or NULL */
+	Oid role;               /* role of an input function that may call others; else invalid */
 } Target;
 
 typedef struct Synthesis
 {
 	RaceOpenTables open;
-	TupleDesc	desc;
-	Oid			type;			/* type of rows */
-	RaceDomainCheck *check;		/* constraints of the row type, or NULL */
-	Target	   *targets;		/* [natts] */
-	Datum	   *values;
-	bool	   *nulls;
-	int64		seed;
-	uint64		draws;
-	uint64		rows;			/* rows to return */
-	uint32		n;				/* rows that were drawn and are left */
-	uint32		at_once;		/* rows that are drawn together */
-	uint32	   *cells;			/* [at_once][columns] */
-	uint32	   *space;
+	TupleDesc desc;
+	Oid type;               /* type of rows */
+	RaceDomainCheck *check; /* constraints of the row type, or NULL */
+	Target *targets;        /* [natts] */
+	Datum *values;
+	bool *nulls;
+	int64 seed;
+	uint64 draws;
+	uint64 rows;    /* rows to return */
+	uint32 n;       /* rows that were drawn and are left */
+	uint32 at_once; /* rows that are drawn together */
+	uint32 *cells;  /* [at_once][columns] */
+	uint32 *space;
 } Synthesis;
 
 /* Return a number in [0, 1) from the seed. */
 static double
 uniform(void *state)
 {
-	Synthesis  *synthesis = state;
-	uint64		draw = synthesis->draws++;
-	uint32		counter[4] = {(uint32) draw, (uint32) (draw >> 32), 0, 0};
-	uint64		bits[2];
+	Synthesis *synthesis = state;
+	uint64 draw = synthesis->draws++;
+	uint32 counter[4] = {(uint32) draw, (uint32) (draw >> 32), 0, 0};
+	uint64 bits[2];
 
 	race_philox((uint64) synthesis->seed, counter, bits);
 	return ldexp((double) (bits[0] >> 11), -53);
@@ -84,7 +86,7 @@ static Datum
 typed_value(Target *target, char *text)
 {
 	RaceAuthority before;
-	Datum		value;
+	Datum value;
 
 	if (!OidIsValid(target->role))
 		return InputFunctionCall(&target->input, text, target->parameter, target->typmod);
@@ -97,12 +99,15 @@ typed_value(Target *target, char *text)
 static void
 refuse_values(const char *what, const char *name, Oid type)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_CHECK_VIOLATION),
-			 errmsg("no %s%s%s%s was found that the constraints of type %s allow", what, name == NULL ? "" : " \"", name == NULL ? "" : name,
-					name == NULL ? "" : "\"", format_type_be(type)),
-			 errdetail("It was drawn %d times.", MOST_DRAWS),
-			 errhint("Use a type that allows the values of the release: race_catalog shows which these are.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_CHECK_VIOLATION),
+		 errmsg("no %s%s%s%s was found that the constraints of type %s allow", what,
+				name == NULL ? "" : " \"", name == NULL ? "" : name, name == NULL ? "" : "\"",
+				format_type_be(type)),
+		 errdetail("It was drawn %d times.", MOST_DRAWS),
+		 errhint(
+			 "Use a type that allows the values of the release: race_catalog shows which these are.")));
 }
 
 static bool
@@ -112,19 +117,22 @@ is_of_type(const RaceDomain *domain, Oid type)
 }
 
 /*
- * Raise 22003 if numbers of a domain are too large for a type.  Days and seconds are no numbers of other types:
- * these are read as texts.
+ * Raise 22003 if numbers of a domain are too large for a type.  Days and seconds are no numbers of
+ * other types: these are read as texts.
  */
 static void
 check_number_type(Target *target, const RaceDomain *domain)
 {
-	Oid			type = target->type;
-	PGFunction	cast = type == INT2OID ? dtoi2 : type == INT4OID ? dtoi4 : type == INT8OID ? dtoi8 :
-		type == FLOAT4OID ? dtof : NULL;
+	Oid type = target->type;
+	PGFunction cast = type == INT2OID ? dtoi2 :
+		type == INT4OID               ? dtoi4 :
+		type == INT8OID               ? dtoi8 :
+		type == FLOAT4OID             ? dtof :
+										NULL;
 
 	if (is_of_type(domain, DATEOID) ? type != DATEOID :
-		type == DATEOID || is_of_type(domain, TIMESTAMPOID) || is_of_type(domain, TIMESTAMPTZOID) ||
-		is_of_type(domain, INTERVALOID))
+									  type == DATEOID || is_of_type(domain, TIMESTAMPOID) ||
+				is_of_type(domain, TIMESTAMPTZOID) || is_of_type(domain, INTERVALOID))
 		target->type = InvalidOid;
 	else if (cast != NULL)
 	{
@@ -137,11 +145,13 @@ static void
 prepare_target(Synthesis *synthesis, int i, bool not_null)
 {
 	Form_pg_attribute attribute = TupleDescAttr(synthesis->desc, i);
-	Target	   *target = &synthesis->targets[i];
+	Target *target = &synthesis->targets[i];
 	RaceDomain *domain;
-	Oid			input;
+	Oid input;
 
-	target->column = attribute->attisdropped ? -1 : race_tables_column_or_none(&synthesis->open, NameStr(attribute->attname));
+	target->column = attribute->attisdropped ?
+		-1 :
+		race_tables_column_or_none(&synthesis->open, NameStr(attribute->attname));
 	if (target->column < 0)
 		return;
 	domain = &synthesis->open.domains[target->column];
@@ -151,9 +161,12 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	getTypeInputInfo(target->type, &input, &target->parameter);
 	fmgr_info(input, &target->input);
 	/* that of a row type, an array or a range checks SQL domains in it */
-	target->role = target->type < FirstNormalObjectId ? InvalidOid : race_authority_of(GetUserId(), race_owner_of_type(target->type));
+	target->role = target->type < FirstNormalObjectId ?
+		InvalidOid :
+		race_authority_of(GetUserId(), race_owner_of_type(target->type));
 	target->check = race_domain_check_prepare(attribute->atttypid);
-	target->not_null = not_null || (target->check != NULL && !race_domain_check(target->check, (Datum) 0, true));
+	target->not_null =
+		not_null || (target->check != NULL && !race_domain_check(target->check, (Datum) 0, true));
 	if (target->check != NULL || (target->not_null && RaceDomainCells(domain) > domain->n))
 	{
 		const double **all = palloc0(synthesis->open.columns * sizeof(double *));
@@ -170,7 +183,8 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	for (uint32 k = 0; k < domain->n; k++)
 	{
 		target->categories[k] = typed_value(target, domain->categories[k]);
-		if (target->check != NULL && !race_domain_check(target->check, target->categories[k], false))
+		if (target->check != NULL &&
+			!race_domain_check(target->check, target->categories[k], false))
 			target->shares[k] = -1;
 	}
 }
@@ -179,9 +193,10 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 static double
 number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 {
-	double		low = Max(race_tables_edge(domain, cell), domain->lower);
-	double		high = Min(race_tables_edge(domain, cell + 1), domain->whole ? domain->upper + 1 : domain->upper);
-	double		u = uniform(synthesis);
+	double low = Max(race_tables_edge(domain, cell), domain->lower);
+	double high =
+		Min(race_tables_edge(domain, cell + 1), domain->whole ? domain->upper + 1 : domain->upper);
+	double u = uniform(synthesis);
 
 	if (!domain->whole)
 		return low + u * (high - low);
@@ -193,8 +208,8 @@ number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 static uint32
 draw_value(Synthesis *synthesis, const Target *target, uint32 n)
 {
-	double		left = 0;
-	uint32		last = n;
+	double left = 0;
+	uint32 last = n;
 
 	for (uint32 i = 0; i < n; i++)
 		left += Max(target->shares[i], 0);
@@ -235,19 +250,22 @@ number_value(Target *target, const RaceDomain *domain, double number)
 
 /* Draw a value of a cell.  Return false if there is none that the constraints of its type allow. */
 static bool
-draw_in_cell(Synthesis *synthesis, Target *target, const RaceDomain *domain, uint32 cell, Datum *value)
+draw_in_cell(Synthesis *synthesis, Target *target, const RaceDomain *domain, uint32 cell,
+			 Datum *value)
 {
-	*value = target->categories != NULL ? target->categories[cell] :
+	*value = target->categories != NULL ?
+		target->categories[cell] :
 		number_value(target, domain, number_in_cell(synthesis, domain, cell));
-	return target->check == NULL || (target->categories != NULL ? target->shares[cell] >= 0 :
-									 race_domain_check(target->check, *value, false));
+	return target->check == NULL ||
+		(target->categories != NULL ? target->shares[cell] >= 0 :
+									  race_domain_check(target->check, *value, false));
 }
 
 /* Fill a column of a row whose record is in a cell.  Draw again what its type does not allow. */
 static void
 fill_column(Synthesis *synthesis, int i, uint32 cell)
 {
-	Target	   *target = &synthesis->targets[i];
+	Target *target = &synthesis->targets[i];
 	const RaceDomain *domain = &synthesis->open.domains[target->column];
 
 	synthesis->nulls[i] = false;
@@ -266,23 +284,27 @@ fill_column(Synthesis *synthesis, int i, uint32 cell)
 			cell = draw_value(synthesis, target, domain->n);
 	}
 	if (!synthesis->nulls[i] || target->not_null)
-		refuse_values("value of column", NameStr(TupleDescAttr(synthesis->desc, i)->attname), target->declared);
+		refuse_values("value of column", NameStr(TupleDescAttr(synthesis->desc, i)->attname),
+					  target->declared);
 }
 
 static void
 start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	Synthesis  *synthesis = palloc0(sizeof(Synthesis));
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-	int64		n;
-	int			named = 0;
-	TupleDesc	desc;
+	Synthesis *synthesis = palloc0(sizeof(Synthesis));
+	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	int64 n;
+	int named = 0;
+	TupleDesc desc;
 
 	if (!type_is_rowtype(type) || type == RECORDOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("race_synthesize needs the row type of a table, found %s", format_type_be(type)),
-				 errhint("Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("race_synthesize needs the row type of a table, found %s",
+					format_type_be(type)),
+			 errhint(
+				 "Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		return;
 	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
@@ -293,7 +315,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 				 errmsg("n must be a number from 0 to %d", MOST_ROWS),
 				 errhint("It is how many rows there will be.")));
 	desc = lookup_rowtype_tupdesc_domain(type, -1, false);
-	synthesis->desc = CreateTupleDescCopy(desc);	/* without NOT NULL */
+	synthesis->desc = CreateTupleDescCopy(desc); /* without NOT NULL */
 	synthesis->check = race_domain_check_prepare(type);
 	synthesis->type = type;
 	synthesis->seed = PG_GETARG_INT64(4);
@@ -302,7 +324,8 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->nulls = palloc0(synthesis->desc->natts * sizeof(bool));
 	synthesis->at_once = (uint32) Min(n, ROWS_AT_ONCE);
 	synthesis->cells = palloc(synthesis->at_once * (Size) synthesis->open.columns * sizeof(uint32));
-	synthesis->space = palloc(synthesis->at_once * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
+	synthesis->space = palloc(
+		synthesis->at_once * ((Size) synthesis->open.columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
 		prepare_target(synthesis, i, TupleDescAttr(desc, i)->attnotnull);
@@ -310,10 +333,12 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	}
 	ReleaseTupleDesc(desc);
 	if (named == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("type %s has no column of the release", format_type_be(type)),
-				 errhint("Columns are found by their names: race_catalog shows those of the release.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("type %s has no column of the release", format_type_be(type)),
+			 errhint(
+				 "Columns are found by their names: race_catalog shows those of the release.")));
 	call->user_fctx = synthesis;
 	call->max_calls = synthesis->rows = n;
 }
@@ -332,7 +357,7 @@ draw_row(Synthesis *synthesis, uint64 number)
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
 	for (int i = 0; i < synthesis->desc->natts; i++)
 	{
-		int			column = synthesis->targets[i].column;
+		int column = synthesis->targets[i].column;
 
 		synthesis->nulls[i] = true;
 		if (column >= 0)
@@ -345,17 +370,17 @@ draw_row(Synthesis *synthesis, uint64 number)
 static Datum
 next_row(void *state, uint64 number)
 {
-	Synthesis  *synthesis = state;
+	Synthesis *synthesis = state;
 
 	for (int draws = 0; draws < MOST_DRAWS; draws++)
 	{
-		Datum		row = draw_row(synthesis, number);
+		Datum row = draw_row(synthesis, number);
 
 		if (synthesis->check == NULL || race_domain_check(synthesis->check, row, false))
 			return row;
 	}
 	refuse_values("row", NULL, synthesis->type);
-	return (Datum) 0;			/* not reached */
+	return (Datum) 0; /* not reached */
 }
 
 /* Implement _race_tables_rows(NULL::type, sketch, domains, n, seed). */
@@ -368,19 +393,19 @@ race_tables_rows(PG_FUNCTION_ARGS)
 /*
  * How unusual is a record?
  *
- * Numbers count as the groups that tables of two columns have.  Rows drawn from the model tell how many records have
- * values that are less frequent together than those of the record.
+ * Numbers count as the groups that tables of two columns have.  Rows drawn from the model tell how
+ * many records have values that are less frequent together than those of the record.
  */
 
-#define RANKED_ROWS		4096
+#define RANKED_ROWS 4096
 
 /* The lines of a column that a record is asked in, and the one that it is in */
 typedef struct RankedColumn
 {
 	RaceTableLine *lines;
-	uint32	   *line_of;		/* [cells] */
+	uint32 *line_of; /* [cells] */
 	const RaceTableLine *line;
-	double	   *weights;		/* [cells]: 1 in the line, else 0 */
+	double *weights; /* [cells]: 1 in the line, else 0 */
 } RankedColumn;
 
 static void
@@ -395,19 +420,20 @@ move_to_line(RankedColumn *column, uint32 number)
 
 /* Find the line of the value of a record.  Raise 22023 if there are several. */
 static void
-prepare_column(const RaceOpenTables *open, uint32 number, const double *weights, RankedColumn *column)
+prepare_column(const RaceOpenTables *open, uint32 number, const double *weights,
+			   RankedColumn *column)
 {
-	uint32		cells = RaceDomainCells(&open->domains[number]);
-	uint32		n;
-	uint32		found = 0;
-	int			met = 0;
+	uint32 cells = RaceDomainCells(&open->domains[number]);
+	uint32 n;
+	uint32 found = 0;
+	int met = 0;
 
 	column->lines = race_tables_lines(open, number, true, &n);
 	column->line_of = palloc_extended(cells * sizeof(uint32), MCXT_ALLOC_HUGE);
 	column->weights = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 i = 0; i < n; i++)
 	{
-		bool		inside = false;
+		bool inside = false;
 
 		for (uint32 k = column->lines[i].first; k <= column->lines[i].last; k++)
 		{
@@ -419,10 +445,11 @@ prepare_column(const RaceOpenTables *open, uint32 number, const double *weights,
 		met += inside;
 	}
 	if (met != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a record has one value of column \"%s\"", open->domains[number].name),
-				 errhint("Write the values of a record, as in {\"age\": 30, \"town\": \"Paris\"}.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a record has one value of column \"%s\"", open->domains[number].name),
+			 errhint("Write the values of a record, as in {\"age\": 30, \"town\": \"Paris\"}.")));
 	column->line = column->lines;
 	move_to_line(column, found);
 }
@@ -431,10 +458,11 @@ prepare_column(const RaceOpenTables *open, uint32 number, const double *weights,
 static double *
 rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const *weights)
 {
-	Synthesis	synthesis = {0};
-	uint32	   *rows = palloc(RANKED_ROWS * (Size) open->columns * sizeof(uint32));
-	uint32	   *space = palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
-	double	   *probabilities = palloc(RANKED_ROWS * sizeof(double));
+	Synthesis synthesis = {0};
+	uint32 *rows = palloc(RANKED_ROWS * (Size) open->columns * sizeof(uint32));
+	uint32 *space =
+		palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
+	double *probabilities = palloc(RANKED_ROWS * sizeof(double));
 
 	race_graph_sample(open->model->graph, uniform, &synthesis, RANKED_ROWS, rows, space);
 	for (uint32 i = 0; i < RANKED_ROWS; i++)
@@ -452,7 +480,7 @@ rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const
 static double
 share_below(const double *probabilities, double probability)
 {
-	uint32		below = 0;
+	uint32 below = 0;
 
 	for (uint32 i = 0; i < RANKED_ROWS; i++)
 		below += probabilities[i] < probability * (1 - 1e-9);
@@ -467,16 +495,16 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	RaceTableAnswer answer;
 	RaceResultRow row;
 	const double **weights;
-	double	   *probabilities;
+	double *probabilities;
 	RankedColumn *columns;
-	double		of_record;
-	double		mean = 0;
-	double		probability;
-	double		share;
-	double		bound;
-	double		noise;
-	double		z;
-	bool		known;
+	double of_record;
+	double mean = 0;
+	double probability;
+	double share;
+	double bound;
+	double noise;
+	double z;
+	bool known;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
@@ -499,13 +527,16 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	probability = answer.count / open.model->total;
 	known = open.model->total > z * sqrt(open.model->total_variance);
 	race_row_add_if(&row, known, Float8GetDatum(probability / mean));
-	/* the rows are drawn from the model, so that it says which of them are as probable as the record */
+	/*
+	 * the rows are drawn from the model, so that it says which of them are as probable as the
+	 * record
+	 */
 	share = share_below(probabilities, of_record);
 	race_row_add_if(&row, known, Float8GetDatum(share));
 	race_row_add_if(&row, known, Float8GetDatum(probability));
 	/*
-	 * The records below are a count, too, with noise as that of the record's own.  The model may be farther from what was
-	 * measured than noise is.
+	 * The records below are a count, too, with noise as that of the record's own.  The model may be
+	 * farther from what was measured than noise is.
 	 */
 	noise = z * sqrt(answer.variance) / open.model->total;
 	bound = share_below(probabilities, Min(answer.lower / open.model->total, of_record));

@@ -10,21 +10,25 @@
 /* Parts of epsilon, of eight */
 static const int stage_part[RACE_BOUNDS_STAGES] = {1, 1, 6};
 
-#define STAGE_PARTS			8
+#define STAGE_PARTS 8
 
 /* Of all counters without a number, one has more than the noise allows this often */
-#define FALSE_ALARM			1e-6
+#define FALSE_ALARM 1e-6
 
 /*
- * The least noisy counter, in scales of noise, beside an octave that passes, which then passes, too.  One without a number does in 1 % of
- * searches, and makes bounds twice as wide.  On 10,000 log-normal numbers and epsilon .05, 1.4 % are beyond the bounds then; without
- * this rule 7.3 % (test/bench/BOUNDS.md).
+ * The least noisy counter, in scales of noise, beside an octave that passes, which then passes,
+ * too.  One without a number does in 1 % of searches, and makes bounds twice as wide.  On 10,000
+ * log-normal numbers and epsilon .05, 1.4 % are beyond the bounds then; without this rule 7.3 %
+ * (test/bench/BOUNDS.md).
  */
-#define LEAST_BESIDE		4
+#define LEAST_BESIDE 4
 
-/* Counters of octaves: of negative distances down to 0, then of others; the first is below 2^LEAST_EXPONENT. */
-#define OCTAVES_OF_SIGN		(RACE_BOUNDS_OCTAVES / 2)
-#define LEAST_EXPONENT		(-63)
+/*
+ * Counters of octaves: of negative distances down to 0, then of others; the first is below
+ * 2^LEAST_EXPONENT.
+ */
+#define OCTAVES_OF_SIGN (RACE_BOUNDS_OCTAVES / 2)
+#define LEAST_EXPONENT (-63)
 
 /* Return the lower end of octave k, which is the upper end of k - 1. */
 static double
@@ -33,14 +37,14 @@ octave_edge(int k)
 	if (k == OCTAVES_OF_SIGN)
 		return 0;
 	return k > OCTAVES_OF_SIGN ? ldexp(1, k - 1 - OCTAVES_OF_SIGN + LEAST_EXPONENT) :
-		-ldexp(1, OCTAVES_OF_SIGN - 1 - k + LEAST_EXPONENT);
+								 -ldexp(1, OCTAVES_OF_SIGN - 1 - k + LEAST_EXPONENT);
 }
 
 static int
 octave_of(double distance)
 {
-	int			exponent = OCTAVES_OF_SIGN - 1 + LEAST_EXPONENT;
-	int			i;
+	int exponent = OCTAVES_OF_SIGN - 1 + LEAST_EXPONENT;
+	int i;
 
 	if (fabs(distance) < ldexp(1, exponent))
 		(void) frexp(distance, &exponent);
@@ -58,23 +62,25 @@ price_of(const RaceAccount *account, int stage)
 void
 race_bounds_shape(const RaceBounds *bounds, RaceShape *shape)
 {
-	*shape = (RaceShape) {
-		.blocks = 1, .unit = 1, .range = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES
-	};
+	*shape = (RaceShape){.blocks = 1,
+						 .unit = 1,
+						 .range = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS :
+																		RACE_BOUNDS_OCTAVES};
 }
 
 bool
 race_bounds_start(RaceBounds *bounds, const RaceRequest *request)
 {
 	RaceExactMemory memory;
-	RaceShape	shape;
+	RaceShape shape;
 	RaceAccount account;
 
-	*bounds = (RaceBounds) {.lower = -INFINITY, .upper = INFINITY};
+	*bounds = (RaceBounds){.lower = -INFINITY, .upper = INFINITY};
 	race_bounds_shape(bounds, &shape);
 	race_account_open(&account, NULL, request, 1);
 	for (int i = 0; i < RACE_BOUNDS_STAGES; i++)
-		if (race_measure_blocks(&account, race_exact_begin(&memory, &shape), 1, price_of(&account, i), NULL) == 0)
+		if (race_measure_blocks(&account, race_exact_begin(&memory, &shape), 1,
+								price_of(&account, i), NULL) == 0)
 			return false;
 	return true;
 }
@@ -82,7 +88,7 @@ race_bounds_start(RaceBounds *bounds, const RaceRequest *request)
 int
 race_bounds_counter(const RaceBounds *bounds, double x)
 {
-	double		cell;
+	double cell;
 
 	if (!isfinite(x))
 		return -1;
@@ -98,7 +104,7 @@ race_bounds_counter(const RaceBounds *bounds, double x)
 static void
 set_bounds(RaceBounds *bounds, double lower, double upper)
 {
-	double		least = fmax(fabs(lower), fabs(upper)) * 0x1p-30;
+	double least = fmax(fabs(lower), fabs(upper)) * 0x1p-30;
 
 	bounds->found = true;
 	if (upper - lower < least)
@@ -120,12 +126,12 @@ set_bounds(RaceBounds *bounds, double lower, double upper)
 static void
 conclude(RaceBounds *bounds, const int64_t *counters, uint64_t scale, double threshold)
 {
-	double		deviation = sqrt(race_discrete_laplace_variance(scale));
-	double		beside = LEAST_BESIDE * (double) scale / RACE_SCALE_DENOMINATOR;
-	int			first = RACE_BOUNDS_OCTAVES;
-	int			last = -1;
-	double		all = 0;
-	double		beyond = 0;
+	double deviation = sqrt(race_discrete_laplace_variance(scale));
+	double beside = LEAST_BESIDE * (double) scale / RACE_SCALE_DENOMINATOR;
+	int first = RACE_BOUNDS_OCTAVES;
+	int last = -1;
+	double all = 0;
+	double beyond = 0;
 
 	for (int k = 0; k < RACE_BOUNDS_OCTAVES; k++)
 		if ((double) counters[k] >= threshold)
@@ -148,17 +154,20 @@ conclude(RaceBounds *bounds, const int64_t *counters, uint64_t scale, double thr
 	}
 	all = fmax(all, 1);
 	bounds->beyond = fmin(fmax(beyond / all, 0), 1);
-	bounds->beyond_error = fmin(2 * deviation * sqrt(RACE_BOUNDS_OCTAVES - (last - first + 1)) / all, 1);
+	bounds->beyond_error =
+		fmin(2 * deviation * sqrt(RACE_BOUNDS_OCTAVES - (last - first + 1)) / all, 1);
 	set_bounds(bounds, bounds->centre + octave_edge(first), bounds->centre + octave_edge(last + 1));
 }
 
 bool
-race_bounds_read(RaceBounds *bounds, RaceAccount *account, const RaceExact *exact, int64_t *counters)
+race_bounds_read(RaceBounds *bounds, RaceAccount *account, const RaceExact *exact,
+				 int64_t *counters)
 {
-	int			n = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
-	uint64_t	scale = race_measure_blocks(account, exact, 1, price_of(account, bounds->stage), &counters);
-	double		threshold = log(n / (2 * FALSE_ALARM)) * (double) scale / RACE_SCALE_DENOMINATOR;
-	int			best = 0;
+	int n = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
+	uint64_t scale =
+		race_measure_blocks(account, exact, 1, price_of(account, bounds->stage), &counters);
+	double threshold = log(n / (2 * FALSE_ALARM)) * (double) scale / RACE_SCALE_DENOMINATOR;
+	int best = 0;
 
 	if (scale == 0)
 		return false;
@@ -171,7 +180,8 @@ race_bounds_read(RaceBounds *bounds, RaceAccount *account, const RaceExact *exac
 			bounds->start = octave_edge(best);
 			bounds->width = (octave_edge(best + 1) - bounds->start) / RACE_BOUNDS_CELLS;
 			/* of too few numbers no centre can be told: it is 0 */
-			bounds->stage = (double) counters[best] >= threshold ? RACE_BOUNDS_CENTRE : RACE_BOUNDS_REACH;
+			bounds->stage =
+				(double) counters[best] >= threshold ? RACE_BOUNDS_CENTRE : RACE_BOUNDS_REACH;
 			return true;
 		case RACE_BOUNDS_CENTRE:
 			bounds->centre = bounds->start + (best + 0.5) * bounds->width;

@@ -12,24 +12,24 @@
 /* What a release chooses, and what it counts: public facts */
 typedef struct RaceChoiceRequest
 {
-	double		epsilon;		/* of all */
-	double		delta;
-	int			choices;
+	double epsilon; /* of all */
+	double delta;
+	int choices;
 	/* Number of columns whose tables are counted, with those whose categories are chosen */
-	int			columns;
-	uint64_t	numbers;		/* numbers of persons that neighbors change by one in each choice */
-	uint32_t	records;		/* records of a person, with weights */
-	bool		substitute;
+	int columns;
+	uint64_t numbers; /* numbers of persons that neighbors change by one in each choice */
+	uint32_t records; /* records of a person, with weights */
+	bool substitute;
 	/*
 	 * Numbers of persons that add up to one of records, a measurement, too
 	 * (race_threshold_records()); or 0
 	 */
-	uint64_t	summed;
+	uint64_t summed;
 	/*
 	 * Whether tables are counted.  They may have no delta, or share an account of Gaussian noise
 	 * with choices.
 	 */
-	bool		tables;
+	bool tables;
 } RaceChoiceRequest;
 
 /*
@@ -42,24 +42,25 @@ typedef struct RaceChoiceRequest
  * sum of squared errors is 15 % above that with the best share in hindsight, with 64 categories
  * 2 %, at an epsilon of 1 or 10, but 81 and 16 % at .1 (test/bench/choice.py, CHOICE.md).
  */
-#define RACE_CATEGORIES_READ	1024.0
-#define RACE_OTHERS_READ		3.0
+#define RACE_CATEGORIES_READ 1024.0
+#define RACE_OTHERS_READ 3.0
 
 typedef struct RaceChoicePlan
 {
-	double		epsilon;		/* of each choice; 0 where choices share an account */
-	double		delta;			/* of each choice; a shared account has no part of it */
-	double		rest_epsilon;	/* of what is counted */
-	double		rest_delta;
-	uint64_t	joint_squared;	/* change of all choices in that account, squared; or 0 */
-	uint64_t	joint_variance; /* variance of the noise of these choices; or 0 */
+	double epsilon;      /* of each choice; 0 where choices share an account */
+	double delta;        /* of each choice; a shared account has no part of it */
+	double rest_epsilon; /* of what is counted */
+	double rest_delta;
+	uint64_t joint_squared;  /* change of all choices in that account, squared; or 0 */
+	uint64_t joint_variance; /* variance of the noise of these choices; or 0 */
 	RaceThreshold threshold;
 } RaceChoicePlan;
 
 /*
- * Divide a budget between choices and what is counted so that the sum of expected squared errors is least: of a category of
- * each choice, the persons that it needs, and the noise of its number; of its other cells, and of a cell of each other column,
- * the noise.  False when the noise would be too large.
+ * Divide a budget between choices and what is counted so that the sum of expected squared errors is
+ * least: of a category of each choice, the persons that it needs, and the noise of its number; of
+ * its other cells, and of a cell of each other column, the noise.  False when the noise would be
+ * too large.
  */
 extern bool race_choice_plan(const RaceChoiceRequest *request, RaceChoicePlan *plan);
 

@@ -3,9 +3,10 @@
  *		Which cells of a grid a release keeps
  *
  * Fine cells have more noise in a kernel sum, and coarse ones lose more of the table.  How much
- * that is depends on the table: a flat one loses nothing for cells that a line cannot do with.  So a
- * pure release looks at what cells a little coarser than usual would lose, with noise, and takes
- * those whose error is then expected to be least.  What follows from noisy numbers and public ones is post-processing.
+ * that is depends on the table: a flat one loses nothing for cells that a line cannot do with.  So
+ * a pure release looks at what cells a little coarser than usual would lose, with noise, and takes
+ * those whose error is then expected to be least.  What follows from noisy numbers and public ones
+ * is post-processing.
  */
 #include <math.h>
 
@@ -24,7 +25,7 @@ static const double of_wavelet[RACE_GRID_DIMS + 1] = {0, 0.032, 0.045, 0.05};
 static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 
 /* Details are multiplied by this when the noisy look is read. */
-#define TIMES_DETAIL	6.0
+#define TIMES_DETAIL 6.0
 
 /*
  * Return the cells after these halvings; steps are parts of the bandwidth if a kernel is sharper.
@@ -32,8 +33,8 @@ static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 static RaceGrid
 halved(const RaceParams *params, int halvings)
 {
-	double		sharpness = params->power;
-	RaceGrid	grid;
+	double sharpness = params->power;
+	RaceGrid grid;
 
 	race_grid_of(params, &grid);
 	while (halvings-- > 0)
@@ -57,8 +58,8 @@ peak_of(const RaceParams *params)
 static double
 loss_of_detail(const RaceParams *params, int halvings)
 {
-	RaceGrid	grid = halved(params, halvings);
-	double		wavelets = 1;
+	RaceGrid grid = halved(params, halvings);
+	double wavelets = 1;
 
 	for (uint32_t i = 0; i < grid.dims; i++)
 		wavelets *= 2.0 * grid.cells[i];
@@ -69,9 +70,9 @@ loss_of_detail(const RaceParams *params, int halvings)
 static double
 loss_at_bounds(const RaceParams *params, int halvings)
 {
-	RaceGrid	grid = halved(params, halvings);
-	double		box = 1;
-	double		near_bounds = 0;
+	RaceGrid grid = halved(params, halvings);
+	double box = 1;
+	double near_bounds = 0;
 
 	for (uint32_t i = 0; i < grid.dims; i++)
 	{
@@ -82,10 +83,11 @@ loss_at_bounds(const RaceParams *params, int halvings)
 		sqrt(near_bounds) / box;
 }
 
-#define MOST_CELLS		32		/* more than there are choices of halvings and levels */
+#define MOST_CELLS 32 /* more than there are choices of halvings and levels */
 
 static double
-cells_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
+cells_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
+			   double mass)
 {
 	(void) request;
 	return pow(race_grid_bias(params, selection.grid) * mass, 2);
@@ -94,30 +96,31 @@ cells_sampling(const RaceRequest *request, const RaceParams *params, RaceSelecti
 /* All that a release may keep of a grid, and the variance of noise in a kernel sum then */
 typedef struct Cells
 {
-	int			n;
+	int n;
 	RaceSelection selection[MOST_CELLS];
-	double		noise[MOST_CELLS];
-	RaceSelection usual;		/* the best of tables as they usually are */
-	int			halvings;		/* halvings of the best of one level */
-	double		loss;			/* loss that is expected of usual tables after these halvings */
+	double noise[MOST_CELLS];
+	RaceSelection usual; /* the best of tables as they usually are */
+	int halvings;        /* halvings of the best of one level */
+	double loss;         /* loss that is expected of usual tables after these halvings */
 } Cells;
 
 static void
 list_cells(const RaceRequest *request, const RaceParams *params, double mass, Cells *cells)
 {
 	RaceSelection selection = {1, {0, 1}, NULL};
-	double		least = INFINITY;
+	double least = INFINITY;
 
 	cells->n = 0;
 	cells->usual = selection;
 	for (; selection.grid.levels <= RACE_GRID_LEVELS; selection.grid.levels++)
 	{
 		/* bound: MOST_CELLS */
-		for (selection.grid.halvings = 0; race_grid_allows(params, selection.grid) &&
-			 cells->n < MOST_CELLS; selection.grid.halvings++)
+		for (selection.grid.halvings = 0;
+			 race_grid_allows(params, selection.grid) && cells->n < MOST_CELLS;
+			 selection.grid.halvings++)
 		{
-			double		noise = race_kind_noise(&race_release_cells, request, params, selection);
-			double		variance = noise + cells_sampling(request, params, selection, mass);
+			double noise = race_kind_noise(&race_release_cells, request, params, selection);
+			double variance = noise + cells_sampling(request, params, selection, mass);
 
 			cells->selection[cells->n] = selection;
 			cells->noise[cells->n++] = noise;
@@ -138,58 +141,59 @@ list_cells(const RaceRequest *request, const RaceParams *params, double mass, Ce
 static RaceSelection
 choose_cells(const RaceRequest *request, const RaceParams *params, double mass)
 {
-	Cells		cells;
+	Cells cells;
 
 	list_cells(request, params, mass, &cells);
 	return cells.usual;
 }
 
-/* What was seen after so many halvings, with discrete Laplace noise of a scale, which is given as a real number */
+/*
+ * What was seen after so many halvings, with discrete Laplace noise of a scale, which is given as a
+ * real number
+ */
 typedef struct Seen
 {
-	int			halvings;
-	double		detail;			/* as in RaceGridLook */
-	double		spread;
-	double		scale;
+	int halvings;
+	double detail; /* as in RaceGridLook */
+	double spread;
+	double scale;
 } Seen;
 
 /* Look at what the last of so many halvings loses, with noise.  False if it cannot be paid. */
 static bool
 look_at_grid(RaceRelease *release, int halvings, Seen *seen)
 {
-	double		digits = ldexp(1, -(int) release->request->weight_bits);	/* of weights */
+	double digits = ldexp(1, -(int) release->request->weight_bits); /* of weights */
 	RaceDetails details;
-	uint64_t	noise = race_look_details(&release->account, release->exact, halvings, release->plan.look_price,
-										  release->workspace, &details);
+	uint64_t noise = race_look_details(&release->account, release->exact, halvings,
+									   release->plan.look_price, release->workspace, &details);
 
-	*seen = (Seen) {
-		halvings, digits * (double) details.detail, digits * (double) details.spread,
-		(double) noise / RACE_SCALE_DENOMINATOR * digits
-	};
+	*seen = (Seen){halvings, digits * (double) details.detail, digits * (double) details.spread,
+				   (double) noise / RACE_SCALE_DENOMINATOR * digits};
 	return noise > 0;
 }
 
 /*
- * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of these.
- * A smooth table loses with the fourth power of cells, few places with the first.
+ * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of
+ * these.  A smooth table loses with the fourth power of cells, few places with the first.
  */
-#define FACTORS			73		/* of A, from 2^-9 to 2^9 */
-#define STEPS			4		/* to the next power of 2 */
-#define DEVIATION		2.0		/* of its logarithm to base 2 */
+#define FACTORS 73    /* of A, from 2^-9 to 2^9 */
+#define STEPS 4       /* to the next power of 2 */
+#define DEVIATION 2.0 /* of its logarithm to base 2 */
 
 static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
-#define POWERS			((int) (sizeof(powers) / sizeof(powers[0])))
+#define POWERS ((int) (sizeof(powers) / sizeof(powers[0])))
 
 /* What is seen is the true loss but for such a part, beside its noise. */
-#define OFF				0.2
+#define OFF 0.2
 
 typedef struct Losses
 {
-	double		usual;			/* on average over the box, after `from` halvings */
-	int			from;
-	double		concentration;	/* of records, at least */
-	double		weight[FACTORS][POWERS];	/* a posteriori; they add up to 1 */
+	double usual; /* on average over the box, after `from` halvings */
+	int from;
+	double concentration;           /* of records, at least */
+	double weight[FACTORS][POWERS]; /* a posteriori; they add up to 1 */
 } Losses;
 
 static double
@@ -201,15 +205,14 @@ factor_of(int factor)
 static double
 loss(const Losses *losses, int factor, int power, int halvings)
 {
-	return losses->usual * factor_of(factor) *
-		exp2(powers[power] * (halvings - losses->from));
+	return losses->usual * factor_of(factor) * exp2(powers[power] * (halvings - losses->from));
 }
 
 /*
- * Half of all questions are taken to be asked where records are.  So many times as much as on average
- * over the box is lost there, or as much more often as records lie closer together.
+ * Half of all questions are taken to be asked where records are.  So many times as much as on
+ * average over the box is lost there, or as much more often as records lie closer together.
  */
-#define USUAL_CONCENTRATION		(3.3 * 3.3)
+#define USUAL_CONCENTRATION (3.3 * 3.3)
 
 /* Return the square of losses where questions are asked, over that on average over the box. */
 static double
@@ -225,9 +228,9 @@ where_asked(double concentration)
 static double
 concentration(const RaceParams *params, const Seen *seen, double records)
 {
-	double		times = race_spread_factor(params->dims);
-	double		norm = times == 0 ? 0 : fmax((seen->spread - seen->scale) / times, 0);
-	RaceGrid	grid;
+	double times = race_spread_factor(params->dims);
+	double norm = times == 0 ? 0 : fmax((seen->spread - seen->scale) / times, 0);
+	RaceGrid grid;
 
 	race_grid_of(params, &grid);
 	for (int i = 0; i < seen->halvings; i++)
@@ -240,12 +243,13 @@ concentration(const RaceParams *params, const Seen *seen, double records)
  * it.
  */
 static void
-infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const Seen *seen, double records, double part)
+infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const Seen *seen,
+			 double records, double part)
 {
-	double		seen_loss = loss_of_detail(params, seen->halvings) * part;
-	double		scale = hypot(seen->scale, OFF * seen->detail);
-	double		most = -INFINITY;
-	double		sum = 0;
+	double seen_loss = loss_of_detail(params, seen->halvings) * part;
+	double scale = hypot(seen->scale, OFF * seen->detail);
+	double most = -INFINITY;
+	double sum = 0;
 
 	losses->usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
 	losses->from = cells->halvings;
@@ -253,8 +257,8 @@ infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const
 	for (int i = 0; i < FACTORS; i++)
 		for (int j = 0; j < POWERS; j++)
 		{
-			double		off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
-			double		detail = loss(losses, i, j, seen->halvings) / seen_loss;
+			double off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
+			double detail = loss(losses, i, j, seen->halvings) / seen_loss;
 
 			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
 			most = fmax(most, losses->weight[i][j]);
@@ -275,16 +279,17 @@ infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const
 static double
 expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 0; i < FACTORS; i++)
 	{
-		double		less = fmin(pow(factor_of(i), 2), 1);
-		double		where = where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
+		double less = fmin(pow(factor_of(i), 2), 1);
+		double where =
+			where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
 
 		for (int j = 0; j < POWERS; j++)
 		{
-			double		lost = loss(losses, i, j, choice.halvings);
+			double lost = loss(losses, i, j, choice.halvings);
 
 			sum += losses->weight[i][j] * sqrt(variance + where * lost * lost);
 		}
@@ -296,8 +301,8 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
  * A mean of values is a ratio of sums.  Its error is largest where there are few records, and what
  * cells change is the same in both sums and nearly cancels.  So cells are chosen as for sums of
  * this part of a usual one.  On 6 real and 9 made tables these parts came near the best histogram
- * where others were farther from it: of 1/6 to 1/24 in one dimension, of 1/4 to 1/100 in two, of 1/16
- * to 1/100 in three, where smaller ones serve sharp edges and larger ones what is smooth.
+ * where others were farther from it: of 1/6 to 1/24 in one dimension, of 1/4 to 1/100 in two, of
+ * 1/16 to 1/100 in three, where smaller ones serve sharp edges and larger ones what is smooth.
  */
 static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 1.0 / 100};
 
@@ -309,8 +314,10 @@ static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 
 static int
 halvings_of_look(const RaceParams *params, const Cells *cells)
 {
-	int			halvings = params->dims > 1 ? cells->halvings + 1 : cells->halvings > 1 ? cells->halvings : 1;
-	RaceShape	shape;
+	int halvings = params->dims > 1 ? cells->halvings + 1 :
+		cells->halvings > 1         ? cells->halvings :
+									  1;
+	RaceShape shape;
 
 	race_grid_shape(params, &shape);
 	/* bound: one halving less each time */
@@ -321,18 +328,20 @@ halvings_of_look(const RaceParams *params, const Cells *cells)
 
 /* Return the cells whose error is expected to be least, by what was seen. */
 static RaceSelection
-best_cells(const RaceParams *params, const Cells *cells, const Seen *seen, double records, double part)
+best_cells(const RaceParams *params, const Cells *cells, const Seen *seen, double records,
+		   double part)
 {
 	RaceSelection best = cells->usual;
-	double		least = INFINITY;
-	Losses		losses;
+	double least = INFINITY;
+	Losses losses;
 
 	infer_losses(&losses, params, cells, seen, records, part);
 	for (int i = 0; i < cells->n; i++)
 	{
 		RaceGridChoice choice = cells->selection[i].grid;
-		double		error = expected_error(&losses, choice, cells->noise[i] +
-										   pow(loss_at_bounds(params, choice.halvings) * records * part, 2));
+		double error = expected_error(
+			&losses, choice,
+			cells->noise[i] + pow(loss_at_bounds(params, choice.halvings) * records * part, 2));
 
 		if (error < least)
 		{
@@ -347,13 +356,13 @@ static RaceSelection
 select_cells(RaceRelease *release, double records)
 {
 	const RaceParams *params = release->params;
-	bool		halves = race_exact_halves(release->exact) > 1;
-	double		part = halves ? part_of_halves[params->dims] : 1;
+	bool halves = race_exact_halves(release->exact) > 1;
+	double part = halves ? part_of_halves[params->dims] : 1;
 	RaceSelection best;
-	RaceGrid	grid;
-	Cells		cells;
-	Seen		seen;
-	int			halvings;
+	RaceGrid grid;
+	Cells cells;
+	Seen seen;
+	int halvings;
 
 	list_cells(release->request, params, race_usual_mass(records) * part, &cells);
 	halvings = halvings_of_look(params, &cells);
@@ -376,13 +385,14 @@ select_cells(RaceRelease *release, double records)
 static double
 cells_noise(const RaceParams *params, const RacePlan *plan)
 {
-	return race_grid_noise_variance(params, plan->selection.grid, RACE_GRID_ANYWHERE, plan->noise.counter_variance, INFINITY);
+	return race_grid_noise_variance(params, plan->selection.grid, RACE_GRID_ANYWHERE,
+									plan->noise.counter_variance, INFINITY);
 }
 
 static uint64_t
 cells_look(const RaceParams *params)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	race_grid_shape(params, &shape);
 	return race_details_change(&shape);
@@ -399,15 +409,19 @@ static bool
 draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 {
 	RaceGridChoice kept = release->plan.selection.grid;
-	int			halvings[RACE_LEVELS] = {kept.halvings, kept.halvings + RACE_GRID_LEVEL_HALVINGS};
+	int halvings[RACE_LEVELS] = {kept.halvings, kept.halvings + RACE_GRID_LEVEL_HALVINGS};
 
-	return race_measure_levels(&release->account, release->exact, halvings, kept.levels, price, release->workspace,
-							   counters) > 0;
+	return race_measure_levels(&release->account, release->exact, halvings, kept.levels, price,
+							   release->workspace, counters) > 0;
 }
 
-const RaceReleaseKind race_release_cells = {
-	.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE}, .look_change = cells_look, .open = race_plan_open,
-	.plan = race_plan_blocks,
-	.noise = cells_noise, .sampling = cells_sampling, .choose = choose_cells, .workspace = cells_workspace,
-	.select = select_cells, .draw = draw_cells
-};
+const RaceReleaseKind race_release_cells = {.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE},
+											.look_change = cells_look,
+											.open = race_plan_open,
+											.plan = race_plan_blocks,
+											.noise = cells_noise,
+											.sampling = cells_sampling,
+											.choose = choose_cells,
+											.workspace = cells_workspace,
+											.select = select_cells,
+											.draw = draw_cells};

@@ -19,7 +19,7 @@
  * four tables; with as few as in one dimension it was 1.4 and 1.6 times worse on two of them than
  * those rows without a fit.
  */
-#define FITTED_SAMPLING_IN_PLANE	(1.0 / 16)
+#define FITTED_SAMPLING_IN_PLANE (1.0 / 16)
 
 static double
 rows_noise(const RaceParams *params, const RacePlan *plan)
@@ -35,11 +35,12 @@ fitted_sampling(const RaceParams *params)
 	if (race_model_moves(params))
 		return 1;
 	return race_model_is_of_vectors(params) && params->dims == 2 ? FITTED_SAMPLING_IN_PLANE :
-		RACE_FITTED_SAMPLING;
+																   RACE_FITTED_SAMPLING;
 }
 
 static double
-rows_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass)
+rows_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
+			  double mass)
 {
 	return race_sampling_variance(params, selection.rows, mass) *
 		(request->fit ? fitted_sampling(params) : 1);
@@ -55,8 +56,8 @@ static RaceSelection
 rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	RaceSelection best = {params->rows, {0, 1}, NULL};
-	uint32_t	enough = request->fit ? race_model_least_rows(params) : 1;
-	double		least = INFINITY;
+	uint32_t enough = request->fit ? race_model_least_rows(params) : 1;
+	double least = INFINITY;
 	RaceSelection selection = {1, {0, 1}, NULL};
 
 	if (request->delta > 0)
@@ -64,7 +65,7 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 	/* bound: twice the rows each time, up to all */
 	for (;;)
 	{
-		double		variance = race_kind_noise(&race_release_rows, request, params, selection) +
+		double variance = race_kind_noise(&race_release_rows, request, params, selection) +
 			rows_sampling(request, params, selection, mass);
 
 		if ((selection.rows >= enough || selection.rows == params->rows) && variance < least)
@@ -86,9 +87,10 @@ rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
 static double
 mass_of_norm(double norm, double noise, const RaceParams *params, double records)
 {
-	double		collisions = race_collision_probability(params) * records;
+	double collisions = race_collision_probability(params) * records;
 
-	return sqrt(fmax(pow(norm, 3) / records - collisions * collisions, pow(noise, 3) / records)) / 2;
+	return sqrt(fmax(pow(norm, 3) / records - collisions * collisions, pow(noise, 3) / records)) /
+		2;
 }
 
 /*
@@ -99,13 +101,16 @@ static double
 mass_by_norms(const RaceRelease *release, uint64_t look_noise, int64_t sum, double records)
 {
 	const RaceParams *params = release->params;
-	double		n = race_exact_halves(release->exact) * (double) params->rows;
-	double		noise = ldexp(sqrt(race_discrete_laplace_variance(look_noise)), -(int) release->request->weight_bits) / n;
-	double		norm = fmax((double) sum / n, noise);
-	double		usual = fmin(race_usual_mass(records), mass_of_norm(norm + 2 * noise, noise, params, records));
+	double n = race_exact_halves(release->exact) * (double) params->rows;
+	double noise = ldexp(sqrt(race_discrete_laplace_variance(look_noise)),
+						 -(int) release->request->weight_bits) /
+		n;
+	double norm = fmax((double) sum / n, noise);
+	double usual =
+		fmin(race_usual_mass(records), mass_of_norm(norm + 2 * noise, noise, params, records));
 	/* the standard deviation of the logarithm of the mass */
-	double		doubt = 1.5 * noise / norm;
-	double		trust = 1 / (1 + doubt * doubt);
+	double doubt = 1.5 * noise / norm;
+	double trust = 1 / (1 + doubt * doubt);
 
 	return pow(mass_of_norm(norm, noise, params, records), trust) * pow(usual, 1 - trust);
 }
@@ -113,12 +118,13 @@ mass_by_norms(const RaceRelease *release, uint64_t look_noise, int64_t sum, doub
 static RaceSelection
 select_rows(RaceRelease *release, double records)
 {
-	double		mass = race_usual_mass(records);
-	int64_t		sum = 0;
+	double mass = race_usual_mass(records);
+	int64_t sum = 0;
 
 	if (release->plan.look_price > 0)
 	{
-		uint64_t	noise = race_look_norms(&release->account, release->exact, release->plan.look_price, &sum);
+		uint64_t noise =
+			race_look_norms(&release->account, release->exact, release->plan.look_price, &sum);
 
 		if (noise > 0)
 			mass = mass_by_norms(release, noise, sum, records);
@@ -130,7 +136,7 @@ select_rows(RaceRelease *release, double records)
 static uint64_t
 rows_look(const RaceParams *params)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	race_shape_of(params, NULL, &shape);
 	return race_norms_change(&shape);
@@ -139,11 +145,16 @@ rows_look(const RaceParams *params)
 static bool
 draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 {
-	return race_measure_blocks(&release->account, release->exact, release->plan.selection.rows, price, counters) > 0;
+	return race_measure_blocks(&release->account, release->exact, release->plan.selection.rows,
+							   price, counters) > 0;
 }
 
-const RaceReleaseKind race_release_rows = {
-	.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE}, .look_change = rows_look, .open = race_plan_open,
-	.plan = race_plan_blocks,
-	.noise = rows_noise, .sampling = rows_sampling, .choose = rows_choose, .select = select_rows, .draw = draw_rows
-};
+const RaceReleaseKind race_release_rows = {.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE},
+										   .look_change = rows_look,
+										   .open = race_plan_open,
+										   .plan = race_plan_blocks,
+										   .noise = rows_noise,
+										   .sampling = rows_sampling,
+										   .choose = rows_choose,
+										   .select = select_rows,
+										   .draw = draw_rows};

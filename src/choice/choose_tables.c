@@ -3,9 +3,9 @@
  *		Contingency tables of a release: of columns, then of those several columns that are chosen
  *
  * It holds noisy and public numbers alone.  Exact tables are measured and scored by src/privacy: a
- * score is how far a table is from a reference, which is any function of released numbers, and tells
- * which tables are measured next (select_tables.c); another one tells whether neighboring cells of a
- * column are counted together.
+ * score is how far a table is from a reference, which is any function of released numbers, and
+ * tells which tables are measured next (select_tables.c); another one tells whether neighboring
+ * cells of a column are counted together.
  */
 #include <math.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 #include "privacy/score.h"
 #include "privacy/sampler.h"
 
-#define WORK_ALIGNMENT	16		/* of sets of columns */
-#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a mean that is rounded to an integer */
+#define WORK_ALIGNMENT 16            /* of sets of columns */
+#define ROUNDING_VARIANCE (1.0 / 12) /* of a mean that is rounded to an integer */
 
 const RaceReference *race_reference = NULL;
 
@@ -27,21 +27,21 @@ const RaceReference *race_reference = NULL;
 typedef struct Work
 {
 	RaceMeasuring result;
-	RaceSelect	select;
+	RaceSelect select;
 	RaceRelease *release;
-	RaceContingency exact_tables;	/* which tables the exact counters have */
+	RaceContingency exact_tables; /* which tables the exact counters have */
 	RaceSelectArrays arrays;
-	double	   *joined;			/* [finest of all columns] */
-	int64_t    *sums;			/* as many: noisy counts of groups before any are joined */
-	double	   *measured;		/* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
-	int64_t    *scores;			/* [tables] */
-	int64_t    *space;			/* [counters of the largest table]: of src/privacy, or noisy ones */
-	double	   *shares;			/* [cells of the largest table]: what the reference says */
-	int64_t    *expected;		/* [cells of the largest table]: the same in units */
-	double	   *marginal;		/* [finest of the largest column] */
-	uint32_t   *block_of;		/* [cells of the largest column] */
-	size_t		counters;		/* number of counters that were measured */
-	double		score_price;
+	double *joined;     /* [finest of all columns] */
+	int64_t *sums;      /* as many: noisy counts of groups before any are joined */
+	double *measured;   /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
+	int64_t *scores;    /* [tables] */
+	int64_t *space;     /* [counters of the largest table]: of src/privacy, or noisy ones */
+	double *shares;     /* [cells of the largest table]: what the reference says */
+	int64_t *expected;  /* [cells of the largest table]: the same in units */
+	double *marginal;   /* [finest of the largest column] */
+	uint32_t *block_of; /* [cells of the largest column] */
+	size_t counters;    /* number of counters that were measured */
+	double score_price;
 } Work;
 
 /* ------------------------------------------------------------------ sizes */
@@ -50,7 +50,7 @@ typedef struct Work
 static uint32_t
 all_groups(const RaceContingency *tables)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t j = 0; j < tables->columns; j++)
 		n += race_contingency_finest(tables, j);
@@ -60,18 +60,19 @@ all_groups(const RaceContingency *tables)
 static uint32_t
 most_groups(const RaceContingency *tables)
 {
-	uint32_t	most = 0;
+	uint32_t most = 0;
 
 	for (uint32_t j = 0; j < tables->columns; j++)
-		most = race_contingency_finest(tables, j) > most ? race_contingency_finest(tables, j) : most;
+		most =
+			race_contingency_finest(tables, j) > most ? race_contingency_finest(tables, j) : most;
 	return most;
 }
 
 static size_t
 largest_table(const RaceContingency *tables)
 {
-	RaceTable	table;
-	size_t		largest = 0;
+	RaceTable table;
+	size_t largest = 0;
 
 	race_contingency_first(tables, &table);
 	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
@@ -84,7 +85,7 @@ largest_table(const RaceContingency *tables)
 static uint32_t
 most_cells(const RaceContingency *tables)
 {
-	uint32_t	most = 0;
+	uint32_t most = 0;
 
 	for (uint32_t j = 0; j < tables->columns; j++)
 		most = tables->cells[j] > most ? (uint32_t) tables->cells[j] : most;
@@ -96,12 +97,13 @@ static size_t
 tables_workspace(const RaceParams *params)
 {
 	RaceContingency tables;
-	size_t		words;
+	size_t words;
 
 	race_contingency_of(params, &tables);
 	words = 3 * (size_t) all_groups(&tables) + (size_t) most_groups(&tables) + most_cells(&tables) +
 		RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
-		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) + params->range;
+		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) +
+		params->range;
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
 
@@ -114,10 +116,10 @@ tables_of(const RaceRequest *request, const RaceParams *params, RaceContingency 
 }
 
 uint64_t
-race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uint64_t unit, RaceSelectArrays *arrays,
-				  RaceSelect *select)
+race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uint64_t unit,
+				  RaceSelectArrays *arrays, RaceSelect *select)
 {
-	RaceShape	shape = {.blocks = race_contingency_tables(tables), .unit = unit};
+	RaceShape shape = {.blocks = race_contingency_tables(tables), .unit = unit};
 
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
@@ -126,17 +128,19 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 		arrays->width[j] = (uint32_t) tables->groups[j];
 		/* cells that are grouped are in order; cells by themselves may be categories */
 		arrays->ordered[j] = tables->groups[j] > 1 ?
-			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] : 0;
+			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] :
+			0;
 	}
 	for (uint32_t j = 0; j < tables->n_workload; j++)
 	{
-		RaceTable	table;
+		RaceTable table;
 
 		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS * j, &table);
-		arrays->asked[j] = (RaceSelectTable) {
-			.first = table.first, .second = table.second, .third = table.third,
-			.weight = tables->workload[RACE_TABLE_NUMBERS * j + 2]
-		};
+		arrays->asked[j] =
+			(RaceSelectTable){.first = table.first,
+							  .second = table.second,
+							  .third = table.third,
+							  .weight = tables->workload[RACE_TABLE_NUMBERS * j + 2]};
 	}
 	select->asked = arrays->asked;
 	select->n_asked = tables->n_workload;
@@ -159,9 +163,10 @@ table_counters(const Work *work, const RaceTable *table)
 {
 	const uint32_t *groups = work->select.groups;
 
-	return work->exact_tables.parts * (table->first == table->second ? table->cells :
-									   (size_t) groups[table->first] * groups[table->second] *
-									   (table->third != table->second ? groups[table->third] : 1));
+	return work->exact_tables.parts *
+		(table->first == table->second ? table->cells :
+										 (size_t) groups[table->first] * groups[table->second] *
+				 (table->third != table->second ? groups[table->third] : 1));
 }
 
 /*
@@ -173,7 +178,10 @@ grouping_of(const Work *work, const RaceTable *table)
 {
 	const RaceContingency *tables = &work->exact_tables;
 	const uint32_t columns[RACE_GROUPING_AXES] = {table->first, table->second, table->third};
-	RaceGrouping grouping = {.block = table->number, .parts = tables->parts, .length = {1, 1, 1}, .groups = {1, 1, 1}};
+	RaceGrouping grouping = {.block = table->number,
+							 .parts = tables->parts,
+							 .length = {1, 1, 1},
+							 .groups = {1, 1, 1}};
 
 	if (table->first == table->second)
 	{
@@ -195,7 +203,9 @@ grouping_of(const Work *work, const RaceTable *table)
 static uint32_t
 block_size(const RaceTable *table, uint32_t cell)
 {
-	return cell + table->block <= table->ordinary ? table->block : cell < table->ordinary ? table->ordinary - cell : 1;
+	return cell + table->block <= table->ordinary ? table->block :
+		cell < table->ordinary                    ? table->ordinary - cell :
+													1;
 }
 
 /* Return the records of a cell of the block that begins with a cell, by its counter. */
@@ -212,10 +222,10 @@ density(const RaceTable *table, const int64_t *counters, uint32_t cell)
 static double
 slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
 {
-	double		own = density(table, counters, cell);
-	double		down;
-	double		up;
-	double		most;
+	double own = density(table, counters, cell);
+	double down;
+	double up;
+	double most;
 
 	if (cell == 0 || cell + table->block >= table->ordinary || !(own > 0))
 		return 0;
@@ -227,20 +237,23 @@ slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
 	return copysign(fmin(fabs(down + up) / 2, most), up) / table->block;
 }
 
-/* Divide noisy counters of blocks, which are those of their first cells, among their cells, to `cells`. */
+/*
+ * Divide noisy counters of blocks, which are those of their first cells, among their cells, to
+ * `cells`.
+ */
 static void
 divide_blocks(const RaceTable *table, const int64_t *counters, int64_t *cells)
 {
 	for (uint32_t i = 0, size; i < table->cells; i += size)
 	{
-		double		step = i < table->ordinary ? slope(table, counters, i) : 0;
-		int64_t		before = 0;
+		double step = i < table->ordinary ? slope(table, counters, i) : 0;
+		int64_t before = 0;
 
 		size = block_size(table, i);
 		for (uint32_t k = 1; k <= size; k++)
 		{
-			double		up_to = k * (density(table, counters, i) + step * ((double) k - size) / 2);
-			int64_t		rounded = k == size ? counters[i] : (int64_t) floor(up_to + 0.5);
+			double up_to = k * (density(table, counters, i) + step * ((double) k - size) / 2);
+			int64_t rounded = k == size ? counters[i] : (int64_t) floor(up_to + 0.5);
 
 			cells[i + k - 1] = rounded - before;
 			before = rounded;
@@ -254,7 +267,7 @@ divide_blocks(const RaceTable *table, const int64_t *counters, int64_t *cells)
 static void
 add_measured(Work *work, double first, double second, double variance, size_t counters)
 {
-	double	   *row = work->measured + RACE_TABLE_NUMBERS * work->result.tables.n_measured++;
+	double *row = work->measured + RACE_TABLE_NUMBERS * work->result.tables.n_measured++;
 
 	row[0] = first;
 	row[1] = second;
@@ -267,14 +280,17 @@ static bool
 measure_table(Work *work, const RaceTable *table, const RacePrice *price)
 {
 	RaceGrouping grouping = grouping_of(work, table);
-	int64_t    *counters = work->result.counters + work->counters;
-	uint64_t	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping, price->amount, counters);
+	int64_t *counters = work->result.counters + work->counters;
+	uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
+									   price->amount, counters);
 
 	if (noise == 0)
 		return false;
-	add_measured(work, table->first, table->second +
-				 (table->third != table->second ? (double) RACE_CONTINGENCY_COLUMNS * table->third : 0),
-				 race_select_variance(&work->select, noise), table_counters(work, table));
+	add_measured(
+		work, table->first,
+		table->second +
+			(table->third != table->second ? (double) RACE_CONTINGENCY_COLUMNS * table->third : 0),
+		race_select_variance(&work->select, noise), table_counters(work, table));
 	return true;
 }
 
@@ -283,13 +299,14 @@ static void
 choose_block(Work *work, RaceTable *table)
 {
 	RaceSelect *select = &work->select;
-	int64_t		score;
+	int64_t score;
 
 	table->block = select->block[table->first];
 	if (table->block == 1)
 		return;
-	if (race_score_unevenness(&work->release->account, work->release->exact, table->number, table->ordinary, table->block,
-							  select->unevenness[table->first], work->space, &score) > 0)
+	if (race_score_unevenness(&work->release->account, work->release->exact, table->number,
+							  table->ordinary, table->block, select->unevenness[table->first],
+							  work->space, &score) > 0)
 		race_select_block(select, table->first, score);
 	else
 		select->block[table->first] = 1;
@@ -300,7 +317,7 @@ choose_block(Work *work, RaceTable *table)
 static uint32_t
 number_blocks(const RaceTable *table, uint32_t *block_of)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < table->cells; i++)
 	{
@@ -315,19 +332,21 @@ static bool
 measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 {
 	RaceGrouping grouping = grouping_of(work, table);
-	int64_t    *cells = work->result.counters + work->counters;
-	int64_t    *blocks = work->space;	/* that of each is moved to its first cell */
-	uint64_t	noise;
+	int64_t *cells = work->result.counters + work->counters;
+	int64_t *blocks = work->space; /* that of each is moved to its first cell */
+	uint64_t noise;
 
 	grouping.group[0] = work->block_of;
 	grouping.groups[0] = number_blocks(table, work->block_of);
-	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping, price->amount, blocks);
+	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
+							  price->amount, blocks);
 	if (noise == 0)
 		return false;
 	for (uint32_t i = (uint32_t) table->cells; i-- > 0;)
 		blocks[i] = race_contingency_block(table, i) == i ? blocks[work->block_of[i]] : 0;
 	divide_blocks(table, blocks, cells);
-	add_measured(work, table->first, table->first + (double) RACE_CONTINGENCY_COLUMNS * (table->block - 1),
+	add_measured(work, table->first,
+				 table->first + (double) RACE_CONTINGENCY_COLUMNS * (table->block - 1),
 				 race_select_variance(&work->select, noise) / table->block, table->cells);
 	return true;
 }
@@ -336,14 +355,15 @@ measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 static bool
 measure_columns(Work *work, RaceTable *table, bool *paid)
 {
-	bool		more;
+	bool more;
 
 	race_contingency_first(&work->exact_tables, table);
 	/* bound: the columns */
 	do
 	{
 		choose_block(work, table);
-		*paid &= (table->block > 1 ? measure_blocks : measure_table) (work, table, &work->select.one_way[table->first]);
+		*paid &= (table->block > 1 ? measure_blocks : measure_table)(
+			work, table, &work->select.one_way[table->first]);
 		more = race_contingency_next(&work->exact_tables, table);
 	} while (more && table->first == table->second);
 	return more;
@@ -353,7 +373,7 @@ measure_columns(Work *work, RaceTable *table, bool *paid)
 static int64_t
 sum_of_parts(const RaceContingency *tables, const int64_t *counters)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (uint32_t part = 0; part < tables->parts; part++)
 		sum = race_clamped_sum(sum, counters[part]);
@@ -366,7 +386,7 @@ sum_groups(Work *work)
 {
 	RaceContingency finest = work->result.tables;
 	const int64_t *counter = work->result.counters;
-	int64_t    *sums = work->sums;
+	int64_t *sums = work->sums;
 
 	finest.joined = NULL;
 	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
@@ -374,7 +394,7 @@ sum_groups(Work *work)
 	for (uint32_t j = 0; j < finest.columns; sums += work->arrays.finest[j++])
 		for (uint32_t i = 0; i < work->arrays.cells[j]; i++, counter += finest.parts)
 		{
-			uint32_t	group = race_contingency_group(&finest, j, i);
+			uint32_t group = race_contingency_group(&finest, j, i);
 
 			sums[group] = race_clamped_sum(sums[group], sum_of_parts(&finest, counter));
 		}
@@ -385,15 +405,15 @@ static void
 join_groups(Work *work)
 {
 	RaceContingency *tables = &work->result.tables;
-	double	   *joined = work->joined;
+	double *joined = work->joined;
 
 	sum_groups(work);
 	race_select_join(&work->select, work->sums);
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
-		uint32_t   *group_of = work->select.group_of[j];
-		double	   *number = work->marginal;
-		double		n = 0;
+		uint32_t *group_of = work->select.group_of[j];
+		double *number = work->marginal;
+		double n = 0;
 
 		memset(number, 0, work->arrays.finest[j] * sizeof(double));
 		for (uint32_t i = 0; i < work->arrays.finest[j]; i++)
@@ -416,14 +436,14 @@ group_shares(const Work *work, uint32_t column, double *shares)
 {
 	const RaceContingency *tables = &work->result.tables;
 	const int64_t *counters = work->result.counters;
-	double		sum = 0;
+	double sum = 0;
 
 	memset(shares, 0, work->select.groups[column] * sizeof(double));
 	for (uint32_t j = 0; j < column; j++)
 		counters += (size_t) work->arrays.cells[j] * tables->parts;
 	for (uint32_t i = 0; i < work->arrays.cells[column]; i++, counters += tables->parts)
 	{
-		double		counter = fmax((double) sum_of_parts(tables, counters), 0);
+		double counter = fmax((double) sum_of_parts(tables, counters), 0);
 
 		shares[race_contingency_group(tables, column, i)] += counter;
 		sum += counter;
@@ -436,13 +456,13 @@ group_shares(const Work *work, uint32_t column, double *shares)
 static void
 independent_shares(const Work *work, const RaceTable *table, double *shares)
 {
-	uint32_t	columns[] = {table->first, table->second, table->third};
-	size_t		n = 1;
+	uint32_t columns[] = {table->first, table->second, table->third};
+	size_t n = 1;
 
 	shares[0] = 1;
 	for (int k = 0; k < (table->third != table->second ? 3 : 2); k++)
 	{
-		uint32_t	groups = work->select.groups[columns[k]];
+		uint32_t groups = work->select.groups[columns[k]];
 
 		group_shares(work, columns[k], work->marginal);
 		for (size_t i = n; i-- > 0;)
@@ -456,10 +476,11 @@ independent_shares(const Work *work, const RaceTable *table, double *shares)
 static void
 expect(const Work *work, size_t cells)
 {
-	double		units = work->result.total * (double) work->exact_tables.unit;
+	double units = work->result.total * (double) work->exact_tables.unit;
 
 	for (size_t i = 0; i < cells; i++)
-		work->expected[i] = (int64_t) floor(fmax(fmin(work->shares[i] * units, (double) RACE_MAX_COUNT), 0) + 0.5);
+		work->expected[i] =
+			(int64_t) floor(fmax(fmin(work->shares[i] * units, (double) RACE_MAX_COUNT), 0) + 0.5);
 }
 
 /* Draw the noisy score of a table; one that cannot be paid is 0. */
@@ -467,11 +488,11 @@ static int64_t
 score_table(const Work *work, const RaceTable *table)
 {
 	RaceGrouping grouping = grouping_of(work, table);
-	int64_t		score = 0;
+	int64_t score = 0;
 
 	expect(work, race_grouping_sums(&grouping) / grouping.parts);
-	(void) race_score_distance(&work->release->account, work->release->exact, &grouping, work->expected,
-							   work->score_price, work->space, &score);
+	(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
+							   work->expected, work->score_price, work->space, &score);
 	return score;
 }
 
@@ -479,10 +500,10 @@ score_table(const Work *work, const RaceTable *table)
 static void
 draw_scores(Work *work, RaceTable table)
 {
-	const RaceReference *reference = work->result.tables.n_measured > work->select.columns ?
-		race_reference : NULL;
-	uint32_t	n = race_select_candidates(&work->select);
-	void	   *state;
+	const RaceReference *reference =
+		work->result.tables.n_measured > work->select.columns ? race_reference : NULL;
+	uint32_t n = race_select_candidates(&work->select);
+	void *state;
 
 	work->result.total = work->select.total;
 	state = reference != NULL ? reference->begin(&work->result) : NULL;
@@ -508,10 +529,11 @@ measure_chosen(Work *work, RaceTable first, uint32_t from)
 	for (uint32_t i = from; i < work->select.measured; i++)
 	{
 		const RaceSelectTable *chosen = &work->select.table[i];
-		RaceTable	table = first;
+		RaceTable table = first;
 
 		/* bound: the tables, one of which is chosen */
-		while (table.first != chosen->first || table.second != chosen->second || table.third != chosen->third)
+		while (table.first != chosen->first || table.second != chosen->second ||
+			   table.third != chosen->third)
 			race_contingency_next(&work->exact_tables, &table);
 		(void) measure_table(work, &table, &chosen->price);
 	}
@@ -521,11 +543,12 @@ measure_chosen(Work *work, RaceTable first, uint32_t from)
 static Work *
 make_work(RaceRelease *release)
 {
-	uintptr_t	begin = ((uintptr_t) release->workspace + WORK_ALIGNMENT - 1) & ~(uintptr_t) (WORK_ALIGNMENT - 1);
-	Work	   *work = (Work *) begin;
+	uintptr_t begin =
+		((uintptr_t) release->workspace + WORK_ALIGNMENT - 1) & ~(uintptr_t) (WORK_ALIGNMENT - 1);
+	Work *work = (Work *) begin;
 	RaceContingency *tables = &work->exact_tables;
-	uint32_t   *groups;
-	uint32_t	n;
+	uint32_t *groups;
+	uint32_t n;
 
 	memset(work, 0, sizeof(Work));
 	work->release = release;
@@ -534,8 +557,8 @@ make_work(RaceRelease *release)
 	work->joined = (double *) (work + 1);
 	work->sums = (int64_t *) work->joined + n;
 	work->measured = (double *) (work->sums + n);
-	work->scores = (int64_t *) (work->measured +
-								RACE_TABLE_NUMBERS * (tables->columns + RACE_SELECT_TABLES));
+	work->scores =
+		(int64_t *) (work->measured + RACE_TABLE_NUMBERS * (tables->columns + RACE_SELECT_TABLES));
 	work->space = work->scores + race_contingency_tables(tables);
 	work->shares = (double *) (work->space + tables->parts * largest_table(tables));
 	work->expected = (int64_t *) (work->shares + largest_table(tables));
@@ -555,7 +578,7 @@ make_work(RaceRelease *release)
 static int64_t
 mean_of(int64_t first, int64_t second, double weight)
 {
-	double		mean = floor((double) first + ((double) second - (double) first) * weight + 0.5);
+	double mean = floor((double) first + ((double) second - (double) first) * weight + 0.5);
 
 	return (int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
 }
@@ -564,19 +587,19 @@ mean_of(int64_t first, int64_t second, double weight)
 static void
 measure_again(Work *work, const RacePrice *prices)
 {
-	int64_t    *counters = work->result.counters;
-	RaceTable	table;
+	int64_t *counters = work->result.counters;
+	RaceTable table;
 
 	race_contingency_first(&work->exact_tables, &table);
 	/* bound: the columns */
 	do
 	{
 		RaceGrouping grouping = grouping_of(work, &table);
-		double	   *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
-		uint64_t	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-											  prices[table.first].amount, work->space);
-		double		second = race_select_variance(&work->select, noise);
-		double		weight = *variance / (*variance + second);
+		double *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
+		uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
+										   prices[table.first].amount, work->space);
+		double second = race_select_variance(&work->select, noise);
+		double weight = *variance / (*variance + second);
 
 		for (size_t i = 0; i < race_grouping_sums(&grouping); i++, counters++)
 			if (noise > 0)
@@ -610,7 +633,7 @@ measure_several(Work *work, RaceTable pair)
 	/* bound: ROUNDS of select_tables.c */
 	while ((work->score_price = race_select_scores(&work->select)) > 0)
 	{
-		uint32_t	before = work->select.measured;
+		uint32_t before = work->select.measured;
 
 		draw_scores(work, pair);
 		race_select_choose(&work->select, work->scores);
@@ -622,17 +645,18 @@ measure_several(Work *work, RaceTable pair)
 static RaceSelection
 select_tables(RaceRelease *release, double records)
 {
-	Work	   *work = make_work(release);
-	uint64_t	unit = race_record_unit(release->params);
-	RacePrice	again[RACE_GRAPH_COLUMNS];
-	bool		paid = true;
-	RaceTable	pair;
+	Work *work = make_work(release);
+	uint64_t unit = race_record_unit(release->params);
+	RacePrice again[RACE_GRAPH_COLUMNS];
+	bool paid = true;
+	RaceTable pair;
 
 	race_tables_begin(release->request, &work->exact_tables, unit, &work->arrays, &work->select);
 	if (!race_select_one_ways(&work->select, (int64_t) fmin(records, (double) RACE_MAX_COUNT)))
 	{
 		/* the noise would be too large for that many records; plan_tables() looked at 1 */
-		race_tables_begin(release->request, &work->exact_tables, unit, &work->arrays, &work->select);
+		race_tables_begin(release->request, &work->exact_tables, unit, &work->arrays,
+						  &work->select);
 		race_select_one_ways(&work->select, 1);
 	}
 	if (measure_columns(work, &pair, &paid))
@@ -641,7 +665,8 @@ select_tables(RaceRelease *release, double records)
 		measure_again(work, again);
 	round_weights(work, release->request->weight_bits);
 	release->plan.selection.tables = paid ? &work->result : NULL;
-	race_plan_state(release->request, &release->account, race_account_cost(&release->account), 0, &release->plan);
+	race_plan_state(release->request, &release->account, race_account_cost(&release->account), 0,
+					&release->plan);
 	release->plan.noise.counter_variance = work->measured[2];
 	return release->plan.selection;
 }
@@ -654,14 +679,15 @@ begin_plan(const RaceRequest *request, const RaceParams *params, Work *work)
 {
 	memset(work, 0, sizeof(Work));
 	tables_of(request, params, &work->exact_tables);
-	return race_tables_begin(request, &work->exact_tables, race_record_unit(params), &work->arrays, &work->select);
+	return race_tables_begin(request, &work->exact_tables, race_record_unit(params), &work->arrays,
+							 &work->select);
 }
 
 static void
-open_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RaceRandom *random,
-			RaceAccount *account, RacePlan *plan)
+open_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+			RaceRandom *random, RaceAccount *account, RacePlan *plan)
 {
-	Work		work;
+	Work work;
 
 	(void) kind;
 	begin_plan(request, params, &work);
@@ -674,10 +700,11 @@ open_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceP
  * twice (account.h).
  */
 static bool
-plan_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+plan_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+			RacePlan *plan)
 {
 	RaceAccount account;
-	Work		work;
+	Work work;
 
 	(void) kind;
 	plan->count_noise = begin_plan(request, params, &work);
@@ -692,10 +719,11 @@ plan_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceP
 }
 
 /*
- * Scores cost pure releases more.  With this, of 36 tables of 2 to 9 columns of Adult and two others at epsilon .1 to 10
- * those were off less, by up to a half, that have less noise without a delta, but for two of 6 % more.
+ * Scores cost pure releases more.  With this, of 36 tables of 2 to 9 columns of Adult and two
+ * others at epsilon .1 to 10 those were off less, by up to a half, that have less noise without a
+ * delta, but for two of 6 % more.
  */
-#define PURE_SCORES	1.25
+#define PURE_SCORES 1.25
 
 /*
  * Return the squared noise of all tables, not that of a kernel sum: with few tables, noise without
@@ -704,12 +732,12 @@ plan_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceP
 static double
 tables_noise(const RaceParams *params, const RacePlan *plan)
 {
-	RaceRequest request = {
-		.epsilon = plan->noise.epsilon, .delta = plan->noise.delta, .max_contributions = plan->noise.max_contributions,
-		.neighbors = plan->noise.neighbors
-	};
-	Work		work;
-	double		noise;
+	RaceRequest request = {.epsilon = plan->noise.epsilon,
+						   .delta = plan->noise.delta,
+						   .max_contributions = plan->noise.max_contributions,
+						   .neighbors = plan->noise.neighbors};
+	Work work;
+	double noise;
 
 	begin_plan(&request, params, &work);
 	noise = race_select_noise(&work.select) * (request.delta == 0 ? PURE_SCORES : 1);
@@ -723,17 +751,20 @@ static bool
 draw_tables(RaceRelease *release, double price, int64_t *const *counters)
 {
 	const RaceMeasuring *tables = release->plan.selection.tables;
-	uint32_t	blocks = (uint32_t) race_shape_ends(release->params);
+	uint32_t blocks = (uint32_t) race_shape_ends(release->params);
 
 	if (release->plan.noise.status == RACE_STATUS_SHARE)
 		return race_measure_blocks(&release->account, release->exact, blocks, price, counters) > 0;
 	if (tables == NULL)
 		return false;
-	memcpy(counters[0], tables->counters, race_contingency_counters(&tables->tables) * sizeof(int64_t));
+	memcpy(counters[0], tables->counters,
+		   race_contingency_counters(&tables->tables) * sizeof(int64_t));
 	return true;
 }
 
-const RaceReleaseKind race_release_tables = {
-	.open = open_tables, .plan = plan_tables, .noise = tables_noise, .workspace = tables_workspace,
-	.select = select_tables, .draw = draw_tables
-};
+const RaceReleaseKind race_release_tables = {.open = open_tables,
+											 .plan = plan_tables,
+											 .noise = tables_noise,
+											 .workspace = tables_workspace,
+											 .select = select_tables,
+											 .draw = draw_tables};

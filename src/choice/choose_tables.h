@@ -14,21 +14,21 @@
 /* What was measured of exact tables.  All of it is private. */
 typedef struct RaceMeasuring
 {
-	double		total;			/* estimate of the number of records */
-	RaceContingency tables;		/* with joined groups and measured tables */
-	int64_t    *counters;
+	double total;           /* estimate of the number of records */
+	RaceContingency tables; /* with joined groups and measured tables */
+	int64_t *counters;
 } RaceMeasuring;
 
 /*
  * The reference of scores: what the tables that were measured say of one of several columns.  It is
- * computed from private numbers alone, and any function of them may take its place.  _PG_init() sets
- * it to the graphical model; NULL: columns are independent.
+ * computed from private numbers alone, and any function of them may take its place.  _PG_init()
+ * sets it to the graphical model; NULL: columns are independent.
  */
 typedef struct RaceReference
 {
-	void	   *(*begin) (const RaceMeasuring *measuring);
-	void		(*table) (void *reference, const RaceTable *table, double *shares);
-	void		(*end) (void *reference);
+	void *(*begin)(const RaceMeasuring *measuring);
+	void (*table)(void *reference, const RaceTable *table, double *shares);
+	void (*end)(void *reference);
 } RaceReference;
 
 extern const RaceReference *race_reference;
@@ -36,18 +36,18 @@ extern const RaceReference *race_reference;
 /* What a selection (select_tables.h) refers to */
 typedef struct RaceSelectArrays
 {
-	uint32_t	cells[RACE_CONTINGENCY_COLUMNS];
-	uint32_t	finest[RACE_CONTINGENCY_COLUMNS];
-	uint32_t	ordered[RACE_CONTINGENCY_COLUMNS];
-	uint32_t	width[RACE_CONTINGENCY_COLUMNS];
+	uint32_t cells[RACE_CONTINGENCY_COLUMNS];
+	uint32_t finest[RACE_CONTINGENCY_COLUMNS];
+	uint32_t ordered[RACE_CONTINGENCY_COLUMNS];
+	uint32_t width[RACE_CONTINGENCY_COLUMNS];
 	RaceSelectTable asked[RACE_WORKLOAD];
 } RaceSelectArrays;
 
 /*
- * Begin a selection among tables, to each of which a record adds this unit: all but group_of[] is set.
- * Returns the noise of the number of records, 0 if it would be too large.
+ * Begin a selection among tables, to each of which a record adds this unit: all but group_of[] is
+ * set.  Returns the noise of the number of records, 0 if it would be too large.
  */
-extern uint64_t race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uint64_t unit,
-								  RaceSelectArrays *arrays, RaceSelect *select);
+extern uint64_t race_tables_begin(const RaceRequest *request, const RaceContingency *tables,
+								  uint64_t unit, RaceSelectArrays *arrays, RaceSelect *select);
 
 #endif

@@ -26,8 +26,9 @@ kept_blocks(const RaceParams *params, RaceSelection selection)
 {
 	const RaceSummaryKind *kind = race_summary_kind(params);
 
-	return kind->selected ? (uint32_t) race_shape_ends(params) : kind->hashed ? selection.rows :
-		(uint32_t) selection.grid.levels;
+	return kind->selected ? (uint32_t) race_shape_ends(params) :
+		kind->hashed      ? selection.rows :
+							(uint32_t) selection.grid.levels;
 }
 
 uint64_t
@@ -37,7 +38,8 @@ race_kept_squared(const RaceParams *params, RaceSelection selection)
 }
 
 void
-race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus status, RacePlan *plan)
+race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus status,
+				RacePlan *plan)
 {
 	memset(plan, 0, sizeof(RacePlan));
 	plan->selection = selection;
@@ -50,13 +52,16 @@ race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus 
 uint64_t
 race_look_change(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params)
 {
-	return request->rows > 0 || request->delta > 0 || kind->look_change == NULL ? 0 : kind->look_change(params);
+	return request->rows > 0 || request->delta > 0 || kind->look_change == NULL ?
+		0 :
+		kind->look_change(params);
 }
 
 uint32_t
 race_count_share(const RaceRequest *request, const RaceParams *params)
 {
-	return request->delta > 0 && race_summary_kind(params)->hashed ? RACE_COUNT_SHARE_ROWS : RACE_COUNT_SHARE;
+	return request->delta > 0 && race_summary_kind(params)->hashed ? RACE_COUNT_SHARE_ROWS :
+																	 RACE_COUNT_SHARE;
 }
 
 RaceSelection
@@ -73,7 +78,7 @@ race_largest_selection(const RaceRequest *request, const RaceParams *params)
 static double
 largest_squared(const RaceRequest *request, const RaceParams *params)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	if (race_summary_kind(params)->matrix)
 	{
@@ -87,28 +92,30 @@ void
 race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
 			   RaceRandom *random, RaceAccount *account, RacePlan *plan)
 {
-	double		share = race_count_share(request, params);
+	double share = race_count_share(request, params);
 
 	/* the draw that costs most, if each took all that is allowed in proportion to its share */
-	race_account_open(account, random, request, share * fmin(largest_squared(request, params) / (share - 1), 1));
+	race_account_open(account, random, request,
+					  share * fmin(largest_squared(request, params) / (share - 1), 1));
 	if (race_look_change(kind, request, params) > 0)
 		plan->look_price = race_account_allowed(account) / kind->look_share[params->dims > 1];
 	plan->count_price = (race_account_allowed(account) - plan->look_price) / share;
 }
 
 void
-race_plan_state(const RaceRequest *request, const RaceAccount *account, double cost, double counter_variance,
-				RacePlan *plan)
+race_plan_state(const RaceRequest *request, const RaceAccount *account, double cost,
+				double counter_variance, RacePlan *plan)
 {
-	bool		pure = request->delta == 0;
+	bool pure = request->delta == 0;
 
 	plan->noise.mechanism = pure ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
 	plan->noise.delta = request->delta;
-	plan->noise.epsilon = fmin(request->epsilon, pure ? cost : race_epsilon_of_rho(cost, request->delta));
+	plan->noise.epsilon =
+		fmin(request->epsilon, pure ? cost : race_epsilon_of_rho(cost, request->delta));
 	plan->noise.rho = pure ? race_rho_of_pure(plan->noise.epsilon) : cost;
 	plan->noise.counter_variance = race_weighted_variance(counter_variance, request->weight_bits);
-	plan->noise.count_variance = race_weighted_variance(race_account_variance(account, plan->count_noise),
-														request->weight_bits);
+	plan->noise.count_variance = race_weighted_variance(
+		race_account_variance(account, plan->count_noise), request->weight_bits);
 }
 
 RaceExact *
@@ -119,7 +126,8 @@ race_planned_exact(const RaceParams *params, RaceShape *shape, RaceExactMemory *
 }
 
 bool
-race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact, RacePlan *plan)
+race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact,
+				RacePlan *plan)
 {
 	plan->count_noise = race_measure_count(account, exact, plan->count_price, NULL);
 	if (plan->look_price > 0)
@@ -130,21 +138,23 @@ race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact 
 }
 
 bool
-race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+				 RacePlan *plan)
 {
 	static const int halvings[RACE_LEVELS] = {0, 0};
 	RaceExactMemory memory;
-	RaceShape	shape;
-	RaceExact  *exact = race_planned_exact(params, &shape, &memory);
+	RaceShape shape;
+	RaceExact *exact = race_planned_exact(params, &shape, &memory);
 	RaceAccount account;
 
 	race_plan_open(kind, request, params, NULL, &account, plan);
 	if (!race_plan_first(params, &account, exact, plan))
 		return false;
 	plan->counter_noise = race_summary_kind(params)->hashed ?
-		race_measure_blocks(&account, exact, plan->selection.rows, race_account_left(&account), NULL) :
-		race_measure_levels(&account, exact, halvings, plan->selection.grid.levels, race_account_left(&account), NULL,
-							NULL);
+		race_measure_blocks(&account, exact, plan->selection.rows, race_account_left(&account),
+							NULL) :
+		race_measure_levels(&account, exact, halvings, plan->selection.grid.levels,
+							race_account_left(&account), NULL, NULL);
 	if (plan->counter_noise == 0)
 		return false;
 	race_plan_state(request, &account, race_account_cost(&account),
@@ -171,11 +181,13 @@ race_plan_kind(const RaceReleaseKind *kind, const RaceRequest *request, const Ra
 }
 
 double
-race_kind_noise(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RaceSelection selection)
+race_kind_noise(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+				RaceSelection selection)
 {
-	RacePlan	plan;
+	RacePlan plan;
 
-	return race_plan_kind(kind, request, params, selection, &plan) ? kind->noise(params, &plan) : INFINITY;
+	return race_plan_kind(kind, request, params, selection, &plan) ? kind->noise(params, &plan) :
+																	 INFINITY;
 }
 
 double

@@ -2,10 +2,10 @@
  * plan.h
  *		The plan of a private release, what it keeps, and its draws
  *
- * A plan is the cost of a release, and how much noise that means.  It depends on what is asked and on
- * public parameters alone.  A release opens an account, measures the number of records, looks at
- * exact counters where that helps it to choose what it keeps, and measures that.  All that it knows of
- * a table is noisy.  Plain C99 without PostgreSQL headers.
+ * A plan is the cost of a release, and how much noise that means.  It depends on what is asked and
+ * on public parameters alone.  A release opens an account, measures the number of records, looks at
+ * exact counters where that helps it to choose what it keeps, and measures that.  All that it knows
+ * of a table is noisy.  Plain C99 without PostgreSQL headers.
  */
 #ifndef RACE_PLAN_H
 #define RACE_PLAN_H
@@ -21,29 +21,32 @@
 /* What a release keeps of a summary: the first rows, cells of a grid, or some tables */
 typedef struct RaceSelection
 {
-	uint32_t	rows;
-	RaceGridChoice grid;		/* of a grid, which has 1 row */
-	const struct RaceMeasuring *tables;	/* of tables: what was measured (choose_tables.h), or NULL */
+	uint32_t rows;
+	RaceGridChoice grid; /* of a grid, which has 1 row */
+	const struct RaceMeasuring
+		*tables; /* of tables: what was measured (choose_tables.h), or NULL */
 } RaceSelection;
 
 /* What a release costs, and how much noise that means.  Prices are in the unit of the account. */
 typedef struct RacePlan
 {
 	RaceSelection selection;
-	double		count_price;
-	double		look_price;		/* 0: no look */
-	uint64_t	count_noise;	/* scales or variances, as sampler.h has them */
-	uint64_t	look_noise;
-	uint64_t	counter_noise;
-	RaceProductsNoise products;	/* of moments, in place of counter_noise */
-	RaceNoise	noise;			/* what the sketch will say of it */
+	double count_price;
+	double look_price;    /* 0: no look */
+	uint64_t count_noise; /* scales or variances, as sampler.h has them */
+	uint64_t look_noise;
+	uint64_t counter_noise;
+	RaceProductsNoise products; /* of moments, in place of counter_noise */
+	RaceNoise noise;            /* what the sketch will say of it */
 } RacePlan;
 
 /*
- * Count records with weights from 0 to a whole number, besides what a request says.  Weights get as many binary digits as
- * the noise of these parameters leaves room for.  False if weight_max is too large for counters or noise.
+ * Count records with weights from 0 to a whole number, besides what a request says.  Weights get as
+ * many binary digits as the noise of these parameters leaves room for.  False if weight_max is too
+ * large for counters or noise.
  */
-extern bool race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max);
+extern bool race_request_weights(RaceRequest *request, const RaceParams *params,
+								 uint32_t weight_max);
 
 /*
  * Return the variance of a noisy number whose binary digits after the point were rounded off, in
@@ -58,9 +61,9 @@ race_weighted_variance(double variance, uint32_t bits)
 /* Who adds up noise shares (shares.h) */
 typedef struct RaceFederation
 {
-	uint32_t	parties;
-	uint32_t	colluders;
-	uint32_t	dropouts;
+	uint32_t parties;
+	uint32_t colluders;
+	uint32_t dropouts;
 } RaceFederation;
 
 /*
@@ -85,22 +88,23 @@ extern bool race_plan_share(const RaceRequest *request, const RaceParams *params
  * cells and levels of a grid, for which the expected error of a kernel sum is least, where a
  * typical kernel sum is so many records.
  */
-extern RaceSelection race_choose_selection(const RaceRequest *request,
-								 const RaceParams *params, double mass);
+extern RaceSelection race_choose_selection(const RaceRequest *request, const RaceParams *params,
+										   double mass);
 
 /* Return the variance of a kernel sum by noise; INFINITY if it would be too large for a counter. */
-extern double race_selection_noise(const RaceRequest *request, const RaceParams *params, RaceSelection selection);
+extern double race_selection_noise(const RaceRequest *request, const RaceParams *params,
+								   RaceSelection selection);
 
 /*
  * Return whether a pure release, which is (epsilon, delta) private, too, serves better with this
  * epsilon than what is asked for with a delta: the same moments or grid, or a grid in place of
  * rows, for densities or for means of values.  This is told from public facts.
  */
-extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params, double pure_epsilon,
-							 const RaceParams *pure_params, bool densities);
+extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params,
+							 double pure_epsilon, const RaceParams *pure_params, bool densities);
 
 /* What is left of the variance by sampling rows if they are fitted, in one dimension */
-#define RACE_FITTED_SAMPLING	(1.0 / 128)
+#define RACE_FITTED_SAMPLING (1.0 / 128)
 
 /* Return the same number by what is usual: where nothing is known of a table but its size. */
 extern double race_usual_mass(double records);
@@ -115,14 +119,14 @@ typedef struct RaceRelease
 	const RaceExact *exact;
 	const RaceParams *params;
 	const RaceRequest *request;
-	void	   *workspace;
-	RacePlan	plan;
+	void *workspace;
+	RacePlan plan;
 } RaceRelease;
 
 /*
- * Begin a release: draw the noisy number of records of each half, and choose what is kept if the request
- * leaves it open.  The release has its exact counters, parameters, request and workspace.  False if
- * the noise would be too large, whatever the counters hold: then nothing was drawn.
+ * Begin a release: draw the noisy number of records of each half, and choose what is kept if the
+ * request leaves it open.  The release has its exact counters, parameters, request and workspace.
+ * False if the noise would be too large, whatever the counters hold: then nothing was drawn.
  */
 extern bool race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts);
 
@@ -130,12 +134,12 @@ extern bool race_release_begin(RaceRelease *release, RaceRandom *random, int64_t
  * Begin the release of a noise share, for one of several parties: all is kept, since all must keep
  * the same.
  */
-extern bool race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation *federation,
-							 int64_t *counts);
+extern bool race_share_begin(RaceRelease *release, RaceRandom *random,
+							 const RaceFederation *federation, int64_t *counts);
 
 /*
- * Draw the counters that are kept, of each half: rows, the levels of a grid one after the other, tables,
- * or moments.  False if the account cannot pay them, which no plan leads to.
+ * Draw the counters that are kept, of each half: rows, the levels of a grid one after the other,
+ * tables, or moments.  False if the account cannot pay them, which no plan leads to.
  */
 extern bool race_release_counters(RaceRelease *release, int64_t *const *counters);
 

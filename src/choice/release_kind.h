@@ -1,6 +1,7 @@
 /*
  * release_kind.h
- *		The table of kinds of releases: what is measured of each kind of summary, and how it is chosen
+ *		The table of kinds of releases: what is measured of each kind of summary, and how it is
+ *		chosen
  */
 #ifndef RACE_RELEASE_KIND_H
 #define RACE_RELEASE_KIND_H
@@ -12,35 +13,37 @@ typedef struct RaceReleaseKind RaceReleaseKind;
 struct RaceReleaseKind
 {
 	/* Of a pure release, 1 / look_share[dims > 1] of epsilon is for the look at what to keep. */
-	uint32_t	look_share[2];
+	uint32_t look_share[2];
 
 	/*
 	 * Return what a record changes, in L1, of what is looked at.  0, or NULL: there is no choice.
 	 */
-	uint64_t	(*look_change) (const RaceParams *params);
+	uint64_t (*look_change)(const RaceParams *params);
 
 	/* Open the account, and set the price of the number of records and of a look. */
-	void		(*open) (const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-						 RaceRandom *random, RaceAccount *account, RacePlan *plan);
+	void (*open)(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+				 RaceRandom *random, RaceAccount *account, RacePlan *plan);
 
 	/* Find the noise of what is kept.  Return false if it would be too large. */
-	bool		(*plan) (const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan);
+	bool (*plan)(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+				 RacePlan *plan);
 
 	/* Return the variance of a kernel sum, by the noise of counters and by sampling or cells. */
-	double		(*noise) (const RaceParams *params, const RacePlan *plan);
-	double		(*sampling) (const RaceRequest *request, const RaceParams *params, RaceSelection selection, double mass);
+	double (*noise)(const RaceParams *params, const RacePlan *plan);
+	double (*sampling)(const RaceRequest *request, const RaceParams *params,
+					   RaceSelection selection, double mass);
 
 	/* Choose what to keep, by public numbers: where a typical kernel sum is `mass`.  NULL: all. */
-	RaceSelection (*choose) (const RaceRequest *request, const RaceParams *params, double mass);
+	RaceSelection (*choose)(const RaceRequest *request, const RaceParams *params, double mass);
 
 	/* Return the bytes that the next two work in, or NULL. */
-	size_t		(*workspace) (const RaceParams *params);
+	size_t (*workspace)(const RaceParams *params);
 
 	/* Select what to keep by noisy numbers, of so many records; NULL: choose it. */
-	RaceSelection (*select) (RaceRelease *release, double records);
+	RaceSelection (*select)(RaceRelease *release, double records);
 
 	/* Draw the noisy counters of each half, for a price. */
-	bool		(*draw) (RaceRelease *release, double price, int64_t *const *counters);
+	bool (*draw)(RaceRelease *release, double price, int64_t *const *counters);
 };
 
 extern const RaceReleaseKind race_release_rows;
@@ -52,48 +55,65 @@ extern const RaceReleaseKind race_release_moments;
 extern const RaceReleaseKind *race_release_kind(const RaceParams *params);
 
 /* Begin a plan, with nothing but what is asked. */
-extern void race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus status, RacePlan *plan);
+extern void race_plan_start(const RaceRequest *request, RaceSelection selection, RaceStatus status,
+							RacePlan *plan);
 
 /* Open the account of rows, grids or moments, and set the prices of what comes first. */
-extern void race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-						   RaceRandom *random, RaceAccount *account, RacePlan *plan);
+extern void race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request,
+						   const RaceParams *params, RaceRandom *random, RaceAccount *account,
+						   RacePlan *plan);
 
 /*
- * Return the part of the budget that the number of records gets, as its reciprocal.  Of other summaries than
- * rows, the sum of some counters is a count, too.
+ * Return the part of the budget that the number of records gets, as its reciprocal.  Of other
+ * summaries than rows, the sum of some counters is a count, too.
  */
 extern uint32_t race_count_share(const RaceRequest *request, const RaceParams *params);
 
 /*
- * Return what a record changes, in L1, of what a release looks at before it chooses what it keeps; 0 if
- * it does not look.
+ * Return what a record changes, in L1, of what a release looks at before it chooses what it keeps;
+ * 0 if it does not look.
  */
-extern uint64_t race_look_change(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params);
+extern uint64_t race_look_change(const RaceReleaseKind *kind, const RaceRequest *request,
+								 const RaceParams *params);
 
 /* Return what a record adds to the blocks that are kept, in L2 squared. */
 extern uint64_t race_kept_squared(const RaceParams *params, RaceSelection selection);
 
-/* Begin exact counters without any, of the shape that is planned for; blocks of tables need no ends for that. */
-extern RaceExact *race_planned_exact(const RaceParams *params, RaceShape *shape, RaceExactMemory *memory);
+/*
+ * Begin exact counters without any, of the shape that is planned for; blocks of tables need no ends
+ * for that.
+ */
+extern RaceExact *race_planned_exact(const RaceParams *params, RaceShape *shape,
+									 RaceExactMemory *memory);
 
 /* Pay for the number of records, and for a look. */
-extern bool race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact, RacePlan *plan);
+extern bool race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact,
+							RacePlan *plan);
 
-/* Plan rows or a grid: blocks with noise of one scale or variance.  False if noise would be too large. */
-extern bool race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-							 RacePlan *plan);
+/*
+ * Plan rows or a grid: blocks with noise of one scale or variance.  False if noise would be too
+ * large.
+ */
+extern bool race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request,
+							 const RaceParams *params, RacePlan *plan);
 
-/* Set what a plan says of its noise: the cost, which is of the account, and the variances of a counter and the count. */
+/*
+ * Set what a plan says of its noise: the cost, which is of the account, and the variances of a
+ * counter and the count.
+ */
 extern void race_plan_state(const RaceRequest *request, const RaceAccount *account, double cost,
 							double counter_variance, RacePlan *plan);
 
 /* Make the cost of a value of a series that of the series. */
 extern void race_plan_state_series(const RaceRequest *request, RacePlan *plan);
 
-/* Plan a release of a kind: race_plan_release(); and return the variance of a kernel sum, or INFINITY. */
-extern bool race_plan_kind(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-						   RaceSelection selection, RacePlan *plan);
-extern double race_kind_noise(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
-							  RaceSelection selection);
+/*
+ * Plan a release of a kind: race_plan_release(); and return the variance of a kernel sum, or
+ * INFINITY.
+ */
+extern bool race_plan_kind(const RaceReleaseKind *kind, const RaceRequest *request,
+						   const RaceParams *params, RaceSelection selection, RacePlan *plan);
+extern double race_kind_noise(const RaceReleaseKind *kind, const RaceRequest *request,
+							  const RaceParams *params, RaceSelection selection);
 
 #endif

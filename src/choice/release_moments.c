@@ -10,13 +10,14 @@
 
 /* Plan a release of moments, whole, in integers that are as coarse as their noise needs. */
 static bool
-plan_moments(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params, RacePlan *plan)
+plan_moments(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
+			 RacePlan *plan)
 {
 	RaceExactMemory memory;
-	RaceShape	shape;
-	RaceExact  *exact = race_planned_exact(params, &shape, &memory);
+	RaceShape shape;
+	RaceExact *exact = race_planned_exact(params, &shape, &memory);
 	RaceAccount account;
-	double		price;
+	double price;
 
 	race_plan_open(kind, request, params, NULL, &account, plan);
 	if (!race_plan_first(params, &account, exact, plan))
@@ -42,7 +43,7 @@ moments_noise(const RaceParams *params, const RacePlan *plan)
 static size_t
 moments_workspace(const RaceParams *params)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	race_moments_shape(params, &shape);
 	return race_products_space(&shape) * sizeof(int64_t);
@@ -51,12 +52,14 @@ moments_workspace(const RaceParams *params)
 static bool
 draw_moments(RaceRelease *release, double price, int64_t *const *counters)
 {
-	bool		share = release->plan.noise.status == RACE_STATUS_SHARE;
+	bool share = release->plan.noise.status == RACE_STATUS_SHARE;
 
-	return race_measure_products(&release->account, release->exact, price, &release->plan.products, share,
-								 release->workspace, counters[0]);
+	return race_measure_products(&release->account, release->exact, price, &release->plan.products,
+								 share, release->workspace, counters[0]);
 }
 
-const RaceReleaseKind race_release_moments = {
-	.open = race_plan_open, .plan = plan_moments, .noise = moments_noise, .workspace = moments_workspace, .draw = draw_moments
-};
+const RaceReleaseKind race_release_moments = {.open = race_plan_open,
+											  .plan = plan_moments,
+											  .noise = moments_noise,
+											  .workspace = moments_workspace,
+											  .draw = draw_moments};

@@ -19,34 +19,38 @@ race_release_kind(const RaceParams *params)
 {
 	const RaceSummaryKind *kind = race_summary_kind(params);
 
-	return kind->matrix ? &race_release_moments : kind->selected ? &race_release_tables :
-		kind->hashed ? &race_release_rows : &race_release_cells;
+	return kind->matrix ? &race_release_moments :
+		kind->selected  ? &race_release_tables :
+		kind->hashed    ? &race_release_rows :
+						  &race_release_cells;
 }
 
 bool
-race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSelection selection, RacePlan *plan)
+race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
+				  RacePlan *plan)
 {
 	return race_plan_kind(race_release_kind(params), request, params, selection, plan);
 }
 
 /*
- * Weights have so many places between 0 and the largest, about, as far as 2^26 records of that weight fit into counters: what one
- * of them adds to a counter is limited.  A weight is rounded at random, so that the errors of n records have a standard deviation of
- * at most sqrt(n) / 2 places: below 1 / 1024 of the root of the sum of n squared weights of the largest size.  There are fewer
- * places where noise in them would be more than MORE_NOISE times as large, in records, as without places after the point: a
- * mechanism may not fit, or integers get coarser.
+ * Weights have so many places between 0 and the largest, about, as far as 2^26 records of that
+ * weight fit into counters: what one of them adds to a counter is limited.  A weight is rounded at
+ * random, so that the errors of n records have a standard deviation of at most sqrt(n) / 2 places:
+ * below 1 / 1024 of the root of the sum of n squared weights of the largest size.  There are fewer
+ * places where noise in them would be more than MORE_NOISE times as large, in records, as without
+ * places after the point: a mechanism may not fit, or integers get coarser.
  */
-#define WEIGHT_PLACES		1024
-#define LARGEST_IN_COUNTER	(RACE_MAX_COUNT >> 26)
-#define MORE_NOISE			1.01	/* of variances */
+#define WEIGHT_PLACES 1024
+#define LARGEST_IN_COUNTER (RACE_MAX_COUNT >> 26)
+#define MORE_NOISE 1.01 /* of variances */
 
 bool
 race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max)
 {
-	uint64_t	largest = race_summary_kind(params)->largest(params);
+	uint64_t largest = race_summary_kind(params)->largest(params);
 	RaceSelection all;
-	RacePlan	plan;
-	double		most;
+	RacePlan plan;
+	double most;
 
 	if (weight_max < 1 || (uint64_t) weight_max * request->max_contributions > INT32_MAX ||
 		weight_max > LARGEST_IN_COUNTER / largest)
@@ -58,7 +62,8 @@ race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t we
 		return false;
 	most = plan.noise.counter_variance * MORE_NOISE + race_weighted_variance(0, 1);
 	/* bound: twice the weight each time, up to WEIGHT_PLACES */
-	while (race_largest_weight(request) < WEIGHT_PLACES && (largest * race_largest_weight(request)) << 1 <= LARGEST_IN_COUNTER &&
+	while (race_largest_weight(request) < WEIGHT_PLACES &&
+		   (largest * race_largest_weight(request)) << 1 <= LARGEST_IN_COUNTER &&
 		   (uint64_t) request->max_contributions << (request->weight_bits + 1) <= INT32_MAX)
 		request->weight_bits++;
 	/* bound: one bit less each time */
@@ -68,14 +73,13 @@ race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t we
 	return true;
 }
 
-
 /* ------------------------------------------------------------ noise shares */
 
 /* Return what a record changes of what a share keeps, squared, in integers that are so coarse. */
 static uint64_t
 share_squared(const RaceParams *params, RaceSelection selection, int coarser)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	if (!race_summary_kind(params)->matrix)
 		return race_kept_squared(params, selection);
@@ -88,24 +92,24 @@ static bool
 find_share(const RaceRequest *request, const RaceParams *params, const RaceFederation *federation,
 		   const RaceSensitivity *sensitivity, RaceGaussianBudget *budget)
 {
-	uint32_t	honest = race_honest_shares(federation->parties, federation->colluders, federation->dropouts);
+	uint32_t honest =
+		race_honest_shares(federation->parties, federation->colluders, federation->dropouts);
 
-	return race_share_budget(request->epsilon, request->delta, sensitivity, honest, race_count_share(request, params),
-							 budget) &&
+	return race_share_budget(request->epsilon, request->delta, sensitivity, honest,
+							 race_count_share(request, params), budget) &&
 		race_is_share_variance(budget->counter_variance, federation->parties) &&
 		race_is_share_variance(budget->count_variance, federation->parties);
 }
 
 /* Set a plan by the noise of a share. */
 static void
-use_share(const RaceRequest *request, const RaceFederation *federation, const RaceGaussianBudget *budget, int coarser,
-		  RacePlan *plan)
+use_share(const RaceRequest *request, const RaceFederation *federation,
+		  const RaceGaussianBudget *budget, int coarser, RacePlan *plan)
 {
 	plan->counter_noise = budget->counter_variance;
 	plan->count_noise = budget->count_variance;
-	plan->products = (RaceProductsNoise) {
-		RACE_MECHANISM_GAUSSIAN, budget->counter_variance, 0, coarser, (double) budget->counter_variance
-	};
+	plan->products = (RaceProductsNoise){RACE_MECHANISM_GAUSSIAN, budget->counter_variance, 0,
+										 coarser, (double) budget->counter_variance};
 	plan->noise.mechanism = RACE_MECHANISM_GAUSSIAN;
 	plan->noise.epsilon = budget->epsilon;
 	plan->noise.delta = request->delta;
@@ -118,15 +122,16 @@ use_share(const RaceRequest *request, const RaceFederation *federation, const Ra
 }
 
 bool
-race_plan_share(const RaceRequest *request, const RaceParams *params, const RaceFederation *federation, RacePlan *plan)
+race_plan_share(const RaceRequest *request, const RaceParams *params,
+				const RaceFederation *federation, RacePlan *plan)
 {
 	/* if it is open what to keep, all is kept: the parties must keep the same */
 	RaceSelection selection = {request->rows > 0 ? request->rows : params->rows, {0, 1}, NULL};
-	bool		matrix = race_summary_kind(params)->matrix;
+	bool matrix = race_summary_kind(params)->matrix;
 	RaceSensitivity sensitivity;
 	RaceGaussianBudget budget;
-	RaceShape	shape;
-	int			coarser = 0;
+	RaceShape shape;
+	int coarser = 0;
 
 	race_plan_start(request, selection, RACE_STATUS_SHARE, plan);
 	if (matrix)
@@ -137,7 +142,8 @@ race_plan_share(const RaceRequest *request, const RaceParams *params, const Race
 	for (; coarser <= (matrix ? RACE_PRODUCTS_COARSEST : 0); coarser++)
 	{
 		sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
-									   share_squared(params, selection, coarser), (uint64_t) selection.rows * params->range);
+									   share_squared(params, selection, coarser),
+									   (uint64_t) selection.rows * params->range);
 		if (find_share(request, params, federation, &sensitivity, &budget))
 		{
 			use_share(request, federation, &budget, coarser, plan);
@@ -160,7 +166,8 @@ race_choose_selection(const RaceRequest *request, const RaceParams *params, doub
 {
 	RaceSelection all = {1, {0, 1}, NULL};
 
-	return race_release_kind(params)->choose == NULL ? all :
+	return race_release_kind(params)->choose == NULL ?
+		all :
 		race_release_kind(params)->choose(request, params, mass);
 }
 
@@ -168,7 +175,7 @@ race_choose_selection(const RaceRequest *request, const RaceParams *params, doub
  * What is compared is a release of so many records for each 1 / epsilon, which lie evenly between
  * the bounds.  How many there are is not public.
  */
-#define COMPARED_RECORDS	10000
+#define COMPARED_RECORDS 10000
 
 /*
  * Return whether a grid is better than rows.  A wide kernel sums the noise of many nodes, and where
@@ -179,27 +186,29 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 				double noise)
 {
 	RaceGridChoice finest = {0, 1};
-	double		unit = (double) race_record_unit(grid);
+	double unit = (double) race_record_unit(grid);
 	RaceSelection selection;
-	RaceGrid	nodes;
-	double		mass;
+	RaceGrid nodes;
+	double mass;
 
 	/* a typical kernel sum: the root mean square of the kernel, where nodes are finest */
 	race_grid_of(grid, &nodes);
 	mass = COMPARED_RECORDS / pure->epsilon *
-		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit, INFINITY) / nodes.nodes);
+		sqrt(race_grid_noise_variance(grid, finest, RACE_GRID_ANYWHERE, unit * unit, INFINITY) /
+			 nodes.nodes);
 	selection = race_choose_selection(pure, grid, mass);
 
 	/* all rows are kept, and a fit then leaves as little in more dimensions */
-	return race_selection_noise(pure, grid, selection) + race_release_kind(grid)->sampling(pure, grid, selection, mass) <
+	return race_selection_noise(pure, grid, selection) +
+		race_release_kind(grid)->sampling(pure, grid, selection, mass) <
 		noise + race_sampling_variance(params, params->rows, mass) * RACE_FITTED_SAMPLING;
 }
 
 /*
- * In two dimensions grids have smaller errors of densities in most tables, whatever epsilon is: on five made
- * tables rows had .6 to 2.8 times their error at epsilon .1, and .6 to 2.1 times at 1.
+ * In two dimensions grids have smaller errors of densities in most tables, whatever epsilon is: on
+ * five made tables rows had .6 to 2.8 times their error at epsilon .1, and .6 to 2.1 times at 1.
  */
-#define GRID_IN_PLANE	2
+#define GRID_IN_PLANE 2
 
 bool
 race_pure_serves(const RaceRequest *request, const RaceParams *params, double pure_epsilon,
@@ -207,20 +216,22 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params, double pu
 {
 	RaceRequest pure = *request;
 	RaceSelection all = {params->rows, {0, 1}, NULL};
-	RacePlan	asked_plan;
-	RacePlan	pure_plan;
-	double		noise;
+	RacePlan asked_plan;
+	RacePlan pure_plan;
+	double noise;
 
 	pure.epsilon = pure_epsilon;
 	pure.delta = 0;
 	pure.fit = false;
-	if (!race_plan_release(&pure, pure_params, race_largest_selection(&pure, pure_params), &pure_plan) ||
+	if (!race_plan_release(&pure, pure_params, race_largest_selection(&pure, pure_params),
+						   &pure_plan) ||
 		!race_plan_release(request, params, all, &asked_plan))
 		return false;
 	noise = race_release_kind(params)->noise(params, &asked_plan);
 	if (race_summary_kind(params) == race_summary_kind(pure_params))
 		return race_selection_noise(&pure, pure_params, all) < noise;
-	return (densities && params->dims == GRID_IN_PLANE) || grid_beats_rows(params, &pure, pure_params, noise);
+	return (densities && params->dims == GRID_IN_PLANE) ||
+		grid_beats_rows(params, &pure, pure_params, noise);
 }
 
 /* ------------------------------------------------------------------- draws */
@@ -228,15 +239,17 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params, double pu
 size_t
 race_draw_workspace(const RaceParams *params)
 {
-	return race_release_kind(params)->workspace == NULL ? 0 : race_release_kind(params)->workspace(params);
+	return race_release_kind(params)->workspace == NULL ?
+		0 :
+		race_release_kind(params)->workspace(params);
 }
 
 /* Draw the noisy numbers of records; return their mean. */
 static double
 draw_counts(RaceRelease *release, int64_t *counts)
 {
-	int			n = race_exact_halves(release->exact);
-	double		mean = 0;
+	int n = race_exact_halves(release->exact);
+	double mean = 0;
 
 	race_measure_count(&release->account, release->exact, release->plan.count_price, counts);
 	for (int i = 0; i < n; i++)
@@ -250,18 +263,22 @@ race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts)
 	const RaceReleaseKind *kind = race_release_kind(release->params);
 	const RaceRequest *request = release->request;
 	RaceSelection selection;
-	RacePlan	plan;
-	double		records;
+	RacePlan plan;
+	double records;
 
-	/* the noise is largest for all rows or levels: if it is too large, the error comes before any draw */
-	if (!race_plan_release(request, release->params, race_largest_selection(request, release->params), &release->plan))
+	/*
+	 * the noise is largest for all rows or levels: if it is too large, the error comes before any
+	 * draw
+	 */
+	if (!race_plan_release(request, release->params,
+						   race_largest_selection(request, release->params), &release->plan))
 		return false;
 	kind->open(kind, request, release->params, random, &release->account, &release->plan);
 	records = draw_counts(release, counts);
 	if (request->rows > 0)
 		return true;
 	selection = kind->select == NULL ? race_choose_selection(request, release->params, records) :
-		kind->select(release, records);
+									   kind->select(release, records);
 	if (selection.tables != NULL)
 		race_plan_state_series(request, &release->plan);
 	else if (race_plan_release(request, release->params, selection, &plan))
@@ -270,13 +287,15 @@ race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts)
 }
 
 bool
-race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation *federation, int64_t *counts)
+race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation *federation,
+				 int64_t *counts)
 {
 	if (!race_plan_share(release->request, release->params, federation, &release->plan))
 		return false;
-	race_account_open_share(&release->account, random, release->request, release->plan.count_noise,
-							release->plan.counter_noise,
-							share_squared(release->params, release->plan.selection, release->plan.products.coarser));
+	race_account_open_share(
+		&release->account, random, release->request, release->plan.count_noise,
+		release->plan.counter_noise,
+		share_squared(release->params, release->plan.selection, release->plan.products.coarser));
 	(void) draw_counts(release, counts);
 	return true;
 }
@@ -284,6 +303,6 @@ race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation 
 bool
 race_release_counters(RaceRelease *release, int64_t *const *counters)
 {
-	return race_release_kind(release->params)->draw(release, race_account_left(&release->account), counters);
+	return race_release_kind(release->params)
+		->draw(release, race_account_left(&release->account), counters);
 }
-

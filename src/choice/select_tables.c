@@ -1,9 +1,11 @@
 /*
  * select_tables.c
- *		Which tables of two and three columns a private release measures, and how it divides its budget
+ *		Which tables of two and three columns a private release measures, and how it divides its
+ *		budget
  *
- * What is chosen is to make the sum of distances (in L1) between all tables of two columns and those of the model
- * small.  A table that is not measured is as far off as its score says; one that is measured has the noise of its cells.
+ * What is chosen is to make the sum of distances (in L1) between all tables of two columns and
+ * those of the model small.  A table that is not measured is as far off as its score says; one that
+ * is measured has the noise of its cells.
  */
 #include <math.h>
 #include <string.h>
@@ -23,102 +25,118 @@
 #include "choice/select_tables.h"
 
 /*
- * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, four made tables (2,000 to 30,000
- * records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3 and 1.  Half or twice of most changed
- * errors by less than a tenth.
+ * Parts of the budget.  All constants were chosen by test/bench/tables on Adult, four made tables
+ * (2,000 to 30,000 records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3
+ * and 1.  Half or twice of most changed errors by less than a tenth.
  */
-#define COUNT_TABLES	2.0		/* the number of records gets the share of one of this number of tables a column, */
-#define COUNT_LEAST		0.02
-#define COUNT_MOST		0.05
-#define SCORES_PART		0.1		/* scores, of what is left in a round */
-#define FIRST_ROUND_PART	0.5 /* the first round's tables, of what is left */
-#define ROUNDS			2
-#define LEAST_REST		0.01	/* a smaller part is not spent */
+#define COUNT_TABLES \
+	2.0 /* the number of records gets the share of one of this number of tables a column, */
+#define COUNT_LEAST 0.02
+#define COUNT_MOST 0.05
+#define SCORES_PART 0.1      /* scores, of what is left in a round */
+#define FIRST_ROUND_PART 0.5 /* the first round's tables, of what is left */
+#define ROUNDS 2
+#define LEAST_REST 0.01 /* a smaller part is not spent */
 
 /*
- * Tables of one column get this much times the fourth root of their error if they got all: .55 on Adult at epsilon = .1,
- * .27 at 1 and .17 at 10.  If no pair is worth its noise, they get the rest, too (SECOND_DRAW_PART).
+ * Tables of one column get this much times the fourth root of their error if they got all: .55 on
+ * Adult at epsilon = .1, .27 at 1 and .17 at 10.  If no pair is worth its noise, they get the rest,
+ * too (SECOND_DRAW_PART).
  */
-#define ONE_WAY_PART	1.0
-#define ONE_WAY_LEAST	0.05
-#define ONE_WAY_MOST	0.8
+#define ONE_WAY_PART 1.0
+#define ONE_WAY_LEAST 0.05
+#define ONE_WAY_MOST 0.8
 
 /* This part of what tables of one column get is divided equally. */
-#define EQUAL_PART		0.33
-
-/* Groups whose count is less than this multiple of the expected deviation of a counter of a pair are joined. */
-#define GROUP_DEVIATIONS	7
+#define EQUAL_PART 0.33
 
 /*
- * A histogram of numbers alone should have (N / (5 |noise|))^(2 / (d + 2)) cells along each of its d columns: then noise, and what
- * is uneven within its cells, cost a range about the same (the "uniform grid" of Qardaji, Yang & Li 2013, for two columns; of 3,
- * 5, 10, 20 and 30, 5 had the least errors in test/bench/number_tables.py, and half or twice of it 5 % more).
+ * Groups whose count is less than this multiple of the expected deviation of a counter of a pair
+ * are joined.
  */
-#define CELL_DEVIATIONS		5.0
+#define GROUP_DEVIATIONS 7
 
 /*
- * A column of numbers alone may be counted in blocks of cells if so few counters are enough, but RACE_LEAST_BLOCKS or more.  A
- * score tells whether records are even enough within blocks, for this part of what the table of the column gets.
+ * A histogram of numbers alone should have (N / (5 |noise|))^(2 / (d + 2)) cells along each of its
+ * d columns: then noise, and what is uneven within its cells, cost a range about the same (the
+ * "uniform grid" of Qardaji, Yang & Li 2013, for two columns; of 3, 5, 10, 20 and 30, 5 had the
+ * least errors in test/bench/number_tables.py, and half or twice of it 5 % more).
  */
-#define UNEVENNESS_PART		0.05
+#define CELL_DEVIATIONS 5.0
 
 /*
- * The expected error of the count of a random range, for each record of a block that is off: each of its two ends is in some
- * block, and splits off a part of it that is off by a third of that at most, in the mean, and by half as much after interpolation.
+ * A column of numbers alone may be counted in blocks of cells if so few counters are enough, but
+ * RACE_LEAST_BLOCKS or more.  A score tells whether records are even enough within blocks, for this
+ * part of what the table of the column gets.
  */
-#define END_ERROR			(1.0 / 3)
+#define UNEVENNESS_PART 0.05
 
 /*
- * The tables of the first round are measured, and there is a second one, if they gain more than this part of what a second draw
- * of the tables of one column would.  (Of the errors of two columns, in a table of both, the squares add up, and a fit takes some
- * noise away.)  Of 1, .7 and .35, on 10 made tables each with strengths of dependence from .15 to .7, .35 was the largest that lost
- * nothing at epsilon = 1: distances became 5 % less at .1 (12 % where dependence is weak), .3 % less at 1 (`network` of test/bench/tables/tables.py).
+ * The expected error of the count of a random range, for each record of a block that is off: each
+ * of its two ends is in some block, and splits off a part of it that is off by a third of that at
+ * most, in the mean, and by half as much after interpolation.
  */
-#define SECOND_DRAW_PART	0.35
+#define END_ERROR (1.0 / 3)
+
+/*
+ * The tables of the first round are measured, and there is a second one, if they gain more than
+ * this part of what a second draw of the tables of one column would.  (Of the errors of two
+ * columns, in a table of both, the squares add up, and a fit takes some noise away.)  Of 1, .7 and
+ * .35, on 10 made tables each with strengths of dependence from .15 to .7, .35 was the largest that
+ * lost nothing at epsilon = 1: distances became 5 % less at .1 (12 % where dependence is weak), .3
+ * % less at 1 (`network` of test/bench/tables/tables.py).
+ */
+#define SECOND_DRAW_PART 0.35
 
 /* A table is chosen if its score exceeds its cost by this number of standard deviations. */
-#define SCORE_DEVIATIONS	1
-
-/* The noise of a table of two columns counts so much, since the fit takes some of it: with .5 to 1.4 errors of `test/bench/run tables` are alike. */
-#define PAIR_NOISE		0.8
+#define SCORE_DEVIATIONS 1
 
 /*
- * The noise of a table of three columns counts so much, since the fit takes little of it: most cells have few records, and
- * these stay near what the other tables say.  Of 1, .5 and .25 on Adult and four made tables, 1 missed tables that were worth
- * it, and .25 chose some that were not.
+ * The noise of a table of two columns counts so much, since the fit takes some of it: with .5 to
+ * 1.4 errors of `test/bench/run tables` are alike.
  */
-#define TRIPLE_NOISE	0.5
+#define PAIR_NOISE 0.8
 
 /*
- * All tables are measured, without scores, if they would be off by at most this total variation distance in the
- * mean, and if all columns may be one clique.
+ * The noise of a table of three columns counts so much, since the fit takes little of it: most
+ * cells have few records, and these stay near what the other tables say.  Of 1, .5 and .25 on Adult
+ * and four made tables, 1 missed tables that were worth it, and .25 chose some that were not.
  */
-#define ALL_ERROR		0.02
+#define TRIPLE_NOISE 0.5
 
 /*
- * If tables of a label with two columns may be chosen besides, all tables get this part of what is left.  Of 16 columns of two
- * values (nltcs) the scores of so many took more than they brought: pairs became 1.2 times worse at epsilon = 1, 1.5 at 10.
+ * All tables are measured, without scores, if they would be off by at most this total variation
+ * distance in the mean, and if all columns may be one clique.
  */
-#define ALL_PART		0.9
-#define ALL_COLUMNS		6
+#define ALL_ERROR 0.02
 
 /*
- * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but that of pairs would
- * be off less.  Tables of one column keep this part then (`test/bench/run numbers`).
+ * If tables of a label with two columns may be chosen besides, all tables get this part of what is
+ * left.  Of 16 columns of two values (nltcs) the scores of so many took more than they brought:
+ * pairs became 1.2 times worse at epsilon = 1, 1.5 at 10.
  */
-#define FEW_COLUMNS			3
-#define FEW_ONE_WAY_PART	0.5
+#define ALL_PART 0.9
+#define ALL_COLUMNS 6
+
+/*
+ * All pairs of so few columns are measured whatever the noise is, if all are numbers: no answer but
+ * that of pairs would be off less.  Tables of one column keep this part then (`test/bench/run
+ * numbers`).
+ */
+#define FEW_COLUMNS 3
+#define FEW_ONE_WAY_PART 0.5
 
 /* Pairs are looked at if the deviation of a score would be at most this part of all records. */
-#define MOST_SCORE_DEVIATION	0.5
+#define MOST_SCORE_DEVIATION 0.5
 
 /* Room for rounding where an amount is divided */
-#define ROUNDING		(1 - 1e-12)
+#define ROUNDING (1 - 1e-12)
 
 /* ---------------------------------------------------------------- the budget */
 
 void
-race_select_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, uint32_t columns, uint64_t unit)
+race_select_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
+				 uint32_t columns, uint64_t unit)
 {
 	race_account_open(account, random, request, columns * pow((double) unit, 2));
 }
@@ -170,7 +188,7 @@ plan_table(RaceSelect *select, RacePrice *price, double amount)
 static double
 table_change(const RaceSelect *select)
 {
-	double		m = select->max_contributions;
+	double m = select->max_contributions;
 
 	return (select->pure ? m : m * m) * (select->substitute ? 2 : 1);
 }
@@ -179,7 +197,7 @@ table_change(const RaceSelect *select)
 static double
 score_change(const RaceSelect *select)
 {
-	double		l1 = (double) select->max_contributions * (select->substitute ? 2 : 1);
+	double l1 = (double) select->max_contributions * (select->substitute ? 2 : 1);
 
 	return select->pure ? l1 : l1 * l1;
 }
@@ -196,9 +214,10 @@ race_select_variance(const RaceSelect *select, uint64_t noise)
 static double
 expected_noise(const RaceSelect *select, double amount)
 {
-	double		change = table_change(select);
+	double change = table_change(select);
 
-	return sqrt(select->parts) * (select->pure ? change / amount : sqrt(change / (RACE_PI * amount)));
+	return sqrt(select->parts) *
+		(select->pure ? change / amount : sqrt(change / (RACE_PI * amount)));
 }
 
 /*
@@ -221,7 +240,7 @@ sum_of_noise(const RaceSelect *select, double parts, double amount)
 static double
 one_way_parts(const RaceSelect *select)
 {
-	double		parts = 0;
+	double parts = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
 		parts += part_of(select, select->weights[i] * select->cells[i]);
@@ -235,14 +254,15 @@ one_way_parts(const RaceSelect *select)
 static double
 one_way_share(const RaceSelect *select, uint32_t column)
 {
-	return (1 - EQUAL_PART) * part_of(select, select->weights[column] * select->cells[column]) / one_way_parts(select) +
+	return (1 - EQUAL_PART) * part_of(select, select->weights[column] * select->cells[column]) /
+		one_way_parts(select) +
 		EQUAL_PART / select->columns;
 }
 
 static bool
 are_few_numbers(const RaceSelect *select)
 {
-	uint32_t	numbers = 0;
+	uint32_t numbers = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
 		numbers += select->ordered[i] > 0;
@@ -255,7 +275,8 @@ are_few_numbers(const RaceSelect *select)
 static double
 best_cells(const RaceSelect *select, double dims, double amount)
 {
-	return pow(fmax(select->total / (CELL_DEVIATIONS * expected_noise(select, amount)), 1), 2 / (dims + 2));
+	return pow(fmax(select->total / (CELL_DEVIATIONS * expected_noise(select, amount)), 1),
+			   2 / (dims + 2));
 }
 
 /*
@@ -265,11 +286,11 @@ best_cells(const RaceSelect *select, double dims, double amount)
 static uint32_t
 best_block(const RaceSelect *select, uint32_t column, double amount)
 {
-	double		best = select->cells[column] / best_cells(select, 1, amount);
-	uint64_t	block = select->width[column];
+	double best = select->cells[column] / best_cells(select, 1, amount);
+	uint64_t block = select->width[column];
 
-	if (select->fixed || select->parts > 1 || !are_few_numbers(select) || (select->columns > 1 && !select->all) ||
-		best < block / 2.0)
+	if (select->fixed || select->parts > 1 || !are_few_numbers(select) ||
+		(select->columns > 1 && !select->all) || best < block / 2.0)
 		return 1;
 	/* bound: twice as many each time, up to the cells of a column */
 	while (1.5 * block <= best && 2 * RACE_LEAST_BLOCKS * block <= select->cells[column])
@@ -277,7 +298,10 @@ best_block(const RaceSelect *select, uint32_t column, double amount)
 	return (uint32_t) block;
 }
 
-/* Take the noise of the score of a column's blocks, if it should have some; returns what is left of an amount. */
+/*
+ * Take the noise of the score of a column's blocks, if it should have some; returns what is left of
+ * an amount.
+ */
 static double
 take_unevenness(RaceSelect *select, uint32_t column, double amount)
 {
@@ -297,7 +321,7 @@ divide_one_ways(RaceSelect *select, double amount, bool first, RacePrice *prices
 {
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		own = amount * one_way_share(select, i) * ROUNDING;
+		double own = amount * one_way_share(select, i) * ROUNDING;
 
 		if (first)
 			own = take_unevenness(select, i, own);
@@ -317,12 +341,12 @@ mean_noise(const RaceSelect *select, uint64_t noise)
 void
 race_select_block(RaceSelect *select, uint32_t column, int64_t score)
 {
-	double		noise = mean_noise(select, select->one_way[column].noise);
-	double		cells = select->cells[column];
-	double		blocks = cells / select->block[column];
-	double		off = fmax((double) score, 0) / select->block[column];	/* records that are off */
-	double		of_cell = off / cells + noise / select->block[column];
-	double		of_range = off / blocks * END_ERROR + noise * sqrt(blocks / 3);
+	double noise = mean_noise(select, select->one_way[column].noise);
+	double cells = select->cells[column];
+	double blocks = cells / select->block[column];
+	double off = fmax((double) score, 0) / select->block[column]; /* records that are off */
+	double of_cell = off / cells + noise / select->block[column];
+	double of_range = off / blocks * END_ERROR + noise * sqrt(blocks / 3);
 
 	if (of_cell * of_range > noise * noise * sqrt(cells / 3))
 		select->block[column] = 1;
@@ -331,10 +355,11 @@ race_select_block(RaceSelect *select, uint32_t column, int64_t score)
 uint64_t
 race_select_count(RaceSelect *select)
 {
-	double		part = fmin(fmax(1 / (COUNT_TABLES * select->columns), COUNT_LEAST), COUNT_MOST);
+	double part = fmin(fmax(1 / (COUNT_TABLES * select->columns), COUNT_LEAST), COUNT_MOST);
 
 	select->count.amount = race_account_allowed(&select->planned) * part;
-	select->count.noise = race_measure_count(&select->planned, planned_exact(select), select->count.amount, NULL);
+	select->count.noise =
+		race_measure_count(&select->planned, planned_exact(select), select->count.amount, NULL);
 	return select->count.noise;
 }
 
@@ -348,7 +373,7 @@ pairs(const RaceSelect *select)
 static uint32_t
 triples(const RaceSelect *select)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	/* bound: the sets of the workload */
 	while (n < select->n_asked && select->asked[n].third != select->asked[n].second)
@@ -360,7 +385,7 @@ triples(const RaceSelect *select)
 static uint32_t
 asked_triples(const RaceSelect *select)
 {
-	uint32_t	n = triples(select);
+	uint32_t n = triples(select);
 
 	/* bound: the sets of the workload */
 	while (n > 0 && select->asked[n - 1].weight == 1)
@@ -392,18 +417,20 @@ static double
 one_ways_part(const RaceSelect *select, double left)
 {
 	/* the expected total variation distance of a table, if no pairs were measured */
-	double		error = sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
-	double		part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
-	double		amount = left * (1 - part) * SCORES_PART;
-	double		change = score_change(select) * (double) pairs(select);
-	double		deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
+	double error =
+		sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
+	double part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
+	double amount = left * (1 - part) * SCORES_PART;
+	double change = score_change(select) * (double) pairs(select);
+	double deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
 
 	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
 }
 
 /*
- * Set the table of a score, from the columns of the one before: of two columns, then those of three.  It matters as much as its
- * columns together, times what is asked; one of three columns that nobody asks for, no more than others.
+ * Set the table of a score, from the columns of the one before: of two columns, then those of
+ * three.  It matters as much as its columns together, times what is asked; one of three columns
+ * that nobody asks for, no more than others.
  */
 static void
 next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
@@ -433,8 +460,9 @@ next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table
 static double
 table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_t *groups)
 {
-	return part_of(select, table->weight * groups[table->first] * groups[table->second] *
-				   (table->third != table->second ? groups[table->third] : 1));
+	return part_of(select,
+				   table->weight * groups[table->first] * groups[table->second] *
+					   (table->third != table->second ? groups[table->third] : 1));
 }
 
 /*
@@ -444,7 +472,7 @@ table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_
 static double
 table_parts(const RaceSelect *select)
 {
-	double		parts = 0;
+	double parts = 0;
 	RaceSelectTable table;
 
 	for (uint32_t k = 0; k < pairs(select) + asked_triples(select); k++)
@@ -458,24 +486,28 @@ table_parts(const RaceSelect *select)
 double
 race_select_noise(const RaceSelect *select)
 {
-	return sum_of_noise(select, one_way_parts(select) + table_parts(select), race_account_allowed(&select->planned));
+	return sum_of_noise(select, one_way_parts(select) + table_parts(select),
+						race_account_allowed(&select->planned));
 }
 
 /* Return the same parts; 0 if there are too many cells or too few records to measure all tables. */
 static double
 all_parts(const RaceSelect *select, double left)
 {
-	uint32_t	tables = pairs(select) + asked_triples(select);
-	double		cells = 1;
-	double		parts;
+	uint32_t tables = pairs(select) + asked_triples(select);
+	double cells = 1;
+	double parts;
 
 	for (uint32_t i = 0; i < select->columns && cells <= RACE_SELECT_CLIQUES; i++)
 		cells *= select->finest[i];
 	if (cells > RACE_SELECT_CLIQUES || tables > RACE_SELECT_TABLES)
 		return 0;
 	parts = table_parts(select);
-	return are_few_numbers(select) || sum_of_noise(select, one_way_parts(select) + parts, left) <=
-		ALL_ERROR * 2 * (tables + select->columns) * select->total ? parts : 0;
+	return are_few_numbers(select) ||
+			sum_of_noise(select, one_way_parts(select) + parts, left) <=
+				ALL_ERROR * 2 * (tables + select->columns) * select->total ?
+		parts :
+		0;
 }
 
 /* Connect the columns of a table with each other. */
@@ -483,7 +515,8 @@ static void
 add_edges(RaceSelect *select, const RaceSelectTable *table)
 {
 	const uint32_t columns[] = {table->first, table->second, table->third};
-	RaceColumnSet all = RACE_COLUMN(table->first) | RACE_COLUMN(table->second) | RACE_COLUMN(table->third);
+	RaceColumnSet all =
+		RACE_COLUMN(table->first) | RACE_COLUMN(table->second) | RACE_COLUMN(table->third);
 
 	for (int i = 0; i < 3; i++)
 		select->neighbors[columns[i]] |= all & ~RACE_COLUMN(columns[i]);
@@ -518,22 +551,24 @@ add_table(RaceSelect *select, const RaceSelectTable *table)
 		return false;
 	memcpy(before, select->neighbors, sizeof(before));
 	add_edges(select, table);
-	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <= RACE_SELECT_CLIQUES)
+	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <=
+		RACE_SELECT_CLIQUES)
 		return true;
 	memcpy(select->neighbors, before, sizeof(before));
 	return false;
 }
 
 /*
- * Set the tables of several columns that are measured without scores, as long as the junction tree stays small: if tables are
- * fixed, those that are asked for, or all pairs, else the pairs of columns that matter more than others.  Returns their parts.
+ * Set the tables of several columns that are measured without scores, as long as the junction tree
+ * stays small: if tables are fixed, those that are asked for, or all pairs, else the pairs of
+ * columns that matter more than others.  Returns their parts.
  */
 static double
 fix_tables(RaceSelect *select)
 {
-	bool		asked = select->fixed && is_any_asked(select);
-	uint32_t	tables = asked ? select->n_asked : pairs(select);
-	double		parts = 0;
+	bool asked = select->fixed && is_any_asked(select);
+	uint32_t tables = asked ? select->n_asked : pairs(select);
+	double parts = 0;
 	RaceSelectTable table;
 
 	for (uint32_t i = 0; i < select->columns; i++)
@@ -542,7 +577,8 @@ fix_tables(RaceSelect *select)
 	{
 		next_candidate(select, asked ? pairs(select) + k : k, &table);
 		if ((asked ? table.third != table.second && table.weight == 1 :
-			 !select->fixed && select->weights[table.first] == 1 && select->weights[table.second] == 1) ||
+					 !select->fixed && select->weights[table.first] == 1 &&
+					 select->weights[table.second] == 1) ||
 			!add_table(select, &table))
 			continue;
 		select->table[select->n_fixed++] = table;
@@ -561,9 +597,9 @@ least_in_group(const RaceSelect *select, double amount)
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
-	double		left = left_of(select);
-	double		part = 1;
-	double		parts = 0;		/* of tables that are measured without scores */
+	double left = left_of(select);
+	double part = 1;
+	double parts = 0; /* of tables that are measured without scores */
 
 	select->total = fmax((double) count, 1);
 	select->all = false;
@@ -579,7 +615,8 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 	}
 	if (part == 1 && !(select->all && are_candidates(select) && select->columns <= ALL_COLUMNS))
 		select->round = ROUNDS;
-	if (select->columns > 1 && !select->all && (select->fixed || 2 * least_in_group(select, left) <= select->total))
+	if (select->columns > 1 && !select->all &&
+		(select->fixed || 2 * least_in_group(select, left) <= select->total))
 		parts = fix_tables(select);
 	part = fmin(part, 1 / (1 + parts / one_way_parts(select)));
 	if (parts > 0 && (select->fixed || are_few_numbers(select)))
@@ -592,13 +629,16 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 
 /* -------------------------------------------------------------------- groups */
 
-/* Join neighbors until they have enough records, and other groups if each has less; returns how many groups there are */
+/*
+ * Join neighbors until they have enough records, and other groups if each has less; returns how
+ * many groups there are
+ */
 static uint32_t
 join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
 {
-	uint32_t	groups = 0;
-	double		sum = 0;
-	bool		rare = false;
+	uint32_t groups = 0;
+	double sum = 0;
+	bool rare = false;
 
 	for (uint32_t i = 0; i < ordered; i++)
 	{
@@ -625,12 +665,13 @@ join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t
 static double
 estimate_total(const RaceSelect *select, const int64_t *counts)
 {
-	double		precision = 0;
-	double		total = 0;
+	double precision = 0;
+	double total = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		variance = race_select_variance(select, select->one_way[i].noise) * select->cells[i] * select->parts;
+		double variance = race_select_variance(select, select->one_way[i].noise) *
+			select->cells[i] * select->parts;
 
 		for (uint32_t j = 0; j < select->finest[i]; j++)
 			total += (double) *counts++ / variance;
@@ -642,11 +683,12 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 void
 race_select_join(RaceSelect *select, const int64_t *counts)
 {
-	double		left = left_of(select);
-	double		least;
+	double left = left_of(select);
+	double least;
 
 	select->total = estimate_total(select, counts);
-	least = select->all && are_few_numbers(select) ? select->total / best_cells(select, 2, left / pairs(select)) :
+	least = select->all && are_few_numbers(select) ?
+		select->total / best_cells(select, 2, left / pairs(select)) :
 		least_in_group(select, left);
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
@@ -656,8 +698,8 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 				select->group_of[i][k] = k;
 			continue;
 		}
-		select->groups[i] = join(counts, select->finest[i], select->ordered[i], least * (double) select->unit,
-								 select->group_of[i]);
+		select->groups[i] = join(counts, select->finest[i], select->ordered[i],
+								 least * (double) select->unit, select->group_of[i]);
 		counts += select->finest[i];
 	}
 }
@@ -667,14 +709,15 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 double
 race_select_scores(RaceSelect *select)
 {
-	uint32_t	n = race_select_candidates(select);
-	double		price = left_of(select) * SCORES_PART / n;
-	uint64_t	noise = 0;
+	uint32_t n = race_select_candidates(select);
+	double price = left_of(select) * SCORES_PART / n;
+	uint64_t noise = 0;
 
 	if (select->round >= ROUNDS)
 		return 0;
 	for (uint32_t k = 0; k < n; k++)
-		noise = race_score_distance(&select->planned, planned_exact(select), NULL, NULL, price, NULL, NULL);
+		noise = race_score_distance(&select->planned, planned_exact(select), NULL, NULL, price,
+									NULL, NULL);
 	select->score_deviation = sqrt(race_select_variance(select, noise)) / (double) select->unit;
 	return noise > 0 ? price : 0;
 }
@@ -682,7 +725,7 @@ race_select_scores(RaceSelect *select)
 static bool
 is_measured(const RaceSelect *select, const RaceSelectTable *table)
 {
-	uint32_t	k;
+	uint32_t k;
 
 	for (k = 0; k < select->measured; k++)
 		if (select->table[k].first == table->first && select->table[k].second == table->second &&
@@ -703,10 +746,11 @@ number_of_pair(const RaceSelect *select, uint32_t first, uint32_t second)
  * more than each of its pairs counts.
  */
 static double
-certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t number, const RaceSelectTable *table)
+certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t number,
+				 const RaceSelectTable *table)
 {
-	double		score = (double) scores[number];
-	double		deviations = SCORE_DEVIATIONS;
+	double score = (double) scores[number];
+	double deviations = SCORE_DEVIATIONS;
 
 	if (table->third != table->second && table->weight == 1)
 	{
@@ -723,25 +767,28 @@ certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t numbe
  * Return false if there is none.
  */
 static bool
-best_table(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts, double amount,
-		   RaceSelectTable *best, uint32_t *number, double *most)
+best_table(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts,
+		   double amount, RaceSelectTable *best, uint32_t *number, double *most)
 {
-	double		noise = sum_of_noise(select, parts, amount);
-	uint32_t	n = race_select_candidates(select);
+	double noise = sum_of_noise(select, parts, amount);
+	uint32_t n = race_select_candidates(select);
 	RaceSelectTable table;
 
 	*most = 0;
 	for (uint32_t k = 0; k < n; k++)
 	{
-		double		gain;
+		double gain;
 
 		next_candidate(select, k, &table);
-		if (refused[k] || (table.third != table.second ? is_measured(select, &table) :
-						   (select->neighbors[table.first] & RACE_COLUMN(table.second)) != 0))
+		if (refused[k] ||
+			(table.third != table.second ?
+				 is_measured(select, &table) :
+				 (select->neighbors[table.first] & RACE_COLUMN(table.second)) != 0))
 			continue;
 		gain = certain_distance(select, scores, k, &table) * table.weight -
 			(table.third != table.second && table.weight > 1 ? TRIPLE_NOISE : PAIR_NOISE) *
-			(sum_of_noise(select, parts + table_part(select, &table, select->groups), amount) - noise);
+				(sum_of_noise(select, parts + table_part(select, &table, select->groups), amount) -
+				 noise);
 		if (gain <= *most)
 			continue;
 		*most = gain;
@@ -758,12 +805,13 @@ best_table(const RaceSelect *select, const int64_t *scores, const bool *refused,
 static double
 gain_of_second_draw(const RaceSelect *select, double amount)
 {
-	double		gain = 0;
+	double gain = 0;
 
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
-		double		first = mean_noise(select, select->one_way[i].noise) / (double) select->unit * sqrt(select->parts);
-		double		second = expected_noise(select, amount * one_way_share(select, i));
+		double first = mean_noise(select, select->one_way[i].noise) / (double) select->unit *
+			sqrt(select->parts);
+		double second = expected_noise(select, amount * one_way_share(select, i));
 
 		gain += select->weights[i] * select->cells[i] * first * (1 - second / hypot(first, second));
 	}
@@ -777,9 +825,9 @@ gain_of_second_draw(const RaceSelect *select, double amount)
 static bool
 tell_dependence(const RaceSelect *select, const int64_t *scores)
 {
-	uint32_t	n = race_select_candidates(select);
-	double		deviations = select->pure ? log(n) / sqrt(2) : sqrt(2 * log(n));
-	double		most = 0;
+	uint32_t n = race_select_candidates(select);
+	double deviations = select->pure ? log(n) / sqrt(2) : sqrt(2 * log(n));
+	double most = 0;
 
 	for (uint32_t k = 0; k < n; k++)
 		most = fmax(most, (double) scores[k] / (double) select->unit);
@@ -790,7 +838,7 @@ tell_dependence(const RaceSelect *select, const int64_t *scores)
 static void
 take_tables(RaceSelect *select, uint32_t to, double amount)
 {
-	double		parts = 0;
+	double parts = 0;
 
 	for (uint32_t k = select->measured; k < to; k++)
 		parts += table_part(select, &select->table[k], select->groups);
@@ -798,7 +846,9 @@ take_tables(RaceSelect *select, uint32_t to, double amount)
 	{
 		RaceSelectTable table = select->table[k];
 
-		if (plan_table(select, &table.price, amount * (table_part(select, &table, select->groups) / parts) * ROUNDING) != 0)
+		if (plan_table(select, &table.price,
+					   amount * (table_part(select, &table, select->groups) / parts) * ROUNDING) !=
+			0)
 			select->table[select->measured++] = table;
 	}
 }
@@ -806,17 +856,18 @@ take_tables(RaceSelect *select, uint32_t to, double amount)
 void
 race_select_choose(RaceSelect *select, const int64_t *scores)
 {
-	bool		refused[RACE_SELECT_SCORES] = {false};
-	uint32_t	to = select->measured;
-	double		amount = left_of(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
-	double		parts = 0;
+	bool refused[RACE_SELECT_SCORES] = {false};
+	uint32_t to = select->measured;
+	double amount = left_of(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double parts = 0;
 	RaceSelectTable table;
-	uint32_t	number = 0;
-	double		gain;
-	double		all = 0;
+	uint32_t number = 0;
+	double gain;
+	double all = 0;
 
 	/* bound: each table once, since it is refused then */
-	while (to < RACE_SELECT_TABLES && best_table(select, scores, refused, parts, amount, &table, &number, &gain))
+	while (to < RACE_SELECT_TABLES &&
+		   best_table(select, scores, refused, parts, amount, &table, &number, &gain))
 	{
 		race_look_for_interrupts();
 		refused[number] = true;
@@ -829,7 +880,8 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 	}
 	/* dependence is weak: the rest goes to race_select_rest() */
 	if (select->round == 0 && !is_any_asked(select) &&
-		(!tell_dependence(select, scores) || all < SECOND_DRAW_PART * gain_of_second_draw(select, amount)))
+		(!tell_dependence(select, scores) ||
+		 all < SECOND_DRAW_PART * gain_of_second_draw(select, amount)))
 	{
 		to = select->measured;
 		select->round = ROUNDS - 1;
@@ -842,7 +894,7 @@ bool
 race_select_all(RaceSelect *select)
 {
 	RaceSelectTable table;
-	uint32_t	to = select->n_fixed;
+	uint32_t to = select->n_fixed;
 
 	for (; !select->fixed && select->all && to < pairs(select) + asked_triples(select); to++)
 	{
@@ -850,18 +902,22 @@ race_select_all(RaceSelect *select)
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to, left_of(select) *
-				(select->round == ROUNDS ? 1 : select->all ? ALL_PART : FIRST_ROUND_PART));
+	take_tables(select, to,
+				left_of(select) *
+					(select->round == ROUNDS ? 1 :
+						 select->all         ? ALL_PART :
+											   FIRST_ROUND_PART));
 	return select->measured > 0;
 }
 
 bool
 race_select_rest(RaceSelect *select, RacePrice *prices)
 {
-	double		left = left_of(select);
+	double left = left_of(select);
 
 	for (uint32_t i = 0; i < select->columns; i++)
 		if (select->block[i] > 1)
 			return false;
-	return left >= LEAST_REST * race_account_allowed(&select->planned) && divide_one_ways(select, left, false, prices);
+	return left >= LEAST_REST * race_account_allowed(&select->planned) &&
+		divide_one_ways(select, left, false, prices);
 }

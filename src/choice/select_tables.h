@@ -1,25 +1,32 @@
 /*
  * select_tables.h
- *		Which tables of two and three columns a private release measures, and how it divides its budget
+ *		Which tables of two and three columns a private release measures, and how it divides its
+ *		budget
  *
- * Tables of one column come first.  Then rounds: noisy scores tell how far each table of two columns, and in the last
- * round each of three columns that is asked for or has a label, is from what the released numbers say so far, and some
- * tables are measured.  If a column matters more than others, a label, all of its pairs are the first round, without
- * scores.  Every decision follows from public and released numbers.
+ * Tables of one column come first.  Then rounds: noisy scores tell how far each table of two
+ * columns, and in the last round each of three columns that is asked for or has a label, is from
+ * what the released numbers say so far, and some tables are measured.  If a column matters more
+ * than others, a label, all of its pairs are the first round, without scores.  Every decision
+ * follows from public and released numbers.
  *
- * It holds no exact number.  It plans on an account of its own, without random numbers; what is drawn is paid from the
- * account of the release, by the same prices.  Prices and noise are as account.h has them.
+ * It holds no exact number.  It plans on an account of its own, without random numbers; what is
+ * drawn is paid from the account of the release, by the same prices.  Prices and noise are as
+ * account.h has them.
  *
  *		race_select_begin()				the account
  *		race_select_count()				the noise of the number of records; then draw it
  *		race_select_one_ways()			the noise of tables of one column
- *		race_select_block()				whether neighbouring cells of a column are counted together; then draw these tables
- *		race_select_join()				which groups of cells are one in tables of two and three columns
- *		race_select_all()				few columns, or a label: the noise of all these tables, or of its pairs; then draw these
+ *		race_select_block()				whether neighbouring cells of a column are counted together;
+ *										then draw these tables
+ *		race_select_join()				which groups of cells are one in tables of several columns
+ *		race_select_all()				few columns, or a label: the noise of all these tables, or
+ *										of its pairs; then draw these
  *		while race_select_scores():		the price of a score
  *			draw a score of each of race_select_candidates(): sum of |counter - reference| + noise
- *			race_select_choose()		the tables that this round measures, with their noise; then draw these
- *		race_select_rest()				noise of a second draw of the tables of one column, where budget is left
+ *			race_select_choose()		the tables that this round measures, with their noise; then
+ *										draw these
+ *		race_select_rest()				noise of a second draw of the tables of one column, where
+ *										budget is left
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -34,81 +41,92 @@
 #include "privacy/exact.h"
 #include "hash/contingency.h"
 
-
-#define RACE_SELECT_ASKED	128
-#define RACE_SELECT_SCORES	(RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
-#define RACE_SELECT_TABLES	512 /* the most tables of two and three columns that are measured */
+#define RACE_SELECT_ASKED 128
+#define RACE_SELECT_SCORES (RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
+#define RACE_SELECT_TABLES 512 /* the most tables of two and three columns that are measured */
 
 /* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 1 s. */
-#define RACE_SELECT_CLIQUES	1000000
+#define RACE_SELECT_CLIQUES 1000000
 
 /* What a draw may cost, and the noise that this buys; 0: it is not drawn */
 typedef struct RacePrice
 {
-	double		amount;
-	uint64_t	noise;
+	double amount;
+	uint64_t noise;
 } RacePrice;
 
 typedef struct RaceSelectTable
 {
-	uint32_t	first;
-	uint32_t	second;			/* first < second */
-	uint32_t	third;			/* second < third; of two columns: second */
-	double		weight;			/* how much it matters */
-	RacePrice	price;
+	uint32_t first;
+	uint32_t second; /* first < second */
+	uint32_t third;  /* second < third; of two columns: second */
+	double weight;   /* how much it matters */
+	RacePrice price;
 } RaceSelectTable;
 
 typedef struct RaceSelect
 {
 	/* the request */
-	uint32_t	columns;
-	const uint32_t *cells;		/* [columns]: of tables of one column */
-	const uint32_t *finest;		/* [columns]: groups of cells in which pairs are counted */
-	const uint32_t *ordered;	/* [columns]: number of first groups that are alike if neighbors */
-	const uint32_t *width;		/* [columns]: the number of cells in these groups */
-	const double *weights;		/* [columns], how much a column matters */
-	uint32_t	n_asked;
-	const RaceSelectTable *asked;	/* [n_asked]: tables that matter more, by this factor, and tables of three columns that may be
-								 * chosen, with a factor of 1; those of three columns come first, and of these the former */
-	uint32_t	parts;			/* counters of a cell */
+	uint32_t columns;
+	const uint32_t *cells;   /* [columns]: of tables of one column */
+	const uint32_t *finest;  /* [columns]: groups of cells in which pairs are counted */
+	const uint32_t *ordered; /* [columns]: number of first groups that are alike if neighbors */
+	const uint32_t *width;   /* [columns]: the number of cells in these groups */
+	const double *weights;   /* [columns], how much a column matters */
+	uint32_t n_asked;
+	/*
+	 * [n_asked]: tables that matter more, by this factor, and tables of three columns that may be
+	 * chosen, with a factor of 1; those of three columns come first, and of these the former
+	 */
+	const RaceSelectTable *asked;
+	uint32_t parts; /* counters of a cell */
 
 	/* the same, set by race_select_begin() */
-	RaceAccount planned;		/* what is left after all that is planned */
-	RaceShape	shape;
-	RaceExactMemory memory;		/* exact counters without any */
-	uint64_t	unit;			/* what a record adds to a cell, with the digits of weights */
-	bool		pure;			/* whether noise is discrete Laplace */
-	bool		substitute;		/* whether neighbors replace a person's records */
-	bool		fixed;			/* measure the tables that are asked for, or all pairs, whatever counts say */
-	uint32_t	max_contributions;	/* records of a person */
+	RaceAccount planned; /* what is left after all that is planned */
+	RaceShape shape;
+	RaceExactMemory memory; /* exact counters without any */
+	uint64_t unit;          /* what a record adds to a cell, with the digits of weights */
+	bool pure;              /* whether noise is discrete Laplace */
+	bool substitute;        /* whether neighbors replace a person's records */
+	bool fixed; /* measure the tables that are asked for, or all pairs, whatever counts say */
+	uint32_t max_contributions; /* records of a person */
 
 	/* results */
-	RacePrice	count;			/* of the number of records */
-	double		total;			/* estimate of the number of records, at least 1 */
-	RacePrice	one_way[RACE_GRAPH_COLUMNS];	/* of tables of one column */
-	uint32_t	block[RACE_GRAPH_COLUMNS];	/* cells of a column that are counted together, if they are alike; 1: none */
-	double		unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
-	uint32_t	groups[RACE_GRAPH_COLUMNS];
-	uint32_t   *group_of[RACE_GRAPH_COLUMNS];	/* [finest]: the group of each of them; memory of the caller's */
-	uint32_t	measured;		/* tables of two and three columns, in the order in which they were chosen */
+	RacePrice count;                       /* of the number of records */
+	double total;                          /* estimate of the number of records, at least 1 */
+	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* of tables of one column */
+	uint32_t block
+		/* cells of a column that are counted together, if they are alike; 1: none */
+		[RACE_GRAPH_COLUMNS];
+	double unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
+	uint32_t groups[RACE_GRAPH_COLUMNS];
+	uint32_t *group_of
+		[RACE_GRAPH_COLUMNS]; /* [finest]: the group of each of them; memory of the caller's */
+	uint32_t measured; /* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
 	/* in between */
-	bool		all;			/* whether all pairs are measured */
-	uint32_t	n_fixed;		/* tables of several columns, table[], that are measured without scores, but for all pairs */
-	uint32_t	round;			/* the next round, from 0 on */
-	double		score_deviation;	/* in records */
+	bool all; /* whether all pairs are measured */
+	uint32_t
+		/*
+		 * tables of several columns, table[], that are measured without scores, but for all pairs
+		 */
+		n_fixed;
+	uint32_t round;         /* the next round, from 0 on */
+	double score_deviation; /* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
 } RaceSelect;
 
 /*
- * Open the account of tables, to each of which a record adds this unit: that of a plan, and that of a release, which pays by the
- * prices of the plan.
+ * Open the account of tables, to each of which a record adds this unit: that of a plan, and that of
+ * a release, which pays by the prices of the plan.
  */
-extern void race_select_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, uint32_t columns, uint64_t unit);
+extern void race_select_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
+							 uint32_t columns, uint64_t unit);
 
 /* Begin to plan.  What asks comes first: the columns, with their tables that matter, and parts. */
-extern void race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShape *shape);
+extern void race_select_begin(RaceSelect *select, const RaceRequest *request,
+							  const RaceShape *shape);
 
 /* Return the noise of the number of records, count; 0 if it would be too large. */
 extern uint64_t race_select_count(RaceSelect *select);
@@ -129,7 +147,10 @@ extern void race_select_block(RaceSelect *select, uint32_t column, int64_t score
  */
 extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
-/* Choose the tables that need no scores, table[]: all where they are good enough, or the pairs of a label; else false */
+/*
+ * Choose the tables that need no scores, table[]: all where they are good enough, or the pairs of a
+ * label; else false
+ */
 extern bool race_select_all(RaceSelect *select);
 
 /*

@@ -34,7 +34,7 @@ race_part_elements(const RaceParams *part)
 uint32_t
 race_params_columns(const RaceParams *params)
 {
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		n += race_part_elements(part);
@@ -53,7 +53,7 @@ race_params_complete(const RaceParams *params)
 RaceColumn
 race_column_from(const RaceColumn *column, size_t i)
 {
-	RaceColumn	result = *column;
+	RaceColumn result = *column;
 
 	if (column->numbers != NULL)
 		result.numbers += i * column->width;

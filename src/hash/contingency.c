@@ -1,6 +1,7 @@
 /*
  * contingency.c
- *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets of three: plain C
+ *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets
+ *		of three: plain C
  */
 #include <math.h>
 #include <stdbool.h>
@@ -30,8 +31,9 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 void
 race_contingency_set(RaceContingency *tables)
 {
-	uint32_t	last = tables->dims - 1;
-	bool		measure = tables->dims > 1 && tables->groups != NULL && tables->cells != NULL && tables->groups[last] == 0;
+	uint32_t last = tables->dims - 1;
+	bool measure = tables->dims > 1 && tables->groups != NULL && tables->cells != NULL &&
+		tables->groups[last] == 0;
 
 	tables->columns = tables->dims - measure;
 	tables->parts = measure ? (uint32_t) fmin(fmax(tables->cells[last], 1), RACE_MEASURE_PARTS) : 1;
@@ -50,24 +52,25 @@ race_contingency_variance(const RaceContingency *tables, double of_counter)
 }
 
 void
-race_contingency_part(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
-					  uint32_t part, size_t from, size_t n, double *records)
+race_contingency_part(const RaceContingency *tables, const RaceTable *table,
+					  RaceCounterArray counters, uint32_t part, size_t from, size_t n,
+					  double *records)
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		int64_t		counter;
+		int64_t counter;
 
-		race_counters_load(counters.counters, counters.width, table->at + (from + i) * tables->parts + part, 1,
-						   &counter);
+		race_counters_load(counters.counters, counters.width,
+						   table->at + (from + i) * tables->parts + part, 1, &counter);
 		records[i] = (double) counter / (double) tables->unit;
 	}
 }
 
 void
-race_contingency_records(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
-						 size_t from, size_t n, double *records)
+race_contingency_records(const RaceContingency *tables, const RaceTable *table,
+						 RaceCounterArray counters, size_t from, size_t n, double *records)
 {
-	double		of_part;
+	double of_part;
 
 	race_contingency_part(tables, table, counters, 0, from, n, records);
 	for (uint32_t part = 1; part < tables->parts; part++)
@@ -90,7 +93,7 @@ ordinary_cells(const RaceContingency *tables, uint32_t column)
 static uint32_t
 ordinary_groups(const RaceContingency *tables, uint32_t column)
 {
-	uint32_t	size = (uint32_t) tables->groups[column];
+	uint32_t size = (uint32_t) tables->groups[column];
 
 	return (ordinary_cells(tables, column) + size - 1) / size;
 }
@@ -115,9 +118,9 @@ joined_of(const RaceContingency *tables, uint32_t column)
 uint32_t
 race_contingency_groups(const RaceContingency *tables, uint32_t column)
 {
-	uint32_t	finest = race_contingency_finest(tables, column);
+	uint32_t finest = race_contingency_finest(tables, column);
 	const double *joined = joined_of(tables, column);
-	double		last = 0;
+	double last = 0;
 
 	if (joined == NULL)
 		return finest;
@@ -130,16 +133,16 @@ race_contingency_groups(const RaceContingency *tables, uint32_t column)
 static uint32_t
 finest_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
 {
-	uint32_t	ordinary = ordinary_cells(tables, column);
+	uint32_t ordinary = ordinary_cells(tables, column);
 
 	return cell < ordinary ? cell / (uint32_t) tables->groups[column] :
-		ordinary_groups(tables, column) + (cell - ordinary);
+							 ordinary_groups(tables, column) + (cell - ordinary);
 }
 
 uint32_t
 race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell)
 {
-	uint32_t	group = finest_group(tables, column, cell);
+	uint32_t group = finest_group(tables, column, cell);
 	const double *joined = joined_of(tables, column);
 
 	return joined != NULL ? (uint32_t) joined[group] : group;
@@ -150,30 +153,34 @@ race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t 
 uint32_t
 race_contingency_tables(const RaceContingency *tables)
 {
-	return tables->measured != NULL ? tables->n_measured :
+	return tables->measured != NULL ?
+		tables->n_measured :
 		tables->columns + tables->columns * (tables->columns - 1) / 2 + tables->triples;
 }
 
 void
 race_contingency_columns(const double *row, RaceTable *table)
 {
-	uint32_t	others = (uint32_t) row[1];
+	uint32_t others = (uint32_t) row[1];
 
 	table->first = (uint32_t) row[0];
 	table->second = others % RACE_CONTINGENCY_COLUMNS;
-	table->third = others < RACE_CONTINGENCY_COLUMNS ? table->second : others / RACE_CONTINGENCY_COLUMNS;
+	table->third =
+		others < RACE_CONTINGENCY_COLUMNS ? table->second : others / RACE_CONTINGENCY_COLUMNS;
 }
 
 static void
 set_size(const RaceContingency *tables, RaceTable *table)
 {
-	bool		several = table->second != table->first;
+	bool several = table->second != table->first;
 
 	table->ordinary = several ? 0 : ordinary_cells(tables, table->first);
 	table->width = several ? race_contingency_groups(tables, table->second) : 1;
-	table->depth = table->third != table->second ? race_contingency_groups(tables, table->third) : 1;
+	table->depth =
+		table->third != table->second ? race_contingency_groups(tables, table->third) : 1;
 	table->cells = (size_t) table->width * table->depth *
-		(several ? race_contingency_groups(tables, table->first) : (size_t) tables->cells[table->first]);
+		(several ? race_contingency_groups(tables, table->first) :
+				   (size_t) tables->cells[table->first]);
 }
 
 /* Set what is measured of a table. */
@@ -218,8 +225,11 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	if (tables->measured != NULL)
 		set_measured(tables, table);
 	else if (table->number >= race_contingency_tables(tables) - tables->triples)
-		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS *
-								 (table->number + tables->triples - race_contingency_tables(tables)), table);
+		race_contingency_columns(
+			tables->workload +
+				RACE_TABLE_NUMBERS *
+					(table->number + tables->triples - race_contingency_tables(tables)),
+			table);
 	else if (table->number >= tables->columns)
 	{
 		if (table->number == tables->columns)
@@ -232,17 +242,18 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	return true;
 }
 
-#define ROUNDING_VARIANCE	(1.0 / 12)	/* of a mean that is rounded to an integer */
+#define ROUNDING_VARIANCE (1.0 / 12) /* of a mean that is rounded to an integer */
 
 void
 race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers)
 {
-	double	   *measured = (double *) race_array(params, RACE_ARRAY_MEASURED) + RACE_TABLE_NUMBERS * numbers->column;
-	double		variance = numbers->variance;
-	double		weight = measured[2] / (measured[2] + variance);
-	double		combined = measured[2] * (1 - weight) + ROUNDING_VARIANCE;
+	double *measured =
+		(double *) race_array(params, RACE_ARRAY_MEASURED) + RACE_TABLE_NUMBERS * numbers->column;
+	double variance = numbers->variance;
+	double weight = measured[2] / (measured[2] + variance);
+	double combined = measured[2] * (1 - weight) + ROUNDING_VARIANCE;
 	RaceContingency tables;
-	RaceTable	table;
+	RaceTable table;
 
 	race_contingency_of(params, &tables);
 	race_contingency_first(&tables, &table);
@@ -253,14 +264,16 @@ race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumn
 		return;
 	for (uint32_t i = 0; i < table.ordinary; i++)
 	{
-		double		counter = (double) counters[table.at + i];
-		double		mean = floor(counter + ((double) numbers->numbers[i] - counter) * weight + 0.5);
+		double counter = (double) counters[table.at + i];
+		double mean = floor(counter + ((double) numbers->numbers[i] - counter) * weight + 0.5);
 
-		counters[table.at + i] = (int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
+		counters[table.at + i] =
+			(int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
 	}
 	/* single cells have their variance still, but for steps, rounded up */
-	measured[0] = numbers->column + RACE_CONTINGENCY_COLUMNS *
-		fmin(ceil((measured[2] / combined - 1) * RACE_SINGLE_STEPS), RACE_SINGLE_MOST);
+	measured[0] = numbers->column +
+		RACE_CONTINGENCY_COLUMNS *
+			fmin(ceil((measured[2] / combined - 1) * RACE_SINGLE_STEPS), RACE_SINGLE_MOST);
 	measured[2] = fmax(combined, measured[2] / (1 + RACE_SINGLE_MOST / RACE_SINGLE_STEPS));
 }
 
@@ -275,17 +288,17 @@ is_integer(double x, double low, double high)
 static bool
 are_columns(const RaceContingency *tables)
 {
-	uint32_t	d = tables->dims;
+	uint32_t d = tables->dims;
 
 	if (d < 1 || d > RACE_CONTINGENCY_COLUMNS || tables->cells == NULL || tables->groups == NULL)
 		return false;
 	for (uint32_t i = 0; i < d; i++)
 		if (!(tables->groups[2 * d + i] >= 1 && tables->groups[2 * d + i] <= RACE_COLUMN_WEIGHT) ||
-			(i >= tables->columns ?
-			 !is_integer(tables->cells[i], 2, RACE_MEASURE_PARTS) || tables->groups[d + i] != 0 :
-			 !is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
-			 !is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
-			 !is_integer(tables->groups[d + i], 0, tables->cells[i])))
+			(i >= tables->columns ? !is_integer(tables->cells[i], 2, RACE_MEASURE_PARTS) ||
+					 tables->groups[d + i] != 0 :
+									!is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
+					 !is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
+					 !is_integer(tables->groups[d + i], 0, tables->cells[i])))
 			return false;
 	return true;
 }
@@ -295,7 +308,7 @@ static bool
 are_joined(const RaceContingency *tables)
 {
 	const double *joined = tables->joined;
-	uint32_t	n = 0;
+	uint32_t n = 0;
 
 	if (joined == NULL)
 		return true;
@@ -305,8 +318,8 @@ are_joined(const RaceContingency *tables)
 		return false;
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
-		uint32_t	finest = race_contingency_finest(tables, j);
-		double		next = 0;
+		uint32_t finest = race_contingency_finest(tables, j);
+		double next = 0;
 
 		for (uint32_t i = 0; i < finest; i++, joined++)
 		{
@@ -323,7 +336,7 @@ static bool
 is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
 {
 	const double *row = rows + RACE_TABLE_NUMBERS * i;
-	RaceTable	table;
+	RaceTable table;
 
 	if (!is_integer(row[0], 0, RACE_CONTINGENCY_COLUMNS) ||
 		!is_integer(row[1], 0, RACE_CONTINGENCY_COLUMNS * RACE_CONTINGENCY_COLUMNS))
@@ -345,7 +358,8 @@ is_workload(const RaceContingency *tables)
 	if (row == NULL)
 		return true;
 	for (uint32_t i = 0; i < tables->n_workload; i++, row += RACE_TABLE_NUMBERS)
-		if (!(row[2] >= 1 && row[2] <= RACE_COLUMN_WEIGHT) || !is_other_table(tables, tables->workload, i) ||
+		if (!(row[2] >= 1 && row[2] <= RACE_COLUMN_WEIGHT) ||
+			!is_other_table(tables, tables->workload, i) ||
 			(i >= tables->triples) != (row[1] < RACE_CONTINGENCY_COLUMNS))
 			return false;
 	return tables->n_workload <= RACE_WORKLOAD;
@@ -358,9 +372,10 @@ is_workload(const RaceContingency *tables)
 static bool
 is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
 {
-	double		blocks = (row[1] - i) / RACE_CONTINGENCY_COLUMNS;
+	double blocks = (row[1] - i) / RACE_CONTINGENCY_COLUMNS;
 
-	return is_integer((row[0] - i) / RACE_CONTINGENCY_COLUMNS, 0, RACE_SINGLE_MOST) && is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
+	return is_integer((row[0] - i) / RACE_CONTINGENCY_COLUMNS, 0, RACE_SINGLE_MOST) &&
+		is_integer(blocks, 0, fmax(ordinary_cells(tables, i), 1) - 1);
 }
 
 /*
@@ -379,7 +394,8 @@ are_measured(const RaceContingency *tables)
 		return false;
 	for (uint32_t i = 0; i < tables->n_measured; i++, row += RACE_TABLE_NUMBERS)
 		if (!(row[2] > 0 && row[2] <= RACE_MAX_BOUND) ||
-			!(i < tables->columns ? is_column_table(tables, row, i) : is_other_table(tables, tables->measured, i)))
+			!(i < tables->columns ? is_column_table(tables, row, i) :
+									is_other_table(tables, tables->measured, i)))
 			return false;
 	return true;
 }
@@ -388,10 +404,11 @@ uint32_t
 race_contingency_counters(const RaceContingency *tables)
 {
 	const double limit = RACE_MAX_SKETCH_BYTES / 8;
-	double		sum = 0;
-	RaceTable	table;
+	double sum = 0;
+	RaceTable table;
 
-	if (!are_columns(tables) || !is_workload(tables) || !are_joined(tables) || !are_measured(tables))
+	if (!are_columns(tables) || !is_workload(tables) || !are_joined(tables) ||
+		!are_measured(tables))
 		return 0;
 	race_contingency_first(tables, &table);
 	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
@@ -408,7 +425,7 @@ race_contingency_counters(const RaceContingency *tables)
 static uint32_t
 most_groups(const RaceContingency *tables)
 {
-	uint32_t	more = tables->columns * (tables->columns - 1) / 2 + tables->triples;
+	uint32_t more = tables->columns * (tables->columns - 1) / 2 + tables->triples;
 
 	if (more > RACE_CONTINGENCY_MEASURED)
 		more = RACE_CONTINGENCY_MEASURED;
@@ -423,7 +440,7 @@ most_groups(const RaceContingency *tables)
 static bool
 measured_fit(const RaceContingency *tables)
 {
-	double		groups = 0;
+	double groups = 0;
 
 	for (uint32_t j = 0; j < tables->columns; j++)
 		groups += race_contingency_finest(tables, j);
@@ -442,16 +459,18 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 					   RACE_CONTINGENCY_COLUMNS);
 	if (params->more != race_arrays_size(params))
 		return PROBLEM("tables cannot be a part of a product");
-	if (params->sequence != RACE_SEQUENCE_INDEPENDENT || params->rehash != RACE_REHASH_FOLD || params->seed != 0 ||
-		params->power != 1)
+	if (params->sequence != RACE_SEQUENCE_INDEPENDENT || params->rehash != RACE_REHASH_FOLD ||
+		params->seed != 0 || params->power != 1)
 		return PROBLEM("tables have no row functions");
 	race_contingency_of(params, &tables);
 	if (!are_columns(&tables))
-		return PROBLEM("tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
-					   RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
+		return PROBLEM(
+			"tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
+			RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
 	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_workload(&tables))
-		return PROBLEM("workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
-					   RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
+		return PROBLEM(
+			"workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
+			RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->tables.joined != 0) ||
 		(tables.measured != NULL) != (params->tables.measured != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
@@ -460,10 +479,12 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM("tables of several columns must have at most %u groups together",
 					   most_groups(&tables));
 	if (!are_joined(&tables))
-		return PROBLEM("joined groups must be numbered in the order in which they begin, one number for each group");
+		return PROBLEM(
+			"joined groups must be numbered in the order in which they begin, one number for each group");
 	if (!are_measured(&tables))
-		return PROBLEM("measured tables must be one of each column, then at most %d of two or three columns, with a variance above 0",
-					   RACE_CONTINGENCY_MEASURED);
+		return PROBLEM(
+			"measured tables must be one of each column, then at most %d of two or three columns, with a variance above 0",
+			RACE_CONTINGENCY_MEASURED);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
 		return PROBLEM("tables of so many columns and cells would have more than %llu counters",
@@ -484,8 +505,8 @@ cell_of(double x, double cells)
 static void
 divide_record(const RaceContingency *tables, const double *record, int64_t *parts)
 {
-	double		units = tables->parts > 1 ? record[tables->columns] : 1;
-	double		limit = (double) tables->unit;
+	double units = tables->parts > 1 ? record[tables->columns] : 1;
+	double limit = (double) tables->unit;
 
 	memset(parts, 0, tables->parts * sizeof(int64_t));
 	if (tables->parts == RACE_MEASURE_PARTS && units > limit)
@@ -504,8 +525,11 @@ static void
 count_in_table(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
 			   const uint32_t *cells, const int64_t *parts, size_t n, int64_t weight)
 {
-	RaceShape	shape = {.blocks = 1, .unit = tables->unit, .range = (uint32_t) (table->cells * tables->parts)};
-	RaceCounterArray of_table = {(char *) counters.counters + table->at * counters.width, counters.width};
+	RaceShape shape = {.blocks = 1,
+					   .unit = tables->unit,
+					   .range = (uint32_t) (table->cells * tables->parts)};
+	RaceCounterArray of_table = {(char *) counters.counters + table->at * counters.width,
+								 counters.width};
 
 	race_count_cells(&shape, of_table, 0, cells, parts, tables->parts, n, weight);
 }
@@ -520,11 +544,11 @@ void
 race_contingency_count(const RaceParams *params, const double *records, size_t n, int64_t weight,
 					   RaceCounterArray counters, void *workspace)
 {
-	int64_t    *parts = workspace;	/* [n][parts] */
-	uint32_t   *groups = (uint32_t *) (parts + RACE_MEASURE_PARTS * n);	/* [columns][n] */
-	uint32_t   *cells = groups + params->dims * n;	/* [n] */
+	int64_t *parts = workspace;                                       /* [n][parts] */
+	uint32_t *groups = (uint32_t *) (parts + RACE_MEASURE_PARTS * n); /* [columns][n] */
+	uint32_t *cells = groups + params->dims * n;                      /* [n] */
 	RaceContingency tables;
-	RaceTable	table;
+	RaceTable table;
 
 	race_contingency_of(params, &tables);
 	for (size_t i = 0; i < n; i++)
@@ -541,7 +565,8 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 		{
 			if (table.first == table.second)
 			{
-				cells[i] = cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
+				cells[i] =
+					cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
 				groups[table.first * n + i] = finest_group(&tables, table.first, cells[i]);
 			}
 			else
@@ -568,14 +593,14 @@ static uint32_t
 first_of(RaceColumnSet set)
 {
 	return (uint32_t) ((uint64_t) set != 0 ? __builtin_ctzll((uint64_t) set) :
-					   64 + __builtin_ctzll((uint64_t) (set >> 64)));
+											 64 + __builtin_ctzll((uint64_t) (set >> 64)));
 }
 
 /* Return the number of cells of a table of these columns. */
 static double
 cells_of(RaceColumnSet set, const uint32_t *sizes)
 {
-	double		cells = 1;
+	double cells = 1;
 
 	for (; set != 0; set &= set - 1)
 		cells *= sizes[first_of(set)];
@@ -586,11 +611,11 @@ cells_of(RaceColumnSet set, const uint32_t *sizes)
 static double
 fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *sizes)
 {
-	double		fill = 0;
+	double fill = 0;
 
 	for (RaceColumnSet rest = neighbors; rest != 0; rest &= rest - 1)
 	{
-		uint32_t	i = first_of(rest);
+		uint32_t i = first_of(rest);
 		RaceColumnSet missing = rest & (rest - 1) & ~graph[i];
 
 		for (; missing != 0; missing &= missing - 1)
@@ -601,15 +626,16 @@ fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *siz
 
 /* Return the column to eliminate next: least fill, then smallest clique. */
 static uint32_t
-next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes, const double *fill)
+next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes,
+			const double *fill)
 {
-	uint32_t	best = first_of(left);
-	double		best_cells = INFINITY;
+	uint32_t best = first_of(left);
+	double best_cells = INFINITY;
 
 	for (RaceColumnSet rest = left; rest != 0; rest &= rest - 1)
 	{
-		uint32_t	i = first_of(rest);
-		double		cells;
+		uint32_t i = first_of(rest);
+		double cells;
 
 		if (fill[i] > fill[best])
 			continue;
@@ -623,21 +649,23 @@ next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *size
 	return best;
 }
 
-/* Connect cliques by a spanning tree with the largest separators (Prim's algorithm), parents first. */
+/*
+ * Connect cliques by a spanning tree with the largest separators (Prim's algorithm), parents first.
+ */
 static void
 connect(RaceJunctionTree *tree)
 {
 	for (uint32_t n = 0; n < tree->cliques; n++)
 	{
-		uint32_t	best = n;
-		uint32_t	best_parent = 0;
-		int			most = -1;
+		uint32_t best = n;
+		uint32_t best_parent = 0;
+		int most = -1;
 		RaceColumnSet clique;
 
 		for (uint32_t i = n; i < tree->cliques; i++)
 			for (uint32_t j = 0; j < n; j++)
 			{
-				int			common = (int) columns_of(tree->clique[i] & tree->clique[j]);
+				int common = (int) columns_of(tree->clique[i] & tree->clique[j]);
 
 				if (common > most)
 				{
@@ -660,11 +688,11 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 {
 	RaceColumnSet graph[RACE_GRAPH_COLUMNS];
 	RaceColumnSet cliques[RACE_GRAPH_COLUMNS];
-	double		fill[RACE_GRAPH_COLUMNS];
+	double fill[RACE_GRAPH_COLUMNS];
 	RaceColumnSet left = 0;
 	RaceColumnSet changed = 0;
-	uint32_t	n = 0;
-	double		cells = 0;
+	uint32_t n = 0;
+	double cells = 0;
 
 	memcpy(graph, neighbors, columns * sizeof(RaceColumnSet));
 	for (uint32_t i = 0; i < columns; i++)
@@ -674,9 +702,9 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 	/* bound: one column less each time */
 	while (left != 0)
 	{
-		uint32_t	column;
+		uint32_t column;
 		RaceColumnSet clique;
-		bool		maximal = true;
+		bool maximal = true;
 
 		for (RaceColumnSet rest = changed & left; rest != 0; rest &= rest - 1)
 			fill[first_of(rest)] = fill_of(graph[first_of(rest)], graph, sizes);
@@ -686,7 +714,7 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 		left &= ~RACE_COLUMN(column);
 		for (RaceColumnSet rest = graph[column]; rest != 0; rest &= rest - 1)
 		{
-			uint32_t	i = first_of(rest);
+			uint32_t i = first_of(rest);
 
 			graph[i] = (graph[i] | clique) & ~(RACE_COLUMN(column) | RACE_COLUMN(i));
 			changed |= graph[i];
@@ -711,7 +739,7 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
  * Cells of a number
  */
 
-#define DECIMALS	15			/* decimal digits of a double */
+#define DECIMALS 15 /* decimal digits of a double */
 
 /* Return whether x is an integer divided by a power of ten, and the double nearest to it. */
 static bool
@@ -721,10 +749,10 @@ is_decimal(double x, double scale)
 }
 
 void
-race_number_cells_set(RaceNumberCells *cells, double lower, double upper,
-					  double start, double width, uint32_t n)
+race_number_cells_set(RaceNumberCells *cells, double lower, double upper, double start,
+					  double width, uint32_t n)
 {
-	double		scale = 1;
+	double scale = 1;
 
 	cells->lower = lower;
 	cells->upper = upper;
@@ -755,8 +783,8 @@ race_cell_edge(const RaceNumberCells *cells, uint32_t i)
 uint32_t
 race_cell_of_number(const RaceNumberCells *cells, double x)
 {
-	double		place;
-	uint32_t	i;
+	double place;
+	uint32_t i;
 
 	if (x < cells->lower)
 		x = cells->lower;
@@ -776,7 +804,7 @@ race_cell_of_number(const RaceNumberCells *cells, double x)
 double
 race_round_width(double x)
 {
-	double		ten = 1;
+	double ten = 1;
 
 	/* bound: the powers of ten that are doubles */
 	while (10 * ten <= x && ten < 1e308)

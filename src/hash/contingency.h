@@ -1,37 +1,43 @@
 /*
  * contingency.h
- *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets of three
+ *		Contingency tables: counts of the cells of columns, of pairs of columns, and of some sets
+ *		of three
  *
  * A record is a row of d cell numbers.  It adds 1 to one counter of each table: to that of its cell
- * in the table of each column, and to that of its groups in the table of each pair, or of three columns.  A group
- * is some cells of a column, so that tables of several columns stay small.
+ * in the table of each column, and to that of its groups in the table of each pair, or of three
+ * columns.  A group is some cells of a column, so that tables of several columns stay small.
  *
- * With a measure, which is the last number of a record, each cell has parts: a counter of the measure's
- * lower bound, one of its upper bound, and one of NULL if that can be.  A record adds RACE_MEASURE_UNIT to
- * a cell, divided between the first two so that the cell tells the mean of the measure, or all to the third.
+ * With a measure, which is the last number of a record, each cell has parts: a counter of the
+ * measure's lower bound, one of its upper bound, and one of NULL if that can be.  A record adds
+ * RACE_MEASURE_UNIT to a cell, divided between the first two so that the cell tells the mean of the
+ * measure, or all to the third.
  *
  * The parameters (kernel "tables") have the arrays
  *	cells		[d]		how many cells each column has; of a measure how many parts
- *	groups		[3][d]	how many neighbouring ordinary cells are a group, 0 of a measure; how many cells at
- *						the end are groups of their own, such as that of NULL; how much the column matters
- *	workload	[w][3]	if there are any: tables of several columns that matter more, two numbers for the columns, and
- *						how much.  Those of three columns come first; they are counted.
+ *	groups		[3][d]	how many neighbouring ordinary cells are a group, 0 of a measure; how many
+ *						cells at the end are groups of their own, such as that of NULL; how much
+ *						the column matters
+ *	workload	[w][3]	if there are any: tables of several columns that matter more, two numbers
+ *						for the columns, and how much.  Those of three columns come first; they are
+ *						counted.
  * and of a private value
  *	joined		[n]		for each group of each column: which group it was joined to, from 0 on
- *	measured	[m][3]	the tables: two numbers for the columns, and the variance of their noise.  First one of each
- *						column, then those of several.
- * The columns of a table ascend.  Its numbers are the first column, twice; or the first and the second; or the first,
- * and the second plus RACE_CONTINGENCY_COLUMNS times the third.  In a private table of one column, neighbouring ordinary cells
- * may have been counted together, in blocks of so many: then the second number is the column plus RACE_CONTINGENCY_COLUMNS
- * times (block - 1), the counters of a block add up to what was measured, and the variance is that of a block, divided by
- * its cells.  Of a table of one column whose ordinary cells are known better than the last ones, those by themselves, the
- * first number is the column plus RACE_CONTINGENCY_COLUMNS times n: the last ones have 1 + n / RACE_SINGLE_STEPS times the variance.
+ *	measured	[m][3]	the tables: two numbers for the columns, and the variance of their noise.
+ *						First one of each column, then those of several.
+ * The columns of a table ascend.  Its numbers are the first column, twice; or the first and the
+ * second; or the first, and the second plus RACE_CONTINGENCY_COLUMNS times the third.  In a private
+ * table of one column, neighbouring ordinary cells may have been counted together, in blocks of so
+ * many: then the second number is the column plus RACE_CONTINGENCY_COLUMNS times (block - 1), the
+ * counters of a block add up to what was measured, and the variance is that of a block, divided by
+ * its cells.  Of a table of one column whose ordinary cells are known better than the last ones,
+ * those by themselves, the first number is the column plus RACE_CONTINGENCY_COLUMNS times n: the
+ * last ones have 1 + n / RACE_SINGLE_STEPS times the variance.
  *
- * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ..., then those of three
- * columns in the order of workload.
+ * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ...,
+ * then those of three columns in the order of workload.
  *
- * Counters are those of the tables one after the other: [cells][parts], of several columns [groups of first][groups
- * of second][groups of third][parts].
+ * Counters are those of the tables one after the other: [cells][parts], of several columns [groups
+ * of first][groups of second][groups of third][parts].
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -42,50 +48,52 @@
 #include "hash/kernel.h"
 #include "hash/params.h"
 
-#define RACE_CONTINGENCY_COLUMNS	128
-#define RACE_CONTINGENCY_CELLS		1000000 /* of a column */
-#define RACE_CONTINGENCY_MEASURED	512 /* tables of several columns */
-#define RACE_WORKLOAD				128	/* tables that matter more, or may be chosen */
-#define RACE_COLUMN_WEIGHT			100.0	/* of a column or a table, at most; 1 at least */
-#define RACE_LEAST_BLOCKS			32	/* of a column, whose blocks are as wide as its groups, or 2, 4, ... times as wide */
-#define RACE_MEASURE_UNIT			4096	/* what a record adds to a cell with parts */
-#define RACE_MEASURE_PARTS			3	/* at most: lower, upper, NULL */
-#define RACE_SINGLE_STEPS			16	/* how finely the variance of single cells is told, as a multiple of that of others, */
-#define RACE_SINGLE_MOST			0x1p30	/* up to so many steps */
+#define RACE_CONTINGENCY_COLUMNS 128
+#define RACE_CONTINGENCY_CELLS 1000000 /* of a column */
+#define RACE_CONTINGENCY_MEASURED 512  /* tables of several columns */
+#define RACE_WORKLOAD 128              /* tables that matter more, or may be chosen */
+#define RACE_COLUMN_WEIGHT 100.0       /* of a column or a table, at most; 1 at least */
+#define RACE_LEAST_BLOCKS \
+	32 /* of a column, whose blocks are as wide as its groups, or 2, 4, ... times as wide */
+#define RACE_MEASURE_UNIT 4096 /* what a record adds to a cell with parts */
+#define RACE_MEASURE_PARTS 3   /* at most: lower, upper, NULL */
+#define RACE_SINGLE_STEPS \
+	16 /* how finely the variance of single cells is told, as a multiple of that of others, */
+#define RACE_SINGLE_MOST 0x1p30 /* up to so many steps */
 
 /* The arrays of parameters, or of those that are to be made */
 typedef struct RaceContingency
 {
-	uint32_t	dims;			/* numbers of a record */
-	uint32_t	columns;		/* columns that are cells: a measure is not */
-	uint32_t	parts;			/* of a cell, 1 without a measure */
-	uint64_t	unit;			/* what a record adds to a cell, 1 without a measure */
+	uint32_t dims;    /* numbers of a record */
+	uint32_t columns; /* columns that are cells: a measure is not */
+	uint32_t parts;   /* of a cell, 1 without a measure */
+	uint64_t unit;    /* what a record adds to a cell, 1 without a measure */
 	const double *cells;
 	const double *groups;
-	const double *workload;		/* or NULL */
-	uint32_t	n_workload;
-	uint32_t	triples;		/* number of sets of the workload that are of three columns */
-	const double *joined;		/* or NULL: each group is one by itself */
-	uint32_t	n_joined;
-	const double *measured;		/* or NULL: all tables */
-	uint32_t	n_measured;
+	const double *workload; /* or NULL */
+	uint32_t n_workload;
+	uint32_t triples;     /* number of sets of the workload that are of three columns */
+	const double *joined; /* or NULL: each group is one by itself */
+	uint32_t n_joined;
+	const double *measured; /* or NULL: all tables */
+	uint32_t n_measured;
 } RaceContingency;
 
 typedef struct RaceTable
 {
-	uint32_t	number;			/* in the order of tables */
-	uint32_t	first;			/* columns ascend; of a table of one column all are the same */
-	uint32_t	second;
-	uint32_t	third;			/* of a table of two columns: second */
-	double		variance;		/* of the noise of a cell's number of records, 0 in an exact value */
-	size_t		at;				/* how many counters precede it */
-	size_t		cells;			/* with as many counters as there are parts of each */
-	uint32_t	width;			/* groups of the second column */
-	uint32_t	depth;			/* groups of the third column; 1 without */
-	uint32_t	block;			/* of one column: neighbouring cells that were counted together */
-	uint32_t	ordinary;		/* of one column: the number of first cells in such blocks */
+	uint32_t number; /* in the order of tables */
+	uint32_t first;  /* columns ascend; of a table of one column all are the same */
+	uint32_t second;
+	uint32_t third;    /* of a table of two columns: second */
+	double variance;   /* of the noise of a cell's number of records, 0 in an exact value */
+	size_t at;         /* how many counters precede it */
+	size_t cells;      /* with as many counters as there are parts of each */
+	uint32_t width;    /* groups of the second column */
+	uint32_t depth;    /* groups of the third column; 1 without */
+	uint32_t block;    /* of one column: neighbouring cells that were counted together */
+	uint32_t ordinary; /* of one column: the number of first cells in such blocks */
 	/* Of one column: the variance of the other cells over that of an ordinary one's block */
-	double		single;
+	double single;
 } RaceTable;
 
 /* Return whether parameters are of what was measured of tables, which is private. */
@@ -113,7 +121,8 @@ extern uint32_t race_contingency_counters(const RaceContingency *tables);
 /* Return the number of groups of a column before any are joined, and after; the group of a cell. */
 extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_groups(const RaceContingency *tables, uint32_t column);
-extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t cell);
+extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column,
+									   uint32_t cell);
 
 /* Set the columns of a table by its row in workload or measured. */
 extern void race_contingency_columns(const double *row, RaceTable *table);
@@ -123,7 +132,8 @@ static inline size_t
 race_contingency_place(const RaceTable *table, uint32_t column, size_t cell)
 {
 	return column == table->first ? cell / table->depth / table->width :
-		column == table->second ? cell / table->depth % table->width : cell % table->depth;
+		column == table->second   ? cell / table->depth % table->width :
+									cell % table->depth;
 }
 
 /* Return the first cell of the block of a cell, in a table of one column. */
@@ -147,19 +157,22 @@ race_contingency_cell_variance(const RaceTable *table, size_t cell)
 static inline double
 race_contingency_table_variance(const RaceTable *table)
 {
-	double		ordinary = table->ordinary < table->cells ? table->ordinary : (double) table->cells;
+	double ordinary = table->ordinary < table->cells ? table->ordinary : (double) table->cells;
 
-	return table->variance * (ordinary + ((double) table->cells - ordinary) * table->block * table->single);
+	return table->variance *
+		(ordinary + ((double) table->cells - ordinary) * table->block * table->single);
 }
 
 /* Return the variance of a cell's number of records, given that of a counter. */
 extern double race_contingency_variance(const RaceContingency *tables, double of_counter);
 
 /* Load one part of n cells of a table, in records; and all parts of them together. */
-extern void race_contingency_part(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
-								  uint32_t part, size_t from, size_t n, double *records);
-extern void race_contingency_records(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
-									 size_t from, size_t n, double *records);
+extern void race_contingency_part(const RaceContingency *tables, const RaceTable *table,
+								  RaceCounterArray counters, uint32_t part, size_t from, size_t n,
+								  double *records);
+extern void race_contingency_records(const RaceContingency *tables, const RaceTable *table,
+									 RaceCounterArray counters, size_t from, size_t n,
+									 double *records);
 
 /*
  * Return the number of tables: a record adds the unit to one cell of each.  Set the first table; or
@@ -169,25 +182,30 @@ extern uint32_t race_contingency_tables(const RaceContingency *tables);
 extern void race_contingency_first(const RaceContingency *tables, RaceTable *table);
 extern bool race_contingency_next(const RaceContingency *tables, RaceTable *table);
 
-/* Other noisy numbers of records in the ordinary cells of a column, with the variance of their noise */
+/*
+ * Other noisy numbers of records in the ordinary cells of a column, with the variance of their
+ * noise
+ */
 typedef struct RaceColumnNumbers
 {
-	uint32_t	column;
-	uint32_t	n;
-	int64_t    *numbers;
-	double		variance;
+	uint32_t column;
+	uint32_t n;
+	int64_t *numbers;
+	double variance;
 } RaceColumnNumbers;
 
 /*
- * Replace the ordinary cells of the table of a column, which was measured without blocks and parts, by means of both numbers, weighed
- * by precision.  The arrays of the parameters change, and counters of 8 bytes.
+ * Replace the ordinary cells of the table of a column, which was measured without blocks and parts,
+ * by means of both numbers, weighed by precision.  The arrays of the parameters change, and
+ * counters of 8 bytes.
  */
-extern void race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers);
+extern void race_contingency_combine(RaceParams *params, int64_t *counters,
+									 const RaceColumnNumbers *numbers);
 
 /*
  * Count n records of d numbers, `weight` times.  Numbers are rounded down and clipped to the cells
- * of their column.  A measure is in units, from 0 for its lower bound to RACE_MEASURE_UNIT; above that it is
- * NULL, or clipped.  The workspace has race_contingency_workspace() bytes, aligned to 8.
+ * of their column.  A measure is in units, from 0 for its lower bound to RACE_MEASURE_UNIT; above
+ * that it is NULL, or clipped.  The workspace has race_contingency_workspace() bytes, aligned to 8.
  */
 extern size_t race_contingency_workspace(const RaceParams *params, size_t n);
 extern void race_contingency_count(const RaceParams *params, const double *records, size_t n,
@@ -203,49 +221,52 @@ extern void race_contingency_count(const RaceParams *params, const double *recor
 /* A set of columns, one bit each */
 typedef unsigned __int128 RaceColumnSet;
 
-#define RACE_GRAPH_COLUMNS	128
-#define RACE_COLUMN(i)		((RaceColumnSet) 1 << (i))
+#define RACE_GRAPH_COLUMNS 128
+#define RACE_COLUMN(i) ((RaceColumnSet) 1 << (i))
 
-/* The parent of a clique comes before it.  The first clique, and each that shares no column with its parent, is a root. */
+/*
+ * The parent of a clique comes before it.  The first clique, and each that shares no column with
+ * its parent, is a root.
+ */
 typedef struct RaceJunctionTree
 {
-	uint32_t	cliques;
+	uint32_t cliques;
 	RaceColumnSet clique[RACE_GRAPH_COLUMNS];
-	RaceColumnSet separator[RACE_GRAPH_COLUMNS];	/* columns shared with the parent */
-	uint32_t	parent[RACE_GRAPH_COLUMNS]; /* of the first clique: 0 */
+	RaceColumnSet separator[RACE_GRAPH_COLUMNS]; /* columns shared with the parent */
+	uint32_t parent[RACE_GRAPH_COLUMNS];         /* of the first clique: 0 */
 } RaceJunctionTree;
 
 /*
- * Find a junction tree, and return the number of cells of all its cliques.  neighbors[i] are the columns that
- * share a pair with column i; sizes are at least 1.  tree may be NULL.
+ * Find a junction tree, and return the number of cells of all its cliques.  neighbors[i] are the
+ * columns that share a pair with column i; sizes are at least 1.  tree may be NULL.
  */
-extern double race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet *neighbors,
-								 RaceJunctionTree *tree);
+extern double race_junction_tree(uint32_t columns, const uint32_t *sizes,
+								 const RaceColumnSet *neighbors, RaceJunctionTree *tree);
 
 /*
  * Cells of a number: equal intervals [edge, next edge) between two bounds
  */
 
 /* Cells of a column, those of NULL and of other values included */
-#define RACE_COLUMN_CELLS	1000000
+#define RACE_COLUMN_CELLS 1000000
 
 /*
- * Where start and width are decimals, edges are (first + i * step) / scale: integers divided by a power of
- * ten, so that each edge is the number that its decimal stands for.
+ * Where start and width are decimals, edges are (first + i * step) / scale: integers divided by a
+ * power of ten, so that each edge is the number that its decimal stands for.
  */
 typedef struct RaceNumberCells
 {
-	double		lower;			/* what is below or above is clipped to the bounds */
-	double		upper;
-	uint32_t	cells;
-	double		first;
-	double		step;
-	double		scale;
+	double lower; /* what is below or above is clipped to the bounds */
+	double upper;
+	uint32_t cells;
+	double first;
+	double step;
+	double scale;
 } RaceNumberCells;
 
 /* Set cells that begin at start <= lower and reach beyond upper. */
-extern void race_number_cells_set(RaceNumberCells *cells, double lower, double upper,
-								  double start, double width, uint32_t n);
+extern void race_number_cells_set(RaceNumberCells *cells, double lower, double upper, double start,
+								  double width, uint32_t n);
 
 /* Return the lower edge of cell i. */
 extern double race_cell_edge(const RaceNumberCells *cells, uint32_t i);

@@ -15,9 +15,10 @@ race_default_sequence(const RaceParams *part, uint32_t taken)
 		return RACE_SEQUENCE_INDEPENDENT;
 	if (race_sobol_fits(part, taken))
 		return RACE_SEQUENCE_SOBOL;
-	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_STRUCTURED) != 0 &&
-		part->dims > 0 && part->outputs == 0 ?
-		RACE_SEQUENCE_STRUCTURED : RACE_SEQUENCE_INDEPENDENT;
+	return (race_kernel_type(part->kernel)->takes & RACE_TAKES_STRUCTURED) != 0 && part->dims > 0 &&
+			part->outputs == 0 ?
+		RACE_SEQUENCE_STRUCTURED :
+		RACE_SEQUENCE_INDEPENDENT;
 }
 
 bool
@@ -26,7 +27,7 @@ race_can_fold(const RaceParams *params)
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 
 	if (!race_summary_kind(params)->hashed)
-		return true;			/* nothing is rehashed */
+		return true; /* nothing is rehashed */
 	return race_params_next(params, params) == NULL && type->can_fold != NULL &&
 		type->can_fold(params->power, params->range);
 }

@@ -16,7 +16,7 @@
 static void
 chain(int64_t seed, uint64_t state[2], uint64_t block)
 {
-	uint32_t	counter[4];
+	uint32_t counter[4];
 
 	block ^= state[0];
 	counter[0] = (uint32_t) block;
@@ -29,7 +29,7 @@ chain(int64_t seed, uint64_t state[2], uint64_t block)
 uint64_t
 race_element_of_integer(int64_t seed, int64_t value)
 {
-	uint64_t	state[2] = {0, RACE_STREAM_INTEGER};
+	uint64_t state[2] = {0, RACE_STREAM_INTEGER};
 
 	chain(seed, state, (uint64_t) value);
 	return state[0];
@@ -38,7 +38,7 @@ race_element_of_integer(int64_t seed, int64_t value)
 uint64_t
 race_element_of_null(int64_t seed, bool equals_nothing)
 {
-	uint64_t	state[2] = {0, RACE_STREAM_NULL};
+	uint64_t state[2] = {0, RACE_STREAM_NULL};
 
 	chain(seed, state, equals_nothing);
 	return state[0];
@@ -50,14 +50,14 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 {
 	const unsigned char *next = bytes;
 	const unsigned char *end = next + size;
-	uint64_t	state[2] = {0, RACE_STREAM_BYTES};
-	size_t		blocks = 0;
+	uint64_t state[2] = {0, RACE_STREAM_BYTES};
+	size_t blocks = 0;
 
 	chain(seed, state, size);
 	/* bound: the bytes */
 	while (next < end)
 	{
-		uint64_t	block = 0;
+		uint64_t block = 0;
 
 		for (int i = 0; i < 8 && next < end; i++)
 			block |= (uint64_t) *next++ << 8 * i;

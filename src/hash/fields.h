@@ -22,12 +22,12 @@ typedef enum RaceFieldNumber
 	RACE_KEY_BANDWIDTHS,
 	RACE_KEY_LOWER,
 	RACE_KEY_UPPER,
-	RACE_KEY_MATRIX,			/* this and the next come in a race_transform */
+	RACE_KEY_MATRIX, /* this and the next come in a race_transform */
 	RACE_KEY_OFFSET,
 	RACE_KEY_CELLS,
 	RACE_KEY_NULLS,
 	RACE_KEY_RADIUS,
-	RACE_KEY_QUERY_RADIUS,		/* the last of the constructor of kernels */
+	RACE_KEY_QUERY_RADIUS, /* the last of the constructor of kernels */
 	RACE_KEY_NORM,
 	RACE_KEY_FEATURES,
 	RACE_KEY_TARGETS,
@@ -37,7 +37,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_WORKLOAD,
 	RACE_KEY_JOINED,
 	RACE_KEY_MEASURED,
-	RACE_KEYS,					/* fields from here on are derived */
+	RACE_KEYS, /* fields from here on are derived */
 	RACE_FIELD_KIND = RACE_KEYS,
 	RACE_FIELD_OUTPUTS,
 	RACE_FIELD_MORE,
@@ -50,16 +50,16 @@ typedef enum RaceFieldNumber
 
 typedef enum RaceFieldType
 {
-	RACE_FIELD_CHOICE,			/* uint8: one of some names; 0 is "auto", or not stated */
-	RACE_FIELD_COUNT,			/* uint32 or less, from an integer */
-	RACE_FIELD_INTEGER,			/* int64 */
-	RACE_FIELD_REAL,			/* double */
-	RACE_FIELD_VECTOR,			/* an array of numbers, after the fields */
-	RACE_FIELD_MATRIX,			/* an array of rows of numbers, after the fields */
-	RACE_FIELD_DERIVED			/* follows from others; only on the wire */
+	RACE_FIELD_CHOICE,  /* uint8: one of some names; 0 is "auto", or not stated */
+	RACE_FIELD_COUNT,   /* uint32 or less, from an integer */
+	RACE_FIELD_INTEGER, /* int64 */
+	RACE_FIELD_REAL,    /* double */
+	RACE_FIELD_VECTOR,  /* an array of numbers, after the fields */
+	RACE_FIELD_MATRIX,  /* an array of rows of numbers, after the fields */
+	RACE_FIELD_DERIVED  /* follows from others; only on the wire */
 } RaceFieldType;
 
-#define RACE_CHOICES	8		/* numbers of a choice that are in use, and one more */
+#define RACE_CHOICES 8 /* numbers of a choice that are in use, and one more */
 
 /*
  * A field of RaceParams, or an array that follows it
@@ -71,21 +71,21 @@ typedef enum RaceFieldType
  */
 typedef struct RaceField
 {
-	const char *name;			/* in the text form and in messages */
+	const char *name; /* in the text form and in messages */
 	RaceFieldType type;
-	bool		optional;		/* NULL in the constructor means: not stated, 0 */
-	bool		shared;			/* only the first kernel of a product states it */
-	bool		own;			/* others may keep something else in its place, or in that of its length */
-	uint32_t	takes;			/* the RaceTakes of what it applies to, or 0 for all */
-	uint8_t		offset;			/* offset in RaceParams */
-	uint8_t		size;			/* size in bytes; 0 for an array */
-	uint8_t		wire;			/* position in the wire format of a part */
-	RaceArray	array;			/* which array it is, or 0 */
-	double		least;			/* least value of a number, or of the numbers of an array */
-	double		most;			/* largest of these values; 0: there are no limits here */
-	const char *what;			/* of a choice: what messages call it */
-	const char *names[RACE_CHOICES];	/* of a choice: its names, but those of kernels */
-	const char *hint;			/* of a choice: a hint that lists its names, or NULL */
+	bool optional;    /* NULL in the constructor means: not stated, 0 */
+	bool shared;      /* only the first kernel of a product states it */
+	bool own;         /* others may keep something else in its place, or in that of its length */
+	uint32_t takes;   /* the RaceTakes of what it applies to, or 0 for all */
+	uint8_t offset;   /* offset in RaceParams */
+	uint8_t size;     /* size in bytes; 0 for an array */
+	uint8_t wire;     /* position in the wire format of a part */
+	RaceArray array;  /* which array it is, or 0 */
+	double least;     /* least value of a number, or of the numbers of an array */
+	double most;      /* largest of these values; 0: there are no limits here */
+	const char *what; /* of a choice: what messages call it */
+	const char *names[RACE_CHOICES]; /* of a choice: its names, but those of kernels */
+	const char *hint;                /* of a choice: a hint that lists its names, or NULL */
 } RaceField;
 
 extern const RaceField race_fields[RACE_FIELDS];
@@ -93,7 +93,10 @@ extern const RaceField race_fields[RACE_FIELDS];
 /* The defaults, with which those of the constructor in SQL agree */
 extern const RaceParams race_params_default;
 
-/* Return the name that the text form of a part begins with: of its kernel, or of its kind if that has none. */
+/*
+ * Return the name that the text form of a part begins with: of its kernel, or of its kind if that
+ * has none.
+ */
 extern const char *race_part_name(const RaceParams *part);
 
 /* Return whether a part has this field.  Its kind and its kernel tell. */

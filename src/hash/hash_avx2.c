@@ -8,10 +8,10 @@
 
 #include <immintrin.h>
 
-#define TARGET			__attribute__((target("avx2,fma")))
-#define VECTOR_LANES	4
-#define TILE_RECORDS	6
-#define TRANSFORM_VECTORS	8
+#define TARGET __attribute__((target("avx2,fma")))
+#define VECTOR_LANES 4
+#define TILE_RECORDS 6
+#define TRANSFORM_VECTORS 8
 
 #include "hash/hash_vectors.h"
 
@@ -50,8 +50,8 @@ words_multiply(Words a, Words b)
 INLINE Words
 words_least(Words a, Words b)
 {
-	Words		top = words_set(UINT64_C(1) << 63);
-	__m256i		greater = _mm256_cmpgt_epi64((__m256i) (a ^ top), (__m256i) (b ^ top));
+	Words top = words_set(UINT64_C(1) << 63);
+	__m256i greater = _mm256_cmpgt_epi64((__m256i) (a ^ top), (__m256i) (b ^ top));
 
 	return (Words) _mm256_blendv_epi8((__m256i) a, (__m256i) b, greater);
 }
@@ -59,8 +59,8 @@ words_least(Words a, Words b)
 INLINE void
 store_words(Words words, uint32_t *buckets)
 {
-	__m256i		order = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-	__m256i		low = _mm256_permutevar8x32_epi32((__m256i) words, order);
+	__m256i order = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+	__m256i low = _mm256_permutevar8x32_epi32((__m256i) words, order);
 
 	_mm_storeu_si128((__m128i *) buckets, _mm256_castsi256_si128(low));
 }
@@ -75,4 +75,4 @@ available(void)
 
 const RaceHashPath race_hash_avx2 = {"avx2", available, RACE_HASH_FUNCTIONS};
 
-#endif							/* RACE_HAVE_X86 */
+#endif /* RACE_HAVE_X86 */

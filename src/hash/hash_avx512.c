@@ -8,10 +8,10 @@
 
 #include <immintrin.h>
 
-#define TARGET			__attribute__((target("avx2,fma,avx512f,avx512vl")))
-#define VECTOR_LANES	8
-#define TILE_RECORDS	8
-#define TRANSFORM_VECTORS	16
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512vl")))
+#define VECTOR_LANES 8
+#define TILE_RECORDS 8
+#define TRANSFORM_VECTORS 16
 
 #include "hash/hash_vectors.h"
 
@@ -38,7 +38,8 @@ INLINE Vector
 vector_swap(Vector v, int h)
 {
 	return h == 1 ? _mm512_permute_pd(v, 0x55) :
-		h == 2 ? _mm512_permutex_pd(v, 0x4E) : _mm512_shuffle_f64x2(v, v, 0x4E);
+		h == 2    ? _mm512_permutex_pd(v, 0x4E) :
+					_mm512_shuffle_f64x2(v, v, 0x4E);
 }
 
 INLINE Words
@@ -70,4 +71,4 @@ available(void)
 
 const RaceHashPath race_hash_avx512 = {"avx512", available, RACE_HASH_FUNCTIONS};
 
-#endif							/* RACE_HAVE_X86 */
+#endif /* RACE_HAVE_X86 */

@@ -15,7 +15,7 @@ static const RaceHashPath *const paths[] = {
 #endif
 };
 
-#define PATHS	(sizeof(paths) / sizeof(paths[0]))
+#define PATHS (sizeof(paths) / sizeof(paths[0]))
 
 static const RaceHashPath *chosen = NULL;
 
@@ -25,11 +25,10 @@ static const RaceHashPath *chosen = NULL;
 static const RaceHashPath *
 find_path(const char *name)
 {
-	bool		any = strcmp(name, "auto") == 0;
+	bool any = strcmp(name, "auto") == 0;
 
 	for (size_t i = PATHS; i-- > 0;)
-		if ((any || strcmp(name, paths[i]->name) == 0) &&
-			paths[i]->available())
+		if ((any || strcmp(name, paths[i]->name) == 0) && paths[i]->available())
 			return paths[i];
 	return NULL;
 }
@@ -61,8 +60,8 @@ race_hash_path(void)
 }
 
 void
-race_philox_lanes(int64_t seed, RaceStream stream, const uint64_t *rows,
-				  uint32_t function, uint32_t element, uint64_t *bits)
+race_philox_lanes(int64_t seed, RaceStream stream, const uint64_t *rows, uint32_t function,
+				  uint32_t element, uint64_t *bits)
 {
 	race_hash_path()->philox((uint64_t) seed, stream, rows, function, element, bits);
 }

@@ -25,25 +25,25 @@
 /* What is stored for the projections of a vector */
 typedef enum RaceHashMode
 {
-	RACE_HASH_FOLD,				/* bucket: the floor of one projection, mod range */
-	RACE_HASH_MASK,				/* the same, where range is a power of two */
-	RACE_HASH_SIGNS,			/* bucket: the signs of all projections, one bit each */
-	RACE_HASH_SUM_FLOORS,		/* floors times keys, added to a sum */
-	RACE_HASH_SUM_SIGNS			/* signs times keys, added to a sum */
+	RACE_HASH_FOLD,       /* bucket: the floor of one projection, mod range */
+	RACE_HASH_MASK,       /* the same, where range is a power of two */
+	RACE_HASH_SIGNS,      /* bucket: the signs of all projections, one bit each */
+	RACE_HASH_SUM_FLOORS, /* floors times keys, added to a sum */
+	RACE_HASH_SUM_SIGNS   /* signs times keys, added to a sum */
 } RaceHashMode;
 
 /* A part of the kernel in RACE_LANES rows */
 typedef struct RaceHashBlock
 {
-	RaceHashMode mode;			/* of vectors */
-	uint32_t	width;			/* length of a vector or a row of categories */
-	uint32_t	power;
-	uint32_t	range;
+	RaceHashMode mode; /* of vectors */
+	uint32_t width;    /* length of a vector or a row of categories */
+	uint32_t power;
+	uint32_t range;
 	const double *coefficients; /* [power][words of a function][RACE_LANES], of projections
 								 * by structured.h [offset, scale][RACE_LANES] */
-	const uint64_t *keys;		/* [2 * power][RACE_LANES], keys of the sum */
-	bool		interruptible;	/* while sets are hashed */
-	uint8_t		sequence;
+	const uint64_t *keys;       /* [2 * power][RACE_LANES], keys of the sum */
+	bool interruptible;         /* while sets are hashed */
+	uint8_t sequence;
 } RaceHashBlock;
 
 /*
@@ -57,27 +57,21 @@ typedef struct RaceHashBlock
 typedef struct RaceHashPath
 {
 	const char *name;
-	bool		(*available) (void);
-	void		(*vectors) (const RaceHashBlock *block, const RaceColumn *x,
-							size_t n, void *out);
-	void		(*sum_sets) (const RaceHashBlock *block, const RaceColumn *x,
-							 size_t n, uint64_t *sums);
-	void		(*sum_categories) (const RaceHashBlock *block,
-								   const RaceColumn *x, size_t n,
-								   uint64_t *sums);
-	void		(*reduce) (uint32_t range, const uint64_t *sums, size_t n,
-						   uint32_t *buckets);
-	void		(*philox) (uint64_t seed, uint32_t stream,
-						   const uint64_t *rows, uint32_t function,
-						   uint32_t element, uint64_t *bits);
-	void		(*transform) (double *z, size_t length, const uint64_t *signs);
-	void		(*projection) (const RaceHashBlock *block, const double *z, void *out);
+	bool (*available)(void);
+	void (*vectors)(const RaceHashBlock *block, const RaceColumn *x, size_t n, void *out);
+	void (*sum_sets)(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums);
+	void (*sum_categories)(const RaceHashBlock *block, const RaceColumn *x, size_t n,
+						   uint64_t *sums);
+	void (*reduce)(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets);
+	void (*philox)(uint64_t seed, uint32_t stream, const uint64_t *rows, uint32_t function,
+				   uint32_t element, uint64_t *bits);
+	void (*transform)(double *z, size_t length, const uint64_t *signs);
+	void (*projection)(const RaceHashBlock *block, const double *z, void *out);
 } RaceHashPath;
 
 /* The functions of hash_template.h, in this order */
 #define RACE_HASH_FUNCTIONS \
-	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes, transform, \
-	hash_projection
+	hash_vectors, sum_sets, sum_categories, reduce_sums, philox_lanes, transform, hash_projection
 
 /* Return the path that is used. */
 extern const RaceHashPath *race_hash_path(void);
@@ -101,15 +95,15 @@ extern const RaceHashPath race_hash_avx512;
  * The constant of the permutation that orders the elements of a set:
  * place_in_order()
  */
-#define RACE_ORDER_ROUNDS	4
-#define RACE_ORDER_M		UINT64_C(0xD256D193)
-#define RACE_ORDER_KEY		UINT64_C(0x9E3779B9)
+#define RACE_ORDER_ROUNDS 4
+#define RACE_ORDER_M UINT64_C(0xD256D193)
+#define RACE_ORDER_KEY UINT64_C(0x9E3779B9)
 
 /*
  * Vectors of more numbers are hashed with one function at a time, whose coefficients in the rows
  * of a tile fit in the nearest cache.
  */
-#define RACE_WIDE	128
+#define RACE_WIDE 128
 
 /*
  * Sequence "grouped".  An order hashes an element for the eight rows of a group.  Row k has
@@ -120,11 +114,10 @@ extern const RaceHashPath race_hash_avx512;
  * over the rows of a group, estimates err as little as those of independent rows, and less for
  * sets of many elements.  The orders are those of the first eight rows of the block.
  */
-#define RACE_GROUP		8
-#define RACE_GROUP_TURN(k) \
-	((uint64_t) (((k) & 1) << 2 | ((k) & 2) | ((k) & 4) >> 2) << 61)
+#define RACE_GROUP 8
+#define RACE_GROUP_TURN(k) ((uint64_t) (((k) &1) << 2 | ((k) &2) | ((k) &4) >> 2) << 61)
 
 /* Adding it shifts an integer within +-2^51 into the low bits of a double. */
-#define RACE_INTEGER_SHIFT	6755399441055744.0	/* 1.5 * 2^52 */
+#define RACE_INTEGER_SHIFT 6755399441055744.0 /* 1.5 * 2^52 */
 
 #endif

@@ -14,9 +14,9 @@
 #endif
 
 #define TARGET
-#define VECTOR_LANES	2
-#define TILE_RECORDS	4
-#define TRANSFORM_VECTORS	8
+#define VECTOR_LANES 2
+#define TILE_RECORDS 4
+#define TRANSFORM_VECTORS 8
 
 #include "hash/hash_vectors.h"
 
@@ -26,7 +26,7 @@ vector_fma(Vector a, Vector b, Vector c)
 #ifdef __aarch64__
 	return (Vector) vfmaq_f64((float64x2_t) c, (float64x2_t) a, (float64x2_t) b);
 #else
-	return (Vector) {fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])};
+	return (Vector){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])};
 #endif
 }
 
@@ -36,7 +36,7 @@ vector_floor(Vector v)
 #ifdef __aarch64__
 	return (Vector) vrndmq_f64((float64x2_t) v);
 #else
-	return (Vector) {floor(v[0]), floor(v[1])};
+	return (Vector){floor(v[0]), floor(v[1])};
 #endif
 }
 
@@ -55,8 +55,8 @@ vector_clamp(Vector v, double limit)
 INLINE Vector
 vector_swap(Vector v, int h)
 {
-	(void) h;					/* there is only one */
-	return (Vector) {v[1], v[0]};
+	(void) h; /* there is only one */
+	return (Vector){v[1], v[0]};
 }
 
 INLINE Words
@@ -74,7 +74,7 @@ words_multiply(Words a, Words b)
 INLINE Words
 words_least(Words a, Words b)
 {
-	return (Words) {a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+	return (Words){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
 }
 
 INLINE void

@@ -18,9 +18,9 @@
  * Words			words_multiply(a, b): the product of the low 32 bits,
  * words_least(a, b), store_words(a, buckets): the low 32 bits
  */
-#define TILE_VECTORS	(VECTOR_LANES > 2 ? 2 : 4)
-#define SINGLE_VECTORS	8		/* for one record, enough to hide the latency of a sum */
-#define SET_VECTORS		4		/* vectors of rows that a set is hashed in at a time */
+#define TILE_VECTORS (VECTOR_LANES > 2 ? 2 : 4)
+#define SINGLE_VECTORS 8 /* for one record, enough to hide the latency of a sum */
+#define SET_VECTORS 4    /* vectors of rows that a set is hashed in at a time */
 
 /* Return the bits of code + RACE_INTEGER_SHIFT, whose low 32 are those of the code. */
 INLINE Words
@@ -51,9 +51,9 @@ plus_code(Words sum, const uint64_t *key, Words code)
 INLINE Words
 fold(Vector code, uint32_t width)
 {
-	Vector		range = vector_set(width);
-	Vector		quotient = vector_floor(code * vector_set(1.0 / width));
-	Vector		rest = vector_fma(quotient, vector_set(-(double) width), code);
+	Vector range = vector_set(width);
+	Vector quotient = vector_floor(code * vector_set(1.0 / width));
+	Vector rest = vector_fma(quotient, vector_set(-(double) width), code);
 
 	return words_of(rest) - ((Words) (rest >= range) & words_set(width));
 }
@@ -72,8 +72,7 @@ code_of(RaceHashMode mode, Vector projection)
  * which the first is the highest bit; or the sum so far.
  */
 INLINE Words
-take_in(const RaceHashBlock *block, RaceHashMode mode, Words sum, Vector code,
-		const uint64_t *keys)
+take_in(const RaceHashBlock *block, RaceHashMode mode, Words sum, Vector code, const uint64_t *keys)
 {
 	switch (mode)
 	{
@@ -82,7 +81,7 @@ take_in(const RaceHashBlock *block, RaceHashMode mode, Words sum, Vector code,
 		case RACE_HASH_MASK:
 			return words_of(code) & words_set(block->range - 1);
 		case RACE_HASH_SIGNS:
-			return sum + sum + words_of(code);	/* its high bits never move down */
+			return sum + sum + words_of(code); /* its high bits never move down */
 		default:
 			return plus_code(sum, keys, words_of(code));
 	}
@@ -95,26 +94,25 @@ INLINE void
 add_products(const double *c, const double *x, uint32_t width, int vectors, int records,
 			 Vector sums[])
 {
-	Vector		row[16];
+	Vector row[16];
 
 	for (uint32_t i = 0; i < width; i++, c += RACE_LANES)
 	{
-		UNROLL for (int v = 0; v < vectors; v++)
-			row[v] = vector_load(c + v * VECTOR_LANES);
+		UNROLL for (int v = 0; v < vectors; v++) row[v] = vector_load(c + v * VECTOR_LANES);
 		UNROLL for (int k = 0; k < records; k++)
 		{
-			Vector		xi = vector_set(x[(size_t) k * width + i]);
+			Vector xi = vector_set(x[(size_t) k * width + i]);
 
-			UNROLL for (int v = 0; v < vectors; v++)
-				sums[v * records + k] = vector_fma(row[v], xi, sums[v * records + k]);
+			UNROLL for (int v = 0; v < vectors; v++) sums[v * records + k] =
+				vector_fma(row[v], xi, sums[v * records + k]);
 		}
 	}
 }
 
-#define IS_SUM(mode)	((mode) >= RACE_HASH_SUM_FLOORS)
+#define IS_SUM(mode) ((mode) >= RACE_HASH_SUM_FLOORS)
 
 /* Where vector s of a tile is in an array [records][RACE_LANES] */
-#define PLACE(s)	((s) % records * RACE_LANES + (s) / records * VECTOR_LANES)
+#define PLACE(s) ((s) % records * RACE_LANES + (s) / records * VECTOR_LANES)
 
 /* Hash some records in some vectors of rows, by functions j ... end - 1. */
 INLINE void
@@ -123,32 +121,30 @@ hash_tile(const RaceHashBlock *block, size_t lane, uint32_t j, uint32_t end, con
 {
 	const double *c = block->coefficients + lane + (size_t) j * RACE_LANES * (block->width + 1);
 	const uint64_t *keys = block->keys + lane + (size_t) j * 2 * RACE_LANES;
-	uint32_t   *buckets = (uint32_t *) out + lane;
-	uint64_t   *results = (uint64_t *) out + lane;
-	Vector		projections[16];
-	Words		sums[16];
+	uint32_t *buckets = (uint32_t *) out + lane;
+	uint64_t *results = (uint64_t *) out + lane;
+	Vector projections[16];
+	Words sums[16];
 
-	UNROLL for (int s = 0; s < vectors * records; s++)
-		sums[s] = IS_SUM(mode) ? words_load(results + PLACE(s)) :
-			mode == RACE_HASH_SIGNS && j > 0 ? words_widen(buckets + PLACE(s)) : words_set(0);
+	UNROLL for (int s = 0; s < vectors * records; s++) sums[s] = IS_SUM(mode) ?
+		words_load(results + PLACE(s)) :
+		mode == RACE_HASH_SIGNS && j > 0 ? words_widen(buckets + PLACE(s)) :
+										   words_set(0);
 	for (; j < end; j++)
 	{
-		UNROLL for (int s = 0; s < vectors * records; s++)
-			projections[s] = vector_load(c + s / records * VECTOR_LANES);
+		UNROLL for (int s = 0; s < vectors * records; s++) projections[s] =
+			vector_load(c + s / records * VECTOR_LANES);
 		add_products(c + RACE_LANES, x, block->width, vectors, records, projections);
 		c += (size_t) RACE_LANES * (block->width + 1);
-		UNROLL for (int s = 0; s < vectors * records; s++)
-			projections[s] = code_of(mode, projections[s]);
-		UNROLL for (int s = 0; s < vectors * records; s++)
-			sums[s] = take_in(block, mode, sums[s], projections[s],
-							  keys + s / records * VECTOR_LANES);
+		UNROLL for (int s = 0; s < vectors * records; s++) projections[s] =
+			code_of(mode, projections[s]);
+		UNROLL for (int s = 0; s < vectors * records; s++) sums[s] =
+			take_in(block, mode, sums[s], projections[s], keys + s / records * VECTOR_LANES);
 		keys += 2 * RACE_LANES;
 	}
-	UNROLL for (int s = 0; s < vectors * records; s++)
-		if (IS_SUM(mode))
-			words_store(results + PLACE(s), sums[s]);
-		else
-			store_words(sums[s], buckets + PLACE(s));
+	UNROLL for (int s = 0; s < vectors * records; s++) if (IS_SUM(mode))
+		words_store(results + PLACE(s), sums[s]);
+	else store_words(sums[s], buckets + PLACE(s));
 }
 
 /*
@@ -161,21 +157,24 @@ hash_scaled(const RaceHashBlock *block, const double *z, void *out, RaceHashMode
 	for (int lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
 	{
 		const double *c = block->coefficients + lane;
-		uint64_t   *sum = (uint64_t *) out + lane;
-		Vector		v = vector_load(z + lane);
+		uint64_t *sum = (uint64_t *) out + lane;
+		Vector v = vector_load(z + lane);
 
 		if (mode != RACE_HASH_SIGNS && mode != RACE_HASH_SUM_SIGNS)
 			v = vector_fma(v, vector_load(c + RACE_LANES), vector_load(c));
 		if (mode <= RACE_HASH_MASK)
-			store_words(take_in(block, mode, words_set(0), code_of(mode, v), NULL), (uint32_t *) out + lane);
+			store_words(take_in(block, mode, words_set(0), code_of(mode, v), NULL),
+						(uint32_t *) out + lane);
 		else
-			words_store(sum, take_in(block, mode, words_load(sum), code_of(mode, v), block->keys + lane));
+			words_store(
+				sum, take_in(block, mode, words_load(sum), code_of(mode, v), block->keys + lane));
 	}
 }
 
 /* Call f, which is compiled for each mode, with a last argument that is the mode of the block. */
 #define FOR_EACH_MODE(f, ...) \
-	do { \
+	do \
+	{ \
 		switch (block->mode) \
 		{ \
 			case RACE_HASH_FOLD: \
@@ -203,9 +202,9 @@ hash_scaled(const RaceHashBlock *block, const double *z, void *out, RaceHashMode
 INLINE void
 hash_in_mode(const RaceHashBlock *block, const double *x, size_t n, void *out, RaceHashMode mode)
 {
-	size_t		whole = n - n % TILE_RECORDS;
-	size_t		record = RACE_LANES * (IS_SUM(mode) ? sizeof(uint64_t) : sizeof(uint32_t));
-	uint32_t	together = mode <= RACE_HASH_MASK || block->width > RACE_WIDE ? 1 : block->power;
+	size_t whole = n - n % TILE_RECORDS;
+	size_t record = RACE_LANES * (IS_SUM(mode) ? sizeof(uint64_t) : sizeof(uint32_t));
+	uint32_t together = mode <= RACE_HASH_MASK || block->width > RACE_WIDE ? 1 : block->power;
 
 	for (uint32_t j = 0; j < (mode <= RACE_HASH_MASK ? 1 : block->power); j += together)
 	{
@@ -246,9 +245,9 @@ hash_projection(const RaceHashBlock *block, const double *z, void *out)
 INLINE Words
 place_in_order(Words low, Words high, Words key0, Words key1)
 {
-	Words		factor = words_set(RACE_ORDER_M);
-	Words		key = key0 ^ words_set(RACE_ORDER_KEY);	/* once for all elements */
-	Words		product;
+	Words factor = words_set(RACE_ORDER_M);
+	Words key = key0 ^ words_set(RACE_ORDER_KEY); /* once for all elements */
+	Words product;
 
 	high ^= key1;
 	UNROLL for (int round = 1; round < RACE_ORDER_ROUNDS; round++)
@@ -264,17 +263,16 @@ place_in_order(Words low, Words high, Words key0, Words key1)
 
 /* Set least[] to the minimum of itself and the places of the elements. */
 INLINE void
-least_place(const uint64_t *next, const uint64_t *end, const Words key0[],
-			const Words key1[], Words least[])
+least_place(const uint64_t *next, const uint64_t *end, const Words key0[], const Words key1[],
+			Words least[])
 {
 	for (; next < end; next++)
 	{
-		Words		low = words_set(*next);
-		Words		high = low >> 32;
+		Words low = words_set(*next);
+		Words high = low >> 32;
 
-		UNROLL for (int v = 0; v < SET_VECTORS; v++)
-			least[v] = words_least(least[v],
-								   place_in_order(low, high, key0[v], key1[v]));
+		UNROLL for (int v = 0; v < SET_VECTORS; v++) least[v] =
+			words_least(least[v], place_in_order(low, high, key0[v], key1[v]));
 	}
 }
 
@@ -282,14 +280,14 @@ least_place(const uint64_t *next, const uint64_t *end, const Words key0[],
  * Find the least element of each set in the order of each row.  For an empty set, all bits are set.
  */
 INLINE void
-sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
-			  size_t n, uint32_t j, uint64_t *sums)
+sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x, size_t n, uint32_t j,
+			  uint64_t *sums)
 {
-	const uint64_t *order = (const uint64_t *) block->coefficients +
-		(size_t) j * 2 * RACE_LANES + lane;
+	const uint64_t *order =
+		(const uint64_t *) block->coefficients + (size_t) j * 2 * RACE_LANES + lane;
 	const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES + lane;
-	Words		key0[SET_VECTORS];
-	Words		key1[SET_VECTORS];
+	Words key0[SET_VECTORS];
+	Words key1[SET_VECTORS];
 
 	UNROLL for (int v = 0; v < SET_VECTORS; v++)
 	{
@@ -298,14 +296,12 @@ sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
 	}
 	for (size_t i = 0; i < n; i++)
 	{
-		Words		least[SET_VECTORS];
+		Words least[SET_VECTORS];
 		const uint64_t *next = x->elements + x->starts[i];
 		const uint64_t *end = x->elements + x->starts[i + 1];
 
-		UNROLL for (int v = 0; v < SET_VECTORS; v++)
-			least[v] = words_set(UINT64_MAX);
-		for (; block->interruptible && (size_t) (end - next) > RACE_STEP;
-			 next += RACE_STEP)
+		UNROLL for (int v = 0; v < SET_VECTORS; v++) least[v] = words_set(UINT64_MAX);
+		for (; block->interruptible && (size_t) (end - next) > RACE_STEP; next += RACE_STEP)
 		{
 			least_place(next, next + RACE_STEP, key0, key1, least);
 			race_look_for_interrupts();
@@ -313,10 +309,9 @@ sum_sets_tile(const RaceHashBlock *block, size_t lane, const RaceColumn *x,
 		least_place(next, end, key0, key1, least);
 		UNROLL for (int v = 0; v < SET_VECTORS; v++)
 		{
-			uint64_t   *sum = sums + i * RACE_LANES + lane + v * VECTOR_LANES;
+			uint64_t *sum = sums + i * RACE_LANES + lane + v * VECTOR_LANES;
 
-			words_store(sum, plus_code(words_load(sum), keys + v * VECTOR_LANES,
-									   least[v]));
+			words_store(sum, plus_code(words_load(sum), keys + v * VECTOR_LANES, least[v]));
 		}
 	}
 }
@@ -327,11 +322,11 @@ least_in_groups(const uint64_t *next, const uint64_t *end, Words key0, Words key
 {
 	for (; next < end; next++)
 	{
-		Words		low = words_set(*next);
-		Words		place = place_in_order(low, low >> 32, key0, key1);
+		Words low = words_set(*next);
+		Words place = place_in_order(low, low >> 32, key0, key1);
 
-		UNROLL for (int k = 0; k < RACE_GROUP; k++)
-			least[k] = words_least(least[k], place ^ words_set(RACE_GROUP_TURN(k)));
+		UNROLL for (int k = 0; k < RACE_GROUP; k++) least[k] =
+			words_least(least[k], place ^ words_set(RACE_GROUP_TURN(k)));
 	}
 }
 
@@ -340,20 +335,18 @@ INLINE void
 group_set(const RaceHashBlock *block, const uint64_t *next, const uint64_t *end,
 		  const uint64_t *order, uint64_t codes[])
 {
-	Words		key0 = words_load(order);
-	Words		key1 = words_load(order + RACE_LANES);
-	Words		least[RACE_GROUP];
+	Words key0 = words_load(order);
+	Words key1 = words_load(order + RACE_LANES);
+	Words least[RACE_GROUP];
 
-	UNROLL for (int k = 0; k < RACE_GROUP; k++)
-		least[k] = words_set(UINT64_MAX);
+	UNROLL for (int k = 0; k < RACE_GROUP; k++) least[k] = words_set(UINT64_MAX);
 	for (; block->interruptible && (size_t) (end - next) > RACE_STEP; next += RACE_STEP)
 	{
 		least_in_groups(next, next + RACE_STEP, key0, key1, least);
 		race_look_for_interrupts();
 	}
 	least_in_groups(next, end, key0, key1, least);
-	UNROLL for (int k = 0; k < RACE_GROUP; k++)
-		words_store(codes + k * RACE_GROUP, least[k]);
+	UNROLL for (int k = 0; k < RACE_GROUP; k++) words_store(codes + k * RACE_GROUP, least[k]);
 }
 
 /* Add the codes of one record in all rows of a block to its sums. */
@@ -361,8 +354,8 @@ INLINE void
 add_codes(const uint64_t *keys, const uint64_t *codes, uint64_t *sums)
 {
 	for (int lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
-		words_store(sums + lane, plus_code(words_load(sums + lane), keys + lane,
-										   words_load(codes + lane)));
+		words_store(sums + lane,
+					plus_code(words_load(sums + lane), keys + lane, words_load(codes + lane)));
 }
 
 /* Set the codes of each set in all rows of a block, for sequence "grouped". */
@@ -371,8 +364,8 @@ sum_groups(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint32_t j
 {
 	const uint64_t *order = (const uint64_t *) block->coefficients + (size_t) j * 2 * RACE_LANES;
 	const uint64_t *keys = block->keys + (size_t) j * 2 * RACE_LANES;
-	uint64_t	by_row[RACE_LANES];
-	uint64_t	codes[RACE_LANES];
+	uint64_t by_row[RACE_LANES];
+	uint64_t codes[RACE_LANES];
 
 	for (size_t i = 0; i < n; i++, sums += RACE_LANES)
 	{
@@ -402,12 +395,11 @@ sum_sets(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *su
 }
 
 TARGET static void
-sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n,
-			   uint64_t *sums)
+sum_categories(const RaceHashBlock *block, const RaceColumn *x, size_t n, uint64_t *sums)
 {
 	const uint64_t *places = (const uint64_t *) block->coefficients;
 	const uint64_t *keys = block->keys;
-	uint64_t	codes[RACE_LANES];
+	uint64_t codes[RACE_LANES];
 
 	for (uint32_t j = 0; j < block->power; j++, places += RACE_LANES, keys += 2 * RACE_LANES)
 		for (size_t i = 0; i < n; i++)
@@ -435,15 +427,14 @@ reduce_sums(uint32_t range, const uint64_t *sums, size_t n, uint32_t *buckets)
 INLINE void
 butterflies(Vector v[], int n, int h)
 {
-	UNROLL for (int i = 0; i < n; i++)
-		if ((i & h) == 0 && (i | h) < n)
-		{
-			Vector		a = v[i];
-			Vector		b = v[i | h];
+	UNROLL for (int i = 0; i < n; i++) if ((i & h) == 0 && (i | h) < n)
+	{
+		Vector a = v[i];
+		Vector b = v[i | h];
 
-			v[i] = a + b;
-			v[i | h] = a - b;
-		}
+		v[i] = a + b;
+		v[i | h] = a - b;
+	}
 }
 
 INLINE void
@@ -462,15 +453,14 @@ butterflies_of_all(Vector v[], int n)
 INLINE Vector
 butterflies_within(Vector v)
 {
-	static const double alternate[3][8] = {
-		{1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1},
-		{1, 1, 1, 1, -1, -1, -1, -1}
-	};
+	static const double alternate[3][8] = {{1, -1, 1, -1, 1, -1, 1, -1},
+										   {1, 1, -1, -1, 1, 1, -1, -1},
+										   {1, 1, 1, 1, -1, -1, -1, -1}};
 
 	UNROLL for (int i = 0; 1 << i < VECTOR_LANES; i++)
 	{
-		Vector		signs = vector_load(alternate[i]);
-		Vector		other = vector_swap(v, 1 << i);
+		Vector signs = vector_load(alternate[i]);
+		Vector other = vector_swap(v, 1 << i);
 
 		v = VECTOR_LANES > 2 ? vector_fma(v, signs, other) : v * signs + other;
 	}
@@ -484,13 +474,11 @@ pass(double *z, size_t length, size_t distance, int n)
 	for (size_t start = 0; start < length; start += n * distance)
 		for (size_t i = start; i < start + distance; i += VECTOR_LANES)
 		{
-			Vector		v[TRANSFORM_VECTORS];
+			Vector v[TRANSFORM_VECTORS];
 
-			UNROLL for (int k = 0; k < n; k++)
-				v[k] = vector_load(z + i + k * distance);
+			UNROLL for (int k = 0; k < n; k++) v[k] = vector_load(z + i + k * distance);
 			butterflies_of_all(v, n);
-			UNROLL for (int k = 0; k < n; k++)
-				vector_store(z + i + k * distance, v[k]);
+			UNROLL for (int k = 0; k < n; k++) vector_store(z + i + k * distance, v[k]);
 		}
 }
 
@@ -499,7 +487,7 @@ INLINE Vector
 flip(Vector v, uint64_t bits)
 {
 	static const uint64_t places[8] = {63, 62, 61, 60, 59, 58, 57, 56};
-	Words		shifted = words_set(bits) << words_load(places);
+	Words shifted = words_set(bits) << words_load(places);
 
 	return (Vector) ((Words) v ^ (shifted & words_set(UINT64_C(1) << 63)));
 }
@@ -512,26 +500,24 @@ TARGET static void
 transform(double *z, size_t length, const uint64_t *signs)
 {
 	const size_t first = TRANSFORM_VECTORS * VECTOR_LANES;
-	size_t		distance;
+	size_t distance;
 
 	for (size_t i = 0; i < length; i += first)
 	{
-		Vector		v[TRANSFORM_VECTORS];
+		Vector v[TRANSFORM_VECTORS];
 
 		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
 		{
-			size_t		at = i + k * VECTOR_LANES;
+			size_t at = i + k * VECTOR_LANES;
 
-			v[k] = butterflies_within(flip(vector_load(z + at),
-												  signs[at / 64] >> at % 64));
+			v[k] = butterflies_within(flip(vector_load(z + at), signs[at / 64] >> at % 64));
 		}
 		butterflies_of_all(v, TRANSFORM_VECTORS);
 		UNROLL for (int k = 0; k < TRANSFORM_VECTORS; k++)
 			vector_store(z + i + k * VECTOR_LANES, v[k]);
 	}
 	/* bound: longer each time, up to the length */
-	for (distance = first; distance * TRANSFORM_VECTORS <= length;
-		 distance *= TRANSFORM_VECTORS)
+	for (distance = first; distance * TRANSFORM_VECTORS <= length; distance *= TRANSFORM_VECTORS)
 		pass(z, length, distance, TRANSFORM_VECTORS);
 	switch (length / distance)
 	{
@@ -551,22 +537,22 @@ transform(double *z, size_t length, const uint64_t *signs)
 
 /* Compute race_philox_bits() for RACE_LANES rows; philox.h has the rounds one by one. */
 TARGET static void
-philox_lanes(uint64_t seed, uint32_t stream, const uint64_t *rows,
-			 uint32_t function, uint32_t element, uint64_t *bits)
+philox_lanes(uint64_t seed, uint32_t stream, const uint64_t *rows, uint32_t function,
+			 uint32_t element, uint64_t *bits)
 {
 	for (int lane = 0; lane < RACE_LANES; lane += VECTOR_LANES)
 	{
-		Words		c0 = words_set(element);
-		Words		c1 = words_load(rows + lane);
-		Words		c2 = words_set(function);
-		Words		c3 = words_set(stream);
+		Words c0 = words_set(element);
+		Words c1 = words_load(rows + lane);
+		Words c2 = words_set(function);
+		Words c3 = words_set(stream);
 
 		UNROLL for (uint32_t round = 0; round < RACE_PHILOX_ROUNDS; round++)
 		{
-			Words		p0 = words_multiply(words_set(RACE_PHILOX_M0), c0);
-			Words		p1 = words_multiply(words_set(RACE_PHILOX_M1), c2);
-			Words		k0 = words_set(race_philox_key(seed, 0, round));
-			Words		k1 = words_set(race_philox_key(seed, 1, round));
+			Words p0 = words_multiply(words_set(RACE_PHILOX_M0), c0);
+			Words p1 = words_multiply(words_set(RACE_PHILOX_M1), c2);
+			Words k0 = words_set(race_philox_key(seed, 0, round));
+			Words k1 = words_set(race_philox_key(seed, 1, round));
 
 			/* only the low halves count */
 			c0 = p1 >> 32 ^ c1 ^ k0;

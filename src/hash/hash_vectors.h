@@ -3,10 +3,10 @@
  *		Vectors of doubles and of 64-bit integers, for the code of one instruction set
  * (hash_template.h).  Each hash_*.c includes this once.
  */
-#define INLINE	TARGET static inline __attribute__((always_inline))
+#define INLINE TARGET static inline __attribute__((always_inline))
 
 /* Copies of a loop body whose indices are constants, so sums are registers */
-#define UNROLL	_Pragma("GCC unroll 16")
+#define UNROLL _Pragma("GCC unroll 16")
 
 typedef double Vector __attribute__((vector_size(8 * VECTOR_LANES)));
 typedef uint64_t Words __attribute__((vector_size(8 * VECTOR_LANES)));
@@ -14,7 +14,7 @@ typedef uint64_t Words __attribute__((vector_size(8 * VECTOR_LANES)));
 INLINE Vector
 vector_load(const double *p)
 {
-	Vector		v;
+	Vector v;
 
 	memcpy(&v, p, sizeof(v));
 	return v;
@@ -30,13 +30,13 @@ vector_store(double *p, Vector v)
 INLINE Vector
 vector_set(double x)
 {
-	return x - (Vector) {0};
+	return x - (Vector){0};
 }
 
 INLINE Words
 words_load(const uint64_t *p)
 {
-	Words		words;
+	Words words;
 
 	memcpy(&words, p, sizeof(words));
 	return words;
@@ -46,10 +46,9 @@ words_load(const uint64_t *p)
 INLINE Words
 words_widen(const uint32_t *p)
 {
-	Words		words = {0};
+	Words words = {0};
 
-	UNROLL for (int i = 0; i < VECTOR_LANES; i++)
-		words[i] = p[i];
+	UNROLL for (int i = 0; i < VECTOR_LANES; i++) words[i] = p[i];
 	return words;
 }
 
@@ -62,5 +61,5 @@ words_store(uint64_t *p, Words words)
 INLINE Words
 words_set(uint64_t x)
 {
-	return x + (Words) {0};
+	return x + (Words){0};
 }

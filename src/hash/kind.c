@@ -49,7 +49,7 @@ static void
 rows_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 {
 	(void) ends;
-	*shape = (RaceShape) {.blocks = params->rows, .unit = 1, .range = params->range};
+	*shape = (RaceShape){.blocks = params->rows, .unit = 1, .range = params->range};
 }
 
 /* -------------------------------------------------- tables of categories */
@@ -61,12 +61,15 @@ rows_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 static void
 complete_tables(RaceParams *part, const double **arrays, double *space)
 {
-	RaceContingency tables = {
-		.dims = part->dims, .cells = arrays[RACE_KEY_CELLS], .groups = arrays[RACE_KEY_GROUPS],
-		.workload = arrays[RACE_KEY_WORKLOAD], .n_workload = part->tables.workload,
-		.joined = arrays[RACE_KEY_JOINED], .n_joined = part->tables.joined,
-		.measured = arrays[RACE_KEY_MEASURED], .n_measured = part->tables.measured
-	};
+	RaceContingency tables = {.dims = part->dims,
+							  .cells = arrays[RACE_KEY_CELLS],
+							  .groups = arrays[RACE_KEY_GROUPS],
+							  .workload = arrays[RACE_KEY_WORKLOAD],
+							  .n_workload = part->tables.workload,
+							  .joined = arrays[RACE_KEY_JOINED],
+							  .n_joined = part->tables.joined,
+							  .measured = arrays[RACE_KEY_MEASURED],
+							  .n_measured = part->tables.measured};
 
 	(void) space;
 	part->rows = 1;
@@ -87,7 +90,8 @@ tables_unit(const RaceParams *params)
 static void
 tables_count(const RaceParams *params, const RaceBatch *batch)
 {
-	race_contingency_count(params, batch->numbers, batch->n, batch->weight, batch->counters, batch->workspace);
+	race_contingency_count(params, batch->numbers, batch->n, batch->weight, batch->counters,
+						   batch->workspace);
 }
 
 /* Set the shape of tables.  A record is in one cell of each. */
@@ -95,8 +99,8 @@ static void
 tables_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 {
 	RaceContingency tables;
-	RaceTable	table;
-	uint32_t	n = 0;
+	RaceTable table;
+	uint32_t n = 0;
 
 	race_contingency_of(params, &tables);
 	race_contingency_first(&tables, &table);
@@ -104,7 +108,7 @@ tables_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 	do
 		ends[n++] = table.at + table.cells * tables.parts;
 	while (race_contingency_next(&tables, &table));
-	*shape = (RaceShape) {.blocks = n, .unit = tables.unit, .ends = ends};
+	*shape = (RaceShape){.blocks = n, .unit = tables.unit, .ends = ends};
 }
 
 /* ------------------------------------------------------- tables of cells */
@@ -119,7 +123,7 @@ complete_grid(RaceParams *part, const double **arrays, double *space)
 {
 	const double *lower = arrays[RACE_KEY_LOWER];
 	const double *upper = arrays[RACE_KEY_UPPER];
-	uint64_t	nodes;
+	uint64_t nodes;
 
 	if (part->dims < 1 || part->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
 		race_kernel_type(part->kernel)->of_distance == NULL || part->power == 0 ||
@@ -140,8 +144,8 @@ complete_grid(RaceParams *part, const double **arrays, double *space)
 static void
 grid_count(const RaceParams *params, const RaceBatch *batch)
 {
-	race_count_in_grid(params, batch->numbers, batch->n, batch->weight, batch->portions, batch->counters,
-					   batch->upper);
+	race_count_in_grid(params, batch->numbers, batch->n, batch->weight, batch->portions,
+					   batch->counters, batch->upper);
 }
 
 /* Set the shape of a grid.  A record is split over the nodes around it. */
@@ -223,44 +227,67 @@ never(const RaceParams *params)
 	return false;
 }
 
-static const RaceSummaryKind rows = {
-	.name = "rows", .hashed = true, .densities = true, .model = RACE_MODEL_POINTS,
-	.complete = complete_rows, .problem = rows_problem, .draws = always, .unit = one, .largest = one,
-	.shape = rows_shape
-};
+static const RaceSummaryKind rows = {.name = "rows",
+									 .hashed = true,
+									 .densities = true,
+									 .model = RACE_MODEL_POINTS,
+									 .complete = complete_rows,
+									 .problem = rows_problem,
+									 .draws = always,
+									 .unit = one,
+									 .largest = one,
+									 .shape = rows_shape};
 
 static const RaceSummaryKind tables_of_categories = {
-	.name = "tables", .takes = RACE_TAKES_DIMS | RACE_TAKES_CELLS,
-	.hint = "Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.",
-	.selected = true, .model = RACE_MODEL_LOG_LINEAR, .complete = complete_tables,
-	.problem = race_contingency_problem, .draws = never, .count_workspace = race_contingency_workspace,
-	.count = tables_count, .unit = tables_unit, .largest = tables_unit, .shape = tables_shape
-};
+	.name = "tables",
+	.takes = RACE_TAKES_DIMS | RACE_TAKES_CELLS,
+	.hint =
+		"Tables are asked by the name of their release: race_count, race_crosstab, race_synthesize.",
+	.selected = true,
+	.model = RACE_MODEL_LOG_LINEAR,
+	.complete = complete_tables,
+	.problem = race_contingency_problem,
+	.draws = never,
+	.count_workspace = race_contingency_workspace,
+	.count = tables_count,
+	.unit = tables_unit,
+	.largest = tables_unit,
+	.shape = tables_shape};
 
-static const RaceSummaryKind tables_of_cells = {
-	.name = "grid", .densities = true, .model = RACE_MODEL_POINTS, .complete = complete_grid,
-	.problem = race_grid_problem, .draws = never, .count = grid_count, .unit = race_grid_unit, .largest = race_grid_unit,
-	.shape = grid_shape, .coarsen = race_grid_apply
-};
+static const RaceSummaryKind tables_of_cells = {.name = "grid",
+												.densities = true,
+												.model = RACE_MODEL_POINTS,
+												.complete = complete_grid,
+												.problem = race_grid_problem,
+												.draws = never,
+												.count = grid_count,
+												.unit = race_grid_unit,
+												.largest = race_grid_unit,
+												.shape = grid_shape,
+												.coarsen = race_grid_apply};
 
 static const RaceSummaryKind moments = {
 	.name = "moments",
 	.takes = RACE_TAKES_DIMS | RACE_TAKES_BOUNDS | RACE_TAKES_TRANSFORM | RACE_TAKES_COLUMNS,
-	.hint = "Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_classify.",
-	.matrix = true, .complete = complete_moments, .problem = race_moments_problem,
+	.hint =
+		"Moments are asked by race_moments_matrix, race_covariance, race_regress, race_pca and race_classify.",
+	.matrix = true,
+	.complete = complete_moments,
+	.problem = race_moments_problem,
 	.draws = moments_draw_functions,
-	.functions = race_moments_functions, .count_workspace = moments_count_workspace,
-	.count = moments_count, .unit = race_moments_unit, .largest = moments_largest, .shape = moments_shape
-};
+	.functions = race_moments_functions,
+	.count_workspace = moments_count_workspace,
+	.count = moments_count,
+	.unit = race_moments_unit,
+	.largest = moments_largest,
+	.shape = moments_shape};
 
-static const RaceSummaryKind *const kinds[] = {
-	[RACE_KIND_ROWS] = &rows,
-	[RACE_KIND_GRID] = &tables_of_cells,
-	[RACE_KIND_TABLES] = &tables_of_categories,
-	[RACE_KIND_MOMENTS] = &moments
-};
+static const RaceSummaryKind *const kinds[] = {[RACE_KIND_ROWS] = &rows,
+											   [RACE_KIND_GRID] = &tables_of_cells,
+											   [RACE_KIND_TABLES] = &tables_of_categories,
+											   [RACE_KIND_MOMENTS] = &moments};
 
-#define KINDS	((int) (sizeof(kinds) / sizeof(kinds[0])))
+#define KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
 
 const RaceSummaryKind *
 race_summary_kind(const RaceParams *params)
@@ -300,8 +327,8 @@ count_blocks(const RaceParams *params)
 uint64_t
 race_record_squared(const RaceParams *params)
 {
-	uint64_t	unit = race_record_unit(params);
-	RaceShape	shape;
+	uint64_t unit = race_record_unit(params);
+	RaceShape shape;
 
 	if (!race_summary_kind(params)->matrix)
 		return unit * unit * count_blocks(params);

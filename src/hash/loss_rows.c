@@ -13,11 +13,11 @@ const char *
 race_surrogate_problem(const RaceParams *params, char *message, size_t length)
 {
 	const char *name = race_kernel_name(params->kernel);
-	uint32_t	least = race_kernel_type(params->kernel)->queries;
+	uint32_t least = race_kernel_type(params->kernel)->queries;
 
 	if (params->dims < 2 || params->dims > RACE_MAX_SURROGATE_DIMS)
-		return PROBLEM("kernel %s needs dims between 2 and %d: all of x, and one more",
-					   name, RACE_MAX_SURROGATE_DIMS);
+		return PROBLEM("kernel %s needs dims between 2 and %d: all of x, and one more", name,
+					   RACE_MAX_SURROGATE_DIMS);
 	if (params->power < least || params->power > RACE_MAX_SURROGATE_POWER)
 		return PROBLEM("kernel %s needs a power between %u and %d", name, least,
 					   RACE_MAX_SURROGATE_POWER);
@@ -35,7 +35,7 @@ race_surrogate_problem(const RaceParams *params, char *message, size_t length)
 }
 
 /* So far from 0, numbers keep their signs, and their squares are finite when divided. */
-#define FARTHEST	1e300
+#define FARTHEST 1e300
 
 static double
 bounded(double x)
@@ -47,10 +47,10 @@ bounded(double x)
 static double
 scale_record(const RaceParams *params, const double *x, double *z)
 {
-	uint32_t	last = params->dims - 1;
-	bool		has_label = race_kernel_type(params->kernel)->queries == 1;
-	double		radius = has_label && !(x[last] > 0) ? -params->loss.radius : params->loss.radius;
-	double		largest = 0;
+	uint32_t last = params->dims - 1;
+	bool has_label = race_kernel_type(params->kernel)->queries == 1;
+	double radius = has_label && !(x[last] > 0) ? -params->loss.radius : params->loss.radius;
+	double largest = 0;
 
 	for (uint32_t i = 0; i < params->dims; i++)
 	{
@@ -63,7 +63,7 @@ scale_record(const RaceParams *params, const double *x, double *z)
 static double
 sum_of_squares(const double *x, uint32_t n)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += x[i] * x[i];
@@ -73,9 +73,9 @@ sum_of_squares(const double *x, uint32_t n)
 void
 race_surrogate_lift(const RaceParams *params, const double *x, double *lifted)
 {
-	uint32_t	n = params->dims;
-	double		largest = scale_record(params, x, lifted);
-	double		square;
+	uint32_t n = params->dims;
+	double largest = scale_record(params, x, lifted);
+	double square;
 
 	for (uint32_t i = 0; i < n && largest > 1; i++)
 		lifted[i] /= largest;
@@ -93,16 +93,15 @@ race_surrogate_lift(const RaceParams *params, const double *x, double *lifted)
 }
 
 /* A query may be as long as its radius, whatever rounding says. */
-#define ROUNDING	1e-9
+#define ROUNDING 1e-9
 
 bool
-race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i,
-					 double *lifted)
+race_surrogate_query(const RaceParams *params, const double *theta, uint32_t i, double *lifted)
 {
-	uint32_t	queries = race_kernel_type(params->kernel)->queries;
-	double		radius = i + 1 < queries ? params->loss.query_radius : -params->loss.query_radius;
-	uint32_t	n = params->dims;
-	double		square;
+	uint32_t queries = race_kernel_type(params->kernel)->queries;
+	double radius = i + 1 < queries ? params->loss.query_radius : -params->loss.query_radius;
+	uint32_t n = params->dims;
+	double square;
 
 	for (uint32_t k = 0; k + 1 < n; k++)
 		lifted[k] = theta[k] / radius;
@@ -132,12 +131,12 @@ lifted_of(const RaceParams *part, const RaceColumn *x, double *space)
 double
 race_surrogate_kernel(const RaceParams *part, const RaceColumn *x, const RaceColumn *y)
 {
-	double		x_space[RACE_MAX_SURROGATE_DIMS + RACE_LIFT];
-	double		y_space[RACE_MAX_SURROGATE_DIMS + RACE_LIFT];
+	double x_space[RACE_MAX_SURROGATE_DIMS + RACE_LIFT];
+	double y_space[RACE_MAX_SURROGATE_DIMS + RACE_LIFT];
 	const double *u = lifted_of(part, x, x_space);
 	const double *v = lifted_of(part, y, y_space);
-	double		minus = 0;
-	double		plus = 0;
+	double minus = 0;
+	double plus = 0;
 
 	for (uint32_t i = 0; i < race_hashed_width(part); i++)
 	{

@@ -27,11 +27,11 @@
 #include "hash/kernel.h"
 #include "hash/params.h"
 
-#define RACE_MAX_SURROGATE_DIMS		1000
-#define RACE_MAX_SURROGATE_POWER	16
+#define RACE_MAX_SURROGATE_DIMS 1000
+#define RACE_MAX_SURROGATE_POWER 16
 
 /* Numbers of lifted records that are hashed together; a record has fewer */
-#define RACE_LIFTED_TOGETHER		4096
+#define RACE_LIFTED_TOGETHER 4096
 
 static inline bool
 race_is_surrogate(const RaceParams *part)
@@ -40,7 +40,7 @@ race_is_surrogate(const RaceParams *part)
 }
 
 /* Coordinates that lifting adds */
-#define RACE_LIFT	2
+#define RACE_LIFT 2
 
 /* Return how many numbers of a vector a row function projects. */
 static inline uint32_t
@@ -50,8 +50,7 @@ race_hashed_width(const RaceParams *part)
 }
 
 /* Return what is wrong with the parameters of a surrogate loss, or NULL. */
-extern const char *race_surrogate_problem(const RaceParams *params, char *message,
-										  size_t length);
+extern const char *race_surrogate_problem(const RaceParams *params, char *message, size_t length);
 
 /* Compute P of a record; the same bits on every machine. */
 extern void race_surrogate_lift(const RaceParams *params, const double *x, double *lifted);

@@ -8,14 +8,15 @@
 bool
 race_model_is_of_vectors(const RaceParams *params)
 {
-	return race_params_parts(params) == 1 && race_summary_kind(params)->model == RACE_MODEL_POINTS &&
+	return race_params_parts(params) == 1 &&
+		race_summary_kind(params)->model == RACE_MODEL_POINTS &&
 		race_record_kind(params) == RACE_RECORD_VECTOR;
 }
 
 uint32_t
 race_model_first_rows(const RaceParams *params)
 {
-	uint32_t	rows = params->rows < RACE_MAX_FITTED_ROWS ? params->rows : RACE_MAX_FITTED_ROWS;
+	uint32_t rows = params->rows < RACE_MAX_FITTED_ROWS ? params->rows : RACE_MAX_FITTED_ROWS;
 
 	return (rows + 1) / 2;
 }
@@ -30,7 +31,7 @@ race_model_moves(const RaceParams *params)
 uint32_t
 race_model_least_rows(const RaceParams *params)
 {
-	uint32_t	columns = 0;
+	uint32_t columns = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		columns += race_record_kind(part) == RACE_RECORD_SET ? 0 : part->dims;

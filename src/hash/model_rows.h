@@ -7,7 +7,7 @@
 
 #include "hash/params.h"
 
-#define RACE_MAX_FITTED_ROWS	16384	/* rows that weights are found from: the first */
+#define RACE_MAX_FITTED_ROWS 16384 /* rows that weights are found from: the first */
 
 /* Return whether the kernel compares vectors by themselves, so that points need no texts. */
 extern bool race_model_is_of_vectors(const RaceParams *params);
@@ -16,7 +16,7 @@ extern bool race_model_is_of_vectors(const RaceParams *params);
 extern uint32_t race_model_first_rows(const RaceParams *params);
 
 /* Are points of vectors moved to suit rows?  In more dimensions than a grid of points covers. */
-#define RACE_MODEL_GRID_DIMS	2
+#define RACE_MODEL_GRID_DIMS 2
 
 extern bool race_model_moves(const RaceParams *params);
 

@@ -17,8 +17,8 @@
  * Moments: from records to fixed point, and the limits that it obeys.
  */
 
-#define TOGETHER	RACE_PRODUCTS_TOGETHER
-#define ONE			((double) RACE_MOMENTS_ONE)
+#define TOGETHER RACE_PRODUCTS_TOGETHER
+#define ONE ((double) RACE_MOMENTS_ONE)
 
 /* ------------------------------------------------------------------ shapes */
 
@@ -72,22 +72,23 @@ bounds_problem(const RaceParams *params, char *message, size_t length)
 	for (uint32_t i = 0; i < params->dims; i++)
 		if (!(lower[i] >= -RACE_MAX_BANDWIDTH && upper[i] <= RACE_MAX_BANDWIDTH &&
 			  upper[i] - lower[i] >= RACE_MIN_BANDWIDTH))
-			return PROBLEM("bounds of moments must lie between %g and %g, and each lower one %g or more below the upper one",
-						   -RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
+			return PROBLEM(
+				"bounds of moments must lie between %g and %g, and each lower one %g or more below the upper one",
+				-RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
 	return NULL;
 }
 
 static const char *
 features_problem(const RaceParams *params, char *message, size_t length)
 {
-	RaceParams	functions;
+	RaceParams functions;
 
 	if (params->moments.features == 0)
 	{
 		if (params->bandwidth != 1 || params->sequence != RACE_SEQUENCE_INDEPENDENT)
 			return PROBLEM("bandwidth and sequence are for moments with features");
 		return params->moments.targets <= params->dims ? NULL :
-			PROBLEM("targets must be at most dims");
+														 PROBLEM("targets must be at most dims");
 	}
 	if (params->moments.targets >= params->dims)
 		return PROBLEM("targets must be fewer than dims");
@@ -106,7 +107,7 @@ static const char *
 transform_problem(const RaceParams *params, char *message, size_t length)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
-	uint32_t	dims = params->dims;
+	uint32_t dims = params->dims;
 
 	if ((params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) == 0)
 		return NULL;
@@ -117,14 +118,15 @@ transform_problem(const RaceParams *params, char *message, size_t length)
 	for (uint32_t i = 0; i < dims; i++)
 		for (uint32_t j = i; j < dims; j++)
 			if ((matrix[(size_t) i * dims + j] != 0) != (i == j))
-				return PROBLEM("the matrix of a transform of moments must be a lower triangle, as race_transform makes it");
+				return PROBLEM(
+					"the matrix of a transform of moments must be a lower triangle, as race_transform makes it");
 	return NULL;
 }
 
 const char *
 race_moments_problem(const RaceParams *params, char *message, size_t length)
 {
-	uint64_t	columns = 1 + (uint64_t) params->moments.features + params->dims;
+	uint64_t columns = 1 + (uint64_t) params->moments.features + params->dims;
 
 	if (race_params_next(params, params) != NULL)
 		return PROBLEM("moments cannot be a part of a product");
@@ -158,7 +160,8 @@ one_of(const RaceParams *params)
 static double
 square_of_norm(const RaceParams *params, double squares, double absolute)
 {
-	return params->moments.clip == RACE_CLIP_ABSOLUTE ? (squares + absolute * absolute) / 2 : squares;
+	return params->moments.clip == RACE_CLIP_ABSOLUTE ? (squares + absolute * absolute) / 2 :
+														squares;
 }
 
 /*
@@ -168,21 +171,21 @@ square_of_norm(const RaceParams *params, double squares, double absolute)
 uint64_t
 race_moments_squared(const RaceParams *params)
 {
-	double		columns = race_moments_columns(params);
-	double		norm = params->moments.norm * one_of(params) +
-		sqrt(square_of_norm(params, columns, columns)) / 2;
+	double columns = race_moments_columns(params);
+	double norm =
+		params->moments.norm * one_of(params) + sqrt(square_of_norm(params, columns, columns)) / 2;
 
 	return (uint64_t) fmin(norm * norm,
-						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) + 1;
+						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) +
+		1;
 }
 
 void
 race_moments_shape(const RaceParams *params, RaceShape *shape)
 {
-	*shape = (RaceShape) {
-		.columns = race_moments_columns(params), .squared = race_moments_squared(params),
-		.absolute = params->moments.clip == RACE_CLIP_ABSOLUTE
-	};
+	*shape = (RaceShape){.columns = race_moments_columns(params),
+						 .squared = race_moments_squared(params),
+						 .absolute = params->moments.clip == RACE_CLIP_ABSOLUTE};
 }
 
 uint64_t
@@ -195,16 +198,16 @@ race_moments_unit(const RaceParams *params)
 
 typedef struct Scale
 {
-	double		middle;
-	double		factor;
+	double middle;
+	double factor;
 } Scale;
 
 static Scale
 scale_of(const RaceParams *params, uint32_t i)
 {
-	double		lower = race_array(params, RACE_ARRAY_LOWER)[i];
-	double		upper = race_array(params, RACE_ARRAY_UPPER)[i];
-	Scale		scale;
+	double lower = race_array(params, RACE_ARRAY_LOWER)[i];
+	double upper = race_array(params, RACE_ARRAY_UPPER)[i];
+	Scale scale;
 
 	scale.middle = lower / 2 + upper / 2;
 	scale.factor = 2 / (upper - lower);
@@ -216,7 +219,7 @@ scale_of(const RaceParams *params, uint32_t i)
 double
 race_moments_scaled(const RaceParams *params, uint32_t i, double x)
 {
-	Scale		scale = scale_of(params, i);
+	Scale scale = scale_of(params, i);
 
 	return (x - scale.middle) * scale.factor;
 }
@@ -224,7 +227,7 @@ race_moments_scaled(const RaceParams *params, uint32_t i, double x)
 double
 race_moments_transformed(const RaceParams *params, uint32_t i, const double *record)
 {
-	double		x = RACE_TRANSFORMED * race_transformed(params, record, i);
+	double x = RACE_TRANSFORMED * race_transformed(params, record, i);
 
 	return fmin(fmax(x, -RACE_TRANSFORMED_MOST), RACE_TRANSFORMED_MOST);
 }
@@ -232,10 +235,10 @@ race_moments_transformed(const RaceParams *params, uint32_t i, const double *rec
 /* ---------------------------------------------------------------- features */
 
 /* Larger numbers have no fraction. */
-#define MAX_TURNS	0x1p50
+#define MAX_TURNS 0x1p50
 
 /* Adding this and subtracting it again rounds a number to the nearest integer. */
-#define ROUNDER		0x1.8p52
+#define ROUNDER 0x1.8p52
 
 /*
  * Return cos(2 pi t) = sin(2 pi (1/4 - |t|)) for t in [-1/2, 1/2], by Taylor's polynomial of degree
@@ -244,29 +247,38 @@ race_moments_transformed(const RaceParams *params, uint32_t i, const double *rec
 static inline double
 cosine_of_turns(double t)
 {
-	double		x;
-	double		y;
+	double x;
+	double y;
 
 	t = fmin(fmax(t, -MAX_TURNS), MAX_TURNS);
 	x = 2 * RACE_PI * (0.25 - fabs(t - ((t + ROUNDER) - ROUNDER)));
 	y = x * x;
-	return x * (1 - y * (1.0 / 6) * (1 - y * (1.0 / 20) * (1 - y * (1.0 / 42) *
-			(1 - y * (1.0 / 72) * (1 - y * (1.0 / 110) * (1 - y * (1.0 / 156) *
-			(1 - y * (1.0 / 210))))))));
+	return x *
+		(1 -
+		 y * (1.0 / 6) *
+			 (1 -
+			  y * (1.0 / 20) *
+				  (1 -
+				   y * (1.0 / 42) *
+					   (1 -
+						y * (1.0 / 72) *
+							(1 -
+							 y * (1.0 / 110) * (1 - y * (1.0 / 156) * (1 - y * (1.0 / 210))))))));
 }
 
 void
-race_moments_features(const RaceParams *params, const RaceRows *functions,
-					  const double *scaled, double *out)
+race_moments_features(const RaceParams *params, const RaceRows *functions, const double *scaled,
+					  double *out)
 {
-	uint32_t	inputs = race_moments_inputs(params);
-	double		amplitude = race_moments_amplitude(params);
-	double		turns[RACE_LANES];
+	uint32_t inputs = race_moments_inputs(params);
+	double amplitude = race_moments_amplitude(params);
+	double turns[RACE_LANES];
 
 	for (uint32_t row = 0; row < params->moments.features; row += RACE_LANES)
 	{
-		int			lanes = params->moments.features - row < RACE_LANES ?
-			(int) (params->moments.features - row) : RACE_LANES;
+		int lanes = params->moments.features - row < RACE_LANES ?
+			(int) (params->moments.features - row) :
+			RACE_LANES;
 		const double *a = race_rows_coefficient(functions, row, 0, 0);
 
 		memcpy(turns, a, sizeof(turns));
@@ -286,18 +298,18 @@ race_moments_features(const RaceParams *params, const RaceRows *functions,
 /* A batch on its way to fixed point, a column after the other */
 typedef struct Batch
 {
-	uint32_t	columns;		/* of u */
-	double		squares[TOGETHER];	/* of each record: the sum of squares of v */
-	double		absolute[TOGETHER]; /* of each record: the sum of absolute values */
-	double		factors[TOGETHER];	/* of each record: what it is multiplied by */
-	double	   *u;				/* [columns][TOGETHER] */
-	int16_t    *v;				/* [1 + columns][TOGETHER] */
+	uint32_t columns;          /* of u */
+	double squares[TOGETHER];  /* of each record: the sum of squares of v */
+	double absolute[TOGETHER]; /* of each record: the sum of absolute values */
+	double factors[TOGETHER];  /* of each record: what it is multiplied by */
+	double *u;                 /* [columns][TOGETHER] */
+	int16_t *v;                /* [1 + columns][TOGETHER] */
 } Batch;
 
 size_t
 race_moments_workspace(const RaceParams *params)
 {
-	size_t		columns = race_moments_columns(params);
+	size_t columns = race_moments_columns(params);
 
 	/* of features, also the scaled inputs and the features of a record */
 	return sizeof(Batch) + columns * TOGETHER * (sizeof(double) + sizeof(int16_t)) +
@@ -308,12 +320,12 @@ race_moments_workspace(const RaceParams *params)
  * Loops over records go in steps of a constant length, so that compilers make vector code of
  * them: over whole steps, and records beyond the last one are 0.
  */
-#define STEP	8
+#define STEP 8
 
 #define FOR_RECORDS(action) \
 	for (from = 0; from < n; from += STEP) \
 		for (r = from; r < from + STEP; r++) \
-			action
+	action
 
 static size_t
 whole_steps(size_t n)
@@ -325,8 +337,8 @@ whole_steps(size_t n)
 static void
 scale_column(const RaceParams *params, uint32_t i, const double *records, size_t n, double *u)
 {
-	Scale		scale = scale_of(params, i);
-	size_t		r;
+	Scale scale = scale_of(params, i);
+	size_t r;
 
 	if (race_array(params, RACE_ARRAY_MATRIX) != NULL)
 		for (r = 0; r < n; r++)
@@ -340,12 +352,12 @@ scale_column(const RaceParams *params, uint32_t i, const double *records, size_t
 
 /* Set the features of each record of a batch. */
 static void
-make_features(const RaceParams *params, const RaceRows *functions, const double *records,
-			  size_t n, double *u, double *scratch)
+make_features(const RaceParams *params, const RaceRows *functions, const double *records, size_t n,
+			  double *u, double *scratch)
 {
-	uint32_t	inputs = race_moments_inputs(params);
-	double	   *features = scratch + inputs;
-	size_t		r;
+	uint32_t inputs = race_moments_inputs(params);
+	double *features = scratch + inputs;
+	size_t r;
 
 	for (r = 0; r < n; r++)
 	{
@@ -361,16 +373,15 @@ make_features(const RaceParams *params, const RaceRows *functions, const double 
 }
 
 /* What follows is compiled for each instruction set: each number comes from the same operations. */
-#define INLINE	static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
 
 /* Add squares of a column, or of `least`, and absolute values if they are wanted. */
 INLINE void
-add_column(const double *restrict u, double least, size_t n, bool absolute,
-		   Batch *restrict batch)
+add_column(const double *restrict u, double least, size_t n, bool absolute, Batch *restrict batch)
 {
-	double		size[TOGETHER];
-	size_t		from;
-	size_t		r;
+	double size[TOGETHER];
+	size_t from;
+	size_t r;
 
 	FOR_RECORDS(size[r] = fabs(u[r]) > least ? fabs(u[r]) : least);
 	FOR_RECORDS(batch->squares[r] += size[r] * size[r]);
@@ -382,22 +393,22 @@ add_column(const double *restrict u, double least, size_t n, bool absolute,
 INLINE void
 choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
-	bool		absolute = params->moments.clip == RACE_CLIP_ABSOLUTE;
-	double		one = one_of(params);
-	double		most = params->moments.norm;
-	uint32_t	others = batch->columns - params->moments.targets;
-	size_t		from;
-	size_t		r;
+	bool absolute = params->moments.clip == RACE_CLIP_ABSOLUTE;
+	double one = one_of(params);
+	double most = params->moments.norm;
+	uint32_t others = batch->columns - params->moments.targets;
+	size_t from;
+	size_t r;
 
 	FOR_RECORDS(batch->squares[r] = batch->absolute[r] = 1);
 	for (uint32_t i = 0; i < batch->columns; i++)
 		add_column(batch->u + (size_t) i * TOGETHER,
 				   i < others ? 0 : RACE_TARGET_LEAST * RACE_TARGET_WEIGHT, n, absolute, batch);
 	if (absolute)
-		FOR_RECORDS(batch->squares[r] = (batch->squares[r] + batch->absolute[r] * batch->absolute[r]) / 2);
-	FOR_RECORDS(
-	{
-		double		norm = sqrt(batch->squares[r]);
+		FOR_RECORDS(batch->squares[r] =
+						(batch->squares[r] + batch->absolute[r] * batch->absolute[r]) / 2);
+	FOR_RECORDS({
+		double norm = sqrt(batch->squares[r]);
 
 		batch->factors[r] = one * (most / (norm > most ? norm : most));
 	});
@@ -407,13 +418,12 @@ choose_factors(const RaceParams *params, Batch *batch, size_t n)
 INLINE void
 round_column(const double *restrict u, size_t n, const Batch *restrict batch, int16_t *restrict v)
 {
-	double		rounded[TOGETHER];
-	size_t		from;
-	size_t		r;
+	double rounded[TOGETHER];
+	size_t from;
+	size_t r;
 
-	FOR_RECORDS(
-	{
-		double		x = (u[r] * batch->factors[r] + ROUNDER) - ROUNDER;
+	FOR_RECORDS({
+		double x = (u[r] * batch->factors[r] + ROUNDER) - ROUNDER;
 
 		x = x > ONE ? ONE : x;
 		rounded[r] = x < -ONE ? -ONE : x;
@@ -424,17 +434,18 @@ round_column(const double *restrict u, size_t n, const Batch *restrict batch, in
 INLINE void
 round_batch(Batch *batch, size_t n)
 {
-	double		ones[TOGETHER];
-	size_t		from;
-	size_t		r;
+	double ones[TOGETHER];
+	size_t from;
+	size_t r;
 
 	FOR_RECORDS(ones[r] = 1);
 	round_column(ones, n, batch, batch->v);
 	for (uint32_t i = 0; i < batch->columns; i++)
-		round_column(batch->u + (size_t) i * TOGETHER, n, batch, batch->v + (size_t) (i + 1) * TOGETHER);
+		round_column(batch->u + (size_t) i * TOGETHER, n, batch,
+					 batch->v + (size_t) (i + 1) * TOGETHER);
 }
 
-typedef void (*FixedPoint) (const RaceParams *params, Batch *batch, size_t n);
+typedef void (*FixedPoint)(const RaceParams *params, Batch *batch, size_t n);
 
 static void
 fixed_point_portable(const RaceParams *params, Batch *batch, size_t n)
@@ -444,27 +455,26 @@ fixed_point_portable(const RaceParams *params, Batch *batch, size_t n)
 }
 
 #ifdef RACE_HAVE_X86
-__attribute__((target("avx2")))
-static void
+__attribute__((target("avx2"))) static void
 fixed_point_avx2(const RaceParams *params, Batch *batch, size_t n)
 {
 	choose_factors(params, batch, n);
 	round_batch(batch, n);
 }
 #else
-#define fixed_point_avx2	fixed_point_portable
+#define fixed_point_avx2 fixed_point_portable
 #endif
 
 /* Count up to TOGETHER records. */
 static void
-count_batch(const RaceParams *params, const RaceRows *functions, const double *records,
-			size_t n, int sign, int64_t *counters, Batch *batch)
+count_batch(const RaceParams *params, const RaceRows *functions, const double *records, size_t n,
+			int sign, int64_t *counters, Batch *batch)
 {
-	FixedPoint	to_fixed_point = race_hash_path() == &race_hash_portable ?
-		fixed_point_portable : fixed_point_avx2;
-	double	   *u = batch->u;
-	uint32_t	i = 0;
-	RaceShape	shape;
+	FixedPoint to_fixed_point =
+		race_hash_path() == &race_hash_portable ? fixed_point_portable : fixed_point_avx2;
+	double *u = batch->u;
+	uint32_t i = 0;
+	RaceShape shape;
 
 	race_moments_shape(params, &shape);
 	if (params->moments.features > 0)
@@ -476,15 +486,15 @@ count_batch(const RaceParams *params, const RaceRows *functions, const double *r
 	for (; i < params->dims; i++, u += TOGETHER)
 		scale_column(params, i, records, n, u);
 	to_fixed_point(params, batch, n);
-	race_count_products(&shape, batch->v, n, sign, to_fixed_point != fixed_point_portable, counters);
+	race_count_products(&shape, batch->v, n, sign, to_fixed_point != fixed_point_portable,
+						counters);
 }
 
 void
-race_moments_count(const RaceParams *params, const RaceRows *functions,
-				   const double *records, size_t n, int sign, int64_t *counters,
-				   void *workspace)
+race_moments_count(const RaceParams *params, const RaceRows *functions, const double *records,
+				   size_t n, int sign, int64_t *counters, void *workspace)
 {
-	Batch	   *batch = (Batch *) workspace;
+	Batch *batch = (Batch *) workspace;
 
 	batch->columns = race_moments_columns(params) - 1;
 	batch->u = (double *) (batch + 1);

@@ -56,8 +56,8 @@ race_array_length(const RaceParams *part, RaceArray array)
 uint64_t
 race_arrays_size(const RaceParams *part)
 {
-	uint64_t	n = 0;
-	uint32_t	arrays;
+	uint64_t n = 0;
+	uint32_t arrays;
 
 	for (arrays = part->arrays; arrays != 0; arrays &= arrays - 1)
 		n += race_array_length(part, (RaceArray) (arrays & -arrays));
@@ -84,14 +84,14 @@ race_params_next(const RaceParams *part, const RaceParams *params)
 	if (params->more == 0)
 		return NULL;
 	next = (const char *) (part + 1) + race_arrays_size(part);
-	return next < (const char *) params + race_params_size(params) ?
-		(const RaceParams *) next : NULL;
+	return next < (const char *) params + race_params_size(params) ? (const RaceParams *) next :
+																	 NULL;
 }
 
 int
 race_params_parts(const RaceParams *params)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		n++;
@@ -101,7 +101,7 @@ race_params_parts(const RaceParams *params)
 uint32_t
 race_params_functions(const RaceParams *params)
 {
-	uint32_t	functions = 0;
+	uint32_t functions = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		functions += part->power;
@@ -111,12 +111,11 @@ race_params_functions(const RaceParams *params)
 int
 race_params_sequence(const RaceParams *params)
 {
-	int			sequence = RACE_SEQUENCE_SOBOL;
+	int sequence = RACE_SEQUENCE_SOBOL;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
-		if (part->sequence == RACE_SEQUENCE_INDEPENDENT ||
-			part->sequence == RACE_SEQUENCE_GRID ||
+		if (part->sequence == RACE_SEQUENCE_INDEPENDENT || part->sequence == RACE_SEQUENCE_GRID ||
 			part->sequence == RACE_SEQUENCE_GROUPED)
 			return part->sequence;
 		if (sequence == RACE_SEQUENCE_SOBOL)

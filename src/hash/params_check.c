@@ -17,7 +17,7 @@
 
 #define PROBLEM(...) (snprintf(message, length, __VA_ARGS__), message)
 
-#define MAX_LIST	128
+#define MAX_LIST 128
 
 /* Return the format of a message about a field that a part does not have. */
 static const char *
@@ -30,17 +30,18 @@ has_no(const RaceParams *part)
 static const char *
 fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 {
-	bool		has_own = false;
+	bool has_own = false;
 
 	if (race_summary_kind(part) == NULL)
 		return PROBLEM("unknown kind number %d", part->kind);
-	if (race_summary_kind(part)->densities ? race_kernel_name(part->kernel) == NULL : part->kernel != 0)
+	if (race_summary_kind(part)->densities ? race_kernel_name(part->kernel) == NULL :
+											 part->kernel != 0)
 		return PROBLEM("unknown kernel number %d", part->kernel);
 	for (int key = 0; key < RACE_FIELDS; key++)
 	{
 		const RaceField *field = &race_fields[key];
-		uint64_t	bits;
-		double		x;
+		uint64_t bits;
+		double x;
 
 		if (!race_field_is_stored(field, part))
 			continue;
@@ -56,20 +57,23 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 			return PROBLEM(has_no(part), race_part_name(part), field->name);
 		if (field->optional && bits == 0)
 			continue;
-		if (key != RACE_KEY_KERNEL && field->type == RACE_FIELD_CHOICE && race_choice_name(key, (int) bits) == NULL)
+		if (key != RACE_KEY_KERNEL && field->type == RACE_FIELD_CHOICE &&
+			race_choice_name(key, (int) bits) == NULL)
 			return PROBLEM("unknown %s number %d", field->what, (int) bits);
 		if (field->most > 0 && !(x >= field->least && x <= field->most))
-			return PROBLEM(field->type == RACE_FIELD_REAL ? "%s must be a number between %g and %g" :
-						   "%s must be between %.0f and %.0f", field->name, field->least, field->most);
+			return PROBLEM(field->type == RACE_FIELD_REAL ?
+							   "%s must be a number between %g and %g" :
+							   "%s must be between %.0f and %.0f",
+						   field->name, field->least, field->most);
 	}
-	if (part->reserved8 != 0 ||
-		(!has_own && (part->own.bits[0] != 0 || part->own.bits[1] != 0)))
+	if (part->reserved8 != 0 || (!has_own && (part->own.bits[0] != 0 || part->own.bits[1] != 0)))
 		return PROBLEM("reserved bytes are not zero");
 	if (!first && part->more != 0)
 		return PROBLEM("only the first kernel of a product states what all share");
 	if (part->arrays != 0 && part->dims == 0)
 		return PROBLEM("bandwidths, bounds and transforms need dims");
-	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) || part->outputs > RACE_MAX_DIMS)
+	if ((part->outputs != 0) != ((part->arrays & RACE_ARRAY_MATRIX) != 0) ||
+		part->outputs > RACE_MAX_DIMS)
 		return PROBLEM("a matrix must have between 1 and %d rows", RACE_MAX_DIMS);
 	return NULL;
 }
@@ -81,20 +85,21 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	const double *w = race_array(part, RACE_ARRAY_BANDWIDTHS);
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
-	uint32_t	found = 0;
+	uint32_t found = 0;
 
 	for (int key = 0; key < RACE_KEYS; key++)
 	{
 		const RaceField *field = &race_fields[key];
 		const double *x = race_array(part, field->array);
-		uint64_t	n = race_array_length(part, field->array);
+		uint64_t n = race_array_length(part, field->array);
 
 		if (x == NULL || !race_field_applies(field, part))
 			continue;
 		found |= field->array;
 		for (uint64_t i = 0; i < n && field->most > 0; i++)
 			if (!(x[i] >= field->least && x[i] <= field->most))
-				return PROBLEM("%s must be numbers between %g and %g", field->name, field->least, field->most);
+				return PROBLEM("%s must be numbers between %g and %g", field->name, field->least,
+							   field->most);
 	}
 	for (int key = 0; key < RACE_KEYS; key++)
 		if ((race_fields[key].array & part->arrays & ~found) != 0)
@@ -108,8 +113,8 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	for (uint32_t i = 0; w != NULL && i < part->dims; i++)
 		if (!(w[i] * part->bandwidth >= RACE_MIN_BANDWIDTH &&
 			  w[i] * part->bandwidth <= RACE_MAX_BANDWIDTH))
-			return PROBLEM("bandwidths must be numbers between %g and %g",
-						   RACE_MIN_BANDWIDTH, RACE_MAX_BANDWIDTH);
+			return PROBLEM("bandwidths must be numbers between %g and %g", RACE_MIN_BANDWIDTH,
+						   RACE_MAX_BANDWIDTH);
 	for (uint32_t i = 0; lower != NULL && upper != NULL && i < part->dims; i++)
 		if (lower[i] > upper[i])
 			return PROBLEM("a lower bound is above the upper one");
@@ -121,7 +126,7 @@ static const char *
 sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t length)
 {
 	const RaceKernelType *type = race_kernel_type(part->kernel);
-	char		list[MAX_LIST];
+	char list[MAX_LIST];
 
 	if (part->sequence == RACE_SEQUENCE_GRID && part->kind != RACE_KIND_GRID)
 		return PROBLEM("sequence \"grid\" is for kernels l2 and l1");
@@ -135,8 +140,9 @@ sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t l
 	if (part->sequence == RACE_SEQUENCE_GROUPED && type->record != RACE_RECORD_SET)
 		return PROBLEM("sequence \"grouped\" is for kernel jaccard");
 	if (part->sequence == RACE_SEQUENCE_SOBOL && !race_sobol_fits(part, taken))
-		return PROBLEM("sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) of distances, power times dims of signs, power of categories",
-					   RACE_SOBOL_DIMENSIONS);
+		return PROBLEM(
+			"sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) of distances, power times dims of signs, power of categories",
+			RACE_SOBOL_DIMENSIONS);
 	return NULL;
 }
 
@@ -147,13 +153,13 @@ static const char *
 parts_problem(const RaceParams *params, char *message, size_t length)
 {
 	const RaceParams *part = params;
-	uint64_t	left = params->more;
-	uint32_t	sobol = 0;
+	uint64_t left = params->more;
+	uint32_t sobol = 0;
 
 	/* bound: RACE_MAX_PARTS */
 	for (int parts = 1;; parts++)
 	{
-		bool		first = part == params;
+		bool first = part == params;
 
 		if (fields_problem(part, first, message, length) != NULL)
 			return message;
@@ -181,10 +187,9 @@ parts_problem(const RaceParams *params, char *message, size_t length)
 }
 
 const char *
-race_params_problem(const RaceParams *params, size_t size,
-					char *message, size_t length)
+race_params_problem(const RaceParams *params, size_t size, char *message, size_t length)
 {
-	uint64_t	counters;
+	uint64_t counters;
 
 	if (size < sizeof(RaceParams) || size != race_params_size(params) ||
 		params->more > RACE_MAX_MORE)
@@ -199,12 +204,12 @@ race_params_problem(const RaceParams *params, size_t size,
 		return PROBLEM("range must be at least 2");
 	counters = (RACE_MAX_SKETCH_BYTES - RACE_MAX_HEADER_BYTES - params->more) / 8;
 	if ((uint64_t) params->rows * params->range > counters)
-		return PROBLEM("rows times range must be at most %llu",
-					   (unsigned long long) counters);
+		return PROBLEM("rows times range must be at most %llu", (unsigned long long) counters);
 	if (race_rows_size(params) > RACE_MAX_ROWS_BYTES)
-		return PROBLEM("rows times power times (dims + 1) is too large: row functions would take %llu MB, at most %llu are allowed",
-					   (unsigned long long) race_rows_size(params) >> 20,
-					   (unsigned long long) RACE_MAX_ROWS_BYTES >> 20);
+		return PROBLEM(
+			"rows times power times (dims + 1) is too large: row functions would take %llu MB, at most %llu are allowed",
+			(unsigned long long) race_rows_size(params) >> 20,
+			(unsigned long long) RACE_MAX_ROWS_BYTES >> 20);
 	if (params->rehash == RACE_REHASH_FOLD && !race_can_fold(params))
 		return race_kernel_type(params->kernel)->signs ?
 			PROBLEM("rehash \"fold\" needs a range of at least 2^power") :

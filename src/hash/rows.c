@@ -27,7 +27,7 @@
 #include "hash/structured.h"
 
 /* Coefficients are aligned to cache lines and to the widest vectors. */
-#define ALIGNMENT	64
+#define ALIGNMENT 64
 
 /* ---------------------------------------------------------------- places */
 
@@ -74,23 +74,22 @@ larger(size_t a, size_t b)
 /* What all functions need */
 typedef struct Space
 {
-	size_t		words;			/* in a row */
-	size_t		signs;			/* words in all */
-	size_t		workspace;		/* vectors of RACE_LANES */
+	size_t words;     /* in a row */
+	size_t signs;     /* words in all */
+	size_t workspace; /* vectors of RACE_LANES */
 } Space;
 
 static Space
 space_of(const RaceParams *params)
 {
-	Space		space = {0, 0, 0};
+	Space space = {0, 0, 0};
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		space.words += part->power * words_of_function(part);
 		space.signs += race_structured_all_words(part, params->rows);
 		space.workspace = larger(space.workspace, part->outputs);
-		space.workspace = larger(space.workspace,
-								 2 * race_structured_length(part) / RACE_LANES);
+		space.workspace = larger(space.workspace, 2 * race_structured_length(part) / RACE_LANES);
 	}
 	return space;
 }
@@ -99,26 +98,26 @@ size_t
 race_rows_size(const RaceParams *params)
 {
 	/* far below 2^63 for any rows, within the limits of dims, power and parts */
-	Space		space = space_of(params);
+	Space space = space_of(params);
 
 	return sizeof(RaceRows) + race_params_size(params) + ALIGNMENT + 8 * space.signs +
-		8 * RACE_LANES * (blocks_of(params) * (space.words + keys_of(params)) +
-						  space.workspace);
+		8 * RACE_LANES * (blocks_of(params) * (space.words + keys_of(params)) + space.workspace);
 }
 
 void
 race_rows_init(RaceRows *rows, const RaceParams *params)
 {
-	size_t		size = race_params_size(params);
-	uintptr_t	start = (uintptr_t) (rows + 1) + size;
-	Space		space = space_of(params);
+	size_t size = race_params_size(params);
+	uintptr_t start = (uintptr_t) (rows + 1) + size;
+	Space space = space_of(params);
 	RaceRowsPart next = {0};
 
 	memset(rows, 0, sizeof(RaceRows));
 	rows->params = memcpy(rows + 1, params, size);
 	rows->blocks = blocks_of(params);
 	/* number the functions of each part, and find their place in memory */
-	for (const RaceParams *part = rows->params; part != NULL; part = race_params_next(part, rows->params))
+	for (const RaceParams *part = rows->params; part != NULL;
+		 part = race_params_next(part, rows->params))
 	{
 		next.params = part;
 		next.words = words_of_function(part);
@@ -131,11 +130,9 @@ race_rows_init(RaceRows *rows, const RaceParams *params)
 		rows->together = larger(rows->together, race_structured_length(part));
 	}
 	rows->block_words = next.position;
-	rows->workspace =
-		(double *) ((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+	rows->workspace = (double *) ((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 	rows->coefficients = rows->workspace + RACE_LANES * space.workspace;
-	rows->keys = (uint64_t *) (rows->coefficients +
-							   RACE_LANES * rows->blocks * space.words);
+	rows->keys = (uint64_t *) (rows->coefficients + RACE_LANES * rows->blocks * space.words);
 	rows->signs = rows->keys + RACE_LANES * rows->blocks * keys_of(params);
 }
 
@@ -164,8 +161,8 @@ double *
 race_rows_coefficient(const RaceRows *rows, uint32_t row, uint32_t j, uint32_t i)
 {
 	const RaceRowsPart *part = part_of(rows, j);
-	size_t		vector = row / RACE_LANES * rows->block_words +
-		part->position + (j - part->function) * part->words + i;
+	size_t vector = row / RACE_LANES * rows->block_words + part->position +
+		(j - part->function) * part->words + i;
 
 	return rows->coefficients + vector * RACE_LANES + row % RACE_LANES;
 }
@@ -173,7 +170,7 @@ race_rows_coefficient(const RaceRows *rows, uint32_t row, uint32_t j, uint32_t i
 uint64_t *
 race_rows_key(const RaceRows *rows, uint32_t row, uint32_t i)
 {
-	size_t		vector = row / RACE_LANES * keys_of(rows->params) + i;
+	size_t vector = row / RACE_LANES * keys_of(rows->params) + i;
 
 	return rows->keys + vector * RACE_LANES + row % RACE_LANES;
 }
@@ -196,30 +193,28 @@ half_open_uniform(uint64_t bits)
 
 /* Set 64 random bits for an element of function j, in each row of a block. */
 static void
-element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element,
-			 uint64_t *bits)
+element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element, uint64_t *bits)
 {
 	const RaceRowsPart *part = part_of(rows, j);
 	const RaceParams *params = part->params;
-	uint32_t	first = block * RACE_LANES;
-	uint64_t	row[RACE_LANES];
-	RaceSobol	sequence;
+	uint32_t first = block * RACE_LANES;
+	uint64_t row[RACE_LANES];
+	RaceSobol sequence;
 
 	if (params->sequence == RACE_SEQUENCE_SOBOL)
 	{
-		uint32_t	a_function = race_sobol_dimensions(params) / params->power;
+		uint32_t a_function = race_sobol_dimensions(params) / params->power;
 
 		/* a sign has no offset, so its numbers begin one place earlier */
-		race_sobol_start(&sequence, rows->params->seed, part->dimension +
-						 (j - part->function) * a_function + element -
-						 race_kernel_type(params->kernel)->signs);
+		race_sobol_start(&sequence, rows->params->seed,
+						 part->dimension + (j - part->function) * a_function + element -
+							 race_kernel_type(params->kernel)->signs);
 		race_sobol_lanes(&sequence, first, bits);
 		return;
 	}
 	for (int i = 0; i < RACE_LANES; i++)
 		row[i] = first + i;
-	race_philox_lanes(rows->params->seed, RACE_STREAM_FUNCTION, row, j, element,
-					  bits);
+	race_philox_lanes(rows->params->seed, RACE_STREAM_FUNCTION, row, j, element, bits);
 }
 
 /* ------------------------------------------------------------- projections */
@@ -234,8 +229,8 @@ transform(const RaceParams *params, const double *a, double *projections)
 	for (uint32_t output = 0; output < params->outputs; output++, a += RACE_LANES)
 		for (uint32_t column = 0; column < params->dims; column++)
 		{
-			double	   *sum = projections + (size_t) column * RACE_LANES;
-			double		x = *matrix++;
+			double *sum = projections + (size_t) column * RACE_LANES;
+			double x = *matrix++;
 
 			for (int i = 0; i < RACE_LANES; i++)
 				sum[i] += x * a[i];
@@ -243,18 +238,17 @@ transform(const RaceParams *params, const double *a, double *projections)
 }
 
 static void
-generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
-					uint32_t j)
+generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block, uint32_t j)
 {
 	const RaceParams *params = part->params;
-	double	   *offsets = race_rows_coefficient(rows, block * RACE_LANES, j, 0);
-	double	   *projections = offsets + RACE_LANES;
-	double	   *a = params->outputs > 0 ? rows->workspace : projections;
-	uint32_t	m = params->outputs > 0 ? params->outputs : race_hashed_width(params);
+	double *offsets = race_rows_coefficient(rows, block * RACE_LANES, j, 0);
+	double *projections = offsets + RACE_LANES;
+	double *a = params->outputs > 0 ? rows->workspace : projections;
+	uint32_t m = params->outputs > 0 ? params->outputs : race_hashed_width(params);
 	const RaceKernelType *type = race_kernel_type(params->kernel);
 	const double *bandwidths = race_array(params, RACE_ARRAY_BANDWIDTHS);
 	const double *origin = race_array(params, RACE_ARRAY_OFFSET);
-	uint64_t	bits[RACE_LANES];
+	uint64_t bits[RACE_LANES];
 
 	memset(offsets, 0, RACE_LANES * sizeof(double));
 	if (!type->signs)
@@ -265,7 +259,7 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block,
 	}
 	for (uint32_t element = 0; element < m; element++)
 	{
-		double		w = params->bandwidth * (bandwidths != NULL ? bandwidths[element] : 1);
+		double w = params->bandwidth * (bandwidths != NULL ? bandwidths[element] : 1);
 
 		element_bits(rows, block, j, element + 1, bits);
 		for (int i = 0; i < RACE_LANES; i++)
@@ -283,8 +277,8 @@ uint64_t *
 race_rows_signs(const RaceRows *rows, uint32_t j, uint32_t row)
 {
 	const RaceRowsPart *part = part_of(rows, j);
-	uint32_t	length = race_structured_length(part->params);
-	size_t		groups = ((size_t) rows->params->rows + length - 1) / length;
+	uint32_t length = race_structured_length(part->params);
+	size_t groups = ((size_t) rows->params->rows + length - 1) / length;
 
 	return rows->signs + part->signs +
 		((j - part->function) * groups + row / length) * race_structured_words(part->params);
@@ -295,13 +289,13 @@ static void
 generate_structured(RaceRows *rows, const RaceRowsPart *part, size_t block, uint32_t j)
 {
 	const RaceParams *params = part->params;
-	uint32_t	first = block * RACE_LANES;
-	double	   *offsets = race_rows_coefficient(rows, first, j, 0);
-	uint64_t	bits[RACE_LANES];
+	uint32_t first = block * RACE_LANES;
+	double *offsets = race_rows_coefficient(rows, first, j, 0);
+	uint64_t bits[RACE_LANES];
 
 	if (first % race_structured_length(params) == 0)
 	{
-		uint64_t   *signs = race_rows_signs(rows, j, first);
+		uint64_t *signs = race_rows_signs(rows, j, first);
 
 		/* elements 0 and 1 of a row are its offset and its length */
 		for (size_t k = 0; k < race_structured_words(params); k++)
@@ -324,12 +318,12 @@ race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 {
 	const RaceRowsPart *part = part_of(rows, j);
 	const RaceParams *params = part->params;
-	uint32_t	first = block * RACE_LANES;
-	uint64_t	bits[RACE_LANES];
+	uint32_t first = block * RACE_LANES;
+	uint64_t bits[RACE_LANES];
 
 	for (uint32_t i = 0; j == 0 && i < keys_of(rows->params); i++)
 	{
-		uint64_t	row[RACE_LANES];
+		uint64_t row[RACE_LANES];
 
 		for (uint32_t lane = 0; lane < RACE_LANES; lane++)
 			row[lane] = first + lane;
@@ -342,7 +336,7 @@ race_rows_generate(RaceRows *rows, size_t block, uint32_t j)
 		generate_projection(rows, part, block, j);
 	else
 	{
-		uint64_t   *words = (uint64_t *) race_rows_coefficient(rows, first, j, 0);
+		uint64_t *words = (uint64_t *) race_rows_coefficient(rows, first, j, 0);
 
 		element_bits(rows, block, j, 0, bits);
 		for (int lane = 0; lane < RACE_LANES; lane++)

@@ -32,26 +32,25 @@
 
 /* Return what the vector code needs to know about a part, in a block of rows. */
 static RaceHashBlock
-block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
-		 bool interruptible)
+block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block, bool interruptible)
 {
 	const RaceParams *params = part->params;
-	uint32_t	first = block * RACE_LANES;
-	uint32_t	range = rows->params->range;
-	bool		fold = rows->params->rehash == RACE_REHASH_FOLD;
-	bool		signs = race_kernel_type(params->kernel)->signs;
+	uint32_t first = block * RACE_LANES;
+	uint32_t range = rows->params->range;
+	bool fold = rows->params->rehash == RACE_REHASH_FOLD;
+	bool signs = race_kernel_type(params->kernel)->signs;
 	RaceHashBlock result;
 
-	result.mode = !fold ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
-		signs ? RACE_HASH_SIGNS :
-		(range & (range - 1)) == 0 ? RACE_HASH_MASK : RACE_HASH_FOLD;
-	result.width = race_record_kind(params) == RACE_RECORD_VECTOR ?
-		race_hashed_width(params) : params->dims;
+	result.mode = !fold            ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
+		signs                      ? RACE_HASH_SIGNS :
+		(range & (range - 1)) == 0 ? RACE_HASH_MASK :
+									 RACE_HASH_FOLD;
+	result.width =
+		race_record_kind(params) == RACE_RECORD_VECTOR ? race_hashed_width(params) : params->dims;
 	result.power = params->power;
 	result.range = range;
 	result.coefficients = race_rows_coefficient(rows, first, part->function, 0);
-	result.keys = fold ? NULL :
-		race_rows_key(rows, first, 1 + 2 * part->function);
+	result.keys = fold ? NULL : race_rows_key(rows, first, 1 + 2 * part->function);
 	result.interruptible = interruptible;
 	result.sequence = params->sequence;
 	return result;
@@ -59,8 +58,8 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block,
 
 /* Add the codes of a part, multiplied by their keys, to the sums of n records. */
 static void
-sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block,
-		 const RaceColumn *column, size_t n, bool interruptible, uint64_t *sums)
+sum_part(const RaceRows *rows, const RaceRowsPart *part, size_t block, const RaceColumn *column,
+		 size_t n, bool interruptible, uint64_t *sums)
 {
 	const RaceHashPath *path = race_hash_path();
 	RaceHashBlock b = block_of(rows, part, block, interruptible);
@@ -87,13 +86,13 @@ static void
 hash_structured(const RaceRows *rows, const RaceRowsPart *part, size_t first, size_t blocks,
 				const double *x, bool interruptible, size_t size, void *out)
 {
-	uint32_t	length = race_structured_length(part->params);
-	double	   *z = rows->workspace;
+	uint32_t length = race_structured_length(part->params);
+	double *z = rows->workspace;
 
 	for (uint32_t j = part->function; j < part->function + part->params->power; j++)
 		for (size_t block = first; block < first + blocks; block++)
 		{
-			size_t		row = block * RACE_LANES;
+			size_t row = block * RACE_LANES;
 			RaceHashBlock b = block_of(rows, part, block, interruptible);
 
 			b.coefficients = race_rows_coefficient(rows, row, j, 0);
@@ -118,10 +117,10 @@ static void
 hash_together(const RaceRows *rows, size_t first, size_t blocks, const RaceColumn *columns,
 			  bool interruptible, uint32_t *buckets)
 {
-	bool		fold = rows->params->rehash == RACE_REHASH_FOLD;
-	uint64_t   *sums = (uint64_t *) (rows->workspace + rows->together);
-	size_t		size = fold && !race_kernel_type(rows->params->kernel)->signs ?
-		sizeof(uint32_t) : sizeof(uint64_t);
+	bool fold = rows->params->rehash == RACE_REHASH_FOLD;
+	uint64_t *sums = (uint64_t *) (rows->workspace + rows->together);
+	size_t size = fold && !race_kernel_type(rows->params->kernel)->signs ? sizeof(uint32_t) :
+																		   sizeof(uint64_t);
 
 	if (fold)
 		memset(sums, 0, blocks * RACE_LANES * sizeof(uint64_t));
@@ -152,8 +151,8 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
 {
 	const RaceParams *params = rows->params;
 	RaceHashBlock b = block_of(rows, &rows->part[0], block, interruptible);
-	double		lifted[RACE_LIFTED_TOGETHER];
-	size_t		together;
+	double lifted[RACE_LIFTED_TOGETHER];
+	size_t together;
 
 	if (!race_is_surrogate(params) || column->width == b.width)
 	{
@@ -163,8 +162,8 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
 	together = RACE_LIFTED_TOGETHER / b.width;
 	for (size_t i = 0; i < n; i += together)
 	{
-		RaceColumn	some = {lifted, NULL, NULL, b.width};
-		size_t		m = n - i < together ? n - i : together;
+		RaceColumn some = {lifted, NULL, NULL, b.width};
+		size_t m = n - i < together ? n - i : together;
 
 		for (size_t k = 0; k < m; k++)
 			race_surrogate_lift(params, column->numbers + (i + k) * params->dims,
@@ -174,17 +173,17 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
 }
 
 /* A sum takes twice as much space as a bucket. */
-#define SUMS_TOGETHER	(RACE_RECORDS_TOGETHER / 2)
+#define SUMS_TOGETHER (RACE_RECORDS_TOGETHER / 2)
 
 /*
  * Hash n records with a block of rows: by folding, or by the sums of the codes of all parts, each
  * multiplied by its key.
  */
 static void
-hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
-	 bool interruptible, uint32_t *buckets)
+hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n, bool interruptible,
+	 uint32_t *buckets)
 {
-	uint64_t	sums[SUMS_TOGETHER * RACE_LANES];
+	uint64_t sums[SUMS_TOGETHER * RACE_LANES];
 
 	if (rows->params->rehash == RACE_REHASH_FOLD)
 	{
@@ -193,14 +192,14 @@ hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 	}
 	for (size_t from = 0; from < n; from += SUMS_TOGETHER)
 	{
-		size_t		m = n - from < SUMS_TOGETHER ? n - from : SUMS_TOGETHER;
+		size_t m = n - from < SUMS_TOGETHER ? n - from : SUMS_TOGETHER;
 
 		for (size_t i = 0; i < m; i++)
 			memcpy(sums + i * RACE_LANES, race_rows_key(rows, block * RACE_LANES, 0),
 				   RACE_LANES * sizeof(uint64_t));
 		for (int p = 0; p < rows->parts; p++)
 		{
-			RaceColumn	some = race_column_from(&columns[p], from);
+			RaceColumn some = race_column_from(&columns[p], from);
 
 			sum_part(rows, &rows->part[p], block, &some, m, interruptible, sums);
 		}
@@ -209,10 +208,10 @@ hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
 }
 
 void
-race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
-			   size_t n, uint32_t *buckets)
+race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
+			   uint32_t *buckets)
 {
-	RaceColumn	one[RACE_MAX_PARTS];
+	RaceColumn one[RACE_MAX_PARTS];
 
 	if (rows->together == 0)
 	{
@@ -228,11 +227,10 @@ race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns,
 }
 
 void
-race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
-				   uint32_t *buckets)
+race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns, uint32_t *buckets)
 {
-	size_t		all = ((size_t) n + RACE_LANES - 1) / RACE_LANES;
-	size_t		blocks = rows->together == 0 ? 1 : rows->together / RACE_LANES;
+	size_t all = ((size_t) n + RACE_LANES - 1) / RACE_LANES;
+	size_t blocks = rows->together == 0 ? 1 : rows->together / RACE_LANES;
 
 	for (size_t block = 0; block < all; block += blocks)
 	{
@@ -240,8 +238,8 @@ race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns,
 		if (rows->together == 0)
 			hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
 		else
-			hash_together(rows, block, blocks < all - block ? blocks : all - block, columns,
-						  true, buckets + block * RACE_LANES);
+			hash_together(rows, block, blocks < all - block ? blocks : all - block, columns, true,
+						  buckets + block * RACE_LANES);
 	}
 }
 

@@ -19,8 +19,8 @@
  * KERNEL_MASS for tables of up to USUAL_RECORDS, and less for larger ones, as
  * larger tables are asked at finer bandwidths (Silverman 1986: N^(-1/(d+4))).
  */
-#define KERNEL_MASS			0.135
-#define USUAL_RECORDS		20000.0
+#define KERNEL_MASS 0.135
+#define USUAL_RECORDS 20000.0
 
 double
 race_kernel_mass(double records)
@@ -38,8 +38,7 @@ race_kernel_mass(double records)
 static double
 variance_exponent(int sequence)
 {
-	return sequence == RACE_SEQUENCE_SOBOL ? 1.2 :
-		sequence == RACE_SEQUENCE_INDEPENDENT ? 1 : 1.1;
+	return sequence == RACE_SEQUENCE_SOBOL ? 1.2 : sequence == RACE_SEQUENCE_INDEPENDENT ? 1 : 1.1;
 }
 
 double

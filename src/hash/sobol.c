@@ -15,14 +15,14 @@
  * digits before it.
  */
 
-#define LEVELS	RACE_SOBOL_LEVELS
+#define LEVELS RACE_SOBOL_LEVELS
 
 /* A primitive polynomial of some degree, its coefficients, and first numbers */
 typedef struct Polynomial
 {
-	uint8_t		degree;
-	uint8_t		coefficients;
-	uint8_t		m[7];
+	uint8_t degree;
+	uint8_t coefficients;
+	uint8_t m[7];
 } Polynomial;
 
 /* for dimensions 1 and up; dimension 0 is van der Corput's sequence */
@@ -46,16 +46,15 @@ static const Polynomial polynomials[RACE_SOBOL_DIMENSIONS - 1] = {
 	{6, 22, {1, 3, 1, 15, 13, 25}},
 	{6, 25, {1, 1, 5, 5, 19, 61}},
 	{7, 1, {1, 3, 7, 11, 23, 15, 103}},
-	{7, 4, {1, 3, 7, 13, 13, 15, 69}}
-};
+	{7, 4, {1, 3, 7, 13, 13, 15, 69}}};
 
 /* Start a sequence.  Direction number i has LEVELS binary digits: m[i] / 2^(i + 1). */
 void
 race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension)
 {
-	uint32_t   *v = sequence->directions;
-	const Polynomial *p = dimension > 0 && dimension < RACE_SOBOL_DIMENSIONS ?
-		&polynomials[dimension - 1] : NULL;
+	uint32_t *v = sequence->directions;
+	const Polynomial *p =
+		dimension > 0 && dimension < RACE_SOBOL_DIMENSIONS ? &polynomials[dimension - 1] : NULL;
 
 	sequence->seed = seed;
 	sequence->dimension = dimension;
@@ -80,10 +79,10 @@ race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension)
 void
 race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 {
-	uint64_t	index[RACE_LANES];
-	uint64_t	point[RACE_LANES];
-	uint64_t	before[RACE_LANES];
-	uint64_t	random[RACE_LANES];
+	uint64_t index[RACE_LANES];
+	uint64_t point[RACE_LANES];
+	uint64_t before[RACE_LANES];
+	uint64_t random[RACE_LANES];
 
 	for (int i = 0; i < RACE_LANES; i++)
 	{
@@ -103,15 +102,15 @@ race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits)
 	{
 		for (int i = 0; i < RACE_LANES; i++)
 			before[i] = point[i] >> (LEVELS - level);
-		race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, before,
-						  sequence->dimension, level, random);
+		race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, before, sequence->dimension, level,
+						  random);
 		for (int i = 0; i < RACE_LANES; i++)
 			bits[i] = bits[i] << 1 | (random[i] & 1);
 	}
 
 	/* below the last level no two points share a node: independent digits */
-	race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, index,
-					  sequence->dimension, LEVELS, random);
+	race_philox_lanes(sequence->seed, RACE_STREAM_SCRAMBLE, index, sequence->dimension, LEVELS,
+					  random);
 	for (int i = 0; i < RACE_LANES; i++)
 		bits[i] = (bits[i] ^ point[i]) << (64 - LEVELS) | random[i] >> LEVELS;
 }
@@ -120,13 +119,13 @@ uint32_t
 race_sobol_dimensions(const RaceParams *part)
 {
 	const RaceKernelType *type = race_kernel_type(part->kernel);
-	uint64_t	a_function = 1;
-	uint64_t	n;
+	uint64_t a_function = 1;
+	uint64_t n;
 
 	/* a projection has coefficients and, unless only its sign counts, an offset */
 	if (type->record == RACE_RECORD_VECTOR)
-		a_function = (uint64_t) (part->outputs > 0 ? part->outputs : race_hashed_width(part)) +
-			!type->signs;
+		a_function =
+			(uint64_t) (part->outputs > 0 ? part->outputs : race_hashed_width(part)) + !type->signs;
 	n = part->power * a_function;
 
 	/* the function of a set has keys; without dims its size is not known */

@@ -20,32 +20,30 @@
  */
 
 /* The largest number of coordinates: there are no more direction numbers */
-#define RACE_SOBOL_DIMENSIONS	21
+#define RACE_SOBOL_DIMENSIONS 21
 
 /* The number of different points is 2^levels, as many as a sketch can have rows. */
-#define RACE_SOBOL_LEVELS		25
+#define RACE_SOBOL_LEVELS 25
 
 /* One coordinate of the sequence */
 typedef struct RaceSobol
 {
-	int64_t		seed;
-	uint32_t	dimension;
-	uint32_t	directions[RACE_SOBOL_LEVELS];
+	int64_t seed;
+	uint32_t dimension;
+	uint32_t directions[RACE_SOBOL_LEVELS];
 } RaceSobol;
 
 /*
  * Start coordinate `dimension`, from 0, of the sequence with this seed.  Beyond the last one they
  * all are van der Corput's sequence, each scrambled by itself: even alone, not together.
  */
-extern void race_sobol_start(RaceSobol *sequence, int64_t seed,
-							 uint32_t dimension);
+extern void race_sobol_start(RaceSobol *sequence, int64_t seed, uint32_t dimension);
 
 /*
  * Set the coordinate of RACE_LANES points from `first` on, a multiple of RACE_LANES below
  * 2^RACE_SOBOL_LEVELS: 64 binary digits of a number in [0, 1) each.
  */
-extern void race_sobol_lanes(const RaceSobol *sequence, uint32_t first,
-							 uint64_t *bits);
+extern void race_sobol_lanes(const RaceSobol *sequence, uint32_t first, uint64_t *bits);
 
 /*
  * What "auto" chooses.  A part has Sobol's sequence if there are enough dimensions: it needs

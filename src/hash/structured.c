@@ -10,14 +10,14 @@
 #include "hash/structured.h"
 
 /*
- * Signs and Hadamard transforms.  The transforms add and subtract in an order that their definition fixes, so the bits are
- * the same everywhere.
+ * Signs and Hadamard transforms.  The transforms add and subtract in an order that their definition
+ * fixes, so the bits are the same everywhere.
  */
 
 uint32_t
 race_structured_length(const RaceParams *part)
 {
-	uint32_t	length = RACE_STRUCTURED_LEAST;
+	uint32_t length = RACE_STRUCTURED_LEAST;
 
 	if (!race_is_structured(part))
 		return 0;
@@ -30,7 +30,7 @@ race_structured_length(const RaceParams *part)
 size_t
 race_structured_all_words(const RaceParams *part, uint32_t rows)
 {
-	uint32_t	length = race_structured_length(part);
+	uint32_t length = race_structured_length(part);
 
 	if (length == 0)
 		return 0;
@@ -45,20 +45,19 @@ race_structured_all_words(const RaceParams *part, uint32_t rows)
 double
 race_structured_scale(const RaceParams *part, double normal)
 {
-	double		d = race_structured_length(part);
-	double		variance = 2 / (9 * d);
-	double		root = 1 - variance + normal * sqrt(variance);
+	double d = race_structured_length(part);
+	double variance = 2 / (9 * d);
+	double root = 1 - variance + normal * sqrt(variance);
 
 	return sqrt(root * root * root) / d;
 }
 
 void
-race_structured_project(const RaceParams *part, const uint64_t *signs, const double *x,
-						double *z)
+race_structured_project(const RaceParams *part, const uint64_t *signs, const double *x, double *z)
 {
 	const double *origin = race_array(part, RACE_ARRAY_OFFSET);
 	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
-	uint32_t	length = race_structured_length(part);
+	uint32_t length = race_structured_length(part);
 
 	/* (x - o) over the width of each column, padded with zeros */
 	memcpy(z, x, part->dims * sizeof(double));

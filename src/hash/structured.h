@@ -37,8 +37,8 @@
  * of 2.4 / D, and the signs of opposite vectors are the same as often.  Shorter transforms
  * would be too coarse.
  */
-#define RACE_STRUCTURED_LEAST	1024
-#define RACE_STRUCTURED_ROUNDS	3
+#define RACE_STRUCTURED_LEAST 1024
+#define RACE_STRUCTURED_ROUNDS 3
 
 static inline bool
 race_is_structured(const RaceParams *part)
@@ -62,7 +62,7 @@ extern size_t race_structured_all_words(const RaceParams *part, uint32_t rows);
 extern double race_structured_scale(const RaceParams *part, double normal);
 
 /* Compute z D^1.5, of a record of the part. */
-extern void race_structured_project(const RaceParams *part, const uint64_t *signs,
-									const double *x, double *z);
+extern void race_structured_project(const RaceParams *part, const uint64_t *signs, const double *x,
+									double *z);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * table.c
- *		Tables of counters over columns: cells, weights, coarsening, and the choice of a resolution under noise
+ *		Tables of counters over columns: cells, weights, coarsening, and the choice of a
+ *		resolution under noise
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,22 +27,20 @@
  */
 static const struct
 {
-	int			bits;
-	int			halvings;		/* of a grid whose cells were chosen */
-	double		step;			/* width of these cells, in bandwidths */
-}			by_dims[RACE_GRID_DIMS + 1] = {
-	{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}
-};
+	int bits;
+	int halvings; /* of a grid whose cells were chosen */
+	double step;  /* width of these cells, in bandwidths */
+} by_dims[RACE_GRID_DIMS + 1] = {{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}};
 
-#define MIN_POSITION_BITS	2
-#define MAX_CELLS			((double) RACE_GRID_NODES)
+#define MIN_POSITION_BITS 2
+#define MAX_CELLS ((double) RACE_GRID_NODES)
 
 /* ---------------------------------------------------------------- geometry */
 
 static void
 count_nodes(RaceGrid *grid)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	grid->nodes = 1;
 	for (uint32_t i = 0; i < grid->dims; i++)
@@ -56,8 +55,8 @@ count_nodes(RaceGrid *grid)
 static uint32_t
 count_halvings(const double *cells, uint32_t dims)
 {
-	uint32_t	most = by_dims[dims].bits - MIN_POSITION_BITS;
-	uint32_t	halvings = 0;
+	uint32_t most = by_dims[dims].bits - MIN_POSITION_BITS;
+	uint32_t halvings = 0;
 
 	for (; halvings < most; halvings++)
 		for (uint32_t i = 0; i < dims; i++)
@@ -83,8 +82,8 @@ race_grid_of(const RaceParams *params, RaceGrid *grid)
 		grid->cells[i] = (uint32_t) cells[i];
 		grid->lower[i] = lower[i];
 		grid->width[i] = (upper[i] - lower[i]) / cells[i];
-		grid->step[i] = grid->width[i] /
-			(params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]));
+		grid->step[i] =
+			grid->width[i] / (params->bandwidth * (bandwidths == NULL ? 1 : bandwidths[i]));
 	}
 	count_nodes(grid);
 	return true;
@@ -106,8 +105,8 @@ race_grid_halve(RaceGrid *grid)
 uint64_t
 race_grid_nodes(const double *cells, uint32_t dims, int levels)
 {
-	double		fine = 1;
-	double		coarse = 1;
+	double fine = 1;
+	double coarse = 1;
 
 	for (uint32_t i = 0; i < dims; i++)
 	{
@@ -140,14 +139,14 @@ race_grid_unit(const RaceParams *params)
 /* ------------------------------------------------------------------ limits */
 
 void
-race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
-					   const double *lower, const double *upper, double *cells)
+race_grid_choose_cells(const RaceParams *part, const double *bandwidths, const double *lower,
+					   const double *upper, double *cells)
 {
-	double		multiple = 1 << by_dims[part->dims].halvings;
-	double		step = by_dims[part->dims].step / part->power;
-	double		most = race_kernel_type(part->kernel)->euclidean ?
-		(double) RACE_GRID_NODES : (double) RACE_GRID_L1_NODES;
-	double		nodes;
+	double multiple = 1 << by_dims[part->dims].halvings;
+	double step = by_dims[part->dims].step / part->power;
+	double most = race_kernel_type(part->kernel)->euclidean ? (double) RACE_GRID_NODES :
+															  (double) RACE_GRID_L1_NODES;
+	double nodes;
 
 	/* bound: the step is 1.1 times as wide each time, while it is a double: some thousands */
 	do
@@ -155,8 +154,7 @@ race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 		nodes = 1;
 		for (uint32_t i = 0; i < part->dims; i++)
 		{
-			double		width = part->bandwidth * step *
-				(bandwidths == NULL ? 1 : bandwidths[i]);
+			double width = part->bandwidth * step * (bandwidths == NULL ? 1 : bandwidths[i]);
 
 			cells[i] = multiple * fmax(ceil((upper[i] - lower[i]) / (width * multiple)), 1);
 			nodes *= cells[i] + 1;
@@ -168,10 +166,10 @@ race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 void
 race_grid_round_for_halves(RaceParams *params)
 {
-	double		multiple = 2 << by_dims[params->dims].halvings;
-	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
-	double		rounded[2];
-	uint64_t	nodes;
+	double multiple = 2 << by_dims[params->dims].halvings;
+	double *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
+	double rounded[2];
+	uint64_t nodes;
 
 	if (params->dims < 1 || params->dims > 2 || race_grid_levels(params) > 1)
 		return;
@@ -201,11 +199,12 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
-	uint64_t	nodes;
+	uint64_t nodes;
 
 	if (!race_radial_can(params) || params->dims < 1 || params->dims > RACE_GRID_DIMS)
-		return PROBLEM("sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
-					   RACE_GRID_DIMS, RACE_RADIAL_POWER);
+		return PROBLEM(
+			"sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
+			RACE_GRID_DIMS, RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return PROBLEM("sequence \"grid\" needs lower and upper bounds, and has no transform");
@@ -233,9 +232,9 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 static uint32_t
 locate(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
 {
-	double		scale = (double) ((int64_t) 1 << bits);
-	double		at = floor((x - grid->lower[axis]) / grid->width[axis] * scale + 0.5);
-	double		cell;
+	double scale = (double) ((int64_t) 1 << bits);
+	double at = floor((x - grid->lower[axis]) / grid->width[axis] * scale + 0.5);
+	double cell;
 
 	at = fmin(fmax(at, 0), grid->cells[axis] * scale);
 	cell = fmin(floor(at / scale), grid->cells[axis] - 1.0);
@@ -246,21 +245,21 @@ locate(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *positio
 int
 race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t *weights)
 {
-	int			bits = by_dims[grid->dims].bits - (int) grid->halvings;
-	int			n = 1;
+	int bits = by_dims[grid->dims].bits - (int) grid->halvings;
+	int n = 1;
 
 	nodes[0] = 0;
 	weights[0] = 1;
 	for (uint32_t axis = 0; axis < grid->dims; axis++)
 	{
-		int64_t		position;
-		uint32_t	cell = locate(grid, axis, x[axis], bits, &position);
-		int64_t		right = position * ((int64_t) 1 << grid->halvings);
-		int64_t		left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
+		int64_t position;
+		uint32_t cell = locate(grid, axis, x[axis], bits, &position);
+		int64_t right = position * ((int64_t) 1 << grid->halvings);
+		int64_t left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
 
 		for (int i = n; i-- > 0;)
 		{
-			uint32_t	node = nodes[i] * (grid->cells[axis] + 1) + cell;
+			uint32_t node = nodes[i] * (grid->cells[axis] + 1) + cell;
 
 			nodes[2 * i + 1] = node + 1;
 			weights[2 * i + 1] = weights[i] * right;
@@ -275,8 +274,8 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 int
 race_grid_split_halvings(const RaceGrid *grid)
 {
-	int			most = by_dims[grid->dims].bits;
-	int			steps = RACE_GRID_STEPS;
+	int most = by_dims[grid->dims].bits;
+	int steps = RACE_GRID_STEPS;
 
 	/* bound: a part of the steps is left each time, as grid->dims is 1 at least */
 	for (; steps > 1; steps >>= grid->dims)
@@ -285,16 +284,17 @@ race_grid_split_halvings(const RaceGrid *grid)
 }
 
 void
-race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t *weights,
-				 int n, int64_t *up)
+race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t *weights, int n,
+				 int64_t *up)
 {
-	int64_t		step = (int64_t) 1 << race_grid_split_halvings(grid) * grid->dims;
-	int64_t		steps = 0;		/* before this weight */
+	int64_t step = (int64_t) 1 << race_grid_split_halvings(grid) * grid->dims;
+	int64_t steps = 0; /* before this weight */
 
 	/* bound: n */
 	for (int i = 0; i < n; steps += weights[i++] / step)
 		up[i] = (race_dither_round(portion, steps + weights[i] / step) -
-				 race_dither_round(portion, steps)) * step;
+				 race_dither_round(portion, steps)) *
+			step;
 }
 
 /* Return the nodes alone. */
@@ -333,16 +333,16 @@ race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
 double
 race_grid_smooth(const RaceParams *params, double step, double distance)
 {
-	double		a = RACE_GRID_REACH * step;
-	double		e = 1.0 / 64;	/* this and all that follows in parts of a, which may be huge */
-	double		at = distance / a;
-	double		k[3];
-	double		slope;
-	double		curve;
-	double		fourth;
-	double		second;
+	double a = RACE_GRID_REACH * step;
+	double e = 1.0 / 64; /* this and all that follows in parts of a, which may be huge */
+	double at = distance / a;
+	double k[3];
+	double slope;
+	double curve;
+	double fourth;
+	double second;
 
-	if (distance >= a)			/* step 0 has no smooth part */
+	if (distance >= a) /* step 0 has no smooth part */
 		return race_kernel_at(params, distance);
 	for (int i = 0; i < 3; i++)
 		k[i] = race_kernel_at(params, a * (1 + (i - 1) * e));
@@ -358,35 +358,37 @@ race_grid_smooth(const RaceParams *params, double step, double distance)
 void
 race_grid_shape(const RaceParams *params, RaceShape *shape)
 {
-	RaceGrid	grid;
+	RaceGrid grid;
 
 	race_grid_of(params, &grid);
-	*shape = (RaceShape) {
-		.blocks = 1, .unit = race_grid_unit(params), .range = (uint32_t) grid.nodes, .nodes = nodes_of(&grid),
-		.halvings = grid.halvings, .half_halvings = (uint32_t) race_grid_split_halvings(&grid)
-	};
+	*shape = (RaceShape){.blocks = 1,
+						 .unit = race_grid_unit(params),
+						 .range = (uint32_t) grid.nodes,
+						 .nodes = nodes_of(&grid),
+						 .halvings = grid.halvings,
+						 .half_halvings = (uint32_t) race_grid_split_halvings(&grid)};
 }
 
 void
 race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t weight,
-				   const RacePortion *portions, RaceCounterArray counters,
-				   RaceCounterArray upper)
+				   const RacePortion *portions, RaceCounterArray counters, RaceCounterArray upper)
 {
-	RaceShape	shape;
-	RaceGrid	grid;
+	RaceShape shape;
+	RaceGrid grid;
 
 	race_grid_of(params, &grid);
 	race_grid_shape(params, &shape);
 	for (size_t i = 0; i < n; i++)
 	{
-		uint32_t	nodes[RACE_GRID_CORNERS];
-		int64_t		weights[RACE_GRID_CORNERS];
-		int64_t		up[RACE_GRID_CORNERS];
-		int			corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
+		uint32_t nodes[RACE_GRID_CORNERS];
+		int64_t weights[RACE_GRID_CORNERS];
+		int64_t up[RACE_GRID_CORNERS];
+		int corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
 
 		if (portions != NULL)
 			race_grid_divide(&grid, &portions[i], weights, corners, up);
-		race_count_split(&shape, nodes, weights, portions == NULL ? NULL : up, corners, weight, counters, upper);
+		race_count_split(&shape, nodes, weights, portions == NULL ? NULL : up, corners, weight,
+						 counters, upper);
 	}
 }
 
@@ -397,8 +399,8 @@ race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t 
 bool
 race_grid_allows(const RaceParams *params, RaceGridChoice choice)
 {
-	RaceGrid	grid;
-	double		cells[RACE_GRID_DIMS];
+	RaceGrid grid;
+	double cells[RACE_GRID_DIMS];
 
 	race_grid_of(params, &grid);
 	if (choice.levels > 1 && !race_kernel_type(params->kernel)->euclidean)
@@ -414,7 +416,7 @@ race_grid_allows(const RaceParams *params, RaceGridChoice choice)
 void
 race_grid_apply(RaceParams *params, RaceGridChoice choice)
 {
-	double	   *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
+	double *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
 
 	for (uint32_t i = 0; i < params->dims; i++)
 		cells[i] /= 1 << choice.halvings;
@@ -440,7 +442,7 @@ shell_area(const RaceParams *params)
 static double
 inside(uint32_t dims, double r)
 {
-	double		half = r / 2;
+	double half = r / 2;
 
 	if (half >= 1)
 		return 0;
@@ -456,27 +458,28 @@ inside(uint32_t dims, double r)
 }
 
 /*
- * Sums over nodes, of a part of the kernel and of its square: integrals over shells, seen from the middle of a ball
- * that has the volume of the box, or from anywhere in it.  The part is smooth from the step `from` on, without
- * what is smooth from `less` on, if that is not 0.
+ * Sums over nodes, of a part of the kernel and of its square: integrals over shells, seen from the
+ * middle of a ball that has the volume of the box, or from anywhere in it.  The part is smooth from
+ * the step `from` on, without what is smooth from `less` on, if that is not 0.
  */
-#define SHELLS	128
+#define SHELLS 128
 
 typedef struct KernelSums
 {
-	double		values;
-	double		squares;
+	double values;
+	double squares;
 } KernelSums;
 
 static KernelSums
-sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, double from, double less)
+sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, double from,
+		   double less)
 {
-	double		area = shell_area(params);
-	double		cell = 1;
-	double		box = 1;
-	double		radius;
-	double		farthest;
-	KernelSums	sums = {0, 0};
+	double area = shell_area(params);
+	double cell = 1;
+	double box = 1;
+	double radius;
+	double farthest;
+	KernelSums sums = {0, 0};
 
 	for (uint32_t i = 0; i < grid->dims; i++)
 	{
@@ -488,10 +491,11 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 	for (int j = 0; j < SHELLS; j++)
 	{
 		/* shells are thinner near the middle */
-		double		r = farthest * pow((j + 0.5) / SHELLS, 3);
-		double		nodes = area * pow(r, grid->dims - 1.0) / cell *
-			farthest * (pow((j + 1.0) / SHELLS, 3) - pow((double) j / SHELLS, 3));
-		double		k = race_grid_smooth(params, from, r) - (less > 0 ? race_grid_smooth(params, less, r) : 0);
+		double r = farthest * pow((j + 0.5) / SHELLS, 3);
+		double nodes = area * pow(r, grid->dims - 1.0) / cell * farthest *
+			(pow((j + 1.0) / SHELLS, 3) - pow((double) j / SHELLS, 3));
+		double k =
+			race_grid_smooth(params, from, r) - (less > 0 ? race_grid_smooth(params, less, r) : 0);
 
 		if (place == RACE_GRID_ANYWHERE)
 			nodes *= inside(grid->dims, r / radius);
@@ -502,24 +506,25 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 }
 
 /*
- * Least squares of two levels (evaluator.c) leave the noise of the fine one where a kernel changes within coarse cells.
- * Where it is smooth from this part of their width on, they have the information of the fine nodes and of coarse ones, each of
- * which is worth several fine ones.  The variance is then .77 to 1.2 times the exact one, for cells of an eighth to two bandwidths.
+ * Least squares of two levels (evaluator.c) leave the noise of the fine one where a kernel changes
+ * within coarse cells.  Where it is smooth from this part of their width on, they have the
+ * information of the fine nodes and of coarse ones, each of which is worth several fine ones.  The
+ * variance is then .77 to 1.2 times the exact one, for cells of an eighth to two bandwidths.
  */
-#define SMOOTH_PART		(2.0 / 3)
+#define SMOOTH_PART (2.0 / 3)
 
 double
 race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGridPlace place,
 						 double counter_variance, double count_variance)
 {
-	RaceGrid	grid;
-	double		unit = (double) race_grid_unit(params);
-	double		node_variance = counter_variance / (unit * unit);
-	double		smooth = 0;
-	double		worth = 1;		/* of all nodes there, in fine ones of their noise */
-	double		of_sum;
-	double		sum;
-	KernelSums	sums;
+	RaceGrid grid;
+	double unit = (double) race_grid_unit(params);
+	double node_variance = counter_variance / (unit * unit);
+	double smooth = 0;
+	double worth = 1; /* of all nodes there, in fine ones of their noise */
+	double of_sum;
+	double sum;
+	KernelSums sums;
 
 	if (counter_variance == 0)
 		return 0;
@@ -535,7 +540,9 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGr
 	/* the count tells how much noise all nodes have together */
 	sums = sum_kernel(params, &grid, place, smooth, 0);
 	of_sum = grid.nodes * node_variance / worth;
-	sum = (sums.squares - sums.values * sums.values / grid.nodes * of_sum / (of_sum + count_variance)) / worth;
+	sum = (sums.squares -
+		   sums.values * sums.values / grid.nodes * of_sum / (of_sum + count_variance)) /
+		worth;
 	if (choice.levels > 1)
 		sum += sum_kernel(params, &grid, place, 0, smooth).squares;
 	return sum * node_variance;
@@ -550,13 +557,13 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGr
  */
 static const struct
 {
-	double		of_bandwidth;
-	double		power;
-}			bias_by_dims[RACE_GRID_DIMS + 1] = {{0, 0}, {0.025, 2}, {0.01, 2.5}, {0.01, 2.5}};
+	double of_bandwidth;
+	double power;
+} bias_by_dims[RACE_GRID_DIMS + 1] = {{0, 0}, {0.025, 2}, {0.01, 2.5}, {0.01, 2.5}};
 
 /*
- * Where records lie on a line, or are whole numbers, it was up to so much.  With .025 intervals of skin held 91 %.  In
- * two dimensions the nodes tell the rest (evaluator.c).
+ * Where records lie on a line, or are whole numbers, it was up to so much.  With .025 intervals of
+ * skin held 91 %.  In two dimensions the nodes tell the rest (evaluator.c).
  */
 static const double most_bias[RACE_GRID_DIMS + 1] = {0, 0.025, 0.003, 0.04};
 static const double most_power[RACE_GRID_DIMS + 1] = {0, 2, 3, 2};
@@ -564,12 +571,11 @@ static const double most_power[RACE_GRID_DIMS + 1] = {0, 2, 3, 2};
 static double
 bias_of(const RaceParams *params, RaceGridChoice choice, double of_bandwidth, double power)
 {
-	RaceGrid	grid;
+	RaceGrid grid;
 
 	race_grid_of(params, &grid);
 	return of_bandwidth * (race_kernel_type(params->kernel)->euclidean ? 1 : RACE_L1_BIAS) *
-		pow(grid.mean_step * (1 << choice.halvings) *
-			params->power, power);
+		pow(grid.mean_step * (1 << choice.halvings) * params->power, power);
 }
 
 double

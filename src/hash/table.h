@@ -17,36 +17,36 @@
  * changes the counters by one unit in L1, however many nodes there are, and a question is asked
  * of what the nodes say of the table (evaluator.c).
  *
- * A grid has cells that can be halved in number several times, exactly: the linear weights
- * of a coarse node are 1/2, 1, 1/2 of those of its fine ones.  So the noise decides how
- * fine a private sketch is.  It may have two levels: the fine nodes, and
- * nodes four times as far apart, with noise of their own.  Least squares combine them (evaluator.c): what
- * many fine nodes say together, coarse ones say with less noise.
+ * A grid has cells that can be halved in number several times, exactly: the linear weights of a
+ * coarse node are 1/2, 1, 1/2 of those of its fine ones.  So the noise decides how fine a private
+ * sketch is.  It may have two levels: the fine nodes, and nodes four times as far apart, with noise
+ * of their own.  Least squares combine them (evaluator.c): what many fine nodes say together,
+ * coarse ones say with less noise.
  *
  * Units are the same before and after: weights at the finest cells are multiples of a power
  * of two.  The number of halvings that are left follows from the number of cells.
  */
 
-#define RACE_GRID_DIMS		3
-#define RACE_GRID_CORNERS	(1 << RACE_GRID_DIMS)
-#define RACE_GRID_NODES		((uint64_t) 1 << 21)	/* of all levels */
-#define RACE_GRID_L1_NODES	((uint64_t) 1 << 16)	/* where each question visits all */
-#define RACE_GRID_LEVELS	2
-#define RACE_GRID_FACTOR	4	/* from a level to the next */
-#define RACE_GRID_LEVEL_HALVINGS	2	/* the same */
+#define RACE_GRID_DIMS 3
+#define RACE_GRID_CORNERS (1 << RACE_GRID_DIMS)
+#define RACE_GRID_NODES ((uint64_t) 1 << 21)    /* of all levels */
+#define RACE_GRID_L1_NODES ((uint64_t) 1 << 16) /* where each question visits all */
+#define RACE_GRID_LEVELS 2
+#define RACE_GRID_FACTOR 4         /* from a level to the next */
+#define RACE_GRID_LEVEL_HALVINGS 2 /* the same */
 
 /* The nodes of a level, between bounds; the last axis runs fastest */
 typedef struct RaceGrid
 {
-	uint32_t	dims;
-	uint32_t	cells[RACE_GRID_DIMS];
-	uint32_t	halvings;		/* halvings that are left */
-	uint64_t	nodes;
-	double		lower[RACE_GRID_DIMS];
-	double		width[RACE_GRID_DIMS];	/* of a cell */
+	uint32_t dims;
+	uint32_t cells[RACE_GRID_DIMS];
+	uint32_t halvings; /* halvings that are left */
+	uint64_t nodes;
+	double lower[RACE_GRID_DIMS];
+	double width[RACE_GRID_DIMS]; /* of a cell */
 	/* the width of a cell in bandwidths, and the root mean square of all axes */
-	double		step[RACE_GRID_DIMS];
-	double		mean_step;
+	double step[RACE_GRID_DIMS];
+	double mean_step;
 } RaceGrid;
 
 /*
@@ -54,7 +54,7 @@ typedef struct RaceGrid
  * levels they have.
  */
 extern bool race_grid_of(const RaceParams *params, RaceGrid *grid);
-extern int	race_grid_levels(const RaceParams *params);
+extern int race_grid_levels(const RaceParams *params);
 
 /* Return what the weights of a record add up to in each level. */
 extern uint64_t race_grid_unit(const RaceParams *params);
@@ -79,8 +79,11 @@ extern void race_grid_round_for_halves(RaceParams *params);
 /* Return the number of nodes of `levels` levels with these cells; 0 if cells are not valid. */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 
-/* Is the kernel one of vectors by themselves, and a function of their distance, of which a table can be made (radial.h)? */
-#define RACE_RADIAL_POWER	16
+/*
+ * Is the kernel one of vectors by themselves, and a function of their distance, of which a table
+ * can be made (radial.h)?
+ */
+#define RACE_RADIAL_POWER 16
 
 extern bool race_radial_can(const RaceParams *params);
 
@@ -91,17 +94,17 @@ extern const char *race_grid_problem(const RaceParams *params, char *message, si
  * Split a record, which lies within the bounds: the nodes around it and their weights,
  * [2^dims].  Returns how many they are.
  */
-extern int	race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes,
-							int64_t *weights);
+extern int race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes,
+						   int64_t *weights);
 
 /*
  * Which parts of n weights of a record go up; none is negative or more than its weight.  All
  * are multiples of a step, of 1 / RACE_GRID_STEPS of a unit or less, so that coarser grids
  * are exact, after as many halvings as race_grid_split_halvings() says.
  */
-#define RACE_GRID_STEPS		64
+#define RACE_GRID_STEPS 64
 
-extern int	race_grid_split_halvings(const RaceGrid *grid);
+extern int race_grid_split_halvings(const RaceGrid *grid);
 extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
 							 const int64_t *weights, int n, int64_t *up);
 
@@ -127,16 +130,17 @@ typedef enum RaceGridPlace
  */
 typedef struct RaceGridChoice
 {
-	int			halvings;
-	int			levels;
+	int halvings;
+	int levels;
 } RaceGridChoice;
 
 /* What cells lose of l1, whose peak is sharper, beside l2 */
-#define RACE_L1_BIAS		2
+#define RACE_L1_BIAS 2
 
 extern bool race_grid_allows(const RaceParams *params, RaceGridChoice choice);
-extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGridPlace place,
-									   double counter_variance, double count_variance);
+extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice,
+									   RaceGridPlace place, double counter_variance,
+									   double count_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 
@@ -151,17 +155,17 @@ extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);
  * step sums: the kernel itself from RACE_GRID_REACH steps on.  Finer levels sum the rest.
  * Step 0 gives the whole kernel.
  */
-#define RACE_GRID_REACH		2.0
+#define RACE_GRID_REACH 2.0
 
 extern double race_grid_smooth(const RaceParams *params, double step, double distance);
 
 /*
  * Split n records over the nodes of a grid, `weight` times.  If each has a portion that goes up, it
- * goes into the upper half; portions may be NULL.  No counter may come near the limit of its width: nothing
- * is checked here.
+ * goes into the upper half; portions may be NULL.  No counter may come near the limit of its width:
+ * nothing is checked here.
  */
-extern void race_count_in_grid(const RaceParams *params, const double *x, size_t n,
-							   int64_t weight, const RacePortion *portions,
-							   RaceCounterArray counters, RaceCounterArray upper);
+extern void race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t weight,
+							   const RacePortion *portions, RaceCounterArray counters,
+							   RaceCounterArray upper);
 
 #endif

@@ -12,7 +12,7 @@
 #include "privacy/payment.h"
 
 /* Numbers that are drawn between two looks at interrupts */
-#define DRAWS_A_STEP	4096
+#define DRAWS_A_STEP 4096
 
 static void
 begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
@@ -25,14 +25,21 @@ begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 	account->weight_bits = request->weight_bits;
 }
 
-/* Take off what choices took of an account: all of it, if they had less noise than it adds to each variance. */
+/*
+ * Take off what choices took of an account: all of it, if they had less noise than it adds to each
+ * variance.
+ */
 static RaceGaussianAccount
 less_choices(const RaceRequest *request, RaceGaussianAccount account)
 {
 	if (request->chosen_variance == 0)
 		return account;
-	account.allowed = request->chosen_variance <= account.added ? 0 :
-		fmax(race_down(account.allowed - race_rho_of_draw(request->chosen_squared, request->chosen_variance - account.added)), 0);
+	account.allowed = request->chosen_variance <= account.added ?
+		0 :
+		fmax(race_down(account.allowed -
+					   race_rho_of_draw(request->chosen_squared,
+										request->chosen_variance - account.added)),
+			 0);
 	return account;
 }
 
@@ -43,27 +50,34 @@ variance_of_all(RaceGaussianAccount account, double squared)
 	return squared / (2 * account.allowed) + (double) account.added;
 }
 
-/* Open the account of Gaussian noise that has less noise, with a squared change that takes all that choices left of it. */
+/*
+ * Open the account of Gaussian noise that has less noise, with a squared change that takes all that
+ * choices left of it.
+ */
 static RaceGaussianAccount
 open_gaussian(const RaceRequest *request, double squared)
 {
-	bool		exact = race_request_exact(request);
-	RaceGaussianAccount account = less_choices(request, race_gaussian_account(request->epsilon, request->delta, exact, squared));
+	bool exact = race_request_exact(request);
+	RaceGaussianAccount account = less_choices(
+		request, race_gaussian_account(request->epsilon, request->delta, exact, squared));
 	RaceGaussianAccount zcdp = account;
 
 	if (request->chosen_variance > 0)
-		zcdp = less_choices(request, race_gaussian_account(request->epsilon, request->delta, false, squared));
+		zcdp = less_choices(
+			request, race_gaussian_account(request->epsilon, request->delta, false, squared));
 	return variance_of_all(account, squared) < variance_of_all(zcdp, squared) ? account : zcdp;
 }
 
 void
-race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request, double squared)
+race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
+				  double squared)
 {
 	RaceGaussianAccount gaussian = {request->epsilon, 0};
 
 	begin(account, random, request);
 	if (request->delta > 0)
-		gaussian = open_gaussian(request, pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared);
+		gaussian = open_gaussian(
+			request, pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared);
 	account->allowed = gaussian.allowed;
 	account->added = gaussian.added;
 }
@@ -100,32 +114,36 @@ double
 race_account_variance(const RaceAccount *account, uint64_t noise)
 {
 	return account->mechanism == RACE_MECHANISM_LAPLACE ? race_discrete_laplace_variance(noise) :
-		(double) noise;
+														  (double) noise;
 }
 
-/* What is changed more, squared, is not paid for: it is beyond what race_variance_for_rho() can divide. */
-#define MOST_SQUARED	((unsigned __int128) 1 << 109)
-#define TOO_MUCH		((RaceChange) {~(unsigned __int128) 0, ~(unsigned __int128) 0})
+/*
+ * What is changed more, squared, is not paid for: it is beyond what race_variance_for_rho() can
+ * divide.
+ */
+#define MOST_SQUARED ((unsigned __int128) 1 << 109)
+#define TOO_MUCH ((RaceChange){~(unsigned __int128) 0, ~(unsigned __int128) 0})
 
 RaceChange
 race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared)
 {
 	unsigned __int128 m = account->records;
-	int			sides = account->substitute ? 2 : 1;
+	int sides = account->substitute ? 2 : 1;
 
 	if (m == 0 || l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
 		return TOO_MUCH;
-	return (RaceChange) {m * l1 * sides, m * m * squared * sides};
+	return (RaceChange){m * l1 * sides, m * m * squared * sides};
 }
 
 RaceChange
 race_change_of_score(const RaceAccount *account, uint64_t l1)
 {
-	unsigned __int128 change = (unsigned __int128) account->records * l1 * (account->substitute ? 2 : 1);
+	unsigned __int128 change =
+		(unsigned __int128) account->records * l1 * (account->substitute ? 2 : 1);
 
 	if (l1 == UINT64_MAX || change > UINT64_MAX || change * change > MOST_SQUARED)
 		return TOO_MUCH;
-	return (RaceChange) {change, change * change};
+	return (RaceChange){change, change * change};
 }
 
 /* Take off a price that costs so much. */
@@ -140,7 +158,7 @@ allot(RaceAccount *account, double price, double cost)
 static uint64_t
 share_noise(RaceAccount *account, RaceChange change)
 {
-	uint64_t	squared = account->drawn == 0 ? 1 : account->share_squared;
+	uint64_t squared = account->drawn == 0 ? 1 : account->share_squared;
 
 	if (account->drawn > 1 || change.squared > race_change_of_counters(account, 1, squared).squared)
 		return 0;
@@ -150,7 +168,7 @@ share_noise(RaceAccount *account, RaceChange change)
 double
 race_price_within(const RaceAccount *account, double price)
 {
-	double		left = race_account_left(account);
+	double left = race_account_left(account);
 
 	return left < price ? left : price;
 }
@@ -158,8 +176,8 @@ race_price_within(const RaceAccount *account, double price)
 uint64_t
 race_pay(RaceAccount *account, double price, RaceChange change)
 {
-	uint64_t	noise;
-	double		cost;
+	uint64_t noise;
+	double cost;
 
 	if (account->share[0] > 0)
 		return share_noise(account, change);
@@ -191,7 +209,8 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 bool
 race_pay_epsilon(RaceAccount *account, double price, double cost)
 {
-	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost <= price) || !(price <= race_account_left(account)))
+	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost <= price) ||
+		!(price <= race_account_left(account)))
 		return false;
 	allot(account, price, cost);
 	return true;
@@ -217,6 +236,6 @@ race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t 
 		if (i % DRAWS_A_STEP == 0)
 			race_look_for_interrupts();
 		counters[i] = rounded ? race_draw_rounded(account, counters[i], noise) :
-			race_draw(account, counters[i], noise);
+								race_draw(account, counters[i], noise);
 	}
 }

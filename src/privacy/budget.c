@@ -20,8 +20,8 @@
 static uint64_t
 divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit)
 {
-	int			exponent;
-	uint64_t	mantissa;
+	int exponent;
+	uint64_t mantissa;
 	unsigned __int128 denominator;
 	unsigned __int128 quotient;
 	unsigned __int128 rest;
@@ -52,11 +52,10 @@ divide_up(unsigned __int128 dividend, uint32_t divisor, double x, uint64_t limit
 
 /* Return the scale that spends multiplier / divisor of epsilon on a sensitivity. */
 static uint64_t
-scale_for(double epsilon, uint64_t sensitivity,
-		  uint32_t multiplier, uint32_t divisor)
+scale_for(double epsilon, uint64_t sensitivity, uint32_t multiplier, uint32_t divisor)
 {
-	return divide_up((unsigned __int128) sensitivity * multiplier *
-					 RACE_SCALE_DENOMINATOR, divisor, epsilon, RACE_MAX_SCALE);
+	return divide_up((unsigned __int128) sensitivity * multiplier * RACE_SCALE_DENOMINATOR, divisor,
+					 epsilon, RACE_MAX_SCALE);
 }
 
 uint64_t
@@ -69,14 +68,13 @@ race_variance_for_rho(double rho, unsigned __int128 squared)
 static double
 cost_of(uint64_t sensitivity, uint64_t scale)
 {
-	return race_up(race_up((double) sensitivity * RACE_SCALE_DENOMINATOR) /
-				   (double) scale);
+	return race_up(race_up((double) sensitivity * RACE_SCALE_DENOMINATOR) / (double) scale);
 }
 
 /* Of 304 parts noise that hides rounding gets 5, and the steps of normal numbers 1. */
-#define WISHART_PARTS		304
-#define WISHART_TRACE_PARTS	298
-#define WISHART_ENTRY_PARTS	5
+#define WISHART_PARTS 304
+#define WISHART_TRACE_PARTS 298
+#define WISHART_ENTRY_PARTS 5
 
 /*
  * Find the least noise.  The cost of all is `records` times that of one record, in each part, so
@@ -86,9 +84,9 @@ bool
 race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace,
 					RaceWishartBudget *budget)
 {
-	uint64_t	entries = (uint64_t) columns * (columns + 1) / 2;
-	double		steps = race_up((double) records * race_wishart_steps(columns));
-	uint64_t	rounding;
+	uint64_t entries = (uint64_t) columns * (columns + 1) / 2;
+	double steps = race_up((double) records * race_wishart_steps(columns));
+	uint64_t rounding;
 
 	if (columns > RACE_WISHART_COLUMNS || records > RACE_MAX_SENSITIVITY / trace ||
 		steps > epsilon / WISHART_PARTS * (1 - RACE_MARGIN))
@@ -102,9 +100,9 @@ race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t
 	budget->entry_scale = scale_for(epsilon, rounding, WISHART_PARTS, WISHART_ENTRY_PARTS);
 	if (budget->entry_scale == 0)
 		return false;
-	budget->epsilon = race_cost_sum(race_cost_sum(race_up((double) trace / (2 * (double) budget->scale)),
-												  steps),
-									cost_of(rounding, budget->entry_scale));
+	budget->epsilon =
+		race_cost_sum(race_cost_sum(race_up((double) trace / (2 * (double) budget->scale)), steps),
+					  cost_of(rounding, budget->entry_scale));
 	budget->epsilon = fmin(epsilon, budget->epsilon);
 	budget->variance = 2 * (columns + 1.0) * (double) budget->scale * (double) budget->scale +
 		race_discrete_laplace_variance(budget->entry_scale);
@@ -112,15 +110,13 @@ race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t
 }
 
 bool
-race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
-				   RaceChoiceBudget *budget)
+race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity, RaceChoiceBudget *budget)
 {
 	budget->scale = scale_for(epsilon, sensitivity, share, 1);
 	budget->rest = race_down(race_down(epsilon * (share - 1)) / share);
 	if (budget->scale == 0)
 		return false;
-	budget->cost = fmin(race_up(epsilon / share),
-						cost_of(sensitivity, budget->scale));
+	budget->cost = fmin(race_up(epsilon / share), cost_of(sensitivity, budget->scale));
 	return true;
 }
 
@@ -128,15 +124,19 @@ RaceGaussianAccount
 race_gaussian_account(double epsilon, double delta, bool exact, double squared)
 {
 	RaceGaussianAccount zcdp = {race_rho_allowed(epsilon, delta), 0};
-	RaceGaussianAccount account = {exact ? race_gaussian_allowed(epsilon, delta) : 0, RACE_GAUSSIAN_ROUNDING};
+	RaceGaussianAccount account = {exact ? race_gaussian_allowed(epsilon, delta) : 0,
+								   RACE_GAUSSIAN_ROUNDING};
 
-	return exact && squared / (2 * account.allowed) + RACE_GAUSSIAN_ROUNDING < squared / (2 * zcdp.allowed) ?
-		account : zcdp;
+	return exact &&
+			squared / (2 * account.allowed) + RACE_GAUSSIAN_ROUNDING <
+				squared / (2 * zcdp.allowed) ?
+		account :
+		zcdp;
 }
 
 RaceSensitivity
-race_sensitivity(uint32_t max_contributions, RaceNeighbors neighbors,
-				 uint64_t squared, uint64_t counters)
+race_sensitivity(uint32_t max_contributions, RaceNeighbors neighbors, uint64_t squared,
+				 uint64_t counters)
 {
 	RaceSensitivity result;
 

@@ -13,9 +13,9 @@
  * Limits of what is asked.  Functions of costs may be given anything else; they return no noise
  * for it, but end.
  */
-#define RACE_MIN_EPSILON		1e-9
-#define RACE_MAX_EPSILON		1e15
-#define RACE_MIN_DELTA			1e-300
+#define RACE_MIN_EPSILON 1e-9
+#define RACE_MAX_EPSILON 1e15
+#define RACE_MIN_DELTA 1e-300
 
 /* Return the sum of two costs, rounded up (basic composition). */
 extern double race_cost_sum(double a, double b);
@@ -28,7 +28,7 @@ extern double race_cost_sum(double a, double b);
  * How wrong a formula with logarithms or exponentials may be, relative to the size
  * of its terms: thousands of ulps
  */
-#define RACE_MARGIN		1e-12
+#define RACE_MARGIN 1e-12
 
 /* Return a number that is not below, and one that is not above, the exact value behind x. */
 static inline double
@@ -75,14 +75,13 @@ extern double race_rho_of_pure(double epsilon);
 /* The cost of several releases about the same people */
 typedef struct RaceTotal
 {
-	int64_t		releases;
-	double		epsilon;
-	double		delta;
-	double		rho;
+	int64_t releases;
+	double epsilon;
+	double delta;
+	double rho;
 } RaceTotal;
 
-extern void race_total_add(RaceTotal *total, double epsilon, double delta,
-						   double rho);
+extern void race_total_add(RaceTotal *total, double epsilon, double delta, double rho);
 
 /*
  * Return the epsilon of all releases together at a delta, by two accounts, which are both upper

@@ -8,13 +8,13 @@
 #include "privacy/exact_fields.h"
 #include "privacy/machine.h"
 
-#define INLINE	static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
 
 /*
  * Count in a few rows at a time. Their counters stay in the nearest cache, and
  * successive records that fall into the same bucket do not wait for each other.
  */
-#define ROWS_TOGETHER	8
+#define ROWS_TOGETHER 8
 
 INLINE uint32_t
 within(uint32_t counter, uint32_t range)
@@ -27,16 +27,16 @@ within(uint32_t counter, uint32_t range)
 #include <immintrin.h>
 
 /* Return the largest bucket of n records in some rows, of which there are whole vectors. */
-__attribute__((target("avx2")))
-static uint32_t
+__attribute__((target("avx2"))) static uint32_t
 largest_bucket(const uint32_t *buckets, size_t n, uint32_t rows)
 {
-	__m256i		largest = _mm256_setzero_si256();
-	uint32_t	lanes[ROWS_TOGETHER];
+	__m256i largest = _mm256_setzero_si256();
+	uint32_t lanes[ROWS_TOGETHER];
 
 	for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
 		for (uint32_t r = 0; r < rows; r += ROWS_TOGETHER)
-			largest = _mm256_max_epu32(largest, _mm256_loadu_si256((const __m256i *) (buckets + r)));
+			largest =
+				_mm256_max_epu32(largest, _mm256_loadu_si256((const __m256i *) (buckets + r)));
 	_mm256_storeu_si256((__m256i *) lanes, largest);
 	for (int i = 1; i < ROWS_TOGETHER; i++)
 		lanes[0] = lanes[i] > lanes[0] ? lanes[i] : lanes[0];
@@ -46,7 +46,7 @@ largest_bucket(const uint32_t *buckets, size_t n, uint32_t rows)
 static bool
 has_vectors(void)
 {
-	static int	has = -1;
+	static int has = -1;
 
 	if (has < 0)
 		has = __builtin_cpu_supports("avx2") != 0;
@@ -54,65 +54,73 @@ has_vectors(void)
 }
 
 #else
-#define largest_bucket(buckets, n, rows)	UINT32_MAX
-#define has_vectors()	false
+#define largest_bucket(buckets, n, rows) UINT32_MAX
+#define has_vectors() false
 #endif
 
 /* Count in some rows, where a bucket may be beyond the range or was seen not to be. */
 INLINE void
-bump_rows(RaceCounterArray array, size_t from, const uint32_t *buckets, size_t n, int rows, uint32_t range,
-		  int64_t weight, bool beyond)
+bump_rows(RaceCounterArray array, size_t from, const uint32_t *buckets, size_t n, int rows,
+		  uint32_t range, int64_t weight, bool beyond)
 {
+	/* clang-format off */
 	RACE_FOR_WIDTH(array.width,
-				   type *c = (type *) array.counters + from;
+		type *c = (type *) array.counters + from;
 
-				   for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
-					   _Pragma("GCC unroll 8") for (int k = 0; k < rows; k++)
-						   c[(size_t) k * range + (beyond ? within(buckets[k], range) : buckets[k])] += (type) weight;
-		)
+		for (size_t i = 0; i < n; i++, buckets += RACE_LANES)
+			_Pragma("GCC unroll 8") for (int k = 0; k < rows; k++)
+				c[(size_t) k * range + (beyond ? within(buckets[k], range) : buckets[k])] +=
+					(type) weight;
+	)
+	/* clang-format on */
 }
 
 void
-race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n, uint32_t rows, uint32_t range,
-				int64_t weight)
+race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n, uint32_t rows,
+				uint32_t range, int64_t weight)
 {
-	uint32_t	together = rows - rows % ROWS_TOGETHER;
-	bool		beyond = !has_vectors() || largest_bucket(buckets, n, together) >= range;
-	uint32_t	r = 0;
+	uint32_t together = rows - rows % ROWS_TOGETHER;
+	bool beyond = !has_vectors() || largest_bucket(buckets, n, together) >= range;
+	uint32_t r = 0;
 
 	for (; r < together; r += ROWS_TOGETHER)
 		if (beyond)
-			bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight, true);
+			bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight,
+					  true);
 		else
-			bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight, false);
+			bump_rows(counters, (size_t) r * range, buckets + r, n, ROWS_TOGETHER, range, weight,
+					  false);
 	for (; r < rows; r++)
 		bump_rows(counters, (size_t) r * range, buckets + r, n, 1, range, weight, true);
 }
 
 void
 race_count_halves(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
-				  const RacePortion *portion, int64_t weight, RaceCounterArray lower, RaceCounterArray upper)
+				  const RacePortion *portion, int64_t weight, RaceCounterArray lower,
+				  RaceCounterArray upper)
 {
-	uint64_t	limit = race_dither_limit(portion->share);
+	uint64_t limit = race_dither_limit(portion->share);
 	RaceCounterArray halves[RACE_EXACT_HALVES] = {lower, upper};
-	bool		up[RACE_LANES];
+	bool up[RACE_LANES];
 
 	for (uint32_t r = 0; r < rows; r++)
 		up[r] = race_dither_up(limit, portion->offset, row + r);
 	for (int half = 0; half < RACE_EXACT_HALVES; half++)
+		/* clang-format off */
 		RACE_FOR_WIDTH(halves[half].width,
-					   type *c = halves[half].counters;
+			type *c = halves[half].counters;
 
-					   for (uint32_t r = 0; r < rows; r++, c += range)
-						   c[within(buckets[r], range)] += up[r] == (half == 1) ? weight : 0;
-			)
+			for (uint32_t r = 0; r < rows; r++, c += range)
+				c[within(buckets[r], range)] += up[r] == (half == 1) ? weight : 0;
+		)
+	/* clang-format on */
 }
 
 /* Return whether n numbers are not negative and add up to the unit. */
 static bool
 add_up_to(const int64_t *numbers, int n, uint64_t unit)
 {
-	uint64_t	sum = 0;
+	uint64_t sum = 0;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -124,35 +132,38 @@ add_up_to(const int64_t *numbers, int n, uint64_t unit)
 }
 
 void
-race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t block, const uint32_t *cell,
-				 const int64_t *part, uint32_t parts, size_t n, int64_t weight)
+race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t block,
+				 const uint32_t *cell, const int64_t *part, uint32_t parts, size_t n,
+				 int64_t weight)
 {
-	size_t		begin = race_block_begin(shape, block);
-	uint32_t	cells = (uint32_t) (race_block_length(shape, block) / parts);
-	int64_t		whole = weight * (int64_t) shape->unit;
+	size_t begin = race_block_begin(shape, block);
+	uint32_t cells = (uint32_t) (race_block_length(shape, block) / parts);
+	int64_t whole = weight * (int64_t) shape->unit;
 
+	/* clang-format off */
 	RACE_FOR_WIDTH(counters.width,
-				   type *c = (type *) counters.counters + begin;
+		type *c = (type *) counters.counters + begin;
 
-				   for (size_t i = 0; i < n; i++, part += parts)
-				   {
-					   type *at = c + (size_t) within(cell[i], cells) * parts;
+		for (size_t i = 0; i < n; i++, part += parts)
+		{
+			type *at = c + (size_t) within(cell[i], cells) * parts;
 
-					   /* one part gets the unit in any case */
-					   if (parts == 1 || !add_up_to(part, (int) parts, shape->unit))
-						   at[0] += (type) whole;
-					   else
-						   for (uint32_t k = 0; k < parts; k++)
-							   at[k] += (type) (weight * part[k]);
-				   }
-		)
+			/* one part gets the unit in any case */
+			if (parts == 1 || !add_up_to(part, (int) parts, shape->unit))
+				at[0] += (type) whole;
+			else
+				for (uint32_t k = 0; k < parts; k++)
+					at[k] += (type) (weight * part[k]);
+		}
+	)
+	/* clang-format on */
 }
 
 /* Return whether n numbers are not negative, and multiples of what these halvings divide by. */
 static bool
 are_multiples(const int64_t *numbers, int n, uint32_t halvings, uint32_t dims)
 {
-	int64_t		any = 0;
+	int64_t any = 0;
 
 	for (int i = 0; i < n; i++)
 		any |= numbers[i];
@@ -171,26 +182,31 @@ are_between(const int64_t *numbers, const int64_t *most, int n)
 
 /* Add shares of n nodes, `weight` times; without a part of them. */
 static void
-add_shares(RaceCounterArray counters, const uint32_t *node, uint32_t nodes, const int64_t *share, const int64_t *without,
-		   int n, int64_t weight)
+add_shares(RaceCounterArray counters, const uint32_t *node, uint32_t nodes, const int64_t *share,
+		   const int64_t *without, int n, int64_t weight)
 {
+	/* clang-format off */
 	RACE_FOR_WIDTH(counters.width,
-				   type *c = counters.counters;
+		type *c = counters.counters;
 
-				   for (int i = 0; i < n; i++)
-					   c[within(node[i], nodes)] += (type) (weight * (share[i] - (without == NULL ? 0 : without[i])));
-		)
+		for (int i = 0; i < n; i++)
+			c[within(node[i], nodes)] +=
+				(type) (weight * (share[i] - (without == NULL ? 0 : without[i])));
+	)
+	/* clang-format on */
 }
 
 void
-race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share, const int64_t *up, int n,
-				 int64_t weight, RaceCounterArray lower, RaceCounterArray upper)
+race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share,
+				 const int64_t *up, int n, int64_t weight, RaceCounterArray lower,
+				 RaceCounterArray upper)
 {
-	uint32_t	nodes = (uint32_t) race_block_length(shape, 0);
-	uint32_t	dims = shape->nodes.dims;
+	uint32_t nodes = (uint32_t) race_block_length(shape, 0);
+	uint32_t dims = shape->nodes.dims;
 
 	if (!add_up_to(share, n, shape->unit) || !are_multiples(share, n, shape->halvings, dims) ||
-		(up != NULL && (!are_between(up, share, n) || !are_multiples(up, n, shape->half_halvings, dims))))
+		(up != NULL &&
+		 (!are_between(up, share, n) || !are_multiples(up, n, shape->half_halvings, dims))))
 		return;
 	add_shares(lower, node, nodes, share, up, n, weight);
 	if (up != NULL)

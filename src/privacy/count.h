@@ -3,8 +3,8 @@
  *		Counting records: what one adds is bounded here, whatever is passed in
  *
  * Counters are arrays of the narrowest width that holds them (counters.h).  No counter may come
- * near the limit of its width: the caller widens them first.  What lies beyond a block counts in its
- * last counter.
+ * near the limit of its width: the caller widens them first.  What lies beyond a block counts in
+ * its last counter.
  */
 #ifndef RACE_COUNT_H
 #define RACE_COUNT_H
@@ -14,11 +14,11 @@
 #include "privacy/integers.h"
 
 /*
- * Count n records in a few rows, at most RACE_LANES, of `range` counters each, `weight` times: in counter
- * buckets[i * RACE_LANES + row] of each.
+ * Count n records in a few rows, at most RACE_LANES, of `range` counters each, `weight` times: in
+ * counter buckets[i * RACE_LANES + row] of each.
  */
-extern void race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n, uint32_t rows,
-							uint32_t range, int64_t weight);
+extern void race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n,
+							uint32_t rows, uint32_t range, int64_t weight);
 
 /*
  * Count a record in some rows, which begin with number `row`, of two halves: in each row in one
@@ -29,18 +29,19 @@ extern void race_count_halves(const uint32_t *buckets, size_t row, uint32_t rows
 							  RaceCounterArray upper);
 
 /*
- * Count n records in a block, `weight` times: each in cell[i].  A cell has `parts` counters, to which
- * part[i * parts] and the following are added; if one of these is negative, or if they do not
+ * Count n records in a block, `weight` times: each in cell[i].  A cell has `parts` counters, to
+ * which part[i * parts] and the following are added; if one of these is negative, or if they do not
  * add up to the unit, the first part gets the unit.
  */
 extern void race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t block,
-							 const uint32_t *cell, const int64_t *part, uint32_t parts, size_t n, int64_t weight);
+							 const uint32_t *cell, const int64_t *part, uint32_t parts, size_t n,
+							 int64_t weight);
 
 /*
- * Split the unit of a record over n counters of a grid, `weight` times, or over two halves: up[i] of
- * share[i] goes to the upper one.  A record is left out whose shares are negative, do not
- * add up to the unit, are less than what goes up, or are no multiples of what the halvings of the
- * shape divide them by.
+ * Split the unit of a record over n counters of a grid, `weight` times, or over two halves: up[i]
+ * of share[i] goes to the upper one.  A record is left out whose shares are negative, do not add up
+ * to the unit, are less than what goes up, or are no multiples of what the halvings of the shape
+ * divide them by.
  */
 extern void race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share,
 							 const int64_t *up, int n, int64_t weight, RaceCounterArray lower,

@@ -30,53 +30,55 @@ race_counters_width_for(int64_t min, int64_t max)
 }
 
 void
-race_counters_bounds(const void *counters, int width, size_t n,
-					 int64_t *min, int64_t *max)
+race_counters_bounds(const void *counters, int width, size_t n, int64_t *min, int64_t *max)
 {
+	/* clang-format off */
 	RACE_FOR_WIDTH(width,
-			  const type *c = counters;
-			  type low = c[0];
-			  type high = c[0];
+		const type *c = counters;
+		type low = c[0];
+		type high = c[0];
 
-			  for (size_t i = 1; i < n; i++)
-			  {
-				  low = c[i] < low ? c[i] : low;
-				  high = c[i] > high ? c[i] : high;
-			  }
-			  *min = low;
-			  *max = high;
-		)
+		for (size_t i = 1; i < n; i++)
+		{
+			low = c[i] < low ? c[i] : low;
+			high = c[i] > high ? c[i] : high;
+		}
+		*min = low;
+		*max = high;
+	)
+	/* clang-format on */
 }
 
 void
-race_counters_load(const void *counters, int width, size_t from, size_t n,
-				   int64_t *out)
+race_counters_load(const void *counters, int width, size_t from, size_t n, int64_t *out)
 {
+	/* clang-format off */
 	RACE_FOR_WIDTH(width,
-			  const type *c = (const type *) counters + from;
+		const type *c = (const type *) counters + from;
 
-			  for (size_t i = 0; i < n; i++)
-				  out[i] = c[i];
-		)
+		for (size_t i = 0; i < n; i++)
+			out[i] = c[i];
+	)
+	/* clang-format on */
 }
 
 void
-race_counters_store(void *counters, int width, size_t from, size_t n,
-					const int64_t *in)
+race_counters_store(void *counters, int width, size_t from, size_t n, const int64_t *in)
 {
+	/* clang-format off */
 	RACE_FOR_WIDTH(width,
-			  type *c = (type *) counters + from;
+		type *c = (type *) counters + from;
 
-			  for (size_t i = 0; i < n; i++)
-				  c[i] = (type) in[i];
-		)
+		for (size_t i = 0; i < n; i++)
+			c[i] = (type) in[i];
+	)
+	/* clang-format on */
 }
 
 void
-race_counters_convert(const void *from, int from_width,
-					  void *to, int to_width, size_t n)
+race_counters_convert(const void *from, int from_width, void *to, int to_width, size_t n)
 {
-	int64_t		block[RACE_COUNTER_BLOCK];
+	int64_t block[RACE_COUNTER_BLOCK];
 
 	if (from_width == to_width)
 	{
@@ -85,7 +87,7 @@ race_counters_convert(const void *from, int from_width,
 	}
 	for (size_t i = 0; i < n; i += RACE_COUNTER_BLOCK)
 	{
-		size_t		m = n - i < RACE_COUNTER_BLOCK ? n - i : RACE_COUNTER_BLOCK;
+		size_t m = n - i < RACE_COUNTER_BLOCK ? n - i : RACE_COUNTER_BLOCK;
 
 		race_counters_load(from, from_width, i, m, block);
 		race_counters_store(to, to_width, i, m, block);
@@ -96,60 +98,66 @@ int64_t
 race_counters_get(const void *counters, int width, size_t i)
 {
 	RACE_FOR_WIDTH(width, return ((const type *) counters)[i];)
-	return 0;					/* not reached */
+	return 0; /* not reached */
 }
 
 double
-race_counters_sum(const void *counters, int width, const uint32_t *buckets,
-				  uint32_t from, uint32_t to, uint32_t range)
+race_counters_sum(const void *counters, int width, const uint32_t *buckets, uint32_t from,
+				  uint32_t to, uint32_t range)
 {
-	double		total = 0;
-	int64_t		sum = 0;
+	double total = 0;
+	int64_t sum = 0;
 
+	/* clang-format off */
 	RACE_FOR_WIDTH(width,
-			  const type *c = (const type *) counters + (size_t) from * range;
+		const type *c = (const type *) counters + (size_t) from * range;
 
-			  for (uint32_t r = from; r < to; r++, c += range)
-			  {
-				  /* up to 2^25 counters of 32 bits stay below 2^56 */
-				  if (sizeof(type) < sizeof(int64_t))
-					  sum += c[buckets[r]];
-				  else
-					  total += (double) c[buckets[r]];
-			  }
-		)
+		for (uint32_t r = from; r < to; r++, c += range)
+		{
+			/* up to 2^25 counters of 32 bits stay below 2^56 */
+			if (sizeof(type) < sizeof(int64_t))
+				sum += c[buckets[r]];
+			else
+				total += (double) c[buckets[r]];
+		}
+	)
+	/* clang-format on */
 	return total + (double) sum;
 }
 
-/* Counters beyond this count as this, and sums of cubes beyond those: so roots stay within 42 bits. */
-#define MOST_IN_NORM	(INT64_C(1) << 36)
-#define MOST_CUBES		((unsigned __int128) 1 << 126)
+/*
+ * Counters beyond this count as this, and sums of cubes beyond those: so roots stay within 42 bits.
+ */
+#define MOST_IN_NORM (INT64_C(1) << 36)
+#define MOST_CUBES ((unsigned __int128) 1 << 126)
 
 uint64_t
 race_counters_norms(const void *counters, int width, uint32_t rows, uint32_t range)
 {
-	uint64_t	total = 0;
+	uint64_t total = 0;
 
+	/* clang-format off */
 	RACE_FOR_WIDTH(width,
-			  const type *c = counters;
+		const type *c = counters;
 
-			  for (uint32_t r = 0; r < rows; r++, c += range)
-			  {
-				  unsigned __int128 sum = 0;
+		for (uint32_t r = 0; r < rows; r++, c += range)
+		{
+			unsigned __int128 sum = 0;
 
-				  for (uint32_t b = 0; b < range; b++)
-				  {
-					  uint64_t		value = c[b] < 0 ? -(uint64_t) c[b] : (uint64_t) c[b];
+			for (uint32_t b = 0; b < range; b++)
+			{
+				uint64_t		value = c[b] < 0 ? -(uint64_t) c[b] : (uint64_t) c[b];
 
-					  if (sizeof(type) == sizeof(int64_t) && value > MOST_IN_NORM)
-						  value = MOST_IN_NORM;
-					  sum += (unsigned __int128) value * value * value;
-					  if (sizeof(type) == sizeof(int64_t) && sum > MOST_CUBES)
-						  sum = MOST_CUBES;
-				  }
-				  total += race_integer_cube_root(sum);
-			  }
-		)
+				if (sizeof(type) == sizeof(int64_t) && value > MOST_IN_NORM)
+					value = MOST_IN_NORM;
+				sum += (unsigned __int128) value * value * value;
+				if (sizeof(type) == sizeof(int64_t) && sum > MOST_CUBES)
+					sum = MOST_CUBES;
+			}
+			total += race_integer_cube_root(sum);
+		}
+	)
+	/* clang-format on */
 	return total;
 }
 
@@ -164,10 +172,9 @@ race_counters_limit(int width)
 int64_t
 race_clamped_sum(int64_t a, int64_t b)
 {
-	int64_t		sum;
+	int64_t sum;
 
 	if (__builtin_add_overflow(a, b, &sum))
 		return a > 0 ? RACE_MAX_COUNT : -RACE_MAX_COUNT;
-	return sum > RACE_MAX_COUNT ? RACE_MAX_COUNT :
-		sum < -RACE_MAX_COUNT ? -RACE_MAX_COUNT : sum;
+	return sum > RACE_MAX_COUNT ? RACE_MAX_COUNT : sum < -RACE_MAX_COUNT ? -RACE_MAX_COUNT : sum;
 }

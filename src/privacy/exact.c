@@ -9,16 +9,16 @@ _Static_assert(sizeof(RaceExact) <= sizeof(RaceExactMemory), "exact counters nee
 RaceExact *
 race_exact_begin(RaceExactMemory *memory, const RaceShape *shape)
 {
-	RaceExact  *exact = (RaceExact *) memory;
+	RaceExact *exact = (RaceExact *) memory;
 
-	*exact = (RaceExact) {.shape = shape};
+	*exact = (RaceExact){.shape = shape};
 	return exact;
 }
 
 void
 race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count)
 {
-	int			half = exact->halves;
+	int half = exact->halves;
 
 	if (half == RACE_EXACT_HALVES)
 		return;

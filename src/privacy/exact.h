@@ -9,8 +9,8 @@
  * What is added is bounded where it is added (count.h), whatever hash functions, domains or formats
  * return.
  *
- * The fields of RaceExact stand in exact_fields.h, which src/privacy alone includes.  Others hand it
- * on to the calls that return noisy numbers: measure.h, look.h, score.h.  Plain C99.
+ * The fields of RaceExact stand in exact_fields.h, which src/privacy alone includes.  Others hand
+ * it on to the calls that return noisy numbers: measure.h, look.h, score.h.  Plain C99.
  */
 #ifndef RACE_EXACT_H
 #define RACE_EXACT_H
@@ -24,30 +24,30 @@
 /* What a record adds, at most: public */
 typedef struct RaceShape
 {
-	uint32_t	blocks;			/* 0 of moments */
-	uint64_t	unit;			/* what a record adds to each block */
-	uint32_t	range;			/* counters of each block, where all have as many */
-	const size_t *ends;			/* where each block ends, if they differ in size; else NULL */
-	RaceNodes nodes;		/* nodes of a grid; dims is 0 of others */
-	uint32_t	halvings;		/* how often its cells can be halved in number, exactly */
-	uint32_t	half_halvings;	/* how often those of a half can be halved */
-	uint32_t	columns;		/* of moments, else 0 */
-	uint64_t	squared;		/* norm of a vector of moments, at most */
-	bool		absolute;		/* whether that norm counts absolute values, too (products.h) */
+	uint32_t blocks;        /* 0 of moments */
+	uint64_t unit;          /* what a record adds to each block */
+	uint32_t range;         /* counters of each block, where all have as many */
+	const size_t *ends;     /* where each block ends, if they differ in size; else NULL */
+	RaceNodes nodes;        /* nodes of a grid; dims is 0 of others */
+	uint32_t halvings;      /* how often its cells can be halved in number, exactly */
+	uint32_t half_halvings; /* how often those of a half can be halved */
+	uint32_t columns;       /* of moments, else 0 */
+	uint64_t squared;       /* norm of a vector of moments, at most */
+	bool absolute;          /* whether that norm counts absolute values, too (products.h) */
 } RaceShape;
 
 /*
  * Halves share the unit of each record: both together are one summary, and what is measured of both
  * costs what it costs of one.
  */
-#define RACE_EXACT_HALVES	2
+#define RACE_EXACT_HALVES 2
 
 typedef struct RaceExact RaceExact;
 
 /* Memory for one */
 typedef struct RaceExactMemory
 {
-	uint64_t	words[8];
+	uint64_t words[8];
 } RaceExactMemory;
 
 /*
@@ -56,10 +56,13 @@ typedef struct RaceExactMemory
  */
 extern RaceExact *race_exact_begin(RaceExactMemory *memory, const RaceShape *shape);
 
-/* Add the whole, or one of two halves: counters of so many bytes each, and the number of records; a third one is not added. */
+/*
+ * Add the whole, or one of two halves: counters of so many bytes each, and the number of records; a
+ * third one is not added.
+ */
 extern void race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count);
 
 /* Return how many halves were added. */
-extern int	race_exact_halves(const RaceExact *exact);
+extern int race_exact_halves(const RaceExact *exact);
 
 #endif

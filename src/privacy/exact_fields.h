@@ -12,10 +12,10 @@
 struct RaceExact
 {
 	const RaceShape *shape;
-	int			halves;			/* halves that were added: 0, 1 or 2 */
+	int halves; /* halves that were added: 0, 1 or 2 */
 	const void *counters[RACE_EXACT_HALVES];
-	int			width[RACE_EXACT_HALVES];
-	int64_t		count[RACE_EXACT_HALVES];
+	int width[RACE_EXACT_HALVES];
+	int64_t count[RACE_EXACT_HALVES];
 };
 
 /* Return whether there is something to draw, and somewhere to draw from. */
@@ -29,7 +29,9 @@ race_draws(const RaceAccount *account, const RaceExact *exact)
 static inline size_t
 race_block_begin(const RaceShape *shape, uint32_t block)
 {
-	return shape->ends == NULL ? (size_t) block * shape->range : block == 0 ? 0 : shape->ends[block - 1];
+	return shape->ends == NULL ? (size_t) block * shape->range :
+		block == 0             ? 0 :
+								 shape->ends[block - 1];
 }
 
 static inline size_t

@@ -17,7 +17,7 @@
 static inline uint64_t
 race_integer_root(unsigned __int128 x)
 {
-	uint64_t	root = (uint64_t) sqrt((double) x);
+	uint64_t root = (uint64_t) sqrt((double) x);
 
 	/* bound: the error of sqrt(), some units */
 	while ((unsigned __int128) root * root > x)
@@ -32,7 +32,7 @@ race_integer_root(unsigned __int128 x)
 static inline uint64_t
 race_integer_cube_root(unsigned __int128 x)
 {
-	uint64_t	root = (uint64_t) cbrt((double) x);
+	uint64_t root = (uint64_t) cbrt((double) x);
 
 	/* bound: the error of cbrt(), some units */
 	while ((unsigned __int128) root * root * root > x)
@@ -54,22 +54,27 @@ race_integer_cube_root(unsigned __int128 x)
  */
 
 /* The golden ratio less 1, in units of 2^-64 */
-#define RACE_GOLDEN		UINT64_C(0x9E3779B97F4A7C15)
+#define RACE_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
 
 /* The row that says where the record is counted as a whole */
-#define RACE_COUNT_ROW	UINT64_C(0xFFFFFFFF)
+#define RACE_COUNT_ROW UINT64_C(0xFFFFFFFF)
 
 typedef struct RacePortion
 {
-	double		share;			/* share of the record that goes up, from 0 to 1 */
-	uint64_t	offset;
+	double share; /* share of the record that goes up, from 0 to 1 */
+	uint64_t offset;
 } RacePortion;
 
-/* Return a share in units of 2^-63, to be compared with 63 bits; whatever is passed in, one from 0 to 1. */
+/*
+ * Return a share in units of 2^-63, to be compared with 63 bits; whatever is passed in, one from 0
+ * to 1.
+ */
 static inline uint64_t
 race_dither_limit(double share)
 {
-	return share >= 1 ? UINT64_C(1) << 63 : share > 0 ? (uint64_t) (share * (double) (UINT64_C(1) << 63)) : 0;
+	return share >= 1 ? UINT64_C(1) << 63 :
+		share > 0     ? (uint64_t) (share * (double) (UINT64_C(1) << 63)) :
+						0;
 }
 
 /* Return whether a record with this limit goes up in a row. */
@@ -93,7 +98,7 @@ race_dither_counts_up(const RacePortion *portion)
 static inline int64_t
 race_dither_round(const RacePortion *portion, int64_t n)
 {
-	double		draw = (double) (portion->offset >> 32) / (double) (UINT64_C(1) << 32);
+	double draw = (double) (portion->offset >> 32) / (double) (UINT64_C(1) << 32);
 
 	return (int64_t) floor(portion->share * (double) n + draw);
 }
@@ -109,7 +114,7 @@ race_most_product(uint64_t a, uint64_t b)
 static inline int64_t
 race_shift_rounded(int64_t x, int bits)
 {
-	int64_t		half = bits > 0 ? INT64_C(1) << (bits - 1) : 0;
+	int64_t half = bits > 0 ? INT64_C(1) << (bits - 1) : 0;
 
 	return (x + half) >> bits;
 }

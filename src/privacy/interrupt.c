@@ -4,4 +4,4 @@
  */
 #include "privacy/interrupt.h"
 
-void		(*race_interrupt_hook) (void) = NULL;
+void (*race_interrupt_hook)(void) = NULL;

@@ -11,10 +11,10 @@
  * What functions that take long call now and then; the extension sets it to a function that
  * looks for interrupts, and may not return.  NULL: nothing interrupts.
  */
-extern void (*race_interrupt_hook) (void);
+extern void (*race_interrupt_hook)(void);
 
 /* Bytes or elements between two calls: some milliseconds at most */
-#define RACE_STEP	((size_t) 64 * 1024)
+#define RACE_STEP ((size_t) 64 * 1024)
 
 /* Let the user interrupt. */
 static inline void

@@ -18,22 +18,22 @@
  *
  * A level without every other node loses what is orthogonal to its hats.  Along a line, the
  * functions that are linear between fine nodes and orthogonal to all coarse hats are sums of
- * wavelets with the weights 1, -6, 10, -6, 1, and -12, 11, -6, 1 from a bound on (Chui & Wang 1992).
- * So the products of these weights with fine nodes tell what is lost along an axis.  They are
- * integers, multiplied by 6 within and by 4 at the bounds; along other axes, nodes are coarse.
+ * wavelets with the weights 1, -6, 10, -6, 1, and -12, 11, -6, 1 from a bound on (Chui & Wang
+ * 1992).  So the products of these weights with fine nodes tell what is lost along an axis.  They
+ * are integers, multiplied by 6 within and by 4 at the bounds; along other axes, nodes are coarse.
  *
  * Sensitivity (doc/privacy.md): all is linear, and a record is a mean of nodes.  So it changes the
  * norm of all products by at most what a whole node does.
  */
 
-#define TAPS			5
-#define TAPS_AT_BOUND	4
+#define TAPS 5
+#define TAPS_AT_BOUND 4
 
 static const int within[TAPS] = {6, -36, 60, -36, 6};
 static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
 
 /* Fewer cells have no wavelets of this form. */
-#define LEAST_CELLS		4
+#define LEAST_CELLS 4
 
 /*
  * The most that the norm changes if a node does by a unit, rounded up, by dims: 3672 squared is a
@@ -42,12 +42,14 @@ static const int at_bound[TAPS_AT_BOUND] = {-48, 44, -24, 4};
  */
 static const uint32_t most_detail[RACE_NODES_AXES + 1] = {0, 61, 72, 89};
 
-/* The factor by which the other norm counts, in which a node is one unit: enough to tell it apart */
+/*
+ * The factor by which the other norm counts, in which a node is one unit: enough to tell it apart
+ */
 static const uint32_t times_spread[RACE_NODES_AXES + 1] = {0, 0, 0, 30};
 
 /* Nodes and products beyond count as these, so that sums stay within 64 bits, of roots, and 128. */
-#define MOST_NODE		(INT64_C(1) << 48)
-#define MOST_PRODUCT	(INT64_C(1) << 51)
+#define MOST_NODE (INT64_C(1) << 48)
+#define MOST_PRODUCT (INT64_C(1) << 51)
 
 bool
 race_can_look(const RaceShape *shape, int halvings)
@@ -63,7 +65,7 @@ race_can_look(const RaceShape *shape, int halvings)
 uint64_t
 race_details_change(const RaceShape *shape)
 {
-	uint32_t	dims = shape->nodes.dims;
+	uint32_t dims = shape->nodes.dims;
 
 	return race_can_look(shape, 1) ? most_detail[dims] + times_spread[dims] : 0;
 }
@@ -84,7 +86,7 @@ clamp(__int128 x, int64_t most)
 static int64_t
 product(const int64_t *from, int64_t step, const int *taps, int n)
 {
-	__int128	sum = 0;
+	__int128 sum = 0;
 
 	for (int i = 0; i < n; i++)
 		sum += (__int128) from[i * step] * taps[i];
@@ -98,8 +100,8 @@ product(const int64_t *from, int64_t step, const int *taps, int n)
 static void
 products_of_line(int64_t *line, int64_t step, uint64_t n)
 {
-	int64_t		last = product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
-	uint64_t	k;
+	int64_t last = product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
+	uint64_t k;
 
 	line[0] = product(line, step, at_bound, TAPS_AT_BOUND);
 	for (k = 1; k < n / 2 - 1; k++)
@@ -121,10 +123,10 @@ square(int64_t x)
 static unsigned __int128
 squares_along(const RaceNodes *grid, uint32_t axis, const int64_t *nodes, int64_t *space)
 {
-	uint64_t	length = grid->cells[axis] + 1;
-	uint64_t	before = 1;
-	uint64_t	outer = 1;
-	uint64_t	inner = race_nodes_count(grid);
+	uint64_t length = grid->cells[axis] + 1;
+	uint64_t before = 1;
+	uint64_t outer = 1;
+	uint64_t inner = race_nodes_count(grid);
 	unsigned __int128 sum = 0;
 
 	memcpy(space, nodes, race_nodes_count(grid) * sizeof(int64_t));
@@ -138,10 +140,10 @@ squares_along(const RaceNodes *grid, uint32_t axis, const int64_t *nodes, int64_
 			race_nodes_coarsen_axis(space, space, before, grid->cells[i], inner);
 		before *= (i == axis ? grid->cells[i] : grid->cells[i] / 2) + 1;
 	}
-	inner = before / outer / length;	/* what comes after the axis is coarse now */
+	inner = before / outer / length; /* what comes after the axis is coarse now */
 	for (uint64_t o = 0; o < outer; o++)
 	{
-		int64_t    *line = space + o * length * inner;
+		int64_t *line = space + o * length * inner;
 
 		for (uint64_t j = 0; j < inner; j++)
 			products_of_line(line + j, inner, grid->cells[axis]);
@@ -161,7 +163,7 @@ norm_in_units(unsigned __int128 squares, uint64_t times, uint64_t unit)
 static void
 load_whole(const RaceExact *exact, int64_t *nodes, int64_t *space)
 {
-	uint64_t	n = race_nodes_count(&exact->shape->nodes);
+	uint64_t n = race_nodes_count(&exact->shape->nodes);
 
 	race_counters_load(exact->counters[0], exact->width[0], 0, n, nodes);
 	for (int half = 1; half < exact->halves; half++)
@@ -193,19 +195,18 @@ exact_details(const RaceShape *shape, int halvings, int64_t *nodes, int64_t *spa
 	race_nodes_halve(&grid);
 	for (uint64_t i = 0; times_spread[grid.dims] > 0 && i < race_nodes_count(&grid); i++)
 		spread += square(clamp(nodes[i], MOST_PRODUCT));
-	return (RaceDetails) {
-		(int64_t) norm_in_units(detail, 1, shape->unit),
-		(int64_t) norm_in_units(spread, times_spread[grid.dims], shape->unit)
-	};
+	return (RaceDetails){(int64_t) norm_in_units(detail, 1, shape->unit),
+						 (int64_t) norm_in_units(spread, times_spread[grid.dims], shape->unit)};
 }
 
 uint64_t
-race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, double price, int64_t *space,
-				  RaceDetails *noisy)
+race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, double price,
+				  int64_t *space, RaceDetails *noisy)
 {
-	uint64_t	noise = !race_can_look(exact->shape, halvings) ? 0 :
+	uint64_t noise = !race_can_look(exact->shape, halvings) ?
+		0 :
 		race_pay(account, price, race_change_of_score(account, race_details_change(exact->shape)));
-	int64_t    *nodes = space + race_nodes_count(&exact->shape->nodes);
+	int64_t *nodes = space + race_nodes_count(&exact->shape->nodes);
 	RaceDetails details;
 
 	if (noise == 0 || !race_draws(account, exact))
@@ -230,14 +231,16 @@ uint64_t
 race_look_norms(RaceAccount *account, const RaceExact *exact, double price, int64_t *noisy)
 {
 	const RaceShape *shape = exact->shape;
-	uint64_t	noise = race_norms_change(shape) == 0 ? 0 :
+	uint64_t noise = race_norms_change(shape) == 0 ?
+		0 :
 		race_pay(account, price, race_change_of_score(account, race_norms_change(shape)));
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	if (noise == 0 || !race_draws(account, exact))
 		return noise;
 	for (int half = 0; half < exact->halves; half++)
-		sum += (int64_t) race_counters_norms(exact->counters[half], exact->width[half], shape->blocks, shape->range);
+		sum += (int64_t) race_counters_norms(exact->counters[half], exact->width[half],
+											 shape->blocks, shape->range);
 	*noisy = race_draw_rounded(account, sum, noise);
 	return noise;
 }

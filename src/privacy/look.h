@@ -2,8 +2,8 @@
  * look.h
  *		Noisy norms of exact counters, by which a release chooses what it keeps
  *
- * Each call pays a price at most and returns the noise of a number, a scale or variance; 0 if it drew
- * nothing (measure.h).
+ * Each call pays a price at most and returns the noise of a number, a scale or variance; 0 if it
+ * drew nothing (measure.h).
  */
 #ifndef RACE_LOOK_H
 #define RACE_LOOK_H
@@ -12,29 +12,34 @@
 #include "privacy/exact.h"
 
 /*
- * Look at the norms of order 3 of all rows: *noisy is their sum, over both halves.  A record changes
- * the norm of a row by 1 at most, which it adds to one counter of one half.
+ * Look at the norms of order 3 of all rows: *noisy is their sum, over both halves.  A record
+ * changes the norm of a row by 1 at most, which it adds to one counter of one half.
  */
-extern uint64_t race_look_norms(RaceAccount *account, const RaceExact *exact, double price, int64_t *noisy);
+extern uint64_t race_look_norms(RaceAccount *account, const RaceExact *exact, double price,
+								int64_t *noisy);
 
 /* Return what a record changes of these norms, in L1; 0 if there is one row alone. */
 extern uint64_t race_norms_change(const RaceShape *shape);
 
 /*
- * Look at what a grid, the sum of both halves, loses with the last of so many halvings: `detail` is a
- * norm that has 60 for a record within; and `spread`, how unevenly records lie after it, is a multiple
- * of the norm of the nodes, or 0.  Both are in records.  `space` has twice as many numbers as nodes.
+ * Look at what a grid, the sum of both halves, loses with the last of so many halvings: `detail` is
+ * a norm that has 60 for a record within; and `spread`, how unevenly records lie after it, is a
+ * multiple of the norm of the nodes, or 0.  Both are in records.  `space` has twice as many numbers
+ * as nodes.
  */
 typedef struct RaceDetails
 {
-	int64_t		detail;
-	int64_t		spread;
+	int64_t detail;
+	int64_t spread;
 } RaceDetails;
 
-extern uint64_t race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, double price,
-								  int64_t *space, RaceDetails *noisy);
+extern uint64_t race_look_details(RaceAccount *account, const RaceExact *exact, int halvings,
+								  double price, int64_t *space, RaceDetails *noisy);
 
-/* Return whether a grid can be looked at after so many halvings; and what a record changes of both numbers, in L1. */
+/*
+ * Return whether a grid can be looked at after so many halvings; and what a record changes of both
+ * numbers, in L1.
+ */
 extern bool race_can_look(const RaceShape *shape, int halvings);
 extern uint64_t race_details_change(const RaceShape *shape);
 

@@ -20,7 +20,7 @@
 uint64_t
 race_measure_count(RaceAccount *account, const RaceExact *exact, double price, int64_t *noisy)
 {
-	uint64_t	noise = race_pay(account, price, race_change_of_counters(account, 1, 1));
+	uint64_t noise = race_pay(account, price, race_change_of_counters(account, 1, 1));
 
 	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
 		noisy[i] = race_draw_rounded(account, exact->count[i], noise);
@@ -43,16 +43,19 @@ race_blocks_squared(const RaceShape *shape, uint32_t blocks)
 static uint64_t
 pay_blocks(RaceAccount *account, const RaceShape *shape, uint32_t blocks, double price)
 {
-	return race_pay(account, price, race_change_of_counters(account, race_blocks_l1(shape, blocks),
-															race_blocks_squared(shape, blocks)));
+	return race_pay(account, price,
+					race_change_of_counters(account, race_blocks_l1(shape, blocks),
+											race_blocks_squared(shape, blocks)));
 }
 
 uint64_t
-race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price, int64_t *const *noisy)
+race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
+					int64_t *const *noisy)
 {
-	uint64_t	noise = blocks < 1 || blocks > exact->shape->blocks ? 0 :
+	uint64_t noise = blocks < 1 || blocks > exact->shape->blocks ?
+		0 :
 		pay_blocks(account, exact->shape, blocks, price);
-	size_t		n = race_block_begin(exact->shape, blocks);
+	size_t n = race_block_begin(exact->shape, blocks);
 
 	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
 	{
@@ -68,7 +71,7 @@ race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t block
 static bool
 are_levels(const RaceExact *exact, const int *halvings, int levels)
 {
-	int			most = (int) (exact->halves > 1 ? exact->shape->half_halvings : exact->shape->halvings);
+	int most = (int) (exact->halves > 1 ? exact->shape->half_halvings : exact->shape->halvings);
 
 	if (exact->shape->nodes.dims == 0 || levels < 1 || levels > RACE_LEVELS || halvings[0] < 0)
 		return false;
@@ -80,13 +83,15 @@ are_levels(const RaceExact *exact, const int *halvings, int levels)
 
 /* Load the exact nodes of levels one after the other; returns their number. */
 static size_t
-load_levels(const RaceExact *exact, int half, const int *halvings, int levels, int64_t *nodes, int64_t *counters)
+load_levels(const RaceExact *exact, int half, const int *halvings, int levels, int64_t *nodes,
+			int64_t *counters)
 {
-	RaceNodes	grid = exact->shape->nodes;
-	int64_t    *next = counters;
-	int			halved = 0;
+	RaceNodes grid = exact->shape->nodes;
+	int64_t *next = counters;
+	int halved = 0;
 
-	race_counters_load(exact->counters[half], exact->width[half], 0, race_nodes_count(&grid), nodes);
+	race_counters_load(exact->counters[half], exact->width[half], 0, race_nodes_count(&grid),
+					   nodes);
 	for (int level = 0; level < levels; level++)
 	{
 		for (; halved < halvings[level]; halved++)
@@ -101,15 +106,17 @@ load_levels(const RaceExact *exact, int half, const int *halvings, int levels, i
 }
 
 uint64_t
-race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *halvings, int levels, double price,
-					int64_t *space, int64_t *const *noisy)
+race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *halvings, int levels,
+					double price, int64_t *space, int64_t *const *noisy)
 {
-	uint64_t	noise = are_levels(exact, halvings, levels) ?
-		pay_blocks(account, exact->shape, (uint32_t) levels, price) : 0;
+	uint64_t noise = are_levels(exact, halvings, levels) ?
+		pay_blocks(account, exact->shape, (uint32_t) levels, price) :
+		0;
 
 	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
 	{
-		race_draw_all(account, noisy[i], load_levels(exact, i, halvings, levels, space, noisy[i]), noise, true);
+		race_draw_all(account, noisy[i], load_levels(exact, i, halvings, levels, space, noisy[i]),
+					  noise, true);
 		memset(space, 0, race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
 	}
 	return noise;
@@ -120,7 +127,8 @@ race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *hal
 size_t
 race_grouping_sums(const RaceGrouping *grouping)
 {
-	return (size_t) grouping->groups[0] * grouping->groups[1] * grouping->groups[2] * grouping->parts;
+	return (size_t) grouping->groups[0] * grouping->groups[1] * grouping->groups[2] *
+		grouping->parts;
 }
 
 /*
@@ -129,9 +137,10 @@ race_grouping_sums(const RaceGrouping *grouping)
 static bool
 fits_block(const RaceShape *shape, const RaceGrouping *grouping)
 {
-	size_t		left;
+	size_t left;
 
-	if (grouping->block >= shape->blocks || grouping->parts < 1 || grouping->parts > RACE_COUNTER_BLOCK)
+	if (grouping->block >= shape->blocks || grouping->parts < 1 ||
+		grouping->parts > RACE_COUNTER_BLOCK)
 		return false;
 	left = race_block_length(shape, grouping->block);
 	if (left % grouping->parts != 0)
@@ -139,7 +148,8 @@ fits_block(const RaceShape *shape, const RaceGrouping *grouping)
 	left /= grouping->parts;
 	for (int axis = 0; axis < RACE_GROUPING_AXES; axis++)
 	{
-		if (grouping->groups[axis] < 1 || grouping->length[axis] < 1 || left % grouping->length[axis] != 0)
+		if (grouping->groups[axis] < 1 || grouping->length[axis] < 1 ||
+			left % grouping->length[axis] != 0)
 			return false;
 		left /= grouping->length[axis];
 	}
@@ -150,7 +160,7 @@ fits_block(const RaceShape *shape, const RaceGrouping *grouping)
 static size_t
 group_at(const RaceGrouping *grouping, int axis, uint32_t place)
 {
-	uint32_t	group = grouping->group[axis] == NULL ? place : grouping->group[axis][place];
+	uint32_t group = grouping->group[axis] == NULL ? place : grouping->group[axis][place];
 
 	return group < grouping->groups[axis] ? group : grouping->groups[axis] - 1;
 }
@@ -159,8 +169,8 @@ bool
 race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums)
 {
 	const uint32_t *length = grouping->length;
-	int64_t		counter[RACE_COUNTER_BLOCK];
-	size_t		at;
+	int64_t counter[RACE_COUNTER_BLOCK];
+	size_t at;
 
 	if (exact->halves != 1 || !fits_block(exact->shape, grouping))
 		return false;
@@ -170,11 +180,14 @@ race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *su
 		for (uint32_t j = 0; j < length[1]; j++)
 			for (uint32_t k = 0; k < length[2]; k++, at += grouping->parts)
 			{
-				size_t		group = (group_at(grouping, 0, i) * grouping->groups[1] + group_at(grouping, 1, j)) *
-					grouping->groups[2] + group_at(grouping, 2, k);
-				int64_t    *sum = sums + group * grouping->parts;
+				size_t group =
+					(group_at(grouping, 0, i) * grouping->groups[1] + group_at(grouping, 1, j)) *
+						grouping->groups[2] +
+					group_at(grouping, 2, k);
+				int64_t *sum = sums + group * grouping->parts;
 
-				race_counters_load(exact->counters[0], exact->width[0], at, grouping->parts, counter);
+				race_counters_load(exact->counters[0], exact->width[0], at, grouping->parts,
+								   counter);
 				/* a sum that is clamped changes by no more than its numbers do together */
 				for (uint32_t part = 0; part < grouping->parts; part++)
 					sum[part] = race_clamped_sum(sum[part], counter[part]);
@@ -183,10 +196,10 @@ race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *su
 }
 
 uint64_t
-race_measure_sums(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping, double price,
-				  int64_t *noisy)
+race_measure_sums(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
+				  double price, int64_t *noisy)
 {
-	uint64_t	noise;
+	uint64_t noise;
 
 	if (race_draws(account, exact) && !race_load_sums(exact, grouping, noisy))
 		return 0;

@@ -17,11 +17,12 @@
 #include "privacy/exact.h"
 
 /* Measure the number of records of each half. */
-extern uint64_t race_measure_count(RaceAccount *account, const RaceExact *exact, double price, int64_t *noisy);
+extern uint64_t race_measure_count(RaceAccount *account, const RaceExact *exact, double price,
+								   int64_t *noisy);
 
 /* Measure the first blocks, such as rows, of each half: noisy[half] gets all of their counters. */
-extern uint64_t race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
-									int64_t *const *noisy);
+extern uint64_t race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks,
+									double price, int64_t *const *noisy);
 
 /* Return what a record changes of so many blocks, in L1 and in L2 squared. */
 extern uint64_t race_blocks_l1(const RaceShape *shape, uint32_t blocks);
@@ -32,59 +33,65 @@ extern uint64_t race_blocks_squared(const RaceShape *shape, uint32_t blocks);
  * noisy[half] gets the nodes of one level after those of the other.  `space` has as many numbers as
  * the grid has nodes.  0 also if the grid cannot be halved so often.
  */
-#define RACE_LEVELS			2
+#define RACE_LEVELS 2
 
-extern uint64_t race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *halvings, int levels,
-									double price, int64_t *space, int64_t *const *noisy);
+extern uint64_t race_measure_levels(RaceAccount *account, const RaceExact *exact,
+									const int *halvings, int levels, double price, int64_t *space,
+									int64_t *const *noisy);
 
 /*
  * Which counters of a block are added up.  They lie along up to three axes, the last of which runs
  * fastest, and each has parts, which stay apart.  A place along an axis is in a group: by itself
  * where there are none.  What is beyond the groups is in the last one.
  */
-#define RACE_GROUPING_AXES	3
+#define RACE_GROUPING_AXES 3
 
 typedef struct RaceGrouping
 {
-	uint32_t	block;
-	uint32_t	parts;
-	uint32_t	length[RACE_GROUPING_AXES]; /* 1 of an axis that is not there */
-	const uint32_t *group[RACE_GROUPING_AXES];	/* [length], or NULL */
-	uint32_t	groups[RACE_GROUPING_AXES]; /* the length, without groups */
+	uint32_t block;
+	uint32_t parts;
+	uint32_t length[RACE_GROUPING_AXES];       /* 1 of an axis that is not there */
+	const uint32_t *group[RACE_GROUPING_AXES]; /* [length], or NULL */
+	uint32_t groups[RACE_GROUPING_AXES];       /* the length, without groups */
 } RaceGrouping;
 
 /* Return how many sums a grouping has. */
 extern size_t race_grouping_sums(const RaceGrouping *grouping);
 
-/* Measure the sums of a block: noisy[sums]; with the digits of weights, which the caller rounds off. */
-extern uint64_t race_measure_sums(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
-								  double price, int64_t *noisy);
+/*
+ * Measure the sums of a block: noisy[sums]; with the digits of weights, which the caller rounds
+ * off.
+ */
+extern uint64_t race_measure_sums(RaceAccount *account, const RaceExact *exact,
+								  const RaceGrouping *grouping, double price, int64_t *noisy);
 
 /* The noise of moments */
 typedef struct RaceProductsNoise
 {
-	RaceMechanism mechanism;	/* discrete Laplace, discrete Gaussian or Wishart */
-	uint64_t	noise;			/* of an entry; of a Wishart matrix its scale */
-	uint64_t	entry_noise;	/* of the Laplace noise beside a Wishart matrix */
-	int			coarser;		/* bits that integers lack while noise is drawn */
-	double		variance;		/* of an entry off the diagonal, in such integers */
+	RaceMechanism mechanism; /* discrete Laplace, discrete Gaussian or Wishart */
+	uint64_t noise;          /* of an entry; of a Wishart matrix its scale */
+	uint64_t entry_noise;    /* of the Laplace noise beside a Wishart matrix */
+	int coarser;             /* bits that integers lack while noise is drawn */
+	double variance;         /* of an entry off the diagonal, in such integers */
 } RaceProductsNoise;
 
 /*
- * Plan the noise of moments for a price: the mechanism with the least variance, in integers that are
- * as coarse as is needed.  False if it would be too large.
+ * Plan the noise of moments for a price: the mechanism with the least variance, in integers that
+ * are as coarse as is needed.  False if it would be too large.
  */
 extern bool race_plan_products(const RaceAccount *account, const RaceShape *shape, double price,
 							   RaceProductsNoise *noise);
 
 /*
- * Measure moments with planned noise: noisy[counters].  Gaussian noise has twice the variance on the
- * diagonal; a Wishart matrix has that by itself.  Private moments have the bits again that their noise
- * lacks, as zeros, so that they can be added up; with `share` they stay as coarse, as a sum of noise
- * shares must be.  `space` has race_products_space() numbers.  False if it cannot be paid.
+ * Measure moments with planned noise: noisy[counters].  Gaussian noise has twice the variance on
+ * the diagonal; a Wishart matrix has that by itself.  Private moments have the bits again that
+ * their noise lacks, as zeros, so that they can be added up; with `share` they stay as coarse, as a
+ * sum of noise shares must be.  `space` has race_products_space() numbers.  False if it cannot be
+ * paid.
  */
 extern bool race_measure_products(RaceAccount *account, const RaceExact *exact, double price,
-								  const RaceProductsNoise *noise, bool share, int64_t *space, int64_t *noisy);
+								  const RaceProductsNoise *noise, bool share, int64_t *space,
+								  int64_t *noisy);
 
 extern size_t race_products_space(const RaceShape *shape);
 

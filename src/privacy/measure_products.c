@@ -18,12 +18,14 @@
 static RaceChange
 change_of(const RaceAccount *account, const RaceShape *shape, int coarser)
 {
-	return race_change_of_counters(account, race_products_l1(shape, coarser), race_products_squared(shape, coarser));
+	return race_change_of_counters(account, race_products_l1(shape, coarser),
+								   race_products_squared(shape, coarser));
 }
 
 /* Plan noise of entries.  Gaussian noise on the diagonal has twice the variance. */
 static bool
-plan_entries(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
+plan_entries(const RaceAccount *account, const RaceShape *shape, double price,
+			 RaceProductsNoise *noise)
 {
 	RaceAccount trial = *account;
 
@@ -44,7 +46,8 @@ records_of(const RaceAccount *account)
 
 /* Plan a Wishart matrix, which hides what each neighbor has besides, by its trace. */
 static bool
-plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
+plan_wishart(const RaceAccount *account, const RaceShape *shape, double price,
+			 RaceProductsNoise *noise)
 {
 	RaceWishartBudget budget;
 
@@ -60,14 +63,17 @@ plan_wishart(const RaceAccount *account, const RaceShape *shape, double price, R
 }
 
 bool
-race_plan_products(const RaceAccount *account, const RaceShape *shape, double price, RaceProductsNoise *noise)
+race_plan_products(const RaceAccount *account, const RaceShape *shape, double price,
+				   RaceProductsNoise *noise)
 {
-	for (noise->coarser = race_products_least_coarse(shape); noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
+	for (noise->coarser = race_products_least_coarse(shape);
+		 noise->coarser <= RACE_PRODUCTS_COARSEST; noise->coarser++)
 	{
 		RaceProductsNoise wishart = *noise;
-		bool		entries = plan_entries(account, shape, price, noise);
+		bool entries = plan_entries(account, shape, price, noise);
 
-		if (plan_wishart(account, shape, price, &wishart) && !(entries && noise->variance <= wishart.variance))
+		if (plan_wishart(account, shape, price, &wishart) &&
+			!(entries && noise->variance <= wishart.variance))
 			*noise = wishart;
 		else if (!entries)
 			continue;
@@ -83,7 +89,8 @@ race_plan_products(const RaceAccount *account, const RaceShape *shape, double pr
 static bool
 is_noise(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise)
 {
-	if (noise->coarser < race_products_least_coarse(shape) || noise->coarser > RACE_PRODUCTS_COARSEST)
+	if (noise->coarser < race_products_least_coarse(shape) ||
+		noise->coarser > RACE_PRODUCTS_COARSEST)
 		return false;
 	if (noise->mechanism == RACE_MECHANISM_WISHART)
 		return account->mechanism == RACE_MECHANISM_LAPLACE;
@@ -100,9 +107,12 @@ pay(RaceAccount *account, const RaceShape *shape, double price, const RaceProduc
 	if (!is_noise(account, shape, noise))
 		return false;
 	if (noise->mechanism != RACE_MECHANISM_WISHART)
-		return race_pay(account, price, change_of(account, shape, noise->coarser)) == noise->noise && noise->noise > 0;
-	return race_wishart_budget(race_price_within(account, price), shape->columns, records_of(account),
-							   race_products_trace(shape, noise->coarser), &budget) &&
+		return race_pay(account, price, change_of(account, shape, noise->coarser)) ==
+			noise->noise &&
+			noise->noise > 0;
+	return race_wishart_budget(race_price_within(account, price), shape->columns,
+							   records_of(account), race_products_trace(shape, noise->coarser),
+							   &budget) &&
 		budget.scale == noise->noise && budget.entry_scale == noise->entry_noise &&
 		race_pay_epsilon(account, race_price_within(account, price), budget.epsilon);
 }
@@ -120,7 +130,7 @@ race_products_space(const RaceShape *shape)
 static int64_t *
 wishart_noise(const RaceAccount *account, const RaceShape *shape, uint64_t scale, int64_t *space)
 {
-	int64_t    *work = space + race_products_counters(shape->columns);
+	int64_t *work = space + race_products_counters(shape->columns);
 
 	memset(space, 0, race_products_counters(shape->columns) * sizeof(int64_t));
 	for (int sign = -1; sign <= 1; sign += 2)
@@ -133,40 +143,45 @@ wishart_noise(const RaceAccount *account, const RaceShape *shape, uint64_t scale
 
 /* Add noise to exact moments. */
 static void
-draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise, bool share,
-			  int64_t *space, int64_t *counter)
+draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise,
+			  bool share, int64_t *space, int64_t *counter)
 {
-	int64_t		limit = RACE_MAX_COUNT >> noise->coarser;
-	bool		wishart = noise->mechanism == RACE_MECHANISM_WISHART;
-	int64_t    *matrix = wishart ? wishart_noise(account, shape, noise->noise, space) : NULL;
-	uint64_t	entry = wishart ? noise->entry_noise : noise->noise;
-	uint64_t	diagonal = noise->mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * entry : entry;
+	int64_t limit = RACE_MAX_COUNT >> noise->coarser;
+	bool wishart = noise->mechanism == RACE_MECHANISM_WISHART;
+	int64_t *matrix = wishart ? wishart_noise(account, shape, noise->noise, space) : NULL;
+	uint64_t entry = wishart ? noise->entry_noise : noise->noise;
+	uint64_t diagonal = noise->mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * entry : entry;
 
 	for (uint32_t i = 0; i < shape->columns; i++)
 	{
 		race_look_for_interrupts();
 		for (uint32_t j = i; j < shape->columns; j++, counter++)
 		{
-			int64_t		sum = race_noisy(account->random, race_shift_rounded(*counter, noise->coarser),
-										 noise->mechanism, i == j ? diagonal : entry);
+			int64_t sum = race_noisy(account->random, race_shift_rounded(*counter, noise->coarser),
+									 noise->mechanism, i == j ? diagonal : entry);
 
 			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
 			if (!share)
-				*counter = race_shift_rounded((*counter > limit ? limit : *counter < -limit ? -limit : *counter) *
-											  ((int64_t) 1 << noise->coarser), (int) account->weight_bits);
+				*counter = race_shift_rounded((*counter > limit      ? limit :
+												   *counter < -limit ? -limit :
+																	   *counter) *
+												  ((int64_t) 1 << noise->coarser),
+											  (int) account->weight_bits);
 		}
 	}
 }
 
 bool
-race_measure_products(RaceAccount *account, const RaceExact *exact, double price, const RaceProductsNoise *noise,
-					  bool share, int64_t *space, int64_t *noisy)
+race_measure_products(RaceAccount *account, const RaceExact *exact, double price,
+					  const RaceProductsNoise *noise, bool share, int64_t *space, int64_t *noisy)
 {
-	if (exact->shape->columns == 0 || exact->halves > 1 || !pay(account, exact->shape, price, noise))
+	if (exact->shape->columns == 0 || exact->halves > 1 ||
+		!pay(account, exact->shape, price, noise))
 		return false;
 	if (!race_draws(account, exact))
 		return true;
-	race_counters_load(exact->counters[0], exact->width[0], 0, race_products_counters(exact->shape->columns), noisy);
+	race_counters_load(exact->counters[0], exact->width[0], 0,
+					   race_products_counters(exact->shape->columns), noisy);
 	draw_products(account, exact->shape, noise, share, space, noisy);
 	return true;
 }

@@ -2,21 +2,21 @@
  * nodes.h
  *		The nodes of a grid, and of those with half as many cells
  *
- * Linear weights nest: a coarse node has its own fine one, and halves of the fine ones beside it.  So
- * what a record adds keeps its sum, and no number becomes negative.
+ * Linear weights nest: a coarse node has its own fine one, and halves of the fine ones beside it.
+ * So what a record adds keeps its sum, and no number becomes negative.
  */
 #ifndef RACE_NODES_H
 #define RACE_NODES_H
 
 #include <stdint.h>
 
-#define RACE_NODES_AXES	3
+#define RACE_NODES_AXES 3
 
 /* Cells along each axis, which has one node more; the last axis runs fastest */
 typedef struct RaceNodes
 {
-	uint32_t	dims;
-	uint32_t	cells[RACE_NODES_AXES];
+	uint32_t dims;
+	uint32_t cells[RACE_NODES_AXES];
 } RaceNodes;
 
 /* Return the number of nodes. */
@@ -37,6 +37,6 @@ extern void race_nodes_coarsen_real(const RaceNodes *fine, const double *in, dou
  * `inner` nodes side by side.
  */
 extern void race_nodes_coarsen_axis(const int64_t *in, int64_t *out, uint64_t outer, uint64_t n,
-									  uint64_t inner);
+									uint64_t inner);
 
 #endif

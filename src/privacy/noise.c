@@ -34,20 +34,17 @@ are_shares(const RaceNoise *noise)
 {
 	return noise->parties >= 1 && noise->parties <= RACE_MAX_PARTIES &&
 		(uint64_t) noise->colluders + noise->dropouts < noise->parties &&
-		noise->releases <= noise->parties &&
-		noise->mechanism == RACE_MECHANISM_GAUSSIAN &&
-		race_is_share_variance(race_share_variance(noise->counter_variance,
-												   noise->releases),
+		noise->releases <= noise->parties && noise->mechanism == RACE_MECHANISM_GAUSSIAN &&
+		race_is_share_variance(race_share_variance(noise->counter_variance, noise->releases),
 							   noise->parties) &&
-		race_is_share_variance(race_share_variance(noise->count_variance,
-												   noise->releases),
+		race_is_share_variance(race_share_variance(noise->count_variance, noise->releases),
 							   noise->parties);
 }
 
 const char *
 race_noise_problem(const RaceNoise *noise)
 {
-	RaceNoise	none = {0};
+	RaceNoise none = {0};
 
 	if (noise->half > RACE_UPPER_HALF)
 		return "Unknown half.";
@@ -55,10 +52,10 @@ race_noise_problem(const RaceNoise *noise)
 	none.max_contributions = noise->max_contributions;
 	if (noise->status == RACE_STATUS_EXACT)
 		return memcmp(noise, &none, sizeof(none)) == 0 ? NULL :
-			"An exact sketch claims to carry noise.";
+														 "An exact sketch claims to carry noise.";
 	if (noise->status == RACE_STATUS_SHARE ?
-		!are_shares(noise) : noise->parties != 0 || noise->colluders != 0 ||
-		noise->dropouts != 0)
+			!are_shares(noise) :
+			noise->parties != 0 || noise->colluders != 0 || noise->dropouts != 0)
 		return "Numbers of parties are out of range.";
 	if (noise->status == RACE_STATUS_SHARE && noise->half != RACE_WHOLE)
 		return "A noise share is a half.";
@@ -74,10 +71,9 @@ race_noise_problem(const RaceNoise *noise)
 		return "A count of contributions or releases is out of range.";
 	/* epsilon may be 0 where a large delta pays for all of the noise */
 	if (!is_cost(noise->epsilon) || !is_cost(noise->delta) ||
-		(noise->epsilon == 0 && noise->delta == 0) ||
-		(noise->delta == 0) != is_pure(noise) ||
-		!is_cost(noise->rho) ||
-		!is_cost(noise->counter_variance) || !is_cost(noise->count_variance))
+		(noise->epsilon == 0 && noise->delta == 0) || (noise->delta == 0) != is_pure(noise) ||
+		!is_cost(noise->rho) || !is_cost(noise->counter_variance) ||
+		!is_cost(noise->count_variance))
 		return "A privacy cost or variance is out of range.";
 	return NULL;
 }
@@ -85,8 +81,7 @@ race_noise_problem(const RaceNoise *noise)
 bool
 race_noise_same_unit(const RaceNoise *a, const RaceNoise *b)
 {
-	return a->max_contributions == b->max_contributions &&
-		a->neighbors == b->neighbors;
+	return a->max_contributions == b->max_contributions && a->neighbors == b->neighbors;
 }
 
 bool
@@ -109,8 +104,7 @@ keep_larger_cost(RaceNoise *noise, const RaceNoise *other)
 	 */
 	if (noise->neighbors == RACE_NEIGHBORS_SUBSTITUTE &&
 		noise->mechanism == RACE_MECHANISM_GAUSSIAN && noise->delta < 1)
-		noise->epsilon = fmax(noise->epsilon,
-							  race_epsilon_of_rho(noise->rho, noise->delta));
+		noise->epsilon = fmax(noise->epsilon, race_epsilon_of_rho(noise->rho, noise->delta));
 }
 
 bool
@@ -134,9 +128,9 @@ race_noise_compose(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 	 * repeated s + s reaches infinity; a sketch that cannot be stored must not be
 	 * made
 	 */
-	return noise->releases <= INT32_MAX &&
-		isfinite(noise->epsilon) && isfinite(noise->delta) && isfinite(noise->rho) &&
-		isfinite(noise->counter_variance) && isfinite(noise->count_variance);
+	return noise->releases <= INT32_MAX && isfinite(noise->epsilon) && isfinite(noise->delta) &&
+		isfinite(noise->rho) && isfinite(noise->counter_variance) &&
+		isfinite(noise->count_variance);
 }
 
 /*
@@ -147,14 +141,16 @@ const char *
 race_neighbors_name(int neighbors)
 {
 	return neighbors == RACE_NEIGHBORS_ADD_REMOVE ? "add_remove" :
-		neighbors == RACE_NEIGHBORS_SUBSTITUTE ? "substitute" : NULL;
+		neighbors == RACE_NEIGHBORS_SUBSTITUTE    ? "substitute" :
+													NULL;
 }
 
 const char *
 race_mechanism_name(int mechanism)
 {
 	return mechanism == RACE_MECHANISM_LAPLACE ? "discrete Laplace" :
-		mechanism == RACE_MECHANISM_GAUSSIAN ? "discrete Gaussian" :
-		mechanism == RACE_MECHANISM_SEVERAL ? "several" :
-		mechanism == RACE_MECHANISM_WISHART ? "Wishart" : NULL;
+		mechanism == RACE_MECHANISM_GAUSSIAN   ? "discrete Gaussian" :
+		mechanism == RACE_MECHANISM_SEVERAL    ? "several" :
+		mechanism == RACE_MECHANISM_WISHART    ? "Wishart" :
+												 NULL;
 }

@@ -17,18 +17,18 @@
 
 typedef enum RaceStatus
 {
-	RACE_STATUS_EXACT = 0,		/* no noise: not to be shown */
-	RACE_STATUS_SHARE = 1,		/* shares of noise: private when there are enough */
+	RACE_STATUS_EXACT = 0, /* no noise: not to be shown */
+	RACE_STATUS_SHARE = 1, /* shares of noise: private when there are enough */
 	RACE_STATUS_PRIVATE = 2
 } RaceStatus;
 
 typedef enum RaceMechanism
 {
 	RACE_MECHANISM_NONE = 0,
-	RACE_MECHANISM_LAPLACE = 1, /* discrete Laplace: pure privacy */
-	RACE_MECHANISM_GAUSSIAN = 2,	/* discrete Gaussian: delta > 0 */
-	RACE_MECHANISM_SEVERAL = 3, /* a sum of different ones */
-	RACE_MECHANISM_WISHART = 4	/* of moments: a difference of Wishart matrices: pure privacy */
+	RACE_MECHANISM_LAPLACE = 1,  /* discrete Laplace: pure privacy */
+	RACE_MECHANISM_GAUSSIAN = 2, /* discrete Gaussian: delta > 0 */
+	RACE_MECHANISM_SEVERAL = 3,  /* a sum of different ones */
+	RACE_MECHANISM_WISHART = 4   /* of moments: a difference of Wishart matrices: pure privacy */
 } RaceMechanism;
 
 typedef enum RaceNeighbors
@@ -44,39 +44,43 @@ typedef enum RaceNeighbors
  */
 typedef enum RaceValueHalf
 {
-	RACE_WHOLE, RACE_LOWER_HALF, RACE_UPPER_HALF
+	RACE_WHOLE,
+	RACE_LOWER_HALF,
+	RACE_UPPER_HALF
 } RaceValueHalf;
 
 /*
- * The noise in a sketch and what it cost.  All zero in an exact one, but for the half, the
- * pair_id of a half, and what is said of weights.  In a sum of noise shares: what it costs with as many shares as there
- * are, or as there must be.
+ * The noise in a sketch and what it cost.  All zero in an exact one, but for the half, the pair_id
+ * of a half, and what is said of weights.  In a sum of noise shares: what it costs with as many
+ * shares as there are, or as there must be.
  */
 typedef struct RaceNoise
 {
-	uint8_t		status;			/* RaceStatus */
-	uint8_t		mechanism;		/* RaceMechanism */
-	uint8_t		neighbors;		/* RaceNeighbors */
-	uint8_t		half;			/* RaceValueHalf */
-	uint32_t	dropouts;		/* parties that may fail to take part */
-	uint32_t	max_contributions;	/* records a person may have; of an exact sketch: race_largest_weight() */
-	uint32_t	releases;		/* private sketches, or shares, merged into this one */
-	double		epsilon;		/* true cost, rounded up */
-	double		delta;
-	double		rho;			/* the same in zCDP */
-	double		counter_variance;	/* of the noise in each counter */
-	double		count_variance; /* of the noise in the record count */
-	uint32_t	parties;		/* parties that have a share each; else 0 */
-	uint32_t	colluders;		/* parties that may know each other's noise */
+	uint8_t status;    /* RaceStatus */
+	uint8_t mechanism; /* RaceMechanism */
+	uint8_t neighbors; /* RaceNeighbors */
+	uint8_t half;      /* RaceValueHalf */
+	uint32_t dropouts; /* parties that may fail to take part */
+	uint32_t
+		/* records a person may have; of an exact sketch: race_largest_weight() */
+		max_contributions;
+	uint32_t releases; /* private sketches, or shares, merged into this one */
+	double epsilon;    /* true cost, rounded up */
+	double delta;
+	double rho;              /* the same in zCDP */
+	double counter_variance; /* of the noise in each counter */
+	double count_variance;   /* of the noise in the record count */
+	uint32_t parties;        /* parties that have a share each; else 0 */
+	uint32_t colluders;      /* parties that may know each other's noise */
 	/*
 	 * A random number that both halves of a pair have.  A sum of halves has the sum of
 	 * theirs, so that halves of merged pairs belong together, too.  0 in whole sketches, and
 	 * in a half that belongs to no other.
 	 */
-	uint64_t	pair_id;
+	uint64_t pair_id;
 } RaceNoise;
 
-#define RACE_MAX_PARTIES	10000
+#define RACE_MAX_PARTIES 10000
 
 /* Return a name, or NULL for a number that has none. */
 extern const char *race_neighbors_name(int neighbors);
@@ -100,7 +104,6 @@ extern bool race_noise_may_be_disjoint(const RaceNoise *a, const RaceNoise *b);
  * Change the noise of a private sum to what it is after the other sketch was added: costs add up;
  * if the data are disjoint, the larger cost remains.  Return false if the result cannot be stored.
  */
-extern bool race_noise_compose(RaceNoise *noise, const RaceNoise *other,
-							   bool disjoint);
+extern bool race_noise_compose(RaceNoise *noise, const RaceNoise *other, bool disjoint);
 
 #endif

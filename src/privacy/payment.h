@@ -19,17 +19,21 @@ typedef struct RaceChange
  * changes them by m and m^2 times as much.  To substitute records costs twice as much of both,
  * since no two records have a negative inner product.  UINT64_MAX is too much to be paid for.
  */
-extern RaceChange race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t squared);
+extern RaceChange race_change_of_counters(const RaceAccount *account, uint64_t l1,
+										  uint64_t squared);
 
 /* Return the change of one number that a record changes by `l1` at most, to either side. */
 extern RaceChange race_change_of_score(const RaceAccount *account, uint64_t l1);
 
-/* Return a price, or what is left if that is less.  What is no number stays so, and buys nothing. */
+/*
+ * Return a price, or what is left if that is less.  What is no number stays so, and buys nothing.
+ */
 extern double race_price_within(const RaceAccount *account, double price);
 
 /*
- * Pay a price, or what is left if that is less, for numbers with this change: return the least noise
- * that costs no more, a scale or variance.  0, without a payment, if the noise would be too large.
+ * Pay a price, or what is left if that is less, for numbers with this change: return the least
+ * noise that costs no more, a scale or variance.  0, without a payment, if the noise would be too
+ * large.
  */
 extern uint64_t race_pay(RaceAccount *account, double price, RaceChange change);
 
@@ -41,6 +45,7 @@ extern int64_t race_draw(const RaceAccount *account, int64_t value, uint64_t noi
 extern int64_t race_draw_rounded(const RaceAccount *account, int64_t value, uint64_t noise);
 
 /* Add noise to n exact counters, with looks at interrupts. */
-extern void race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t noise, bool rounded);
+extern void race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t noise,
+						  bool rounded);
 
 #endif

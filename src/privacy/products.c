@@ -21,8 +21,8 @@ race_products_counters(uint64_t columns)
 static uint64_t
 most_absolute(const RaceShape *shape)
 {
-	uint64_t	square = shape->squared * shape->columns;
-	uint64_t	root = (uint64_t) sqrt((double) square);
+	uint64_t square = shape->squared * shape->columns;
+	uint64_t root = (uint64_t) sqrt((double) square);
 
 	/* bound: the error of sqrt(), some units; squares are below 2^60 */
 	while (root * root > square)
@@ -48,8 +48,8 @@ shift_up(uint64_t x, int bits)
 uint64_t
 race_products_l1(const RaceShape *shape, int coarser)
 {
-	uint64_t	weight = shape->squared;
-	uint64_t	absolute = most_absolute(shape);
+	uint64_t weight = shape->squared;
+	uint64_t absolute = most_absolute(shape);
 
 	if (!shape->absolute)
 		weight = (absolute * absolute + weight) / 2;
@@ -63,14 +63,13 @@ race_products_l1(const RaceShape *shape, int coarser)
 static uint64_t
 frobenius(const RaceShape *shape, int coarser)
 {
-	return shift_up(shape->squared, coarser) +
-		(coarser > 0 ? shape->columns : 0);
+	return shift_up(shape->squared, coarser) + (coarser > 0 ? shape->columns : 0);
 }
 
 uint64_t
 race_products_squared(const RaceShape *shape, int coarser)
 {
-	uint64_t	norm = frobenius(shape, coarser);
+	uint64_t norm = frobenius(shape, coarser);
 
 	return (norm * norm + 1) / 2;
 }
@@ -85,7 +84,7 @@ race_products_trace(const RaceShape *shape, int coarser)
 int
 race_products_least_coarse(const RaceShape *shape)
 {
-	int			coarser = 0;
+	int coarser = 0;
 
 	/* bound: the bits of a norm, half of it is left each time */
 	while (frobenius(shape, coarser) > UINT32_MAX / 2)
@@ -93,15 +92,21 @@ race_products_least_coarse(const RaceShape *shape)
 	return coarser;
 }
 
-/* Records whose numbers are looked at together, a loop of fixed length; so many divide RACE_PRODUCTS_TOGETHER */
-#define STEP	48
+/*
+ * Records whose numbers are looked at together, a loop of fixed length; so many divide
+ * RACE_PRODUCTS_TOGETHER
+ */
+#define STEP 48
 
 /* Cut some numbers to ONE, and add their squares and, or not, absolute values to sums. */
 static void
-cut_column(int16_t *restrict v, uint64_t *restrict squares, uint32_t *restrict absolute, bool add_absolute)
+cut_column(int16_t *restrict v, uint64_t *restrict squares, uint32_t *restrict absolute,
+		   bool add_absolute)
 {
 	for (int r = 0; r < STEP; r++)
-		v[r] = v[r] > RACE_PRODUCTS_ONE ? RACE_PRODUCTS_ONE : v[r] < -RACE_PRODUCTS_ONE ? -RACE_PRODUCTS_ONE : v[r];
+		v[r] = v[r] > RACE_PRODUCTS_ONE ? RACE_PRODUCTS_ONE :
+			v[r] < -RACE_PRODUCTS_ONE   ? -RACE_PRODUCTS_ONE :
+										  v[r];
 	for (int r = 0; r < STEP; r++)
 		squares[r] += (uint32_t) ((int32_t) v[r] * v[r]);
 	for (int r = 0; add_absolute && r < STEP; r++)
@@ -109,34 +114,39 @@ cut_column(int16_t *restrict v, uint64_t *restrict squares, uint32_t *restrict a
 }
 
 /*
- * Cut numbers to ONE, and set the squares of the norms of n vectors, times 2; n is rounded up to whole steps.  Squares of
- * so many numbers, and of the sum of as many absolute values, are below 2^47.
+ * Cut numbers to ONE, and set the squares of the norms of n vectors, times 2; n is rounded up to
+ * whole steps.  Squares of so many numbers, and of the sum of as many absolute values, are below
+ * 2^47.
  */
 static void
 cut_numbers(const RaceShape *shape, int16_t *v, size_t n, uint64_t *norms)
 {
 	for (size_t from = 0; from < n; from += STEP)
 	{
-		uint32_t	absolute[STEP] = {0};
+		uint32_t absolute[STEP] = {0};
 
 		memset(norms + from, 0, STEP * sizeof(uint64_t));
 		for (uint32_t i = 0; i < shape->columns; i++)
-			cut_column(v + (size_t) i * RACE_PRODUCTS_TOGETHER + from, norms + from, absolute, shape->absolute);
+			cut_column(v + (size_t) i * RACE_PRODUCTS_TOGETHER + from, norms + from, absolute,
+					   shape->absolute);
 		for (int r = 0; r < STEP; r++)
-			norms[from + r] = shape->absolute ? norms[from + r] + (uint64_t) absolute[r] * absolute[r] : 2 * norms[from + r];
+			norms[from + r] = shape->absolute ?
+				norms[from + r] + (uint64_t) absolute[r] * absolute[r] :
+				2 * norms[from + r];
 	}
 }
 
 /*
- * Scale a vector beyond the norm down to it, towards 0, by a part of 2^SCALE_BITS that is rounded down.  Each number
- * that is not 0 becomes smaller.
+ * Scale a vector beyond the norm down to it, towards 0, by a part of 2^SCALE_BITS that is rounded
+ * down.  Each number that is not 0 becomes smaller.
  */
-#define SCALE_BITS		15
+#define SCALE_BITS 15
 
 static void
 scale_down(const RaceShape *shape, int16_t *v, uint64_t norm)
 {
-	int32_t		part = (int32_t) (ldexp(1, SCALE_BITS) * sqrt((double) (2 * shape->squared) / (double) norm));
+	int32_t part =
+		(int32_t) (ldexp(1, SCALE_BITS) * sqrt((double) (2 * shape->squared) / (double) norm));
 
 	part = part < (1 << SCALE_BITS) ? part : (1 << SCALE_BITS) - 1;
 	for (uint32_t i = 0; i < shape->columns; i++, v += RACE_PRODUCTS_TOGETHER)
@@ -147,10 +157,13 @@ scale_down(const RaceShape *shape, int16_t *v, uint64_t norm)
 static void
 cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 {
-	uint64_t	norms[RACE_PRODUCTS_TOGETHER];
-	bool		beyond;
+	uint64_t norms[RACE_PRODUCTS_TOGETHER];
+	bool beyond;
 
-	/* bound: RACE_PRODUCTS_ONE, since each number that is not 0 becomes smaller each time; two suffice */
+	/*
+	 * bound: RACE_PRODUCTS_ONE, since each number that is not 0 becomes smaller each time; two
+	 * suffice
+	 */
 	do
 	{
 		beyond = false;
@@ -173,14 +186,14 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
  */
 
 /* Columns i ... i + TILE_ROWS - 1 times j ... j + TILE_COLUMNS - 1 at a time */
-#define TILE_ROWS		2
-#define TILE_COLUMNS	4
+#define TILE_ROWS 2
+#define TILE_COLUMNS 4
 
-typedef void (*Tile) (const int16_t *const *a, const int16_t *const *b, size_t n,
-					  int64_t sums[TILE_ROWS][TILE_COLUMNS]);
+typedef void (*Tile)(const int16_t *const *a, const int16_t *const *b, size_t n,
+					 int64_t sums[TILE_ROWS][TILE_COLUMNS]);
 
 /* Records in a run, whose products are added up in 32 bits */
-#define RUN		24
+#define RUN 24
 
 static void
 tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
@@ -189,11 +202,11 @@ tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
 	for (int i = 0; i < TILE_ROWS; i++)
 		for (int j = 0; j < TILE_COLUMNS; j++)
 		{
-			int64_t		sum = 0;
+			int64_t sum = 0;
 
 			for (size_t from = 0; from < n; from += RUN)
 			{
-				int32_t		part = 0;
+				int32_t part = 0;
 
 				for (int r = 0; r < RUN; r++)
 					part += (int32_t) a[i][from + r] * b[j][from + r];
@@ -207,9 +220,9 @@ tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
 
 #include <immintrin.h>
 
-#define TARGET	__attribute__((target("avx2,fma")))
-#define LANES	16				/* records in a vector */
-#define STEPS	15				/* vectors whose products are added up in 32 bits */
+#define TARGET __attribute__((target("avx2,fma")))
+#define LANES 16 /* records in a vector */
+#define STEPS 15 /* vectors whose products are added up in 32 bits */
 
 /* Return the sums of pairs of 32-bit lanes, in 64 bits. */
 TARGET static inline __m256i
@@ -222,8 +235,7 @@ widen(__m256i sums)
 TARGET static inline int64_t
 add_lanes(__m256i sums)
 {
-	__m128i		half = _mm_add_epi64(_mm256_castsi256_si128(sums),
-									 _mm256_extracti128_si256(sums, 1));
+	__m128i half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
 
 	return _mm_cvtsi128_si64(half) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(half, half));
 }
@@ -232,24 +244,24 @@ TARGET static void
 tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 		  int64_t sums[TILE_ROWS][TILE_COLUMNS])
 {
-	__m256i		totals[TILE_ROWS][TILE_COLUMNS];
+	__m256i totals[TILE_ROWS][TILE_COLUMNS];
 
 	memset(totals, 0, sizeof(totals));
 	for (size_t from = 0; from < n; from += STEPS * LANES)
 	{
-		__m256i		s[TILE_ROWS][TILE_COLUMNS];
-		size_t		end = n < from + STEPS * LANES ? n : from + STEPS * LANES;
+		__m256i s[TILE_ROWS][TILE_COLUMNS];
+		size_t end = n < from + STEPS * LANES ? n : from + STEPS * LANES;
 
 		memset(s, 0, sizeof(s));
 		for (size_t r = from; r < end; r += LANES)
 		{
-			__m256i		x = _mm256_loadu_si256((const __m256i *) (a[0] + r));
-			__m256i		y = _mm256_loadu_si256((const __m256i *) (a[1] + r));
+			__m256i x = _mm256_loadu_si256((const __m256i *) (a[0] + r));
+			__m256i y = _mm256_loadu_si256((const __m256i *) (a[1] + r));
 
 #pragma GCC unroll 4
 			for (int j = 0; j < TILE_COLUMNS; j++)
 			{
-				__m256i		z = _mm256_loadu_si256((const __m256i *) (b[j] + r));
+				__m256i z = _mm256_loadu_si256((const __m256i *) (b[j] + r));
 
 				s[0][j] = _mm256_add_epi32(s[0][j], _mm256_madd_epi16(x, z));
 				s[1][j] = _mm256_add_epi32(s[1][j], _mm256_madd_epi16(y, z));
@@ -267,7 +279,7 @@ tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 }
 
 #else
-#define tile_avx2	tile_portable
+#define tile_avx2 tile_portable
 #endif
 
 /* Take columns from number `first` on; beyond the last one, the last again. */
@@ -275,17 +287,19 @@ static void
 take_columns(const int16_t *v, uint32_t columns, uint32_t first, int n, const int16_t **out)
 {
 	for (int i = 0; i < n; i++)
-		out[i] = v + (size_t) (first + i < columns ? first + i : columns - 1) * RACE_PRODUCTS_TOGETHER;
+		out[i] =
+			v + (size_t) (first + i < columns ? first + i : columns - 1) * RACE_PRODUCTS_TOGETHER;
 }
 
 /* Add weight times the products of columns to the triangle. */
 static void
-add_triangle(const int16_t *v, uint32_t columns, size_t n, int64_t weight, Tile tile, int64_t *counters)
+add_triangle(const int16_t *v, uint32_t columns, size_t n, int64_t weight, Tile tile,
+			 int64_t *counters)
 {
-	size_t		rounded = (n + 47) / 48 * 48;	/* whole runs, and whole vectors */
+	size_t rounded = (n + 47) / 48 * 48; /* whole runs, and whole vectors */
 	const int16_t *a[TILE_ROWS];
 	const int16_t *b[TILE_COLUMNS];
-	int64_t		sums[TILE_ROWS][TILE_COLUMNS];
+	int64_t sums[TILE_ROWS][TILE_COLUMNS];
 
 	for (uint32_t i = 0; i < columns; i += TILE_ROWS)
 		for (uint32_t j = i; j < columns; j += TILE_COLUMNS)
@@ -302,10 +316,12 @@ add_triangle(const int16_t *v, uint32_t columns, size_t n, int64_t weight, Tile 
 }
 
 void
-race_count_products(const RaceShape *shape, int16_t *v, size_t n, int64_t weight, bool vectors, int64_t *counters)
+race_count_products(const RaceShape *shape, int16_t *v, size_t n, int64_t weight, bool vectors,
+					int64_t *counters)
 {
 	for (uint32_t i = 0; i < shape->columns && n < RACE_PRODUCTS_TOGETHER; i++)
-		memset(v + (size_t) i * RACE_PRODUCTS_TOGETHER + n, 0, (RACE_PRODUCTS_TOGETHER - n) * sizeof(int16_t));
+		memset(v + (size_t) i * RACE_PRODUCTS_TOGETHER + n, 0,
+			   (RACE_PRODUCTS_TOGETHER - n) * sizeof(int16_t));
 	cut_vectors(shape, v, n);
 	add_triangle(v, shape->columns, n, weight, vectors ? tile_avx2 : tile_portable, counters);
 }

@@ -12,33 +12,35 @@
 
 typedef struct RaceRequest
 {
-	double		epsilon;
-	double		delta;
-	uint32_t	rows;			/* 0: to be chosen */
-	bool		fit;			/* whether a model will be fitted to the release */
-	uint32_t	max_contributions;	/* of records with weights, times the largest weight */
+	double epsilon;
+	double delta;
+	uint32_t rows;              /* 0: to be chosen */
+	bool fit;                   /* whether a model will be fitted to the release */
+	uint32_t max_contributions; /* of records with weights, times the largest weight */
 	RaceNeighbors neighbors;
 
 	/*
-	 * Of records with weights: the largest weight, else 0; and how many binary digits weights have after the point.
-	 * Exact counters and counts have these digits, too, and what is drawn has them until noise was added.
+	 * Of records with weights: the largest weight, else 0; and how many binary digits weights have
+	 * after the point.  Exact counters and counts have these digits, too, and what is drawn has
+	 * them until noise was added.
 	 */
-	uint32_t	weight_max;
-	uint32_t	weight_bits;
+	uint32_t weight_max;
+	uint32_t weight_bits;
 
 	/*
-	 * Of a value of a series: in how many of these a record is (series.h); else 0.  Public facts alone then say what is
-	 * kept, so that values can be added up, and the value states the cost of the series.
+	 * Of a value of a series: in how many of these a record is (series.h); else 0.  Public facts
+	 * alone then say what is kept, so that values can be added up, and the value states the cost of
+	 * the series.
 	 */
-	uint32_t	levels;
-	bool		zcdp;			/* whether rho is added up with that of other releases */
+	uint32_t levels;
+	bool zcdp; /* whether rho is added up with that of other releases */
 
 	/*
-	 * What was drawn before, to choose categories, takes its part of the same account of Gaussian noise: numbers
-	 * that changed by so much, squared, with this variance; or 0.
+	 * What was drawn before, to choose categories, takes its part of the same account of Gaussian
+	 * noise: numbers that changed by so much, squared, with this variance; or 0.
 	 */
-	uint64_t	chosen_squared;
-	uint64_t	chosen_variance;
+	uint64_t chosen_squared;
+	uint64_t chosen_variance;
 } RaceRequest;
 
 /*

@@ -19,8 +19,8 @@ typedef unsigned __int128 uint128;
 static inline uint64_t
 next_bytes(RaceRandom *random, size_t n)
 {
-	uint8_t    *bytes;
-	uint64_t	value = 0;
+	uint8_t *bytes;
+	uint64_t value = 0;
 
 	if (random->left < n)
 	{
@@ -40,8 +40,8 @@ next_bytes(RaceRandom *random, size_t n)
 uint64_t
 race_random_below(RaceRandom *random, uint64_t n)
 {
-	int			bits = n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
-	uint64_t	value;
+	int bits = n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
+	uint64_t value;
 
 	/*
 	 * keep only the bits that are needed, and draw again if the number is too large
@@ -60,8 +60,8 @@ race_random_below(RaceRandom *random, uint64_t n)
 static bool
 bernoulli(RaceRandom *random, uint128 u, uint128 n)
 {
-	uint64_t	highest;
-	uint128		value;
+	uint64_t highest;
+	uint128 value;
 
 	if (u == n)
 		return true;
@@ -80,7 +80,7 @@ bernoulli(RaceRandom *random, uint128 u, uint128 n)
 bool
 race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 {
-	uint64_t	k = 0;
+	uint64_t k = 0;
 
 	/*
 	 * Go on while Bernoulli(u / (t k)) is true. It is drawn as Bernoulli(1 / k) and
@@ -89,8 +89,7 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 	/* bound: it goes on k times with a probability of 1 / k! */
 	do
 		k++;
-	while ((k == 1 || race_random_below(random, k) == 0) &&
-		   bernoulli(random, u, t));
+	while ((k == 1 || race_random_below(random, k) == 0) && bernoulli(random, u, t));
 
 	return k % 2 == 1;
 }
@@ -101,10 +100,10 @@ race_discrete_laplace(RaceRandom *random, uint64_t scale)
 	/* bound: more than a quarter of all draws are kept */
 	for (;;)
 	{
-		uint64_t	u = race_random_below(random, scale);
-		uint64_t	v = 0;
-		uint128		magnitude;
-		bool		negative;
+		uint64_t u = race_random_below(random, scale);
+		uint64_t v = 0;
+		uint128 magnitude;
+		bool negative;
 
 		if (!race_bernoulli_exp(random, u, scale))
 			continue;
@@ -115,7 +114,7 @@ race_discrete_laplace(RaceRandom *random, uint64_t scale)
 		magnitude = ((uint128) scale * v + u) / RACE_SCALE_DENOMINATOR;
 		negative = race_random_below(random, 2) == 1;
 		if (negative && magnitude == 0)
-			continue;			/* zero must not count twice */
+			continue; /* zero must not count twice */
 		if (magnitude > INT64_MAX)
 			magnitude = INT64_MAX;
 		return negative ? -(int64_t) magnitude : (int64_t) magnitude;
@@ -125,8 +124,8 @@ race_discrete_laplace(RaceRandom *random, uint64_t scale)
 double
 race_discrete_laplace_variance(uint64_t scale)
 {
-	double		inverse_b = (double) RACE_SCALE_DENOMINATOR / (double) scale;
-	double		one_minus_q = -expm1(-inverse_b);
+	double inverse_b = (double) RACE_SCALE_DENOMINATOR / (double) scale;
+	double one_minus_q = -expm1(-inverse_b);
 
 	return 2 * exp(-inverse_b) / (one_minus_q * one_minus_q);
 }
@@ -143,7 +142,7 @@ race_discrete_laplace_variance(uint64_t scale)
 static uint64_t
 integer_sqrt(uint64_t n)
 {
-	uint64_t	root = (uint64_t) sqrt((double) n);
+	uint64_t root = (uint64_t) sqrt((double) n);
 
 	/* bound: the error of sqrt(), some units; n is at most 2^56 */
 	while (root * root > n)
@@ -168,14 +167,14 @@ bernoulli_exp_any(RaceRandom *random, uint128 u, uint128 t)
 int64_t
 race_discrete_gaussian(RaceRandom *random, uint64_t variance)
 {
-	uint64_t	t = integer_sqrt(variance) + 1;
+	uint64_t t = integer_sqrt(variance) + 1;
 
 	/* bound: more than a fifth of all draws are kept */
 	for (;;)
 	{
-		int64_t		y = race_discrete_laplace(random, t * RACE_SCALE_DENOMINATOR);
-		uint64_t	magnitude = y < 0 ? -(uint64_t) y : (uint64_t) y;
-		int64_t		distance;
+		int64_t y = race_discrete_laplace(random, t * RACE_SCALE_DENOMINATOR);
+		uint64_t magnitude = y < 0 ? -(uint64_t) y : (uint64_t) y;
+		int64_t distance;
 
 		/* a draw that would be kept with a probability below e^-1900 is dropped */
 		if (magnitude > 64 * t)

@@ -23,10 +23,10 @@
  */
 typedef struct RaceRandom
 {
-	void		(*fill) (void *arg, uint8_t *bytes, size_t size);
-	void	   *arg;
-	size_t		left;			/* unused bytes, at the end of the buffer */
-	uint8_t		buffer[8192];
+	void (*fill)(void *arg, uint8_t *bytes, size_t size);
+	void *arg;
+	size_t left; /* unused bytes, at the end of the buffer */
+	uint8_t buffer[8192];
 } RaceRandom;
 
 /* Return one of the integers from 0 to n - 1 with equal probability, n >= 1. */
@@ -36,8 +36,8 @@ extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
  * The scale of a discrete Laplace distribution, pmf proportional to
  * exp(-|k| / b), as the rational b = numerator / RACE_SCALE_DENOMINATOR.
  */
-#define RACE_SCALE_DENOMINATOR	256
-#define RACE_MAX_SCALE			((uint64_t) 1 << 56)
+#define RACE_SCALE_DENOMINATOR 256
+#define RACE_MAX_SCALE ((uint64_t) 1 << 56)
 
 /*
  * Draw one number exactly (Canonne, Kamath & Steinke 2020, algorithm 2); scale from 1 to
@@ -47,8 +47,7 @@ extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
 extern int64_t race_discrete_laplace(RaceRandom *random, uint64_t scale);
 
 /* Return true with probability exp(-u / t), 0 <= u <= t <= 2^127 (algorithm 1). */
-extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u,
-							   unsigned __int128 t);
+extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u, unsigned __int128 t);
 
 /* Return its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2. */
 extern double race_discrete_laplace_variance(uint64_t scale);
@@ -59,7 +58,7 @@ extern double race_discrete_laplace_variance(uint64_t scale);
  * variance from 1 to RACE_MAX_VARIANCE.  Its variance in the plain sense is at
  * most that.
  */
-#define RACE_MAX_VARIANCE		((uint64_t) 1 << 56)
+#define RACE_MAX_VARIANCE ((uint64_t) 1 << 56)
 
 extern int64_t race_discrete_gaussian(RaceRandom *random, uint64_t variance);
 

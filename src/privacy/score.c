@@ -17,12 +17,12 @@
 static int64_t
 distance(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expected)
 {
-	int64_t		total = 0;
+	int64_t total = 0;
 
 	for (size_t i = 0; i < cells; i++)
 	{
-		int64_t		cell = 0;
-		int64_t		apart;
+		int64_t cell = 0;
+		int64_t apart;
 
 		for (uint32_t part = 0; part < parts; part++)
 			cell = race_clamped_sum(cell, sums[i * parts + part]);
@@ -36,14 +36,16 @@ uint64_t
 race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
 					const int64_t *expected, double price, int64_t *space, int64_t *noisy)
 {
-	uint64_t	noise;
+	uint64_t noise;
 
 	if (race_draws(account, exact) && !race_load_sums(exact, grouping, space))
 		return 0;
 	noise = race_pay(account, price, race_change_of_score(account, exact->shape->unit));
 	if (noise > 0 && race_draws(account, exact))
-		*noisy = race_draw(account, distance(space, grouping->parts, race_grouping_sums(grouping) / grouping->parts,
-											 expected), noise);
+		*noisy = race_draw(account,
+						   distance(space, grouping->parts,
+									race_grouping_sums(grouping) / grouping->parts, expected),
+						   noise);
 	if (race_draws(account, exact))
 		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	return noise;
@@ -53,18 +55,18 @@ race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrou
 static int64_t
 unevenness(const int64_t *counters, uint32_t ordinary, uint32_t together)
 {
-	int64_t		score = 0;
+	int64_t score = 0;
 
 	for (uint32_t i = 0; i < ordinary; i += together)
 	{
-		uint32_t	size = ordinary - i < together ? ordinary - i : together;
-		__int128	sum = 0;
+		uint32_t size = ordinary - i < together ? ordinary - i : together;
+		__int128 sum = 0;
 
 		for (uint32_t k = i; k < i + size; k++)
 			sum += counters[k];
 		for (uint32_t k = i; k < i + size; k++)
 		{
-			__int128	off = (__int128) size * counters[k] - sum;
+			__int128 off = (__int128) size * counters[k] - sum;
 
 			off = off < 0 ? -off : off;
 			score = race_clamped_sum(score, off < RACE_MAX_COUNT ? (int64_t) off : RACE_MAX_COUNT);
@@ -74,18 +76,23 @@ unevenness(const int64_t *counters, uint32_t ordinary, uint32_t together)
 }
 
 uint64_t
-race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t block, uint32_t ordinary,
-					  uint32_t together, double price, int64_t *space, int64_t *noisy)
+race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t block,
+					  uint32_t ordinary, uint32_t together, double price, int64_t *space,
+					  int64_t *noisy)
 {
 	const RaceShape *shape = exact->shape;
-	uint64_t	noise;
+	uint64_t noise;
 
-	if (together < 2 || exact->halves > 1 || block >= shape->blocks || ordinary > race_block_length(shape, block))
+	if (together < 2 || exact->halves > 1 || block >= shape->blocks ||
+		ordinary > race_block_length(shape, block))
 		return 0;
-	noise = race_pay(account, price, race_change_of_score(account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
+	noise = race_pay(account, price,
+					 race_change_of_score(
+						 account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
 	if (noise > 0 && race_draws(account, exact))
 	{
-		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block), ordinary, space);
+		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block),
+						   ordinary, space);
 		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);
 		memset(space, 0, ordinary * sizeof(int64_t));
 	}

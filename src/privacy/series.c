@@ -1,25 +1,27 @@
 /*
  * series.c
- *		The values of a series: sketches of intervals of time, in the order in which they close: plain C
+ *		The values of a series: sketches of intervals of time, in the order in which they close:
+ *		plain C
  */
 #include <math.h>
 
 #include "privacy/series.h"
 
 /* What rounding may add to a sum of costs, and more */
-#define ROUNDING		(1 - 1e-12)
-#define STEP			(1 - 1e-9)
+#define ROUNDING (1 - 1e-12)
+#define STEP (1 - 1e-9)
 
 /* Of an interval of epsilon: 2^-40 of it is left */
-#define BISECTIONS		40
+#define BISECTIONS 40
 
 uint32_t
 race_series_levels(uint32_t intervals, uint32_t least)
 {
-	uint32_t	levels = 1;
+	uint32_t levels = 1;
 
 	/* bound: an eighth is left each time */
-	for (intervals /= RACE_SERIES_BASE; intervals > 0 && intervals >= least; intervals /= RACE_SERIES_BASE)
+	for (intervals /= RACE_SERIES_BASE; intervals > 0 && intervals >= least;
+		 intervals /= RACE_SERIES_BASE)
 		levels++;
 	return levels;
 }
@@ -27,7 +29,7 @@ race_series_levels(uint32_t intervals, uint32_t least)
 uint32_t
 race_series_closed(uint32_t intervals, uint32_t levels)
 {
-	uint64_t	values = 0;
+	uint64_t values = 0;
 
 	for (; levels > 0 && intervals > 0; levels--, intervals /= RACE_SERIES_BASE)
 		values += intervals;
@@ -37,12 +39,12 @@ race_series_closed(uint32_t intervals, uint32_t levels)
 void
 race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length)
 {
-	uint32_t	before = 0;		/* intervals that close fewer values, */
-	uint32_t	n = number;		/* and that close as many: each closes one at least */
+	uint32_t before = 0; /* intervals that close fewer values, */
+	uint32_t n = number; /* and that close as many: each closes one at least */
 
 	for (int bits = 32; bits > 0 && before + 1 < n; bits--)
 	{
-		uint32_t	middle = before + (n - before) / 2;
+		uint32_t middle = before + (n - before) / 2;
 
 		if (race_series_closed(middle, levels) < number)
 			before = middle;
@@ -58,10 +60,10 @@ race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *l
 /* What all values of a series may cost together: in the exact account, and in zCDP */
 typedef struct Allowed
 {
-	double		epsilon;
-	double		delta;
-	double		exact;
-	double		rho;
+	double epsilon;
+	double delta;
+	double exact;
+	double rho;
 } Allowed;
 
 /*
@@ -71,7 +73,7 @@ typedef struct Allowed
 static bool
 costs_at_most(double epsilon, double each, double most, const Allowed *allowed, uint32_t levels)
 {
-	RaceNoise	noise = {.epsilon = epsilon, .delta = allowed->delta, .rho = each};
+	RaceNoise noise = {.epsilon = epsilon, .delta = allowed->delta, .rho = each};
 
 	if (each * levels > most * STEP)
 		return false;
@@ -83,28 +85,33 @@ costs_at_most(double epsilon, double each, double most, const Allowed *allowed, 
 static bool
 fits(double epsilon, const Allowed *allowed, uint32_t levels)
 {
-	return costs_at_most(epsilon, race_gaussian_allowed(epsilon, allowed->delta), allowed->exact, allowed, levels) &&
-		costs_at_most(epsilon, race_rho_allowed(epsilon, allowed->delta), allowed->rho, allowed, levels);
+	return costs_at_most(epsilon, race_gaussian_allowed(epsilon, allowed->delta), allowed->exact,
+						 allowed, levels) &&
+		costs_at_most(epsilon, race_rho_allowed(epsilon, allowed->delta), allowed->rho, allowed,
+					  levels);
 }
 
 double
 race_series_epsilon(double epsilon, double delta, uint32_t levels)
 {
-	Allowed		allowed = {epsilon, delta, 0, 0};
-	double		low = RACE_MIN_EPSILON;
-	double		high;
+	Allowed allowed = {epsilon, delta, 0, 0};
+	double low = RACE_MIN_EPSILON;
+	double high;
 
 	if (delta == 0)
 		return epsilon / levels * ROUNDING >= low ? epsilon / levels * ROUNDING : 0;
 	allowed.exact = race_gaussian_allowed(epsilon, delta);
 	allowed.rho = race_rho_allowed(epsilon, delta);
-	/* delta alone allows some noise: what is left of that for a length may suffice for no epsilon */
+	/*
+	 * delta alone allows some noise: what is left of that for a length may suffice for no epsilon
+	 */
 	if (!fits(low, &allowed, levels))
 		return 0;
-	high = fmin(race_gaussian_epsilon(allowed.exact / levels, delta), race_epsilon_of_rho(allowed.rho / levels, delta));
+	high = fmin(race_gaussian_epsilon(allowed.exact / levels, delta),
+				race_epsilon_of_rho(allowed.rho / levels, delta));
 	for (int i = 0; i < BISECTIONS && low < high; i++)
 	{
-		double		middle = low + (high - low) / 2;
+		double middle = low + (high - low) / 2;
 
 		if (fits(middle, &allowed, levels))
 			low = middle;
@@ -117,8 +124,8 @@ race_series_epsilon(double epsilon, double delta, uint32_t levels)
 void
 race_series_cost(RaceNoise *noise, uint32_t levels)
 {
-	double		epsilon = noise->epsilon;
-	double		rho = noise->rho;
+	double epsilon = noise->epsilon;
+	double rho = noise->rho;
 
 	if (levels == 1)
 		return;
@@ -132,6 +139,8 @@ race_series_cost(RaceNoise *noise, uint32_t levels)
 	noise->epsilon = race_epsilon_of_rho(noise->rho, noise->delta);
 	/* more than zCDP allows one value is by the exact account, which may then state less */
 	if (race_epsilon_of_rho(rho, noise->delta) > epsilon)
-		noise->epsilon = fmin(noise->epsilon, race_gaussian_epsilon(race_up(levels * race_gaussian_allowed(epsilon, noise->delta)),
-																	noise->delta));
+		noise->epsilon =
+			fmin(noise->epsilon,
+				 race_gaussian_epsilon(
+					 race_up(levels * race_gaussian_allowed(epsilon, noise->delta)), noise->delta));
 }

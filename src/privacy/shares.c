@@ -37,18 +37,18 @@
  * variance 4 tau is 7e-17.
  */
 
-#define TWO_PI_SQUARED	19.7392088021787172
+#define TWO_PI_SQUARED 19.7392088021787172
 
 /* This many terms of tau are added up. None of the following terms is larger. */
-#define TERMS	64
+#define TERMS 64
 
 /* Return tau, rounded up; for at least two shares. */
 static double
 deviation(uint64_t variance, uint32_t shares)
 {
-	double		rate = TWO_PI_SQUARED * (1 - RACE_MARGIN) * (double) variance;
-	double		sum = 0;
-	uint32_t	k;
+	double rate = TWO_PI_SQUARED * (1 - RACE_MARGIN) * (double) variance;
+	double sum = 0;
+	uint32_t k;
 
 	for (k = 1; k < shares && k < TERMS; k++)
 		sum += exp(-rate * k / (k + 1));
@@ -57,14 +57,13 @@ deviation(uint64_t variance, uint32_t shares)
 }
 
 double
-race_rho_of_sum(unsigned __int128 squared, uint64_t cells, uint64_t variance,
-				uint32_t shares)
+race_rho_of_sum(unsigned __int128 squared, uint64_t cells, uint64_t variance, uint32_t shares)
 {
 	unsigned __int128 total = (unsigned __int128) variance * shares;
-	double		ratio;
-	double		tau;
-	double		linear;
-	double		quadratic;
+	double ratio;
+	double tau;
+	double linear;
+	double quadratic;
 
 	if (total == 0)
 		return INFINITY;
@@ -81,18 +80,17 @@ race_rho_of_sum(unsigned __int128 squared, uint64_t cells, uint64_t variance,
 uint32_t
 race_honest_shares(uint32_t parties, uint32_t colluders, uint32_t dropouts)
 {
-	uint64_t	lost = (uint64_t) colluders + dropouts;
+	uint64_t lost = (uint64_t) colluders + dropouts;
 
 	return lost < parties ? parties - (uint32_t) lost : 0;
 }
 
 /* Return the smallest variance of a share that spends at most rho; 0 if there is none. */
 static uint64_t
-share_variance(double rho, unsigned __int128 squared, uint64_t cells,
-			   uint32_t shares)
+share_variance(double rho, unsigned __int128 squared, uint64_t cells, uint32_t shares)
 {
-	uint64_t	low = RACE_MIN_SHARE_VARIANCE;
-	uint64_t	high = RACE_MAX_VARIANCE;
+	uint64_t low = RACE_MIN_SHARE_VARIANCE;
+	uint64_t high = RACE_MAX_VARIANCE;
 
 	/* more variance costs less; keep the last variance that was seen to suffice */
 	if (!(race_rho_of_sum(squared, cells, high, shares) <= rho))
@@ -100,7 +98,7 @@ share_variance(double rho, unsigned __int128 squared, uint64_t cells,
 	/* bound: half of the interval is left each time */
 	while (low < high)
 	{
-		uint64_t	middle = low + (high - low) / 2;
+		uint64_t middle = low + (high - low) / 2;
 
 		if (race_rho_of_sum(squared, cells, middle, shares) <= rho)
 			high = middle;
@@ -115,32 +113,28 @@ within_limits(double epsilon, double delta, const RaceSensitivity *sensitivity)
 {
 	unsigned __int128 limit = (unsigned __int128) 1 << 100;
 
-	return epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON &&
-		delta >= RACE_MIN_DELTA && delta < 1 &&
-		sensitivity->counters >= 1 && sensitivity->counters < limit &&
-		sensitivity->count >= 1 && sensitivity->count < limit &&
-		sensitivity->cells >= 1;
+	return epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON && delta >= RACE_MIN_DELTA &&
+		delta < 1 && sensitivity->counters >= 1 && sensitivity->counters < limit &&
+		sensitivity->count >= 1 && sensitivity->count < limit && sensitivity->cells >= 1;
 }
 
 bool
-race_share_budget(double epsilon, double delta,
-				  const RaceSensitivity *sensitivity, uint32_t honest,
+race_share_budget(double epsilon, double delta, const RaceSensitivity *sensitivity, uint32_t honest,
 				  uint32_t count_share, RaceGaussianBudget *budget)
 {
-	double		allowed;
-	double		left;
+	double allowed;
+	double left;
 
 	if (!within_limits(epsilon, delta, sensitivity))
 		return false;
 	allowed = race_rho_allowed(epsilon, delta);
 
 	/* less by a margin, so that rounding cannot make the sum exceed it */
-	budget->count_variance = share_variance(allowed / count_share,
-											sensitivity->count, 1, honest);
+	budget->count_variance = share_variance(allowed / count_share, sensitivity->count, 1, honest);
 	left = allowed * (1 - RACE_MARGIN) -
 		race_rho_of_sum(sensitivity->count, 1, budget->count_variance, honest);
-	budget->counter_variance = share_variance(left, sensitivity->counters,
-											  sensitivity->cells, honest);
+	budget->counter_variance =
+		share_variance(left, sensitivity->counters, sensitivity->cells, honest);
 	if (budget->count_variance == 0 || budget->counter_variance == 0)
 		return false;
 
@@ -150,13 +144,12 @@ race_share_budget(double epsilon, double delta,
 }
 
 double
-race_share_rho(const RaceSensitivity *sensitivity,
-			   const RaceGaussianBudget *budget, uint32_t honest)
+race_share_rho(const RaceSensitivity *sensitivity, const RaceGaussianBudget *budget,
+			   uint32_t honest)
 {
 	return race_cost_sum(race_rho_of_sum(sensitivity->counters, sensitivity->cells,
 										 budget->counter_variance, honest),
-						 race_rho_of_sum(sensitivity->count, 1,
-										 budget->count_variance, honest));
+						 race_rho_of_sum(sensitivity->count, 1, budget->count_variance, honest));
 }
 
 /*
@@ -172,16 +165,15 @@ race_share_rho(const RaceSensitivity *sensitivity,
 uint64_t
 race_share_variance(double sum, uint32_t n)
 {
-	double		variance = sum / n;
+	double variance = sum / n;
 
-	if (!(n > 0 && variance >= 1 && variance <= RACE_MAX_VARIANCE) ||
-		variance != floor(variance))
+	if (!(n > 0 && variance >= 1 && variance <= RACE_MAX_VARIANCE) || variance != floor(variance))
 		return 0;
 	return (uint64_t) variance;
 }
 
 /* A float8 holds all integers up to this one */
-#define MAX_EXACT_SUM	((uint64_t) 1 << 53)
+#define MAX_EXACT_SUM ((uint64_t) 1 << 53)
 
 bool
 race_is_share_variance(uint64_t variance, uint32_t parties)
@@ -192,8 +184,8 @@ race_is_share_variance(uint64_t variance, uint32_t parties)
 bool
 race_shares_match(const RaceNoise *a, const RaceNoise *b)
 {
-	return a->parties == b->parties && a->colluders == b->colluders &&
-		a->dropouts == b->dropouts && a->delta == b->delta &&
+	return a->parties == b->parties && a->colluders == b->colluders && a->dropouts == b->dropouts &&
+		a->delta == b->delta &&
 		race_share_variance(a->counter_variance, a->releases) ==
 		race_share_variance(b->counter_variance, b->releases) &&
 		race_share_variance(a->count_variance, a->releases) ==
@@ -201,11 +193,11 @@ race_shares_match(const RaceNoise *a, const RaceNoise *b)
 }
 
 bool
-race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
-					 const RaceNoise *b, const uint64_t *b_ids, uint64_t *ids)
+race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids, const RaceNoise *b,
+					 const uint64_t *b_ids, uint64_t *ids)
 {
-	uint32_t	i = 0;
-	uint32_t	j = 0;
+	uint32_t i = 0;
+	uint32_t j = 0;
 
 	/* bound: the ids of both, one each time */
 	while (i < a->releases || j < b->releases)
@@ -221,11 +213,10 @@ race_merge_share_ids(const RaceNoise *a, const uint64_t *a_ids,
 }
 
 void
-race_add_shares(RaceNoise *noise, const RaceNoise *other, uint64_t squared,
-				uint64_t counters)
+race_add_shares(RaceNoise *noise, const RaceNoise *other, uint64_t squared, uint64_t counters)
 {
-	RaceSensitivity sensitivity = race_sensitivity(noise->max_contributions,
-												   noise->neighbors, squared, counters);
+	RaceSensitivity sensitivity =
+		race_sensitivity(noise->max_contributions, noise->neighbors, squared, counters);
 	RaceGaussianBudget share;
 
 	share.counter_variance = race_share_variance(noise->counter_variance, noise->releases);
@@ -236,8 +227,7 @@ race_add_shares(RaceNoise *noise, const RaceNoise *other, uint64_t squared,
 	if (race_has_enough_noise(noise))
 	{
 		noise->rho = race_share_rho(&sensitivity, &share,
-									race_honest_shares(noise->releases,
-													   noise->colluders, 0));
+									race_honest_shares(noise->releases, noise->colluders, 0));
 		noise->epsilon = fmin(fmin(noise->epsilon, other->epsilon),
 							  race_epsilon_of_rho(noise->rho, noise->delta));
 	}

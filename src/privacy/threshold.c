@@ -10,10 +10,10 @@
 #include "privacy/payment.h"
 #include "privacy/threshold.h"
 
-#define PI				3.14159265358979323846
+#define PI 3.14159265358979323846
 
 /* Larger numbers of persons are not exact as doubles. */
-#define MOST_PERSONS	0x1p52
+#define MOST_PERSONS 0x1p52
 
 /*
  * Plan Laplace noise between -k and k: k has the probability q^k (1 - q) / (1 + q - 2 q^(k+1)),
@@ -24,10 +24,10 @@ static bool
 plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
 {
 	RaceChoiceBudget budget;
-	double		b;
-	double		q;
-	double		odds;
-	double		k;
+	double b;
+	double q;
+	double odds;
+	double k;
 
 	if (!race_choice_budget(epsilon, 1, categories, &budget))
 		return false;
@@ -54,11 +54,12 @@ normal_tail(double z)
 }
 
 /*
- * Of sums of discrete Gaussian numbers: how far the probabilities are from those of one such number, at most, as a part, with
- * what rounding does to them.  A sum of two is one but for a theta function, 1 within 2.1 e^(-2 pi^2 v), v = a b / (a + b), of variances
- * a and b (Poisson's summation), which is at least half of the smaller one.
+ * Of sums of discrete Gaussian numbers: how far the probabilities are from those of one such
+ * number, at most, as a part, with what rounding does to them.  A sum of two is one but for a theta
+ * function, 1 within 2.1 e^(-2 pi^2 v), v = a b / (a + b), of variances a and b (Poisson's
+ * summation), which is at least half of the smaller one.
  */
-#define SUM_PART		1e-11
+#define SUM_PART 1e-11
 
 /*
  * Return an upper bound of the delta of discrete Gaussian noise of this variance in so many numbers
@@ -70,10 +71,10 @@ normal_tail(double z)
 static double
 delta_of_numbers(double epsilon, double variance, double n)
 {
-	double		deviation = sqrt(n * variance);
-	double		first = floor(epsilon * variance - n / 2) + 1;
-	double		other = first + n;
-	double		density = exp(-other * other / (2 * n * variance)) / (deviation * sqrt(2 * PI));
+	double deviation = sqrt(n * variance);
+	double first = floor(epsilon * variance - n / 2) + 1;
+	double other = first + n;
+	double density = exp(-other * other / (2 * n * variance)) / (deviation * sqrt(2 * PI));
 
 	if (2.1 * n * exp(-PI * PI * variance) > SUM_PART / 2 || first - 1 < deviation)
 		return 1;
@@ -88,12 +89,12 @@ delta_of_numbers(double epsilon, double variance, double n)
 static uint64_t
 variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
 {
-	uint64_t	low = 0;
+	uint64_t low = 0;
 
 	/* bound: the bits of a variance, which each step halves */
 	while (low + 1 < enough)
 	{
-		uint64_t	middle = low + (enough - low) / 2;
+		uint64_t middle = low + (enough - low) / 2;
 
 		if (delta_of_numbers(epsilon, (double) middle, (double) n) <= delta * (1 - RACE_MARGIN))
 			enough = middle;
@@ -104,24 +105,25 @@ variance_of_numbers(double epsilon, double delta, uint64_t n, uint64_t enough)
 }
 
 /*
- * Set the threshold that Gaussian noise takes one of so many categories of one person to with at most this delta.  Discrete
- * Gaussian noise is k or more with at most the probability that a normal number is k - 1/2 or more, if that is a deviation or
- * more: the density is convex there, so each term is at most the integral around it, and the sum of all terms is at least
- * that of the density (Canonne, Kamath & Steinke 2020, fact 18).
+ * Set the threshold that Gaussian noise takes one of so many categories of one person to with at
+ * most this delta.  Discrete Gaussian noise is k or more with at most the probability that a normal
+ * number is k - 1/2 or more, if that is a deviation or more: the density is convex there, so each
+ * term is at most the integral around it, and the sum of all terms is at least that of the density
+ * (Canonne, Kamath & Steinke 2020, fact 18).
  */
 static bool
 set_threshold(double delta, uint64_t categories, uint64_t variance, RaceThreshold *threshold)
 {
-	double		tail = delta / (double) categories * (1 - RACE_MARGIN);
-	double		deviation = race_up(sqrt((double) variance));
-	double		low = 1;
-	double		high = 37;		/* erfc is above 0 there */
+	double tail = delta / (double) categories * (1 - RACE_MARGIN);
+	double deviation = race_up(sqrt((double) variance));
+	double low = 1;
+	double high = 37; /* erfc is above 0 there */
 
 	if (normal_tail(high) > tail)
 		return false;
 	for (int i = 0; i < 100; i++)
 	{
-		double		middle = (low + high) / 2;
+		double middle = (low + high) / 2;
 
 		if (normal_tail(middle) > tail)
 			low = middle;
@@ -138,10 +140,13 @@ set_threshold(double delta, uint64_t categories, uint64_t variance, RaceThreshol
 
 /* Plan Gaussian noise.  Half of delta is for the noise, half for categories of one person. */
 static bool
-plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
+plan_gaussian(double epsilon, double delta, uint64_t categories, bool exact,
+			  RaceThreshold *threshold)
 {
-	RaceGaussianAccount account = race_gaussian_account(epsilon, delta / 2, exact, (double) categories);
-	uint64_t	variance = account.allowed > 0 ? race_variance_for_rho(account.allowed, categories) : 0;
+	RaceGaussianAccount account =
+		race_gaussian_account(epsilon, delta / 2, exact, (double) categories);
+	uint64_t variance =
+		account.allowed > 0 ? race_variance_for_rho(account.allowed, categories) : 0;
 
 	if (variance == 0 || variance > RACE_MAX_VARIANCE - account.added)
 		return false;
@@ -155,7 +160,8 @@ double
 race_threshold_variance(const RaceThreshold *threshold)
 {
 	/* Laplace noise that is cut has less */
-	return threshold->mechanism == RACE_MECHANISM_GAUSSIAN ? (double) threshold->noise :
+	return threshold->mechanism == RACE_MECHANISM_GAUSSIAN ?
+		(double) threshold->noise :
 		race_discrete_laplace_variance(threshold->noise);
 }
 
@@ -166,14 +172,16 @@ race_threshold_variance(const RaceThreshold *threshold)
 static double
 threshold_error(const RaceThreshold *threshold)
 {
-	return (double) threshold->least * (double) threshold->least + race_threshold_variance(threshold);
+	return (double) threshold->least * (double) threshold->least +
+		race_threshold_variance(threshold);
 }
 
 bool
-race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold)
+race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exact,
+					RaceThreshold *threshold)
 {
 	RaceThreshold gaussian;
-	bool		laplace = plan_laplace(epsilon, delta, categories, threshold);
+	bool laplace = plan_laplace(epsilon, delta, categories, threshold);
 
 	if (plan_gaussian(epsilon, delta, categories, exact, &gaussian) &&
 		(!laplace || threshold_error(&gaussian) < threshold_error(threshold)))
@@ -184,28 +192,32 @@ race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exac
 }
 
 bool
-race_threshold_plan_paid(RaceAccount *account, double price, uint64_t choices, uint64_t categories, double delta,
-						 RaceThreshold *threshold)
+race_threshold_plan_paid(RaceAccount *account, double price, uint64_t choices, uint64_t categories,
+						 double delta, RaceThreshold *threshold)
 {
 	unsigned __int128 changed = (unsigned __int128) choices * categories;
-	uint64_t	variance = account->mechanism != RACE_MECHANISM_GAUSSIAN ? 0 :
-		race_pay(account, price, (RaceChange) {changed, changed});
+	uint64_t variance = account->mechanism != RACE_MECHANISM_GAUSSIAN ?
+		0 :
+		race_pay(account, price, (RaceChange){changed, changed});
 
 	return variance > 0 && set_threshold(delta, categories, variance, threshold);
 }
 
 bool
-race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy)
+race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons,
+					  int64_t *noisy)
 {
 	/* bound: two thirds of all draws are kept */
 	do
 		*noisy = race_noisy(random, persons, threshold->mechanism, threshold->noise);
-	while (threshold->reach > 0 && (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
+	while (threshold->reach > 0 &&
+		   (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
 	return *noisy >= threshold->least;
 }
 
 int64_t
-race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint64_t summed, int64_t noisy, int64_t further)
+race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint64_t summed,
+					   int64_t noisy, int64_t further)
 {
 	/* further records would have no noise */
 	if (summed <= 1)

@@ -12,35 +12,40 @@
 #include "privacy/sampler.h"
 
 /*
- * Categories that nobody has listed.  One is chosen if the noisy number of persons who have it reaches a
- * threshold; of what no person has nothing is drawn.  Neighbors differ by one person in each of so many categories.
+ * Categories that nobody has listed.  One is chosen if the noisy number of persons who have it
+ * reaches a threshold; of what no person has nothing is drawn.  Neighbors differ by one person in
+ * each of so many categories.
  *
- * Laplace noise is cut at the threshold, so that a category of one person passes with the probability of its last
- * number alone: for one category that is the best mechanism that there is (Desfontaines, Voss, Gipson & Mandayam 2022).
- * Gaussian noise needs fewer persons where a person may have many categories.  The numbers that pass are published.
+ * Laplace noise is cut at the threshold, so that a category of one person passes with the
+ * probability of its last number alone: for one category that is the best mechanism that there is
+ * (Desfontaines, Voss, Gipson & Mandayam 2022).  Gaussian noise needs fewer persons where a person
+ * may have many categories.  The numbers that pass are published.
  */
 typedef struct RaceThreshold
 {
 	RaceMechanism mechanism;
-	uint64_t	noise;			/* of a number of persons */
-	int64_t		reach;			/* how far Laplace noise goes; 0 of Gaussian noise */
-	int64_t		least;			/* the noisy number of persons that passes */
-	double		rho;			/* of zCDP, but for the delta that it does not cover */
+	uint64_t noise; /* of a number of persons */
+	int64_t reach;  /* how far Laplace noise goes; 0 of Gaussian noise */
+	int64_t least;  /* the noisy number of persons that passes */
+	double rho;     /* of zCDP, but for the delta that it does not cover */
 } RaceThreshold;
 
 /*
- * Plan Laplace or Gaussian noise, this by the exact account if that may be used: what has the smaller error, of the persons
- * that a category needs and of the number of those that pass, squared.  False when the
- * noise would be too large; epsilon and delta as in noise.h, categories from 1 to 2^32.
+ * Plan Laplace or Gaussian noise, this by the exact account if that may be used: what has the
+ * smaller error, of the persons that a category needs and of the number of those that pass,
+ * squared.  False when the noise would be too large; epsilon and delta as in noise.h, categories
+ * from 1 to 2^32.
  */
-extern bool race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exact, RaceThreshold *threshold);
+extern bool race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exact,
+								RaceThreshold *threshold);
 
 /*
- * Plan Gaussian noise that an account pays, of so many choices together for at most this price.  Its delta is that of the account;
- * this one is for categories of one person alone, in each choice.  False as above.
+ * Plan Gaussian noise that an account pays, of so many choices together for at most this price.
+ * Its delta is that of the account; this one is for categories of one person alone, in each
+ * choice.  False as above.
  */
-extern bool race_threshold_plan_paid(RaceAccount *account, double price, uint64_t choices, uint64_t categories, double delta,
-									 RaceThreshold *threshold);
+extern bool race_threshold_plan_paid(RaceAccount *account, double price, uint64_t choices,
+									 uint64_t categories, double delta, RaceThreshold *threshold);
 
 /* Return the variance of the noise, at most. */
 extern double race_threshold_variance(const RaceThreshold *threshold);
@@ -49,18 +54,22 @@ extern double race_threshold_variance(const RaceThreshold *threshold);
  * Return whether a category of `persons` persons, at least one, passes.  Draws noise; *noisy gets
  * the number with it.
  */
-extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons, int64_t *noisy);
+extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold,
+								  int64_t persons, int64_t *noisy);
 
 /*
- * Where a person may have several records of a category, a number counts the persons with a first record of it, another one those
- * with a second one, and so on: so many of these as a person may have records add up to the number of records.  With noise of
- * its own in each, a person changes as many of them as she has records, whatever these are: they cost no more than the first
- * numbers alone.
+ * Where a person may have several records of a category, a number counts the persons with a first
+ * record of it, another one those with a second one, and so on: so many of these as a person may
+ * have records add up to the number of records.  With noise of its own in each, a person changes as
+ * many of them as she has records, whatever these are: they cost no more than the first numbers
+ * alone.
  *
- * Return the sum of the noisy numbers of a category that passed: of `noisy` persons, with `further` records.
+ * Return the sum of the noisy numbers of a category that passed: of `noisy` persons, with `further`
+ * records.
  */
-#define RACE_MOST_SUMMED	1000
+#define RACE_MOST_SUMMED 1000
 
-extern int64_t race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint64_t summed, int64_t noisy, int64_t further);
+extern int64_t race_threshold_records(RaceRandom *random, const RaceThreshold *threshold,
+									  uint64_t summed, int64_t noisy, int64_t further);
 
 #endif

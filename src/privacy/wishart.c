@@ -19,8 +19,8 @@ typedef unsigned __int128 uint128;
 typedef __int128 int128;
 
 /* The sampler of discrete Gaussians lacks the last bits. */
-#define STEP_BITS		20
-#define COARSE_VARIANCE	(UINT64_C(1) << 2 * (RACE_WISHART_BITS - STEP_BITS))
+#define STEP_BITS 20
+#define COARSE_VARIANCE (UINT64_C(1) << 2 * (RACE_WISHART_BITS - STEP_BITS))
 
 /*
  * Draw a normal number towards 0: of |x| the integer below it, with probability proportional to
@@ -32,11 +32,11 @@ draw_normal(RaceRandom *random)
 	/* bound: more than a fifth of all draws are kept */
 	for (;;)
 	{
-		int64_t		high = race_discrete_gaussian(random, COARSE_VARIANCE);
-		uint64_t	low;
+		int64_t high = race_discrete_gaussian(random, COARSE_VARIANCE);
+		uint64_t low;
 
 		if (high < 0)
-			continue;			/* the sign is drawn apart */
+			continue; /* the sign is drawn apart */
 		high <<= STEP_BITS;
 		low = race_random_below(random, UINT64_C(1) << STEP_BITS);
 		/* (high + low)^2 - high^2, below 2^76 */
@@ -52,12 +52,12 @@ void
 race_wishart_square(const int64_t *normal, uint32_t columns, uint64_t scale, int sign,
 					int64_t *triangle)
 {
-	size_t		n = (size_t) columns + 1;
+	size_t n = (size_t) columns + 1;
 
 	for (size_t i = 0; i < columns; i++)
 		for (size_t j = i; j < columns; j++)
 		{
-			int128		sum = 0;
+			int128 sum = 0;
 
 			for (size_t k = 0; k < n; k++)
 				sum += (int128) normal[i * n + k] * normal[j * n + k];
@@ -80,7 +80,7 @@ uint64_t
 race_wishart_rounding(uint32_t columns, uint64_t scale)
 {
 	/* no number of X is above 64.1 standard deviations, and each is at most 1 nearer to 0 */
-	uint128		truncated = (uint128) scale * (columns + 1) * 131;
+	uint128 truncated = (uint128) scale * (columns + 1) * 131;
 
 	return 2 * (3 + (uint64_t) (truncated >> RACE_WISHART_BITS)) + 1;
 }

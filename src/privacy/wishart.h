@@ -15,8 +15,8 @@
  * scale columns (columns + 1).  scale is at most RACE_MAX_WISHART_SCALE; work has
  * columns (columns + 1) numbers.
  */
-#define RACE_MAX_WISHART_SCALE		((uint64_t) 1 << 40)
-#define RACE_WISHART_COLUMNS		256
+#define RACE_MAX_WISHART_SCALE ((uint64_t) 1 << 40)
+#define RACE_WISHART_COLUMNS 256
 
 extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign,
 						 int64_t *work, int64_t *triangle);
@@ -25,8 +25,8 @@ extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, i
  * The same of given normal numbers: columns rows of columns + 1, in steps of which a standard
  * deviation has 2^RACE_WISHART_BITS, each at most RACE_WISHART_LARGEST
  */
-#define RACE_WISHART_BITS		48
-#define RACE_WISHART_LARGEST	((INT64_C(64) << 48) + (INT64_C(65) << 20) - 1)
+#define RACE_WISHART_BITS 48
+#define RACE_WISHART_LARGEST ((INT64_C(64) << 48) + (INT64_C(65) << 20) - 1)
 
 extern void race_wishart_square(const int64_t *normal, uint32_t columns, uint64_t scale, int sign,
 								int64_t *triangle);

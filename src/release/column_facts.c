@@ -42,16 +42,28 @@
  * Conditions of CHECK constraints belong to owners of tables and types.  They are read and never
  * evaluated: only constants in them count, compared by operators of PostgreSQL's own.
  *
- * A fact is an upper bound of what can be in the column.  A value that it excludes by mistake would have no cell that is true
- * of it, so what is not read exactly is no fact.
+ * A fact is an upper bound of what can be in the column.  A value that it excludes by mistake would
+ * have no cell that is true of it, so what is not read exactly is no fact.
  */
 
 static RaceFacts facts_of(const RaceSubject *subject, Node *condition);
 
-/* Types of which operators compare values as those of one type: by the order and equality of their numbers, or by their bytes */
+/*
+ * Types of which operators compare values as those of one type: by the order and equality of their
+ * numbers, or by their bytes
+ */
 typedef enum Family
 {
-	NO_FAMILY, NUMBERS, DAYS, INSTANTS, INTERVALS, TEXTS, PADDED_TEXTS, BOOLEANS, UUIDS, ENUMS
+	NO_FAMILY,
+	NUMBERS,
+	DAYS,
+	INSTANTS,
+	INTERVALS,
+	TEXTS,
+	PADDED_TEXTS,
+	BOOLEANS,
+	UUIDS,
+	ENUMS
 } Family;
 
 static Family
@@ -97,7 +109,7 @@ static bool
 is_widening(Oid from, Oid to)
 {
 	static const Oid ladder[] = {INT2OID, INT4OID, INT8OID, NUMERICOID, FLOAT8OID};
-	int			place[2] = {-1, -1};
+	int place[2] = {-1, -1};
 
 	for (size_t i = 0; i < lengthof(ladder); i++)
 	{
@@ -110,7 +122,10 @@ is_widening(Oid from, Oid to)
 		(from == FLOAT4OID && to == FLOAT8OID) || (from == DATEOID && to == TIMESTAMPOID);
 }
 
-/* Return an expression without casts that keep values as they are, but perhaps not which of them are equal. */
+/*
+ * Return an expression without casts that keep values as they are, but perhaps not which of them
+ * are equal.
+ */
 static Node *
 strip_casts(Node *node)
 {
@@ -122,12 +137,14 @@ strip_casts(Node *node)
 			node = (Node *) ((RelabelType *) node)->arg;
 		else if (IsA(node, CollateExpr))
 			node = (Node *) ((CollateExpr *) node)->arg;
-		else if (IsA(node, ArrayCoerceExpr) && IsA(strip_casts((Node *) ((ArrayCoerceExpr *) node)->elemexpr), CaseTestExpr))
+		else if (IsA(node, ArrayCoerceExpr) &&
+				 IsA(strip_casts((Node *) ((ArrayCoerceExpr *) node)->elemexpr), CaseTestExpr))
 			node = (Node *) ((ArrayCoerceExpr *) node)->arg;
 		else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid < FirstGenbkiObjectId &&
 				 ((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CALL &&
 				 list_length(((FuncExpr *) node)->args) == 1 &&
-				 is_widening(exprType(linitial(((FuncExpr *) node)->args)), ((FuncExpr *) node)->funcresulttype))
+				 is_widening(exprType(linitial(((FuncExpr *) node)->args)),
+							 ((FuncExpr *) node)->funcresulttype))
 			node = linitial(((FuncExpr *) node)->args);
 		else
 			return node;
@@ -140,28 +157,33 @@ is_subject(const RaceSubject *subject, Node *node)
 	node = strip_casts(node);
 	if (subject->column == 0)
 		return IsA(node, CoerceToDomainValue);
-	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varattno == subject->column;
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 &&
+		((Var *) node)->varattno == subject->column;
 }
 
 /* A comparison that keeps the equality and order of the subject's values */
 typedef struct Comparison
 {
-	const char *operator;		/* its name */
-	bool		in_floats;		/* are both sides compared as floats, of which several integers may be one? */
+	const char *operator; /* its name */
+	bool in_floats; /* are both sides compared as floats, of which several integers may be one? */
 } Comparison;
 
-/* Set how an operator of PostgreSQL's own compares values of the subject; false if it does not as their type does. */
+/*
+ * Set how an operator of PostgreSQL's own compares values of the subject; false if it does not as
+ * their type does.
+ */
 static bool
 read_operator(const RaceSubject *subject, Oid operator, Oid collation, Comparison *comparison)
 {
-	Oid			left;
-	Oid			right;
+	Oid left;
+	Oid right;
 
 	/* some collations call different texts equal */
-	if (operator >= FirstGenbkiObjectId || (OidIsValid(collation) && !get_collation_isdeterministic(collation)))
+	if (operator>=
+		FirstGenbkiObjectId ||(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
 		return false;
-	op_input_types(operator, &left, &right);
-	comparison->operator = get_opname(operator);
+	op_input_types(operator, & left, &right);
+	comparison->operator= get_opname(operator);
 	comparison->in_floats = left == FLOAT4OID || left == FLOAT8OID;
 	return family_of(subject->type) != NO_FAMILY && family_of(left) == family_of(subject->type) &&
 		family_of(right) == family_of(subject->type);
@@ -169,37 +191,40 @@ read_operator(const RaceSubject *subject, Oid operator, Oid collation, Compariso
 
 typedef struct Constant
 {
-	Oid			type;
-	Datum		value;
-	bool		isnull;
+	Oid type;
+	Datum value;
+	bool isnull;
 } Constant;
 
-#define EXACT_INTEGERS	0x1p53	/* below this, each integer is a double of its own */
+#define EXACT_INTEGERS 0x1p53 /* below this, each integer is a double of its own */
 
 /* Return a cast of a number to real, which rounds; NULL if an expression is none. */
 static FuncExpr *
 cast_to_real(Node *node)
 {
-	FuncExpr   *cast = (FuncExpr *) node;
+	FuncExpr *cast = (FuncExpr *) node;
 
-	return IsA(node, FuncExpr) && cast->funcid < FirstGenbkiObjectId && cast->funcresulttype == FLOAT4OID &&
-		cast->funcformat != COERCE_EXPLICIT_CALL && list_length(cast->args) == 1 &&
-		family_of(exprType(linitial(cast->args))) == NUMBERS ? cast : NULL;
+	return IsA(node, FuncExpr) && cast->funcid < FirstGenbkiObjectId &&
+			cast->funcresulttype == FLOAT4OID && cast->funcformat != COERCE_EXPLICIT_CALL &&
+			list_length(cast->args) == 1 && family_of(exprType(linitial(cast->args))) == NUMBERS ?
+		cast :
+		NULL;
 }
 
 /* Set the constant that an expression is, but for casts; false if it is none. */
 static bool
 read_constant(Node *node, Constant *constant)
 {
-	FuncExpr   *cast;
-	double		x;
-	bool		decimal;
+	FuncExpr *cast;
+	double x;
+	bool decimal;
 
 	check_stack_depth();
 	node = strip_casts(node);
 	if (IsA(node, Const))
 	{
-		*constant = (Constant) {((Const *) node)->consttype, ((Const *) node)->constvalue, ((Const *) node)->constisnull};
+		*constant = (Constant){((Const *) node)->consttype, ((Const *) node)->constvalue,
+							   ((Const *) node)->constisnull};
 		return true;
 	}
 	cast = cast_to_real(node);
@@ -212,8 +237,13 @@ read_constant(Node *node, Constant *constant)
 	if (constant->type == INT8OID && fabs(x) >= EXACT_INTEGERS)
 		return false;
 	decimal = constant->type == NUMERICOID && exprType(linitial(cast->args)) == NUMERICOID;
-	*constant = (Constant) {FLOAT4OID, Float4GetDatum(!decimal ? (float4) x :
-													  strtof(DatumGetCString(DirectFunctionCall1(numeric_out, constant->value)), NULL)), false};
+	*constant = (Constant){
+		FLOAT4OID,
+		Float4GetDatum(
+			!decimal ?
+				(float4) x :
+				strtof(DatumGetCString(DirectFunctionCall1(numeric_out, constant->value)), NULL)),
+		false};
 	return true;
 }
 
@@ -221,13 +251,14 @@ read_constant(Node *node, Constant *constant)
 static void
 use_constant(const RaceSubject *subject, bool in_floats, Constant *constant)
 {
-	Timestamp	time;
-	double		days;
+	Timestamp time;
+	double days;
 
 	if (constant->isnull)
 		return;
 	if (in_floats && family_of(constant->type) == NUMBERS && constant->type != FLOAT4OID)
-		*constant = (Constant) {FLOAT8OID, Float8GetDatum(race_number_of(constant->type, constant->value)), false};
+		*constant = (Constant){
+			FLOAT8OID, Float8GetDatum(race_number_of(constant->type, constant->value)), false};
 	else if (subject->type == TIMESTAMPOID && constant->type == DATEOID)
 	{
 		/* there are dates after all timestamps */
@@ -238,23 +269,25 @@ use_constant(const RaceSubject *subject, bool in_floats, Constant *constant)
 			TIMESTAMP_NOEND(time);
 		else
 			TIMESTAMP_NOBEGIN(time);
-		*constant = (Constant) {TIMESTAMPOID, TimestampGetDatum(time), false};
+		*constant = (Constant){TIMESTAMPOID, TimestampGetDatum(time), false};
 	}
 }
 
 /* What is known of a constant in a list */
 typedef enum Reading
 {
-	READ, NEVER_EQUAL, UNREAD
+	READ,
+	NEVER_EQUAL,
+	UNREAD
 } Reading;
 
 /* Read a constant that integers are compared with. */
 static Reading
 read_integer(const Constant *constant, int64 *integer)
 {
-	double		x;
-	char	   *text;
-	char	   *end;
+	double x;
+	char *text;
+	char *end;
 
 	switch (constant->type)
 	{
@@ -289,9 +322,9 @@ read_integer(const Constant *constant, int64 *integer)
 static Reading
 read_category(const RaceSubject *subject, const Constant *constant, char **category)
 {
-	Family		family = family_of(constant->type);
-	Reading		reading;
-	int64		integer;
+	Family family = family_of(constant->type);
+	Reading reading;
+	int64 integer;
 
 	switch (family_of(subject->type))
 	{
@@ -338,15 +371,15 @@ compare_names(const void *a, const void *b)
 static List *
 common_categories(const List *list, const List *other)
 {
-	char	  **sorted = palloc(list_length(other) * sizeof(char *));
-	List	   *common = NIL;
-	size_t		n = 0;
-	ListCell   *cell;
+	char **sorted = palloc(list_length(other) * sizeof(char *));
+	List *common = NIL;
+	size_t n = 0;
+	ListCell *cell;
 
-	foreach(cell, other)
+	foreach (cell, other)
 		sorted[n++] = lfirst(cell);
 	qsort(sorted, n, sizeof(char *), compare_names);
-	foreach(cell, list)
+	foreach (cell, list)
 		if (bsearch(&lfirst(cell), sorted, n, sizeof(char *), compare_names) != NULL)
 			common = lappend(common, lfirst(cell));
 	return common;
@@ -376,9 +409,9 @@ race_facts_set_bound(const RaceSubject *subject, RaceFacts *facts, bool upper, d
 static double
 floor_of(const RaceSubject *subject, const Constant *constant, bool *is_whole)
 {
-	double		x = race_number_of(constant->type, constant->value);
-	Datum		whole;
-	Timestamp	time;
+	double x = race_number_of(constant->type, constant->value);
+	Datum whole;
+	Timestamp time;
 
 	if (constant->type == NUMERICOID)
 	{
@@ -402,12 +435,14 @@ floor_of(const RaceSubject *subject, const Constant *constant, bool *is_whole)
  * above all numbers.
  */
 static void
-set_bound_of_constant(const RaceSubject *subject, RaceFacts *facts, bool upper, const Constant *constant, bool open)
+set_bound_of_constant(const RaceSubject *subject, RaceFacts *facts, bool upper,
+					  const Constant *constant, bool open)
 {
-	bool		is_whole;
-	double		x;
+	bool is_whole;
+	double x;
 
-	if (!race_type_is_number(constant->type) || family_of(constant->type) != family_of(subject->type))
+	if (!race_type_is_number(constant->type) ||
+		family_of(constant->type) != family_of(subject->type))
 		return;
 	x = race_number_of(constant->type, constant->value);
 	facts->not_nan |= upper && (open || !isnan(x));
@@ -429,9 +464,9 @@ set_bound_of_constant(const RaceSubject *subject, RaceFacts *facts, bool upper, 
 static bool
 add_value(const RaceSubject *subject, RaceFacts *facts, const Constant *constant)
 {
-	RaceFacts		one = {0};
-	char	   *category;
-	Reading		reading;
+	RaceFacts one = {0};
+	char *category;
+	Reading reading;
 
 	if (race_type_is_category(subject->type))
 	{
@@ -454,7 +489,7 @@ add_value(const RaceSubject *subject, RaceFacts *facts, const Constant *constant
 static void
 set_values(const RaceSubject *subject, RaceFacts *facts, bool in_floats, Constant *constants, int n)
 {
-	RaceFacts		values = {.has_categories = n > 0 && race_type_is_category(subject->type)};
+	RaceFacts values = {.has_categories = n > 0 && race_type_is_category(subject->type)};
 
 	for (int i = 0; i < n; i++)
 	{
@@ -477,11 +512,11 @@ set_values(const RaceSubject *subject, RaceFacts *facts, bool in_floats, Constan
 static RaceFacts
 facts_of_comparison(const RaceSubject *subject, OpExpr *expression)
 {
-	RaceFacts		facts = {0};
-	Comparison	comparison;
-	Constant	constant;
+	RaceFacts facts = {0};
+	Comparison comparison;
+	Constant constant;
 	const char *operator;
-	bool		turned;
+	bool turned;
 
 	if (list_length(expression->args) != 2 ||
 		!read_operator(subject, expression->opno, expression->inputcollid, &comparison))
@@ -491,16 +526,19 @@ facts_of_comparison(const RaceSubject *subject, OpExpr *expression)
 		return facts;
 	if (!read_constant(turned ? linitial(expression->args) : lsecond(expression->args), &constant))
 		return facts;
-	operator = comparison.operator;
+	operator= comparison.operator;
 	use_constant(subject, comparison.in_floats, &constant);
 	if (strcmp(operator, "=") == 0)
 		set_values(subject, &facts, comparison.in_floats, &constant, 1);
 	else if (constant.isnull)
 		facts.unread = "a CHECK constraint compares it with NULL, which allows every value";
 	else if (strcmp(operator, "<>") == 0)
-		facts.not_nan = race_type_is_number(constant.type) && isnan(race_number_of(constant.type, constant.value));
-	else if ((operator[0] == '<' || operator[0] == '>') && (operator[1] == '\0' || strcmp(operator + 1, "=") == 0))
-		set_bound_of_constant(subject, &facts, (operator[0] == '<') != turned, &constant, operator[1] == '\0');
+		facts.not_nan = race_type_is_number(constant.type) &&
+			isnan(race_number_of(constant.type, constant.value));
+	else if ((operator[0] == '<' || operator[0] == '>') &&
+			 (operator[1] == '\0' || strcmp(operator+ 1, "=") == 0))
+		set_bound_of_constant(subject, &facts, (operator[0] == '<') != turned,
+							  &constant, operator[1] == '\0');
 	return facts;
 }
 
@@ -508,30 +546,30 @@ facts_of_comparison(const RaceSubject *subject, OpExpr *expression)
 static Constant *
 constants_of(Node *list, int *n)
 {
-	Constant   *constants;
-	ListCell   *cell;
+	Constant *constants;
+	ListCell *cell;
 
 	*n = 0;
 	if (IsA(list, Const) && !((Const *) list)->constisnull)
 	{
-		ArrayType  *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
-		int16		length;
-		bool		by_value;
-		char		align;
-		Datum	   *values;
-		bool	   *nulls;
+		ArrayType *array = DatumGetArrayTypeP(((Const *) list)->constvalue);
+		int16 length;
+		bool by_value;
+		char align;
+		Datum *values;
+		bool *nulls;
 
 		get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
 		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values, &nulls, n);
 		constants = palloc((*n + 1) * sizeof(Constant));
 		for (int i = 0; i < *n; i++)
-			constants[i] = (Constant) {ARR_ELEMTYPE(array), values[i], nulls[i]};
+			constants[i] = (Constant){ARR_ELEMTYPE(array), values[i], nulls[i]};
 		return constants;
 	}
 	if (!IsA(list, ArrayExpr))
 		return NULL;
 	constants = palloc((list_length(((ArrayExpr *) list)->elements) + 1) * sizeof(Constant));
-	foreach(cell, ((ArrayExpr *) list)->elements)
+	foreach (cell, ((ArrayExpr *) list)->elements)
 		if (!read_constant(lfirst(cell), &constants[(*n)++]))
 			return NULL;
 	return constants;
@@ -541,12 +579,13 @@ constants_of(Node *list, int *n)
 static RaceFacts
 facts_of_list(const RaceSubject *subject, ScalarArrayOpExpr *expression)
 {
-	RaceFacts		facts = {0};
-	Comparison	comparison;
-	Constant   *constants;
-	int			n;
+	RaceFacts facts = {0};
+	Comparison comparison;
+	Constant *constants;
+	int n;
 
-	if (!expression->useOr || !read_operator(subject, expression->opno, expression->inputcollid, &comparison) ||
+	if (!expression->useOr ||
+		!read_operator(subject, expression->opno, expression->inputcollid, &comparison) ||
 		strcmp(comparison.operator, "=") != 0 || !is_subject(subject, linitial(expression->args)))
 		return facts;
 	constants = constants_of(strip_casts(lsecond(expression->args)), &n);
@@ -605,20 +644,21 @@ join_facts(RaceFacts *facts, const RaceFacts *other)
 static RaceFacts
 facts_of_any(const RaceSubject *subject, const List *conditions)
 {
-	RaceFacts		facts = {0};
-	bool		first = true;
-	bool		null = false;
-	ListCell   *cell;
+	RaceFacts facts = {0};
+	bool first = true;
+	bool null = false;
+	ListCell *cell;
 
-	foreach(cell, conditions)
+	foreach (cell, conditions)
 	{
-		NullTest   *test = lfirst(cell);
+		NullTest *test = lfirst(cell);
 
-		if (IsA(test, NullTest) && test->nulltesttype == IS_NULL && is_subject(subject, (Node *) test->arg))
+		if (IsA(test, NullTest) && test->nulltesttype == IS_NULL &&
+			is_subject(subject, (Node *) test->arg))
 			null = true;
 		else
 		{
-			RaceFacts		one = facts_of(subject, (Node *) test);
+			RaceFacts one = facts_of(subject, (Node *) test);
 
 			if (first)
 				facts = one;
@@ -634,8 +674,8 @@ facts_of_any(const RaceSubject *subject, const List *conditions)
 static RaceFacts
 facts_of(const RaceSubject *subject, Node *condition)
 {
-	RaceFacts		facts = {0};
-	ListCell   *cell;
+	RaceFacts facts = {0};
+	ListCell *cell;
 
 	check_stack_depth();
 	switch (nodeTag(condition))
@@ -652,9 +692,9 @@ facts_of(const RaceSubject *subject, Node *condition)
 			if (((BoolExpr *) condition)->boolop == OR_EXPR)
 				return facts_of_any(subject, ((BoolExpr *) condition)->args);
 			if (((BoolExpr *) condition)->boolop == AND_EXPR)
-				foreach(cell, ((BoolExpr *) condition)->args)
+				foreach (cell, ((BoolExpr *) condition)->args)
 				{
-					RaceFacts		more = facts_of(subject, lfirst(cell));
+					RaceFacts more = facts_of(subject, lfirst(cell));
 
 					add_facts(&facts, &more);
 				}
@@ -670,28 +710,29 @@ facts_of(const RaceSubject *subject, Node *condition)
 
 /*
  * Add what validated CHECK constraints say, of a relation or of a SQL domain.  Those that are not
- * inherited say nothing of rows of children.  A value of a domain may be NULL in spite of its constraints: an outer join or a
- * subquery that returns no row is not checked.
+ * inherited say nothing of rows of children.  A value of a domain may be NULL in spite of its
+ * constraints: an outer join or a subquery that returns no row is not checked.
  */
 static void
 add_constraints(RaceSchemaColumn *column, const RaceSubject *subject, bool domain, Oid object)
 {
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
+	Relation constraints = table_open(ConstraintRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
 	ScanKeyInit(&key, domain ? Anum_pg_constraint_contypid : Anum_pg_constraint_conrelid,
 				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
-	scan = systable_beginscan(constraints, domain ? ConstraintTypidIndexId : ConstraintRelidTypidNameIndexId,
+	scan = systable_beginscan(constraints,
+							  domain ? ConstraintTypidIndexId : ConstraintRelidTypidNameIndexId,
 							  true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_constraint constraint = (Form_pg_constraint) GETSTRUCT(tuple);
-		bool		isnull;
-		Datum		condition = heap_getattr(tuple, Anum_pg_constraint_conbin,
-											 RelationGetDescr(constraints), &isnull);
-		RaceFacts		facts;
+		bool isnull;
+		Datum condition =
+			heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(constraints), &isnull);
+		RaceFacts facts;
 
 		if (isnull || constraint->contype != CONSTRAINT_CHECK || !constraint->convalidated ||
 			constraint->connoinherit)
@@ -714,8 +755,8 @@ add_constraints(RaceSchemaColumn *column, const RaceSubject *subject, bool domai
 static void
 add_domains(RaceSchemaColumn *column, Oid type, int32 typmod)
 {
-	Oid			base = getBaseTypeAndTypmod(type, &typmod);
-	RaceSubject		value = {0, base, race_type_is_whole(base)};
+	Oid base = getBaseTypeAndTypmod(type, &typmod);
+	RaceSubject value = {0, base, race_type_is_whole(base)};
 
 	/* a scale of 0, as numeric_in() finds it in the modifier */
 	if (base == NUMERICOID && typmod >= (int32) VARHDRSZ)
@@ -724,7 +765,7 @@ add_domains(RaceSchemaColumn *column, Oid type, int32 typmod)
 	/* bound: domains over domains: a type is older than those over it */
 	while (get_typtype(type) == TYPTYPE_DOMAIN)
 	{
-		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+		HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 		if (!HeapTupleIsValid(tuple))
 			race_refuse_dropped("a type");
@@ -741,8 +782,8 @@ add_domains(RaceSchemaColumn *column, Oid type, int32 typmod)
 static bool
 is_not_null(Oid relation, AttrNumber number)
 {
-	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
-	bool		result;
+	HeapTuple tuple = SearchSysCacheAttNum(relation, number);
+	bool result;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
@@ -765,14 +806,14 @@ is_not_null(Oid relation, AttrNumber number)
 static bool
 is_enforced(Oid relation, AttrNumber number)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 #if PG_VERSION_NUM >= 180000
 	if (get_attgenerated(relation, number) == ATTRIBUTE_GENERATED_VIRTUAL)
 		return false;
 #endif
 	(void) number;
-	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+	foreach (cell, find_all_inheritors(relation, NoLock, NULL))
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
 			return false;
 	return true;
@@ -781,13 +822,13 @@ is_enforced(Oid relation, AttrNumber number)
 bool
 race_column_is_not_null(Oid relation, AttrNumber number)
 {
-	char	   *name = get_attname(relation, number, true);
-	ListCell   *cell;
+	char *name = get_attname(relation, number, true);
+	ListCell *cell;
 
 	if (name == NULL || !is_enforced(relation, number))
 		return false;
 	/* a child may have dropped it, or never have had it */
-	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+	foreach (cell, find_all_inheritors(relation, NoLock, NULL))
 		if (!is_not_null(lfirst_oid(cell), get_attnum(lfirst_oid(cell), name)))
 			return false;
 	return true;
@@ -797,14 +838,14 @@ race_column_is_not_null(Oid relation, AttrNumber number)
 static bool
 trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 {
-	Node	   *node = (Node *) get_tle_by_resno(query->targetList, number)->expr;
+	Node *node = (Node *) get_tle_by_resno(query->targetList, number)->expr;
 
 	check_stack_depth();
 	/* bound: the depth of the query */
 	while (query->setOperations == NULL)
 	{
 		RangeTblEntry *entry;
-		Var		   *var = (Var *) strip_casts(node);
+		Var *var = (Var *) strip_casts(node);
 
 		if (!IsA(var, Var) || var->varlevelsup > 0 || var->varattno <= 0)
 			return false;
@@ -828,23 +869,23 @@ trace_query(Query *query, AttrNumber number, Oid *relation, AttrNumber *column)
 }
 
 /*
- * Add what is known of a column of a table, or of the table's column that a column of a view is.  An outer
- * join makes NULLs.
+ * Add what is known of a column of a table, or of the table's column that a column of a view is.
+ * An outer join makes NULLs.
  */
 static void
 add_table(RaceSchemaColumn *column)
 {
-	Oid			relation = column->relation;
-	RaceSubject		subject = column->subject;
-	List	   *views = NIL;
-	bool		nulls = false;
+	Oid relation = column->relation;
+	RaceSubject subject = column->subject;
+	List *views = NIL;
+	bool nulls = false;
 
 	subject.column = column->number;
 	/* bound: the views, each once */
 	while (get_rel_relkind(relation) == RELKIND_VIEW)
 	{
-		Relation	view = race_relation_open(relation);
-		bool		found;
+		Relation view = race_relation_open(relation);
+		bool found;
 
 		/* views that were replaced may read each other */
 		views = lappend_oid(views, relation);
@@ -869,13 +910,14 @@ add_table(RaceSchemaColumn *column)
 static List *
 enum_labels(Oid type, const RaceFacts *facts)
 {
-	Relation	labels = table_open(EnumRelationId, AccessShareLock);
-	List	   *result = NIL;
+	Relation labels = table_open(EnumRelationId, AccessShareLock);
+	List *result = NIL;
 	ScanKeyData key;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
-	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
+	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(type));
 	scan = systable_beginscan(labels, EnumTypIdSortOrderIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 		result = lappend(result, pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel)));
@@ -888,8 +930,8 @@ enum_labels(Oid type, const RaceFacts *facts)
 static void
 add_values_of_type(RaceSchemaColumn *column)
 {
-	Oid			type = column->subject.type;
-	RaceFacts	   *facts = &column->facts;
+	Oid type = column->subject.type;
+	RaceFacts *facts = &column->facts;
 
 	if (type == BOOLOID && !facts->has_categories)
 	{
@@ -906,12 +948,12 @@ add_values_of_type(RaceSchemaColumn *column)
 	}
 	else if (race_type_is_whole(type) && facts->has_categories)
 	{
-		List	   *within = NIL;
-		ListCell   *cell;
+		List *within = NIL;
+		ListCell *cell;
 
-		foreach(cell, facts->categories)
+		foreach (cell, facts->categories)
 		{
-			double		x = strtod(lfirst(cell), NULL);
+			double x = strtod(lfirst(cell), NULL);
 
 			if (!(facts->has_lower && x < facts->lower) && !(facts->has_upper && x > facts->upper))
 				within = lappend(within, lfirst(cell));
@@ -923,13 +965,13 @@ add_values_of_type(RaceSchemaColumn *column)
 void
 race_schema_read(RaceSchemaColumn *column, Oid relation, AttrNumber number)
 {
-	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
+	HeapTuple tuple = SearchSysCacheAttNum(relation, number);
 	Form_pg_attribute attribute;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column number %d does not exist", number)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column number %d does not exist", number)));
 	memset(column, 0, sizeof(RaceSchemaColumn));
 	attribute = (Form_pg_attribute) GETSTRUCT(tuple);
 	column->relation = relation;
@@ -946,9 +988,9 @@ race_schema_read(RaceSchemaColumn *column, Oid relation, AttrNumber number)
 static bool
 is_column(HeapTuple tuple, TupleDesc row, AttrNumber place, AttrNumber *column)
 {
-	bool		isnull;
-	Datum		value = heap_getattr(tuple, place, row, &isnull);
-	ArrayType  *array = isnull ? NULL : DatumGetArrayTypeP(value);
+	bool isnull;
+	Datum value = heap_getattr(tuple, place, row, &isnull);
+	ArrayType *array = isnull ? NULL : DatumGetArrayTypeP(value);
 
 	if (array == NULL || ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != 1)
 		return false;
@@ -959,22 +1001,26 @@ is_column(HeapTuple tuple, TupleDesc row, AttrNumber place, AttrNumber *column)
 Oid
 race_schema_reference(Oid relation, AttrNumber number, const List *tables, AttrNumber *key)
 {
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
-	Oid			found = InvalidOid;
+	Relation constraints = table_open(ConstraintRelationId, AccessShareLock);
+	Oid found = InvalidOid;
 	ScanKeyData by_relation;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
-	ScanKeyInit(&by_relation, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
-	scan = systable_beginscan(constraints, ConstraintRelidTypidNameIndexId, true, NULL, 1, &by_relation);
+	ScanKeyInit(&by_relation, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relation));
+	scan = systable_beginscan(constraints, ConstraintRelidTypidNameIndexId, true, NULL, 1,
+							  &by_relation);
 	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_constraint constraint = (Form_pg_constraint) GETSTRUCT(tuple);
-		AttrNumber	from;
-		AttrNumber	to;
+		AttrNumber from;
+		AttrNumber to;
 
-		if (constraint->contype == CONSTRAINT_FOREIGN && list_member_oid(tables, constraint->confrelid) &&
-			is_column(tuple, RelationGetDescr(constraints), Anum_pg_constraint_conkey, &from) && from == number &&
+		if (constraint->contype == CONSTRAINT_FOREIGN &&
+			list_member_oid(tables, constraint->confrelid) &&
+			is_column(tuple, RelationGetDescr(constraints), Anum_pg_constraint_conkey, &from) &&
+			from == number &&
 			is_column(tuple, RelationGetDescr(constraints), Anum_pg_constraint_confkey, &to))
 		{
 			found = constraint->confrelid;

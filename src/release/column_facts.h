@@ -13,48 +13,50 @@
 /* What is known of the values of a column: each fact is an upper bound of what can be in it */
 typedef struct RaceFacts
 {
-	bool		not_null;
-	bool		not_nan;
-	bool		has_lower;
-	bool		has_upper;
-	bool		has_categories;
-	double		lower;			/* included, as upper */
-	double		upper;
-	List	   *categories;		/* of char * */
-	const char *unread;			/* why a list of values is no fact, or NULL */
+	bool not_null;
+	bool not_nan;
+	bool has_lower;
+	bool has_upper;
+	bool has_categories;
+	double lower; /* included, as upper */
+	double upper;
+	List *categories;   /* of char * */
+	const char *unread; /* why a list of values is no fact, or NULL */
 } RaceFacts;
 
 /* What conditions are about: a column, or a value of a SQL domain */
 typedef struct RaceSubject
 {
-	AttrNumber	column;			/* 0: the value of a SQL domain */
-	Oid			type;			/* without SQL domains */
-	bool		whole;
+	AttrNumber column; /* 0: the value of a SQL domain */
+	Oid type;          /* without SQL domains */
+	bool whole;
 } RaceSubject;
 
 /* A column of a relation, and what its schema says */
 typedef struct RaceSchemaColumn
 {
-	Oid			relation;
-	AttrNumber	number;
-	char	   *name;
+	Oid relation;
+	AttrNumber number;
+	char *name;
 	RaceSubject subject;
-	RaceFacts	facts;
-	bool		enforced;		/* does the server enforce the facts? */
-	const char *source;			/* where what is known comes from, or NULL */
+	RaceFacts facts;
+	bool enforced;      /* does the server enforce the facts? */
+	const char *source; /* where what is known comes from, or NULL */
 } RaceSchemaColumn;
 
 /* Read what the schema says of a column; raise 42703 if there is none of this number. */
 extern void race_schema_read(RaceSchemaColumn *column, Oid relation, AttrNumber number);
 
 /* Let the values be at least, or at most, x. */
-extern void race_facts_set_bound(const RaceSubject *subject, RaceFacts *facts, bool upper, double x);
+extern void race_facts_set_bound(const RaceSubject *subject, RaceFacts *facts, bool upper,
+								 double x);
 
 /*
- * Return the one of some tables that a column refers to by a foreign key of its own, or InvalidOid; unless key is NULL, *key
- * becomes the column there.
+ * Return the one of some tables that a column refers to by a foreign key of its own, or InvalidOid;
+ * unless key is NULL, *key becomes the column there.
  */
-extern Oid	race_schema_reference(Oid relation, AttrNumber number, const List *tables, AttrNumber *key);
+extern Oid race_schema_reference(Oid relation, AttrNumber number, const List *tables,
+								 AttrNumber *key);
 
 /*
  * Return whether a column is NOT NULL in a relation, and in all whose rows are read with it.  Of

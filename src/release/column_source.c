@@ -25,32 +25,32 @@
 #include "release/settings.h"
 
 /*
- * Expressions of views are put into each other, until there are columns of tables alone.  So what a view selects besides,
- * and how many views there are on the way, changes nothing.
+ * Expressions of views are put into each other, until there are columns of tables alone.  So what a
+ * view selects besides, and how many views there are on the way, changes nothing.
  */
 
-#define MAX_NODES	10000		/* of the expression: views double them at each level */
+#define MAX_NODES 10000 /* of the expression: views double them at each level */
 
 /* A column of a table, or of something else in FROM */
 typedef struct Origin
 {
-	Oid			relation;		/* table of the column, else invalid */
-	AttrNumber	number;			/* 0: the whole row */
-	char	   *other;			/* what it is if it is no column of a table */
+	Oid relation;      /* table of the column, else invalid */
+	AttrNumber number; /* 0: the whole row */
+	char *other;       /* what it is if it is no column of a table */
 } Origin;
 
 typedef struct Trace
 {
-	List	   *origins;		/* of Origin: $1, $2, ... */
-	RaceCalls	calls;
-	int			nodes;
+	List *origins; /* of Origin: $1, $2, ... */
+	RaceCalls calls;
+	int nodes;
 } Trace;
 
 /* A query whose expressions are followed */
 typedef struct Scope
 {
-	Trace	   *trace;
-	Query	   *query;
+	Trace *trace;
+	Query *query;
 	struct Scope *parent;
 } Scope;
 
@@ -62,21 +62,22 @@ static Node *follow(Node *node, void *context);
 static Node *
 origin(Trace *trace, const Var *column, Oid relation, char *other)
 {
-	Param	   *param = makeNode(Param);
-	Origin	   *new_one = palloc(sizeof(Origin));
-	ListCell   *cell;
+	Param *param = makeNode(Param);
+	Origin *new_one = palloc(sizeof(Origin));
+	ListCell *cell;
 
 	param->paramkind = PARAM_EXTERN;
 	param->paramtype = column->vartype;
 	param->paramtypmod = column->vartypmod;
 	param->paramcollid = column->varcollid;
 	param->location = -1;
-	foreach(cell, trace->origins)
+	foreach (cell, trace->origins)
 	{
 		const Origin *known = lfirst(cell);
 
 		param->paramid++;
-		if (OidIsValid(relation) && known->relation == relation && known->number == column->varattno)
+		if (OidIsValid(relation) && known->relation == relation &&
+			known->number == column->varattno)
 			return (Node *) param;
 	}
 	new_one->relation = relation;
@@ -91,7 +92,7 @@ origin(Trace *trace, const Var *column, Oid relation, char *other)
 static Node *
 follow_query(Trace *trace, Query *query, Scope *parent, AttrNumber number)
 {
-	Scope		scope = {trace, query, parent};
+	Scope scope = {trace, query, parent};
 
 	check_stack_depth();
 	return follow((Node *) get_tle_by_resno(query->targetList, number)->expr, &scope);
@@ -100,11 +101,12 @@ follow_query(Trace *trace, Query *query, Scope *parent, AttrNumber number)
 static Node *
 follow_relation(Trace *trace, Oid relid, const Var *column)
 {
-	Relation	relation = race_relation_open(relid);
-	Node	   *result;
+	Relation relation = race_relation_open(relid);
+	Node *result;
 
 	result = relation->rd_rel->relkind == RELKIND_VIEW && column->varattno > 0 ?
-		follow_query(trace, race_view_query(relation), NULL, column->varattno) : origin(trace, column, relid, NULL);
+		follow_query(trace, race_view_query(relation), NULL, column->varattno) :
+		origin(trace, column, relid, NULL);
 	relation_close(relation, NoLock);
 	return result;
 }
@@ -112,34 +114,42 @@ follow_relation(Trace *trace, Oid relid, const Var *column)
 static Node *
 follow_cte(Scope *scope, const RangeTblEntry *entry, const Var *column)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	for (Index up = entry->ctelevelsup; up > 0 && scope->parent != NULL; up--)
 		scope = scope->parent;
-	foreach(cell, scope->query->cteList)
+	foreach (cell, scope->query->cteList)
 	{
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, cell);
 
 		if (strcmp(cte->ctename, entry->ctename) == 0)
-			return follow_query(scope->trace, castNode(Query, cte->ctequery), scope, column->varattno);
+			return follow_query(scope->trace, castNode(Query, cte->ctequery), scope,
+								column->varattno);
 	}
 	elog(ERROR, "WITH query \"%s\" was not found", entry->ctename);
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
-/* Return a column of something in FROM that is no relation, as text: of functions with their arguments. */
+/*
+ * Return a column of something in FROM that is no relation, as text: of functions with their
+ * arguments.
+ */
 static Node *
 follow_other(Scope *scope, const RangeTblEntry *entry, const Var *column)
 {
-	List	   *followed = (List *) follow((Node *) (entry->rtekind == RTE_FUNCTION ? entry->functions : entry->values_lists), scope);
+	List *followed = (List *) follow(
+		(Node *) (entry->rtekind == RTE_FUNCTION ? entry->functions : entry->values_lists), scope);
 	StringInfoData text;
-	ListCell   *cell;
+	ListCell *cell;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "column %d of", column->varattno);
-	foreach(cell, followed)
-		appendStringInfo(&text, " %s", deparse_expression(IsA(lfirst(cell), RangeTblFunction) ?
-														  ((RangeTblFunction *) lfirst(cell))->funcexpr : lfirst(cell), NIL, false, false));
+	foreach (cell, followed)
+		appendStringInfo(&text, " %s",
+						 deparse_expression(IsA(lfirst(cell), RangeTblFunction) ?
+												((RangeTblFunction *) lfirst(cell))->funcexpr :
+												lfirst(cell),
+											NIL, false, false));
 	race_calls_add(&scope->trace->calls, (Node *) followed);
 	return origin(scope->trace, column, InvalidOid, text.data);
 }
@@ -176,7 +186,7 @@ follow_column(Scope *scope, const Var *column)
 static Node *
 follow(Node *node, void *context)
 {
-	Scope	   *scope = context;
+	Scope *scope = context;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
@@ -200,14 +210,19 @@ add_text(StringInfo json, const char *key, const char *text)
 	escape_json(json, text);
 }
 
-/* Write a type without SQL domains, and a collation.  How long a varchar may be does not change its values. */
+/*
+ * Write a type without SQL domains, and a collation.  How long a varchar may be does not change its
+ * values.
+ */
 static void
 add_type(StringInfo json, Oid type, int32 typmod, Oid collation)
 {
 	type = getBaseTypeAndTypmod(type, &typmod);
 	add_text(json, "type", format_type_with_typemod(type, type == VARCHAROID ? -1 : typmod));
 	if (OidIsValid(collation))
-		add_text(json, "collation", DatumGetCString(DirectFunctionCall1(regcollationout, ObjectIdGetDatum(collation))));
+		add_text(
+			json, "collation",
+			DatumGetCString(DirectFunctionCall1(regcollationout, ObjectIdGetDatum(collation))));
 }
 
 /* Return the expression of a generated column; NULL for others. */
@@ -217,14 +232,17 @@ generated(Relation relation, AttrNumber number, RaceCalls *calls)
 	const TupleConstr *constraints = RelationGetDescr(relation)->constr;
 
 	for (int i = 0; constraints != NULL && i < constraints->num_defval &&
-		 TupleDescAttr(RelationGetDescr(relation), number - 1)->attgenerated != '\0'; i++)
+		 TupleDescAttr(RelationGetDescr(relation), number - 1)->attgenerated != '\0';
+		 i++)
 		if (constraints->defval[i].adnum == number)
 		{
-			Node	   *expression = stringToNode(constraints->defval[i].adbin);
+			Node *expression = stringToNode(constraints->defval[i].adbin);
 
 			race_calls_add(calls, expression);
-			return deparse_expression(expression, deparse_context_for(RelationGetRelationName(relation), RelationGetRelid(relation)),
-									  false, false);
+			return deparse_expression(
+				expression,
+				deparse_context_for(RelationGetRelationName(relation), RelationGetRelid(relation)),
+				false, false);
 		}
 	return NULL;
 }
@@ -239,10 +257,12 @@ add_columns(StringInfo json, Relation relation, AttrNumber number, RaceCalls *ca
 
 		if (attribute->attisdropped || (number != i && number != InvalidAttrNumber))
 			continue;
-		appendStringInfo(json, "%s{\"relation\": %u, \"number\": %d", json->data[json->len - 1] == '[' ? "" : ", ",
-						 RelationGetRelid(relation), i);
-		add_text(json, "table", quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
-														   RelationGetRelationName(relation)));
+		appendStringInfo(json, "%s{\"relation\": %u, \"number\": %d",
+						 json->data[json->len - 1] == '[' ? "" : ", ", RelationGetRelid(relation),
+						 i);
+		add_text(json, "table",
+				 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+											RelationGetRelationName(relation)));
 		add_text(json, "column", NameStr(attribute->attname));
 		add_type(json, attribute->atttypid, attribute->atttypmod, attribute->attcollation);
 		add_text(json, "generated", generated(relation, i, calls));
@@ -254,12 +274,12 @@ add_columns(StringInfo json, Relation relation, AttrNumber number, RaceCalls *ca
 static void
 add_origins(StringInfo json, Trace *trace)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, trace->origins)
+	foreach (cell, trace->origins)
 	{
 		const Origin *one = lfirst(cell);
-		Relation	relation;
+		Relation relation;
 
 		if (!OidIsValid(one->relation))
 		{
@@ -278,23 +298,24 @@ add_origins(StringInfo json, Trace *trace)
 static void
 add_calls(StringInfo json, const RaceCalls *calls)
 {
-	List	   *functions = race_calls_list(calls);
-	ListCell   *cell;
+	List *functions = race_calls_list(calls);
+	ListCell *cell;
 
 	list_sort(functions, list_oid_cmp);
-	foreach(cell, functions)
+	foreach (cell, functions)
 		if (get_func_namespace(lfirst_oid(cell)) != PG_CATALOG_NAMESPACE)
-			appendStringInfo(json, "%s%u", json->data[json->len - 1] == '[' ? "" : ", ", lfirst_oid(cell));
+			appendStringInfo(json, "%s%u", json->data[json->len - 1] == '[' ? "" : ", ",
+							 lfirst_oid(cell));
 }
 
 char *
 race_column_source(Oid relation, AttrNumber number)
 {
-	Trace		trace = {0};
-	Var			column = {.xpr.type = T_Var,.varattno = number};
-	Node	   *expression;
+	Trace trace = {0};
+	Var column = {.xpr.type = T_Var, .varattno = number};
+	Node *expression;
 	StringInfoData json;
-	int			level = NewGUCNestLevel();
+	int level = NewGUCNestLevel();
 
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();

@@ -1,6 +1,7 @@
 /*
  * columns.c
- *		Public domains of columns: what the schema says of them, what their owner does, and the cells that follow
+ *		Public domains of columns: what the schema says of them, what their owner does, and the
+ *		cells that follow
  */
 #include "postgres.h"
 
@@ -36,24 +37,25 @@
  * From what is known to cells.
  */
 
-#define MOST_VALUES			1024	/* cells of whole numbers: more values share cells */
-#define NUMBER_CELLS		256		/* of others, without a step */
-#define NUMBER_GROUPS		64		/* in tables of two columns (test/bench/TABLES.md), */
-#define SINGLE_NUMBERS		32		/* where so few are single; groups of two cells and more are known to be in order */
-#define CATEGORY_GROUPS		128
+#define MOST_VALUES 1024 /* cells of whole numbers: more values share cells */
+#define NUMBER_CELLS 256 /* of others, without a step */
+#define NUMBER_GROUPS 64 /* in tables of two columns (test/bench/TABLES.md), */
+#define SINGLE_NUMBERS \
+	32 /* where so few are single; groups of two cells and more are known to be in order */
+#define CATEGORY_GROUPS 128
 
 /* Why a column has no domain, and what the owner can say of it */
 typedef struct Reason
 {
 	const char *why;
-	const char *arguments;		/* arguments of race_describe() */
+	const char *arguments; /* arguments of race_describe() */
 } Reason;
 
 static void
 set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 {
-	double		span = domain->upper - domain->lower;
-	double		n;
+	double span = domain->upper - domain->lower;
+	double n;
 
 	domain->start = domain->lower;
 	if (domain->step > 0)
@@ -76,7 +78,9 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		return;
 	}
 	/* a number would be in many cells */
-	if (span > 0 && (domain->lower + domain->width == domain->lower || domain->upper - domain->width == domain->upper))
+	if (span > 0 &&
+		(domain->lower + domain->width == domain->lower ||
+		 domain->upper - domain->width == domain->upper))
 	{
 		reason->why = "its cells would be narrower than its numbers are precise";
 		reason->arguments = "lower => ..., upper => ..., step => ...";
@@ -88,7 +92,8 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		RaceNumberCells cells;
 
 		/* the upper bound is the end of the last cell, or in it */
-		race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+		race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
+							  domain->n);
 		/* bound: RACE_COLUMN_CELLS; rounding loses one or two */
 		while (domain->n <= RACE_COLUMN_CELLS && race_cell_edge(&cells, domain->n) < domain->upper)
 			domain->n++;
@@ -105,9 +110,9 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 static int
 compare_texts(const void *a, const void *b, void *texts)
 {
-	uint32		i = *(const uint32 *) a;
-	uint32		j = *(const uint32 *) b;
-	int			order = strcmp(((char **) texts)[i], ((char **) texts)[j]);
+	uint32 i = *(const uint32 *) a;
+	uint32 j = *(const uint32 *) b;
+	int order = strcmp(((char **) texts)[i], ((char **) texts)[j]);
 
 	return order != 0 ? order : i < j ? -1 : 1;
 }
@@ -116,9 +121,9 @@ compare_texts(const void *a, const void *b, void *texts)
 static uint32
 drop_equal(char **texts, uint32 n)
 {
-	uint32	   *places = palloc(n * sizeof(uint32));
-	bool	   *equal = palloc0(n * sizeof(bool));
-	uint32		left = 0;
+	uint32 *places = palloc(n * sizeof(uint32));
+	bool *equal = palloc0(n * sizeof(bool));
+	uint32 left = 0;
 
 	for (uint32 i = 0; i < n; i++)
 		places[i] = i;
@@ -133,17 +138,19 @@ drop_equal(char **texts, uint32 n)
 
 /* Make the domain of a column; or say why there is none. */
 static void
-plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDomain *domain, Reason *reason)
+plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDomain *domain,
+			Reason *reason)
 {
 	const RaceFacts *facts = &column->facts;
-	bool		number = race_type_is_number(column->subject.type);
-	ListCell   *cell;
+	bool number = race_type_is_number(column->subject.type);
+	ListCell *cell;
 
 	memset(domain, 0, sizeof(RaceDomain));
 	memset(reason, 0, sizeof(Reason));
 	domain->name = column->name;
 	domain->type = format_type_be(column->subject.type);
-	domain->has_null = !facts->not_null || (race_type_has_nan(column->subject.type) && !facts->not_nan);
+	domain->has_null =
+		!facts->not_null || (race_type_has_nan(column->subject.type) && !facts->not_nan);
 	if (!number && !race_type_is_category(column->subject.type))
 		reason->why = "a column of this type cannot be counted";
 	else if (facts->has_categories && facts->categories == NIL)
@@ -152,7 +159,7 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 	{
 		domain->category = true;
 		domain->categories = palloc(list_length(facts->categories) * sizeof(char *));
-		foreach(cell, facts->categories)
+		foreach (cell, facts->categories)
 			domain->categories[domain->n++] = lfirst(cell);
 		domain->n = drop_equal(domain->categories, domain->n);
 		domain->group = (domain->n + CATEGORY_GROUPS - 1) / CATEGORY_GROUPS;
@@ -171,7 +178,8 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 	else if (!facts->has_lower || !facts->has_upper)
 	{
 		reason->why = facts->has_lower ? "its upper bound is not known" :
-			facts->has_upper ? "its lower bound is not known" : "its bounds are not known";
+			facts->has_upper           ? "its lower bound is not known" :
+										 "its bounds are not known";
 		reason->arguments = "lower => ..., upper => ...";
 	}
 	else if (facts->lower > facts->upper)
@@ -212,16 +220,17 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 static void
 add_described(RaceSchemaColumn *column, const RaceDescription *described, Reason *reason)
 {
-	RaceFacts  *facts = &column->facts;
-	char	   *type = format_type_be(column->subject.type);
+	RaceFacts *facts = &column->facts;
+	char *type = format_type_be(column->subject.type);
 
 	if (described->type != NULL && strcmp(described->type, type) != 0)
 	{
 		reason->why = psprintf("it was described as %s, and is %s now", described->type, type);
 		reason->arguments = "...";
 	}
-	else if (described->has_bounds && ((facts->has_lower && described->upper < facts->lower) ||
-									   (facts->has_upper && described->lower > facts->upper)))
+	else if (described->has_bounds &&
+			 ((facts->has_lower && described->upper < facts->lower) ||
+			  (facts->has_upper && described->lower > facts->upper)))
 	{
 		reason->why = "its CHECK constraints allow no value between these bounds";
 		reason->arguments = "lower => ..., upper => ...";
@@ -245,11 +254,15 @@ add_described(RaceSchemaColumn *column, const RaceDescription *described, Reason
 static char *
 hint_of(const RaceColumnsOf *of, const RaceSchemaColumn *column, const char *arguments)
 {
-	Oid			table = strncmp(arguments, "categories", strlen("categories")) == 0 ?
-		race_schema_reference(of->relation, column->number, of->public_tables, NULL) : InvalidOid;
+	Oid table = strncmp(arguments, "categories", strlen("categories")) == 0 ?
+		race_schema_reference(of->relation, column->number, of->public_tables, NULL) :
+		InvalidOid;
 
-	return psprintf("CALL race_describe(%s, %s, %s)", quote_literal_cstr(of->dataset), quote_literal_cstr(column->name),
-					OidIsValid(table) ? psprintf("public_table => %s", quote_literal_cstr(race_full_name(table))) : arguments);
+	return psprintf("CALL race_describe(%s, %s, %s)", quote_literal_cstr(of->dataset),
+					quote_literal_cstr(column->name),
+					OidIsValid(table) ?
+						psprintf("public_table => %s", quote_literal_cstr(race_full_name(table))) :
+						arguments);
 }
 
 /* Return where the domain of a column comes from. */
@@ -260,18 +273,21 @@ source_of(const RaceSchemaColumn *column, const RaceDescription *described)
 		return NULL;
 	if (strcmp(column->source, "described") == 0 && described->public_table != NULL)
 		return psprintf("public table %s", described->public_table);
-	return pstrdup(strcmp(column->source, "described") == 0 && described->epsilon > 0 ? "noisy counts" : column->source);
+	return pstrdup(strcmp(column->source, "described") == 0 && described->epsilon > 0 ?
+					   "noisy counts" :
+					   column->source);
 }
 
 /* Set what is known of a column, and its owner said (NULL: nothing). */
 static void
-set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, const RaceDescription *description)
+set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number,
+		   const RaceDescription *description)
 {
 	static const RaceDescription nothing = {0};
 	const RaceDescription *described = description == NULL ? &nothing : description;
 	RaceSchemaColumn *schema = &column->schema;
-	Reason		reason = {0};
-	int			level = NewGUCNestLevel();
+	Reason reason = {0};
+	int level = NewGUCNestLevel();
 
 	/* names of types are the same in every session */
 	race_set_path(RACE_SAFE_PATH);
@@ -282,7 +298,8 @@ set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, 
 	add_described(schema, described, &reason);
 	if (reason.why == NULL)
 		plan_domain(schema, described->has_categories, described->step, &column->domain, &reason);
-	column->domain.unenforced = !column->domain.category && !schema->enforced && !described->has_bounds;
+	column->domain.unenforced =
+		!column->domain.category && !schema->enforced && !described->has_bounds;
 	column->reason = reason.why;
 	if (reason.arguments != NULL)
 		column->hint = hint_of(of, schema, reason.arguments);
@@ -299,20 +316,23 @@ set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number, 
 static bool
 number_at(HeapTuple tuple, TupleDesc row, int i, double *number)
 {
-	bool		isnull;
-	Datum		value = SPI_getbinval(tuple, row, i, &isnull);
+	bool isnull;
+	Datum value = SPI_getbinval(tuple, row, i, &isnull);
 
 	*number = isnull ? 0 : DatumGetFloat8(value);
 	return !isnull;
 }
 
-/* Read a description from a row: type, lower, upper, step, categories, unit, description, public_table, epsilon. */
+/*
+ * Read a description from a row: type, lower, upper, step, categories, unit, description,
+ * public_table, epsilon.
+ */
 static RaceDescription *
 read_description(HeapTuple tuple, TupleDesc row, int first)
 {
 	RaceDescription *result = palloc0(sizeof(RaceDescription));
-	bool		isnull;
-	Datum		categories;
+	bool isnull;
+	Datum categories;
 
 	result->type = SPI_getvalue(tuple, row, first);
 	result->has_bounds = number_at(tuple, row, first + 1, &result->lower);
@@ -329,20 +349,26 @@ read_description(HeapTuple tuple, TupleDesc row, int first)
 	return result;
 }
 
-/* Return the last descriptions of the columns of a dataset, by the numbers of the columns, from 1 on; NULL where there is none. */
+/*
+ * Return the last descriptions of the columns of a dataset, by the numbers of the columns, from 1
+ * on; NULL where there is none.
+ */
 static RaceDescription **
 read_descriptions(const RaceLedger *ledger, const RaceColumnsOf *of, int columns)
 {
 	RaceParameter name = RaceText(of->dataset);
 	RaceDescription **descriptions = palloc0((columns + 1) * sizeof(RaceDescription *));
 
-	race_ledger_run(ledger, "SELECT DISTINCT ON (r.column_name) r.column_name, r.type, r.lower, r.upper, r.step, r.categories,"
-					" r.unit, r.description, r.public_table, r.epsilon"
-					" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 ORDER BY r.column_name, r.revision DESC", 1, &name);
+	race_ledger_run(
+		ledger,
+		"SELECT DISTINCT ON (r.column_name) r.column_name, r.type, r.lower, r.upper, r.step, r.categories,"
+		" r.unit, r.description, r.public_table, r.epsilon"
+		" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 ORDER BY r.column_name, r.revision DESC",
+		1, &name);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		AttrNumber	number = get_attnum(of->relation, SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1));
+		HeapTuple tuple = SPI_tuptable->vals[i];
+		AttrNumber number = get_attnum(of->relation, SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1));
 
 		if (number > 0 && number <= columns)
 			descriptions[number] = read_description(tuple, SPI_tuptable->tupdesc, 2);
@@ -355,8 +381,8 @@ read_descriptions(const RaceLedger *ledger, const RaceColumnsOf *of, int columns
 static int
 number_of_columns(Oid relation)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	int			n;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	int n;
 
 	if (!HeapTupleIsValid(tuple))
 		race_refuse_dropped("a relation");
@@ -369,9 +395,9 @@ number_of_columns(Oid relation)
 static bool
 is_among(const List *texts, const char *text)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, texts)
+	foreach (cell, texts)
 		if (strcmp(lfirst(cell), text) == 0)
 			return true;
 	return false;
@@ -380,13 +406,13 @@ is_among(const List *texts, const char *text)
 List *
 race_columns_look_up(const RaceLedger *ledger, const RaceColumnsOf *of, const List *names)
 {
-	int			n = number_of_columns(of->relation);
+	int n = number_of_columns(of->relation);
 	RaceDescription **descriptions = read_descriptions(ledger, of, n);
-	List	   *columns = NIL;
+	List *columns = NIL;
 
 	for (int i = 1; i <= n; i++)
 	{
-		char	   *name = get_attname(of->relation, i, true);
+		char *name = get_attname(of->relation, i, true);
 		RaceKnownColumn *column;
 
 		CHECK_FOR_INTERRUPTS();
@@ -403,9 +429,9 @@ race_columns_look_up(const RaceLedger *ledger, const RaceColumnsOf *of, const Li
 RaceKnownColumn *
 race_columns_find(const List *columns, const char *name)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, columns)
+	foreach (cell, columns)
 		if (strcmp(((RaceKnownColumn *) lfirst(cell))->schema.name, name) == 0)
 			return lfirst(cell);
 	return NULL;
@@ -427,17 +453,17 @@ race_domains_datum(const RaceDomain *domains, int n)
 }
 
 /* Bytes of a unit or a category, and of a description */
-#define MOST_BYTES			200
-#define MOST_DESCRIPTION	10000
+#define MOST_BYTES 200
+#define MOST_DESCRIPTION 10000
 
 /* Raise what is wrong with the texts of a description, which readers are shown. */
 static void
 check_texts(const RaceDescription *description)
 {
-	ListCell   *cell;
-	bool		fit = description->unit == NULL || strlen(description->unit) <= MOST_BYTES;
+	ListCell *cell;
+	bool fit = description->unit == NULL || strlen(description->unit) <= MOST_BYTES;
 
-	foreach(cell, description->categories)
+	foreach (cell, description->categories)
 		fit &= strlen(lfirst(cell)) <= MOST_BYTES;
 	if (!fit)
 		ereport(ERROR,
@@ -448,7 +474,7 @@ check_texts(const RaceDescription *description)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
 	race_check_shown("a unit", description->unit, true);
-	foreach(cell, description->categories)
+	foreach (cell, description->categories)
 		race_check_shown("a category", lfirst(cell), false);
 	race_check_shown_lines("a description", description->text);
 }
@@ -463,15 +489,17 @@ check_domain(const RaceKnownColumn *column, const RaceDescription *description)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" has no domain so: %s", column->schema.name, column->reason),
 			 column->hint != NULL ? errhint("%s", column->hint) :
-			 description->has_bounds && description->lower > description->upper ? errhint("The lower bound comes first.") :
-			 errhint("Describe it otherwise.")));
+				 description->has_bounds && description->lower > description->upper ?
+									errhint("The lower bound comes first.") :
+									errhint("Describe it otherwise.")));
 }
 
 void
-race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumber number, RaceDescription *description)
+race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumber number,
+					 RaceDescription *description)
 {
-	Oid			table = get_relname_relid("race_descriptions", get_namespace_oid(RACE_SCHEMA, false));
-	RaceKnownColumn	column;
+	Oid table = get_relname_relid("race_descriptions", get_namespace_oid(RACE_SCHEMA, false));
+	RaceKnownColumn column;
 
 	check_texts(description);
 	(void) race_lock_table(table, of->relation, true);
@@ -482,19 +510,25 @@ race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumb
 	check_domain(&column, description);
 	{
 		RaceParameter parameters[] = {
-			RaceText(of->dataset), {NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column.schema.name)), false},
+			RaceText(of->dataset),
+			{NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(column.schema.name)), false},
 			RaceText(description->type),
 			{FLOAT8OID, Float8GetDatum(description->lower), !description->has_bounds},
 			{FLOAT8OID, Float8GetDatum(description->upper), !description->has_bounds},
 			{FLOAT8OID, Float8GetDatum(description->step), !(description->step > 0)},
 			{TEXTARRAYOID, race_texts_array(description->categories), !description->has_categories},
-			RaceText(description->unit), RaceText(description->text), RaceText(description->public_table),
-			race_ledger_role(GetUserId()), {FLOAT8OID, Float8GetDatum(description->epsilon), !(description->epsilon > 0)}
-		};
+			RaceText(description->unit),
+			RaceText(description->text),
+			RaceText(description->public_table),
+			race_ledger_role(GetUserId()),
+			{FLOAT8OID, Float8GetDatum(description->epsilon), !(description->epsilon > 0)}};
 
-		race_ledger_run(ledger, "INSERT INTO _racepriv.race_descriptions SELECT $1, $2, coalesce(max(r.revision), 0) + 1,"
-						" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $12"
-						" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 AND r.column_name = $2", lengthof(parameters), parameters);
+		race_ledger_run(
+			ledger,
+			"INSERT INTO _racepriv.race_descriptions SELECT $1, $2, coalesce(max(r.revision), 0) + 1,"
+			" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $12"
+			" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 AND r.column_name = $2",
+			lengthof(parameters), parameters);
 	}
 }
 
@@ -506,14 +540,30 @@ PG_FUNCTION_INFO_V1(race_columns_seen);
 /* Columns of a row of race_columns, from 0 on */
 enum
 {
-	ROW_DATASET, ROW_NAME, ROW_TYPE, ROW_KIND, ROW_LOWER, ROW_UPPER, ROW_STEP, ROW_CATEGORIES, ROW_NULLS, ROW_OTHERS,
-	ROW_CELLS, ROW_UNIT, ROW_DESCRIPTION, ROW_SOURCE, ROW_REASON, ROW_HINT, ROW_DOMAIN, ROW_COLUMNS
+	ROW_DATASET,
+	ROW_NAME,
+	ROW_TYPE,
+	ROW_KIND,
+	ROW_LOWER,
+	ROW_UPPER,
+	ROW_STEP,
+	ROW_CATEGORIES,
+	ROW_NULLS,
+	ROW_OTHERS,
+	ROW_CELLS,
+	ROW_UNIT,
+	ROW_DESCRIPTION,
+	ROW_SOURCE,
+	ROW_REASON,
+	ROW_HINT,
+	ROW_DOMAIN,
+	ROW_COLUMNS
 };
 
 typedef struct ColumnRow
 {
-	Datum		values[ROW_COLUMNS];
-	bool		nulls[ROW_COLUMNS];
+	Datum values[ROW_COLUMNS];
+	bool nulls[ROW_COLUMNS];
 } ColumnRow;
 
 static void
@@ -535,23 +585,28 @@ static void
 set_domain(ColumnRow *row, const RaceKnownColumn *column)
 {
 	const RaceDomain *domain = &column->domain;
-	Oid			type = column->schema.subject.type;
+	Oid type = column->schema.subject.type;
 
 	set_text(row, ROW_KIND, domain->category ? "category" : "number");
 	if (domain->category)
 	{
-		Datum	   *categories = palloc(domain->n * sizeof(Datum));
+		Datum *categories = palloc(domain->n * sizeof(Datum));
 
 		for (uint32 i = 0; i < domain->n; i++)
 			categories[i] = CStringGetTextDatum(domain->categories[i]);
-		set_value(row, ROW_CATEGORIES, PointerGetDatum(construct_array(categories, domain->n, TEXTOID, -1, false, TYPALIGN_INT)));
+		set_value(row, ROW_CATEGORIES,
+				  PointerGetDatum(
+					  construct_array(categories, domain->n, TEXTOID, -1, false, TYPALIGN_INT)));
 	}
 	else
 	{
 		set_text(row, ROW_LOWER, race_typed_text(type, domain->lower));
 		set_text(row, ROW_UPPER, race_typed_text(type, domain->upper));
-		set_text(row, ROW_STEP, race_typed_text(type == DATEOID ? INT4OID :
-												type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID : type, domain->width));
+		set_text(row, ROW_STEP,
+				 race_typed_text(type == DATEOID                                    ? INT4OID :
+									 type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID :
+																					  type,
+								 domain->width));
 	}
 	set_value(row, ROW_NULLS, BoolGetDatum(domain->has_null));
 	set_value(row, ROW_OTHERS, BoolGetDatum(domain->has_other));
@@ -561,7 +616,7 @@ set_domain(ColumnRow *row, const RaceKnownColumn *column)
 static void
 set_row(ColumnRow *row, const char *dataset, const RaceKnownColumn *column)
 {
-	Name		name = palloc(sizeof(NameData));
+	Name name = palloc(sizeof(NameData));
 
 	memset(row->nulls, true, sizeof(row->nulls));
 	namestrcpy(name, column->schema.name);
@@ -592,21 +647,21 @@ set_row(ColumnRow *row, const char *dataset, const RaceKnownColumn *column)
 Datum
 race_columns_of_dataset(PG_FUNCTION_ARGS)
 {
-	List	   *names = PG_ARGISNULL(2) ? NIL : race_texts_list(PG_GETARG_DATUM(2));
+	List *names = PG_ARGISNULL(2) ? NIL : race_texts_list(PG_GETARG_DATUM(2));
 	Tuplestorestate *rows = race_store_start(fcinfo);
-	TupleDesc	desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	TupleDesc desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 	RaceColumnsOf of = {0};
-	RaceLedger	ledger;
-	ListCell   *cell;
+	RaceLedger ledger;
+	ListCell *cell;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return (Datum) 0;
 	of.dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	of.relation = PG_GETARG_OID(1);
 	race_act_begin(&ledger, fcinfo, false);
-	foreach(cell, race_columns_look_up(&ledger, &of, names))
+	foreach (cell, race_columns_look_up(&ledger, &of, names))
 	{
-		ColumnRow	row;
+		ColumnRow row;
 
 		set_row(&row, of.dataset, lfirst(cell));
 		tuplestore_putvalues(rows, desc, row.values + ROW_NAME, row.nulls + ROW_NAME);
@@ -625,18 +680,22 @@ may_read(Oid relation, Oid role)
 
 /* Put the columns of a dataset; its reason and hint are one text. */
 static void
-put_columns(Tuplestorestate *rows, TupleDesc desc, const RaceLedger *ledger, const RaceColumnsOf *of)
+put_columns(Tuplestorestate *rows, TupleDesc desc, const RaceLedger *ledger,
+			const RaceColumnsOf *of)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, race_columns_look_up(ledger, of, NIL))
+	foreach (cell, race_columns_look_up(ledger, of, NIL))
 	{
 		const RaceKnownColumn *column = lfirst(cell);
-		ColumnRow	row;
+		ColumnRow row;
 
 		set_row(&row, of->dataset, column);
-		set_text(&row, ROW_REASON, column->reason != NULL && column->hint != NULL ? psprintf("%s: %s", column->reason, column->hint) :
-				 column->reason == NULL ? "" : column->reason);
+		set_text(&row, ROW_REASON,
+				 column->reason != NULL && column->hint != NULL ?
+					 psprintf("%s: %s", column->reason, column->hint) :
+					 column->reason == NULL ? "" :
+											  column->reason);
 		tuplestore_putvalues(rows, desc, row.values, row.nulls);
 	}
 }
@@ -649,24 +708,27 @@ Datum
 race_columns_seen(PG_FUNCTION_ARGS)
 {
 	Tuplestorestate *rows = race_store_start(fcinfo);
-	TupleDesc	desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
-	RaceLedger	ledger;
+	TupleDesc desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	RaceLedger ledger;
 	SPITupleTable *datasets;
-	uint64		n;
-	bool		isnull;
+	uint64 n;
+	bool isnull;
 
 	race_act_begin(&ledger, fcinfo, false);
-	race_ledger_run(&ledger, "SELECT d.dataset, d.relation, ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t)"
-					" FROM _racepriv._race_datasets_now d WHERE d.relation IS NOT NULL ORDER BY d.dataset COLLATE \"C\"", 0, NULL);
+	race_ledger_run(
+		&ledger,
+		"SELECT d.dataset, d.relation, ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t)"
+		" FROM _racepriv._race_datasets_now d WHERE d.relation IS NOT NULL ORDER BY d.dataset COLLATE \"C\"",
+		0, NULL);
 	datasets = SPI_tuptable;
 	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)
 	{
-		TupleDesc	row = datasets->tupdesc;
+		TupleDesc row = datasets->tupdesc;
 		RaceColumnsOf of = {
-			SPI_getvalue(datasets->vals[i], row, 1), DatumGetObjectId(SPI_getbinval(datasets->vals[i], row, 2, &isnull)),
-			race_oids_of(DatumGetArrayTypeP(SPI_getbinval(datasets->vals[i], row, 3, &isnull)))
-		};
+			SPI_getvalue(datasets->vals[i], row, 1),
+			DatumGetObjectId(SPI_getbinval(datasets->vals[i], row, 2, &isnull)),
+			race_oids_of(DatumGetArrayTypeP(SPI_getbinval(datasets->vals[i], row, 3, &isnull)))};
 
 		CHECK_FOR_INTERRUPTS();
 		if (may_read(of.relation, GetUserId()))

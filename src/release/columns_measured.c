@@ -1,6 +1,7 @@
 /*
  * columns_measured.c
- *		What a release by columns measures: domains of columns, and the tables of them that are counted
+ *		What a release by columns measures: domains of columns, and the tables of them that are
+ *		counted
  */
 #include "postgres.h"
 
@@ -25,17 +26,18 @@
 
 /* --------------------------------------------------------------- domains */
 
-#define MOST_COLUMNS	99		/* with a measure */
-#define MOST_NUMBERS	1023	/* of moments, */
-#define MOST_BOUND		1e100	/* and their bounds */
-#define MOST_FINE		50		/* more columns have groups of numbers that are twice as wide: a quarter of the counters */
+#define MOST_COLUMNS 99   /* with a measure */
+#define MOST_NUMBERS 1023 /* of moments, */
+#define MOST_BOUND 1e100  /* and their bounds */
+#define MOST_FINE \
+	50 /* more columns have groups of numbers that are twice as wide: a quarter of the counters */
 
 /* Names, units and bounds of the numbers of a record, as they are looked up */
 typedef struct Numbers
 {
-	List	   *names;
-	List	   *units;			/* of char *, or NULL */
-	StringInfoData lower;		/* lower bounds of moments: numbers as text */
+	List *names;
+	List *units;          /* of char *, or NULL */
+	StringInfoData lower; /* lower bounds of moments: numbers as text */
 	StringInfoData upper;
 } Numbers;
 
@@ -43,12 +45,13 @@ typedef struct Numbers
 static List *
 read_names(Datum columns, const char *measure)
 {
-	ArrayType  *array = DatumGetArrayTypeP(columns);
-	List	   *names = race_texts_list(columns);
+	ArrayType *array = DatumGetArrayTypeP(columns);
+	List *names = race_texts_list(columns);
 
 	if (ARR_NDIM(array) != 1 || !race_texts_differ(names))
-		race_refuse_arguments("columns must be a list of different names",
-							  "For example columns => '{age,town}'; race_columns shows which there are.");
+		race_refuse_arguments(
+			"columns must be a list of different names",
+			"For example columns => '{age,town}'; race_columns shows which there are.");
 	if (list_length(names) < ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -64,15 +67,21 @@ read_names(Datum columns, const char *measure)
 static void
 refuse_column(const RaceDataset *dataset, const RaceKnownColumn *column)
 {
-	const char *others = column->domain.chosen ? "; or write delta => 1e-6, and the release chooses the categories that enough persons have" :
-		column->hint != NULL && strstr(column->hint, "upper") != NULL ? "; or find them by noisy counts: bounds => 'private', epsilon => 0.05" : "";
+	const char *others = column->domain.chosen ?
+		"; or write delta => 1e-6, and the release chooses the categories that enough persons have" :
+		column->hint != NULL && strstr(column->hint, "upper") != NULL ?
+		"; or find them by noisy counts: bounds => 'private', epsilon => 0.05" :
+		"";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of dataset \"%s\" has no public domain", column->schema.name, dataset->name),
-			 errdetail("%c%s. Nothing was read and nothing charged.", pg_toupper((unsigned char) column->reason[0]), column->reason + 1),
-			 column->hint != NULL ? errhint("Its owner can say it: %s%s", column->hint, others) :
-			 errhint("Leave it out, or protect a view in which it is of another type.")));
+			 errmsg("column \"%s\" of dataset \"%s\" has no public domain", column->schema.name,
+					dataset->name),
+			 errdetail("%c%s. Nothing was read and nothing charged.",
+					   pg_toupper((unsigned char) column->reason[0]), column->reason + 1),
+			 column->hint != NULL ?
+				 errhint("Its owner can say it: %s%s", column->hint, others) :
+				 errhint("Leave it out, or protect a view in which it is of another type.")));
 }
 
 /* Return the column of a name, which must have a domain, or be free to choose one. */
@@ -95,7 +104,7 @@ find_measured(const RaceDataset *dataset, const List *columns, const char *name,
 static void
 check_shown(const RaceKnownColumn *column)
 {
-	char	   *what = psprintf("a category or the type of column \"%s\"", column->schema.name);
+	char *what = psprintf("a category or the type of column \"%s\"", column->schema.name);
 
 	for (uint32 i = 0; column->domain.categories != NULL && i < column->domain.n; i++)
 		race_check_shown(what, column->domain.categories[i], false);
@@ -118,35 +127,48 @@ static void
 use_measure(const RaceDataset *dataset, const RaceKnownColumn *column, RaceDomain *domain)
 {
 	if (column->domain.category)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("measure \"%s\" of dataset \"%s\" is no number", column->schema.name, dataset->name),
-				 errdetail("A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged."),
-				 errhint("race_columns shows the kind of each column.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("measure \"%s\" of dataset \"%s\" is no number", column->schema.name,
+					dataset->name),
+			 errdetail(
+				 "A measure is a number whose mean is wanted, for the values of columns. Nothing was read and nothing charged."),
+			 errhint("race_columns shows the kind of each column.")));
 	domain->measure = true;
 	domain->n = 2;
 	domain->group = 0;
 }
 
-/* Add the numbers of a column of a vector: itself, or 0 or 1 for each category; and 0 or 1 for what is missing. */
+/*
+ * Add the numbers of a column of a vector: itself, or 0 or 1 for each category; and 0 or 1 for what
+ * is missing.
+ */
 static void
 add_vector(Numbers *numbers, const RaceDataset *dataset, const RaceKnownColumn *column)
 {
 	const RaceDomain *domain = &column->domain;
-	Oid			type = column->schema.subject.type;
+	Oid type = column->schema.subject.type;
 
-	if (!domain->category && (domain->lower == domain->upper || Max(fabs(domain->lower), fabs(domain->upper)) > MOST_BOUND))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("moments cannot have column \"%s\" of dataset \"%s\", which is from %s to %s", column->schema.name, dataset->name,
-						race_typed_text(type, domain->lower), race_typed_text(type, domain->upper)),
-				 errdetail("Its bounds must differ, and lie between -%g and %g. Nothing was read and nothing charged.", MOST_BOUND, MOST_BOUND),
-				 errhint("Leave it out, or describe it by other bounds (race_describe).")));
+	if (!domain->category &&
+		(domain->lower == domain->upper ||
+		 Max(fabs(domain->lower), fabs(domain->upper)) > MOST_BOUND))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("moments cannot have column \"%s\" of dataset \"%s\", which is from %s to %s",
+					column->schema.name, dataset->name, race_typed_text(type, domain->lower),
+					race_typed_text(type, domain->upper)),
+			 errdetail(
+				 "Its bounds must differ, and lie between -%g and %g. Nothing was read and nothing charged.",
+				 MOST_BOUND, MOST_BOUND),
+			 errhint("Leave it out, or describe it by other bounds (race_describe).")));
 	if (!domain->category)
 		add_number(numbers, column->schema.name, column->unit, domain->lower, domain->upper);
 	/* 0 and 1 from -1 to 1: a record has few numbers that are not 0, and less noise beside them */
 	for (uint32 i = 0; domain->category && i < domain->n; i++)
-		add_number(numbers, psprintf("%s = %s", column->schema.name, domain->categories[i]), NULL, -1, 1);
+		add_number(numbers, psprintf("%s = %s", column->schema.name, domain->categories[i]), NULL,
+				   -1, 1);
 	if (domain->has_null)
 		add_number(numbers, psprintf("%s is null", column->schema.name), NULL, -1, 1);
 }
@@ -156,10 +178,10 @@ static Datum
 sources_of(const List *columns)
 {
 	StringInfoData json;
-	ListCell   *cell;
+	ListCell *cell;
 
 	initStringInfo(&json);
-	foreach(cell, columns)
+	foreach (cell, columns)
 	{
 		const RaceKnownColumn *column = lfirst(cell);
 
@@ -188,25 +210,25 @@ start_numbers(Numbers *numbers)
 static void
 use_numbers(RaceColumnsMeasured *measured, const Numbers *numbers)
 {
-	bool		units = false;
-	ListCell   *cell;
+	bool units = false;
+	ListCell *cell;
 
-	foreach(cell, numbers->units)
+	foreach (cell, numbers->units)
 		units |= lfirst(cell) != NULL;
 	measured->names = race_texts_array(numbers->names);
 	measured->units = units ? race_texts_array(numbers->units) : (Datum) 0;
 }
 
 void
-race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns, const char *measure, bool may_choose,
-					 RaceColumnsMeasured *measured)
+race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns,
+					 const char *measure, bool may_choose, RaceColumnsMeasured *measured)
 {
 	RaceColumnsOf of = {dataset->name, dataset->relation, dataset->public_tables};
-	List	   *names = read_names(columns, measure);
-	int			n = list_length(names);
-	List	   *known;
-	Numbers		numbers;
-	ListCell   *cell;
+	List *names = read_names(columns, measure);
+	int n = list_length(names);
+	List *known;
+	Numbers numbers;
+	ListCell *cell;
 
 	if (measure != NULL)
 		names = lappend(names, unconstify(char *, measure));
@@ -214,11 +236,11 @@ race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum
 	start_numbers(&numbers);
 	memset(measured, 0, sizeof(RaceColumnsMeasured));
 	measured->domains = palloc0(list_length(names) * sizeof(RaceDomain));
-	foreach(cell, names)
+	foreach (cell, names)
 	{
 		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell), may_choose);
 		RaceDomain *domain = &measured->domains[measured->n++];
-		bool		is_measure = measured->n > n;
+		bool is_measure = measured->n > n;
 
 		check_shown(column);
 		*domain = column->domain;
@@ -226,26 +248,28 @@ race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum
 			use_measure(dataset, column, domain);
 		else if (n > MOST_FINE && !domain->category && domain->group > 1)
 			domain->group *= 2;
-		add_number(&numbers, is_measure ? psprintf("mean of %s", domain->name) : domain->name, column->unit, domain->lower, domain->upper);
+		add_number(&numbers, is_measure ? psprintf("mean of %s", domain->name) : domain->name,
+				   column->unit, domain->lower, domain->upper);
 	}
 	measured->sources = sources_of(known);
 	use_numbers(measured, &numbers);
 }
 
 void
-race_columns_measure_vector(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns, RaceColumnsMeasured *measured)
+race_columns_measure_vector(const RaceLedger *ledger, const RaceDataset *dataset, Datum columns,
+							RaceColumnsMeasured *measured)
 {
 	RaceColumnsOf of = {dataset->name, dataset->relation, dataset->public_tables};
-	List	   *names = read_names(columns, NULL);
-	List	   *known = race_columns_look_up(ledger, &of, names);
-	Numbers		numbers;
-	ListCell   *cell;
-	int			n;
+	List *names = read_names(columns, NULL);
+	List *known = race_columns_look_up(ledger, &of, names);
+	Numbers numbers;
+	ListCell *cell;
+	int n;
 
 	start_numbers(&numbers);
 	memset(measured, 0, sizeof(RaceColumnsMeasured));
 	measured->domains = palloc0(list_length(names) * sizeof(RaceDomain));
-	foreach(cell, names)
+	foreach (cell, names)
 	{
 		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell), false);
 		RaceDomain *domain = &measured->domains[measured->n++];
@@ -257,25 +281,33 @@ race_columns_measure_vector(const RaceLedger *ledger, const RaceDataset *dataset
 	}
 	n = list_length(numbers.names);
 	if (n > MOST_NUMBERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("moments can be of at most %d numbers, and these columns have %d", MOST_NUMBERS, n),
-				 errdetail("A column has a number for each category, and one for NULL. Nothing was read and nothing charged."),
-				 errhint("Leave out columns of many categories, or release tables of them: CALL race_release.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("moments can be of at most %d numbers, and these columns have %d", MOST_NUMBERS,
+					n),
+			 errdetail(
+				 "A column has a number for each category, and one for NULL. Nothing was read and nothing charged."),
+			 errhint(
+				 "Leave out columns of many categories, or release tables of them: CALL race_release.")));
 	measured->sources = sources_of(known);
 	use_numbers(measured, &numbers);
-	measured->params = psprintf("moments(dims=%d, targets=0, lower={%s}, upper={%s})", n, numbers.lower.data, numbers.upper.data);
+	measured->params = psprintf("moments(dims=%d, targets=0, lower={%s}, upper={%s})", n,
+								numbers.lower.data, numbers.upper.data);
 }
 
-/* Write the present domains of columns, or why they have none: [{"name": ..., "domain": ..., "reason": ...}, ...]. */
+/*
+ * Write the present domains of columns, or why they have none: [{"name": ..., "domain": ...,
+ * "reason": ...}, ...].
+ */
 static Datum
 domains_now(const List *columns)
 {
 	StringInfoData json;
-	ListCell   *cell;
+	ListCell *cell;
 
 	initStringInfo(&json);
-	foreach(cell, columns)
+	foreach (cell, columns)
 	{
 		const RaceKnownColumn *column = lfirst(cell);
 
@@ -298,23 +330,25 @@ domains_now(const List *columns)
 }
 
 Datum
-race_columns_check_again(const RaceLedger *ledger, const RaceDataset *dataset, const char *release, Datum domains)
+race_columns_check_again(const RaceLedger *ledger, const RaceDataset *dataset, const char *release,
+						 Datum domains)
 {
 	RaceColumnsOf of = {dataset->name, dataset->relation, dataset->public_tables};
-	int			n;
+	int n;
 	RaceDomain *before = race_domains_read(DatumGetJsonbP(domains), &n, true);
-	List	   *names = NIL;
-	List	   *columns;
+	List *names = NIL;
+	List *columns;
 
 	for (int i = 0; i < n; i++)
 		names = lappend(names, before[i].name);
 	columns = race_columns_look_up(ledger, &of, names);
 	{
-		RaceParameter parameters[] = {
-			RaceText(release), {JSONBOID, domains, false}, {JSONBOID, domains_now(columns), false}
-		};
+		RaceParameter parameters[] = {RaceText(release),
+									  {JSONBOID, domains, false},
+									  {JSONBOID, domains_now(columns), false}};
 
-		race_ledger_run(ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)", lengthof(parameters), parameters);
+		race_ledger_run(ledger, "SELECT _racepriv._race_check_domains($1, $2, $3)",
+						lengthof(parameters), parameters);
 	}
 	return sources_of(columns);
 }
@@ -322,21 +356,28 @@ race_columns_check_again(const RaceLedger *ledger, const RaceDataset *dataset, c
 /* ---------------------------------------------------------------- tables */
 
 /*
- * The memory of a release by columns, at most.  A counter is an exact, a noisy and a copied number.  A fit keeps so many
- * for each cell that was measured (HISTORY in graphical_fit.c), and for each cell of a clique
+ * The memory of a release by columns, at most.  A counter is an exact, a noisy and a copied
+ * number.  A fit keeps so many for each cell that was measured (HISTORY in graphical_fit.c), and
+ * for each cell of a clique
  */
-#define MAX_MEGABYTES	1000
-#define NUMBERS_COUNTER	3
-#define NUMBERS_FIT		25
-#define NUMBERS_CLIQUE	5
+#define MAX_MEGABYTES 1000
+#define NUMBERS_COUNTER 3
+#define NUMBERS_FIT 25
+#define NUMBERS_CLIQUE 5
 
-/* How much more errors of the label's tables, and of those in the workload, matter than those of others */
-#define LABEL_WEIGHT	4
+/*
+ * How much more errors of the label's tables, and of those in the workload, matter than those of
+ * others
+ */
+#define LABEL_WEIGHT 4
 
-#define MOST_OF_SET		3		/* columns in a set of the workload */
+#define MOST_OF_SET 3 /* columns in a set of the workload */
 
-/* Tables of the label with two other columns are counted, and may be chosen, if they have at most this number of cells: 100 MB */
-#define LABEL_CELLS		4000000
+/*
+ * Tables of the label with two other columns are counted, and may be chosen, if they have at most
+ * this number of cells: 100 MB
+ */
+#define LABEL_CELLS 4000000
 
 /* Return the number of a column; raise 42703 if there is none of this name. */
 static int
@@ -344,7 +385,7 @@ find_column(const char *what, const char *name, const RaceDomain *domains, int n
 {
 	const char **names = palloc(n * sizeof(char *));
 	const char *nearest;
-	int			i;
+	int i;
 
 	for (i = 0; i < n && strcmp(domains[i].name, name) != 0; i++)
 		names[i] = domains[i].name;
@@ -354,9 +395,10 @@ find_column(const char *what, const char *name, const RaceDomain *domains, int n
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("%s \"%s\" is not among the columns", what, race_cut(name)),
-			 nearest != NULL ? errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
-			 errhint("It says which columns matter most; name them in columns, too.")));
-	return 0;					/* not reached */
+			 nearest != NULL ?
+				 errhint("Perhaps you meant \"%s\".", race_cut(nearest)) :
+				 errhint("It says which columns matter most; name them in columns, too.")));
+	return 0; /* not reached */
 }
 
 /*
@@ -365,14 +407,14 @@ find_column(const char *what, const char *name, const RaceDomain *domains, int n
 static int
 read_set(char *set, const RaceDomain *domains, int n, int *columns)
 {
-	int			found = 0;
-	char	   *name;
+	int found = 0;
+	char *name;
 
 	/* bound: MOST_OF_SET, then it returns */
 	while ((name = strsep(&set, "*")) != NULL)
 	{
-		int			column;
-		int			i;
+		int column;
+		int i;
 
 		/* bound: the text */
 		while (*name == ' ')
@@ -389,12 +431,16 @@ read_set(char *set, const RaceDomain *domains, int n, int *columns)
 	return found;
 }
 
-/* Add a table of several columns to rows of parameters, unless it is there; of three columns, count its cells. */
+/*
+ * Add a table of several columns to rows of parameters, unless it is there; of three columns, count
+ * its cells.
+ */
 static void
 add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, int weight)
 {
 	const RaceDomain *domains = counted->domains;
-	char	   *table = psprintf(",{%d,%d,", columns[0], columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]));
+	char *table = psprintf(",{%d,%d,", columns[0],
+						   columns[1] + (found == 2 ? 0 : RACE_CONTINGENCY_COLUMNS * columns[2]));
 
 	if (strstr(rows->data, table) != NULL)
 		return;
@@ -403,29 +449,33 @@ add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, in
 	if (found == 2)
 		return;
 	counted->triples++;
-	counted->counters += (double) RaceDomainGroups(&domains[columns[0]]) * RaceDomainGroups(&domains[columns[1]]) *
-		RaceDomainGroups(&domains[columns[2]]);
+	counted->counters += (double) RaceDomainGroups(&domains[columns[0]]) *
+		RaceDomainGroups(&domains[columns[1]]) * RaceDomainGroups(&domains[columns[2]]);
 }
 
 /* Write the sets of the workload as rows of parameters, those of three columns and of two. */
 static void
 read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
 {
-	Datum	   *sets;
-	bool	   *nulls;
-	int			length;
+	Datum *sets;
+	bool *nulls;
+	int length;
 
-	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls, &length);
+	deconstruct_array(DatumGetArrayTypeP(workload), TEXTOID, -1, false, TYPALIGN_INT, &sets, &nulls,
+					  &length);
 	for (int i = 0; i < length; i++)
 	{
-		int			columns[MOST_OF_SET + 1];
-		int			found = nulls[i] ? 0 : read_set(TextDatumGetCString(sets[i]), counted->domains, counted->columns, columns);
+		int columns[MOST_OF_SET + 1];
+		int found = nulls[i] ?
+			0 :
+			read_set(TextDatumGetCString(sets[i]), counted->domains, counted->columns, columns);
 
 		if (found < 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a set of columns of the workload must have two or three different ones"),
-					 errhint("For example workload => '{age*income,age*town*sex}'.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a set of columns of the workload must have two or three different ones"),
+				 errhint("For example workload => '{age*income,age*town*sex}'.")));
 		add_set(counted, &rows[found == 2], columns, found, LABEL_WEIGHT);
 	}
 }
@@ -434,20 +484,21 @@ read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
 static void
 add_label_tables(RaceCounted *counted, int label, StringInfo rows)
 {
-	int			others = counted->columns - 1;
-	double		cells = 0;
+	int others = counted->columns - 1;
+	double cells = 0;
 
 	for (int i = 0; i < counted->columns; i++)
 		for (int j = i + 1; j < counted->columns; j++)
 			if (i != label && j != label)
-				cells += (double) RaceDomainGroups(&counted->domains[i]) * RaceDomainGroups(&counted->domains[j]);
+				cells += (double) RaceDomainGroups(&counted->domains[i]) *
+					RaceDomainGroups(&counted->domains[j]);
 	if (cells * RaceDomainGroups(&counted->domains[label]) > LABEL_CELLS ||
 		counted->sets + others * (others - 1) / 2 > RACE_WORKLOAD)
 		return;
 	for (int i = 0; i < counted->columns; i++)
 		for (int j = i + 1; j < counted->columns; j++)
 		{
-			int			columns[] = {Min(label, i), label < i ? i : Min(label, j), Max(label, j)};
+			int columns[] = {Min(label, i), label < i ? i : Min(label, j), Max(label, j)};
 
 			if (i != label && j != label)
 				add_set(counted, rows, columns, MOST_OF_SET, 1);
@@ -458,41 +509,49 @@ add_label_tables(RaceCounted *counted, int label, StringInfo rows)
 static void
 check_counters(RaceCounted *counted)
 {
-	uint32		parts = counted->n == counted->columns ? 1 : RaceDomainCells(&counted->domains[counted->columns]);
-	double		cells = 0;
-	double		records = 1;	/* different ones, as groups */
-	double		numbers;
+	uint32 parts =
+		counted->n == counted->columns ? 1 : RaceDomainCells(&counted->domains[counted->columns]);
+	double cells = 0;
+	double records = 1; /* different ones, as groups */
+	double numbers;
 
 	for (int i = 0; i < counted->columns; i++)
 	{
 		cells += RaceDomainCells(&counted->domains[i]);
 		records = Min(records * RaceDomainGroups(&counted->domains[i]), RACE_SELECT_CLIQUES);
 		for (int j = 0; j < i; j++)
-			counted->counters += (double) RaceDomainGroups(&counted->domains[i]) * RaceDomainGroups(&counted->domains[j]);
+			counted->counters += (double) RaceDomainGroups(&counted->domains[i]) *
+				RaceDomainGroups(&counted->domains[j]);
 	}
-	numbers = NUMBERS_FIT * (cells + Min(counted->counters, RACE_SELECT_CLIQUES)) + NUMBERS_CLIQUE * records;
+	numbers = NUMBERS_FIT * (cells + Min(counted->counters, RACE_SELECT_CLIQUES)) +
+		NUMBERS_CLIQUE * records;
 	counted->pairs = counted->columns * (counted->columns - 1) / 2;
 	counted->counters = (counted->counters + cells) * parts;
 	numbers += NUMBERS_COUNTER * counted->counters;
 	counted->megabytes = ceil(numbers * sizeof(int64) / (1024 * 1024));
 	if (counted->megabytes > MAX_MEGABYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the release would take %.0f MB, and at most %d are possible", counted->megabytes, MAX_MEGABYTES),
-				 errdetail("Columns: %d, pairs of them: %d, tables of three: %d, counters: %.0f. Nothing was read and nothing charged.",
-						   counted->columns, counted->pairs, counted->triples, counted->counters),
-				 errhint("Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the release would take %.0f MB, and at most %d are possible",
+					counted->megabytes, MAX_MEGABYTES),
+			 errdetail(
+				 "Columns: %d, pairs of them: %d, tables of three: %d, counters: %.0f. Nothing was read and nothing charged.",
+				 counted->columns, counted->pairs, counted->triples, counted->counters),
+			 errhint(
+				 "Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
 }
 
 void
-race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload, bool chosen, RaceCounted *counted)
+race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload, bool chosen,
+				   RaceCounted *counted)
 {
 	StringInfoData cells;
 	StringInfoData groups;
 	StringInfoData single;
 	StringInfoData weights;
-	StringInfoData tables[2];	/* that matter more, or may be chosen: of three columns, of two */
-	int			label_column = -1;
+	StringInfoData tables[2]; /* that matter more, or may be chosen: of three columns, of two */
+	int label_column = -1;
 
 	memset(counted, 0, sizeof(RaceCounted));
 	counted->domains = domains;
@@ -521,10 +580,12 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 		counted->chosen += domain->chosen;
 		appendStringInfo(&cells, "%s%u", comma, RaceDomainCells(domain));
 		appendStringInfo(&groups, "%s%u", comma, domain->group);
-		appendStringInfo(&single, "%s%u", comma, i == counted->columns ? 0 : RaceDomainSingle(domain));
+		appendStringInfo(&single, "%s%u", comma,
+						 i == counted->columns ? 0 : RaceDomainSingle(domain));
 		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
 	}
-	counted->params = psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)", counted->n, cells.data, groups.data,
-							   single.data, weights.data,
-							   tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1));
+	counted->params =
+		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)", counted->n, cells.data,
+				 groups.data, single.data, weights.data,
+				 tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1));
 }

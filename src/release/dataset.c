@@ -19,17 +19,21 @@ race_dataset_look_up(const RaceLedger *ledger, const char *name)
 {
 	RaceDataset *result = palloc0(sizeof(RaceDataset));
 	RaceParameter parameter = RaceText(name);
-	bool		isnull;
+	bool isnull;
 
-	race_ledger_run(ledger, "SELECT d.relation, d.unit_column, d.max_contributions, d.neighbors,"
-					" ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t), d.budget, b.accounting = 'zcdp'"
-					" FROM _racepriv._race_dataset($1) d JOIN _racepriv.race_budgets b ON b.budget = d.budget", 1, &parameter);
+	race_ledger_run(
+		ledger,
+		"SELECT d.relation, d.unit_column, d.max_contributions, d.neighbors,"
+		" ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t), d.budget, b.accounting = 'zcdp'"
+		" FROM _racepriv._race_dataset($1) d JOIN _racepriv.race_budgets b ON b.budget = d.budget",
+		1, &parameter);
 	result->name = pstrdup(name);
 	result->relation = DatumGetObjectId(race_ledger_value(1, &isnull));
 	result->unit_column = race_ledger_text(2);
 	result->max_contributions = DatumGetInt32(race_ledger_value(3, &isnull));
 	result->neighbors = race_ledger_text(4);
-	result->public_tables = race_with_parts(race_oids_of(DatumGetArrayTypeP(race_ledger_value(5, &isnull))));
+	result->public_tables =
+		race_with_parts(race_oids_of(DatumGetArrayTypeP(race_ledger_value(5, &isnull))));
 	result->budget = race_ledger_text(6);
 	result->in_zcdp = DatumGetBool(race_ledger_value(7, &isnull));
 	SPI_freetuptable(SPI_tuptable);
@@ -40,7 +44,8 @@ race_dataset_look_up(const RaceLedger *ledger, const char *name)
 static RaceParameter
 relations_parameter(const List *relations)
 {
-	return (RaceParameter) {get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(relations)), false};
+	return (RaceParameter){get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(relations)),
+						   false};
 }
 
 /*
@@ -51,47 +56,61 @@ relations_parameter(const List *relations)
 static void
 refuse_tables(const RaceDataset *dataset, bool shares)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the tables of dataset \"%s\" are not those of its budget any more", dataset->name),
-			 /* with a table of the budget, it shares that under any name */
-			 shares ? errhint("Protect its relation under another name: it shares the budget, with the tables that are new.") :
-			 errhint("Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
-					 quote_literal_cstr(dataset->name))));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("the tables of dataset \"%s\" are not those of its budget any more", dataset->name),
+		 /* with a table of the budget, it shares that under any name */
+		 shares ?
+			 errhint(
+				 "Protect its relation under another name: it shares the budget, with the tables that are new.") :
+			 errhint(
+				 "Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
+				 quote_literal_cstr(dataset->name))));
 }
 
 void
 race_dataset_check_meant(const RaceDataset *dataset)
 {
 	if (dataset->unit_changed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("unit column \"%s\" of dataset \"%s\" is another column now", dataset->unit_column, race_cut(dataset->name)),
-				 errdetail("The column that was protected has another name. Nothing was read and nothing charged."),
-				 errhint("Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("unit column \"%s\" of dataset \"%s\" is another column now",
+					dataset->unit_column, race_cut(dataset->name)),
+			 errdetail(
+				 "The column that was protected has another name. Nothing was read and nothing charged."),
+			 errhint(
+				 "Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.")));
 	if (dataset->public_changed != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("public table \"%s\" of dataset \"%s\" is another table now", dataset->public_changed, race_cut(dataset->name)),
-				 errdetail("The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged."),
-				 errhint("If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("public table \"%s\" of dataset \"%s\" is another table now",
+					dataset->public_changed, race_cut(dataset->name)),
+			 errdetail(
+				 "The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged."),
+			 errhint(
+				 "If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
 }
 
 void
-race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset, const List *private_tables)
+race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset,
+						  const List *private_tables)
 {
-	RaceParameter parameters[] = {
-		RaceText(dataset->budget), relations_parameter(private_tables), relations_parameter(dataset->public_tables),
-		RaceText(dataset->name)
-	};
-	bool		shares;
-	bool		isnull;
+	RaceParameter parameters[] = {RaceText(dataset->budget), relations_parameter(private_tables),
+								  relations_parameter(dataset->public_tables),
+								  RaceText(dataset->name)};
+	bool shares;
+	bool isnull;
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
-					"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS ("
-					"SELECT FROM _racepriv._race_table_entries e WHERE e.relation = t AND e.belongs)), m.unit_changed, m.public_changed"
-					" FROM _racepriv._race_datasets_meant m WHERE m.dataset = $4",
-					lengthof(parameters), parameters);
+	race_ledger_run(
+		ledger,
+		"SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
+		"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS ("
+		"SELECT FROM _racepriv._race_table_entries e WHERE e.relation = t AND e.belongs)), m.unit_changed, m.public_changed"
+		" FROM _racepriv._race_datasets_meant m WHERE m.dataset = $4",
+		lengthof(parameters), parameters);
 	shares = DatumGetBool(race_ledger_value(1, &isnull));
 	if (!shares || !DatumGetBool(race_ledger_value(2, &isnull)))
 		refuse_tables(dataset, shares);
@@ -100,14 +119,18 @@ race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset, const 
 }
 
 bool
-race_dataset_has_tables(const RaceLedger *ledger, const RaceDataset *dataset, const List *tables, const List *new_tables)
+race_dataset_has_tables(const RaceLedger *ledger, const RaceDataset *dataset, const List *tables,
+						const List *new_tables)
 {
-	RaceParameter parameters[] = {relations_parameter(tables), relations_parameter(new_tables), RaceText(dataset->budget)};
-	bool		isnull;
+	RaceParameter parameters[] = {relations_parameter(tables), relations_parameter(new_tables),
+								  RaceText(dataset->budget)};
+	bool isnull;
 
-	race_ledger_run(ledger, "SELECT count(*) FILTER (WHERE e.budget <> $3) = 0"
-					" AND count(DISTINCT e.relation) FILTER (WHERE e.relation = ANY ($2)) = cardinality($2)"
-					" FROM _racepriv._race_table_entries e WHERE e.relation = ANY ($1) AND e.belongs",
-					lengthof(parameters), parameters);
+	race_ledger_run(
+		ledger,
+		"SELECT count(*) FILTER (WHERE e.budget <> $3) = 0"
+		" AND count(DISTINCT e.relation) FILTER (WHERE e.relation = ANY ($2)) = cardinality($2)"
+		" FROM _racepriv._race_table_entries e WHERE e.relation = ANY ($1) AND e.belongs",
+		lengthof(parameters), parameters);
 	return DatumGetBool(race_ledger_value(1, &isnull));
 }

@@ -31,19 +31,28 @@ PG_FUNCTION_INFO_V1(race_describe);
 /* The arguments of race_describe() */
 enum
 {
-	DESCRIBED_DATASET, DESCRIBED_COLUMN, DESCRIBED_LOWER, DESCRIBED_UPPER, DESCRIBED_CATEGORIES, DESCRIBED_UNIT,
-	DESCRIBED_STEP, DESCRIBED_DESCRIPTION, DESCRIBED_TABLE, DESCRIBED_BOUNDS, DESCRIBED_EPSILON
+	DESCRIBED_DATASET,
+	DESCRIBED_COLUMN,
+	DESCRIBED_LOWER,
+	DESCRIBED_UPPER,
+	DESCRIBED_CATEGORIES,
+	DESCRIBED_UNIT,
+	DESCRIBED_STEP,
+	DESCRIBED_DESCRIPTION,
+	DESCRIBED_TABLE,
+	DESCRIBED_BOUNDS,
+	DESCRIBED_EPSILON
 };
 
 /* Return an argument of any type as text, whatever the settings are. */
 static char *
 argument_text(FunctionCallInfo fcinfo, int i)
 {
-	Oid			type = race_argument_type(fcinfo->flinfo, i);
-	Oid			output;
-	bool		variable;
-	char	   *text;
-	int			level;
+	Oid type = race_argument_type(fcinfo->flinfo, i);
+	Oid output;
+	bool variable;
+	char *text;
+	int level;
 
 	if (type == UNKNOWNOID)
 		return DatumGetCString(PG_GETARG_DATUM(i));
@@ -56,7 +65,8 @@ argument_text(FunctionCallInfo fcinfo, int i)
 }
 
 /* What may be done with a column of a type that has neither numbers nor categories */
-#define NOT_COUNTED		"Values of this type cannot be counted. Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
+#define NOT_COUNTED \
+	"Values of this type cannot be counted. Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
 
 static void
 refuse_bounds(Oid type)
@@ -69,27 +79,32 @@ refuse_bounds(Oid type)
 static double
 read_bound(char *text, Oid type)
 {
-	Oid			input;
-	Oid			parameter;
-	double		x;
+	Oid input;
+	Oid parameter;
+	double x;
 
 	if (!race_type_is_number(type))
 		refuse_bounds(type);
 	getTypeInputInfo(type, &input, &parameter);
 	x = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
 	if (!isfinite(x))
-		race_refuse_arguments("lower and upper must be finite", "Values beyond them are counted in the outermost cells.");
+		race_refuse_arguments("lower and upper must be finite",
+							  "Values beyond them are counted in the outermost cells.");
 	return x;
 }
 
-/* Return the width of cells of a column of a type: a number, or of times an interval; 0 if it is not given. */
+/*
+ * Return the width of cells of a column of a type: a number, or of times an interval; 0 if it is
+ * not given.
+ */
 static double
 read_step(FunctionCallInfo fcinfo, Oid type)
 {
-	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
-	char	   *text;
-	char	   *end;
-	double		x;
+	bool dated =
+		type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
+	char *text;
+	char *end;
+	double x;
 
 	if (PG_ARGISNULL(DESCRIBED_STEP))
 		return 0;
@@ -97,19 +112,22 @@ read_step(FunctionCallInfo fcinfo, Oid type)
 	x = strtod(text, &end);
 	if (end == text || *end != '\0')
 	{
-		Interval   *interval;
+		Interval *interval;
 
 		if (!dated)
-			race_refuse_arguments("step must be a number", "It is the width of the cells that values are counted in.");
-		interval = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
-														 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+			race_refuse_arguments("step must be a number",
+								  "It is the width of the cells that values are counted in.");
+		interval = DatumGetIntervalP(DirectFunctionCall3(
+			interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 		if (interval->month != 0)
 			race_refuse_arguments("step must not have months, which are not equally long",
 								  "Give days or parts of a day: '30 days'.");
-		x = race_number_of(INTERVALOID, IntervalPGetDatum(interval)) / (type == DATEOID ? SECS_PER_DAY : 1);
+		x = race_number_of(INTERVALOID, IntervalPGetDatum(interval)) /
+			(type == DATEOID ? SECS_PER_DAY : 1);
 	}
 	if (!(x > 0) || !isfinite(x))
-		race_refuse_arguments("step must be positive and finite", "It is the width of the cells that values are counted in.");
+		race_refuse_arguments("step must be positive and finite",
+							  "It is the width of the cells that values are counted in.");
 	return x;
 }
 
@@ -117,10 +135,10 @@ read_step(FunctionCallInfo fcinfo, Oid type)
 static char *
 category_as_written(Oid type, Datum category)
 {
-	Oid			input;
-	Oid			output;
-	Oid			parameter;
-	bool		variable;
+	Oid input;
+	Oid output;
+	Oid parameter;
+	bool variable;
 
 	if (type == TEXTOID || type == VARCHAROID)
 		return TextDatumGetCString(category);
@@ -128,21 +146,26 @@ category_as_written(Oid type, Datum category)
 		return TextDatumGetCString(DirectFunctionCall1(rtrim1, category));
 	getTypeInputInfo(type, &input, &parameter);
 	getTypeOutputInfo(type, &output, &variable);
-	return OidOutputFunctionCall(output, OidInputFunctionCall(input, TextDatumGetCString(category), parameter, -1));
+	return OidOutputFunctionCall(
+		output, OidInputFunctionCall(input, TextDatumGetCString(category), parameter, -1));
 }
 
 /* Set the categories of a column of a type, as its values are written. */
 static void
 set_categories(RaceDescription *description, Datum categories, Oid type)
 {
-	ArrayType  *array = DatumGetArrayTypeP(categories);
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	ArrayType *array = DatumGetArrayTypeP(categories);
+	Datum *values;
+	bool *nulls;
+	int n;
 
 	if (!race_type_is_category(type) || type == BOOLOID)
-		race_refuse_arguments(psprintf("a column of type %s has no categories that could be described", format_type_be(type)),
-							  race_type_is_number(type) ? "Give its bounds." : type == BOOLOID ? "A boolean needs no description." : NOT_COUNTED);
+		race_refuse_arguments(
+			psprintf("a column of type %s has no categories that could be described",
+					 format_type_be(type)),
+			race_type_is_number(type) ? "Give its bounds." :
+				type == BOOLOID       ? "A boolean needs no description." :
+										NOT_COUNTED);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	description->has_categories = true;
 	description->categories = NIL;
@@ -150,46 +173,51 @@ set_categories(RaceDescription *description, Datum categories, Oid type)
 	{
 		if (nulls[i])
 			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("a category must not be NULL"),
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("a category must not be NULL"),
 					 errhint("NULL has a cell of its own unless the schema excludes it.")));
-		description->categories = lappend(description->categories, category_as_written(type, values[i]));
+		description->categories =
+			lappend(description->categories, category_as_written(type, values[i]));
 	}
 	if (n == 0 || ARR_NDIM(array) != 1 || !race_texts_differ(description->categories))
-		race_refuse_arguments("categories must be a list of different texts", "For example categories => '{north,south}'.");
+		race_refuse_arguments("categories must be a list of different texts",
+							  "For example categories => '{north,south}'.");
 }
 
 /*
- * Read the categories of a foreign key from the table that it refers to, which must have been declared
- * public, with the rights of the owner of the relation: casts and policies may call functions, which must not run
- * with those of a superuser who describes it for her.
+ * Read the categories of a foreign key from the table that it refers to, which must have been
+ * declared public, with the rights of the owner of the relation: casts and policies may call
+ * functions, which must not run with those of a superuser who describes it for her.
  */
 static Datum
 read_public_table(const RaceDataset *dataset, AttrNumber column, Oid table)
 {
-	List	   *tables = list_make1_oid(table);
-	AttrNumber	key;
+	List *tables = list_make1_oid(table);
+	AttrNumber key;
 	RaceAuthority before;
-	Datum		categories;
-	bool		isnull;
+	Datum categories;
+	bool isnull;
 
 	if (!list_member_oid(dataset->public_tables, table))
-		race_refuse_arguments("the table is not declared public", "race_protect has public_tables => '{...}'.");
+		race_refuse_arguments("the table is not declared public",
+							  "race_protect has public_tables => '{...}'.");
 	LockRelationOid(table, AccessShareLock);
 	if (!OidIsValid(race_schema_reference(dataset->relation, column, tables, &key)))
-		race_refuse_arguments("the column has no foreign key to this table", "Give its categories.");
+		race_refuse_arguments("the column has no foreign key to this table",
+							  "Give its categories.");
 	race_authority_begin(&before, race_authority_of(GetUserId(), race_owner_of(dataset->relation)));
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
 	if (SPI_execute(psprintf("SELECT array_agg(k ORDER BY k COLLATE \"C\")"
 							 " FROM (SELECT DISTINCT %s::text FROM %s) v (k) WHERE k IS NOT NULL",
-							 quote_identifier(get_attname(table, key, false)), race_full_name(table)),
+							 quote_identifier(get_attname(table, key, false)),
+							 race_full_name(table)),
 					true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the public table could not be read");
 	race_authority_end(&before);
 	categories = race_ledger_value(1, &isnull);
 	if (isnull)
-		race_refuse_arguments("the public table has no rows", "Fill it first, or give the categories.");
+		race_refuse_arguments("the public table has no rows",
+							  "Fill it first, or give the categories.");
 	return categories;
 }
 
@@ -197,30 +225,37 @@ read_public_table(const RaceDataset *dataset, AttrNumber column, Oid table)
 static void
 check_private(FunctionCallInfo fcinfo)
 {
-	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_BOUNDS)), "private") != 0 || PG_ARGISNULL(DESCRIBED_EPSILON))
-		race_refuse_arguments("bounds can be \"private\", with an epsilon",
-							  "Write bounds => 'private', epsilon => 0.05 for bounds by noisy counts, or lower and upper.");
-	if (!PG_ARGISNULL(DESCRIBED_LOWER) || !PG_ARGISNULL(DESCRIBED_STEP) || !PG_ARGISNULL(DESCRIBED_CATEGORIES) ||
-		!PG_ARGISNULL(DESCRIBED_TABLE))
-		race_refuse_arguments("bounds by noisy counts go without others, a step and categories",
-							  "Once the bounds are told, CALL race_describe again with these, or with rounder ones, and a step.");
+	if (strcmp(text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_BOUNDS)), "private") != 0 ||
+		PG_ARGISNULL(DESCRIBED_EPSILON))
+		race_refuse_arguments(
+			"bounds can be \"private\", with an epsilon",
+			"Write bounds => 'private', epsilon => 0.05 for bounds by noisy counts, or lower and upper.");
+	if (!PG_ARGISNULL(DESCRIBED_LOWER) || !PG_ARGISNULL(DESCRIBED_STEP) ||
+		!PG_ARGISNULL(DESCRIBED_CATEGORIES) || !PG_ARGISNULL(DESCRIBED_TABLE))
+		race_refuse_arguments(
+			"bounds by noisy counts go without others, a step and categories",
+			"Once the bounds are told, CALL race_describe again with these, or with rounder ones, and a step.");
 }
 
 /* Raise what is wrong with arguments that go with others, or exclude them. */
 static void
 check_together(FunctionCallInfo fcinfo, Oid type)
 {
-	bool		is_private = !PG_ARGISNULL(DESCRIBED_BOUNDS);
+	bool is_private = !PG_ARGISNULL(DESCRIBED_BOUNDS);
 
 	if (PG_ARGISNULL(DESCRIBED_LOWER) != PG_ARGISNULL(DESCRIBED_UPPER))
 		race_refuse_arguments("lower and upper go together", "Give both.");
-	if ((int) PG_ARGISNULL(DESCRIBED_LOWER) + PG_ARGISNULL(DESCRIBED_CATEGORIES) + PG_ARGISNULL(DESCRIBED_TABLE) < 2)
-		race_refuse_arguments("bounds, categories and public_table exclude each other",
-							  "A number has bounds; a text has categories, or a public table that lists them.");
+	if ((int) PG_ARGISNULL(DESCRIBED_LOWER) + PG_ARGISNULL(DESCRIBED_CATEGORIES) +
+			PG_ARGISNULL(DESCRIBED_TABLE) <
+		2)
+		race_refuse_arguments(
+			"bounds, categories and public_table exclude each other",
+			"A number has bounds; a text has categories, or a public table that lists them.");
 	if (is_private && !race_type_is_number(type))
 		refuse_bounds(type);
 	if (!is_private && !PG_ARGISNULL(DESCRIBED_EPSILON))
-		race_refuse_arguments("epsilon is for bounds by noisy counts", "Write bounds => 'private', too.");
+		race_refuse_arguments("epsilon is for bounds by noisy counts",
+							  "Write bounds => 'private', too.");
 }
 
 /* Set the bounds or categories of a description from the arguments of race_describe(). */
@@ -228,7 +263,7 @@ static void
 set_values(FunctionCallInfo fcinfo, const RaceDataset *dataset, RaceDescribed *described)
 {
 	RaceDescription *description = &described->description;
-	Oid			type = described->column.subject.type;
+	Oid type = described->column.subject.type;
 
 	description->has_bounds = !PG_ARGISNULL(DESCRIBED_LOWER);
 	if (description->has_bounds)
@@ -242,10 +277,13 @@ set_values(FunctionCallInfo fcinfo, const RaceDataset *dataset, RaceDescribed *d
 	if (PG_ARGISNULL(DESCRIBED_TABLE))
 		return;
 	if (!race_type_is_category(type))
-		race_refuse_arguments(psprintf("a column of type %s has no categories", format_type_be(type)),
-							  race_type_is_number(type) ? "Give its bounds." : NOT_COUNTED);
+		race_refuse_arguments(
+			psprintf("a column of type %s has no categories", format_type_be(type)),
+			race_type_is_number(type) ? "Give its bounds." : NOT_COUNTED);
 	/* a key may be of another type than the column */
-	set_categories(description, read_public_table(dataset, described->column.number, PG_GETARG_OID(DESCRIBED_TABLE)), type);
+	set_categories(
+		description,
+		read_public_table(dataset, described->column.number, PG_GETARG_OID(DESCRIBED_TABLE)), type);
 	description->public_table = race_full_name(PG_GETARG_OID(DESCRIBED_TABLE));
 }
 
@@ -268,10 +306,11 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 				 errmsg("dataset and column_name must not be NULL")));
 	dataset = race_dataset_look_up(ledger, text_to_cstring(PG_GETARG_TEXT_PP(DESCRIBED_DATASET)));
 	race_act_check_owner(dataset->relation);
-	race_schema_read(&described->column, dataset->relation,
-					 race_column_number(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN))));
+	race_schema_read(
+		&described->column, dataset->relation,
+		race_column_number(dataset->relation, NameStr(*PG_GETARG_NAME(DESCRIBED_COLUMN))));
 	check_together(fcinfo, described->column.subject.type);
-	described->of = (RaceColumnsOf) {dataset->name, dataset->relation, dataset->public_tables};
+	described->of = (RaceColumnsOf){dataset->name, dataset->relation, dataset->public_tables};
 	set_values(fcinfo, dataset, described);
 	described->description.unit = text_argument(fcinfo, DESCRIBED_UNIT);
 	described->description.text = text_argument(fcinfo, DESCRIBED_DESCRIPTION);
@@ -286,7 +325,7 @@ prepare_description(FunctionCallInfo fcinfo, const RaceLedger *ledger, RaceDescr
 Datum
 race_describe(PG_FUNCTION_ARGS)
 {
-	RaceLedger	ledger;
+	RaceLedger ledger;
 	RaceDescribed described = {0};
 
 	race_check_duty(fcinfo, "owner");
@@ -306,14 +345,15 @@ race_describe(PG_FUNCTION_ARGS)
 static void
 describe_by_list(const RaceLedger *ledger, const RaceColumnsOf *of, char *column_name, Datum list)
 {
-	AttrNumber	column = race_column_number(of->relation, column_name);
-	Oid			type = getBaseType(get_atttype(of->relation, column));
+	AttrNumber column = race_column_number(of->relation, column_name);
+	Oid type = getBaseType(get_atttype(of->relation, column));
 	RaceDescription description = {0};
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	Datum *values;
+	bool *nulls;
+	int n;
 
-	deconstruct_array(DatumGetArrayTypeP(list), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
+	deconstruct_array(DatumGetArrayTypeP(list), TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &n);
 	description.has_bounds = race_type_is_number(type) && n == 2 && !nulls[0] && !nulls[1];
 	if (description.has_bounds)
 	{
@@ -332,16 +372,21 @@ race_describe_columns(const RaceLedger *ledger, const char *name, Datum columns)
 	RaceColumnsOf of = {dataset->name, dataset->relation, dataset->public_tables};
 	RaceParameter parameter = {JSONBOID, columns, false};
 	SPITupleTable *rows;
-	uint64		n;
-	bool		isnull;
+	uint64 n;
+	bool isnull;
 
-	race_ledger_run(ledger, "SELECT c.key, ARRAY(SELECT jsonb_array_elements_text(c.value))"
-					" FROM (SELECT CASE jsonb_typeof($1) WHEN 'object' THEN $1 END) j (j), jsonb_each(j) c"
-					" WHERE NOT EXISTS (SELECT FROM jsonb_each(j) o WHERE jsonb_typeof(o.value) <> 'array') ORDER BY 1", 1, &parameter);
+	race_ledger_run(
+		ledger,
+		"SELECT c.key, ARRAY(SELECT jsonb_array_elements_text(c.value))"
+		" FROM (SELECT CASE jsonb_typeof($1) WHEN 'object' THEN $1 END) j (j), jsonb_each(j) c"
+		" WHERE NOT EXISTS (SELECT FROM jsonb_each(j) o WHERE jsonb_typeof(o.value) <> 'array') ORDER BY 1",
+		1, &parameter);
 	rows = SPI_tuptable;
 	n = SPI_processed;
 	if (n == 0)
-		race_refuse_arguments("columns must be an object of lists", "For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
+		race_refuse_arguments(
+			"columns must be an object of lists",
+			"For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
 	for (uint64 i = 0; i < n; i++)
 		describe_by_list(ledger, &of, SPI_getvalue(rows->vals[i], rows->tupdesc, 1),
 						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));

@@ -25,28 +25,30 @@
 
 /*
  * A release leaves out rows that give no record, and does not tell how many, as that depends on the
- * data.  Expressions tell which rows those may be.  If it would be all, there is an error before the
- * charge.
+ * data.  Expressions tell which rows those may be.  If it would be all, there is an error before
+ * the charge.
  */
 
 /* Places in the target list of the rows */
 enum
 {
-	UNIT, RECORD, LABEL, VALUE
+	UNIT,
+	RECORD,
+	LABEL,
+	VALUE
 };
 
 typedef struct Excluded
 {
 	const Query *rows;
-	bool		one_part;		/* is the kernel no product? */
-	List	   *where;			/* conditions, of String */
+	bool one_part; /* is the kernel no product? */
+	List *where;   /* conditions, of String */
 } Excluded;
 
-static void pg_attribute_printf(2, 3)
-add(Excluded *excluded, const char *format,...)
+static void pg_attribute_printf(2, 3) add(Excluded *excluded, const char *format, ...)
 {
 	StringInfoData text;
-	va_list		arguments;
+	va_list arguments;
 
 	initStringInfo(&text);
 	va_start(arguments, format);
@@ -78,8 +80,9 @@ refuse_excluded(const char *expected, const char *found)
 static Node *
 expression_at(const Excluded *excluded, int place)
 {
-	return eval_const_expressions(NULL, copyObject((Node *) list_nth_node(TargetEntry, excluded->rows->targetList,
-																		 place)->expr));
+	return eval_const_expressions(
+		NULL,
+		copyObject((Node *) list_nth_node(TargetEntry, excluded->rows->targetList, place)->expr));
 }
 
 /* ----------------------------------------------------------------- values */
@@ -119,7 +122,7 @@ strip_casts(Node *node)
 static bool
 may_be_null(const Excluded *excluded, Node *node)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	check_stack_depth();
 	node = strip_casts(node);
@@ -131,9 +134,11 @@ may_be_null(const Excluded *excluded, Node *node)
 		case T_RowExpr:
 			return false;
 		case T_Var:
-			return !race_column_is_not_null(rt_fetch(((Var *) node)->varno, excluded->rows->rtable)->relid, ((Var *) node)->varattno);
+			return !race_column_is_not_null(
+				rt_fetch(((Var *) node)->varno, excluded->rows->rtable)->relid,
+				((Var *) node)->varattno);
 		case T_CoalesceExpr:
-			foreach(cell, ((CoalesceExpr *) node)->args)
+			foreach (cell, ((CoalesceExpr *) node)->args)
 				if (!may_be_null(excluded, lfirst(cell)))
 					return false;
 			return true;
@@ -168,8 +173,8 @@ check_constant(RaceArrayReader *reader, const RaceParams *part, const Const *val
 	(void) race_array_open(reader, value->constvalue, &elements, part->nulls != 0, false);
 	check_length(part, elements.n);
 	if (race_record_kind(part) == RACE_RECORD_VECTOR)
-		(void) race_vector_convert(reader, &elements, part,
-								   palloc(elements.n * sizeof(double)), false);
+		(void) race_vector_convert(reader, &elements, part, palloc(elements.n * sizeof(double)),
+								   false);
 }
 
 /* Return whether all numbers are clipped to bounds, so that none is infinite. */
@@ -189,7 +194,7 @@ is_clipped(const RaceParams *part)
 static void
 add_elements(Excluded *excluded, const RaceParams *part, bool nulls, bool nans)
 {
-	bool		vector = race_record_kind(part) == RACE_RECORD_VECTOR;
+	bool vector = race_record_kind(part) == RACE_RECORD_VECTOR;
 
 	add_values(excluded, vector ? "a number" : "an element", nulls && part->nulls == 0,
 			   nans && vector, is_clipped(part) ? "NaN" : "NaN or infinite");
@@ -199,16 +204,16 @@ add_elements(Excluded *excluded, const RaceParams *part, bool nulls, bool nans)
 static void
 exclude_elements(Excluded *excluded, const RaceParams *part, const ArrayExpr *array)
 {
-	bool		nulls = false;
-	bool		nans = false;
-	ListCell   *cell;
+	bool nulls = false;
+	bool nans = false;
+	ListCell *cell;
 
 	if (array->multidims)
 		refuse_excluded("an array of one dimension", "one of several");
 	check_length(part, list_length(array->elements));
-	foreach(cell, array->elements)
+	foreach (cell, array->elements)
 	{
-		Node	   *element = lfirst(cell);
+		Node *element = lfirst(cell);
 
 		if (IsA(element, Const) && ((Const *) element)->constisnull && part->nulls == 0)
 			refuse_excluded("an array without nulls", "a null element");
@@ -225,8 +230,8 @@ exclude_elements(Excluded *excluded, const RaceParams *part, const ArrayExpr *ar
 static void
 exclude_type(Excluded *excluded, const RaceParams *part, const RaceArrayReader *reader, Node *value)
 {
-	bool		array = reader->layout == RACE_LAYOUT_ARRAY;
-	int32		typmod = exprTypmod(value);
+	bool array = reader->layout == RACE_LAYOUT_ARRAY;
+	int32 typmod = exprTypmod(value);
 
 	add_elements(excluded, part, array, array && race_type_has_nan(reader->element));
 	(void) getBaseTypeAndTypmod(exprType(value), &typmod);
@@ -240,7 +245,7 @@ static void
 exclude_part(Excluded *excluded, const RaceParams *part, Node *value)
 {
 	RaceArrayReader reader;
-	Node	   *array = strip_array_casts(value);
+	Node *array = strip_array_casts(value);
 
 	race_array_prepare(&reader, race_record_kind(part), exprType(value), CurrentMemoryContext);
 	if (IsA(value, Const))
@@ -259,15 +264,15 @@ exclude_part(Excluded *excluded, const RaceParams *part, Node *value)
 static void
 exclude_records(Excluded *excluded, const RaceParams *params)
 {
-	Node	   *record = expression_at(excluded, RECORD);
+	Node *record = expression_at(excluded, RECORD);
 	const RaceParams *part = params;
-	ListCell   *cell;
+	ListCell *cell;
 
 	excluded->one_part = race_params_parts(params) == 1;
 	if (excluded->one_part)
 		exclude_part(excluded, params, record);
 	else if (IsA(record, RowExpr) && ((RowExpr *) record)->row_typeid == RECORDOID)
-		foreach(cell, ((RowExpr *) record)->args)
+		foreach (cell, ((RowExpr *) record)->args)
 		{
 			exclude_part(excluded, part, lfirst(cell));
 			part = race_params_next(part, params);
@@ -281,11 +286,11 @@ exclude_records(Excluded *excluded, const RaceParams *params)
 static bool
 is_declared(Datum labels, Datum label)
 {
-	Datum	   *declared;
-	int			n;
+	Datum *declared;
+	int n;
 
-	deconstruct_array(DatumGetArrayTypeP(labels), TEXTOID, -1, false, TYPALIGN_INT, &declared,
-					  NULL, &n);
+	deconstruct_array(DatumGetArrayTypeP(labels), TEXTOID, -1, false, TYPALIGN_INT, &declared, NULL,
+					  &n);
 	for (int i = 0; i < n; i++)
 		if (DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, declared[i], label)))
 			return true;
@@ -295,7 +300,7 @@ is_declared(Datum labels, Datum label)
 static void
 exclude_labels(Excluded *excluded, Datum labels)
 {
-	Node	   *label = strip_casts(expression_at(excluded, LABEL));
+	Node *label = strip_casts(expression_at(excluded, LABEL));
 
 	if (IsA(label, Const) && exprType(label) == TEXTOID)
 	{
@@ -312,7 +317,7 @@ exclude_labels(Excluded *excluded, Datum labels)
 static void
 exclude_values(Excluded *excluded)
 {
-	Node	   *value = expression_at(excluded, VALUE);
+	Node *value = expression_at(excluded, VALUE);
 
 	if (IsA(value, Const))
 	{
@@ -327,7 +332,7 @@ exclude_values(Excluded *excluded)
 static Node *
 unit_of_row(const Excluded *excluded, const RaceReleaseTerms *terms)
 {
-	Node	   *unit = expression_at(excluded, UNIT);
+	Node *unit = expression_at(excluded, UNIT);
 
 	if (terms->kept.series == 0 || !IsA(unit, FuncExpr))
 		return unit;
@@ -340,14 +345,17 @@ static char *
 join(const List *conditions)
 {
 	StringInfoData text;
-	ListCell   *cell;
+	ListCell *cell;
 
 	if (conditions == NIL)
 		return NULL;
 	initStringInfo(&text);
-	foreach(cell, conditions)
-		appendStringInfo(&text, "%s%s", cell == list_head(conditions) ? "" :
-						 lnext(conditions, cell) == NULL ? ", or " : ", ", strVal(lfirst(cell)));
+	foreach (cell, conditions)
+		appendStringInfo(&text, "%s%s",
+						 cell == list_head(conditions)       ? "" :
+							 lnext(conditions, cell) == NULL ? ", or " :
+															   ", ",
+						 strVal(lfirst(cell)));
 	return text.data;
 }
 
@@ -355,7 +363,7 @@ char *
 race_excluded(const RaceReleasePlan *plan)
 {
 	const RaceReleaseTerms *terms = plan->terms;
-	Excluded	excluded = {.rows = plan->rows};
+	Excluded excluded = {.rows = plan->rows};
 	RaceAuthority before;
 
 	/* to compute constants, functions are called */
@@ -372,7 +380,8 @@ race_excluded(const RaceReleasePlan *plan)
 	if (plan->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, terms)))
 		add(&excluded, "unit column \"%s\" is NULL", plan->dataset->unit_column);
 	if (terms->kept.series != 0)
-		add(&excluded, "column \"%s\" is NULL or not in the time of the series", terms->interval.by);
+		add(&excluded, "column \"%s\" is NULL or not in the time of the series",
+			terms->interval.by);
 	race_authority_end(&before);
 	return join(excluded.where);
 }

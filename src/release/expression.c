@@ -27,16 +27,18 @@
  */
 
 /* Bytes of an expression: far more than anybody writes */
-#define MAX_EXPRESSION	((Size) 256 * 1024)
+#define MAX_EXPRESSION ((Size) 256 * 1024)
 
 static void
 refuse(const char *what, const char *instead)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("an expression of a release must not contain %s", what),
-			 errdetail("Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
-			 errhint("%s", instead)));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+		 errmsg("an expression of a release must not contain %s", what),
+		 errdetail(
+			 "Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
+		 errhint("%s", instead)));
 }
 
 /*
@@ -54,12 +56,10 @@ static bool
 is_bare(const SelectStmt *select)
 {
 	return select->op == SETOP_NONE && list_length(select->targetList) == 1 &&
-		select->distinctClause == NIL && select->intoClause == NULL &&
-		select->fromClause == NIL && select->whereClause == NULL &&
-		select->groupClause == NIL && select->havingClause == NULL &&
-		select->windowClause == NIL && select->valuesLists == NIL &&
-		select->sortClause == NIL && select->limitOffset == NULL &&
-		select->limitCount == NULL && select->lockingClause == NIL &&
+		select->distinctClause == NIL && select->intoClause == NULL && select->fromClause == NIL &&
+		select->whereClause == NULL && select->groupClause == NIL && select->havingClause == NULL &&
+		select->windowClause == NIL && select->valuesLists == NIL && select->sortClause == NIL &&
+		select->limitOffset == NULL && select->limitCount == NULL && select->lockingClause == NIL &&
 		select->withClause == NULL;
 }
 
@@ -77,9 +77,9 @@ race_parse(const char *text)
 static Node *
 parse_alone(const char *text)
 {
-	List	   *parsed = race_parse(psprintf("SELECT %s", text));
-	Node	   *select;
-	ResTarget  *target;
+	List *parsed = race_parse(psprintf("SELECT %s", text));
+	Node *select;
+	ResTarget *target;
 
 	if (list_length(parsed) == 1)
 	{
@@ -88,20 +88,22 @@ parse_alone(const char *text)
 		{
 			target = linitial_node(ResTarget, ((SelectStmt *) select)->targetList);
 			if (target->name == NULL && target->indirection == NIL &&
-				!(IsA(target->val, ColumnRef) && IsA(llast(((ColumnRef *) target->val)->fields), A_Star)))
+				!(IsA(target->val, ColumnRef) &&
+				  IsA(llast(((ColumnRef *) target->val)->fields), A_Star)))
 				return target->val;
 		}
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("expected one expression over the columns of the relation")));
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 static void
 check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *calls)
 {
-	const char *over_columns = "Write an expression over the columns of one row, as in ARRAY[age, weight].";
+	const char *over_columns =
+		"Write an expression over the columns of one row, as in ARRAY[age, weight].";
 
 	if (pstate->p_hasSubLinks)
 		refuse("a subquery", over_columns);
@@ -115,7 +117,8 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 	if (calls->system_column)
 		refuse("a system column", over_columns);
 	if (calls->mutable.name != NULL)
-		refuse(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name), calls->mutable.instead);
+		refuse(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name),
+			   calls->mutable.instead);
 	if (calls->temporary)
 		refuse("a temporary function or type", over_columns);
 }
@@ -124,16 +127,18 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 static Node *
 cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 {
-	bool		label = use == RACE_AS_LABEL;
-	Node	   *result;
+	bool label = use == RACE_AS_LABEL;
+	Node *result;
 
 	/* the cast of numeric to float8 fails on a number that a double has no room for */
 	if (!label && getBaseType(exprType(expression)) == NUMERICOID)
-		result = ParseFuncOrColumn(pstate, list_make2(makeString(RACE_SCHEMA), makeString("_race_number")),
+		result = ParseFuncOrColumn(pstate,
+								   list_make2(makeString(RACE_SCHEMA), makeString("_race_number")),
 								   list_make1(expression), NULL, NULL, false, -1);
 	else
-		result = coerce_to_target_type(pstate, expression, exprType(expression), label ? TEXTOID : FLOAT8OID, -1,
-									   label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT, COERCE_EXPLICIT_CAST, -1);
+		result = coerce_to_target_type(
+			pstate, expression, exprType(expression), label ? TEXTOID : FLOAT8OID, -1,
+			label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT, COERCE_EXPLICIT_CAST, -1);
 	if (result != NULL)
 		return result;
 	if (label)
@@ -144,20 +149,20 @@ cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 			(errcode(ERRCODE_CANNOT_COERCE),
 			 errmsg("a value must be a number, found %s", format_type_be(exprType(expression))),
 			 errhint("Cast it, if the cast works for every row that there could be.")));
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 /* Analyze the raw expression under the current search_path. */
 static Node *
 analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
 {
-	Node	   *expression = transformExpr(pstate, raw, EXPR_KIND_OTHER);
-	Oid			type = exprType(expression);
+	Node *expression = transformExpr(pstate, raw, EXPR_KIND_OTHER);
+	Oid type = exprType(expression);
 
 	/* a literal, as it would be in a subquery */
 	if (type == UNKNOWNOID)
-		expression = coerce_type(pstate, expression, type, TEXTOID, -1,
-								 COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
+		expression = coerce_type(pstate, expression, type, TEXTOID, -1, COERCION_IMPLICIT,
+								 COERCE_IMPLICIT_CAST, -1);
 	return use == RACE_AS_RECORD ? expression : cast(pstate, expression, use);
 }
 
@@ -165,7 +170,7 @@ analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
 static char *
 write_expression(Node *expression, Oid relation)
 {
-	List	   *context = deparse_context_for(get_rel_name(relation), relation);
+	List *context = deparse_context_for(get_rel_name(relation), relation);
 
 	race_set_path(RACE_SAFE_PATH);
 	race_set_plain();
@@ -173,14 +178,13 @@ write_expression(Node *expression, Oid relation)
 }
 
 Node *
-race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
-						const char *path, RaceExpressionUse use, char **written,
-						RaceCalls *calls)
+race_analyze_expression(ParseState *pstate, Oid relation, const char *text, const char *path,
+						RaceExpressionUse use, char **written, RaceCalls *calls)
 {
 	ErrorContextCallback callback = {error_context_stack, add_context, (void *) text};
-	RaceCalls	own = {NIL};
-	Node	   *expression;
-	int			level = NewGUCNestLevel();
+	RaceCalls own = {NIL};
+	Node *expression;
+	int level = NewGUCNestLevel();
 
 	/* the parser does not look at interrupts */
 	race_check_text(text, MAX_EXPRESSION, "an expression", NULL);
@@ -193,9 +197,8 @@ race_analyze_expression(ParseState *pstate, Oid relation, const char *text,
 	expression = analyze(pstate, parse_alone(text), use);
 	/* "people" by itself, a whole row, is written "people.*", which is no expression */
 	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)
-		expression = analyze(pstate,
-							 parse_alone(psprintf("ROW(%s)", write_expression(expression, relation))),
-							 use);
+		expression = analyze(
+			pstate, parse_alone(psprintf("ROW(%s)", write_expression(expression, relation))), use);
 	race_calls_add(&own, expression);
 	check_row_local(pstate, expression, &own);
 	*written = write_expression(expression, relation);

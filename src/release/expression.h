@@ -18,7 +18,9 @@ extern List *race_parse(const char *text);
 /* What an expression gives */
 typedef enum RaceExpressionUse
 {
-	RACE_AS_RECORD, RACE_AS_LABEL, RACE_AS_VALUE
+	RACE_AS_RECORD,
+	RACE_AS_LABEL,
+	RACE_AS_VALUE
 } RaceExpressionUse;
 
 /*

@@ -42,11 +42,14 @@ member(Oid class, Oid object, Oid extension)
 {
 	if (!OidIsValid(object) || !OidIsValid(extension) ||
 		getExtensionOfObject(class, object) != extension)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the objects of extension racepriv_release in this database are not those of its library"),
-				 errdetail("They are of another version, or they were moved or renamed."),
-				 errhint("ALTER EXTENSION racepriv UPDATE and ALTER EXTENSION racepriv_release UPDATE update the objects of an older version.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg(
+				 "the objects of extension racepriv_release in this database are not those of its library"),
+			 errdetail("They are of another version, or they were moved or renamed."),
+			 errhint(
+				 "ALTER EXTENSION racepriv UPDATE and ALTER EXTENSION racepriv_release UPDATE update the objects of an older version.")));
 	return object;
 }
 
@@ -60,8 +63,8 @@ race_schema_of(Oid function)
 Oid
 race_owner_of(Oid relation)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			owner;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
 		race_refuse_dropped("a relation");
@@ -79,12 +82,15 @@ type_named(const char *name, Oid schema, Oid extension)
 				  extension);
 }
 
-/* Find the types of racepriv, wherever it was moved to, by the type of the sketches in race_releases. */
+/*
+ * Find the types of racepriv, wherever it was moved to, by the type of the sketches in
+ * race_releases.
+ */
 static void
 find_library(RaceLedger *ledger, Oid releases)
 {
-	Oid			type = get_atttype(releases, get_attnum(releases, "sketch"));
-	HeapTuple	tuple;
+	Oid type = get_atttype(releases, get_attnum(releases, "sketch"));
+	HeapTuple tuple;
 	Form_pg_type sketch;
 
 	ledger->library = getExtensionOfObject(TypeRelationId, type);
@@ -102,41 +108,46 @@ find_library(RaceLedger *ledger, Oid releases)
 void
 race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {
-	Oid			function = fcinfo->flinfo->fn_oid;
-	Oid			schema = race_schema_of(function);
+	Oid function = fcinfo->flinfo->fn_oid;
+	Oid schema = race_schema_of(function);
 
 	ledger->extension = getExtensionOfObject(ProcedureRelationId, function);
-	ledger->owner = race_owner_of(member(RelationRelationId,
-									get_relname_relid("race_charges", schema),
-									ledger->extension));
-	find_library(ledger, member(RelationRelationId, get_relname_relid("race_releases", schema), ledger->extension));
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_ledger(), _racepriv._race_check_invariants()", 0, NULL);
+	ledger->owner = race_owner_of(
+		member(RelationRelationId, get_relname_relid("race_charges", schema), ledger->extension));
+	find_library(
+		ledger,
+		member(RelationRelationId, get_relname_relid("race_releases", schema), ledger->extension));
+	race_ledger_run(ledger,
+					"SELECT _racepriv._race_check_ledger(), _racepriv._race_check_invariants()", 0,
+					NULL);
 }
 
 void
 race_rethrow_without_context(MemoryContext caller)
 {
-	ErrorData  *error;
+	ErrorData *error;
 
 	MemoryContextSwitchTo(caller);
 	error = CopyErrorData();
 	FlushErrorState();
 	if (error->sqlerrcode != ERRCODE_INTERNAL_ERROR)
 		error->context = NULL;
-	if (error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE && error->hint == NULL && strstr(error->message, "race_releases") != NULL)
-		error->hint = psprintf("A superuser lets you ask releases: CALL race_grant(%s, 'analyst').",
-							   quote_literal_cstr(quote_identifier(GetUserNameFromId(GetUserId(), false))));
+	if (error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE && error->hint == NULL &&
+		strstr(error->message, "race_releases") != NULL)
+		error->hint =
+			psprintf("A superuser lets you ask releases: CALL race_grant(%s, 'analyst').",
+					 quote_literal_cstr(quote_identifier(GetUserNameFromId(GetUserId(), false))));
 	ThrowErrorData(error);
 }
 
 void
-race_ledger_run(const RaceLedger *ledger, const char *statement,
-				int n, const RaceParameter *parameters)
+race_ledger_run(const RaceLedger *ledger, const char *statement, int n,
+				const RaceParameter *parameters)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Oid			types[FUNC_MAX_ARGS];
-	Datum		values[FUNC_MAX_ARGS];
-	char		nulls[FUNC_MAX_ARGS];
+	Oid types[FUNC_MAX_ARGS];
+	Datum values[FUNC_MAX_ARGS];
+	char nulls[FUNC_MAX_ARGS];
 	RaceAuthority before;
 
 	Assert(n <= FUNC_MAX_ARGS);
@@ -168,15 +179,14 @@ race_ledger_run(const RaceLedger *ledger, const char *statement,
 Datum
 race_ledger_value(int i, bool *isnull)
 {
-	TupleDesc	row = SPI_tuptable->tupdesc;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], row, i, isnull);
+	TupleDesc row = SPI_tuptable->tupdesc;
+	Datum value = SPI_getbinval(SPI_tuptable->vals[0], row, i, isnull);
 
 	if (*isnull)
 		return (Datum) 0;
 	if (TupleDescAttr(row, i - 1)->attlen == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-	return datumCopy(value, TupleDescAttr(row, i - 1)->attbyval,
-					 TupleDescAttr(row, i - 1)->attlen);
+	return datumCopy(value, TupleDescAttr(row, i - 1)->attbyval, TupleDescAttr(row, i - 1)->attlen);
 }
 
 char *
@@ -188,8 +198,8 @@ race_ledger_text(int i)
 Datum
 race_ledger_params(const RaceLedger *ledger, char *written)
 {
-	Oid			input;
-	Oid			parameter;
+	Oid input;
+	Oid parameter;
 
 	getTypeInputInfo(ledger->params_type, &input, &parameter);
 	return OidInputFunctionCall(input, written, parameter, -1);
@@ -199,21 +209,16 @@ void
 race_refuse_arguments(const char *message, const char *hint)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s", message),
-			 errhint("%s", hint)));
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", message), errhint("%s", hint)));
 }
 
 RaceParameter
 race_ledger_role(Oid role)
 {
-	Name		name = palloc(sizeof(NameData));
+	Name name = palloc(sizeof(NameData));
 
 	namestrcpy(name, GetUserNameFromId(role, false));
-	return (RaceParameter)
-	{
-		NAMEOID, NameGetDatum(name), false
-	};
+	return (RaceParameter){NAMEOID, NameGetDatum(name), false};
 }
 
 /*
@@ -223,10 +228,10 @@ race_ledger_role(Oid role)
 bool
 race_has_duty(Oid function, Oid role)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	bool		isnull;
-	bool		found;
-	Datum		rights;
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool isnull;
+	bool found;
+	Datum rights;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
@@ -234,13 +239,14 @@ race_has_duty(Oid function, Oid role)
 	rights = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proacl, &isnull);
 	if (!isnull && !found)
 	{
-		Acl		   *acl = DatumGetAclPCopy(rights);
+		Acl *acl = DatumGetAclPCopy(rights);
 
 		for (int i = 0; i < ACL_NUM(acl) && !found; i++)
 		{
 			const AclItem *item = &ACL_DAT(acl)[i];
 
-			found = item->ai_grantee != ACL_ID_PUBLIC && (ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
+			found = item->ai_grantee != ACL_ID_PUBLIC &&
+				(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
 				has_privs_of_role(role, item->ai_grantee);
 		}
 	}
@@ -251,15 +257,19 @@ race_has_duty(Oid function, Oid role)
 void
 race_check_duty(FunctionCallInfo fcinfo, const char *duty)
 {
-	Oid			function = fcinfo->flinfo->fn_oid;
+	Oid function = fcinfo->flinfo->fn_oid;
 
 	if (!race_has_duty(function, GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for %s %s", get_func_prokind(function) == PROKIND_PROCEDURE ? "procedure" : "function",
-						get_func_name(function)),
-				 errhint("A superuser makes you %s: CALL race_grant(%s, '%s').", strcmp(duty, "owner") == 0 ? "an owner" : "a curator",
-						 quote_literal_cstr(quote_identifier(GetUserNameFromId(GetUserId(), false))), duty)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for %s %s",
+					get_func_prokind(function) == PROKIND_PROCEDURE ? "procedure" : "function",
+					get_func_name(function)),
+			 errhint("A superuser makes you %s: CALL race_grant(%s, '%s').",
+					 strcmp(duty, "owner") == 0 ? "an owner" : "a curator",
+					 quote_literal_cstr(quote_identifier(GetUserNameFromId(GetUserId(), false))),
+					 duty)));
 }
 
 /*
@@ -303,24 +313,28 @@ race_act_begin(RaceLedger *ledger, FunctionCallInfo fcinfo, bool change)
 				 errhint("Do it on the primary server; it will appear here.")));
 	/* an older snapshot would not show rights, triggers and budgets of other sessions */
 	if (change && IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("budgets cannot be changed in a transaction of this isolation level"),
-				 errhint("BEGIN ISOLATION LEVEL READ COMMITTED, or set default_transaction_isolation.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+			 errmsg("budgets cannot be changed in a transaction of this isolation level"),
+			 errhint(
+				 "BEGIN ISOLATION LEVEL READ COMMITTED, or set default_transaction_isolation.")));
 	if (change && !registered)
 		RegisterXactCallback(refuse_prepare, NULL);
 	if (change)
 		registered = acted = true;
 
 	/*
-	 * ANALYZE, VACUUM, REINDEX and REFRESH call functions in the indexes and views of any owner, and a foreign key fires
-	 * the triggers of whoever refers to a table.
+	 * ANALYZE, VACUUM, REINDEX and REFRESH call functions in the indexes and views of any owner,
+	 * and a foreign key fires the triggers of whoever refers to a table.
 	 */
 	if (InSecurityRestrictedOperation() || InNoForceRLSOperation())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("budgets cannot be used while the server acts for the owner of a table"),
-				 errdetail("Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("budgets cannot be used while the server acts for the owner of a table"),
+			 errdetail(
+				 "Functions of indexes and views, and triggers behind a foreign key, run in sessions of others.")));
 	SPI_connect();
 	race_ledger_open(ledger, fcinfo);
 }

@@ -50,64 +50,62 @@
  * Columns are numbered; those that are equal form a class (union-find).
  */
 
-#define NO_COLUMN	(-1)
+#define NO_COLUMN (-1)
 
 /* Tables, and queries, that a relation may read, each as often as it is read */
-#define MAX_OCCURRENCES	1000
+#define MAX_OCCURRENCES 1000
 
 /* A base relation, function or list of values in some FROM clause */
 typedef struct Occurrence
 {
-	Oid			table;			/* table, or invalid if it is none */
-	bool		private;
-	int			first_column;
-	int			columns;
+	Oid table; /* table, or invalid if it is none */
+	bool private;
+	int first_column;
+	int columns;
 } Occurrence;
 
 typedef struct Lineage
 {
-	Oid			relid;			/* relation that is being looked at */
-	List	   *public_tables;	/* of OIDs */
+	Oid relid;           /* relation that is being looked at */
+	List *public_tables; /* of OIDs */
 	RaceLineage *result;
-	List	   *occurrences;	/* of Occurrence */
-	int			queries;		/* queries that were looked at */
-	int			columns;
-	int			capacity;
-	int		   *same_as;		/* of each column: one nearer to its class's root */
+	List *occurrences; /* of Occurrence */
+	int queries;       /* queries that were looked at */
+	int columns;
+	int capacity;
+	int *same_as; /* of each column: one nearer to its class's root */
 } Lineage;
 
 /* What something in FROM gives: the columns, as numbers */
 typedef struct Source
 {
-	int			n;
-	int		   *columns;		/* columns; NO_COLUMN for an expression */
+	int n;
+	int *columns; /* columns; NO_COLUMN for an expression */
 } Source;
 
 /* A query that is being looked at, with what was found in its FROM */
 typedef struct Level
 {
-	Query	   *query;
+	Query *query;
 	struct Level *parent;
-	Source	  **sources;		/* by position in the range table, from 1 */
+	Source **sources; /* by position in the range table, from 1 */
 } Level;
 
 static void check_view_query(Oid relid, Query *query, RaceCalls *calls);
-static Source *source_of_query(Lineage *lineage, Query *query, Level *parent,
-							   bool nullable);
+static Source *source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable);
 
 /* ----------------------------------------------------- classes of columns */
 
 static int
 new_columns(Lineage *lineage, int n)
 {
-	int			first = lineage->columns;
+	int first = lineage->columns;
 
 	/* bound: twice the capacity each time */
 	while (lineage->columns + n > lineage->capacity)
 	{
 		lineage->capacity *= 2;
-		lineage->same_as = repalloc(lineage->same_as,
-									lineage->capacity * sizeof(int));
+		lineage->same_as = repalloc(lineage->same_as, lineage->capacity * sizeof(int));
 	}
 	for (; n > 0; n--)
 	{
@@ -131,7 +129,7 @@ class_of(const Lineage *lineage, int column)
 static Source *
 new_source(int n)
 {
-	Source	   *source = palloc(sizeof(Source));
+	Source *source = palloc(sizeof(Source));
 
 	source->n = n;
 	source->columns = palloc(Max(n, 1) * sizeof(int));
@@ -146,17 +144,18 @@ static void
 check_size(const Lineage *lineage, int n)
 {
 	if (n > MAX_OCCURRENCES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("relation \"%s\" cannot be protected", get_rel_name(lineage->relid)),
-				 errdetail("Its definition reads more than %d tables or queries.", MAX_OCCURRENCES)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("relation \"%s\" cannot be protected", get_rel_name(lineage->relid)),
+			 errdetail("Its definition reads more than %d tables or queries.", MAX_OCCURRENCES)));
 }
 
 static Source *
 add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 {
 	Occurrence *occurrence = palloc(sizeof(Occurrence));
-	Source	   *source = new_source(columns);
+	Source *source = new_source(columns);
 
 	check_size(lineage, list_length(lineage->occurrences) + 1);
 
@@ -173,24 +172,29 @@ add_occurrence(Lineage *lineage, Oid table, bool private, int columns)
 static Source *
 source_of_table(Lineage *lineage, Relation table, bool nullable)
 {
-	Oid			relid = RelationGetRelid(table);
-	bool		private = !list_member_oid(lineage->public_tables, relid);
+	Oid relid = RelationGetRelid(table);
+	bool private = !list_member_oid(lineage->public_tables, relid);
 
 	if (private && nullable)
-		race_refuse_relation(lineage->relid, psprintf("Its definition has private table \"%s\" on a side of an outer join where rows may be missing: only public tables may be there.",
-													  RelationGetRelationName(table)));
+		race_refuse_relation(
+			lineage->relid,
+			psprintf(
+				"Its definition has private table \"%s\" on a side of an outer join where rows may be missing: only public tables may be there.",
+				RelationGetRelationName(table)));
 	if (private && table->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
-		race_refuse_relation(lineage->relid, "Its definition has a temporary table: a budget lasts.");
+		race_refuse_relation(lineage->relid,
+							 "Its definition has a temporary table: a budget lasts.");
 	if (private && IsCatalogNamespace(RelationGetNamespace(table)))
-		race_refuse_relation(lineage->relid, "Its definition has a table of pg_catalog, which is the server's own.");
+		race_refuse_relation(
+			lineage->relid, "Its definition has a table of pg_catalog, which is the server's own.");
 	return add_occurrence(lineage, relid, private, RelationGetNumberOfAttributes(table));
 }
 
 static Source *
 source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 {
-	Relation	relation = race_relation_open(relid);
-	Source	   *source = NULL;
+	Relation relation = race_relation_open(relid);
+	Source *source = NULL;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
@@ -203,8 +207,11 @@ source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 			source = source_of_table(lineage, relation, nullable);
 			break;
 		case RELKIND_MATVIEW:
-			race_refuse_relation(lineage->relid, psprintf("It reads materialized view \"%s\", whose rows were made by definitions and policies of the past, which nobody can check now.",
-														  RelationGetRelationName(relation)));
+			race_refuse_relation(
+				lineage->relid,
+				psprintf(
+					"It reads materialized view \"%s\", whose rows were made by definitions and policies of the past, which nobody can check now.",
+					RelationGetRelationName(relation)));
 			break;
 		case RELKIND_VIEW:
 			source = source_of_query(lineage, race_view_query(relation), NULL, nullable);
@@ -222,20 +229,19 @@ source_of_relation(Lineage *lineage, Oid relid, bool nullable)
 static Source *
 source_of_cte(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullable)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	for (Index up = rte->ctelevelsup; up > 0 && level != NULL; up--)
 		level = level->parent;
-	foreach(cell, level == NULL ? NIL : level->query->cteList)
+	foreach (cell, level == NULL ? NIL : level->query->cteList)
 	{
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, cell);
 
 		if (strcmp(cte->ctename, rte->ctename) == 0)
-			return source_of_query(lineage, castNode(Query, cte->ctequery), level,
-								   nullable);
+			return source_of_query(lineage, castNode(Query, cte->ctequery), level, nullable);
 	}
 	elog(ERROR, "WITH query \"%s\" was not found", rte->ctename);
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 static Source *
@@ -253,12 +259,11 @@ source_of_entry(Lineage *lineage, RangeTblEntry *rte, Level *level, bool nullabl
 			return source_of_cte(lineage, rte, level, nullable);
 		case RTE_FUNCTION:
 		case RTE_VALUES:
-			return add_occurrence(lineage, InvalidOid, false,
-								  list_length(rte->eref->colnames));
+			return add_occurrence(lineage, InvalidOid, false, list_length(rte->eref->colnames));
 		default:
 			race_refuse_relation(lineage->relid, "Its definition has something unknown in FROM.");
 	}
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 /* ---------------------------------------------------------------- queries */
@@ -273,7 +278,7 @@ strip_labels(Node *node)
 	/* bound: the depth of the expression */
 	while (node != NULL && IsA(node, RelabelType))
 	{
-		Node	   *inner = (Node *) ((RelabelType *) node)->arg;
+		Node *inner = (Node *) ((RelabelType *) node)->arg;
 
 		if (lookup_type_cache(exprType(node), TYPECACHE_EQ_OPR)->eq_opr !=
 			lookup_type_cache(exprType(inner), TYPECACHE_EQ_OPR)->eq_opr)
@@ -287,9 +292,9 @@ strip_labels(Node *node)
 static int
 column_of(Level *level, Node *node)
 {
-	Var		   *var;
+	Var *var;
 	RangeTblEntry *rte;
-	Source	   *source;
+	Source *source;
 
 	check_stack_depth();
 	node = strip_labels(node);
@@ -302,27 +307,26 @@ column_of(Level *level, Node *node)
 	if (rte->rtekind == RTE_JOIN)
 		return column_of(level, list_nth(rte->joinaliasvars, var->varattno - 1));
 	source = level->sources[var->varno];
-	return source != NULL && var->varattno <= source->n ?
-		source->columns[var->varattno - 1] : NO_COLUMN;
+	return source != NULL && var->varattno <= source->n ? source->columns[var->varattno - 1] :
+														  NO_COLUMN;
 }
 
 /* Learn which columns are equal in each row for which a condition is true. */
 static void
 learn_equalities(Lineage *lineage, Level *level, Node *condition)
 {
-	ListCell   *cell;
-	List	   *arguments;
-	Oid			collation;
-	int			a;
-	int			b;
+	ListCell *cell;
+	List *arguments;
+	Oid collation;
+	int a;
+	int b;
 
 	check_stack_depth();
 	if (condition == NULL)
 		return;
 	if (IsA(condition, List) || is_andclause(condition))
 	{
-		foreach(cell, IsA(condition, List) ? (List *) condition :
-				((BoolExpr *) condition)->args)
+		foreach (cell, IsA(condition, List) ? (List *) condition : ((BoolExpr *) condition)->args)
 			learn_equalities(lineage, level, lfirst(cell));
 		return;
 	}
@@ -348,28 +352,27 @@ learn_equalities(Lineage *lineage, Level *level, Node *condition)
 static void
 look_at_from(Lineage *lineage, Level *level, Node *node, bool nullable)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
 	{
-		int			i = ((RangeTblRef *) node)->rtindex;
+		int i = ((RangeTblRef *) node)->rtindex;
 
-		level->sources[i] = source_of_entry(lineage,
-											rt_fetch(i, level->query->rtable),
-											level, nullable);
+		level->sources[i] =
+			source_of_entry(lineage, rt_fetch(i, level->query->rtable), level, nullable);
 	}
 	else if (IsA(node, FromExpr))
 	{
-		foreach(cell, ((FromExpr *) node)->fromlist)
+		foreach (cell, ((FromExpr *) node)->fromlist)
 			look_at_from(lineage, level, lfirst(cell), nullable);
 		if (!nullable)
 			learn_equalities(lineage, level, ((FromExpr *) node)->quals);
 	}
 	else
 	{
-		JoinExpr   *join = castNode(JoinExpr, node);
-		JoinType	type = join->jointype;
+		JoinExpr *join = castNode(JoinExpr, node);
+		JoinType type = join->jointype;
 
 		look_at_from(lineage, level, join->larg,
 					 nullable || type == JOIN_RIGHT || type == JOIN_FULL);
@@ -383,9 +386,9 @@ look_at_from(Lineage *lineage, Level *level, Node *node, bool nullable)
 static Source *
 source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 {
-	Level		level;
-	Source	   *source = new_source(list_length(query->targetList));
-	ListCell   *cell;
+	Level level;
+	Source *source = new_source(list_length(query->targetList));
+	ListCell *cell;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
@@ -397,7 +400,7 @@ source_of_query(Lineage *lineage, Query *query, Level *parent, bool nullable)
 	look_at_from(lineage, &level, (Node *) query->jointree, nullable);
 
 	source->n = 0;
-	foreach(cell, query->targetList)
+	foreach (cell, query->targetList)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
@@ -419,15 +422,16 @@ says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 {
 	for (int i = 0; i < first->columns; i++)
 	{
-		bool		everywhere = true;
-		ListCell   *cell;
+		bool everywhere = true;
+		ListCell *cell;
 
-		foreach(cell, lineage->occurrences)
+		foreach (cell, lineage->occurrences)
 		{
 			Occurrence *occurrence = (Occurrence *) lfirst(cell);
 
 			if (occurrence->table == first->table)
-				everywhere = everywhere && class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit);
+				everywhere = everywhere &&
+					class_of(lineage, occurrence->first_column + i) == class_of(lineage, unit);
 		}
 		if (everywhere)
 			return true;
@@ -439,21 +443,21 @@ says_unit(const Lineage *lineage, const Occurrence *first, int unit)
 static List *
 ancestors_of(Oid table)
 {
-	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
-	List	   *ancestors = list_make1_oid(table);
+	Relation inherits = table_open(InheritsRelationId, AccessShareLock);
+	List *ancestors = list_make1_oid(table);
 
 	for (int i = 0; i < list_length(ancestors); i++)
 	{
 		ScanKeyData key;
 		SysScanDesc scan;
-		HeapTuple	tuple;
+		HeapTuple tuple;
 
 		ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
 					ObjectIdGetDatum(list_nth_oid(ancestors, i)));
 		scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
 		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-			ancestors = list_append_unique_oid(ancestors,
-											   ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
+			ancestors =
+				list_append_unique_oid(ancestors, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
 		systable_endscan(scan);
 	}
 	table_close(inherits, AccessShareLock);
@@ -463,17 +467,17 @@ ancestors_of(Oid table)
 static bool
 have_one_in_common(const List *a, const List *b)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, a)
+	foreach (cell, a)
 		if (list_member_oid(b, lfirst_oid(cell)))
 			return true;
 	return false;
 }
 
 /*
- * Refuse two private tables that can have a row in common, or are parts of one table: a row could belong to one unit in
- * one of them, and to another in the other.
+ * Refuse two private tables that can have a row in common, or are parts of one table: a row could
+ * belong to one unit in one of them, and to another in the other.
  */
 static void
 refuse_related(const Lineage *lineage)
@@ -483,13 +487,17 @@ refuse_related(const Lineage *lineage)
 	for (int i = 0; i < list_length(tables); i++)
 		for (int j = 0; j < i; j++)
 		{
-			Oid			a = list_nth_oid(tables, i);
-			Oid			b = list_nth_oid(tables, j);
+			Oid a = list_nth_oid(tables, i);
+			Oid b = list_nth_oid(tables, j);
 
 			if (have_one_in_common(ancestors_of(a), ancestors_of(b)) ||
-				have_one_in_common(find_all_inheritors(a, NoLock, NULL), find_all_inheritors(b, NoLock, NULL)))
-				race_refuse_relation(lineage->relid, psprintf("Its definition reads tables \"%s\" and \"%s\", which have a table in common by partitioning or inheritance.",
-															  get_rel_name(b), get_rel_name(a)));
+				have_one_in_common(find_all_inheritors(a, NoLock, NULL),
+								   find_all_inheritors(b, NoLock, NULL)))
+				race_refuse_relation(
+					lineage->relid,
+					psprintf(
+						"Its definition reads tables \"%s\" and \"%s\", which have a table in common by partitioning or inheritance.",
+						get_rel_name(b), get_rel_name(a)));
 		}
 }
 
@@ -497,25 +505,29 @@ refuse_related(const Lineage *lineage)
 static void
 check_unit(const Lineage *lineage, const char *unit_column, int unit)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
 	if (list_length(lineage->occurrences) == 1)
 		return;
 	if (unit_column == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" needs a unit_column", get_rel_name(lineage->relid)),
-				 errdetail("Its definition joins, so that one row of a private table may make many rows."),
-				 errhint("Name the column that says whom a row is about.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("relation \"%s\" needs a unit_column", get_rel_name(lineage->relid)),
+			 errdetail(
+				 "Its definition joins, so that one row of a private table may make many rows."),
+			 errhint("Name the column that says whom a row is about.")));
 	refuse_related(lineage);
-	foreach(cell, lineage->occurrences)
+	foreach (cell, lineage->occurrences)
 	{
 		Occurrence *occurrence = (Occurrence *) lfirst(cell);
 
-		if (occurrence->private &&
-			(unit == NO_COLUMN || !says_unit(lineage, occurrence, unit)))
-			race_refuse_relation(lineage->relid, psprintf("Its definition does not say that unit column \"%s\" equals a column of private table \"%s\", the same wherever the table occurs.",
-														  unit_column, get_rel_name(occurrence->table)));
+		if (occurrence->private && (unit == NO_COLUMN || !says_unit(lineage, occurrence, unit)))
+			race_refuse_relation(
+				lineage->relid,
+				psprintf(
+					"Its definition does not say that unit column \"%s\" equals a column of private table \"%s\", the same wherever the table occurs.",
+					unit_column, get_rel_name(occurrence->table)));
 	}
 }
 
@@ -523,10 +535,9 @@ check_unit(const Lineage *lineage, const char *unit_column, int unit)
 static AttrNumber
 find_unit(Oid relid, const char *unit_column)
 {
-	AttrNumber	number = race_column_number(relid, unit_column);
+	AttrNumber number = race_column_number(relid, unit_column);
 
-	if (!OidIsValid(lookup_type_cache(get_atttype(relid, number),
-									  TYPECACHE_LT_OPR)->lt_opr))
+	if (!OidIsValid(lookup_type_cache(get_atttype(relid, number), TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("unit column \"%s\" is of a type that has no order", unit_column)));
@@ -537,10 +548,10 @@ find_unit(Oid relid, const char *unit_column)
 static List *
 private_tables(const Lineage *lineage)
 {
-	List	   *tables = NIL;
-	ListCell   *cell;
+	List *tables = NIL;
+	ListCell *cell;
 
-	foreach(cell, lineage->occurrences)
+	foreach (cell, lineage->occurrences)
 	{
 		Occurrence *occurrence = (Occurrence *) lfirst(cell);
 
@@ -555,9 +566,9 @@ private_tables(const Lineage *lineage)
 RaceLineage *
 race_lineage(Oid relid, const char *unit_column, List *public_tables)
 {
-	Lineage		lineage = {.relid = relid,.public_tables = public_tables,.capacity = 64};
-	int			unit = NO_COLUMN;
-	Source	   *source;
+	Lineage lineage = {.relid = relid, .public_tables = public_tables, .capacity = 64};
+	int unit = NO_COLUMN;
+	Source *source;
 
 	lineage.result = palloc0(sizeof(RaceLineage));
 	lineage.same_as = palloc(lineage.capacity * sizeof(int));
@@ -574,8 +585,7 @@ race_lineage(Oid relid, const char *unit_column, List *public_tables)
 bool
 race_lineage_same(const RaceLineage *a, const RaceLineage *b)
 {
-	return equal(a->relations, b->relations) &&
-		equal(a->private_tables, b->private_tables) &&
+	return equal(a->relations, b->relations) && equal(a->private_tables, b->private_tables) &&
 		race_calls_same(&a->calls, &b->calls);
 }
 
@@ -591,12 +601,12 @@ race_lineage_same(const RaceLineage *a, const RaceLineage *b)
 /* A function, and the transaction that wrote its present definition */
 typedef struct RaceFunction
 {
-	Oid			id;
+	Oid id;
 	TransactionId written_by;
 } RaceFunction;
 
 /* Functions that a release may call, each as often as it is called */
-#define MAX_FUNCTIONS	100000
+#define MAX_FUNCTIONS 100000
 
 static bool collect(Node *node, void *context);
 
@@ -606,7 +616,7 @@ static bool collect(Node *node, void *context);
 static TransactionId
 definition_of(Oid function)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	TransactionId written_by;
 
 	if (!HeapTupleIsValid(tuple))
@@ -619,7 +629,7 @@ definition_of(Oid function)
 static bool
 add_function(Oid id, void *context)
 {
-	RaceCalls  *calls = (RaceCalls *) context;
+	RaceCalls *calls = (RaceCalls *) context;
 	RaceFunction *function;
 
 	/* defaults of arguments that call functions with defaults double at each level */
@@ -634,13 +644,13 @@ add_function(Oid id, void *context)
 	calls->functions = lappend(calls->functions, function);
 	if (isAnyTempNamespace(get_func_namespace(id)))
 		calls->temporary = true;
-	return false;				/* look on */
+	return false; /* look on */
 }
 
 static void
 add_type(RaceCalls *calls, Oid type)
 {
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 	if (!HeapTupleIsValid(tuple))
 		return;
@@ -653,8 +663,8 @@ add_type(RaceCalls *calls, Oid type)
 static void
 add_defaults(RaceCalls *calls, FuncExpr *call)
 {
-	HeapTuple	function;
-	List	   *arguments;
+	HeapTuple function;
+	List *arguments;
 
 	if (get_func_nargs(call->funcid) == list_length(call->args))
 		return;
@@ -675,8 +685,8 @@ add_defaults(RaceCalls *calls, FuncExpr *call)
 static void
 add_negator(RaceCalls *calls, Oid operator)
 {
-	Oid			negator = get_negator(operator);
-	Oid			function = OidIsValid(negator) ? get_opcode(negator) : InvalidOid;
+	Oid negator = get_negator(operator);
+	Oid function = OidIsValid(negator) ? get_opcode(negator) : InvalidOid;
 
 	if (!OidIsValid(function))
 		return;
@@ -691,16 +701,16 @@ add_checks_of(RaceCalls *calls, Oid domain, Relation constraints)
 {
 	ScanKeyData key;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
 	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(domain));
 	scan = systable_beginscan(constraints, ConstraintTypidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		bool		isnull;
-		Datum		check = heap_getattr(tuple, Anum_pg_constraint_conbin,
-										 RelationGetDescr(constraints), &isnull);
+		bool isnull;
+		Datum check =
+			heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(constraints), &isnull);
 
 		if (!isnull)
 			race_calls_add(calls, stringToNode(TextDatumGetCString(check)));
@@ -716,12 +726,12 @@ add_checks_of(RaceCalls *calls, Oid domain, Relation constraints)
 static void
 add_checks(RaceCalls *calls, Oid type)
 {
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
+	Relation constraints = table_open(ConstraintRelationId, AccessShareLock);
 
 	/* bound: domains over domains: a type is older than those over it */
 	while (get_typtype(type) == TYPTYPE_DOMAIN)
 	{
-		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+		HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
 
 		if (!HeapTupleIsValid(tuple))
 			race_refuse_dropped("a type");
@@ -735,7 +745,7 @@ add_checks(RaceCalls *calls, Oid type)
 static bool
 collect(Node *node, void *context)
 {
-	RaceCalls  *calls = (RaceCalls *) context;
+	RaceCalls *calls = (RaceCalls *) context;
 
 	check_stack_depth();
 	if (node == NULL)
@@ -774,7 +784,9 @@ collect(Node *node, void *context)
 #endif
 			/* they convert values by functions and types that the node does not show */
 			if (calls->mutable.name == NULL)
-				calls->mutable = (RaceMutable) {"a function of XML or JSON", "Write it by functions that depend on their arguments alone."};
+				calls->mutable =
+					(RaceMutable){"a function of XML or JSON",
+								  "Write it by functions that depend on their arguments alone."};
 			break;
 		case T_Const:
 		case T_RelabelType:
@@ -801,12 +813,12 @@ race_calls_add(RaceCalls *calls, Node *node)
 bool
 race_calls_same(const RaceCalls *a, const RaceCalls *b)
 {
-	ListCell   *x;
-	ListCell   *y;
+	ListCell *x;
+	ListCell *y;
 
 	if (list_length(a->functions) != list_length(b->functions))
 		return false;
-	forboth(x, a->functions, y, b->functions)
+	forboth (x, a->functions, y, b->functions)
 	{
 		RaceFunction *f = (RaceFunction *) lfirst(x);
 		RaceFunction *g = (RaceFunction *) lfirst(y);
@@ -820,9 +832,9 @@ race_calls_same(const RaceCalls *a, const RaceCalls *b)
 static bool
 calls(const RaceCalls *calls, Oid function)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, calls->functions)
+	foreach (cell, calls->functions)
 		if (((RaceFunction *) lfirst(cell))->id == function)
 			return true;
 	return false;
@@ -831,9 +843,9 @@ calls(const RaceCalls *calls, Oid function)
 bool
 race_calls_within(const RaceCalls *a, const RaceCalls *b)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, a->functions)
+	foreach (cell, a->functions)
 		if (!calls(b, ((RaceFunction *) lfirst(cell))->id))
 			return false;
 	return true;
@@ -842,10 +854,10 @@ race_calls_within(const RaceCalls *a, const RaceCalls *b)
 List *
 race_calls_list(const RaceCalls *calls)
 {
-	List	   *functions = NIL;
-	ListCell   *cell;
+	List *functions = NIL;
+	ListCell *cell;
 
-	foreach(cell, calls->functions)
+	foreach (cell, calls->functions)
 		functions = list_append_unique_oid(functions, ((RaceFunction *) lfirst(cell))->id);
 	return functions;
 }
@@ -853,9 +865,9 @@ race_calls_list(const RaceCalls *calls)
 bool
 race_calls_current(const RaceCalls *calls)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, calls->functions)
+	foreach (cell, calls->functions)
 	{
 		RaceFunction *function = (RaceFunction *) lfirst(cell);
 
@@ -872,9 +884,9 @@ race_calls_current(const RaceCalls *calls)
 static bool
 is_ours(const RaceLedger *ledger, Oid function)
 {
-	Oid			extension = getExtensionOfObject(ProcedureRelationId, function);
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			owner;
+	Oid extension = getExtensionOfObject(ProcedureRelationId, function);
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
@@ -887,13 +899,14 @@ is_ours(const RaceLedger *ledger, Oid function)
 Oid
 race_calls_besides(const RaceCalls *calls_made, const RaceLedger *ledger, const RaceCalls *others)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, calls_made->functions)
+	foreach (cell, calls_made->functions)
 	{
-		Oid			id = ((RaceFunction *) lfirst(cell))->id;
+		Oid id = ((RaceFunction *) lfirst(cell))->id;
 
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) && !is_ours(ledger, id))
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
+			!is_ours(ledger, id))
 			return id;
 	}
 	return InvalidOid;
@@ -902,19 +915,20 @@ race_calls_besides(const RaceCalls *calls_made, const RaceLedger *ledger, const 
 Oid
 race_calls_of_others(const RaceCalls *calls_made, const RaceLedger *ledger, Oid role)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, calls_made->functions)
+	foreach (cell, calls_made->functions)
 	{
-		Oid			id = ((RaceFunction *) lfirst(cell))->id;
-		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(id));
-		Oid			owner;
+		Oid id = ((RaceFunction *) lfirst(cell))->id;
+		HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(id));
+		Oid owner;
 
 		if (!HeapTupleIsValid(tuple))
 			race_refuse_dropped("a function");
 		owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 		ReleaseSysCache(tuple);
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !is_ours(ledger, id) && !has_privs_of_role(owner, role))
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !is_ours(ledger, id) &&
+			!has_privs_of_role(owner, role))
 			return id;
 	}
 	return InvalidOid;
@@ -937,7 +951,8 @@ void
 race_refuse_dropped(const char *kind)
 {
 	ereport(ERROR,
-			(errcode(strcmp(kind, "a relation") == 0 ? ERRCODE_UNDEFINED_TABLE : ERRCODE_UNDEFINED_OBJECT),
+			(errcode(strcmp(kind, "a relation") == 0 ? ERRCODE_UNDEFINED_TABLE :
+													   ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("%s was dropped by another session", kind),
 			 errhint("Try again when nobody changes definitions.")));
 }
@@ -945,7 +960,7 @@ race_refuse_dropped(const char *kind)
 Relation
 race_relation_open(Oid relid)
 {
-	Relation	relation = try_relation_open(relid, AccessShareLock);
+	Relation relation = try_relation_open(relid, AccessShareLock);
 
 	if (relation == NULL)
 		race_refuse_dropped("a relation");
@@ -959,7 +974,7 @@ race_view_query(Relation view)
 		if (view->rd_rules->rules[i]->event == CMD_SELECT)
 			return linitial_node(Query, view->rd_rules->rules[i]->actions);
 	elog(ERROR, "view \"%s\" has no query", RelationGetRelationName(view));
-	return NULL;				/* not reached */
+	return NULL; /* not reached */
 }
 
 /* Return what a row may not depend on, because it ties rows to each other. */
@@ -970,8 +985,8 @@ what_ties_rows(const Query *query)
 		return "a statement that changes data";
 	if (query->distinctClause != NIL)
 		return "DISTINCT";
-	if (query->hasAggs || query->groupClause != NIL ||
-		query->groupingSets != NIL || query->havingQual != NULL)
+	if (query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ||
+		query->havingQual != NULL)
 		return "aggregates, GROUP BY or HAVING";
 	if (query->limitCount != NULL || query->limitOffset != NULL)
 		return "LIMIT or OFFSET";
@@ -1001,18 +1016,26 @@ check_view_query(Oid relid, Query *query, RaceCalls *calls)
 	const char *what = what_ties_rows(query);
 
 	if (what != NULL)
-		race_refuse_relation(relid, psprintf("Its definition has %s: each of its rows must depend on one person, and on public tables, only.",
-											 what));
+		race_refuse_relation(
+			relid,
+			psprintf(
+				"Its definition has %s: each of its rows must depend on one person, and on public tables, only.",
+				what));
 	race_calls_add(calls, (Node *) query);
 	if (calls->mutable.name != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
-				 errdetail("Its definition calls a function that is not IMMUTABLE, %s: such a function may look at other rows, or answer differently each time.",
-						   calls->mutable.name),
-				 errhint("%s", calls->mutable.instead)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
+			 errdetail(
+				 "Its definition calls a function that is not IMMUTABLE, %s: such a function may look at other rows, or answer differently each time.",
+				 calls->mutable.name),
+			 errhint("%s", calls->mutable.instead)));
 	if (calls->system_column)
-		race_refuse_relation(relid, "Its definition has a system column: where and when a row was written depends on other rows.");
+		race_refuse_relation(
+			relid,
+			"Its definition has a system column: where and when a row was written depends on other rows.");
 	if (calls->temporary)
-		race_refuse_relation(relid, "Its definition has a temporary function or type: a budget lasts.");
+		race_refuse_relation(relid,
+							 "Its definition has a temporary function or type: a budget lasts.");
 }

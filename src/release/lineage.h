@@ -22,10 +22,10 @@
 /* The functions that some expressions call, with the version of each definition */
 typedef struct RaceCalls
 {
-	List	   *functions;		/* of RaceFunction, in the order of the expressions */
-	RaceMutable mutable;		/* first function that is not IMMUTABLE */
-	bool		temporary;		/* is there a temporary function or type? */
-	bool		system_column;	/* is there a system column? */
+	List *functions;     /* of RaceFunction, in the order of the expressions */
+	RaceMutable mutable; /* first function that is not IMMUTABLE */
+	bool temporary;      /* is there a temporary function or type? */
+	bool system_column;  /* is there a system column? */
 } RaceCalls;
 
 /*
@@ -47,16 +47,17 @@ extern List *race_calls_list(const RaceCalls *calls);
 extern bool race_calls_current(const RaceCalls *calls);
 
 /*
- * Return the first function that is neither in pg_catalog nor of the extension of the ledger or its library, and
- * of their owner, nor among other calls, or InvalidOid.
+ * Return the first function that is neither in pg_catalog nor of the extension of the ledger or its
+ * library, and of their owner, nor among other calls, or InvalidOid.
  */
-extern Oid	race_calls_besides(const RaceCalls *calls, const RaceLedger *ledger, const RaceCalls *others);
+extern Oid race_calls_besides(const RaceCalls *calls, const RaceLedger *ledger,
+							  const RaceCalls *others);
 
 /*
- * Return the first function whose owner may not act for a role, or InvalidOid; of pg_catalog and of ours no
- * function is looked at.
+ * Return the first function whose owner may not act for a role, or InvalidOid; of pg_catalog and of
+ * ours no function is looked at.
  */
-extern Oid	race_calls_of_others(const RaceCalls *calls, const RaceLedger *ledger, Oid role);
+extern Oid race_calls_of_others(const RaceCalls *calls, const RaceLedger *ledger, Oid role);
 
 /*
  * Which tables a relation is made of, and whether each of its rows belongs to
@@ -65,9 +66,9 @@ extern Oid	race_calls_of_others(const RaceCalls *calls, const RaceLedger *ledger
 
 typedef struct RaceLineage
 {
-	List	   *relations;		/* OIDs of all relations that were looked at */
-	List	   *private_tables; /* OIDs of the base tables that are not public */
-	RaceCalls	calls;			/* what the definitions of views call */
+	List *relations;      /* OIDs of all relations that were looked at */
+	List *private_tables; /* OIDs of the base tables that are not public */
+	RaceCalls calls;      /* what the definitions of views call */
 } RaceLineage;
 
 /*
@@ -77,8 +78,7 @@ typedef struct RaceLineage
  * private tables are not tied to the unit column; 42703 and 42804 for a unit column that there is
  * not, or that has no order; 42809 for what is neither a table nor a view.
  */
-extern RaceLineage *race_lineage(Oid relid, const char *unit_column,
-								 List *public_tables);
+extern RaceLineage *race_lineage(Oid relid, const char *unit_column, List *public_tables);
 
 /* Return whether these are the same relations and the same definitions. */
 extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);

@@ -16,17 +16,19 @@
 
 #include "release/mutable.h"
 
-#define A_CONSTANT	"Write a constant, as in date '2026-01-01'."
-#define TIME_ZONE	"It depends on the time zone of the session: fix that, as in (x AT TIME ZONE 'UTC')::date."
-#define PARTS		"It depends on settings of the session: take parts instead, as in extract(year FROM x)."
+#define A_CONSTANT "Write a constant, as in date '2026-01-01'."
+#define TIME_ZONE \
+	"It depends on the time zone of the session: fix that, as in (x AT TIME ZONE 'UTC')::date."
+#define PARTS \
+	"It depends on settings of the session: take parts instead, as in extract(year FROM x)."
 
 /* Return whether a type is among the arguments or the result of a function. */
 static bool
 involves(Oid function, Oid type)
 {
-	Oid		   *arguments;
-	int			n;
-	Oid			result = get_func_signature(function, &arguments, &n);
+	Oid *arguments;
+	int n;
+	Oid result = get_func_signature(function, &arguments, &n);
 
 	for (int i = 0; i < n; i++)
 		if (arguments[i] == type)
@@ -42,17 +44,23 @@ instead_of(Oid function)
 	{
 		const char *name;
 		const char *instead;
-	}			known[] = {
-		{"now", A_CONSTANT}, {"statement_timestamp", A_CONSTANT}, {"transaction_timestamp", A_CONSTANT},
-		{"clock_timestamp", A_CONSTANT}, {"timeofday", A_CONSTANT},
-		{"concat", "Write ||, as in a || coalesce(b, '')."}, {"concat_ws", "Write ||, as in a || ' ' || coalesce(b, '')."},
+	} known[] = {
+		{"now", A_CONSTANT},
+		{"statement_timestamp", A_CONSTANT},
+		{"transaction_timestamp", A_CONSTANT},
+		{"clock_timestamp", A_CONSTANT},
+		{"timeofday", A_CONSTANT},
+		{"concat", "Write ||, as in a || coalesce(b, '')."},
+		{"concat_ws", "Write ||, as in a || ' ' || coalesce(b, '')."},
 		{"format", "Write ||, as in a || ' ' || coalesce(b, '')."},
 		{"enum_out", "Values of an enum can be renamed: write CASE x WHEN 'a' THEN 'a' END."},
-		{"date_out", PARTS}, {"timestamp_out", PARTS}, {"interval_out", PARTS}, {"to_char", PARTS},
+		{"date_out", PARTS},
+		{"timestamp_out", PARTS},
+		{"interval_out", PARTS},
+		{"to_char", PARTS},
 		{"random", "Each record must follow from its row alone, without random numbers."},
-		{"gen_random_uuid", "Each record must follow from its row alone, without random numbers."}
-	};
-	char	   *name = get_func_name(function);
+		{"gen_random_uuid", "Each record must follow from its row alone, without random numbers."}};
+	char *name = get_func_name(function);
 
 	for (size_t i = 0; i < lengthof(known) && name != NULL; i++)
 		if (strcmp(name, known[i].name) == 0)
@@ -70,9 +78,11 @@ race_mutable_function(Oid function)
 	if (func_volatile(function) == PROVOLATILE_IMMUTABLE)
 		return found;
 	found.name = format_procedure(function);
-	found.instead = get_func_namespace(function) == PG_CATALOG_NAMESPACE ? instead_of(function) :
-		psprintf("If it depends on its arguments alone, its owner can say so: ALTER FUNCTION %s IMMUTABLE.",
-				 format_procedure_qualified(function));
+	found.instead = get_func_namespace(function) == PG_CATALOG_NAMESPACE ?
+		instead_of(function) :
+		psprintf(
+			"If it depends on its arguments alone, its owner can say so: ALTER FUNCTION %s IMMUTABLE.",
+			format_procedure_qualified(function));
 	return found;
 }
 
@@ -97,10 +107,11 @@ find(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_SQLValueFunction:
-			*found = (RaceMutable) {"CURRENT_DATE, CURRENT_USER or another value of the session", A_CONSTANT};
+			*found = (RaceMutable){"CURRENT_DATE, CURRENT_USER or another value of the session",
+								   A_CONSTANT};
 			return true;
 		case T_NextValueExpr:
-			*found = (RaceMutable) {"the next value of a sequence", "Leave it out."};
+			*found = (RaceMutable){"the next value of a sequence", "Leave it out."};
 			return true;
 		case T_Query:
 			return query_tree_walker((Query *) node, find, context, 0);
@@ -116,6 +127,7 @@ race_mutable_in(Node *node)
 
 	/* of XML and JSON, functions are called that no node shows */
 	if (contain_mutable_functions(node) && !find(node, &found))
-		found = (RaceMutable) {"a function of XML or JSON", "Write it by functions that depend on their arguments alone."};
+		found = (RaceMutable){"a function of XML or JSON",
+							  "Write it by functions that depend on their arguments alone."};
 	return found;
 }

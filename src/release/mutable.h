@@ -12,8 +12,8 @@
 /* What an expression calls that may answer differently each time */
 typedef struct RaceMutable
 {
-	const char *name;			/* NULL: nothing */
-	const char *instead;		/* what to write */
+	const char *name;    /* NULL: nothing */
+	const char *instead; /* what to write */
 } RaceMutable;
 
 /* Return the first such function of an expression or a query. */

@@ -13,14 +13,14 @@
 #include "sketch/snapshot_key.h"
 
 /* The schema of the ledger, and of all routines that users do not call */
-#define RACE_SCHEMA	"_racepriv"
+#define RACE_SCHEMA "_racepriv"
 
 /* A name that was looked up */
 typedef struct RaceNamed
 {
-	char	   *name;			/* name, or NULL before the first one */
-	Oid			role;			/* role that looked it up */
-	RaceSnapshotKey key;		/* snapshot that it was looked up in */
+	char *name;          /* name, or NULL before the first one */
+	Oid role;            /* role that looked it up */
+	RaceSnapshotKey key; /* snapshot that it was looked up in */
 } RaceNamed;
 
 /* Return whether a look at this name would find now what was found last. */
@@ -33,13 +33,14 @@ extern void race_named_set(RaceNamed *named, const char *name, MemoryContext con
 extern const char *race_nearest_name(const char *name, const char *const *names, uint64 n);
 
 /* Return the table that a text names; raise 42P01 if there is none. */
-extern Oid	race_table_named(const text *name);
+extern Oid race_table_named(const text *name);
 
 /* Return the number of a column of a relation; raise 42703 if there is none of this name. */
 extern AttrNumber race_column_number(Oid relation, const char *name);
 
 /* A query over tables of other servers may look names up there, in vain. */
-#define RACE_NAMED_HINT "In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
+#define RACE_NAMED_HINT \
+	"In a query that runs on other servers write (SELECT race_released(...)): it is looked up once, here."
 
 /* Raise 42704: there is no release of this name. */
 extern void race_named_refuse(const char *name);

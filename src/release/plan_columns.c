@@ -38,19 +38,28 @@ PG_FUNCTION_INFO_V1(race_plan);
 /* The arguments of race_plan() */
 enum
 {
-	PLAN_DATASET, PLAN_COLUMNS, PLAN_EPSILON, PLAN_DELTA, PLAN_ERROR, PLAN_RECORDS, PLAN_MEASURE, PLAN_LABEL,
-	PLAN_WORKLOAD, PLAN_WEIGHT_MAX
+	PLAN_DATASET,
+	PLAN_COLUMNS,
+	PLAN_EPSILON,
+	PLAN_DELTA,
+	PLAN_ERROR,
+	PLAN_RECORDS,
+	PLAN_MEASURE,
+	PLAN_LABEL,
+	PLAN_WORKLOAD,
+	PLAN_WEIGHT_MAX
 };
 
-#define CONFIDENCE		0.95
-#define DEPENDENCE		0.3		/* a pair of columns is taken to be so far from independent, as a part of all records */
-#define MOST_EPSILON	1e6
-#define LEAST_EPSILON	1e-6
+#define CONFIDENCE 0.95
+#define DEPENDENCE \
+	0.3 /* a pair of columns is taken to be so far from independent, as a part of all records */
+#define MOST_EPSILON 1e6
+#define LEAST_EPSILON 1e-6
 
 typedef struct Line
 {
-	char	   *question;
-	double		expected;
+	char *question;
+	double expected;
 	const char *unit;
 } Line;
 
@@ -59,18 +68,18 @@ typedef struct ColumnsPlan
 	RaceCounted counted;
 	RaceContingency tables;
 	RaceRequest request;
-	RaceChoiceRequest choice_request;	/* request of columns whose categories are chosen */
+	RaceChoiceRequest choice_request; /* request of columns whose categories are chosen */
 	RaceChoicePlan choice;
-	double		records;
-	RaceSelect	select;
+	double records;
+	RaceSelect select;
 	RaceSelectArrays arrays;
-	int64	   *counts;			/* [groups of all columns], before any are joined */
-	int64		scores[RACE_SELECT_SCORES];
-	uint64		count_noise;
-	double		variance[RACE_GRAPH_COLUMNS];	/* variance of a cell's records, of each column */
+	int64 *counts; /* [groups of all columns], before any are joined */
+	int64 scores[RACE_SELECT_SCORES];
+	uint64 count_noise;
+	double variance[RACE_GRAPH_COLUMNS]; /* variance of a cell's records, of each column */
 	/* variance of a cell that is no category that was measured when it was chosen */
-	double		others[RACE_GRAPH_COLUMNS];
-	List	   *lines;
+	double others[RACE_GRAPH_COLUMNS];
+	List *lines;
 	RaceResultRow row;
 } ColumnsPlan;
 
@@ -98,8 +107,8 @@ static bool
 simulate(ColumnsPlan *plan, double epsilon)
 {
 	RaceSelect *select = &plan->select;
-	int64	   *counts = plan->counts;
-	RacePrice	again[RACE_GRAPH_COLUMNS];
+	int64 *counts = plan->counts;
+	RacePrice again[RACE_GRAPH_COLUMNS];
 
 	plan->request.epsilon = epsilon;
 	if (plan->counted.chosen > 0)
@@ -112,7 +121,8 @@ simulate(ColumnsPlan *plan, double epsilon)
 		plan->request.chosen_squared = plan->choice.joint_squared;
 		plan->request.chosen_variance = plan->choice.joint_variance;
 	}
-	plan->count_noise = race_tables_begin(&plan->request, &plan->tables, plan->tables.unit, &plan->arrays, select);
+	plan->count_noise =
+		race_tables_begin(&plan->request, &plan->tables, plan->tables.unit, &plan->arrays, select);
 	if (plan->count_noise == 0 || !race_select_one_ways(select, (int64) plan->records))
 		return false;
 	for (uint32 i = 0; i < select->columns; i++)
@@ -129,15 +139,18 @@ simulate(ColumnsPlan *plan, double epsilon)
 	if (race_select_rest(select, again))
 		for (uint32 i = 0; i < select->columns; i++)
 		{
-			double		second = variance_of(plan, again[i].noise);
+			double second = variance_of(plan, again[i].noise);
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
 		}
 	memcpy(plan->others, plan->variance, sizeof(plan->others));
 	for (uint32 i = 0; i < select->columns; i++)
 		if (plan->counted.domains[i].chosen && plan->choice_request.summed > 0)
-			plan->variance[i] = 1 / (1 / plan->variance[i] +
-									 1 / (race_threshold_variance(&plan->choice.threshold) * (double) plan->choice_request.summed));
+			plan->variance[i] = 1 /
+				(1 / plan->variance[i] +
+				 1 /
+					 (race_threshold_variance(&plan->choice.threshold) *
+					  (double) plan->choice_request.summed));
 	return true;
 }
 
@@ -145,7 +158,9 @@ simulate(ColumnsPlan *plan, double epsilon)
 static double
 reach(const ColumnsPlan *plan, double variance)
 {
-	return sqrt(variance) * (plan->select.pure ? -log1p(-CONFIDENCE) / sqrt(2) : race_inverse_normal((1 + CONFIDENCE) / 2));
+	return sqrt(variance) *
+		(plan->select.pure ? -log1p(-CONFIDENCE) / sqrt(2) :
+							 race_inverse_normal((1 + CONFIDENCE) / 2));
 }
 
 /*
@@ -155,7 +170,7 @@ reach(const ColumnsPlan *plan, double variance)
 static double
 error_of_value(ColumnsPlan *plan, double epsilon)
 {
-	double		most = 0;
+	double most = 0;
 
 	if (!simulate(plan, epsilon))
 		return INFINITY;
@@ -168,13 +183,13 @@ error_of_value(ColumnsPlan *plan, double epsilon)
 static double
 find_epsilon(ColumnsPlan *plan, double error)
 {
-	double		low = log(LEAST_EPSILON);
-	double		high = log(MOST_EPSILON);
+	double low = log(LEAST_EPSILON);
+	double high = log(MOST_EPSILON);
 
 	/* bound: half of the interval is left each time */
 	while (high - low > 1e-3)
 	{
-		double		middle = (low + high) / 2;
+		double middle = (low + high) / 2;
 
 		CHECK_FOR_INTERRUPTS();
 		if (error_of_value(plan, exp(middle)) > error)
@@ -190,7 +205,7 @@ find_epsilon(ColumnsPlan *plan, double error)
 static void
 add_line(ColumnsPlan *plan, char *question, double expected, const char *unit)
 {
-	Line	   *line = palloc(sizeof(Line));
+	Line *line = palloc(sizeof(Line));
 
 	line->question = question;
 	line->expected = expected;
@@ -203,10 +218,10 @@ static void
 add_column(ColumnsPlan *plan, int i)
 {
 	const RaceDomain *domain = &plan->counted.domains[i];
-	double		deviation = reach(plan, plan->variance[i]);
-	double		half = domain->category ? 0 : (domain->width - domain->whole) / 2;
+	double deviation = reach(plan, plan->variance[i]);
+	double half = domain->category ? 0 : (domain->width - domain->whole) / 2;
 	/* values that are all as frequent have this standard deviation */
-	double		spread = (domain->upper - domain->lower) / sqrt(12);
+	double spread = (domain->upper - domain->lower) / sqrt(12);
 
 	add_line(plan, psprintf("count of one value of \"%s\"", domain->name), deviation, "records");
 	if (domain->category)
@@ -214,7 +229,9 @@ add_column(ColumnsPlan *plan, int i)
 	add_line(plan, psprintf("mean of \"%s\"", domain->name),
 			 deviation * sqrt(domain->n) / plan->records * spread + Max(half, 0), "its unit");
 	add_line(plan, psprintf("median of \"%s\"", domain->name),
-			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) + domain->width, "its unit");
+			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) +
+				 domain->width,
+			 "its unit");
 }
 
 /* Add the error of a cell of a table of several columns. */
@@ -223,10 +240,13 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 {
 	const RaceDomain *domains = plan->counted.domains;
 
-	add_line(plan, table->third == table->second ?
-			 psprintf("count of one cell of \"%s\" and \"%s\"", domains[table->first].name, domains[table->second].name) :
-			 psprintf("count of one cell of \"%s\", \"%s\" and \"%s\"", domains[table->first].name,
-					  domains[table->second].name, domains[table->third].name),
+	add_line(plan,
+			 table->third == table->second ?
+				 psprintf("count of one cell of \"%s\" and \"%s\"", domains[table->first].name,
+						  domains[table->second].name) :
+				 psprintf("count of one cell of \"%s\", \"%s\" and \"%s\"",
+						  domains[table->first].name, domains[table->second].name,
+						  domains[table->third].name),
 			 reach(plan, variance_of(plan, table->price.noise)), "records");
 }
 
@@ -235,17 +255,23 @@ add_lines(ColumnsPlan *plan, double epsilon)
 {
 	const RaceSelect *select = &plan->select;
 	const RaceCounted *counted = &plan->counted;
-	double		precision = 1 / race_select_variance(select, plan->count_noise);
-	int			triples = 0;
+	double precision = 1 / race_select_variance(select, plan->count_noise);
+	int triples = 0;
 
-	/* as the plan of choices has it, of a column whose categories are chosen there are so many, and two more cells */
+	/*
+	 * as the plan of choices has it, of a column whose categories are chosen there are so many, and
+	 * two more cells
+	 */
 	for (int i = 0; i < counted->columns; i++)
-		precision += 1 / (counted->domains[i].chosen && plan->choice_request.summed > 0 ?
-						  plan->variance[i] * RACE_CATEGORIES_READ + plan->others[i] * (RACE_OTHERS_READ - 1) :
-						  plan->variance[i] * select->cells[i]);
+		precision += 1 /
+			(counted->domains[i].chosen && plan->choice_request.summed > 0 ?
+				 plan->variance[i] * RACE_CATEGORIES_READ +
+					 plan->others[i] * (RACE_OTHERS_READ - 1) :
+				 plan->variance[i] * select->cells[i]);
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	if (counted->chosen > 0)
-		add_line(plan, "persons of a category that is chosen as often as not", (double) plan->choice.threshold.least, "persons");
+		add_line(plan, "persons of a category that is chosen as often as not",
+				 (double) plan->choice.threshold.least, "persons");
 	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
@@ -253,17 +279,21 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	{
 		/* if the means are in the middle of the range: the errors of the parts of a cell */
 		const RaceDomain *measure = &counted->domains[counted->columns];
-		double		deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
+		double deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
 
-		add_line(plan, psprintf("mean of \"%s\" for one value of \"%s\"", measure->name, counted->domains[i].name),
-				 deviation * select->cells[i] / plan->records * (measure->upper - measure->lower), "its unit");
+		add_line(plan,
+				 psprintf("mean of \"%s\" for one value of \"%s\"", measure->name,
+						  counted->domains[i].name),
+				 deviation * select->cells[i] / plan->records * (measure->upper - measure->lower),
+				 "its unit");
 	}
 	for (uint32 k = 0; k < select->measured; k++)
 	{
 		add_table(plan, &select->table[k]);
 		triples += select->table[k].third != select->table[k].second;
 	}
-	add_line(plan, "tables of two columns", (int) select->measured - triples, "tables, if all depend on each other");
+	add_line(plan, "tables of two columns", (int) select->measured - triples,
+			 "tables, if all depend on each other");
 	if (counted->workload_triples > 0)
 		add_line(plan, "tables of three columns", triples, "tables, if all depend on each other");
 	add_line(plan, "counters", counted->counters, "counters while data are read");
@@ -278,7 +308,7 @@ static void
 plan_choices(const RaceDataset *dataset, ColumnsPlan *plan, bool of_records)
 {
 	RaceChoiceRequest *request = &plan->choice_request;
-	List	   *columns = NIL;
+	List *columns = NIL;
 
 	for (int i = 0; i < plan->counted.columns; i++)
 		if (plan->counted.domains[i].chosen)
@@ -294,16 +324,20 @@ plan_choices(const RaceDataset *dataset, ColumnsPlan *plan, bool of_records)
 	request->tables = true;
 }
 
-/* Read what a release of a dataset would count, if the caller may read its relation, and begin to plan it. */
+/*
+ * Read what a release of a dataset would count, if the caller may read its relation, and begin to
+ * plan it.
+ */
 static void
 read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(PLAN_DATASET));
-	char	   *label = PG_ARGISNULL(PLAN_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_LABEL));
-	char	   *measure = PG_ARGISNULL(PLAN_MEASURE) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_MEASURE));
+	char *name = text_to_cstring(PG_GETARG_TEXT_PP(PLAN_DATASET));
+	char *label = PG_ARGISNULL(PLAN_LABEL) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_LABEL));
+	char *measure =
+		PG_ARGISNULL(PLAN_MEASURE) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(PLAN_MEASURE));
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext old;
-	RaceLedger	ledger;
+	RaceLedger ledger;
 	RaceDataset *dataset;
 	RaceColumnsMeasured measured;
 	const RaceParams *params;
@@ -313,20 +347,26 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	race_check_may_read(dataset->relation, GetUserId());
 	plan->choice_request.numbers = dataset->max_contributions;
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
-		dataset->max_contributions = (int) Min((int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);
+		dataset->max_contributions = (int) Min(
+			(int64) dataset->max_contributions * PG_GETARG_INT32(PLAN_WEIGHT_MAX), INT32_MAX);
 	plan->request.max_contributions = dataset->max_contributions;
-	plan->request.neighbors = strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
-		RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
+	plan->request.neighbors =
+		strcmp(dataset->neighbors, race_neighbors_name(RACE_NEIGHBORS_SUBSTITUTE)) == 0 ?
+		RACE_NEIGHBORS_SUBSTITUTE :
+		RACE_NEIGHBORS_ADD_REMOVE;
 	old = MemoryContextSwitchTo(caller);
-	race_columns_measure(&ledger, dataset, PG_GETARG_DATUM(PLAN_COLUMNS), measure, plan->request.delta > 0, &measured);
+	race_columns_measure(&ledger, dataset, PG_GETARG_DATUM(PLAN_COLUMNS), measure,
+						 plan->request.delta > 0, &measured);
 	race_columns_count(measured.domains, measured.n, label,
-					   PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD), true, &plan->counted);
+					   PG_ARGISNULL(PLAN_WORKLOAD) ? (Datum) 0 : PG_GETARG_DATUM(PLAN_WORKLOAD),
+					   true, &plan->counted);
 	params = race_params_arg(race_ledger_params(&ledger, plan->counted.params));
 	race_contingency_of(params, &plan->tables);
 	MemoryContextSwitchTo(old);
 	if (plan->counted.chosen > 0)
 		plan_choices(dataset, plan, PG_ARGISNULL(PLAN_MEASURE) && PG_ARGISNULL(PLAN_WEIGHT_MAX));
-	else if (race_pure_is_better(dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params, params, false))
+	else if (race_pure_is_better(dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params,
+								 params, false))
 		plan->request.delta = 0;
 	SPI_finish();
 }
@@ -335,17 +375,20 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 static void
 prepare_simulation(ColumnsPlan *plan)
 {
-	Size		groups = 0;
+	Size groups = 0;
 
 	for (uint32 i = 0; i < plan->tables.columns; i++)
 	{
-		uint32		finest = race_contingency_finest(&plan->tables, i);
+		uint32 finest = race_contingency_finest(&plan->tables, i);
 
 		plan->select.group_of[i] = palloc(finest * sizeof(uint32));
 		groups += finest;
 	}
 	plan->counts = palloc(groups * sizeof(int64));
-	/* of pairs, and of tables that are asked for: others of three columns are taken to follow from their pairs */
+	/*
+	 * of pairs, and of tables that are asked for: others of three columns are taken to follow from
+	 * their pairs
+	 */
 	for (int i = 0; i < plan->counted.pairs + plan->counted.workload_triples; i++)
 		plan->scores[i] = counts_of(plan, DEPENDENCE);
 }
@@ -354,34 +397,43 @@ static void
 start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	/* sets of columns are aligned to more than what palloc aligns to */
-	ColumnsPlan *plan = (ColumnsPlan *) TYPEALIGN(sizeof(RaceColumnSet), palloc0(sizeof(ColumnsPlan) + sizeof(RaceColumnSet)));
-	double		epsilon = PG_ARGISNULL(PLAN_EPSILON) ? 0 : PG_GETARG_FLOAT8(PLAN_EPSILON);
-	double		error = PG_ARGISNULL(PLAN_ERROR) ? 0 : PG_GETARG_FLOAT8(PLAN_ERROR);
+	ColumnsPlan *plan = (ColumnsPlan *) TYPEALIGN(
+		sizeof(RaceColumnSet), palloc0(sizeof(ColumnsPlan) + sizeof(RaceColumnSet)));
+	double epsilon = PG_ARGISNULL(PLAN_EPSILON) ? 0 : PG_GETARG_FLOAT8(PLAN_EPSILON);
+	double error = PG_ARGISNULL(PLAN_ERROR) ? 0 : PG_GETARG_FLOAT8(PLAN_ERROR);
 
-	if (PG_ARGISNULL(PLAN_DATASET) || PG_ARGISNULL(PLAN_COLUMNS) || PG_ARGISNULL(PLAN_DELTA) || PG_ARGISNULL(PLAN_RECORDS))
+	if (PG_ARGISNULL(PLAN_DATASET) || PG_ARGISNULL(PLAN_COLUMNS) || PG_ARGISNULL(PLAN_DELTA) ||
+		PG_ARGISNULL(PLAN_RECORDS))
 		return;
 	if (PG_ARGISNULL(PLAN_EPSILON) == PG_ARGISNULL(PLAN_ERROR))
-		race_refuse_arguments("race_plan needs epsilon, or the error that is wanted",
-							  "Write epsilon => 1, or error => 20: of the count of one value, with 95 % confidence.");
-	if (!PG_ARGISNULL(PLAN_EPSILON) && !(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON * 1000))
-		race_refuse_arguments("epsilon must be a number above 0", "1 is usual: less is more private.");
+		race_refuse_arguments(
+			"race_plan needs epsilon, or the error that is wanted",
+			"Write epsilon => 1, or error => 20: of the count of one value, with 95 % confidence.");
+	if (!PG_ARGISNULL(PLAN_EPSILON) &&
+		!(epsilon >= LEAST_EPSILON && epsilon <= MOST_EPSILON * 1000))
+		race_refuse_arguments("epsilon must be a number above 0",
+							  "1 is usual: less is more private.");
 	if (!PG_ARGISNULL(PLAN_ERROR) && !(error > 0 && isfinite(error)))
-		race_refuse_arguments("error must be a number above 0", "It is the error of the count of one value, in records.");
+		race_refuse_arguments("error must be a number above 0",
+							  "It is the error of the count of one value, in records.");
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX) && PG_GETARG_INT32(PLAN_WEIGHT_MAX) < 1)
-		race_refuse_arguments("weight_max must be at least 1", "Multiply weights that are all smaller by a public number.");
+		race_refuse_arguments("weight_max must be at least 1",
+							  "Multiply weights that are all smaller by a public number.");
 	plan->request.delta = PG_GETARG_FLOAT8(PLAN_DELTA);
 	if (!(plan->request.delta >= 0 && plan->request.delta < 1))
 		race_refuse_arguments("delta must be a number from 0 to below 1", "1e-9 is usual, or 0.");
 	plan->records = (double) PG_GETARG_INT64(PLAN_RECORDS);
 	if (!(plan->records >= 1 && plan->records <= 1e12))
-		race_refuse_arguments("records must be a number from 1 to 1e12", "It is a guess, which is not looked up.");
+		race_refuse_arguments("records must be a number from 1 to 1e12",
+							  "It is a guess, which is not looked up.");
 	race_row_start(&plan->row, fcinfo);
 	read_dataset(fcinfo, epsilon, plan);
 	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);
 	if (!simulate(plan, epsilon))
-		race_refuse_arguments("the noise would be too large for a counter", "Plan with a larger epsilon.");
+		race_refuse_arguments("the noise would be too large for a counter",
+							  "Plan with a larger epsilon.");
 	add_lines(plan, epsilon);
 	call->max_calls = list_length(plan->lines);
 	call->user_fctx = plan;

@@ -36,8 +36,8 @@
 /*
  * race_privatize adds noise to a sketch; race_share adds one party's share of it.
  *
- * What it draws, and what of that depends on data: releases.c.  All else, errors included, depends on
- * the arguments and public parameters alone.
+ * What it draws, and what of that depends on data: releases.c.  All else, errors included, depends
+ * on the arguments and public parameters alone.
  */
 
 PG_FUNCTION_INFO_V1(race_privatize);
@@ -50,9 +50,8 @@ refuse_noise(const RaceRequest *request, uint32 rows)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the noise would be too large for a counter"),
-			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.",
-					   request->epsilon, request->delta, rows,
-					   request->max_contributions)));
+			 errdetail("epsilon is %g, delta %g, rows %u, max_contributions %u.", request->epsilon,
+					   request->delta, rows, request->max_contributions)));
 }
 
 /* Memory of a release on its way */
@@ -60,8 +59,8 @@ typedef struct Draft
 {
 	RaceRelease release;
 	RaceExactMemory memory;
-	RaceShape	shape;
-	int64		counts[RACE_HALVES];
+	RaceShape shape;
+	int64 counts[RACE_HALVES];
 } Draft;
 
 /* Prepare the release of n views: hand their counters over as exact ones. */
@@ -69,7 +68,7 @@ static void
 prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft *draft)
 {
 	const RaceParams *params = views[0].params;
-	RaceExact  *exact;
+	RaceExact *exact;
 
 	race_shape_of(params, palloc(race_shape_ends(params) * sizeof(size_t)), &draft->shape);
 	exact = race_exact_begin(&draft->memory, &draft->shape);
@@ -82,10 +81,11 @@ prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft 
 					 errhint("race_release_sketch has weight and weight_max.")));
 		race_exact_add(exact, views[i].counters, views[i].width, views[i].header->count);
 	}
-	draft->release = (RaceRelease) {
-		.exact = exact, .params = params, .request = request,
-		.workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE)
-	};
+	draft->release =
+		(RaceRelease){.exact = exact,
+					  .params = params,
+					  .request = request,
+					  .workspace = palloc_extended(race_draw_workspace(params), MCXT_ALLOC_HUGE)};
 }
 
 /* Make a sketch for the rows, cells or tables of a plan, without counters yet. */
@@ -112,14 +112,16 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 
 /* Make the sketches of a release that has begun, and draw their counters. */
 static void
-finish_release(const RaceView *views, int n, Draft *draft, MemoryContext context, RaceSketch **sketches)
+finish_release(const RaceView *views, int n, Draft *draft, MemoryContext context,
+			   RaceSketch **sketches)
 {
-	int64	   *counters[RACE_HALVES] = {NULL};
+	int64 *counters[RACE_HALVES] = {NULL};
 
 	for (int i = 0; i < n; i++)
 	{
-		sketches[i] = make_sketch(&views[i], &draft->release.plan, draft->counts[i],
-								  AllocSetContextCreate(context, "private sketch", ALLOCSET_START_SMALL_SIZES));
+		sketches[i] = make_sketch(
+			&views[i], &draft->release.plan, draft->counts[i],
+			AllocSetContextCreate(context, "private sketch", ALLOCSET_START_SMALL_SIZES));
 		counters[i] = (int64 *) sketches[i]->counters;
 	}
 	if (!race_release_counters(&draft->release, counters))
@@ -144,7 +146,7 @@ void
 race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 					  MemoryContext context, RaceSketch **sketches)
 {
-	Draft		draft;
+	Draft draft;
 
 	if (n == 1)
 		refuse_half(views);
@@ -173,7 +175,7 @@ race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers)
 Datum
 race_privatize(PG_FUNCTION_ARGS)
 {
-	RaceView	exact;
+	RaceView exact;
 	RaceRequest request;
 	RaceSketch *sketch;
 
@@ -196,15 +198,15 @@ race_privatize(PG_FUNCTION_ARGS)
 Datum
 race_share(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceView view;
 	RaceRequest request;
 	RaceFederation federation;
-	Draft		draft;
+	Draft draft;
 	RaceSketch *sketch;
-	int			parties;
-	int			colluders;
-	int			dropouts;
-	uint64		id;
+	int parties;
+	int colluders;
+	int dropouts;
+	uint64 id;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -223,11 +225,13 @@ race_share(PG_FUNCTION_ARGS)
 	dropouts = PG_GETARG_INT32(5);
 	if (parties < 1 || parties > RACE_MAX_PARTIES || colluders < 0 || dropouts < 0 ||
 		(int64) colluders + dropouts >= parties)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parties must be between 1 and %d, and more than colluders and dropouts together",
-						RACE_MAX_PARTIES)));
-	federation = (RaceFederation) {parties, colluders, dropouts};
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "parties must be between 1 and %d, and more than colluders and dropouts together",
+				 RACE_MAX_PARTIES)));
+	federation = (RaceFederation){parties, colluders, dropouts};
 	prepare_release(&view, 1, &request, &draft);
 	if (!race_share_begin(&draft.release, race_strong_random(), &federation, draft.counts))
 		refuse_noise(&request, draft.release.plan.selection.rows);
@@ -245,11 +249,12 @@ double
 race_checked_delta(double delta)
 {
 	if (!(delta == 0 || (delta >= RACE_MIN_DELTA && delta < 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be 0, or a number from %g to below 1",
-						RACE_MIN_DELTA),
-				 errhint("0 promises most. 1e-6 is usual, where there are fewer than a million persons.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("delta must be 0, or a number from %g to below 1", RACE_MIN_DELTA),
+			 errhint(
+				 "0 promises most. 1e-6 is usual, where there are fewer than a million persons.")));
 	return delta;
 }
 
@@ -259,15 +264,15 @@ race_checked_epsilon(double epsilon)
 	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be a number between %g and %g",
-						RACE_MIN_EPSILON, RACE_MAX_EPSILON),
+				 errmsg("epsilon must be a number between %g and %g", RACE_MIN_EPSILON,
+						RACE_MAX_EPSILON),
 				 errhint("1 is usual: less is more private.")));
 	return epsilon;
 }
 
 RaceRequest
-race_make_request(const RaceParams *params, double epsilon, double delta,
-				  const int *rows, int max_contributions, const char *neighbors, bool fit)
+race_make_request(const RaceParams *params, double epsilon, double delta, const int *rows,
+				  int max_contributions, const char *neighbors, bool fit)
 {
 	RaceRequest request;
 
@@ -283,8 +288,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 		if (*rows < 1 || (uint32) *rows > params->rows)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("rows must be between 1 and the %u rows of the sketch",
-							params->rows)));
+					 errmsg("rows must be between 1 and the %u rows of the sketch", params->rows)));
 		if ((*rows & (*rows - 1)) != 0 && (uint32) *rows != params->rows)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -299,7 +303,7 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 				 errhint("It is how many rows of one person count: 1, if nobody has more.")));
 	request.max_contributions = max_contributions;
 	request.neighbors = strcmp(neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE :
-		RACE_NEIGHBORS_ADD_REMOVE;
+															   RACE_NEIGHBORS_ADD_REMOVE;
 	if (strcmp(neighbors, race_neighbors_name(request.neighbors)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -309,21 +313,20 @@ race_make_request(const RaceParams *params, double epsilon, double delta,
 }
 
 bool
-race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
-				  int fit_arg, RaceRequest *request)
+race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg, int fit_arg,
+				  RaceRequest *request)
 {
-	int			rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
+	int rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
 
 	for (int i = 1; i < rows_arg + 3; i++)
 		if (i != rows_arg && PG_ARGISNULL(i))
 			return false;
 	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
 		return false;
-	*request = race_make_request(params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
-								 PG_ARGISNULL(rows_arg) ? NULL : &rows,
-								 PG_GETARG_INT32(rows_arg + 1),
-								 text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
-								 fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
+	*request = race_make_request(
+		params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), PG_ARGISNULL(rows_arg) ? NULL : &rows,
+		PG_GETARG_INT32(rows_arg + 1), text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
+		fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
 	return true;
 }
 
@@ -338,9 +341,9 @@ race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelect
 double
 race_request_rho(const RaceRequest *request, const RaceParams *params)
 {
-	RaceSelection	selection = race_largest_selection(request, params);
-	RacePlan	plan;
-	double		rho;
+	RaceSelection selection = race_largest_selection(request, params);
+	RacePlan plan;
+	double rho;
 
 	race_check_plan(request, params, selection, &plan);
 	if (request->delta == 0 && request->levels == 0)
@@ -364,11 +367,11 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 PG_FUNCTION_INFO_V1(race_privacy_cost);
 
 /*
- * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.  From
- * coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise fitted
- * coefficients were wrong by a tenth.
+ * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.
+ * From coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise
+ * fitted coefficients were wrong by a tenth.
  */
-#define MOST_LOSS_STDDEV	1e-3
+#define MOST_LOSS_STDDEV 1e-3
 
 /*
  * Return what a release costs: race_privacy_cost(params, epsilon, delta, rows, max_contributions,
@@ -377,23 +380,24 @@ PG_FUNCTION_INFO_V1(race_privacy_cost);
 Datum
 race_privacy_cost(PG_FUNCTION_ARGS)
 {
-	bool		has_records = !PG_ARGISNULL(6);
-	double		records = has_records ? PG_GETARG_FLOAT8(6) : 0;
+	bool has_records = !PG_ARGISNULL(6);
+	double records = has_records ? PG_GETARG_FLOAT8(6) : 0;
 	const RaceParams *params;
 	RaceRequest request;
-	RacePlan	plan;
+	RacePlan plan;
 	RaceResultRow row;
 	const RaceSummaryKind *kind;
-	double		mass;
-	double		noise;
-	double		unit;
-	double		error;
-	double		loss_stddev;
+	double mass;
+	double noise;
+	double unit;
+	double error;
+	double loss_stddev;
 
 	if (has_records && !(records >= 1 && records <= (double) RACE_MAX_COUNT))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("records must be a number between %g and %g", 1.0, (double) RACE_MAX_COUNT)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("records must be a number between %g and %g", 1.0, (double) RACE_MAX_COUNT)));
 	race_row_start(&row, fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -402,7 +406,8 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	kind = race_summary_kind(params);
 	/* with a delta all rows are best */
-	if (request.rows == 0 && !has_records && kind->densities && (request.delta == 0 || !kind->hashed))
+	if (request.rows == 0 && !has_records && kind->densities &&
+		(request.delta == 0 || !kind->hashed))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("what a release keeps depends on the number of records"),
@@ -415,18 +420,22 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	noise = race_release_kind(params)->noise(params, &plan);
 	unit = (double) race_record_unit(params);
 	error = has_records && kind->densities ?
-		sqrt(noise + race_release_kind(params)->sampling(&request, params, plan.selection, mass)) / records : 0;
+		sqrt(noise + race_release_kind(params)->sampling(&request, params, plan.selection, mass)) /
+			records :
+		0;
 	loss_stddev = sqrt(race_kernel_type(params->kernel)->queries * noise) / records;
 	if (has_records && race_is_surrogate(params) && loss_stddev > MOST_LOSS_STDDEV)
-		ereport(WARNING,
-				(errmsg("records and epsilon are too few for a surrogate loss"),
-				 errdetail("Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
-						   loss_stddev, MOST_LOSS_STDDEV),
-				 errhint("Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
+		ereport(
+			WARNING,
+			(errmsg("records and epsilon are too few for a surrogate loss"),
+			 errdetail(
+				 "Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
+				 loss_stddev, MOST_LOSS_STDDEV),
+			 errhint(
+				 "Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));
 	race_row_add_text(&row, race_mechanism_name(plan.noise.mechanism));
 	race_row_add(&row, Int32GetDatum(plan.selection.rows));
-	race_row_add_if(&row, plan.noise.delta == 0,
-					Float8GetDatum(plan.noise.epsilon));
+	race_row_add_if(&row, plan.noise.delta == 0, Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.epsilon));
 	race_row_add(&row, Float8GetDatum(plan.noise.delta));
 	race_row_add(&row, Float8GetDatum(plan.noise.rho));
@@ -446,12 +455,12 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(race_compose_step);
 PG_FUNCTION_INFO_V1(race_compose_final);
 
-#define COSTS	4				/* epsilon, delta, rho, and perhaps at_delta */
+#define COSTS 4 /* epsilon, delta, rho, and perhaps at_delta */
 
 typedef struct State
 {
-	RaceTotal	total;
-	double		at_delta;		/* NaN if none was given: the sum of deltas counts */
+	RaceTotal total;
+	double at_delta; /* NaN if none was given: the sum of deltas counts */
 } State;
 
 /* Check and set epsilon, delta and rho, and perhaps at_delta. */
@@ -459,13 +468,13 @@ static int
 read_costs(FunctionCallInfo fcinfo, double *costs)
 {
 	static const char *const names[COSTS] = {"epsilon", "delta", "rho", "at_delta"};
-	Datum	   *values;
-	bool	   *nulls;
-	int			n = 0;
+	Datum *values;
+	bool *nulls;
+	int n = 0;
 
 	if (PG_NARGS() == 2 && !PG_ARGISNULL(1))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-						  &values, &nulls, &n);
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						  TYPALIGN_DOUBLE, &values, &nulls, &n);
 	if (n < COSTS - 1 || n > COSTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -480,10 +489,10 @@ read_costs(FunctionCallInfo fcinfo, double *costs)
 					 errhint("An exact sketch has no finite cost.")));
 		costs[i] = DatumGetFloat8(values[i]);
 		if (!(costs[i] >= 0 && isfinite(costs[i])))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s of a release must be a finite number that is not negative",
-							names[i])));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s of a release must be a finite number that is not negative", names[i])));
 	}
 	return n;
 }
@@ -493,9 +502,10 @@ Datum
 race_compose_step(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = race_aggregate_context(fcinfo, "race_compose");
-	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	double		costs[COSTS];
-	double		at_delta = read_costs(fcinfo, costs) < COSTS ? NAN : race_checked_delta(costs[COSTS - 1]);
+	State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	double costs[COSTS];
+	double at_delta =
+		read_costs(fcinfo, costs) < COSTS ? NAN : race_checked_delta(costs[COSTS - 1]);
 
 	if (state == NULL)
 	{
@@ -515,9 +525,9 @@ race_compose_final(PG_FUNCTION_ARGS)
 {
 	const State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	RaceResultRow row;
-	double		delta;
-	double		basic;
-	double		zcdp;
+	double delta;
+	double basic;
+	double zcdp;
 
 	if (state == NULL)
 		PG_RETURN_NULL();

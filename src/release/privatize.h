@@ -24,9 +24,8 @@ extern double race_checked_delta(double delta);
 /*
  * Make a request.  rows NULL: they are to be chosen.  Raise 22023 for what is outside its limits.
  */
-extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
-									 double delta, const int *rows,
-									 int max_contributions, const char *neighbors,
+extern RaceRequest race_make_request(const RaceParams *params, double epsilon, double delta,
+									 const int *rows, int max_contributions, const char *neighbors,
 									 bool fit);
 
 /*
@@ -34,16 +33,19 @@ extern RaceRequest race_make_request(const RaceParams *params, double epsilon,
  * max_contributions and neighbors begin at `rows_arg`; fit is argument `fit_arg`, or false if that
  * is 0.  NULL rows are to be chosen.  Return false if another one of them is NULL.
  */
-extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params,
-							  int rows_arg, int fit_arg, RaceRequest *request);
+extern bool race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg,
+							  int fit_arg, RaceRequest *request);
 
-/* Make the plan of a release that keeps a selection, or raise 22023: its noise would be too large for a counter. */
+/*
+ * Make the plan of a release that keeps a selection, or raise 22023: its noise would be too large
+ * for a counter.
+ */
 extern void race_check_plan(const RaceRequest *request, const RaceParams *params,
 							RaceSelection selection, RacePlan *plan);
 
 /*
- * Return the largest rho that the release of a request can have.  Where the noisy count chooses the rows,
- * the true cost depends on it a little, so this is the rho of all epsilon.
+ * Return the largest rho that the release of a request can have.  Where the noisy count chooses the
+ * rows, the true cost depends on it a little, so this is the rho of all epsilon.
  */
 extern double race_request_rho(const RaceRequest *request, const RaceParams *params);
 
@@ -56,7 +58,10 @@ extern double race_request_rho(const RaceRequest *request, const RaceParams *par
 extern void race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
 								  MemoryContext context, RaceSketch **sketches);
 
-/* Let other noisy numbers of the categories of a column serve what was measured of tables (contingency.h). */
+/*
+ * Let other noisy numbers of the categories of a column serve what was measured of tables
+ * (contingency.h).
+ */
 extern void race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers);
 
 /* Make both halves of race_build_value private: race_privatize(pair, ...). */

@@ -23,8 +23,8 @@
 static bool
 is_pair_type(Oid type)
 {
-	TupleDesc	row;
-	bool		found;
+	TupleDesc row;
+	bool found;
 
 	if (!type_is_rowtype(type) || type == RECORDOID)
 		return false;
@@ -46,8 +46,8 @@ view_pair(FunctionCallInfo fcinfo, RaceView *views)
 
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
-		bool		isnull;
-		Datum		half = GetAttributeByNum(pair, i + 1, &isnull);
+		bool isnull;
+		Datum half = GetAttributeByNum(pair, i + 1, &isnull);
 
 		if (isnull)
 			return false;
@@ -66,15 +66,17 @@ view_pair(FunctionCallInfo fcinfo, RaceView *views)
 Datum
 race_privatize_pair(PG_FUNCTION_ARGS)
 {
-	RaceView	exact[RACE_HALVES];
+	RaceView exact[RACE_HALVES];
 	RaceSketch *sketches[RACE_HALVES];
 	RaceRequest request;
 	RaceResultRow row;
 
 	if (!is_pair_type(race_argument_type(fcinfo->flinfo, 0)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("race_privatize takes a race_sketch, or race_value_sketches of race_build_value")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg(
+				 "race_privatize takes a race_sketch, or race_value_sketches of race_build_value")));
 	if (PG_ARGISNULL(0) || !view_pair(fcinfo, exact) ||
 		!race_read_request(fcinfo, exact[0].params, 3, 6, &request))
 		PG_RETURN_NULL();

@@ -1,6 +1,7 @@
 /*
  * protect.c
- *		What owners do with budgets: race_protect, race_budget_limit, race_budget_adopt, race_refreshes_left
+ *		What owners do with budgets: race_protect, race_budget_limit, race_budget_adopt,
+ *		race_refreshes_left
  */
 #include "postgres.h"
 
@@ -41,18 +42,17 @@ statement_for(const char *name, int n)
 static RaceParameter
 argument(FunctionCallInfo fcinfo, int i)
 {
-	return (RaceParameter)
-	{
-		get_fn_expr_argtype(fcinfo->flinfo, i), PG_GETARG_DATUM(i), PG_ARGISNULL(i)
-	};
+	return (RaceParameter){get_fn_expr_argtype(fcinfo->flinfo, i), PG_GETARG_DATUM(i),
+						   PG_ARGISNULL(i)};
 }
 
 /* Call the internal function of this name with the arguments of this call. */
 static void
-call_internal(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name, NullableDatum *result)
+call_internal(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *name,
+			  NullableDatum *result)
 {
 	RaceParameter parameters[FUNC_MAX_ARGS];
-	int			n = 0;
+	int n = 0;
 
 	parameters[n++] = race_ledger_role(GetUserId());
 	for (int i = 0; i < PG_NARGS(); i++)
@@ -65,8 +65,14 @@ call_internal(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *nam
 /* The arguments of race_protect() */
 enum
 {
-	PROTECT_DATASET, PROTECT_RELATION, PROTECT_UNIT = 4, PROTECT_MOST, PROTECT_NEIGHBORS, PROTECT_PUBLIC = 8,
-	PROTECT_ARGUMENTS, PROTECT_COLUMNS = PROTECT_ARGUMENTS
+	PROTECT_DATASET,
+	PROTECT_RELATION,
+	PROTECT_UNIT = 4,
+	PROTECT_MOST,
+	PROTECT_NEIGHBORS,
+	PROTECT_PUBLIC = 8,
+	PROTECT_ARGUMENTS,
+	PROTECT_COLUMNS = PROTECT_ARGUMENTS
 };
 
 /*
@@ -76,7 +82,7 @@ enum
 static RaceParameter
 private_tables(const RaceParameter *arguments)
 {
-	Oid			relation = DatumGetObjectId(arguments[PROTECT_RELATION].value);
+	Oid relation = DatumGetObjectId(arguments[PROTECT_RELATION].value);
 	const RaceParameter *unit = &arguments[PROTECT_UNIT];
 	RaceLineage *lineage;
 
@@ -85,11 +91,11 @@ private_tables(const RaceParameter *arguments)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relation)));
 	race_act_check_owner(relation);
-	lineage = race_lineage(relation, unit->isnull ? NULL : NameStr(*DatumGetName(unit->value)),
-						   race_with_parts(race_oids_of(DatumGetArrayTypeP(arguments[PROTECT_PUBLIC].value))));
-	return (RaceParameter) {
-		get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(lineage->private_tables)), false
-	};
+	lineage = race_lineage(
+		relation, unit->isnull ? NULL : NameStr(*DatumGetName(unit->value)),
+		race_with_parts(race_oids_of(DatumGetArrayTypeP(arguments[PROTECT_PUBLIC].value))));
+	return (RaceParameter){get_array_type(REGCLASSOID),
+						   PointerGetDatum(race_oids_array(lineage->private_tables)), false};
 }
 
 /*
@@ -100,13 +106,13 @@ private_tables(const RaceParameter *arguments)
 Datum
 race_protect(PG_FUNCTION_ARGS)
 {
-	RaceLedger	ledger;
+	RaceLedger ledger;
 	RaceParameter parameters[1 + PROTECT_ARGUMENTS + 1];
 	RaceParameter *arguments = parameters + 1;
-	int			rows = 1;
-	RaceParams	any = {.rows = rows};
-	bool		known;
-	int			i;
+	int rows = 1;
+	RaceParams any = {.rows = rows};
+	bool known;
+	int i;
 
 	race_check_duty(fcinfo, "owner");
 	race_act_begin(&ledger, fcinfo, true);
@@ -116,7 +122,8 @@ race_protect(PG_FUNCTION_ARGS)
 	if (arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_DATASET].isnull)
 	{
 		arguments[PROTECT_RELATION].isnull = false;
-		arguments[PROTECT_RELATION].value = ObjectIdGetDatum(race_table_named(PG_GETARG_TEXT_PP(PROTECT_DATASET)));
+		arguments[PROTECT_RELATION].value =
+			ObjectIdGetDatum(race_table_named(PG_GETARG_TEXT_PP(PROTECT_DATASET)));
 	}
 	/* raise what a release of such units would */
 	if (!arguments[PROTECT_MOST].isnull && !arguments[PROTECT_NEIGHBORS].isnull)
@@ -125,23 +132,27 @@ race_protect(PG_FUNCTION_ARGS)
 	/* what is NULL is an error of the internal function */
 	known = !arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_PUBLIC].isnull;
 	arguments[i] = known ? private_tables(arguments) :
-		(RaceParameter) {get_array_type(REGCLASSOID), (Datum) 0, true};
-	race_ledger_run(&ledger, statement_for("race_protect", lengthof(parameters)), lengthof(parameters), parameters);
+						   (RaceParameter){get_array_type(REGCLASSOID), (Datum) 0, true};
+	race_ledger_run(&ledger, statement_for("race_protect", lengthof(parameters)),
+					lengthof(parameters), parameters);
 	if (!PG_ARGISNULL(PROTECT_COLUMNS))
-		race_describe_columns(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET)), PG_GETARG_DATUM(PROTECT_COLUMNS));
+		race_describe_columns(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET)),
+							  PG_GETARG_DATUM(PROTECT_COLUMNS));
 	SPI_finish();
 	if (arguments[PROTECT_UNIT].isnull)
-		ereport(NOTICE,
-				(errmsg("each row of \"%s\" is protected as a person of its own",
-						get_rel_name(DatumGetObjectId(arguments[PROTECT_RELATION].value))),
-				 errhint("If a person can have several rows, protect the table with unit_column, the column that says whose a row is.")));
+		ereport(
+			NOTICE,
+			(errmsg("each row of \"%s\" is protected as a person of its own",
+					get_rel_name(DatumGetObjectId(arguments[PROTECT_RELATION].value))),
+			 errhint(
+				 "If a person can have several rows, protect the table with unit_column, the column that says whose a row is.")));
 	PG_RETURN_VOID();
 }
 
 Datum
 race_budget_limit(PG_FUNCTION_ARGS)
 {
-	RaceLedger	ledger;
+	RaceLedger ledger;
 	NullableDatum nothing;
 
 	race_check_duty(fcinfo, "owner");
@@ -153,7 +164,7 @@ race_budget_limit(PG_FUNCTION_ARGS)
 Datum
 race_budget_adopt(PG_FUNCTION_ARGS)
 {
-	RaceLedger	ledger;
+	RaceLedger ledger;
 	NullableDatum nothing;
 
 	race_check_duty(fcinfo, "owner");
@@ -169,7 +180,7 @@ race_budget_adopt(PG_FUNCTION_ARGS)
 Datum
 race_refreshes_left(PG_FUNCTION_ARGS)
 {
-	RaceLedger	ledger;
+	RaceLedger ledger;
 	NullableDatum left;
 
 	race_check_duty(fcinfo, "curator");
@@ -184,14 +195,16 @@ race_refreshes_left(PG_FUNCTION_ARGS)
 Datum
 race_rho_limit(PG_FUNCTION_ARGS)
 {
-	double		epsilon = PG_GETARG_FLOAT8(0);
-	double		delta = PG_GETARG_FLOAT8(1);
+	double epsilon = PG_GETARG_FLOAT8(0);
+	double delta = PG_GETARG_FLOAT8(1);
 
 	if (!(epsilon >= RACE_MIN_EPSILON && epsilon <= RACE_MAX_EPSILON) ||
 		!(delta >= RACE_MIN_DELTA && delta < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a budget of zCDP needs epsilon between %g and %g, and delta above 0 and below 1",
-						RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "a budget of zCDP needs epsilon between %g and %g, and delta above 0 and below 1",
+				 RACE_MIN_EPSILON, RACE_MAX_EPSILON)));
 	PG_RETURN_FLOAT8(race_rho_allowed(epsilon, delta));
 }

@@ -62,7 +62,7 @@
  */
 
 /* What the query is called where the server names queries */
-#define QUERY_NAME	"the records of a release"
+#define QUERY_NAME "the records of a release"
 
 /*
  * The parts of a release: one for each declared label, or one; with a value there are two
@@ -70,15 +70,15 @@
  */
 typedef struct Parts
 {
-	DestReceiver receiver;		/* first, so that it is the whole */
+	DestReceiver receiver; /* first, so that it is the whole */
 	const RaceRequest *noise;
-	const RaceParams *params;	/* parameters, which sketches of other servers must have, too */
-	int			n;				/* labels, or 1 */
-	int			halves;			/* sketches of each label: 1, or 2 with a value */
-	Datum	   *labels;			/* labels, or NULL */
-	Datum	   *sketches;		/* [n][halves], private, or 0 while none has arrived */
-	const List *chosen;			/* RaceColumnNumbers * of columns whose numbers were measured already */
-	MemoryContext context;		/* memory context of the private sketches */
+	const RaceParams *params; /* parameters, which sketches of other servers must have, too */
+	int n;                    /* labels, or 1 */
+	int halves;               /* sketches of each label: 1, or 2 with a value */
+	Datum *labels;            /* labels, or NULL */
+	Datum *sketches;          /* [n][halves], private, or 0 while none has arrived */
+	const List *chosen;    /* RaceColumnNumbers * of columns whose numbers were measured already */
+	MemoryContext context; /* memory context of the private sketches */
 } Parts;
 
 /* ------------------------------------------------------------------ parts */
@@ -87,14 +87,15 @@ typedef struct Parts
 static int
 compare_labels(const void *a, const void *b)
 {
-	return DatumGetInt32(DirectFunctionCall2Coll(bttextcmp, C_COLLATION_OID,
-												 *(const Datum *) a, *(const Datum *) b));
+	return DatumGetInt32(DirectFunctionCall2Coll(bttextcmp, C_COLLATION_OID, *(const Datum *) a,
+												 *(const Datum *) b));
 }
 
 static int
 find_part(const Parts *parts, Datum label)
 {
-	Datum	   *found = parts->labels == NULL ? NULL :
+	Datum *found = parts->labels == NULL ?
+		NULL :
 		bsearch(&label, parts->labels, parts->n, sizeof(Datum), compare_labels);
 
 	if (found == NULL)
@@ -107,7 +108,7 @@ static void
 take_sketches(Parts *parts, int i, const RaceView *exact)
 {
 	RaceSketch *sketches[RACE_HALVES];
-	ListCell   *cell;
+	ListCell *cell;
 
 	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
 	for (int half = 0; half < parts->halves; half++)
@@ -116,7 +117,7 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 		race_params_check_same(parts->params, exact[half].params);
 	}
 	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
-	foreach(cell, parts->chosen)
+	foreach (cell, parts->chosen)
 		race_combine_column(sketches[0], lfirst(cell));
 	for (int half = 0; half < parts->halves; half++)
 		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
@@ -126,9 +127,9 @@ take_sketches(Parts *parts, int i, const RaceView *exact)
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	Parts	   *parts = (Parts *) self;
-	RaceView	exact[RACE_HALVES];
-	bool		isnull;
+	Parts *parts = (Parts *) self;
+	RaceView exact[RACE_HALVES];
+	bool isnull;
 
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[1])
@@ -164,10 +165,10 @@ end_rows(DestReceiver *self)
 static void
 fill_parts(Parts *parts)
 {
-	MemoryContext context = AllocSetContextCreate(parts->context, "empty sketch",
-												  ALLOCSET_START_SMALL_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(parts->context, "empty sketch", ALLOCSET_START_SMALL_SIZES);
 	RaceSketch *sketches[RACE_HALVES];
-	RaceView	empty[RACE_HALVES];
+	RaceView empty[RACE_HALVES];
 
 	for (int i = 0; i < parts->halves; i++)
 	{
@@ -187,8 +188,8 @@ fill_parts(Parts *parts)
 }
 
 static void
-start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, int n,
-			int halves, Datum *labels)
+start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, int n, int halves,
+			Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -215,7 +216,7 @@ static PlannedStmt *
 plan_query(Query *query, bool of_partitions)
 {
 	/* the rewriter and the planner change what they get */
-	List	   *rewritten = QueryRewrite(copyObject(query));
+	List *rewritten = QueryRewrite(copyObject(query));
 	PlannedStmt *plan = planner(linitial_node(Query, rewritten), QUERY_NAME, 0, NULL);
 
 	if (of_partitions)
@@ -224,9 +225,10 @@ plan_query(Query *query, bool of_partitions)
 }
 
 static QueryDesc *
-start_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestReceiver *receiver, int flags)
+start_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestReceiver *receiver,
+			int flags)
 {
-	QueryDesc  *run;
+	QueryDesc *run;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	run = CreateQueryDesc(plan_query(query, of_partitions), QUERY_NAME, GetActiveSnapshot(),
@@ -247,7 +249,7 @@ end_query(QueryDesc *run)
 static PlannedStmt *
 run_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestReceiver *receiver)
 {
-	QueryDesc  *run = start_query(query, of_partitions, environment, receiver, 0);
+	QueryDesc *run = start_query(query, of_partitions, environment, receiver, 0);
 	PlannedStmt *plan = run->plannedstmt;
 
 #if PG_VERSION_NUM >= 180000
@@ -264,10 +266,10 @@ run_query(Query *query, bool of_partitions, QueryEnvironment *environment, DestR
 static List *
 tables_of(const PlannedStmt *plan)
 {
-	List	   *tables = NIL;
-	ListCell   *cell;
+	List *tables = NIL;
+	ListCell *cell;
 
-	foreach(cell, plan->rtable)
+	foreach (cell, plan->rtable)
 	{
 		RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
@@ -278,8 +280,9 @@ tables_of(const PlannedStmt *plan)
 }
 
 /*
- * Casts that fail on a row would come after the charge: from text and jsonb to other types, to numbers that have no room
- * for all values, and to SQL domains with constraints.  What stands in a branch of CASE is guarded by its condition.
+ * Casts that fail on a row would come after the charge: from text and jsonb to other types, to
+ * numbers that have no room for all values, and to SQL domains with constraints.  What stands in a
+ * branch of CASE is guarded by its condition.
  */
 
 /*
@@ -289,12 +292,19 @@ tables_of(const PlannedStmt *plan)
 static bool
 digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 {
-	bool		limited = type == NUMERICOID && typmod >= (int32) VARHDRSZ;
+	bool limited = type == NUMERICOID && typmod >= (int32) VARHDRSZ;
 
 	*fraction = type == INT2OID || type == INT4OID || type == INT8OID ? 0 :
-		limited ? (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 : PG_INT16_MAX;
-	*whole = type == INT2OID ? 5 : type == INT4OID ? 10 : type == INT8OID ? 19 : type == FLOAT4OID ? 39 : type == FLOAT8OID ? 309 :
-		type != NUMERICOID ? 0 : limited ? ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction : PG_INT16_MAX;
+		limited ? (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 :
+				  PG_INT16_MAX;
+	*whole = type == INT2OID ? 5 :
+		type == INT4OID      ? 10 :
+		type == INT8OID      ? 19 :
+		type == FLOAT4OID    ? 39 :
+		type == FLOAT8OID    ? 309 :
+		type != NUMERICOID   ? 0 :
+		limited              ? ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction :
+							   PG_INT16_MAX;
 	return *whole != 0 || type == NUMERICOID;
 }
 
@@ -305,17 +315,21 @@ digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 static bool
 overflows(Node *from, Node *to)
 {
-	int32		typmod = exprTypmod(from);
-	Oid			type = getBaseTypeAndTypmod(exprType(from), &typmod);
-	int			whole;
-	int			fraction;
-	int			room;
-	int			kept;
+	int32 typmod = exprTypmod(from);
+	Oid type = getBaseTypeAndTypmod(exprType(from), &typmod);
+	int whole;
+	int fraction;
+	int room;
+	int kept;
 
-	if (!digits_of(type, typmod, &whole, &fraction) || !digits_of(exprType(to), exprTypmod(to), &room, &kept) ||
-		exprType(to) == FLOAT4OID || exprType(to) == FLOAT8OID || room == PG_INT16_MAX)
+	if (!digits_of(type, typmod, &whole, &fraction) ||
+		!digits_of(exprType(to), exprTypmod(to), &room, &kept) || exprType(to) == FLOAT4OID ||
+		exprType(to) == FLOAT8OID || room == PG_INT16_MAX)
 		return false;
-	/* rounding may add a digit, and not all numbers with as many digits as integers have are integers */
+	/*
+	 * rounding may add a digit, and not all numbers with as many digits as integers have are
+	 * integers
+	 */
 	return whole + (fraction > kept) > room - (exprType(to) != NUMERICOID);
 }
 
@@ -323,26 +337,33 @@ overflows(Node *from, Node *to)
 static bool
 is_cast(Node *node)
 {
-	return IsA(node, FuncExpr) && (((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST ||
-								   ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST);
+	return IsA(node, FuncExpr) &&
+		(((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST ||
+		 ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST);
 }
 
 /* Return the argument of a cast that may fail; NULL for other expressions. */
 static Node *
 cast_argument(Node *node)
 {
-	Node	   *argument;
-	Oid			from;
+	Node *argument;
+	Oid from;
 
 	if (IsA(node, CoerceToDomain))
-		return DomainHasConstraints(((CoerceToDomain *) node)->resulttype) ? (Node *) ((CoerceToDomain *) node)->arg : NULL;
+		return DomainHasConstraints(((CoerceToDomain *) node)->resulttype) ?
+			(Node *) ((CoerceToDomain *) node)->arg :
+			NULL;
 	if (IsA(node, CoerceViaIO))
-		return TypeCategory(((CoerceViaIO *) node)->resulttype) == TYPCATEGORY_STRING ? NULL : (Node *) ((CoerceViaIO *) node)->arg;
+		return TypeCategory(((CoerceViaIO *) node)->resulttype) == TYPCATEGORY_STRING ?
+			NULL :
+			(Node *) ((CoerceViaIO *) node)->arg;
 	if (!is_cast(node))
 		return NULL;
 	argument = linitial(((FuncExpr *) node)->args);
 	from = getBaseType(exprType(argument));
-	if ((TypeCategory(from) == TYPCATEGORY_STRING && TypeCategory(exprType(node)) != TYPCATEGORY_STRING) || from == JSONBOID)
+	if ((TypeCategory(from) == TYPCATEGORY_STRING &&
+		 TypeCategory(exprType(node)) != TYPCATEGORY_STRING) ||
+		from == JSONBOID)
 		return argument;
 	/* to numeric(5,2), integers go by way of numeric */
 	if (is_cast(argument) && exprType(argument) == NUMERICOID && exprTypmod(argument) < 0)
@@ -353,24 +374,29 @@ cast_argument(Node *node)
 static bool
 refuse_casts(Node *node, void *relation)
 {
-	Node	   *argument = node == NULL ? NULL : cast_argument(node);
-	ListCell   *cell;
+	Node *argument = node == NULL ? NULL : cast_argument(node);
+	ListCell *cell;
 
 	if (node == NULL)
 		return false;
 	if (argument != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a cast from %s to %s can fail while rows of \"%s\" are read",
-						format_type_with_typemod(exprType(argument), exprTypmod(argument)),
-						format_type_with_typemod(exprType(node), exprTypmod(node)), (const char *) relation),
-				 errdetail("The budget would be charged before it fails. Nothing was read and nothing charged."),
-				 TypeCategory(getBaseType(exprType(argument))) == TYPCATEGORY_NUMERIC ?
-				 errhint("Leave it out, since a column is released in its own type, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
-				 errhint("Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END, which is NULL for other texts.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a cast from %s to %s can fail while rows of \"%s\" are read",
+					format_type_with_typemod(exprType(argument), exprTypmod(argument)),
+					format_type_with_typemod(exprType(node), exprTypmod(node)),
+					(const char *) relation),
+			 errdetail(
+				 "The budget would be charged before it fails. Nothing was read and nothing charged."),
+			 TypeCategory(getBaseType(exprType(argument))) == TYPCATEGORY_NUMERIC ?
+				 errhint(
+					 "Leave it out, since a column is released in its own type, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
+				 errhint(
+					 "Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END, which is NULL for other texts.")));
 	if (!IsA(node, CaseExpr))
 		return expression_tree_walker(node, refuse_casts, relation);
-	foreach(cell, ((CaseExpr *) node)->args)
+	foreach (cell, ((CaseExpr *) node)->args)
 		(void) refuse_casts((Node *) lfirst_node(CaseWhen, cell)->expr, relation);
 	return refuse_casts((Node *) ((CaseExpr *) node)->arg, relation);
 }
@@ -379,7 +405,7 @@ refuse_casts(Node *node, void *relation)
 static bool
 refuse_casts_of_plan(PlanState *state, void *relation)
 {
-	Plan	   *plan = state->plan;
+	Plan *plan = state->plan;
 
 	(void) refuse_casts((Node *) plan->targetlist, relation);
 	(void) refuse_casts((Node *) plan->qual, relation);
@@ -414,25 +440,28 @@ refuse_casts_of_plan(PlanState *state, void *relation)
 void
 race_read_check(RaceReleasePlan *plan, Query *query, bool of_partitions)
 {
-	int			level = NewGUCNestLevel();
-	QueryDesc  *run;
-	List	   *others;
-	ListCell   *cell;
+	int level = NewGUCNestLevel();
+	QueryDesc *run;
+	List *others;
+	ListCell *cell;
 
 	race_set_uncounted();
-	run = start_query(query, of_partitions, race_units_environment(plan->units), None_Receiver, EXEC_FLAG_EXPLAIN_ONLY);
+	run = start_query(query, of_partitions, race_units_environment(plan->units), None_Receiver,
+					  EXEC_FLAG_EXPLAIN_ONLY);
 	/* with partitions, and the tables that inherit from them */
 	plan->parts = NIL;
-	foreach(cell, plan->lineage->relations)
-		plan->parts = list_concat_unique_oid(plan->parts, find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
+	foreach (cell, plan->lineage->relations)
+		plan->parts = list_concat_unique_oid(plan->parts,
+											 find_all_inheritors(lfirst_oid(cell), NoLock, NULL));
 	plan->probes = race_parts_probes(run->planstate, plan->lineage->relations);
 	(void) refuse_casts_of_plan(run->planstate, get_rel_name(plan->dataset->relation));
 	/* the planner replaces a function in FROM by its body, which may read tables */
 	others = list_difference_oid(tables_of(run->plannedstmt), plan->parts);
 	if (others != NIL)
-		race_refuse_relation(plan->dataset->relation,
-							 psprintf("A function that it calls reads table \"%s\", which is not in its FROM.",
-									  get_rel_name(linitial_oid(others))));
+		race_refuse_relation(
+			plan->dataset->relation,
+			psprintf("A function that it calls reads table \"%s\", which is not in its FROM.",
+					 get_rel_name(linitial_oid(others))));
 	end_query(run);
 	AtEOXact_GUC(true, level);
 }
@@ -466,7 +495,7 @@ race_read_probe(const RaceReleasePlan *plan)
 {
 	static bool hooked = false;
 	RaceAuthority before;
-	ListCell   *cell;
+	ListCell *cell;
 
 	race_authority_begin(&before, plan->role);
 
@@ -481,7 +510,7 @@ race_read_probe(const RaceReleasePlan *plan)
 	probing = true;
 	PG_TRY();
 	{
-		foreach(cell, plan->probes)
+		foreach (cell, plan->probes)
 		{
 			const RaceProbe *probe = lfirst(cell);
 			ErrorContextCallback callback = {error_context_stack, add_place, probe->place};
@@ -509,7 +538,7 @@ race_read_probe(const RaceReleasePlan *plan)
 static void
 hide_error(int level, MemoryContext context)
 {
-	int			code = geterrcode();
+	int code = geterrcode();
 
 	MemoryContextSwitchTo(context);
 	FlushErrorState();
@@ -517,20 +546,24 @@ hide_error(int level, MemoryContext context)
 	/* temporary files are closed when the transaction is */
 	race_set_local("log_temp_files", "-1");
 	race_set_local("track_counts", "off");
-	ereport(ERROR,
-			(errcode(code == ERRCODE_QUERY_CANCELED ? code : ERRCODE_DATA_EXCEPTION),
-			 errmsg("the release failed while its data were read"),
-			 errdetail("What happened may depend on private data, so it is not told. The charge stands."),
-			 errhint("See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
+	ereport(
+		ERROR,
+		(errcode(code == ERRCODE_QUERY_CANCELED ? code : ERRCODE_DATA_EXCEPTION),
+		 errmsg("the release failed while its data were read"),
+		 errdetail(
+			 "What happened may depend on private data, so it is not told. The charge stands."),
+		 errhint(
+			 "See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
 }
 
 /* Run a query of a request, and make what it gives private.  Parts may be NULL. */
 static void
-read_quietly(DestReceiver *receiver, Parts *parts, const RaceReleasePlan *plan, RaceReading *reading, Query *query, bool of_partitions)
+read_quietly(DestReceiver *receiver, Parts *parts, const RaceReleasePlan *plan,
+			 RaceReading *reading, Query *query, bool of_partitions)
 {
 	MemoryContext context = CurrentMemoryContext;
 	CommandDest client = whereToSendOutput;
-	int			level = NewGUCNestLevel();
+	int level = NewGUCNestLevel();
 	RaceAuthority before;
 
 	race_authority_begin(&before, plan->role);
@@ -540,8 +573,10 @@ read_quietly(DestReceiver *receiver, Parts *parts, const RaceReleasePlan *plan, 
 		race_set_path(plan->terms->run_path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
-		reading->tables = list_concat_unique_oid(reading->tables, tables_of(
-			run_query(query, of_partitions, race_units_environment(plan->units), receiver)));
+		reading->tables = list_concat_unique_oid(
+			reading->tables,
+			tables_of(
+				run_query(query, of_partitions, race_units_environment(plan->units), receiver)));
 		if (parts != NULL)
 			fill_parts(parts);
 		whereToSendOutput = client;
@@ -561,26 +596,27 @@ read_quietly(DestReceiver *receiver, Parts *parts, const RaceReleasePlan *plan, 
 Datum *
 race_read_private(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum *labels)
 {
-	bool		apart = plan->parts_query != NULL;
-	Parts		parts;
+	bool apart = plan->parts_query != NULL;
+	Parts parts;
 
 	start_parts(&parts, &plan->noise, plan->terms->params, n, RaceHalvesOf(plan->terms), labels);
 	parts.chosen = reading->numbers;
-	read_quietly(&parts.receiver, &parts, plan, reading, apart ? plan->parts_query : plan->query, plan->of_partitions);
+	read_quietly(&parts.receiver, &parts, plan, reading, apart ? plan->parts_query : plan->query,
+				 plan->of_partitions);
 	return parts.sketches;
 }
 
 Datum *
-race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum *labels, Datum *sketches)
+race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum *labels,
+				 Datum *sketches)
 {
-	Oid			type = get_element_type(plan->scored_by->consttype);
-	Parts		parts;
+	Oid type = get_element_type(plan->scored_by->consttype);
+	Parts parts;
 
 	plan->scored_by->constvalue =
 		PointerGetDatum(construct_array(sketches, n, type, -1, false, TYPALIGN_DOUBLE));
 	plan->scored_by->constisnull = false;
-	start_parts(&parts, &plan->scores_noise, race_params_arg(plan->scores_params), n, 1,
-				labels);
+	start_parts(&parts, &plan->scores_noise, race_params_arg(plan->scores_params), n, 1, labels);
 	read_quietly(&parts.receiver, &parts, plan, reading, plan->scores_query, false);
 	return parts.sketches;
 }
@@ -588,23 +624,24 @@ race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum
 /* A value that passes, the noisy number of its persons, and how many records more these have */
 typedef struct Chosen
 {
-	Datum		value;			/* text */
-	int64		noisy;
-	int64		further;
+	Datum value; /* text */
+	int64 noisy;
+	int64 further;
 } Chosen;
 
 /*
- * The values of a column, or labels, that are chosen as they arrive with their numbers of persons.  Of more than `most` those of most
- * persons are kept, so that memory does not depend on how many there are.
+ * The values of a column, or labels, that are chosen as they arrive with their numbers of persons.
+ * Of more than `most` those of most persons are kept, so that memory does not depend on how many
+ * there are.
  */
 typedef struct Choice
 {
-	DestReceiver receiver;		/* first, so that it is the whole */
+	DestReceiver receiver; /* first, so that it is the whole */
 	const RaceThreshold *threshold;
 	MemoryContext context;
-	Chosen	   *values;			/* [2 * most + 1] */
-	int			n;
-	int			most;
+	Chosen *values; /* [2 * most + 1] */
+	int n;
+	int most;
 } Choice;
 
 static int
@@ -613,7 +650,8 @@ compare_persons(const void *a, const void *b)
 	const Chosen *left = a;
 	const Chosen *right = b;
 
-	return left->noisy != right->noisy ? (left->noisy < right->noisy ? 1 : -1) : compare_labels(&left->value, &right->value);
+	return left->noisy != right->noisy ? (left->noisy < right->noisy ? 1 : -1) :
+										 compare_labels(&left->value, &right->value);
 }
 
 /* Put the values of most persons first, and drop those that are too many. */
@@ -629,12 +667,13 @@ keep_most(Choice *choice)
 static bool
 receive_value(TupleTableSlot *slot, DestReceiver *self)
 {
-	Choice	   *choice = (Choice *) self;
-	Chosen		chosen;
+	Choice *choice = (Choice *) self;
+	Chosen chosen;
 	MemoryContext caller;
 
 	slot_getallattrs(slot);
-	if (!race_threshold_passes(race_strong_random(), choice->threshold, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
+	if (!race_threshold_passes(race_strong_random(), choice->threshold,
+							   DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
 	chosen.further = DatumGetInt64(slot->tts_values[2]);
 	if (choice->n > 2 * choice->most)
@@ -653,18 +692,18 @@ compare_chosen(const void *a, const void *b)
 }
 
 Datum
-race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64 **persons, RaceColumnNumbers *numbers)
+race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64 **persons,
+				 RaceColumnNumbers *numbers)
 {
-	Choice		choice = {
-		.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
-		.threshold = &plan->choice.threshold,
-		.context = CurrentMemoryContext,
-		.most = plan->terms->max_categories
-	};
-	Datum	   *values;
+	Choice choice = {.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
+					 .threshold = &plan->choice.threshold,
+					 .context = CurrentMemoryContext,
+					 .most = plan->terms->max_categories};
+	Datum *values;
 
 	choice.values = palloc((2 * (Size) choice.most + 1) * sizeof(Chosen));
-	read_quietly(&choice.receiver, NULL, plan, reading, list_nth_node(Query, plan->choice_queries, i), false);
+	read_quietly(&choice.receiver, NULL, plan, reading,
+				 list_nth_node(Query, plan->choice_queries, i), false);
 	keep_most(&choice);
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
@@ -676,8 +715,9 @@ race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64
 	{
 		values[k] = choice.values[k].value;
 		CHECK_FOR_INTERRUPTS();
-		numbers->numbers[k] = race_threshold_records(race_strong_random(), choice.threshold, plan->summed, choice.values[k].noisy,
-													 choice.values[k].further);
+		numbers->numbers[k] =
+			race_threshold_records(race_strong_random(), choice.threshold, plan->summed,
+								   choice.values[k].noisy, choice.values[k].further);
 		(*persons)[k] = choice.values[k].noisy;
 	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));
@@ -686,27 +726,29 @@ race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64
 /* Counts of the values of a column while its bounds are looked for */
 typedef struct Histogram
 {
-	DestReceiver receiver;		/* first, so that it is the whole */
+	DestReceiver receiver; /* first, so that it is the whole */
 	const RaceBounds *bounds;
-	Oid			type;
-	RaceShape	shape;
-	int64		counters[RACE_BOUNDS_COUNTERS];
+	Oid type;
+	RaceShape shape;
+	int64 counters[RACE_BOUNDS_COUNTERS];
 } Histogram;
 
 /* Receive a row (value) of the query. */
 static bool
 receive_number(TupleTableSlot *slot, DestReceiver *self)
 {
-	Histogram  *histogram = (Histogram *) self;
-	int			i;
+	Histogram *histogram = (Histogram *) self;
+	int i;
 
 	slot_getallattrs(slot);
-	i = race_bounds_counter(histogram->bounds, race_number_of(histogram->type, slot->tts_values[0]));
+	i = race_bounds_counter(histogram->bounds,
+							race_number_of(histogram->type, slot->tts_values[0]));
 	if (i >= 0)
 	{
-		uint32		counter = (uint32) i;
+		uint32 counter = (uint32) i;
 
-		race_count_rows((RaceCounterArray) {histogram->counters, sizeof(int64)}, &counter, 1, 1, histogram->shape.range, 1);
+		race_count_rows((RaceCounterArray){histogram->counters, sizeof(int64)}, &counter, 1, 1,
+						histogram->shape.range, 1);
 	}
 	return true;
 }
@@ -714,21 +756,20 @@ receive_number(TupleTableSlot *slot, DestReceiver *self)
 void
 race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type)
 {
-	Histogram  *histogram = palloc(sizeof(Histogram));
-	int64		noisy[RACE_BOUNDS_COUNTERS];
+	Histogram *histogram = palloc(sizeof(Histogram));
+	int64 noisy[RACE_BOUNDS_COUNTERS];
 	RaceExactMemory memory;
-	RaceExact  *exact;
+	RaceExact *exact;
 	RaceAccount account;
 
 	race_account_open(&account, race_strong_random(), &plan->noise, 1);
 	/* bound: RACE_BOUNDS_STAGES */
 	do
 	{
-		*histogram = (Histogram) {
-			.receiver = {receive_number, start_rows, end_rows, end_rows, DestNone},
-			.bounds = &reading->bounds,
-			.type = type
-		};
+		*histogram =
+			(Histogram){.receiver = {receive_number, start_rows, end_rows, end_rows, DestNone},
+						.bounds = &reading->bounds,
+						.type = type};
 		race_bounds_shape(&reading->bounds, &histogram->shape);
 		read_quietly(&histogram->receiver, NULL, plan, reading, plan->query, false);
 		exact = race_exact_begin(&memory, &histogram->shape);

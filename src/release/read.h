@@ -19,9 +19,11 @@
 /* What was read so far, and later readings need */
 typedef struct RaceReading
 {
-	List	   *tables;			/* OIDs of the tables in the queries that ran */
-	List	   *numbers;		/* RaceColumnNumbers * of each column whose categories were measured as they were chosen */
-	RaceBounds	bounds;			/* bounds of the column that they are wanted of */
+	List *tables; /* OIDs of the tables in the queries that ran */
+	List *
+		/* RaceColumnNumbers * of each column whose categories were measured as they were chosen */
+		numbers;
+	RaceBounds bounds; /* bounds of the column that they are wanted of */
 } RaceReading;
 
 /*
@@ -40,9 +42,13 @@ extern void race_read_probe(const RaceReleasePlan *plan);
  * search_path.  Raise 22000, or 57014 if it was cancelled, for everything that goes wrong while
  * rows are read, with no more said: it may depend on the rows.
  */
-extern Datum *race_read_private(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum *labels);
+extern Datum *race_read_private(const RaceReleasePlan *plan, RaceReading *reading, int n,
+								Datum *labels);
 
-/* Run the query of a column of a type whose bounds are wanted, as often as it takes, and set reading->bounds. */
+/*
+ * Run the query of a column of a type whose bounds are wanted, as often as it takes, and set
+ * reading->bounds.
+ */
 extern void race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type);
 
 /*
@@ -50,12 +56,14 @@ extern void race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, 
  * have, of too many the most frequent ones, in the order of the collation "C".  Set their noisy
  * numbers of persons, and of records where these add up to them.
  */
-extern Datum race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64 **persons, RaceColumnNumbers *numbers);
+extern Datum race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i,
+							  int64 **persons, RaceColumnNumbers *numbers);
 
 /*
  * Do the same for the scores that the private sketches of the n labels give each record.  Return
  * private sketches of the scores of each label.
  */
-extern Datum *race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum *labels, Datum *sketches);
+extern Datum *race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n,
+							   Datum *labels, Datum *sketches);
 
 #endif

@@ -25,20 +25,22 @@
 /* ------------------------------------------------------------------- parts */
 
 /*
- * Return the relations that inherit from one, or that it inherits from.  A partition that is being detached is one still:
- * find_all_inheritors() leaves it out.
+ * Return the relations that inherit from one, or that it inherits from.  A partition that is being
+ * detached is one still: find_all_inheritors() leaves it out.
  */
 static List *
 find_related(Relation inheritance, Oid relation, bool parents)
 {
-	List	   *related = NIL;
+	List *related = NIL;
 	ScanKeyData key;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
-	ScanKeyInit(&key, parents ? Anum_pg_inherits_inhrelid : Anum_pg_inherits_inhparent, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relation));
-	scan = systable_beginscan(inheritance, parents ? InheritsRelidSeqnoIndexId : InheritsParentIndexId, true, NULL, 1, &key);
+	ScanKeyInit(&key, parents ? Anum_pg_inherits_inhrelid : Anum_pg_inherits_inhparent,
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan =
+		systable_beginscan(inheritance, parents ? InheritsRelidSeqnoIndexId : InheritsParentIndexId,
+						   true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_inherits link = (Form_pg_inherits) GETSTRUCT(tuple);
@@ -53,12 +55,12 @@ find_related(Relation inheritance, Oid relation, bool parents)
 static List *
 append_new(List *found, HTAB *seen, const List *relations)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, relations)
+	foreach (cell, relations)
 	{
-		Oid			relation = lfirst_oid(cell);
-		bool		known;
+		Oid relation = lfirst_oid(cell);
+		bool known;
 
 		(void) hash_search(seen, &relation, HASH_ENTER, &known);
 		if (!known)
@@ -67,19 +69,24 @@ append_new(List *found, HTAB *seen, const List *relations)
 	return found;
 }
 
-/* Return relations with all that are below them, or above; *ends becomes those that have no further ones. */
+/*
+ * Return relations with all that are below them, or above; *ends becomes those that have no further
+ * ones.
+ */
 static List *
 follow_inheritance(const List *relations, bool parents, List **ends)
 {
-	Relation	inheritance = table_open(InheritsRelationId, AccessShareLock);
-	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid),.hcxt = CurrentMemoryContext};
-	HTAB	   *seen = hash_create("relations", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	List	   *found = append_new(NIL, seen, relations);
+	Relation inheritance = table_open(InheritsRelationId, AccessShareLock);
+	HASHCTL control = {.keysize = sizeof(Oid),
+					   .entrysize = sizeof(Oid),
+					   .hcxt = CurrentMemoryContext};
+	HTAB *seen = hash_create("relations", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	List *found = append_new(NIL, seen, relations);
 
 	/* bound: the relations, each once */
 	for (int i = 0; i < list_length(found); i++)
 	{
-		List	   *related;
+		List *related;
 
 		CHECK_FOR_INTERRUPTS();
 		related = find_related(inheritance, list_nth_oid(found, i), parents);
@@ -95,7 +102,7 @@ follow_inheritance(const List *relations, bool parents, List **ends)
 List *
 race_with_parts(const List *relations)
 {
-	List	   *leaves = NIL;
+	List *leaves = NIL;
 
 	return follow_inheritance(relations, false, &leaves);
 }
@@ -105,13 +112,12 @@ race_with_parts(const List *relations)
 List *
 race_oids_of(ArrayType *array)
 {
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-	List	   *list = NIL;
+	Datum *values;
+	bool *nulls;
+	int n;
+	List *list = NIL;
 
-	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
-					  &values, &nulls, &n);
+	deconstruct_array(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			list = lappend_oid(list, DatumGetObjectId(values[i]));
@@ -121,11 +127,11 @@ race_oids_of(ArrayType *array)
 ArrayType *
 race_oids_array(const List *oids)
 {
-	Datum	   *values = palloc(Max(list_length(oids), 1) * sizeof(Datum));
-	int			n = 0;
-	ListCell   *cell;
+	Datum *values = palloc(Max(list_length(oids), 1) * sizeof(Datum));
+	int n = 0;
+	ListCell *cell;
 
-	foreach(cell, oids)
+	foreach (cell, oids)
 		values[n++] = ObjectIdGetDatum(lfirst_oid(cell));
 	return construct_array(values, n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT);
 }
@@ -133,7 +139,7 @@ race_oids_array(const List *oids)
 char *
 race_full_name(Oid relation)
 {
-	char	   *name = get_rel_name(relation);
+	char *name = get_rel_name(relation);
 
 	if (name == NULL)
 		race_refuse_dropped("a relation");
@@ -150,7 +156,7 @@ race_full_name(Oid relation)
 bool
 race_lock_table(Oid ledger, Oid table, bool wait)
 {
-	LOCKTAG		tag;
+	LOCKTAG tag;
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ledger, table, 0);
 	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
@@ -179,7 +185,7 @@ race_sql_with_parts(PG_FUNCTION_ARGS)
 Datum
 race_sql_topmost(PG_FUNCTION_ARGS)
 {
-	List	   *topmost = NIL;
+	List *topmost = NIL;
 
 	(void) follow_inheritance(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)), true, &topmost);
 	PG_RETURN_ARRAYTYPE_P(race_oids_array(topmost));
@@ -193,12 +199,12 @@ race_sql_topmost(PG_FUNCTION_ARGS)
 Datum
 race_lock_tables(PG_FUNCTION_ARGS)
 {
-	List	   *tables = race_oids_of(PG_GETARG_ARRAYTYPE_P(1));
-	List	   *locked = NIL;
-	ListCell   *cell;
+	List *tables = race_oids_of(PG_GETARG_ARRAYTYPE_P(1));
+	List *locked = NIL;
+	ListCell *cell;
 
 	list_sort(tables, list_oid_cmp);
-	foreach(cell, tables)
+	foreach (cell, tables)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (race_lock_table(PG_GETARG_OID(0), lfirst_oid(cell), PG_GETARG_BOOL(2)))

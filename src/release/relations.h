@@ -20,8 +20,8 @@ extern List *race_oids_of(ArrayType *array);
 extern ArrayType *race_oids_array(const List *oids);
 
 /*
- * Let this transaction alone enter a table into a table of the ledger until it ends; without waiting, return false if another
- * transaction does.
+ * Let this transaction alone enter a table into a table of the ledger until it ends; without
+ * waiting, return false if another transaction does.
  */
 extern bool race_lock_table(Oid ledger, Oid table, bool wait);
 

@@ -1,6 +1,7 @@
 /*
  * release.c
- *		race_release, race_release_sketch and race_release_next: checked, charged, committed; then read,
+ *		race_release, race_release_sketch and race_release_next: checked, charged, committed; then
+ *		read,
  * given noise, stored, committed.
  *
  * A release is one procedure without public steps.  It commits its charge before it
@@ -64,32 +65,33 @@ PG_FUNCTION_INFO_V1(race_release_sketch);
 PG_FUNCTION_INFO_V1(race_release_next);
 
 /* Bytes of a name */
-#define MAX_NAME	((Size) 1000)
+#define MAX_NAME ((Size) 1000)
 
 /* The charge of a release */
 typedef struct RaceCharge
 {
-	Datum		id;				/* uuid */
+	Datum id; /* uuid */
 	TimestampTz at;
 } RaceCharge;
 
 /* The act of a release: what was asked for, what was decided, and how far it is */
 typedef struct RaceReleaseRun
 {
-	RaceLedger	ledger;
-	Oid			caller;			/* role that called the procedure */
-	Oid			role;			/* role whose release it is, and whose right to read counts */
-	Oid			writer;			/* role that made the first version, with its expressions */
+	RaceLedger ledger;
+	Oid caller;                 /* role that called the procedure */
+	Oid role;                   /* role whose release it is, and whose right to read counts */
+	Oid writer;                 /* role that made the first version, with its expressions */
 	RaceReleaseRequest request; /* request as it was given, or as the ledger has kept it */
-	RaceReleaseTerms terms;		/* terms of the request, with categories once they are chosen */
-	RaceDataset *dataset;		/* dataset as it was looked up first */
-	RaceReleasePlan *plan;		/* plan before the charge */
-	RaceDescribed *described;	/* description that waits for bounds, in place of a release; or NULL */
-	int			version;		/* version that is made */
-	Datum		written;		/* jsonb: request as the ledger will keep it; equal requests are equal */
-	RaceCharge	charge;			/* charge that pays for it */
-	Datum		provenance;		/* jsonb: public facts of that charge, for race_label */
-	char	   *chosen_notice;	/* notice of what was chosen from private data, or NULL */
+	RaceReleaseTerms terms;     /* terms of the request, with categories once they are chosen */
+	RaceDataset *dataset;       /* dataset as it was looked up first */
+	RaceReleasePlan *plan;      /* plan before the charge */
+	RaceDescribed
+		*described;      /* description that waits for bounds, in place of a release; or NULL */
+	int version;         /* version that is made */
+	Datum written;       /* jsonb: request as the ledger will keep it; equal requests are equal */
+	RaceCharge charge;   /* charge that pays for it */
+	Datum provenance;    /* jsonb: public facts of that charge, for race_label */
+	char *chosen_notice; /* notice of what was chosen from private data, or NULL */
 } RaceReleaseRun;
 
 static RaceParameter
@@ -107,7 +109,7 @@ argument(const RaceReleaseRun *run, RaceArgument i)
 static void
 check_context(FunctionCallInfo fcinfo)
 {
-	bool		atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+	bool atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
 		((CallContext *) fcinfo->context)->atomic;
 
 	if (RecoveryInProgress())
@@ -116,23 +118,29 @@ check_context(FunctionCallInfo fcinfo)
 				 errmsg("a release cannot be made during recovery"),
 				 errhint("Make it on the primary server; it will appear here.")));
 	if (atomic || IsTransactionBlock() || IsSubTransaction())
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("a release cannot be made inside a transaction block, a function or an exception block"),
-				 errdetail("Its charge must be committed before any data are read, so that no rollback refunds it."),
-				 errhint("CALL it as a statement of its own, with autocommit on: psycopg.connect(..., autocommit=True), or psql with a -c for each statement.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+			 errmsg(
+				 "a release cannot be made inside a transaction block, a function or an exception block"),
+			 errdetail(
+				 "Its charge must be committed before any data are read, so that no rollback refunds it."),
+			 errhint(
+				 "CALL it as a statement of its own, with autocommit on: psycopg.connect(..., autocommit=True), or psql with a -c for each statement.")));
 }
 
 /*
- * Raise an error unless the last commit is where this level of synchronous_commit wants it.  A cancel or a timeout ends the
- * wait for a standby with a warning alone: rows would be read for a charge that a failover loses.
+ * Raise an error unless the last commit is where this level of synchronous_commit wants it.  A
+ * cancel or a timeout ends the wait for a standby with a warning alone: rows would be read for a
+ * charge that a failover loses.
  */
 static void
 check_replicated(int level)
 {
-	int			mode = level >= SYNCHRONOUS_COMMIT_REMOTE_APPLY ? SYNC_REP_WAIT_APPLY :
-		level >= SYNCHRONOUS_COMMIT_REMOTE_FLUSH ? SYNC_REP_WAIT_FLUSH : SYNC_REP_WAIT_WRITE;
-	XLogRecPtr	replicated;
+	int mode = level >= SYNCHRONOUS_COMMIT_REMOTE_APPLY ? SYNC_REP_WAIT_APPLY :
+		level >= SYNCHRONOUS_COMMIT_REMOTE_FLUSH        ? SYNC_REP_WAIT_FLUSH :
+														  SYNC_REP_WAIT_WRITE;
+	XLogRecPtr replicated;
 
 	if (max_wal_senders == 0 || SyncRepStandbyNames == NULL || SyncRepStandbyNames[0] == '\0')
 		return;
@@ -140,21 +148,26 @@ check_replicated(int level)
 	replicated = WalSndCtl->lsn[mode];
 	LWLockRelease(SyncRepLock);
 	if (replicated < XactLastCommitEnd)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("a commit of the release may not be on a standby"),
-				 errdetail("The wait for synchronous_standby_names was canceled. What was committed is on this server, and no data were read after it."),
-				 errhint("Ask for the release again, without a cancel or a timeout. It is charged again unless it was stored.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_QUERY_CANCELED),
+			 errmsg("a commit of the release may not be on a standby"),
+			 errdetail(
+				 "The wait for synchronous_standby_names was canceled. What was committed is on this server, and no data were read after it."),
+			 errhint(
+				 "Ask for the release again, without a cancel or a timeout. It is charged again unless it was stored.")));
 }
 
 /*
- * Commit, and go on in a new transaction.  The commit is on disk, and on standbys that commits wait for, before anything else is done.
+ * Commit, and go on in a new transaction.  The commit is on disk, and on standbys that commits wait
+ * for, before anything else is done.
  */
 static void
 commit(void)
 {
-	bool		waits = TransactionIdIsValid(GetTopTransactionIdIfAny());	/* other commits wait for no standby */
-	int			level;
+	bool waits =
+		TransactionIdIsValid(GetTopTransactionIdIfAny()); /* other commits wait for no standby */
+	int level;
 
 	if (synchronous_commit <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		race_set_local("synchronous_commit", "on");
@@ -188,11 +201,11 @@ next_transaction(const RaceReleaseRun *run)
 static void
 lock_relations(const List *relations, bool lock)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, relations)
+	foreach (cell, relations)
 	{
-		LockRelId	relation = {.relId = lfirst_oid(cell),.dbId = MyDatabaseId};
+		LockRelId relation = {.relId = lfirst_oid(cell), .dbId = MyDatabaseId};
 
 		if (lock)
 			LockRelationIdForSession(&relation, AccessShareLock);
@@ -221,8 +234,8 @@ write_request(RaceReleaseRun *run)
 	RaceReleaseRequest kept = run->terms.kept;
 	RaceParameter parameters[RACE_ARGUMENTS];
 	StringInfoData text;
-	bool		isnull;
-	int			n = 0;
+	bool isnull;
+	int n = 0;
 
 	if (run->terms.domains == 0)
 		kept.expression = run->plan->written.expression;
@@ -239,21 +252,23 @@ write_request(RaceReleaseRun *run)
 						 i == RACE_ARG_PARAMS ? "::text" : "");
 	}
 	race_ledger_run(&run->ledger,
-					psprintf("SELECT jsonb_strip_nulls(jsonb_build_object(%s))", text.data),
-					n, parameters);
+					psprintf("SELECT jsonb_strip_nulls(jsonb_build_object(%s))", text.data), n,
+					parameters);
 	run->written = race_ledger_value(1, &isnull);
 }
 
 /*
- * What there is of a name: versions of a release, or values of a series; and a series of which there is none so far, as
- * version 0.  Its domains are in its request.
+ * What there is of a name: versions of a release, or values of a series; and a series of which
+ * there is none so far, as version 0.  Its domains are in its request.
  */
-#define OF_NAME	"(SELECT r.charge, r.domains, r.version, r.part FROM _racepriv.race_releases r WHERE r.name = $1" \
+#define OF_NAME \
+	"(SELECT r.charge, r.domains, r.version, r.part FROM _racepriv.race_releases r WHERE r.name = $1" \
 	" UNION ALL SELECT s.charge, s.request->'domains', 0, 0 FROM _racepriv.race_charges s" \
 	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
 
 /* Domains without the categories that a release chose */
-#define DECLARED(domains)	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least,persons_summed}'::text[] ELSE d END ORDER BY n)" \
+#define DECLARED(domains) \
+	"(SELECT jsonb_agg(CASE WHEN d ? 'chosen' THEN d - '{categories,cells,group,single,persons,persons_error,persons_least,persons_summed}'::text[] ELSE d END ORDER BY n)" \
 	" FROM jsonb_array_elements(" domains ") WITH ORDINALITY e (d, n))"
 
 /*
@@ -263,26 +278,28 @@ write_request(RaceReleaseRun *run)
 static bool
 exists(const RaceReleaseRun *run)
 {
-	RaceParameter parameters[] = {
-		argument(run, RACE_ARG_NAME), {JSONBOID, run->written, false},
-		{JSONBOID, run->terms.domains, run->terms.domains == 0}
-	};
-	bool		isnull;
+	RaceParameter parameters[] = {argument(run, RACE_ARG_NAME),
+								  {JSONBOID, run->written, false},
+								  {JSONBOID, run->terms.domains, run->terms.domains == 0}};
+	bool isnull;
 
-	race_ledger_run(&run->ledger, "SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) #- '{series,basis}' = $2 #- '{series,basis}', false)"
-					" AND " DECLARED("r.domains") " IS NOT DISTINCT FROM " DECLARED("$3")
-					" FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
-					" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
-					lengthof(parameters), parameters);
+	race_ledger_run(
+		&run->ledger,
+		"SELECT coalesce(jsonb_strip_nulls(c.request - '{name,version,domains,chosen_delta}'::text[]) #- '{series,basis}' = $2 #- '{series,basis}', false)"
+		" AND " DECLARED("r.domains") " IS NOT DISTINCT FROM " DECLARED(
+			"$3") " FROM " OF_NAME " LEFT JOIN _racepriv.race_charges c ON c.charge = r.charge"
+				  " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
+		lengthof(parameters), parameters);
 	if (SPI_processed == 0)
 		return false;
 	if (!DatumGetBool(race_ledger_value(1, &isnull)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("release \"%s\" exists, with another request", run->terms.kept.name),
-				 errhint("Choose another name, or race_release_next for a new version of the same request.")));
-	ereport(NOTICE,
-			(errmsg("release \"%s\" exists: nothing is charged", run->terms.kept.name)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DUPLICATE_OBJECT),
+			 errmsg("release \"%s\" exists, with another request", run->terms.kept.name),
+			 errhint(
+				 "Choose another name, or race_release_next for a new version of the same request.")));
+	ereport(NOTICE, (errmsg("release \"%s\" exists: nothing is charged", run->terms.kept.name)));
 	return true;
 }
 
@@ -294,14 +311,13 @@ exists(const RaceReleaseRun *run)
 static void
 read_provenance(RaceReleaseRun *run)
 {
-	RaceParameter parameters[] = {
-		{UUIDOID, run->charge.id, false},
-		{JSONBOID, run->terms.sources, run->terms.sources == 0},
-		RaceText(RACE_VERSION " (" RACE_COMMIT ")")
-	};
-	bool		isnull;
+	RaceParameter parameters[] = {{UUIDOID, run->charge.id, false},
+								  {JSONBOID, run->terms.sources, run->terms.sources == 0},
+								  RaceText(RACE_VERSION " (" RACE_COMMIT ")")};
+	bool isnull;
 
-	race_ledger_run(&run->ledger, "SELECT _racepriv._race_provenance($1, $2, $3)", lengthof(parameters), parameters);
+	race_ledger_run(&run->ledger, "SELECT _racepriv._race_provenance($1, $2, $3)",
+					lengthof(parameters), parameters);
 	run->provenance = race_ledger_value(1, &isnull);
 }
 
@@ -310,7 +326,7 @@ static void
 enter_charge(RaceReleaseRun *run)
 {
 	const RaceReleasePlan *plan = run->plan;
-	double		rho = race_release_plan_rho(plan);
+	double rho = race_release_plan_rho(plan);
 	RaceParameter parameters[] = {
 		argument(run, RACE_ARG_DATASET),
 		argument(run, RACE_ARG_NAME),
@@ -318,16 +334,19 @@ enter_charge(RaceReleaseRun *run)
 		{JSONBOID, run->written, false},
 		{FLOAT8OID, Float8GetDatum(rho), false},
 		RaceText(plan->dataset->budget),
-		{get_array_type(REGCLASSOID), PointerGetDatum(race_oids_array(plan->lineage->private_tables)), false},
+		{get_array_type(REGCLASSOID),
+		 PointerGetDatum(race_oids_array(plan->lineage->private_tables)), false},
 		race_ledger_role(run->role),
 		{JSONBOID, run->terms.domains, run->terms.domains == 0 || run->terms.kept.series == 0},
-		{FLOAT8OID, Float8GetDatum(plan->choice.delta * list_length(plan->choice_queries)), plan->choice_queries == NIL}
-	};
-	bool		isnull;
+		{FLOAT8OID, Float8GetDatum(plan->choice.delta * list_length(plan->choice_queries)),
+		 plan->choice_queries == NIL}};
+	bool isnull;
 
-	race_ledger_run(&run->ledger, "SELECT charge, charged_at FROM _racepriv._race_charge($1, $2, $3,"
-					" $4 || jsonb_strip_nulls(jsonb_build_object('domains', $9, 'chosen_delta', $10)), $5, $6, $7, $8)",
-					lengthof(parameters), parameters);
+	race_ledger_run(
+		&run->ledger,
+		"SELECT charge, charged_at FROM _racepriv._race_charge($1, $2, $3,"
+		" $4 || jsonb_strip_nulls(jsonb_build_object('domains', $9, 'chosen_delta', $10)), $5, $6, $7, $8)",
+		lengthof(parameters), parameters);
 	run->charge.id = race_ledger_value(1, &isnull);
 	run->charge.at = DatumGetTimestampTz(race_ledger_value(2, &isnull));
 }
@@ -335,11 +354,13 @@ enter_charge(RaceReleaseRun *run)
 static void
 refuse_changed(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("what the release is made of was changed while it was made"),
-			 errdetail("A function, a type, a partition or a right is not what was checked before the charge. The charge stands."),
-			 errhint("CALL it again when nobody changes definitions.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("what the release is made of was changed while it was made"),
+		 errdetail(
+			 "A function, a type, a partition or a right is not what was checked before the charge. The charge stands."),
+		 errhint("CALL it again when nobody changes definitions.")));
 }
 
 /*
@@ -366,13 +387,14 @@ store_part(const RaceReleaseRun *run, int i, Datum label, Datum sketch, Datum sc
 		{run->ledger.sketch_type, scores, scores == 0},
 		{JSONBOID, terms->domains, terms->domains == 0},
 		{TSRANGEOID, terms->interval.during, terms->interval.during == 0},
-		{JSONBOID, run->provenance, i > 0}
-	};
+		{JSONBOID, run->provenance, i > 0}};
 
-	race_ledger_run(&run->ledger, "INSERT INTO _racepriv.race_releases"
-					" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during,"
-					" provenance) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING",
-					lengthof(parameters), parameters);
+	race_ledger_run(
+		&run->ledger,
+		"INSERT INTO _racepriv.race_releases"
+		" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during,"
+		" provenance) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING",
+		lengthof(parameters), parameters);
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -381,35 +403,38 @@ store_part(const RaceReleaseRun *run, int i, Datum label, Datum sketch, Datum sc
 }
 
 /*
- * Raise 55000 if something was defined anew meanwhile, or if the release read other tables: all but the public ones must
- * belong to the budget that was charged.  A table can become a part of another until the query is planned.  One that was
- * a part before the charge may have no entry yet: another session enters it now (_race_charge).
+ * Raise 55000 if something was defined anew meanwhile, or if the release read other tables: all but
+ * the public ones must belong to the budget that was charged.  A table can become a part of another
+ * until the query is planned.  One that was a part before the charge may have no entry yet: another
+ * session enters it now (_race_charge).
  */
 static void
 check_current(const RaceReleaseRun *run, const RaceReleasePlan *plan, const RaceReading *reading)
 {
-	List	   *tables = list_difference_oid(reading->tables, plan->dataset->public_tables);
+	List *tables = list_difference_oid(reading->tables, plan->dataset->public_tables);
 
 	AcceptInvalidationMessages();
 	if (!race_release_plan_is_current(plan) ||
-		!race_dataset_has_tables(&run->ledger, plan->dataset, tables, list_difference_oid(tables, run->plan->parts)))
+		!race_dataset_has_tables(&run->ledger, plan->dataset, tables,
+								 list_difference_oid(tables, run->plan->parts)))
 		refuse_changed();
 }
 
 static Datum
 numbers_datum(const int64 *numbers, int n)
 {
-	Datum	   *values = palloc(n * sizeof(Datum));
+	Datum *values = palloc(n * sizeof(Datum));
 
 	for (int i = 0; i < n; i++)
 		values[i] = Int64GetDatum(numbers[i]);
-	return PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return PointerGetDatum(
+		construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /*
- * Choose what nobody has listed, labels or categories of columns, and check the request that states them.  Private data
- * decide through noisy numbers of persons alone, so all that follows is post-processing.  These numbers are published with
- * the categories.
+ * Choose what nobody has listed, labels or categories of columns, and check the request that states
+ * them.  Private data decide through noisy numbers of persons alone, so all that follows is
+ * post-processing.  These numbers are published with the categories.
  */
 static RaceReleasePlan *
 choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
@@ -417,39 +442,46 @@ choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
 	RaceReleaseTerms *terms = &run->terms;
 	RaceReleasePlan *stated;
 	StringInfoData told;
-	bool		isnull;
+	bool isnull;
 
 	initStringInfo(&told);
-	appendStringInfo(&told, "release \"%s\" chose values that " INT64_FORMAT " or more persons have, but for noise:",
+	appendStringInfo(&told,
+					 "release \"%s\" chose values that " INT64_FORMAT
+					 " or more persons have, but for noise:",
 					 terms->kept.name, plan->choice.threshold.least);
 	for (int i = 0; i < list_length(terms->choices); i++)
 	{
 		RaceColumnNumbers *numbers = palloc(sizeof(RaceColumnNumbers));
-		int64	   *persons;
-		Datum		values = race_read_chosen(plan, reading, i, &persons, numbers);
+		int64 *persons;
+		Datum values = race_read_chosen(plan, reading, i, &persons, numbers);
 		RaceParameter parameters[] = {
 			{TEXTARRAYOID, values, false},
 			{JSONBOID, terms->domains, terms->domains == 0},
 			RaceText(RACE_OTHER),
 			{get_array_type(INT8OID), numbers_datum(persons, numbers->n), false},
-			{FLOAT8OID, Float8GetDatum(sqrt(race_threshold_variance(&plan->choice.threshold))), false},
+			{FLOAT8OID, Float8GetDatum(sqrt(race_threshold_variance(&plan->choice.threshold))),
+			 false},
 			{INT8OID, Int64GetDatum(plan->choice.threshold.least), false},
-			{INT8OID, Int64GetDatum((int64) plan->summed), plan->summed == 0}
-		};
+			{INT8OID, Int64GetDatum((int64) plan->summed), plan->summed == 0}};
 
 		if (terms->domains == 0)
-			race_ledger_run(&run->ledger, "SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
-							lengthof(parameters), parameters);
+			race_ledger_run(
+				&run->ledger,
+				"SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
+				lengthof(parameters), parameters);
 		else
-			race_ledger_run(&run->ledger, "SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6, $7) s",
-							lengthof(parameters), parameters);
+			race_ledger_run(
+				&run->ledger,
+				"SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6, $7) s",
+				lengthof(parameters), parameters);
 		*(terms->domains == 0 ? &terms->labels : &terms->domains) = race_ledger_value(1, &isnull);
 		if (plan->summed > 0)
 		{
 			numbers->column = DatumGetInt32(race_ledger_value(3, &isnull));
 			reading->numbers = lappend(reading->numbers, numbers);
 		}
-		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",", DatumGetInt32(race_ledger_value(2, &isnull)),
+		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",",
+						 DatumGetInt32(race_ledger_value(2, &isnull)),
 						 (char *) list_nth(terms->choices, i));
 	}
 	check_current(run, plan, reading);
@@ -470,7 +502,7 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	RaceDescription *description = &described->description;
 	const RaceSchemaColumn *column = &described->column;
 	RaceBounds *bounds = &reading->bounds;
-	Oid			type = column->subject.type;
+	Oid type = column->subject.type;
 
 	(void) race_bounds_start(bounds, &plan->noise);
 	bounds->whole = column->subject.whole;
@@ -480,26 +512,30 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	check_current(run, plan, reading);
 	if (!bounds->found)
 	{
-		run->chosen_notice = psprintf("%s: none were found, of so few values at this epsilon; nothing was described, and the charge stands", run->terms.kept.name);
+		run->chosen_notice = psprintf(
+			"%s: none were found, of so few values at this epsilon; nothing was described, and the charge stands",
+			run->terms.kept.name);
 		return;
 	}
 	description->has_bounds = true;
 	description->lower = bounds->lower;
 	description->upper = bounds->upper;
 	race_column_describe(&run->ledger, &described->of, column->number, description);
-	run->chosen_notice = psprintf("%s: %s to %s; %.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound",
-									run->terms.kept.name, race_typed_text(type, bounds->lower),
-									race_typed_text(type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
+	run->chosen_notice = psprintf(
+		"%s: %s to %s; %.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound",
+		run->terms.kept.name, race_typed_text(type, bounds->lower),
+		race_typed_text(type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
 }
 
 /*
  * Series: releases of intervals of time for one charge.
  *
- * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).  Those of one length have no
- * row in common: like labels, they cost together what one of them costs, if a unit has no more records in all of them
- * than in one.  Without a unit column that is the owner's promise.  With one, the ledger counts the records of each unit in
- * the values of each length, in the transaction that stores the value, and the next one takes only what is left.  So the
- * bound holds whatever is inserted, changed or deleted meanwhile.
+ * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).
+ * Those of one length have no row in common: like labels, they cost together what one of them
+ * costs, if a unit has no more records in all of them than in one.  Without a unit column that is
+ * the owner's promise.  With one, the ledger counts the records of each unit in the values of each
+ * length, in the transaction that stores the value, and the next one takes only what is left.  So
+ * the bound holds whatever is inserted, changed or deleted meanwhile.
  */
 
 /* Return the number of the next value, which nobody else makes until the transaction ends. */
@@ -507,47 +543,60 @@ static int
 next_value(const RaceReleaseRun *run)
 {
 	RaceParameter parameter = {UUIDOID, run->charge.id, false};
-	bool		isnull;
+	bool isnull;
 
-	race_ledger_run(&run->ledger, "SELECT b.identity = _racepriv._race_identity() FROM _racepriv.race_charges c"
-					" JOIN _racepriv.race_budgets b ON b.budget = c.budget WHERE c.charge = $1 FOR UPDATE OF c",
-					1, &parameter);
+	race_ledger_run(
+		&run->ledger,
+		"SELECT b.identity = _racepriv._race_identity() FROM _racepriv.race_charges c"
+		" JOIN _racepriv.race_budgets b ON b.budget = c.budget WHERE c.charge = $1 FOR UPDATE OF c",
+		1, &parameter);
 	if (SPI_processed != 1 || !DatumGetBool(race_ledger_value(1, &isnull)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the budget of the series was last spent in another copy of this database"),
-				 errhint("If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the budget of the series was last spent in another copy of this database"),
+			 errhint(
+				 "If this copy is to go on with it, and no other, CALL race_budget_adopt(dataset).")));
 	/* a new statement sees what was stored while this session waited */
-	race_ledger_run(&run->ledger, "SELECT coalesce(max(r.version), 0) + 1 FROM _racepriv.race_releases r WHERE r.charge = $1",
-					1, &parameter);
+	race_ledger_run(
+		&run->ledger,
+		"SELECT coalesce(max(r.version), 0) + 1 FROM _racepriv.race_releases r WHERE r.charge = $1",
+		1, &parameter);
 	return DatumGetInt32(race_ledger_value(1, &isnull));
 }
 
 /* The row of race_series_units that counts the values of a series has this length and unit. */
-#define VALUES_MADE		"0, '00000000-0000-0000-0000-000000000000'::uuid"
+#define VALUES_MADE "0, '00000000-0000-0000-0000-000000000000'::uuid"
 
-/* Count a value of a series: without its units, or after it was lost, no further one is made (_race_check_invariants). */
+/*
+ * Count a value of a series: without its units, or after it was lost, no further one is made
+ * (_race_check_invariants).
+ */
 static void
 count_value(const RaceReleaseRun *run)
 {
 	RaceParameter name = RaceText(run->terms.kept.name);
 
-	race_ledger_run(&run->ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records) VALUES ($1, " VALUES_MADE ", 1)"
-					" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + 1",
-					1, &name);
+	race_ledger_run(
+		&run->ledger,
+		"INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records) VALUES ($1, " VALUES_MADE
+		", 1)"
+		" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + 1",
+		1, &name);
 }
 
 /* Read, draw noise, and store. */
 static void
 make_private(RaceReleaseRun *run)
 {
-	RaceReleasePlan *plan = plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
+	RaceReleasePlan *plan =
+		plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
 	RaceReading reading = {0};
-	int			halves = RaceHalvesOf(&run->terms);
-	Datum	   *labels = NULL;
-	Datum	   *sketches;
-	Datum	   *scores = NULL;
-	int			n = 1;
+	int halves = RaceHalvesOf(&run->terms);
+	Datum *labels = NULL;
+	Datum *sketches;
+	Datum *scores = NULL;
+	int n = 1;
 
 	if (!race_release_plan_same(run->plan, plan))
 		refuse_changed();
@@ -559,16 +608,18 @@ make_private(RaceReleaseRun *run)
 	if (plan->choice_queries != NIL)
 		plan = choose(run, plan, &reading);
 	if (run->terms.labels != 0)
-		deconstruct_array(DatumGetArrayTypeP(run->terms.labels), TEXTOID, -1, false,
-						  TYPALIGN_INT, &labels, NULL, &n);
+		deconstruct_array(DatumGetArrayTypeP(run->terms.labels), TEXTOID, -1, false, TYPALIGN_INT,
+						  &labels, NULL, &n);
 	if (plan->units != NULL)
-		race_units_load(plan->units, &run->ledger, run->terms.kept.name, run->terms.interval.length);
+		race_units_load(plan->units, &run->ledger, run->terms.kept.name,
+						run->terms.interval.length);
 	race_tell("release \"%s\": charged; reading, and drawing noise", run->terms.kept.name);
 	sketches = race_read_private(plan, &reading, n, labels);
 	check_current(run, plan, &reading);
 	for (int i = 0; i < n * halves && run->terms.kept.fit; i++)
 	{
-		race_tell("release \"%s\": fitting model %d of %d", run->terms.kept.name, i + 1, n * halves);
+		race_tell("release \"%s\": fitting model %d of %d", run->terms.kept.name, i + 1,
+				  n * halves);
 		sketches[i] = race_release_fit(sketches[i]);
 	}
 	if (plan->scores_query != NULL)
@@ -581,16 +632,21 @@ make_private(RaceReleaseRun *run)
 		store_part(run, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
 	if (plan->units != NULL)
-		race_units_store(plan->units, &run->ledger, run->terms.kept.name, run->terms.interval.length);
+		race_units_store(plan->units, &run->ledger, run->terms.kept.name,
+						 run->terms.interval.length);
 }
 
-/* Refuse bounds and bandwidths that nobody can mean, and tell what charts a release will not have, by its parameters alone. */
+/*
+ * Refuse bounds and bandwidths that nobody can mean, and tell what charts a release will not have,
+ * by its parameters alone.
+ */
 static void
 check_limits(const RaceReleaseTerms *terms)
 {
-	bool		charted = true;
+	bool charted = true;
 
-	for (const RaceParams *part = terms->params; part != NULL; part = race_params_next(part, terms->params))
+	for (const RaceParams *part = terms->params; part != NULL;
+		 part = race_params_next(part, terms->params))
 	{
 		const double *lower = race_array(part, RACE_ARRAY_LOWER);
 		const double *upper = race_array(part, RACE_ARRAY_UPPER);
@@ -599,26 +655,37 @@ check_limits(const RaceReleaseTerms *terms)
 		if ((race_kernel_type(part->kernel)->takes & RACE_TAKES_BANDWIDTH) == 0)
 			continue;
 		if ((lower == NULL) != (upper == NULL))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the parameters of release \"%s\" have lower without upper, or the reverse", terms->kept.name),
-					 errdetail("Nothing was read and nothing charged."),
-					 errhint("Give both, as in lower={0}, upper={120} for ages; or lower={0}, upper={Infinity}, if there is none.")));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the parameters of release \"%s\" have lower without upper, or the reverse",
+						terms->kept.name),
+				 errdetail("Nothing was read and nothing charged."),
+				 errhint(
+					 "Give both, as in lower={0}, upper={120} for ages; or lower={0}, upper={Infinity}, if there is none.")));
 		/* a matrix gives numbers another scale than the bounds have */
-		for (uint32 i = 0; i < part->dims && lower != NULL && race_array(part, RACE_ARRAY_MATRIX) == NULL; i++)
+		for (uint32 i = 0;
+			 i < part->dims && lower != NULL && race_array(part, RACE_ARRAY_MATRIX) == NULL; i++)
 			if (part->bandwidth * (scales == NULL ? 1 : scales[i]) > upper[i] - lower[i])
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("release \"%s\" would not tell records apart: the bandwidth is wider than the bounds of number %u", terms->kept.name, i + 1),
-						 errdetail("Nothing was read and nothing charged."),
-						 errhint("Give a bandwidth of a tenth of the bounds or less.")));
+				ereport(
+					ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg(
+						 "release \"%s\" would not tell records apart: the bandwidth is wider than the bounds of number %u",
+						 terms->kept.name, i + 1),
+					 errdetail("Nothing was read and nothing charged."),
+					 errhint("Give a bandwidth of a tenth of the bounds or less.")));
 		for (uint32 i = 0; i < part->dims; i++)
 			charted = charted && lower != NULL && isfinite(lower[i]) && isfinite(upper[i]);
 	}
 	if (!charted && race_params_parts(terms->params) == 1)
-		ereport(NOTICE,
-				(errmsg("release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds", terms->kept.name),
-				 errhint("A release of another name, with lower and upper, has them; it is charged, too.")));
+		ereport(
+			NOTICE,
+			(errmsg(
+				 "release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds",
+				 terms->kept.name),
+			 errhint(
+				 "A release of another name, with lower and upper, has them; it is charged, too.")));
 }
 
 /* Tell what is left of the budget, which the ledger shows to those who release. */
@@ -627,10 +694,12 @@ tell_left(const RaceReleaseRun *run)
 {
 	RaceParameter budget = RaceText(run->plan->dataset->budget);
 
-	race_ledger_run(&run->ledger,
-					"SELECT CASE accounting WHEN 'zcdp' THEN format('rho %s of %s', trim_scale(round(rho_limit - spent_rho, 6)), trim_scale(round(rho_limit, 6)))"
-					" ELSE format('epsilon %s of %s', trim_scale(round(epsilon_limit - spent_epsilon, 6)), trim_scale(epsilon_limit)) END"
-					" FROM _racepriv.race_budgets WHERE budget = $1", 1, &budget);
+	race_ledger_run(
+		&run->ledger,
+		"SELECT CASE accounting WHEN 'zcdp' THEN format('rho %s of %s', trim_scale(round(rho_limit - spent_rho, 6)), trim_scale(round(rho_limit, 6)))"
+		" ELSE format('epsilon %s of %s', trim_scale(round(epsilon_limit - spent_epsilon, 6)), trim_scale(epsilon_limit)) END"
+		" FROM _racepriv.race_budgets WHERE budget = $1",
+		1, &budget);
 	/* a superuser may have taken the budget away since */
 	if (SPI_processed == 1)
 		ereport(NOTICE,
@@ -646,8 +715,8 @@ tell_left(const RaceReleaseRun *run)
 static bool
 make_value(RaceReleaseRun *run)
 {
-	List	   *relations;
-	bool		made;
+	List *relations;
+	bool made;
 
 	run->plan = plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
 	relations = run->plan->lineage->relations;
@@ -667,20 +736,21 @@ make_value(RaceReleaseRun *run)
 }
 
 /*
- * Make all values of a series that are over, each in a transaction of its own: what was stored before an error or a crash is
- * not made again.  The series has paid for them.  Each value has a connection to SPI of its own, whose end frees all that was
- * allocated for it, results of statements included.
+ * Make all values of a series that are over, each in a transaction of its own: what was stored
+ * before an error or a crash is not made again.  The series has paid for them.  Each value has a
+ * connection to SPI of its own, whose end frees all that was allocated for it, results of
+ * statements included.
  */
 static void
 make_values(RaceReleaseRun *run)
 {
 	MemoryContext outer = CurrentMemoryContext;
-	char	   *closes;
-	bool		over;
-	int			made = 0;
+	char *closes;
+	bool over;
+	int made = 0;
 
 	run->terms.interval.unit_key = run->charge.id;
-	do							/* bound: the values of a series, which are at most 9 times 65,536 */
+	do /* bound: the values of a series, which are at most 9 times 65,536 */
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
@@ -695,23 +765,30 @@ make_values(RaceReleaseRun *run)
 	} while (over);
 	commit();
 	ereport(NOTICE,
-			closes != NULL ? errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC", run->terms.kept.name, made, closes) :
-			errmsg("series \"%s\": new values: %d; all intervals are closed", run->terms.kept.name, made));
+			closes != NULL ?
+				errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC",
+					   run->terms.kept.name, made, closes) :
+				errmsg("series \"%s\": new values: %d; all intervals are closed",
+					   run->terms.kept.name, made));
 }
 
 static void
 charge_and_make(RaceReleaseRun *run)
 {
-	List	   *relations = run->plan->lineage->relations;
+	List *relations = run->plan->lineage->relations;
 
 	if (run->described == NULL)
 	{
-		/* an error if no row can give a record; of the first version, which rows may give none is told: no data decide it */
-		char	   *excluded = race_excluded(run->plan);
+		/*
+		 * an error if no row can give a record; of the first version, which rows may give none is
+		 * told: no data decide it
+		 */
+		char *excluded = race_excluded(run->plan);
 
 		if (excluded != NULL && run->version == 1)
 			ereport(NOTICE,
-					(errmsg("release \"%s\" leaves out rows where %s", run->terms.kept.name, excluded)));
+					(errmsg("release \"%s\" leaves out rows where %s", run->terms.kept.name,
+							excluded)));
 		if (run->version == 1 && run->terms.domains == 0)
 			check_limits(&run->terms);
 	}
@@ -741,7 +818,10 @@ charge_and_make(RaceReleaseRun *run)
 
 /* ----------------------------------------------------------------- procedures */
 
-/* Begin a release.  Its memory, which lasts across transactions, is in the context of this connection. */
+/*
+ * Begin a release.  Its memory, which lasts across transactions, is in the context of this
+ * connection.
+ */
 static void
 begin(RaceReleaseRun *run, FunctionCallInfo fcinfo)
 {
@@ -758,20 +838,19 @@ begin(RaceReleaseRun *run, FunctionCallInfo fcinfo)
 
 /* Raise what is wrong with the name, and 22004 for arguments that are NULL. */
 static void
-check_given(const RaceReleaseRequest *request, const RaceArgument *needed, size_t n, const char *names)
+check_given(const RaceReleaseRequest *request, const RaceArgument *needed, size_t n,
+			const char *names)
 {
 	if (request->name == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a release needs a name"),
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("a release needs a name"),
 				 errhint("Analysts ask by it, as in 'visits 2026'.")));
 	/* what does not fit into the index is known before the charge */
 	race_check_text(request->name, MAX_NAME, "the name of a release", NULL);
 	for (size_t i = 0; i < n; i++)
 		if (!race_is_given(request, needed[i]))
 			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not be NULL", names),
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be NULL", names),
 					 errhint("Give each of them, as in epsilon => 1.")));
 }
 
@@ -804,24 +883,27 @@ look_up_dataset(RaceReleaseRun *run)
 Datum
 race_release_sketch(PG_FUNCTION_ARGS)
 {
-	static const RaceArgument needed[] = {RACE_ARG_DATASET, RACE_ARG_PARAMS, RACE_ARG_EXPRESSION, RACE_ARG_EPSILON, RACE_ARG_DELTA};
+	static const RaceArgument needed[] = {RACE_ARG_DATASET, RACE_ARG_PARAMS, RACE_ARG_EXPRESSION,
+										  RACE_ARG_EPSILON, RACE_ARG_DELTA};
 	RaceReleaseRun run;
 	RaceReleaseRequest *request = &run.request;
-	bool		vector;
+	bool vector;
 
 	race_check_duty(fcinfo, "curator");
 	begin(&run, fcinfo);
 	for (int i = RACE_ARG_DATASET; i < PG_NARGS(); i++)
 		race_argument_set(request, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
-	vector = request->name != NULL && race_is_given(request, RACE_ARG_DATASET) && race_is_given(request, RACE_ARG_COLUMNS) &&
-		!race_is_given(request, RACE_ARG_PARAMS) && !race_is_given(request, RACE_ARG_EXPRESSION);
+	vector = request->name != NULL && race_is_given(request, RACE_ARG_DATASET) &&
+		race_is_given(request, RACE_ARG_COLUMNS) && !race_is_given(request, RACE_ARG_PARAMS) &&
+		!race_is_given(request, RACE_ARG_EXPRESSION);
 	run.terms.kept = *request;
 	if (vector)
 	{
 		look_up_dataset(&run);
 		race_terms_use_vector(&run.ledger, run.dataset, &run.terms);
 	}
-	check_given(&run.terms.kept, needed, lengthof(needed), vector ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
+	check_given(&run.terms.kept, needed, lengthof(needed),
+				vector ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
 	if (!vector)
 		look_up_dataset(&run);
 	race_release_terms_decide(&run.ledger, run.dataset, &run.terms);
@@ -836,11 +918,13 @@ race_release_sketch(PG_FUNCTION_ARGS)
 Datum
 race_release(PG_FUNCTION_ARGS)
 {
-	static const RaceArgument signature[] = {RACE_ARG_NAME, RACE_ARG_DATASET, RACE_ARG_COLUMNS, RACE_ARG_EPSILON, RACE_ARG_DELTA,
-	RACE_ARG_DESCRIPTION, RACE_ARG_MEASURE};
-	const int	label = lengthof(signature);
-	const int	workload = lengthof(signature) + 1;
-	static const RaceArgument others[] = {RACE_ARG_SERIES, RACE_ARG_WEIGHT, RACE_ARG_WEIGHT_MAX};	/* after these two */
+	static const RaceArgument signature[] = {
+		RACE_ARG_NAME,  RACE_ARG_DATASET,     RACE_ARG_COLUMNS, RACE_ARG_EPSILON,
+		RACE_ARG_DELTA, RACE_ARG_DESCRIPTION, RACE_ARG_MEASURE};
+	const int label = lengthof(signature);
+	const int workload = lengthof(signature) + 1;
+	static const RaceArgument others[] = {RACE_ARG_SERIES, RACE_ARG_WEIGHT,
+										  RACE_ARG_WEIGHT_MAX}; /* after these two */
 	RaceReleaseRun run;
 
 	race_check_duty(fcinfo, "curator");
@@ -848,11 +932,13 @@ race_release(PG_FUNCTION_ARGS)
 	for (int i = 1; i < (int) lengthof(signature); i++)
 		race_argument_set(&run.request, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	for (int i = workload + 1; i < PG_NARGS(); i++)
-		race_argument_set(&run.request, others[i - workload - 1], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+		race_argument_set(&run.request, others[i - workload - 1], PG_GETARG_DATUM(i),
+						  PG_ARGISNULL(i));
 	check_given(&run.request, signature, 5, "dataset, columns, epsilon and delta");
 	look_up_dataset(&run);
 	run.terms.kept = run.request;
-	race_terms_use_columns(&run.ledger, run.dataset, &run.terms, PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
+	race_terms_use_columns(&run.ledger, run.dataset, &run.terms,
+						   PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
 						   PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
 	race_release_terms_decide(&run.ledger, run.dataset, &run.terms);
 	make_unless_exists(&run);
@@ -862,8 +948,8 @@ race_release(PG_FUNCTION_ARGS)
 /* -------------------------------------------------------------------- bounds */
 
 /*
- * Describe a column by bounds from noisy counts: charged, committed, then read, as a release.  A column that has such
- * bounds keeps them, and nothing is charged.
+ * Describe a column by bounds from noisy counts: charged, committed, then read, as a release.  A
+ * column that has such bounds keeps them, and nothing is charged.
  */
 Datum
 race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
@@ -871,7 +957,7 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	RaceReleaseRun run;
 	RaceDescribed described = {0};
 	RaceParameter request[3];
-	bool		isnull;
+	bool isnull;
 
 	begin(&run, fcinfo);
 	prepare(fcinfo, &run.ledger, &described);
@@ -886,16 +972,21 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	run.terms.kept.name = psprintf("bounds of column \"%s\"", described.column.name);
 	request[0] = argument(&run, RACE_ARG_DATASET);
 	request[1] = (RaceParameter) RaceText(described.column.name);
-	request[2] = (RaceParameter) {FLOAT8OID, Float8GetDatum(described.description.epsilon), false};
-	race_ledger_run(&run.ledger, "SELECT (SELECT d.epsilon FROM _racepriv.race_descriptions d WHERE d.dataset = $1 AND d.column_name = $2"
-					" ORDER BY d.revision DESC LIMIT 1) IS NOT NULL,"
-					" jsonb_build_object('dataset', $1, 'bounds', $2, 'epsilon', $3, 'delta', 0)", lengthof(request), request);
+	request[2] = (RaceParameter){FLOAT8OID, Float8GetDatum(described.description.epsilon), false};
+	race_ledger_run(
+		&run.ledger,
+		"SELECT (SELECT d.epsilon FROM _racepriv.race_descriptions d WHERE d.dataset = $1 AND d.column_name = $2"
+		" ORDER BY d.revision DESC LIMIT 1) IS NOT NULL,"
+		" jsonb_build_object('dataset', $1, 'bounds', $2, 'epsilon', $3, 'delta', 0)",
+		lengthof(request), request);
 	run.written = race_ledger_value(2, &isnull);
 	if (DatumGetBool(race_ledger_value(1, &isnull)))
 		ereport(NOTICE,
-				(errmsg("column \"%s\" has bounds by noisy counts: nothing is charged", described.column.name),
+				(errmsg("column \"%s\" has bounds by noisy counts: nothing is charged",
+						described.column.name),
 				 errhint("To look for them again, CALL race_describe(%s, %s) first.",
-						 quote_literal_cstr(run.terms.kept.dataset), quote_literal_cstr(described.column.name))));
+						 quote_literal_cstr(run.terms.kept.dataset),
+						 quote_literal_cstr(described.column.name))));
 	else
 	{
 		run.plan = plan_release(&run, race_dataset_look_up(&run.ledger, run.terms.kept.dataset));
@@ -907,20 +998,27 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 
 /* -------------------------------------------------------------------- refresh */
 
-/* Raise 55000 for a release that was copied here without its charge, as to a database of analysts; 42704 if there is none. */
+/*
+ * Raise 55000 for a release that was copied here without its charge, as to a database of analysts;
+ * 42704 if there is none.
+ */
 static void
 refuse_uncharged(const RaceReleaseRun *run)
 {
 	RaceParameter name = RaceText(run->request.name);
 
-	race_ledger_run(&run->ledger, "SELECT FROM _racepriv.race_releases r WHERE r.name = $1 LIMIT 1", 1, &name);
+	race_ledger_run(&run->ledger, "SELECT FROM _racepriv.race_releases r WHERE r.name = $1 LIMIT 1",
+					1, &name);
 	if (SPI_processed == 0)
 		race_named_refuse(run->request.name);
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the charge of release \"%s\" is not in this database", race_cut(run->request.name)),
-			 errdetail("Releases can be copied without the ledger. Their next versions are charged where it is."),
-			 errhint("CALL race_release_next where the release was made.")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+		 errmsg("the charge of release \"%s\" is not in this database",
+				race_cut(run->request.name)),
+		 errdetail(
+			 "Releases can be copied without the ledger. Their next versions are charged where it is."),
+		 errhint("CALL race_release_next where the release was made.")));
 }
 
 /*
@@ -933,27 +1031,31 @@ read_last(RaceReleaseRun *run)
 {
 	RaceParameter name = RaceText(run->request.name);
 	StringInfoData columns;
-	Datum		writer;
-	Datum		chosen;
-	bool		isnull;
-	int			column = 7;
+	Datum writer;
+	Datum chosen;
+	bool isnull;
+	int column = 7;
 
 	initStringInfo(&columns);
 	for (int i = 0; i < RACE_ARGUMENTS; i++)
 		if (race_arguments[i].kept)
-			appendStringInfo(&columns, "%s%s %s", columns.len == 0 ? "" : ", ", race_arguments[i].name, race_arguments[i].type_name);
+			appendStringInfo(&columns, "%s%s %s", columns.len == 0 ? "" : ", ",
+							 race_arguments[i].name, race_arguments[i].type_name);
 
-	race_ledger_run(&run->ledger,
-					psprintf("SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
-							 " ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge,"
-							 " (SELECT coalesce(CASE WHEN _racepriv._race_is_here(w.identity) THEN w.charged_by_id ELSE to_regrole(quote_ident(w.charged_by)) END, 0::oid)"
-							 " FROM _racepriv.race_releases f JOIN _racepriv.race_charges w ON w.charge = f.charge WHERE f.name = $1 AND f.version = 1 AND f.part = 1),"
-							 " CASE WHEN c.request ? 'label' AND NOT c.request ? 'labels' THEN ARRAY(SELECT DISTINCT l.label COLLATE \"C\""
-							 " FROM _racepriv.race_releases l WHERE l.name = $1 AND l.version = r.version ORDER BY 1) END, q.*"
-							 " FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
-							 " jsonb_to_record(c.request) q (%s)"
-							 " ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1", columns.data),
-					1, &name);
+	race_ledger_run(
+		&run->ledger,
+		psprintf(
+			"SELECT r.version, CASE WHEN _racepriv._race_is_here(c.identity) THEN c.charged_by_id"
+			" ELSE to_regrole(quote_ident(c.charged_by)) END, r.domains, c.charge,"
+			" (SELECT coalesce(CASE WHEN _racepriv._race_is_here(w.identity) THEN w.charged_by_id ELSE to_regrole(quote_ident(w.charged_by)) END, 0::oid)"
+			" FROM _racepriv.race_releases f JOIN _racepriv.race_charges w ON w.charge = f.charge WHERE f.name = $1 AND f.version = 1 AND f.part = 1),"
+			" CASE WHEN c.request ? 'label' AND NOT c.request ? 'labels' THEN ARRAY(SELECT DISTINCT l.label COLLATE \"C\""
+			" FROM _racepriv.race_releases l WHERE l.name = $1 AND l.version = r.version ORDER BY 1) END, q.*"
+			" FROM " OF_NAME " JOIN _racepriv.race_charges c ON c.charge = r.charge,"
+			" jsonb_to_record(c.request) q (%s)"
+			" ORDER BY r.version DESC, r.part, c.charged_at LIMIT 1",
+			columns.data),
+		1, &name);
 	if (SPI_processed == 0)
 		refuse_uncharged(run);
 	run->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
@@ -967,13 +1069,16 @@ read_last(RaceReleaseRun *run)
 	chosen = race_ledger_value(6, &isnull);
 	for (int i = 0; i < RACE_ARGUMENTS; i++)
 	{
-		Datum		value;
+		Datum value;
 
 		if (!race_arguments[i].kept)
 			continue;
 		value = race_ledger_value(column++, &isnull);
 		race_argument_set(&run->request, i,
-					 i == RACE_ARG_PARAMS ? race_ledger_params(&run->ledger, TextDatumGetCString(value)) : value, isnull);
+						  i == RACE_ARG_PARAMS ?
+							  race_ledger_params(&run->ledger, TextDatumGetCString(value)) :
+							  value,
+						  isnull);
 	}
 	run->terms.kept = run->request;
 	race_release_terms_use(&run->terms, RACE_SAFE_PATH);
@@ -985,14 +1090,15 @@ read_last(RaceReleaseRun *run)
 }
 
 /*
- * Go on as the role that made the last version, if the caller may act for it, and it may still make releases.  A release
- * belongs to its dataset: the owner of the relation, and whoever may act for her, can take it over.
+ * Go on as the role that made the last version, if the caller may act for it, and it may still make
+ * releases.  A release belongs to its dataset: the owner of the relation, and whoever may act for
+ * her, can take it over.
  */
 static void
 become_maker(RaceReleaseRun *run, Oid procedure)
 {
-	char	   *maker = GetUserNameFromId(run->role, true);
-	Oid			owner;
+	char *maker = GetUserNameFromId(run->role, true);
+	Oid owner;
 
 	if (maker != NULL && race_may_set_role(run->caller, run->role))
 	{
@@ -1002,13 +1108,17 @@ become_maker(RaceReleaseRun *run, Oid procedure)
 	}
 	owner = race_owner_of(run->dataset->relation);
 	if (!race_may_set_role(run->caller, owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to refresh release \"%s\"", race_cut(run->terms.kept.name)),
-				 maker == NULL ? errdetail("The role that made its last version does not exist in this database.") :
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to refresh release \"%s\"", race_cut(run->terms.kept.name)),
+			 maker == NULL ?
+				 errdetail("The role that made its last version does not exist in this database.") :
 				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
-				 errhint("Role %s, the owner of its relation, or a superuser can CALL race_release_next(%s); another role makes a release of its own.",
-						 quote_identifier(GetUserNameFromId(owner, false)), quote_literal_cstr(race_cut(run->terms.kept.name)))));
+			 errhint(
+				 "Role %s, the owner of its relation, or a superuser can CALL race_release_next(%s); another role makes a release of its own.",
+				 quote_identifier(GetUserNameFromId(owner, false)),
+				 quote_literal_cstr(race_cut(run->terms.kept.name)))));
 	run->role = owner;
 }
 
@@ -1029,7 +1139,8 @@ race_release_next(PG_FUNCTION_ARGS)
 	become_maker(&run, fcinfo->flinfo->fn_oid);
 	run.terms.taken_over = run.role != run.writer;
 	if (run.terms.domains != 0)
-		run.terms.sources = race_columns_check_again(&run.ledger, run.dataset, run.terms.kept.name, run.terms.domains);
+		run.terms.sources = race_columns_check_again(&run.ledger, run.dataset, run.terms.kept.name,
+													 run.terms.domains);
 	if (run.terms.kept.series != 0)
 		make_values(&run);
 	else

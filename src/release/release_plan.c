@@ -1,6 +1,7 @@
 /*
  * release_plan.c
- *		The plan of a release: what it will read, with which rights and noise, and what that costs; all of it is public
+ *		The plan of a release: what it will read, with which rights and noise, and what that
+ *		costs; all of it is public
  */
 #include "postgres.h"
 
@@ -46,13 +47,12 @@ void
 race_check_may_read(Oid relation, Oid role)
 {
 	if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck_all(relation, role, ACL_SELECT,
-								  ACLMASK_ANY) != ACLCHECK_OK)
+		pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relation)),
 					   get_rel_name(relation));
 }
 
-#define MOST_CLASSES	100		/* that are calibrated */
+#define MOST_CLASSES 100 /* that are calibrated */
 
 /*
  * Return the parameters of a grid of scores: numbers from 0 to 2 pairs - 1, of pairs of classes
@@ -62,29 +62,33 @@ race_check_may_read(Oid relation, Oid role)
 static Datum
 params_of_scores(const RaceReleaseTerms *terms)
 {
-	ArrayType  *labels = DatumGetArrayTypeP(terms->labels);
-	int			n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
-	int			cells = n == 2 ? 16 : 8;
-	int			upper = n * (n - 1) - 1;
+	ArrayType *labels = DatumGetArrayTypeP(terms->labels);
+	int n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
+	int cells = n == 2 ? 16 : 8;
+	int upper = n * (n - 1) - 1;
 
 	if (n < 2 || n > MOST_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("scores are of 2 to %d classes", MOST_CLASSES)));
 	return PointerGetDatum(race_params_datum(race_params_parse(
-		psprintf("l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={%d}, cells={%d})",
-				 upper, cells * upper), NULL)));
+		psprintf(
+			"l2(dims=1, bandwidth=0.2, power=4, sequence=grid, lower={0}, upper={%d}, cells={%d})",
+			upper, cells * upper),
+		NULL)));
 }
 
 /* Let a request count weights, if that was asked for; raise 22023 if they are too large. */
 static void
 use_weights(const RaceReleaseTerms *terms, const RaceParams *params, RaceRequest *request)
 {
-	if (terms->kept.weight != NULL && !race_request_weights(request, params, terms->kept.weight_max))
+	if (terms->kept.weight != NULL &&
+		!race_request_weights(request, params, terms->kept.weight_max))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight_max is too large for counters with this noise"),
-				 errdetail("weight_max is %d, epsilon %g, delta %g.", terms->kept.weight_max, terms->kept.epsilon, terms->kept.delta),
+				 errdetail("weight_max is %d, epsilon %g, delta %g.", terms->kept.weight_max,
+						   terms->kept.epsilon, terms->kept.delta),
 				 errhint("Divide the weights by a public number, and multiply answers by it.")));
 }
 
@@ -96,18 +100,19 @@ static void
 plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
 	const RaceDataset *dataset = plan->dataset;
-	int			choices = list_length(terms->choices);
-	double		scores = terms->kept.epsilon * terms->kept.calibrate;
-	int			all = 1;		/* the row of a grid, with all of its cells */
-	double		left = terms->kept.calibrate == 0 ? race_part_of_series(terms->kept.epsilon, terms->kept.delta, terms->interval.levels) :
+	int choices = list_length(terms->choices);
+	double scores = terms->kept.epsilon * terms->kept.calibrate;
+	int all = 1; /* the row of a grid, with all of its cells */
+	double left = terms->kept.calibrate == 0 ?
+		race_part_of_series(terms->kept.epsilon, terms->kept.delta, terms->interval.levels) :
 		nextafter(terms->kept.epsilon - scores, 0);
 
 	if (choices > 0)
 		left = plan->choice.rest_epsilon;
-	plan->noise = race_make_request(terms->params, left, choices > 0 ? plan->choice.rest_delta : terms->kept.delta,
-									   RaceRowsAreChosen(terms) ? NULL : &terms->kept.rows,
-									   dataset->max_contributions, dataset->neighbors,
-									   terms->kept.fit);
+	plan->noise = race_make_request(
+		terms->params, left, choices > 0 ? plan->choice.rest_delta : terms->kept.delta,
+		RaceRowsAreChosen(terms) ? NULL : &terms->kept.rows, dataset->max_contributions,
+		dataset->neighbors, terms->kept.fit);
 	plan->noise.levels = terms->interval.levels;
 	plan->noise.chosen_squared = plan->choice.joint_squared;
 	plan->noise.chosen_variance = plan->choice.joint_variance;
@@ -116,9 +121,8 @@ plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 	if (terms->kept.calibrate == 0)
 		return;
 	plan->scores_params = params_of_scores(terms);
-	plan->scores_noise = race_make_request(race_params_arg(plan->scores_params), scores, 0,
-											  &all, dataset->max_contributions,
-											  dataset->neighbors, false);
+	plan->scores_noise = race_make_request(race_params_arg(plan->scores_params), scores, 0, &all,
+										   dataset->max_contributions, dataset->neighbors, false);
 	use_weights(terms, race_params_arg(plan->scores_params), &plan->scores_noise);
 }
 
@@ -129,7 +133,10 @@ numbers_changed(int max_contributions, bool substitute)
 	return (uint64) max_contributions * (substitute ? 2 : 1);
 }
 
-/* Return the column of a relation that an expression names; InvalidAttrNumber for other expressions. */
+/*
+ * Return the column of a relation that an expression names; InvalidAttrNumber for other
+ * expressions.
+ */
 static AttrNumber
 find_named_column(Relation relation, const char *expression)
 {
@@ -137,7 +144,8 @@ find_named_column(Relation relation, const char *expression)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(relation), i);
 
-		if (!attribute->attisdropped && strcmp(quote_identifier(NameStr(attribute->attname)), expression) == 0)
+		if (!attribute->attisdropped &&
+			strcmp(quote_identifier(NameStr(attribute->attname)), expression) == 0)
 			return i + 1;
 	}
 	return InvalidAttrNumber;
@@ -150,14 +158,15 @@ find_named_column(Relation relation, const char *expression)
 static bool
 is_unique_over(Oid index, AttrNumber unit, AttrNumber column)
 {
-	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
 	Form_pg_index facts;
-	bool		unique;
+	bool unique;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	facts = (Form_pg_index) GETSTRUCT(tuple);
-	unique = facts->indisunique && facts->indisvalid && heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
+	unique = facts->indisunique && facts->indisvalid &&
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
 	for (int i = 0; i < facts->indnkeyatts; i++)
 		unique = unique && facts->indkey.values[i] > 0 &&
 			(facts->indkey.values[i] == unit || facts->indkey.values[i] == column);
@@ -168,9 +177,9 @@ is_unique_over(Oid index, AttrNumber unit, AttrNumber column)
 uint64
 race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone)
 {
-	Relation	relation;
-	AttrNumber	unit;
-	bool		measures;
+	Relation relation;
+	AttrNumber unit;
+	bool measures;
 	const ListCell *cell;
 
 	if (dataset->max_contributions == 1 || dataset->unit_column == NULL)
@@ -180,13 +189,13 @@ race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone
 	/* an index sees no rows of tables that inherit from its own */
 	measures = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
 		list_length(race_with_parts(list_make1_oid(dataset->relation))) == 1;
-	foreach(cell, columns)
+	foreach (cell, columns)
 	{
-		AttrNumber	column = find_named_column(relation, lfirst(cell));
-		bool		found = false;
-		ListCell   *index;
+		AttrNumber column = find_named_column(relation, lfirst(cell));
+		bool found = false;
+		ListCell *index;
 
-		foreach(index, RelationGetIndexList(relation))
+		foreach (index, RelationGetIndexList(relation))
 			found = found || is_unique_over(lfirst_oid(index), unit, column);
 		measures = measures && found;
 	}
@@ -200,8 +209,8 @@ static void
 plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
 	const RaceDataset *dataset = plan->dataset;
-	bool		tables = terms->domains != 0;
-	bool		substitute = strcmp(dataset->neighbors, "substitute") == 0;
+	bool tables = terms->domains != 0;
+	bool substitute = strcmp(dataset->neighbors, "substitute") == 0;
 	RaceChoiceRequest request = {
 		.epsilon = terms->kept.epsilon,
 		.delta = terms->kept.delta,
@@ -209,11 +218,12 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 		/* a sketch is as good as tables of its numbers, and the label's */
 		.columns = terms->params->dims + !tables,
 		.numbers = numbers_changed(dataset->max_contributions, substitute),
-		.records = (uint32) Min((int64) dataset->max_contributions * Max(terms->kept.weight_max, 1), INT32_MAX),
+		.records = (uint32) Min((int64) dataset->max_contributions * Max(terms->kept.weight_max, 1),
+								INT32_MAX),
 		.substitute = substitute,
-		.tables = tables
-	};
-	const char *hint = "Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
+		.tables = tables};
+	const char *hint =
+		"Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
 
 	if (dataset->in_zcdp)
 		ereport(ERROR,
@@ -222,11 +232,13 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 				 errdetail("To choose them costs a delta that rho does not cover."),
 				 errhint("%s", hint)));
 	if (dataset->unit_column == NULL && dataset->max_contributions > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("labels or categories that are not listed need a dataset with a unit_column"),
-				 errdetail("Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
-				 errhint("%s", hint)));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("labels or categories that are not listed need a dataset with a unit_column"),
+			 errdetail(
+				 "Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
+			 errhint("%s", hint)));
 	/* what counts weights or divides records by a measure counts no persons */
 	if (tables && terms->kept.weight == NULL && terms->kept.measure == NULL)
 		plan->summed = race_choice_measures(dataset, terms->choices, terms->spread != NULL);
@@ -241,11 +253,13 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 static void
 plan_bounds(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
-	RaceBounds	bounds;
+	RaceBounds bounds;
 
 	plan->noise.epsilon = terms->kept.epsilon;
 	plan->noise.max_contributions = plan->dataset->max_contributions;
-	plan->noise.neighbors = strcmp(plan->dataset->neighbors, "substitute") == 0 ? RACE_NEIGHBORS_SUBSTITUTE : RACE_NEIGHBORS_ADD_REMOVE;
+	plan->noise.neighbors = strcmp(plan->dataset->neighbors, "substitute") == 0 ?
+		RACE_NEIGHBORS_SUBSTITUTE :
+		RACE_NEIGHBORS_ADD_REMOVE;
 	if (!(terms->kept.epsilon >= RACE_MIN_EPSILON && terms->kept.epsilon <= RACE_MAX_EPSILON) ||
 		!race_bounds_start(&bounds, &plan->noise))
 		ereport(ERROR,
@@ -254,7 +268,9 @@ plan_bounds(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 				 errhint("Write epsilon => 0.05, for example.")));
 }
 
-/* Let a relation stay as it is until the transaction ends; raise 42P01 if it was dropped meanwhile. */
+/*
+ * Let a relation stay as it is until the transaction ends; raise 42P01 if it was dropped meanwhile.
+ */
 static void
 lock_relation(Oid relation)
 {
@@ -263,11 +279,14 @@ lock_relation(Oid relation)
 		race_refuse_dropped("a relation");
 }
 
-/* Whether an expression of another role names a type whose input runs code of a role that may not act for this one */
+/*
+ * Whether an expression of another role names a type whose input runs code of a role that may not
+ * act for this one
+ */
 typedef struct TypeOfOthers
 {
-	Oid			role;
-	Oid			found;
+	Oid role;
+	Oid found;
 } TypeOfOthers;
 
 static bool
@@ -279,47 +298,55 @@ find_type_of_others(Node *node, void *context)
 		return false;
 	if (IsA(node, TypeName))
 	{
-		Oid			type = LookupTypeNameOid(NULL, (TypeName *) node, true);
-		Oid			element = OidIsValid(get_element_type(type)) ? get_element_type(type) : type;
-		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(element));
+		Oid type = LookupTypeNameOid(NULL, (TypeName *) node, true);
+		Oid element = OidIsValid(get_element_type(type)) ? get_element_type(type) : type;
+		HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(element));
 
 		if (HeapTupleIsValid(tuple))
 		{
 			Form_pg_type facts = (Form_pg_type) GETSTRUCT(tuple);
 
 			/* input of other types is in C, and checks no SQL domain */
-			if (facts->typtype != TYPTYPE_BASE && facts->typtype != TYPTYPE_ENUM && !has_privs_of_role(facts->typowner, others->role))
+			if (facts->typtype != TYPTYPE_BASE && facts->typtype != TYPTYPE_ENUM &&
+				!has_privs_of_role(facts->typowner, others->role))
 				others->found = element;
 			ReleaseSysCache(tuple);
 		}
 	}
-	return OidIsValid(others->found) || raw_expression_tree_walker(node, find_type_of_others, context);
+	return OidIsValid(others->found) ||
+		raw_expression_tree_walker(node, find_type_of_others, context);
 }
 
 /* Raise 42501: an object in the expressions of a release that was taken over is of another role. */
 static void
 refuse_of_others(const RaceReleaseTerms *terms, Oid role, const char *kind, const char *name)
 {
-	char	   *of_role = GetUserNameFromId(role, false);
+	char *of_role = GetUserNameFromId(role, false);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("release \"%s\" calls %s %s, which would run with the rights of role \"%s\"", race_cut(terms->kept.name), kind, name, of_role),
-			 errdetail("Another role wrote its expressions, and the owner of the %s can define it anew. Nothing was read and nothing charged.", kind),
-			 errhint("Read its definition; then let it belong to that role: ALTER %s %s OWNER TO %s.",
-					 kind[0] == 'f' ? "FUNCTION" : "TYPE", name, quote_identifier(of_role))));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+		 errmsg("release \"%s\" calls %s %s, which would run with the rights of role \"%s\"",
+				race_cut(terms->kept.name), kind, name, of_role),
+		 errdetail(
+			 "Another role wrote its expressions, and the owner of the %s can define it anew. Nothing was read and nothing charged.",
+			 kind),
+		 errhint("Read its definition; then let it belong to that role: ALTER %s %s OWNER TO %s.",
+				 kind[0] == 'f' ? "FUNCTION" : "TYPE", name, quote_identifier(of_role))));
 }
 
 /*
- * Where another role wrote the expressions, raise 42501 if they name a SQL domain, a row type or a range, whose input runs code
- * while constants are analyzed, of a role that has not all rights of the one that they run with.
+ * Where another role wrote the expressions, raise 42501 if they name a SQL domain, a row type or a
+ * range, whose input runs code while constants are analyzed, of a role that has not all rights of
+ * the one that they run with.
  */
 static void
 check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
 {
-	const char *texts[] = {terms->domains == 0 ? terms->kept.expression : NULL, terms->kept.label, terms->kept.value, terms->kept.weight};
+	const char *texts[] = {terms->domains == 0 ? terms->kept.expression : NULL, terms->kept.label,
+						   terms->kept.value, terms->kept.weight};
 	TypeOfOthers others = {plan->role, InvalidOid};
-	int			level;
+	int level;
 
 	if (!terms->taken_over)
 		return;
@@ -327,7 +354,8 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
 	race_set_path(terms->path);
 	for (size_t i = 0; i < lengthof(texts) && !OidIsValid(others.found); i++)
 		if (texts[i] != NULL)
-			(void) find_type_of_others(linitial_node(RawStmt, race_parse(psprintf("SELECT %s", texts[i])))->stmt, &others);
+			(void) find_type_of_others(
+				linitial_node(RawStmt, race_parse(psprintf("SELECT %s", texts[i])))->stmt, &others);
 	AtEOXact_GUC(true, level);
 	if (OidIsValid(others.found))
 		refuse_of_others(terms, plan->role, "type", format_type_be_qualified(others.found));
@@ -338,16 +366,19 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
  * over.
  */
 static void
-check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
+check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms,
+					   const RaceReleasePlan *plan)
 {
-	Oid			function = terms->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
+	Oid function =
+		terms->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
 
 	if (OidIsValid(function))
 		refuse_of_others(terms, plan->role, "function", format_procedure_qualified(function));
 }
 
 RaceReleasePlan *
-race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceDataset *dataset, Oid reader)
+race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceDataset *dataset,
+				  Oid reader)
 {
 	RaceReleasePlan *plan = palloc0(sizeof(RaceReleasePlan));
 	RaceAuthority before;
@@ -357,7 +388,10 @@ race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceD
 	plan->dataset = dataset;
 	lock_relation(dataset->relation);
 	race_check_may_read(dataset->relation, reader);
-	/* whoever may act for the owner of the relation must not run functions of hers with rights of her own */
+	/*
+	 * whoever may act for the owner of the relation must not run functions of hers with rights of
+	 * her own
+	 */
 	plan->role = race_authority_of(reader, race_owner_of(dataset->relation));
 	if (terms->bounds_column != NULL)
 		plan_bounds(terms, plan);
@@ -369,8 +403,7 @@ race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceD
 		plan_noise(terms, plan);
 	}
 	race_authority_begin(&before, plan->role);
-	plan->lineage = race_lineage(dataset->relation, dataset->unit_column,
-									dataset->public_tables);
+	plan->lineage = race_lineage(dataset->relation, dataset->unit_column, dataset->public_tables);
 	race_dataset_check_tables(ledger, dataset, plan->lineage->private_tables);
 	if (terms->kept.series != 0)
 		race_series_check_again(ledger, terms, dataset);
@@ -390,14 +423,15 @@ double
 race_release_plan_rho(const RaceReleasePlan *plan)
 {
 	const RaceReleaseTerms *terms = plan->terms;
-	double		rho;
+	double rho;
 
 	if (terms->bounds_column != NULL)
 		return race_rho_of_pure(terms->kept.epsilon);
 	rho = race_request_rho(&plan->noise, terms->params);
 	if (terms->kept.calibrate > 0)
-		rho = nextafter(rho + race_request_rho(&plan->scores_noise,
-											   race_params_arg(plan->scores_params)), INFINITY);
+		rho = nextafter(
+			rho + race_request_rho(&plan->scores_noise, race_params_arg(plan->scores_params)),
+			INFINITY);
 	for (int i = 0; i < list_length(terms->choices); i++)
 		rho = race_cost_sum(rho, plan->choice.threshold.rho);
 	return rho;
@@ -407,21 +441,19 @@ bool
 race_release_plan_same_objects(const RaceReleasePlan *a, const RaceReleasePlan *b)
 {
 	return a->dataset->relation == b->dataset->relation && a->role == b->role &&
-		race_lineage_same(a->lineage, b->lineage) &&
-		race_calls_same(&a->calls, &b->calls);
+		race_lineage_same(a->lineage, b->lineage) && race_calls_same(&a->calls, &b->calls);
 }
 
 bool
 race_release_plan_same(const RaceReleasePlan *a, const RaceReleasePlan *b)
 {
-	return race_release_plan_same_objects(a, b) &&
-		equal(a->query, b->query) && equal(a->parts_query, b->parts_query) &&
-		equal(a->scores_query, b->scores_query) && equal(a->choice_queries, b->choice_queries);
+	return race_release_plan_same_objects(a, b) && equal(a->query, b->query) &&
+		equal(a->parts_query, b->parts_query) && equal(a->scores_query, b->scores_query) &&
+		equal(a->choice_queries, b->choice_queries);
 }
 
 bool
 race_release_plan_is_current(const RaceReleasePlan *plan)
 {
-	return race_calls_current(&plan->lineage->calls) &&
-		race_calls_current(&plan->calls);
+	return race_calls_current(&plan->lineage->calls) && race_calls_current(&plan->calls);
 }

@@ -1,6 +1,7 @@
 /*
  * release_plan.h
- *		The plan of a release: what it will read, with which rights and noise, and what that costs; all of it is public
+ *		The plan of a release: what it will read, with which rights and noise, and what that
+ *		costs; all of it is public
  */
 #ifndef RACE_RELEASE_PLAN_H
 #define RACE_RELEASE_PLAN_H
@@ -19,47 +20,51 @@
 /* Expressions as PostgreSQL writes them, all names qualified; NULL for those that there are not */
 typedef struct RaceWritten
 {
-	char	   *expression;
-	char	   *label;
-	char	   *value;
-	char	   *weight;
+	char *expression;
+	char *label;
+	char *value;
+	char *weight;
 } RaceWritten;
 
 typedef struct RaceReleasePlan
 {
 	const RaceReleaseTerms *terms;
-	RaceDataset *dataset;		/* dataset as it was looked up for this plan */
-	RaceLineage *lineage;		/* tables of its relation */
-	Oid			role;			/* role with whose rights queries are analyzed, planned and run */
-	RaceWritten written;		/* expressions as the ledger keeps them */
+	RaceDataset *dataset; /* dataset as it was looked up for this plan */
+	RaceLineage *lineage; /* tables of its relation */
+	Oid role;             /* role with whose rights queries are analyzed, planned and run */
+	RaceWritten written;  /* expressions as the ledger keeps them */
 
 	/* noise and cost */
-	RaceRequest noise;			/* noise of the sketches, or of bounds by noisy counts */
-	RaceRequest scores_noise;	/* noise of the scores of a release that is calibrated */
-	Datum		scores_params;	/* race_params of the sketches of scores */
-	RaceChoicePlan choice;		/* noise and threshold of each choice */
-	uint64		summed;			/* numbers of persons of a chosen category that add up to that of its records; 0: none do */
+	RaceRequest noise;        /* noise of the sketches, or of bounds by noisy counts */
+	RaceRequest scores_noise; /* noise of the scores of a release that is calibrated */
+	Datum scores_params;      /* race_params of the sketches of scores */
+	RaceChoicePlan choice;    /* noise and threshold of each choice */
+	uint64
+		/* numbers of persons of a chosen category that add up to that of its records; 0: none do */
+		summed;
 
 	/* queries */
-	Query	   *query;			/* query that gives (label, exact sketch), with a value a pair of sketches */
-	Query	   *rows;			/* subquery of query: (unit, record, label, value) of each row */
-	Query	   *parts_query;	/* query that builds where the rows are (remote.h), or NULL */
-	bool		of_partitions;	/* does parts_query read partitions, by the right to the whole? */
-	Query	   *scores_query;	/* query that gives (label, exact sketch of scores), or NULL */
+	Query *query; /* query that gives (label, exact sketch), with a value a pair of sketches */
+	Query *rows;  /* subquery of query: (unit, record, label, value) of each row */
+	Query *parts_query;  /* query that builds where the rows are (remote.h), or NULL */
+	bool of_partitions;  /* does parts_query read partitions, by the right to the whole? */
+	Query *scores_query; /* query that gives (label, exact sketch of scores), or NULL */
 	/* race_sketch[] in scores_query that scores records, NULL until there are private sketches */
-	Const	   *scored_by;
-	List	   *choice_queries; /* query of each choice, which gives (value, persons, further records) */
-	RaceUnits  *units;			/* units of a series with a unit column, or NULL */
-	RaceCalls	calls;			/* functions that the expressions call */
-	List	   *parts;			/* OIDs of the relations of the lineage, with their partitions */
-	List	   *probes;			/* probes of what is read on other servers (remote.h) */
+	Const *scored_by;
+	List *choice_queries; /* query of each choice, which gives (value, persons, further records) */
+	RaceUnits *units;     /* units of a series with a unit column, or NULL */
+	RaceCalls calls;      /* functions that the expressions call */
+	List *parts;          /* OIDs of the relations of the lineage, with their partitions */
+	List *probes;         /* probes of what is read on other servers (remote.h) */
 } RaceReleasePlan;
 
 /*
- * Plan a release by its terms, as far as can be without reading data: check the rights of the role whose release it is, the
- * lineage of the dataset, the expressions, and that the queries can be run.  Relations stay locked until the transaction ends.
+ * Plan a release by its terms, as far as can be without reading data: check the rights of the role
+ * whose release it is, the lineage of the dataset, the expressions, and that the queries can be
+ * run.  Relations stay locked until the transaction ends.
  */
-extern RaceReleasePlan *race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceDataset *dataset, Oid reader);
+extern RaceReleasePlan *race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms,
+										  RaceDataset *dataset, Oid reader);
 
 /* Return the largest rho that all sketches of a plan can have together. */
 extern double race_release_plan_rho(const RaceReleasePlan *plan);
@@ -78,9 +83,10 @@ extern bool race_release_plan_is_current(const RaceReleasePlan *plan);
 extern void race_check_may_read(Oid relation, Oid role);
 
 /*
- * Return how many noisy numbers of persons add up to one of records, which is then measured by them, too (race_threshold_records());
- * 0: none do.  It is one if a unit has one record of each value of a column that is chosen, as a unique index says, or one
- * altogether.  Of a column that is counted alone it is as many as a unit may have records.
+ * Return how many noisy numbers of persons add up to one of records, which is then measured by
+ * them, too (race_threshold_records()); 0: none do.  It is one if a unit has one record of each
+ * value of a column that is chosen, as a unique index says, or one altogether.  Of a column that is
+ * counted alone it is as many as a unit may have records.
  */
 extern uint64 race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone);
 

@@ -48,9 +48,9 @@ static bool is_distributed(Oid relid);
 static bool
 same_columns(Oid a, Oid b)
 {
-	Relation	x = race_relation_open(a);
-	Relation	y = race_relation_open(b);
-	bool		same = RelationGetNumberOfAttributes(x) == RelationGetNumberOfAttributes(y);
+	Relation x = race_relation_open(a);
+	Relation y = race_relation_open(b);
+	bool same = RelationGetNumberOfAttributes(x) == RelationGetNumberOfAttributes(y);
 
 	for (int i = 0; same && i < RelationGetNumberOfAttributes(x); i++)
 	{
@@ -71,14 +71,14 @@ same_columns(Oid a, Oid b)
 static List *
 foreign_partitions(Oid relid)
 {
-	List	   *parts = NIL;
-	bool		foreign = false;
-	ListCell   *cell;
+	List *parts = NIL;
+	bool foreign = false;
+	ListCell *cell;
 
-	foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach (cell, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
-		Oid			part = lfirst_oid(cell);
-		char		kind = get_rel_relkind(part);
+		Oid part = lfirst_oid(cell);
+		char kind = get_rel_relkind(part);
 
 		if (kind == RELKIND_PARTITIONED_TABLE)
 			continue;
@@ -111,9 +111,9 @@ race_parts_of(Oid relid, bool labels)
 void
 race_parts_need_no_rights(PlannedStmt *plan)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, plan->rtable)
+	foreach (cell, plan->rtable)
 	{
 #if PG_VERSION_NUM >= 160000
 		lfirst_node(RangeTblEntry, cell)->perminfoindex = 0;
@@ -132,10 +132,10 @@ static Query *
 select_from(Oid relid, Oid user, List *columns)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	Relation	relation = race_relation_open(relid);
-	Query	   *query = makeNode(Query);
+	Relation relation = race_relation_open(relid);
+	Query *query = makeNode(Query);
 	RangeTblRef *reference = makeNode(RangeTblRef);
-	ListCell   *cell;
+	ListCell *cell;
 
 	(void) addRangeTableEntryForRelation(pstate, relation, AccessShareLock, NULL, false, false);
 	relation_close(relation, NoLock);
@@ -151,11 +151,11 @@ select_from(Oid relid, Oid user, List *columns)
 	linitial_node(RangeTblEntry, query->rtable)->checkAsUser = user;
 #endif
 	query->jointree = makeFromExpr(list_make1(reference), NULL);
-	foreach(cell, columns)
-		query->targetList = lappend(query->targetList,
-									makeTargetEntry((Expr *) lfirst(cell),
-													list_length(query->targetList) + 1,
-													pstrdup("probe"), false));
+	foreach (cell, columns)
+		query->targetList =
+			lappend(query->targetList,
+					makeTargetEntry((Expr *) lfirst(cell), list_length(query->targetList) + 1,
+									pstrdup("probe"), false));
 	free_parsestate(pstate);
 	return query;
 }
@@ -163,7 +163,7 @@ select_from(Oid relid, Oid user, List *columns)
 static List *
 add_probe(List *probes, Query *query, char *place)
 {
-	RaceProbe  *probe = palloc(sizeof(RaceProbe));
+	RaceProbe *probe = palloc(sizeof(RaceProbe));
 
 	probe->query = query;
 	probe->place = place;
@@ -174,15 +174,18 @@ add_probe(List *probes, Query *query, char *place)
 static List *
 columns_of(const ForeignScan *scan, int index)
 {
-	List	   *got = scan->fdw_scan_tlist != NIL ? scan->fdw_scan_tlist :
+	List *got = scan->fdw_scan_tlist != NIL ?
+		scan->fdw_scan_tlist :
 		list_concat_copy(scan->scan.plan.targetlist, scan->scan.plan.qual);
-	List	   *columns = NIL;
-	ListCell   *cell;
+	List *columns = NIL;
+	ListCell *cell;
 
-	foreach(cell, pull_var_clause((Node *) got, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
-								  PVC_RECURSE_PLACEHOLDERS))
+	foreach (cell,
+			 pull_var_clause((Node *) got,
+							 PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								 PVC_RECURSE_PLACEHOLDERS))
 	{
-		Var		   *var = copyObject(lfirst_node(Var, cell));
+		Var *var = copyObject(lfirst_node(Var, cell));
 
 		if ((int) var->varno != index)
 			continue;
@@ -202,18 +205,20 @@ columns_of(const ForeignScan *scan, int index)
 static Node *
 calls_of(const ForeignScan *scan, int index)
 {
-	List	   *calls = NIL;
-	ListCell   *cell;
-	ListCell   *argument;
+	List *calls = NIL;
+	ListCell *cell;
+	ListCell *argument;
 
-	foreach(cell, pull_var_clause((Node *) scan->fdw_scan_tlist, PVC_INCLUDE_AGGREGATES |
-								  PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+	foreach (cell,
+			 pull_var_clause((Node *) scan->fdw_scan_tlist,
+							 PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								 PVC_RECURSE_PLACEHOLDERS))
 	{
 		if (!IsA(lfirst(cell), Aggref) || bms_membership(scan->fs_relids) != BMS_SINGLETON)
 			continue;
-		foreach(argument, lfirst_node(Aggref, cell)->args)
+		foreach (argument, lfirst_node(Aggref, cell)->args)
 		{
-			NullTest   *call = makeNode(NullTest);
+			NullTest *call = makeNode(NullTest);
 
 			call->arg = copyObject(lfirst_node(TargetEntry, argument)->expr);
 			call->nulltesttype = IS_NOT_NULL;
@@ -233,19 +238,20 @@ static List *
 probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEntry *entry)
 {
 #if PG_VERSION_NUM >= 160000
-	Oid			user = scan->checkAsUser;
+	Oid user = scan->checkAsUser;
 #else
-	Oid			user = entry->checkAsUser;
+	Oid user = entry->checkAsUser;
 #endif
-	Query	   *query = select_from(entry->relid, user, columns_of(scan, index));
+	Query *query = select_from(entry->relid, user, columns_of(scan, index));
 	ForeignServer *server = GetForeignServer(GetForeignTable(entry->relid)->serverid);
 
 	query->jointree->quals = calls_of(scan, index);
-	query->limitCount = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-										   Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+	query->limitCount = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0),
+										   false, FLOAT8PASSBYVAL);
 	query->limitOption = LIMIT_OPTION_COUNT;
-	return add_probe(probes, query, psprintf("foreign table \"%s\" of server \"%s\"",
-											 get_rel_name(entry->relid), server->servername));
+	return add_probe(probes, query,
+					 psprintf("foreign table \"%s\" of server \"%s\"", get_rel_name(entry->relid),
+							  server->servername));
 }
 
 /*
@@ -255,9 +261,8 @@ probe_foreign(List *probes, const ForeignScan *scan, int index, const RangeTblEn
 static List *
 probe_distributed(List *probes, Oid relid)
 {
-	Query	   *query = select_from(relid, InvalidOid,
-									list_make1(makeBoolConst(true, false)));
-	NullTest   *never = makeNode(NullTest);
+	Query *query = select_from(relid, InvalidOid, list_make1(makeBoolConst(true, false)));
+	NullTest *never = makeNode(NullTest);
 
 	never->arg = (Expr *) makeFuncExpr(F_NOW, TIMESTAMPTZOID, NIL, InvalidOid, InvalidOid,
 									   COERCE_EXPLICIT_CALL);
@@ -273,8 +278,8 @@ add_scans(PlanState *plan, void *context)
 	if (IsA(plan, ForeignScanState))
 	{
 		const ForeignScan *scan = (ForeignScan *) plan->plan;
-		List	  **probes = (List **) context;
-		int			index = -1;
+		List **probes = (List **) context;
+		int index = -1;
 
 		/* bound: the relations of the scan */
 		while ((index = bms_next_member(scan->fs_relids, index)) >= 0)
@@ -291,11 +296,11 @@ add_scans(PlanState *plan, void *context)
 List *
 race_parts_probes(PlanState *plan, const List *relations)
 {
-	List	   *probes = NIL;
-	ListCell   *cell;
+	List *probes = NIL;
+	ListCell *cell;
 
 	(void) add_scans(plan, &probes);
-	foreach(cell, relations)
+	foreach (cell, relations)
 		if (is_distributed(lfirst_oid(cell)))
 			probes = probe_distributed(probes, lfirst_oid(cell));
 	return probes;
@@ -328,13 +333,13 @@ list_of_tables(void)
 static bool
 is_distributed(Oid relid)
 {
-	Oid			list = list_of_tables();
-	bool		found = false;
-	AttrNumber	method;
-	Relation	table;
+	Oid list = list_of_tables();
+	bool found = false;
+	AttrNumber method;
+	Relation table;
 	ScanKeyData key;
 	SysScanDesc scan;
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
 	if (!OidIsValid(list))
 		return false;
@@ -345,8 +350,8 @@ is_distributed(Oid relid)
 	scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		bool		isnull;
-		Datum		value = heap_getattr(tuple, method, RelationGetDescr(table), &isnull);
+		bool isnull;
+		Datum value = heap_getattr(tuple, method, RelationGetDescr(table), &isnull);
 
 		/* n: a reference table, or one of the coordinator */
 		found = !isnull && DatumGetChar(value) != 'n';
@@ -376,8 +381,8 @@ reads_distributed(Node *node, void *context)
 static bool
 is_of(Oid function, const char *name, const char *extension)
 {
-	char	   *found = get_func_name(function);
-	Oid			owner;
+	char *found = get_func_name(function);
+	Oid owner;
 
 	if (found == NULL || strcmp(found, name) != 0)
 		return false;
@@ -389,11 +394,10 @@ is_of(Oid function, const char *name, const char *extension)
 static bool
 is_build(Node *node)
 {
-	Aggref	   *aggref = (Aggref *) node;
+	Aggref *aggref = (Aggref *) node;
 
-	return IsA(node, Aggref) && list_length(aggref->args) == 2 &&
-		aggref->aggdistinct == NIL && aggref->aggorder == NIL &&
-		lsecond_oid(aggref->aggargtypes) != UNKNOWNOID &&
+	return IsA(node, Aggref) && list_length(aggref->args) == 2 && aggref->aggdistinct == NIL &&
+		aggref->aggorder == NIL && lsecond_oid(aggref->aggargtypes) != UNKNOWNOID &&
 		is_of(aggref->aggfnoid, "race_build", "racepriv");
 }
 
@@ -401,11 +405,12 @@ is_build(Node *node)
 static bool
 is_released(Node *node)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	if (!IsA(node, FuncExpr) || !is_of(((FuncExpr *) node)->funcid, "race_released", "racepriv_release"))
+	if (!IsA(node, FuncExpr) ||
+		!is_of(((FuncExpr *) node)->funcid, "race_released", "racepriv_release"))
 		return false;
-	foreach(cell, ((FuncExpr *) node)->args)
+	foreach (cell, ((FuncExpr *) node)->args)
 		if (!IsA(lfirst(cell), Const) && !IsA(lfirst(cell), Param))
 			return false;
 	return true;
@@ -426,7 +431,7 @@ has_ours(Node *node, void *context)
 static Oid
 function_of(const char *name, Oid schema, Oid first, Oid second)
 {
-	Oid			types[2] = {first, second};
+	Oid types[2] = {first, second};
 
 	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
 						   PointerGetDatum(buildoidvector(types, 2)), ObjectIdGetDatum(schema));
@@ -441,19 +446,19 @@ function_of(const char *name, Oid schema, Oid first, Oid second)
 static Node *
 build_of_records(Aggref *aggref)
 {
-	Oid			schema = get_func_namespace(aggref->aggfnoid);
-	Oid			params = linitial_oid(aggref->aggargtypes);
-	Oid			prepare = function_of("race_record", schema, params, ANYOID);
-	Oid			build = function_of(psprintf("%s_records", get_func_name(aggref->aggfnoid)),
-									schema, params, BYTEAOID);
+	Oid schema = get_func_namespace(aggref->aggfnoid);
+	Oid params = linitial_oid(aggref->aggargtypes);
+	Oid prepare = function_of("race_record", schema, params, ANYOID);
+	Oid build = function_of(psprintf("%s_records", get_func_name(aggref->aggfnoid)), schema, params,
+							BYTEAOID);
 	TargetEntry *x = lsecond_node(TargetEntry, aggref->args);
 
 	if (!OidIsValid(prepare) || !OidIsValid(build))
 		return (Node *) aggref;
-	x->expr = (Expr *) makeFuncExpr(prepare, BYTEAOID,
-									list_make2(copyObject(linitial_node(TargetEntry, aggref->args)->expr),
-											   x->expr),
-									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	x->expr = (Expr *) makeFuncExpr(
+		prepare, BYTEAOID,
+		list_make2(copyObject(linitial_node(TargetEntry, aggref->args)->expr), x->expr), InvalidOid,
+		InvalidOid, COERCE_EXPLICIT_CALL);
 	aggref->aggfnoid = build;
 	aggref->aggargtypes = list_make2_oid(params, BYTEAOID);
 	return (Node *) aggref;
@@ -463,8 +468,8 @@ build_of_records(Aggref *aggref)
 static Node *
 looked_up(Node *expression)
 {
-	SubLink    *sublink = makeNode(SubLink);
-	Query	   *query = makeNode(Query);
+	SubLink *sublink = makeNode(SubLink);
+	Query *query = makeNode(Query);
 
 	query->commandType = CMD_SELECT;
 	query->querySource = QSRC_ORIGINAL;
@@ -483,7 +488,7 @@ looked_up(Node *expression)
 static Node *
 split(Node *node, void *context)
 {
-	bool	   *sublinks = (bool *) context;
+	bool *sublinks = (bool *) context;
 
 	if (node == NULL)
 		return NULL;
@@ -494,8 +499,8 @@ split(Node *node, void *context)
 	}
 	if (IsA(node, Query))
 	{
-		bool		here = false;
-		Query	   *query = query_tree_mutator((Query *) node, split, &here, 0);
+		bool here = false;
+		Query *query = query_tree_mutator((Query *) node, split, &here, 0);
 
 		query->hasSubLinks |= here;
 		return (Node *) query;
@@ -512,9 +517,9 @@ split(Node *node, void *context)
 static bool
 is_insert_of_values(const Query *query)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, query->rtable)
+	foreach (cell, query->rtable)
 		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_SUBQUERY)
 			return false;
 	return query->commandType == CMD_INSERT;
@@ -527,7 +532,7 @@ plan(Query *query, const char *text, int options, ParamListInfo parameters)
 		has_ours((Node *) query, NULL) && reads_distributed((Node *) query, NULL))
 		query = (Query *) split((Node *) query, NULL);
 	return next_planner != NULL ? next_planner(query, text, options, parameters) :
-		standard_planner(query, text, options, parameters);
+								  standard_planner(query, text, options, parameters);
 }
 
 void

@@ -32,8 +32,8 @@ extern void race_parts_need_no_rights(PlannedStmt *plan);
 /* A query that asks a server for a table, but for no row of it */
 typedef struct RaceProbe
 {
-	Query	   *query;
-	char	   *place;			/* which table of which server, for messages */
+	Query *query;
+	char *place; /* which table of which server, for messages */
 } RaceProbe;
 
 /*

@@ -1,6 +1,7 @@
 /*
  * request.c
- *		The request of a release: the words of whoever asked for it, as arguments of a procedure or as the ledger keeps them
+ *		The request of a release: the words of whoever asked for it, as arguments of a procedure
+ *		or as the ledger keeps them
  */
 #include "postgres.h"
 
@@ -31,36 +32,44 @@
 #include "release/remote.h"
 #include "release/request.h"
 
-const struct RaceArgumentFacts race_arguments[RACE_ARGUMENTS] =
-{
+const struct RaceArgumentFacts race_arguments[RACE_ARGUMENTS] = {
 	[RACE_ARG_NAME] = {"name", "text", TEXTOID, false, offsetof(RaceReleaseRequest, name)},
 	[RACE_ARG_DATASET] = {"dataset", "text", TEXTOID, true, offsetof(RaceReleaseRequest, dataset)},
 	[RACE_ARG_PARAMS] = {"params", "text", InvalidOid, true, offsetof(RaceReleaseRequest, params)},
-	[RACE_ARG_EXPRESSION] = {"expression", "text", TEXTOID, true, offsetof(RaceReleaseRequest, expression)},
-	[RACE_ARG_EPSILON] = {"epsilon", "float8", FLOAT8OID, true, offsetof(RaceReleaseRequest, epsilon)},
+	[RACE_ARG_EXPRESSION] = {"expression", "text", TEXTOID, true,
+							 offsetof(RaceReleaseRequest, expression)},
+	[RACE_ARG_EPSILON] = {"epsilon", "float8", FLOAT8OID, true,
+						  offsetof(RaceReleaseRequest, epsilon)},
 	[RACE_ARG_DELTA] = {"delta", "float8", FLOAT8OID, true, offsetof(RaceReleaseRequest, delta)},
 	[RACE_ARG_ROWS] = {"rows", "int", INT4OID, true, offsetof(RaceReleaseRequest, rows)},
 	[RACE_ARG_LABEL] = {"label", "text", TEXTOID, true, offsetof(RaceReleaseRequest, label)},
-	[RACE_ARG_LABELS] = {"labels", "text[]", TEXTARRAYOID, true, offsetof(RaceReleaseRequest, labels)},
+	[RACE_ARG_LABELS] = {"labels", "text[]", TEXTARRAYOID, true,
+						 offsetof(RaceReleaseRequest, labels)},
 	[RACE_ARG_GRID] = {"grid", "boolean", BOOLOID, false, offsetof(RaceReleaseRequest, grid)},
 	[RACE_ARG_FIT] = {"fit", "boolean", BOOLOID, true, offsetof(RaceReleaseRequest, fit)},
 	[RACE_ARG_VALUE] = {"value", "text", TEXTOID, true, offsetof(RaceReleaseRequest, value)},
-	[RACE_ARG_VALUE_LOWER] = {"value_lower", "float8", FLOAT8OID, true, offsetof(RaceReleaseRequest, value_bounds[RACE_LOWER])},
-	[RACE_ARG_VALUE_UPPER] = {"value_upper", "float8", FLOAT8OID, true, offsetof(RaceReleaseRequest, value_bounds[RACE_UPPER])},
-	[RACE_ARG_DESCRIPTION] = {"description", "text", TEXTOID, true, offsetof(RaceReleaseRequest, description)},
-	[RACE_ARG_COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true, offsetof(RaceReleaseRequest, columns)},
-	[RACE_ARG_COLUMN_UNITS] = {"units", "text[]", TEXTARRAYOID, true, offsetof(RaceReleaseRequest, units)},
-	[RACE_ARG_CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true, offsetof(RaceReleaseRequest, calibrate)},
+	[RACE_ARG_VALUE_LOWER] = {"value_lower", "float8", FLOAT8OID, true,
+							  offsetof(RaceReleaseRequest, value_bounds[RACE_LOWER])},
+	[RACE_ARG_VALUE_UPPER] = {"value_upper", "float8", FLOAT8OID, true,
+							  offsetof(RaceReleaseRequest, value_bounds[RACE_UPPER])},
+	[RACE_ARG_DESCRIPTION] = {"description", "text", TEXTOID, true,
+							  offsetof(RaceReleaseRequest, description)},
+	[RACE_ARG_COLUMNS] = {"columns", "text[]", TEXTARRAYOID, true,
+						  offsetof(RaceReleaseRequest, columns)},
+	[RACE_ARG_COLUMN_UNITS] = {"units", "text[]", TEXTARRAYOID, true,
+							   offsetof(RaceReleaseRequest, units)},
+	[RACE_ARG_CALIBRATE] = {"calibrate", "float8", FLOAT8OID, true,
+							offsetof(RaceReleaseRequest, calibrate)},
 	[RACE_ARG_SERIES] = {"series", "jsonb", JSONBOID, true, offsetof(RaceReleaseRequest, series)},
 	[RACE_ARG_WEIGHT] = {"weight", "text", TEXTOID, true, offsetof(RaceReleaseRequest, weight)},
-	[RACE_ARG_WEIGHT_MAX] = {"weight_max", "int", INT4OID, true, offsetof(RaceReleaseRequest, weight_max)},
-	[RACE_ARG_MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceReleaseRequest, measure)}
-};
+	[RACE_ARG_WEIGHT_MAX] = {"weight_max", "int", INT4OID, true,
+							 offsetof(RaceReleaseRequest, weight_max)},
+	[RACE_ARG_MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceReleaseRequest, measure)}};
 
 void
 race_argument_set(RaceReleaseRequest *request, RaceArgument i, Datum value, bool isnull)
 {
-	char	   *field = (char *) request + race_arguments[i].field;
+	char *field = (char *) request + race_arguments[i].field;
 
 	if (isnull)
 		return;

@@ -18,13 +18,13 @@
 #include "release/read.h"
 #include "release/series_units.h"
 
-#define TAKEN_UNITS		"race_taken_units"
+#define TAKEN_UNITS "race_taken_units"
 
 /* Units of a batch from the ledger */
-#define BATCH			8192
+#define BATCH 8192
 
 /* What the planner expects: it must not see exact numbers, and must not think of a few rows */
-#define EXPECTED		1e6
+#define EXPECTED 1e6
 
 /* A table in the environment of a query, in memory or on disk */
 typedef struct UnitTable
@@ -36,8 +36,8 @@ typedef struct UnitTable
 struct RaceUnits
 {
 	QueryEnvironment *environment;
-	UnitTable	earlier;		/* (unit, records) */
-	UnitTable	taken;			/* (unit), of each record */
+	UnitTable earlier; /* (unit, records) */
+	UnitTable taken;   /* (unit), of each record */
 };
 
 static void
@@ -61,7 +61,7 @@ create_table(UnitTable *table, const char *name, int columns, QueryEnvironment *
 RaceUnits *
 race_units_create(void)
 {
-	RaceUnits  *units = palloc0(sizeof(RaceUnits));
+	RaceUnits *units = palloc0(sizeof(RaceUnits));
 
 	units->environment = create_queryEnv();
 	create_table(&units->earlier, RACE_EARLIER_UNITS, 2, units->environment);
@@ -75,17 +75,19 @@ race_units_environment(const RaceUnits *units)
 	return units == NULL ? NULL : units->environment;
 }
 
-/* Append the units of a batch; return the last one of a full batch, or NULL after the last batch. */
+/*
+ * Append the units of a batch; return the last one of a full batch, or NULL after the last batch.
+ */
 static pg_uuid_t *
 append_batch(UnitTable *table, pg_uuid_t *last)
 {
-	uint64		n = SPI_processed;
-	bool		isnull;
+	uint64 n = SPI_processed;
+	bool isnull;
 
 	for (uint64 i = 0; i < n; i++)
 	{
-		Datum		values[2];
-		bool		nulls[2] = {false, false};
+		Datum values[2];
+		bool nulls[2] = {false, false};
 
 		for (int k = 0; k < 2; k++)
 			values[k] = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, k + 1, &isnull);
@@ -100,25 +102,27 @@ append_batch(UnitTable *table, pg_uuid_t *last)
 void
 race_units_load(RaceUnits *units, const RaceLedger *ledger, const char *name, int length)
 {
-	pg_uuid_t	buffer;
-	pg_uuid_t  *last = NULL;
-	int			level;
+	pg_uuid_t buffer;
+	pg_uuid_t *last = NULL;
+	int level;
 
 	race_set_local("log_temp_files", "-1");
 	race_set_local("track_counts", "off");
 	level = NewGUCNestLevel();
 	race_set_quiet();
-	do							/* bound: each batch begins after the last unit of the one before */
+	do /* bound: each batch begins after the last unit of the one before */
 	{
-		RaceParameter parameters[] = {
-			RaceText(name), {INT4OID, Int32GetDatum(length), false}, {UUIDOID, UUIDPGetDatum(last), last == NULL},
-			{INT4OID, Int32GetDatum(BATCH), false}
-		};
+		RaceParameter parameters[] = {RaceText(name),
+									  {INT4OID, Int32GetDatum(length), false},
+									  {UUIDOID, UUIDPGetDatum(last), last == NULL},
+									  {INT4OID, Int32GetDatum(BATCH), false}};
 
 		CHECK_FOR_INTERRUPTS();
-		race_ledger_run(ledger, "SELECT s.unit, s.records FROM _racepriv.race_series_units s WHERE s.name = $1 AND s.length = $2"
-						" AND ($3 IS NULL OR s.unit > $3) ORDER BY s.unit LIMIT $4",
-						lengthof(parameters), parameters);
+		race_ledger_run(
+			ledger,
+			"SELECT s.unit, s.records FROM _racepriv.race_series_units s WHERE s.name = $1 AND s.length = $2"
+			" AND ($3 IS NULL OR s.unit > $3) ORDER BY s.unit LIMIT $4",
+			lengthof(parameters), parameters);
 		last = append_batch(&units->earlier, &buffer);
 	} while (last != NULL);
 	AtEOXact_GUC(false, level);
@@ -128,15 +132,17 @@ void
 race_units_store(RaceUnits *units, const RaceLedger *ledger, const char *name, int length)
 {
 	RaceParameter parameters[] = {RaceText(name), {INT4OID, Int32GetDatum(length), false}};
-	int			level = NewGUCNestLevel();
+	int level = NewGUCNestLevel();
 
 	race_set_quiet();
 	if (SPI_register_relation(&units->taken.relation) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "SPI_register_relation failed");
-	race_ledger_run(ledger, "INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"
-					" SELECT $1, $2, t.unit, count(*) FROM " TAKEN_UNITS " t GROUP BY t.unit"
-					" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + excluded.records",
-					lengthof(parameters), parameters);
+	race_ledger_run(
+		ledger,
+		"INSERT INTO _racepriv.race_series_units AS s (name, length, unit, records)"
+		" SELECT $1, $2, t.unit, count(*) FROM " TAKEN_UNITS " t GROUP BY t.unit"
+		" ON CONFLICT (name, length, unit) DO UPDATE SET records = s.records + excluded.records",
+		lengthof(parameters), parameters);
 	(void) SPI_unregister_relation(TAKEN_UNITS);
 	tuplestore_end(units->earlier.rows);
 	tuplestore_end(units->taken.rows);
@@ -158,10 +164,10 @@ Datum
 race_series_unit(PG_FUNCTION_ARGS)
 {
 	const pg_uuid_t *series = PG_GETARG_UUID_P(0);
-	bytea	   *text = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea, PG_GETARG_DATUM(1)));
-	Size		size = VARSIZE_ANY_EXHDR(text);
-	bytea	   *keyed = palloc(VARHDRSZ + UUID_LEN + size);
-	pg_uuid_t  *unit = palloc(sizeof(pg_uuid_t));
+	bytea *text = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea, PG_GETARG_DATUM(1)));
+	Size size = VARSIZE_ANY_EXHDR(text);
+	bytea *keyed = palloc(VARHDRSZ + UUID_LEN + size);
+	pg_uuid_t *unit = palloc(sizeof(pg_uuid_t));
 
 	SET_VARSIZE(keyed, VARHDRSZ + UUID_LEN + size);
 	memcpy(VARDATA(keyed), series->data, UUID_LEN);
@@ -194,8 +200,8 @@ Datum
 race_series_take(PG_FUNCTION_ARGS)
 {
 	EphemeralNamedRelation relation = taken_units(fcinfo);
-	Datum		unit = PG_GETARG_DATUM(1);
-	bool		isnull = false;
+	Datum unit = PG_GETARG_DATUM(1);
+	bool isnull = false;
 
 	if (relation == NULL)
 		ereport(ERROR,

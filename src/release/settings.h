@@ -10,22 +10,22 @@
 #include "utils/guc.h"
 
 /* The search_path under which the extension's own statements are analyzed */
-#define RACE_SAFE_PATH	"pg_catalog, pg_temp"
+#define RACE_SAFE_PATH "pg_catalog, pg_temp"
 
 /* Set it until the level ends, whatever the caller's rights: we take it back. */
 static inline void
 race_set(const char *name, const char *value)
 {
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
 }
 
 /* Set it until the transaction ends, whatever the caller's rights. */
 static inline void
 race_set_local(const char *name, const char *value)
 {
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
+							 false);
 }
 
 static inline void
@@ -34,7 +34,10 @@ race_set_path(const char *path)
 	race_set("search_path", path);
 }
 
-/* Fix the settings that the text of an expression depends on, so that every session writes it alike. */
+/*
+ * Fix the settings that the text of an expression depends on, so that every session writes it
+ * alike.
+ */
 static inline void
 race_set_plain(void)
 {

@@ -47,9 +47,21 @@
 /* Parameters of the template: nodes that the parser gets in their place */
 enum
 {
-	GIVE_PARAMS = 1, GIVE_LABELS, GIVE_RECORD, GIVE_LABEL, GIVE_VALUE,
-	GIVE_LOWER_BOUND, GIVE_UPPER_BOUND, GIVE_SCORES_PARAMS, GIVE_SCORED_BY, GIVE_UNIT_KEY,
-	GIVE_WEIGHT, GIVE_WEIGHT_MAX, GIVE_WEIGHT_BITS, GIVE_SCORES_WEIGHT_BITS, GIVE_SPREAD
+	GIVE_PARAMS = 1,
+	GIVE_LABELS,
+	GIVE_RECORD,
+	GIVE_LABEL,
+	GIVE_VALUE,
+	GIVE_LOWER_BOUND,
+	GIVE_UPPER_BOUND,
+	GIVE_SCORES_PARAMS,
+	GIVE_SCORED_BY,
+	GIVE_UNIT_KEY,
+	GIVE_WEIGHT,
+	GIVE_WEIGHT_MAX,
+	GIVE_WEIGHT_BITS,
+	GIVE_SCORES_WEIGHT_BITS,
+	GIVE_SPREAD
 };
 
 typedef struct Template
@@ -58,7 +70,7 @@ typedef struct Template
 	const RaceReleaseTerms *terms;
 	RaceReleasePlan *plan;
 	/* is it in an expression of the caller's, which has no parameters but RACE_GIVE_DOMAINS? */
-	bool		in_expression;
+	bool in_expression;
 } Template;
 
 /* ------------------------------------------------------------- the record */
@@ -69,9 +81,10 @@ give_record(Template *template, ParseState *pstate)
 {
 	const RaceReleaseTerms *terms = template->terms;
 	RaceReleasePlan *plan = template->plan;
-	Node	   *record = race_analyze_expression(pstate, plan->dataset->relation, terms->kept.expression, terms->path,
-												 RACE_AS_RECORD, &plan->written.expression, &plan->calls);
-	TupleDesc	row = get_expr_result_tupdesc(record, true);
+	Node *record = race_analyze_expression(pstate, plan->dataset->relation, terms->kept.expression,
+										   terms->path, RACE_AS_RECORD, &plan->written.expression,
+										   &plan->calls);
+	TupleDesc row = get_expr_result_tupdesc(record, true);
 	RaceRecordReader reader;
 
 	race_record_prepare(&reader, exprType(record), CurrentMemoryContext);
@@ -88,20 +101,23 @@ give_label(Template *template, ParseState *pstate)
 
 	if (template->terms->kept.label == NULL)
 		return (Node *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID);
-	return race_analyze_expression(pstate, plan->dataset->relation,
-								   template->terms->kept.label, template->terms->path,
-								   RACE_AS_LABEL, &plan->written.label, &plan->calls);
+	return race_analyze_expression(pstate, plan->dataset->relation, template->terms->kept.label,
+								   template->terms->path, RACE_AS_LABEL, &plan->written.label,
+								   &plan->calls);
 }
 
-/* Give the values of which a unit keeps different ones first; as a column they are a part of the record. */
+/*
+ * Give the values of which a unit keeps different ones first; as a column they are a part of the
+ * record.
+ */
 static Node *
 give_spread(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
-	char	   *written;
+	char *written;
 
-	return race_analyze_expression(pstate, plan->dataset->relation, template->terms->spread, template->terms->path,
-								   RACE_AS_LABEL, &written, &plan->calls);
+	return race_analyze_expression(pstate, plan->dataset->relation, template->terms->spread,
+								   template->terms->path, RACE_AS_LABEL, &written, &plan->calls);
 }
 
 static Node *
@@ -109,11 +125,13 @@ give_value(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
 
-	bool		described = template->terms->bounds_column != NULL;
+	bool described = template->terms->bounds_column != NULL;
 
-	return race_analyze_expression(pstate, plan->dataset->relation,
-								   described ? template->terms->bounds_column : template->terms->kept.value, template->terms->path,
-								   described ? RACE_AS_RECORD : RACE_AS_VALUE, &plan->written.value, &plan->calls);
+	return race_analyze_expression(
+		pstate, plan->dataset->relation,
+		described ? template->terms->bounds_column : template->terms->kept.value,
+		template->terms->path, described ? RACE_AS_RECORD : RACE_AS_VALUE, &plan->written.value,
+		&plan->calls);
 }
 
 /* Give the weight; raise 42804 if it is no number, as far as its type says. */
@@ -121,9 +139,10 @@ static Node *
 give_weight(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
-	Node	   *weight = race_analyze_expression(pstate, plan->dataset->relation, template->terms->kept.weight,
-												 template->terms->path, RACE_AS_RECORD, &plan->written.weight, &plan->calls);
-	Oid			type = getBaseType(exprType(weight));
+	Node *weight = race_analyze_expression(pstate, plan->dataset->relation,
+										   template->terms->kept.weight, template->terms->path,
+										   RACE_AS_RECORD, &plan->written.weight, &plan->calls);
+	Oid type = getBaseType(exprType(weight));
 
 	if (TypeCategory(type) != TYPCATEGORY_NUMERIC || !race_type_is_number(type))
 		ereport(ERROR,
@@ -131,20 +150,23 @@ give_weight(Template *template, ParseState *pstate)
 				 errmsg("weight must be a number, found %s", format_type_be(exprType(weight))),
 				 errhint("Cast it, if the cast works for every row that there could be.")));
 	/* a domain as its numbers; these are not cast, because a numeric can be beyond a double */
-	return coerce_to_target_type(pstate, weight, exprType(weight), type, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
+	return coerce_to_target_type(pstate, weight, exprType(weight), type, -1, COERCION_IMPLICIT,
+								 COERCE_IMPLICIT_CAST, -1);
 }
 
 static Node *
 give_integer(int value)
 {
-	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false,
+							  true);
 }
 
 static Node *
 give_bound(const RaceReleaseTerms *terms, int half)
 {
 	return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-							  Float8GetDatum(terms->kept.value_bounds[half]), false, FLOAT8PASSBYVAL);
+							  Float8GetDatum(terms->kept.value_bounds[half]), false,
+							  FLOAT8PASSBYVAL);
 }
 
 static Node *
@@ -154,16 +176,16 @@ give_params(const RaceLedger *ledger, Datum params)
 }
 
 /*
- * Give an array that is put in its place later: private sketches, when there are any.
- * Analysis may copy the node, as it does from PostgreSQL 18 on where rows are grouped.  So the location, which no text
- * has, tells it apart in the query.
+ * Give an array that is put in its place later: private sketches, when there are any.  Analysis may
+ * copy the node, as it does from PostgreSQL 18 on where rows are grouped.  So the location, which
+ * no text has, tells it apart in the query.
  */
-#define LATER_LOCATION(parameter)	(-1000 - (parameter))
+#define LATER_LOCATION(parameter) (-1000 - (parameter))
 
 static Node *
 give_later(int parameter, Oid type, Oid collation)
 {
-	Const	   *later = makeConst(type, -1, collation, -1, (Datum) 0, true, false);
+	Const *later = makeConst(type, -1, collation, -1, (Datum) 0, true, false);
 
 	later->location = LATER_LOCATION(parameter);
 	return (Node *) later;
@@ -191,7 +213,9 @@ give_unit_key(const RaceReleaseTerms *terms)
 	static pg_uuid_t none;
 
 	return (Node *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN,
-							  terms->interval.unit_key == 0 ? UUIDPGetDatum(&none) : terms->interval.unit_key, false, false);
+							  terms->interval.unit_key == 0 ? UUIDPGetDatum(&none) :
+															  terms->interval.unit_key,
+							  false, false);
 }
 
 /* ----------------------------------------------------------- the template */
@@ -200,14 +224,15 @@ give_unit_key(const RaceReleaseTerms *terms)
 static Node *
 give_node(ParseState *pstate, ParamRef *parameter)
 {
-	Template   *template = (Template *) pstate->p_ref_hook_state;
+	Template *template = (Template *) pstate->p_ref_hook_state;
 	const RaceReleaseTerms *terms = template->terms;
-	Node	   *node = NULL;
+	Node *node = NULL;
 
 	/* of others, the parser says that there is none */
 	if (template->in_expression)
 		return terms->domains != 0 && parameter->number == RACE_GIVE_DOMAINS ?
-			(Node *) makeConst(JSONBOID, -1, InvalidOid, -1, terms->domains, false, false) : NULL;
+			(Node *) makeConst(JSONBOID, -1, InvalidOid, -1, terms->domains, false, false) :
+			NULL;
 	template->in_expression = true;
 	switch (parameter->number)
 	{
@@ -215,8 +240,8 @@ give_node(ParseState *pstate, ParamRef *parameter)
 			node = give_params(template->ledger, terms->params_datum);
 			break;
 		case GIVE_LABELS:
-			node = (Node *) makeConst(TEXTARRAYOID, -1, DEFAULT_COLLATION_OID, -1,
-									  terms->labels, terms->labels == 0, false);
+			node = (Node *) makeConst(TEXTARRAYOID, -1, DEFAULT_COLLATION_OID, -1, terms->labels,
+									  terms->labels == 0, false);
 			break;
 		case GIVE_RECORD:
 			node = give_record(template, pstate);
@@ -237,7 +262,8 @@ give_node(ParseState *pstate, ParamRef *parameter)
 			node = give_params(template->ledger, template->plan->scores_params);
 			break;
 		case GIVE_SCORED_BY:
-			node = give_later(GIVE_SCORED_BY, get_array_type(template->ledger->sketch_type), InvalidOid);
+			node = give_later(GIVE_SCORED_BY, get_array_type(template->ledger->sketch_type),
+							  InvalidOid);
 			break;
 		case GIVE_UNIT_KEY:
 			node = give_unit_key(terms);
@@ -262,24 +288,26 @@ give_node(ParseState *pstate, ParamRef *parameter)
 	return node;
 }
 
-/* What a release with a value, or with weights, has more in its template, and one without in its place */
+/*
+ * What a release with a value, or with weights, has more in its template, and one without in its
+ * place
+ */
 typedef struct ValueText
 {
-	bool		ours;			/* is the aggregate in the schema of internal objects? */
+	bool ours; /* is the aggregate in the schema of internal objects? */
 	const char *build;
-	const char *records;		/* the aggregate that builds where the rows are, or NULL */
+	const char *records; /* the aggregate that builds where the rows are, or NULL */
 	const char *column;
 	const char *condition;
 } ValueText;
 
 static const ValueText without_value[] = {
 	{false, "race_build($1, kept.x)", "race_build_records", "NULL", "true"},
-	{true, "_race_build_weighted($1, kept.x, kept.weight, $12, $13)", NULL, "NULL", "true"}
-};
+	{true, "_race_build_weighted($1, kept.x, kept.weight, $12, $13)", NULL, "NULL", "true"}};
 static const ValueText with_value[] = {
 	{false, "race_build_value($1, kept.x, kept.value, $6, $7)", NULL, "$5", "good.value <> 'NaN'"},
-	{true, "_race_build_value_weighted($1, kept.x, kept.value, $6, $7, kept.weight, $12, $13)", NULL, "$5", "good.value <> 'NaN'"}
-};
+	{true, "_race_build_value_weighted($1, kept.x, kept.value, $6, $7, kept.weight, $12, $13)",
+	 NULL, "$5", "good.value <> 'NaN'"}};
 
 static const ValueText *
 value_text(const RaceReleaseTerms *terms)
@@ -303,17 +331,23 @@ condition_of(const RaceReleaseTerms *terms)
 }
 
 /*
- * Of a series, the first records of a unit are kept.  Which come first is the same in all values: by time, and at the same
- * time by a hash that is another one for each unit.
+ * Of a series, the first records of a unit are kept.  Which come first is the same in all values:
+ * by time, and at the same time by a hash that is another one for each unit.
  */
-#define SERIES_ORDER	"good.unit, row_number() OVER (PARTITION BY good.unit ORDER BY good.at," \
+#define SERIES_ORDER \
+	"good.unit, row_number() OVER (PARTITION BY good.unit ORDER BY good.at," \
 	" hashtextextended(concat(good.unit, ' ', good.label, ' ', good.x::text), 0))"
 
-/* Number the rows of a unit with the same value of a column, so that those with different ones come first. */
+/*
+ * Number the rows of a unit with the same value of a column, so that those with different ones come
+ * first.
+ */
 static char *
 spread_text(const char *good)
 {
-	return psprintf("(SELECT found.*, row_number() OVER (PARTITION BY found.unit, found.spread) AS copy FROM %s found)", good);
+	return psprintf(
+		"(SELECT found.*, row_number() OVER (PARTITION BY found.unit, found.spread) AS copy FROM %s found)",
+		good);
 }
 
 /*
@@ -322,57 +356,76 @@ spread_text(const char *good)
  * reads these values of the relation.
  */
 static char *
-kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char *columns, const char *distinct, const char *values,
-		  const char *condition)
+kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char *columns,
+		  const char *distinct, const char *values, const char *condition)
 {
-	bool		by_unit = dataset->unit_column != NULL;
-	bool		counted = by_unit && terms->kept.series != 0;
-	bool		spread = by_unit && !counted && terms->spread != NULL && terms->kept.weight == NULL && dataset->max_contributions > 1;
+	bool by_unit = dataset->unit_column != NULL;
+	bool counted = by_unit && terms->kept.series != 0;
+	bool spread = by_unit && !counted && terms->spread != NULL && terms->kept.weight == NULL &&
+		dataset->max_contributions > 1;
 	const char *unit = by_unit ? quote_identifier(dataset->unit_column) : "NULL";
-	char	   *good = psprintf("(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)",
-								by_unit ? distinct : "", counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit,
-								values, counted ? psprintf(", %s AS at", quote_identifier(terms->interval.by)) : "",
-								spread ? ", $15 COLLATE \"C\" AS spread" : "",
-								name_of(dataset->relation), condition_of(terms));
+	char *good = psprintf(
+		"(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)", by_unit ? distinct : "",
+		counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit, values,
+		counted ? psprintf(", %s AS at", quote_identifier(terms->interval.by)) : "",
+		spread ? ", $15 COLLATE \"C\" AS spread" : "", name_of(dataset->relation),
+		condition_of(terms));
 
-	return psprintf("(SELECT %s, %s AS nth FROM %s good WHERE %s AND %s) kept%s"
-					" WHERE kept.nth <= %d%s",
-					columns,
-					counted ? SERIES_ORDER : !by_unit ? "1" :
-					psprintf("row_number() OVER (PARTITION BY good.unit ORDER BY %sgen_random_uuid())", spread ? "good.copy, " : ""),
-					spread ? spread_text(good) : good,
-					by_unit ? "good.unit IS NOT NULL" : "true", condition,
-					counted ? " LEFT JOIN " RACE_EARLIER_UNITS " used ON used.unit = kept.unit" : "",
-					dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "");
+	return psprintf(
+		"(SELECT %s, %s AS nth FROM %s good WHERE %s AND %s) kept%s"
+		" WHERE kept.nth <= %d%s",
+		columns,
+		counted ?
+			SERIES_ORDER :
+			!by_unit ?
+			"1" :
+			psprintf("row_number() OVER (PARTITION BY good.unit ORDER BY %sgen_random_uuid())",
+					 spread ? "good.copy, " : ""),
+		spread ? spread_text(good) : good, by_unit ? "good.unit IS NOT NULL" : "true", condition,
+		counted ? " LEFT JOIN " RACE_EARLIER_UNITS " used ON used.unit = kept.unit" : "",
+		dataset->max_contributions, counted ? " - coalesce(used.records, 0)" : "");
 }
 
 static char *
-template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms, const ValueText *value)
+template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms,
+			  const ValueText *value)
 {
 	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
-	const char *label = RaceLabelsArePrivate(terms) ? "CASE WHEN good.label = ANY ($2) THEN good.label ELSE '" RACE_OTHER "' END" : "good.label";
-	const char *declared = RaceLabelsArePrivate(terms) ? "good.label IS NOT NULL" : "($2 IS NULL OR good.label = ANY ($2))";
-	bool		labels = terms->kept.label != NULL;
+	const char *label = RaceLabelsArePrivate(terms) ?
+		"CASE WHEN good.label = ANY ($2) THEN good.label ELSE '" RACE_OTHER "' END" :
+		"good.label";
+	const char *declared = RaceLabelsArePrivate(terms) ? "good.label IS NOT NULL" :
+														 "($2 IS NULL OR good.label = ANY ($2))";
+	bool labels = terms->kept.label != NULL;
 
-	/* cells of columns are a record of every row; without labels nothing is to be grouped, or sorted for that */
-	return psprintf("SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text",
-					value->ours ? RACE_SCHEMA : schema, value->build,
-					dataset->unit_column != NULL && terms->kept.series != 0 ? ", " RACE_SCHEMA "._race_series_take(kept.unit)" : "",
-					kept_text(dataset, terms, psprintf("good.x, %s AS label, good.value, good.weight", label), "",
-							  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight", value->column,
-									   terms->kept.weight == NULL ? "NULL" : "$11"),
-							  psprintf("%s AND %s AND %s",
-									   terms->domains != 0 ? "good.x IS NOT NULL" : psprintf("%s.race_is_record($1, good.x)", schema),
-									   value->condition, declared)),
-					labels ? " GROUP BY kept.label" : "");
+	/*
+	 * cells of columns are a record of every row; without labels nothing is to be grouped, or
+	 * sorted for that
+	 */
+	return psprintf(
+		"SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text",
+		value->ours ? RACE_SCHEMA : schema, value->build,
+		dataset->unit_column != NULL && terms->kept.series != 0 ? ", " RACE_SCHEMA
+																  "._race_series_take(kept.unit)" :
+																  "",
+		kept_text(dataset, terms, psprintf("good.x, %s AS label, good.value, good.weight", label),
+				  "",
+				  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight",
+						   value->column, terms->kept.weight == NULL ? "NULL" : "$11"),
+				  psprintf("%s AND %s AND %s",
+						   terms->domains != 0 ? "good.x IS NOT NULL" :
+												 psprintf("%s.race_is_record($1, good.x)", schema),
+						   value->condition, declared)),
+		labels ? " GROUP BY kept.label" : "");
 }
 
 /* Of a value that is chosen, as of a category that is described */
-#define MOST_BYTES_OF_VALUE		"200"
+#define MOST_BYTES_OF_VALUE "200"
 
 /* RACE_OTHER means the rest. */
-#define MAY_BE_CHOSEN(label)	label " <> '" RACE_OTHER "' AND octet_length(" label ") <= " MOST_BYTES_OF_VALUE \
-	" AND " RACE_SCHEMA "._race_is_shown(" label ", false)"
+#define MAY_BE_CHOSEN(label) \
+	label " <> '" RACE_OTHER "' AND octet_length(" label ") <= " MOST_BYTES_OF_VALUE \
+		  " AND " RACE_SCHEMA "._race_is_shown(" label ", false)"
 
 /*
  * Build the query of how many persons have each value, and how many records more these have: each
@@ -383,36 +436,43 @@ static char *
 choice_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, bool measured)
 {
 	if (measured)
-		return psprintf("SELECT kept.label, %s FROM %s AND " MAY_BE_CHOSEN("kept.label") " GROUP BY kept.label",
-						dataset->unit_column != NULL ? "count(DISTINCT kept.unit), count(*) - count(DISTINCT kept.unit)" : "count(*), 0::int8",
-						kept_text(dataset, terms, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label", "true"));
+		return psprintf(
+			"SELECT kept.label, %s FROM %s AND " MAY_BE_CHOSEN("kept.label") " GROUP BY kept.label",
+			dataset->unit_column != NULL ?
+				"count(DISTINCT kept.unit), count(*) - count(DISTINCT kept.unit)" :
+				"count(*), 0::int8",
+			kept_text(dataset, terms, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label",
+					  "true"));
 	return psprintf("SELECT kept.label, count(*), 0::int8 FROM %s GROUP BY kept.label",
-					kept_text(dataset, terms, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label", MAY_BE_CHOSEN("good.label")));
+					kept_text(dataset, terms, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
+							  MAY_BE_CHOSEN("good.label")));
 }
 
 /* Do the same for a dataset without a unit, from the parts of its relation, where they are. */
 static char *
-parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms, const ValueText *value,
-		   List *parts, bool labels)
+parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms,
+		   const ValueText *value, List *parts, bool labels)
 {
 	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
 	const char *group = labels ? " GROUP BY 1" : "";
 	StringInfoData text;
-	ListCell   *cell;
+	ListCell *cell;
 
 	initStringInfo(&text);
-	foreach(cell, parts)
-		appendStringInfo(&text, "%sSELECT %s AS label, %s.%s($1, %s.race_record($1, good.x)) AS sketch"
-						 " FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s%s) good"
-						 " WHERE %s.race_is_record($1, good.x) AND ($2 IS NULL OR good.label = ANY ($2))%s",
-						 cell == list_head(parts) ? "" : " UNION ALL ",
-						 labels ? "good.label" : "NULL::text", schema, value->records, schema,
-						 labels ? "$4 COLLATE \"C\"" : "NULL::text",
-						 lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
-						 quote_identifier(get_rel_name(dataset->relation)), condition_of(terms), schema, group);
+	foreach (cell, parts)
+		appendStringInfo(
+			&text,
+			"%sSELECT %s AS label, %s.%s($1, %s.race_record($1, good.x)) AS sketch"
+			" FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s%s) good"
+			" WHERE %s.race_is_record($1, good.x) AND ($2 IS NULL OR good.label = ANY ($2))%s",
+			cell == list_head(parts) ? "" : " UNION ALL ", labels ? "good.label" : "NULL::text",
+			schema, value->records, schema, labels ? "$4 COLLATE \"C\"" : "NULL::text",
+			lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
+			quote_identifier(get_rel_name(dataset->relation)), condition_of(terms), schema, group);
 	if (list_length(parts) == 1)
 		return text.data;
-	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema, text.data);
+	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema,
+					text.data);
 }
 
 /* Return the innermost SELECT of the template, which reads the relation. */
@@ -433,27 +493,29 @@ innermost(Query *query)
 static void
 check_template(const RaceLedger *ledger, const RaceReleasePlan *plan, Query *query)
 {
-	RaceCalls	calls = {NIL};
-	Oid			other;
+	RaceCalls calls = {NIL};
+	Oid other;
 
 	race_calls_add(&calls, (Node *) query);
 	other = race_calls_besides(&calls, ledger, &plan->calls);
 	if (OidIsValid(other))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("function %s stands in for one of racepriv", format_procedure(other)),
-				 errdetail("PostgreSQL prefers it for this record, or it has the name of one of racepriv."),
-				 errhint("Drop it, and revoke CREATE on its schema from other roles.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("function %s stands in for one of racepriv", format_procedure(other)),
+			 errdetail(
+				 "PostgreSQL prefers it for this record, or it has the name of one of racepriv."),
+			 errhint("Drop it, and revoke CREATE on its schema from other roles.")));
 }
 
 static Query *
 analyze_template(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan,
 				 char *text)
 {
-	Template	template = {ledger, terms, plan, false};
+	Template template = {ledger, terms, plan, false};
 	ParseState *pstate = make_parsestate(NULL);
-	Query	   *query;
-	int			level = NewGUCNestLevel();
+	Query *query;
+	int level = NewGUCNestLevel();
 
 	pstate->p_sourcetext = text;
 	pstate->p_paramref_hook = give_node;
@@ -472,25 +534,29 @@ analyze_template(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRe
 static char *
 bounds_text(const RaceDataset *dataset, const RaceReleaseTerms *terms)
 {
-	return psprintf("SELECT kept.value FROM %s",
-					kept_text(dataset, terms, "good.value", "", "$5 AS value",
-							  terms->bounds_nan ? "good.value <> 'NaN'" : "good.value IS NOT NULL"));
+	return psprintf(
+		"SELECT kept.value FROM %s",
+		kept_text(dataset, terms, "good.value", "", "$5 AS value",
+				  terms->bounds_nan ? "good.value <> 'NaN'" : "good.value IS NOT NULL"));
 }
 
 void
-race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms,
+					  RaceReleasePlan *plan)
 {
-	char	   *text = terms->bounds_column == NULL ? template_text(ledger, plan->dataset, terms, value_text(terms)) :
+	char *text = terms->bounds_column == NULL ?
+		template_text(ledger, plan->dataset, terms, value_text(terms)) :
 		bounds_text(plan->dataset, terms);
 
 	plan->query = analyze_template(ledger, terms, plan, text);
 	plan->rows = innermost(plan->query);
 	if (linitial_node(RangeTblEntry, plan->rows->rtable)->relid != plan->dataset->relation)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" was renamed meanwhile", get_rel_name(plan->dataset->relation)),
-				 errdetail("Nothing was read."),
-				 errhint("CALL it again when nobody changes definitions.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("relation \"%s\" was renamed meanwhile", get_rel_name(plan->dataset->relation)),
+			 errdetail("Nothing was read."),
+			 errhint("CALL it again when nobody changes definitions.")));
 }
 
 /*
@@ -501,12 +567,13 @@ static void
 analyze_parts(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
 	const RaceDataset *dataset = plan->dataset;
-	RaceReleasePlan again = *plan;	/* of which the query alone is kept */
-	bool		labels = terms->kept.label != NULL;
-	List	   *parts;
-	Query	   *query;
+	RaceReleasePlan again = *plan; /* of which the query alone is kept */
+	bool labels = terms->kept.label != NULL;
+	List *parts;
+	Query *query;
 
-	if (dataset->unit_column != NULL || value_text(terms)->records == NULL || RaceLabelsArePrivate(terms))
+	if (dataset->unit_column != NULL || value_text(terms)->records == NULL ||
+		RaceLabelsArePrivate(terms))
 		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)
@@ -529,26 +596,29 @@ analyze_parts(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRelea
 static void
 analyze_scores(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
-	RaceReleasePlan again = *plan;	/* the expressions call the same functions again */
-	ValueText	scores[] = {
-		{false, "race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])", NULL, "NULL", "true"},
-		{true, "_race_build_weighted($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)], kept.weight, $12, $14)", NULL, "NULL", "true"}
-	};
-	ArrayType  *labels = DatumGetArrayTypeP(terms->labels);
-	uint64		n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
+	RaceReleasePlan again = *plan; /* the expressions call the same functions again */
+	ValueText scores[] = {{false,
+						   "race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])",
+						   NULL, "NULL", "true"},
+						  {true,
+						   "_race_build_weighted($8, ARRAY[" RACE_SCHEMA
+						   "._race_score_of($9, kept.x)], kept.weight, $12, $14)",
+						   NULL, "NULL", "true"}};
+	ArrayType *labels = DatumGetArrayTypeP(terms->labels);
+	uint64 n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
 
 	/*
-	 * All private sketches or moments are in one array while records are scored, and models beside their counters.  After
-	 * the charge it would be too late to say that they do not fit.
+	 * All private sketches or moments are in one array while records are scored, and models beside
+	 * their counters.  After the charge it would be too late to say that they do not fit.
 	 */
 	if (RaceCounters(terms->params) * sizeof(int64) > MaxAllocSize / 4 / n)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("sketches of so many labels are too large to be calibrated")));
 	again.calls.functions = NIL;
-	plan->scores_query = analyze_template(ledger, terms, &again,
-											 template_text(ledger, plan->dataset, terms,
-														   &scores[terms->kept.weight != NULL]));
+	plan->scores_query = analyze_template(
+		ledger, terms, &again,
+		template_text(ledger, plan->dataset, terms, &scores[terms->kept.weight != NULL]));
 	plan->scored_by = again.scored_by;
 	race_read_check(plan, plan->scores_query, false);
 }
@@ -557,16 +627,17 @@ analyze_scores(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRele
 static void
 analyze_choices(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 {
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, terms->choices)
+	foreach (cell, terms->choices)
 	{
 		RaceReleaseTerms one = *terms;
 		RaceReleasePlan again = *plan;
-		Query	   *query;
+		Query *query;
 
 		one.kept.label = lfirst(cell);
-		query = analyze_template(ledger, &one, &again, choice_text(plan->dataset, &one, plan->summed > 0));
+		query = analyze_template(ledger, &one, &again,
+								 choice_text(plan->dataset, &one, plan->summed > 0));
 		plan->calls = again.calls;
 		plan->choice_queries = lappend(plan->choice_queries, query);
 		again.probes = plan->probes;
@@ -576,7 +647,8 @@ analyze_choices(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRel
 }
 
 void
-race_template_analyze_others(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+race_template_analyze_others(const RaceLedger *ledger, const RaceReleaseTerms *terms,
+							 RaceReleasePlan *plan)
 {
 	if (terms->bounds_column != NULL)
 		return;

@@ -28,100 +28,130 @@
 #include "sketch/params_text.h"
 #include "sketch/params_type.h"
 
-bool		(*race_release_can_fit) (const RaceParams *params);
-Datum		(*race_release_fit) (Datum sketch);
+bool (*race_release_can_fit)(const RaceParams *params);
+Datum (*race_release_fit)(Datum sketch);
 
 /* ------------------------------------------------------------------ series */
 
 /*
- * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023 where no value can be private at
- * so little: delta alone allows some noise, and a part of that may suffice for no epsilon.
+ * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023
+ * where no value can be private at so little: delta alone allows some noise, and a part of that may
+ * suffice for no epsilon.
  */
 double
 race_part_of_series(double epsilon, double delta, uint32 levels)
 {
-	double		part = levels == 0 ? epsilon : race_series_epsilon(race_checked_epsilon(epsilon), race_checked_delta(delta), levels);
+	double part = levels == 0 ?
+		epsilon :
+		race_series_epsilon(race_checked_epsilon(epsilon), race_checked_delta(delta), levels);
 
 	if (levels > 0 && part == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon is too small for the values of a series"),
-				 errdetail("Epsilon is %g, delta %g, and values have %u lengths. Nothing was read and nothing charged.", epsilon, delta, levels),
-				 delta > 0 ? errhint("Use a larger epsilon, or a delta that is far below epsilon. Were epsilon and delta swapped?") :
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("epsilon is too small for the values of a series"),
+			 errdetail(
+				 "Epsilon is %g, delta %g, and values have %u lengths. Nothing was read and nothing charged.",
+				 epsilon, delta, levels),
+			 delta > 0 ?
+				 errhint(
+					 "Use a larger epsilon, or a delta that is far below epsilon. Were epsilon and delta swapped?") :
 				 errhint("Use a larger epsilon.")));
 	return part;
 }
 
-/* Return how the column is computed that says the unit of a row of a series, or without one, the time: as jsonb. */
+/*
+ * Return how the column is computed that says the unit of a row of a series, or without one, the
+ * time: as jsonb.
+ */
 static Datum
 source_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum series)
 {
 	RaceParameter parameter = {JSONBOID, series, false};
-	char	   *column = dataset->unit_column;
+	char *column = dataset->unit_column;
 
 	if (column == NULL)
 	{
 		race_ledger_run(ledger, "SELECT $1->>'by'", 1, &parameter);
 		column = race_ledger_text(1);
 	}
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(race_column_source(dataset->relation,
-																			race_column_number(dataset->relation, column))));
+	return DirectFunctionCall1(
+		jsonb_in,
+		CStringGetDatum(
+			race_column_source(dataset->relation, race_column_number(dataset->relation, column))));
 }
 
 /* Return the unit column as a parameter of a statement. */
 static RaceParameter
 unit_parameter(const RaceDataset *dataset)
 {
-	bool		none = dataset->unit_column == NULL;
+	bool none = dataset->unit_column == NULL;
 
-	return (RaceParameter) {NAMEOID, none ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)), none};
+	return (RaceParameter){
+		NAMEOID,
+		none ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)),
+		none};
 }
 
-/* What the bound of a series depends on, as jsonb: how many records of a unit it counts, and how its column is computed */
-#define BASIS_OF_SERIES "_racepriv._race_series_basis($3, coalesce($2::text, $1->>'by'), $2 IS NOT NULL, $4, $5)"
+/*
+ * What the bound of a series depends on, as jsonb: how many records of a unit it counts, and how
+ * its column is computed
+ */
+#define BASIS_OF_SERIES \
+	"_racepriv._race_series_basis($3, coalesce($2::text, $1->>'by'), $2 IS NOT NULL, $4, $5)"
 
 /*
- * Raise 55000 if what a series was made for has changed since, so that units would be counted again, and whatever its creation
- * would raise now.
+ * Raise 55000 if what a series was made for has changed since, so that units would be counted
+ * again, and whatever its creation would raise now.
  */
 void
-race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceDataset *dataset)
+race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms,
+						const RaceDataset *dataset)
 {
 	RaceParameter parameters[] = {
-		{JSONBOID, terms->kept.series, false}, unit_parameter(dataset),
+		{JSONBOID, terms->kept.series, false},
+		unit_parameter(dataset),
 		{JSONBOID, source_of_series(ledger, dataset, terms->kept.series), false},
-		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors),
-		RaceText(terms->kept.name), {OIDOID, ObjectIdGetDatum(dataset->relation), false}
-	};
+		{INT4OID, Int32GetDatum(dataset->max_contributions), false},
+		RaceText(dataset->neighbors),
+		RaceText(terms->kept.name),
+		{OIDOID, ObjectIdGetDatum(dataset->relation), false}};
 
-	race_ledger_run(ledger, "SELECT _racepriv._race_check_series($6, $7, $2, $1, " BASIS_OF_SERIES ")", lengthof(parameters), parameters);
+	race_ledger_run(ledger,
+					"SELECT _racepriv._race_check_series($6, $7, $2, $1, " BASIS_OF_SERIES ")",
+					lengthof(parameters), parameters);
 }
 
 /* Check what is asked of a series, and complete it. */
 static void
 check_series(const RaceLedger *ledger, RaceReleaseTerms *terms, const RaceDataset *dataset)
 {
-	RaceParameter asked[] = {
-		{JSONBOID, terms->kept.series, false}, unit_parameter(dataset), {OIDOID, ObjectIdGetDatum(dataset->relation), false}
-	};
+	RaceParameter asked[] = {{JSONBOID, terms->kept.series, false},
+							 unit_parameter(dataset),
+							 {OIDOID, ObjectIdGetDatum(dataset->relation), false}};
 	RaceParameter complete[] = {
-		{JSONBOID, (Datum) 0, false}, unit_parameter(dataset), {JSONBOID, (Datum) 0, false},
-		{INT4OID, Int32GetDatum(dataset->max_contributions), false}, RaceText(dataset->neighbors), {INT4OID, (Datum) 0, false}
-	};
-	uint32		intervals;
-	uint32		lengths;
-	bool		isnull;
+		{JSONBOID, (Datum) 0, false}, unit_parameter(dataset),
+		{JSONBOID, (Datum) 0, false}, {INT4OID, Int32GetDatum(dataset->max_contributions), false},
+		RaceText(dataset->neighbors), {INT4OID, (Datum) 0, false}};
+	uint32 intervals;
+	uint32 lengths;
+	bool isnull;
 
-	race_ledger_run(ledger, "SELECT s, (s->>'intervals')::int, (s->>'lengths')::int FROM _racepriv._race_series($3, $2, $1) s",
-					lengthof(asked), asked);
+	race_ledger_run(
+		ledger,
+		"SELECT s, (s->>'intervals')::int, (s->>'lengths')::int FROM _racepriv._race_series($3, $2, $1) s",
+		lengthof(asked), asked);
 	complete[0].value = race_ledger_value(1, &isnull);
 	intervals = DatumGetInt32(race_ledger_value(2, &isnull));
 	lengths = DatumGetInt32(race_ledger_value(3, &isnull));
-	lengths = isnull ? race_series_levels(intervals, terms->kept.delta > 0 ? 1 : RACE_SERIES_LEAST) :
+	lengths = isnull ?
+		race_series_levels(intervals, terms->kept.delta > 0 ? 1 : RACE_SERIES_LEAST) :
 		Min(lengths, race_series_levels(intervals, 1));
 	complete[2].value = source_of_series(ledger, dataset, complete[0].value);
 	complete[5].value = Int32GetDatum(lengths);
-	race_ledger_run(ledger, "SELECT $1 || jsonb_build_object('lengths', $6, 'basis', " BASIS_OF_SERIES ")", lengthof(complete), complete);
+	race_ledger_run(ledger,
+					"SELECT $1 || jsonb_build_object('lengths', $6, 'basis', " BASIS_OF_SERIES ")",
+					lengthof(complete), complete);
 	terms->kept.series = race_ledger_value(1, &isnull);
 	terms->interval.levels = lengths;
 }
@@ -129,11 +159,11 @@ check_series(const RaceLedger *ledger, RaceReleaseTerms *terms, const RaceDatase
 bool
 race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, char **closes)
 {
-	RaceParameter parameters[] = {
-		{JSONBOID, terms->kept.series, false}, {INT4OID, (Datum) 0, false}, {INT4OID, (Datum) 0, false}
-	};
-	uint32		first;
-	bool		isnull;
+	RaceParameter parameters[] = {{JSONBOID, terms->kept.series, false},
+								  {INT4OID, (Datum) 0, false},
+								  {INT4OID, (Datum) 0, false}};
+	uint32 first;
+	bool isnull;
 
 	if (terms->interval.levels == 0)
 	{
@@ -143,15 +173,20 @@ race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, 
 	race_series_value(version, terms->interval.levels, &first, &terms->interval.length);
 	parameters[1].value = Int32GetDatum(first);
 	parameters[2].value = Int32GetDatum(terms->interval.length);
-	/* its time, which rows are in it, whether it is over, and when; NULL after the end of the series */
-	race_ledger_run(ledger, "SELECT tsrange(t.low, t.high),"
-					" format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', $1->>'by', t.low || t.zone, t.high || t.zone, $1->>'type'),"
-					" t.closes <= statement_timestamp() AT TIME ZONE 'UTC' AND t.there, CASE WHEN t.there THEN t.closes::text END, $1->>'by'"
-					" FROM (SELECT i.low, i.high, i.high + ($1->>'delay')::interval, $2 + $3 <= ($1->>'intervals')::int,"
-					" CASE WHEN $1->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END"
-					" FROM (SELECT ($1->>'starting')::timestamp + $2 * ($1->>'every')::interval,"
-					" ($1->>'starting')::timestamp + ($2 + $3) * ($1->>'every')::interval) i (low, high)) t (low, high, closes, there, zone)",
-					lengthof(parameters), parameters);
+	/*
+	 * its time, which rows are in it, whether it is over, and when; NULL after the end of the
+	 * series
+	 */
+	race_ledger_run(
+		ledger,
+		"SELECT tsrange(t.low, t.high),"
+		" format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', $1->>'by', t.low || t.zone, t.high || t.zone, $1->>'type'),"
+		" t.closes <= statement_timestamp() AT TIME ZONE 'UTC' AND t.there, CASE WHEN t.there THEN t.closes::text END, $1->>'by'"
+		" FROM (SELECT i.low, i.high, i.high + ($1->>'delay')::interval, $2 + $3 <= ($1->>'intervals')::int,"
+		" CASE WHEN $1->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END"
+		" FROM (SELECT ($1->>'starting')::timestamp + $2 * ($1->>'every')::interval,"
+		" ($1->>'starting')::timestamp + ($2 + $3) * ($1->>'every')::interval) i (low, high)) t (low, high, closes, there, zone)",
+		lengthof(parameters), parameters);
 	terms->interval.during = race_ledger_value(1, &isnull);
 	terms->interval.condition = race_ledger_text(2);
 	*closes = race_ledger_text(4);
@@ -160,26 +195,31 @@ race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, 
 }
 
 /* All private sketches of a release are in memory at once. */
-#define MOST_BYTES		INT64CONST(1000000000)
+#define MOST_BYTES INT64CONST(1000000000)
 
-#define MOST_LABELS		100000
+#define MOST_LABELS 100000
 
 /* Raise what is wrong with a label without a list, or a list without a label. */
 static void
 check_label(const RaceReleaseTerms *terms, int64 bytes)
 {
-	bool		listed = terms->labels != 0;
+	bool listed = terms->labels != 0;
 
 	if (terms->kept.label == NULL && listed)
-		race_refuse_arguments("labels need a label", "label is the expression that gives the label of a row: label => 'town'.");
+		race_refuse_arguments(
+			"labels need a label",
+			"label is the expression that gives the label of a row: label => 'town'.");
 	if (terms->kept.label == NULL || listed)
 		return;
 	if (terms->kept.delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("labels that are not listed need a delta"),
-				 errdetail("Which labels occur is private. With a delta, those are released that enough persons have."),
-				 errhint("Write labels => '{north,south}' if the list is public, or else delta => 1e-6.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("labels that are not listed need a delta"),
+			 errdetail(
+				 "Which labels occur is private. With a delta, those are released that enough persons have."),
+			 errhint(
+				 "Write labels => '{north,south}' if the list is public, or else delta => 1e-6.")));
 	if (bytes > MOST_BYTES / 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -196,10 +236,10 @@ compare_texts(const ListCell *a, const ListCell *b)
 static void
 order_labels(RaceReleaseTerms *terms)
 {
-	int64		bytes = (int64) (RaceCounters(terms->params) * sizeof(int64)) * RaceHalvesOf(terms);
-	ArrayType  *array;
-	List	   *labels;
-	int			n;
+	int64 bytes = (int64) (RaceCounters(terms->params) * sizeof(int64)) * RaceHalvesOf(terms);
+	ArrayType *array;
+	List *labels;
+	int n;
 
 	check_label(terms, bytes);
 	if (RaceLabelsArePrivate(terms))
@@ -218,8 +258,7 @@ order_labels(RaceReleaseTerms *terms)
 	labels = race_texts_list(terms->labels);
 	if (list_length(labels) < n)
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a label must not be NULL")));
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("a label must not be NULL")));
 	if (ARR_NDIM(array) != 1 || !race_texts_differ(labels))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -233,21 +272,22 @@ order_labels(RaceReleaseTerms *terms)
 }
 
 /* As many parts are fitted by default: a fit takes up to some seconds. */
-#define USUAL_FITS		32
+#define USUAL_FITS 32
 
 bool
 race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
 					const RaceParams *params, const RaceParams *pure_params, bool densities)
 {
 	RaceRequest request;
-	RacePlan	asked_plan;
+	RacePlan asked_plan;
 
 	if (delta == 0 || dataset->in_zcdp)
 		return false;
 	request = race_make_request(params, race_part_of_series(epsilon, delta, levels), delta, NULL,
 								dataset->max_contributions, dataset->neighbors, true);
 	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
-	return race_pure_serves(&request, params, race_part_of_series(epsilon, 0, levels), pure_params, densities);
+	return race_pure_serves(&request, params, race_part_of_series(epsilon, 0, levels), pure_params,
+							densities);
 }
 
 /*
@@ -255,38 +295,46 @@ race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, ui
  * than what was asked.
  */
 static bool
-pure_is_better(const RaceDataset *dataset, const RaceReleaseTerms *terms, const RaceParams *params, const RaceParams *pure_params)
+pure_is_better(const RaceDataset *dataset, const RaceReleaseTerms *terms, const RaceParams *params,
+			   const RaceParams *pure_params)
 {
 	RaceDataset weighted = *dataset;
 
 	if (terms->kept.weight != NULL)
-		weighted.max_contributions = (int) Min((int64) dataset->max_contributions * terms->kept.weight_max, INT32_MAX);
+		weighted.max_contributions =
+			(int) Min((int64) dataset->max_contributions * terms->kept.weight_max, INT32_MAX);
 	/* to choose labels takes a delta; of a series it is told when its lengths are */
-	return RaceRowsAreChosen(terms) && (terms->kept.series == 0) == (terms->interval.levels == 0) && !RaceLabelsArePrivate(terms) && terms->choices == NIL &&
-		race_pure_is_better(&weighted, terms->kept.epsilon, terms->kept.delta, terms->interval.levels, params, pure_params,
-							terms->kept.value == NULL);
+	return RaceRowsAreChosen(terms) && (terms->kept.series == 0) == (terms->interval.levels == 0) &&
+		!RaceLabelsArePrivate(terms) && terms->choices == NIL &&
+		race_pure_is_better(&weighted, terms->kept.epsilon, terms->kept.delta,
+							terms->interval.levels, params, pure_params, terms->kept.value == NULL);
 }
 
 /*
- * Make a grid of the kernel where that is asked for, or usual: where its errors are smaller, unless the request states
- * rows, for pure privacy, and where it may spare the delta.  In three dimensions it depends on the table whether fitted
- * rows or a grid is better.
+ * Make a grid of the kernel where that is asked for, or usual: where its errors are smaller, unless
+ * the request states rows, for pure privacy, and where it may spare the delta.  In three dimensions
+ * it depends on the table whether fitted rows or a grid is better.
  */
 static void
 choose_grid(const RaceDataset *dataset, RaceReleaseTerms *terms)
 {
-	bool		wanted = terms->kept.grid;
-	bool		usual = RaceRowsAreChosen(terms) && (terms->kept.delta == 0 || terms->kept.value != NULL ||
-											   terms->params->dims <= 2 || !race_summary_kind(terms->params)->hashed);
-	RaceParams *grid = wanted || (!race_is_given(&terms->kept, RACE_ARG_GRID) && usual) ? race_params_as_grid(terms->params) : NULL;
-	bool		pure;
+	bool wanted = terms->kept.grid;
+	bool usual = RaceRowsAreChosen(terms) &&
+		(terms->kept.delta == 0 || terms->kept.value != NULL || terms->params->dims <= 2 ||
+		 !race_summary_kind(terms->params)->hashed);
+	RaceParams *grid = wanted || (!race_is_given(&terms->kept, RACE_ARG_GRID) && usual) ?
+		race_params_as_grid(terms->params) :
+		NULL;
+	bool pure;
 
 	if (wanted && grid == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
-						RACE_GRID_DIMS),
-				 errdetail("The parameters are %s.", race_params_brief(terms->params))));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
+				 RACE_GRID_DIMS),
+			 errdetail("The parameters are %s.", race_params_brief(terms->params))));
 	if (grid == NULL)
 		return;
 	if (terms->kept.value != NULL && race_summary_kind(terms->params)->hashed)
@@ -304,16 +352,20 @@ choose_grid(const RaceDataset *dataset, RaceReleaseTerms *terms)
 }
 
 /*
- * Decide whether models are fitted.  By default a model is fitted where the parameters have bounds.  But of
- * a pair of grids, the nodes give better means than two models, which err each by itself.
+ * Decide whether models are fitted.  By default a model is fitted where the parameters have
+ * bounds.  But of a pair of grids, the nodes give better means than two models, which err each by
+ * itself.
  */
 static void
 choose_fit(RaceReleaseTerms *terms)
 {
-	bool		possible = race_release_can_fit(terms->params);
-	int			labels = terms->choices != NIL ? terms->max_categories + 1 : terms->labels == 0 ? 1 :
-		ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->labels)), ARR_DIMS(DatumGetArrayTypeP(terms->labels)));
-	bool		usual = possible && labels * RaceHalvesOf(terms) <= USUAL_FITS && terms->kept.series == 0 &&
+	bool possible = race_release_can_fit(terms->params);
+	int labels = terms->choices != NIL ? terms->max_categories + 1 :
+		terms->labels == 0             ? 1 :
+										 ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->labels)),
+														ARR_DIMS(DatumGetArrayTypeP(terms->labels)));
+	bool usual = possible && labels * RaceHalvesOf(terms) <= USUAL_FITS &&
+		terms->kept.series == 0 &&
 		(race_summary_kind(terms->params)->hashed || terms->kept.value == NULL);
 
 	if (!race_is_given(&terms->kept, RACE_ARG_FIT))
@@ -328,29 +380,35 @@ choose_fit(RaceReleaseTerms *terms)
 static void
 check_value(const RaceReleaseTerms *terms)
 {
-	if (race_is_given(&terms->kept, RACE_ARG_VALUE) != race_is_given(&terms->kept, RACE_ARG_VALUE_LOWER) ||
-		race_is_given(&terms->kept, RACE_ARG_VALUE) != race_is_given(&terms->kept, RACE_ARG_VALUE_UPPER))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("value, value_lower and value_upper go together"),
-				 errhint("The bounds are declared, because the least and the largest value are private.")));
+	if (race_is_given(&terms->kept, RACE_ARG_VALUE) !=
+			race_is_given(&terms->kept, RACE_ARG_VALUE_LOWER) ||
+		race_is_given(&terms->kept, RACE_ARG_VALUE) !=
+			race_is_given(&terms->kept, RACE_ARG_VALUE_UPPER))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("value, value_lower and value_upper go together"),
+			 errhint(
+				 "The bounds are declared, because the least and the largest value are private.")));
 	if (terms->kept.value != NULL)
-		race_check_value_bounds(terms->kept.value_bounds[RACE_LOWER], terms->kept.value_bounds[RACE_UPPER]);
+		race_check_value_bounds(terms->kept.value_bounds[RACE_LOWER],
+								terms->kept.value_bounds[RACE_UPPER]);
 }
 
 static void
 check_weight(const RaceReleaseTerms *terms)
 {
-	if (race_is_given(&terms->kept, RACE_ARG_WEIGHT) != race_is_given(&terms->kept, RACE_ARG_WEIGHT_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight and weight_max go together"),
-				 errdetail("Noise hides the largest weight, which is declared, because that of the data is private."),
-				 errhint("Write weight => 'w', weight_max => 20, for example.")));
+	if (race_is_given(&terms->kept, RACE_ARG_WEIGHT) !=
+		race_is_given(&terms->kept, RACE_ARG_WEIGHT_MAX))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight and weight_max go together"),
+			 errdetail(
+				 "Noise hides the largest weight, which is declared, because that of the data is private."),
+			 errhint("Write weight => 'w', weight_max => 20, for example.")));
 	if (race_is_given(&terms->kept, RACE_ARG_WEIGHT_MAX) && terms->kept.weight_max < 1)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight_max must be at least 1"),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight_max must be at least 1"),
 				 errhint("Multiply weights that are all smaller by a public number.")));
 }
 
@@ -371,13 +429,14 @@ check_calibrate(const RaceReleaseTerms *terms)
 }
 
 /* Bytes of the name or the unit of a column, and of a description */
-#define MOST_NAME			200
-#define MOST_DESCRIPTION	10000
+#define MOST_NAME 200
+#define MOST_DESCRIPTION 10000
 
 static bool
 matches(const char *string, const char *pattern)
 {
-	return DatumGetBool(DirectFunctionCall2Coll(textregexeq, DEFAULT_COLLATION_OID, CStringGetTextDatum(string),
+	return DatumGetBool(DirectFunctionCall2Coll(textregexeq, DEFAULT_COLLATION_OID,
+												CStringGetTextDatum(string),
 												CStringGetTextDatum(pattern)));
 }
 
@@ -385,7 +444,8 @@ static void
 check_name(const char *name)
 {
 	if (matches(name, "^\\s*$"))
-		race_refuse_arguments("a release needs a name", "Answers are asked by it, as in race_count('visits 2026').");
+		race_refuse_arguments("a release needs a name",
+							  "Answers are asked by it, as in race_count('visits 2026').");
 	if (matches(name, "\\[[^][(),]*,[^][(),]*[])]$"))
 		race_refuse_arguments("the name of a release must not end like a period of a series",
 							  "Readers of a series would take it for one: leave out [from,to).");
@@ -395,31 +455,38 @@ check_name(const char *name)
 static List *
 read_column_texts(Datum texts, int n)
 {
-	ArrayType  *array = texts == 0 ? NULL : DatumGetArrayTypeP(texts);
-	List	   *list = array == NULL ? NIL : race_texts_list(texts);
-	ListCell   *cell;
+	ArrayType *array = texts == 0 ? NULL : DatumGetArrayTypeP(texts);
+	List *list = array == NULL ? NIL : race_texts_list(texts);
+	ListCell *cell;
 
-	if (array != NULL && (ARR_NDIM(array) != 1 || ARR_LBOUND(array)[0] != 1 || ARR_DIMS(array)[0] != n))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("columns and units must be lists of %d texts", n),
-				 errhint("There is one for each column of a record, and one more for the value if there is one.")));
-	foreach(cell, list)
+	if (array != NULL &&
+		(ARR_NDIM(array) != 1 || ARR_LBOUND(array)[0] != 1 || ARR_DIMS(array)[0] != n))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("columns and units must be lists of %d texts", n),
+			 errhint(
+				 "There is one for each column of a record, and one more for the value if there is one.")));
+	foreach (cell, list)
 		if (strlen(lfirst(cell)) > MOST_NAME)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the name or the unit of a column can have at most %d bytes", MOST_NAME)));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the name or the unit of a column can have at most %d bytes", MOST_NAME)));
 	return list;
 }
 
-/* Check names of columns, which are asked by: they differ from each other and from numbers of columns. */
+/*
+ * Check names of columns, which are asked by: they differ from each other and from numbers of
+ * columns.
+ */
 static void
 check_columns(const List *columns, int n)
 {
-	bool		good = list_length(columns) == n && race_texts_differ(columns);
-	ListCell   *cell;
+	bool good = list_length(columns) == n && race_texts_differ(columns);
+	ListCell *cell;
 
-	foreach(cell, columns)
+	foreach (cell, columns)
 		good = good && !matches(lfirst(cell), "^ *-?[0-9]* *$");
 	if (!good)
 		ereport(ERROR,
@@ -431,10 +498,10 @@ check_columns(const List *columns, int n)
 static void
 check_description(const RaceReleaseTerms *terms)
 {
-	int			n = race_params_columns(terms->params) + race_is_given(&terms->kept, RACE_ARG_VALUE);
-	List	   *columns;
-	List	   *units;
-	ListCell   *cell;
+	int n = race_params_columns(terms->params) + race_is_given(&terms->kept, RACE_ARG_VALUE);
+	List *columns;
+	List *units;
+	ListCell *cell;
 
 	check_name(terms->kept.name);
 	if (terms->kept.description != NULL && strlen(terms->kept.description) > MOST_DESCRIPTION)
@@ -442,18 +509,16 @@ check_description(const RaceReleaseTerms *terms)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
 	if (terms->kept.units != 0 && terms->kept.columns == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("units need columns")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("units need columns")));
 	columns = read_column_texts(terms->kept.columns, n);
 	units = read_column_texts(terms->kept.units, n);
 	race_check_shown("a name or a unit", terms->kept.name, true);
-	foreach(cell, units)
+	foreach (cell, units)
 		race_check_shown("a name or a unit", lfirst(cell), true);
 	if (terms->labels != 0)
-		foreach(cell, race_texts_list(terms->labels))
+		foreach (cell, race_texts_list(terms->labels))
 			race_check_shown("a label or a column", lfirst(cell), false);
-	foreach(cell, columns)
+	foreach (cell, columns)
 		race_check_shown("a label or a column", lfirst(cell), false);
 	race_check_shown_lines("a description", terms->kept.description);
 	if (terms->kept.columns != 0)
@@ -483,7 +548,8 @@ prepare_moments(const RaceDataset *dataset, RaceReleaseTerms *terms)
 			 race_moments_columns(terms->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.moments.clip = RACE_CLIP_ABSOLUTE;
+		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.moments.clip =
+			RACE_CLIP_ABSOLUTE;
 	}
 }
 
@@ -504,8 +570,8 @@ race_release_terms_use(RaceReleaseTerms *terms, char *path)
 static void
 prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
 {
-	Datum		declared;
-	char	   *closes;
+	Datum declared;
+	char *closes;
 
 	if (terms->kept.series == 0)
 		return;
@@ -517,17 +583,23 @@ prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceRelease
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a series cannot choose labels or categories"),
-				 errhint("State labels, or CALL race_describe(%s, column, categories => ...).", quote_literal_cstr(terms->kept.dataset))));
-	if (RaceRowsAreChosen(terms) && race_summary_kind(terms->params)->hashed && terms->kept.delta == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a series of sketches without a delta needs rows"),
-				 errdetail("Its values are added up, so they must have the same rows, which noisy counts must not choose."),
-				 errhint("race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
+				 errhint("State labels, or CALL race_describe(%s, column, categories => ...).",
+						 quote_literal_cstr(terms->kept.dataset))));
+	if (RaceRowsAreChosen(terms) && race_summary_kind(terms->params)->hashed &&
+		terms->kept.delta == 0)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a series of sketches without a delta needs rows"),
+			 errdetail(
+				 "Its values are added up, so they must have the same rows, which noisy counts must not choose."),
+			 errhint(
+				 "race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
 	declared = terms->kept.series;
 	check_series(ledger, terms, dataset);
 	(void) race_series_use(ledger, terms, 1, &closes);
-	if (!race_summary_kind(terms->params)->hashed && pure_is_better(dataset, terms, terms->params, terms->params))
+	if (!race_summary_kind(terms->params)->hashed &&
+		pure_is_better(dataset, terms, terms->params, terms->params))
 	{
 		/* fewer lengths may be better, too */
 		terms->kept.delta = 0;
@@ -539,11 +611,15 @@ prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceRelease
 		race_argument_set(&terms->kept, RACE_ARG_ROWS, Int32GetDatum(terms->params->rows), false);
 }
 
-/* Tell where epsilon and delta look swapped: legal, since delta alone allows some noise, but seldom meant. */
+/*
+ * Tell where epsilon and delta look swapped: legal, since delta alone allows some noise, but seldom
+ * meant.
+ */
 static void
 check_order_of_costs(const RaceReleaseTerms *terms)
 {
-	if (terms->kept.delta >= terms->kept.epsilon && terms->kept.epsilon >= RACE_MIN_EPSILON && terms->kept.delta < 1)
+	if (terms->kept.delta >= terms->kept.epsilon && terms->kept.epsilon >= RACE_MIN_EPSILON &&
+		terms->kept.delta < 1)
 		ereport(NOTICE,
 				(errmsg("epsilon %g is not above delta %g", terms->kept.epsilon, terms->kept.delta),
 				 errdetail("Delta is the probability that epsilon does not hold."),
@@ -551,13 +627,15 @@ check_order_of_costs(const RaceReleaseTerms *terms)
 }
 
 void
-race_release_terms_decide(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
+race_release_terms_decide(const RaceLedger *ledger, const RaceDataset *dataset,
+						  RaceReleaseTerms *terms)
 {
 	race_release_terms_use(terms, terms->run_path);
 	check_order_of_costs(terms);
 	check_weight(terms);
 	prepare_moments(dataset, terms);
-	if (race_summary_kind(terms->params)->selected && pure_is_better(dataset, terms, terms->params, terms->params))
+	if (race_summary_kind(terms->params)->selected &&
+		pure_is_better(dataset, terms, terms->params, terms->params))
 		terms->kept.delta = 0;
 	check_value(terms);
 	choose_grid(dataset, terms);

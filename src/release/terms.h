@@ -12,69 +12,77 @@
 #include "release/request.h"
 
 /* The label of all rows whose label was not chosen */
-#define RACE_OTHER				"other"
+#define RACE_OTHER "other"
 
 /* The parameter that the expression of a release by columns has in place of its domains */
-#define RACE_GIVE_DOMAINS		1
+#define RACE_GIVE_DOMAINS 1
 
 /* The interval of time of a value of a series */
 typedef struct RaceSeriesInterval
 {
-	uint32		levels;			/* lengths of values, each of which has every row; 0 without a series */
-	uint32		length;			/* length of the value, in intervals of the series */
-	Datum		during;			/* tsrange: time of its rows; 0 without a series */
-	char	   *condition;		/* condition of its rows */
-	char	   *by;				/* column with the time of a row */
-	Datum		unit_key;		/* uuid that units are hashed with, once the series is charged; else 0 */
+	uint32 levels;   /* lengths of values, each of which has every row; 0 without a series */
+	uint32 length;   /* length of the value, in intervals of the series */
+	Datum during;    /* tsrange: time of its rows; 0 without a series */
+	char *condition; /* condition of its rows */
+	char *by;        /* column with the time of a row */
+	Datum unit_key;  /* uuid that units are hashed with, once the series is charged; else 0 */
 } RaceSeriesInterval;
 
 typedef struct RaceReleaseTerms
 {
-	RaceReleaseRequest kept;	/* request as the ledger keeps it */
-	Datum		params_datum;	/* race_params of the sketches, with chosen categories */
-	const RaceParams *params;	/* race_params of the sketches, opened */
-	Datum		labels;			/* text[] in the order of the parts; 0 without labels, and while they are to be chosen */
-	Datum		domains;		/* jsonb: domains of a release by columns, with chosen categories; or 0 */
-	List	   *choices;		/* expressions whose values the release chooses: its label, or columns */
-	int			max_categories;	/* most values of each choice */
-	char	   *spread;			/* column of which a unit with more rows keeps different values first, or NULL */
-	char	   *bounds_column;	/* column whose bounds are wanted, in place of a release; or NULL */
-	bool		bounds_nan;		/* can the column whose bounds are wanted be NaN? */
-	RaceSeriesInterval interval;	/* interval of a value of a series */
-	Datum		sources;		/* jsonb: where domains of columns come from; 0 if none has a source */
-	char	   *size_notice;	/* notice of how large a release by columns is, or NULL */
-	bool		taken_over;		/* did another role write the expressions than that whose release it is? */
-	char	   *path;			/* search_path that the expressions are written for */
-	char	   *run_path;		/* search_path that the functions they call run under */
+	RaceReleaseRequest kept;  /* request as the ledger keeps it */
+	Datum params_datum;       /* race_params of the sketches, with chosen categories */
+	const RaceParams *params; /* race_params of the sketches, opened */
+	Datum
+		/* text[] in the order of the parts; 0 without labels, and while they are to be chosen */
+		labels;
+	Datum domains;      /* jsonb: domains of a release by columns, with chosen categories; or 0 */
+	List *choices;      /* expressions whose values the release chooses: its label, or columns */
+	int max_categories; /* most values of each choice */
+	char *spread; /* column of which a unit with more rows keeps different values first, or NULL */
+	char *bounds_column; /* column whose bounds are wanted, in place of a release; or NULL */
+	bool bounds_nan;     /* can the column whose bounds are wanted be NaN? */
+	RaceSeriesInterval interval; /* interval of a value of a series */
+	Datum sources;     /* jsonb: where domains of columns come from; 0 if none has a source */
+	char *size_notice; /* notice of how large a release by columns is, or NULL */
+	bool taken_over;   /* did another role write the expressions than that whose release it is? */
+	char *path;        /* search_path that the expressions are written for */
+	char *run_path;    /* search_path that the functions they call run under */
 } RaceReleaseTerms;
 
 /* Does a noisy count choose how many rows are kept? */
-#define RaceRowsAreChosen(terms)	(!race_is_given(&(terms)->kept, RACE_ARG_ROWS))
+#define RaceRowsAreChosen(terms) (!race_is_given(&(terms)->kept, RACE_ARG_ROWS))
 
 /* Does the first version choose its labels, and count the rest as RACE_OTHER? */
 #define RaceLabelsArePrivate(terms) \
-	(race_is_given(&(terms)->kept, RACE_ARG_LABEL) && !race_is_given(&(terms)->kept, RACE_ARG_LABELS))
+	(race_is_given(&(terms)->kept, RACE_ARG_LABEL) && \
+	 !race_is_given(&(terms)->kept, RACE_ARG_LABELS))
 
 /* How many sketches each label has: one, or one for each bound of the value */
-#define RaceHalvesOf(terms)		((terms)->kept.value == NULL ? 1 : (int) RACE_HALVES)
+#define RaceHalvesOf(terms) ((terms)->kept.value == NULL ? 1 : (int) RACE_HALVES)
 
-/* Let parameters and labels be those of the request, whose expressions are written for a search_path. */
+/*
+ * Let parameters and labels be those of the request, whose expressions are written for a
+ * search_path.
+ */
 extern void race_release_terms_use(RaceReleaseTerms *terms, char *path);
 
 /* Decide what a new request leaves open, and raise what is wrong with it. */
-extern void race_release_terms_decide(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms);
+extern void race_release_terms_decide(const RaceLedger *ledger, const RaceDataset *dataset,
+									  RaceReleaseTerms *terms);
 
 /*
  * Return whether, with a delta, a pure release with other parameters, or the same, serves better
  * than these, for densities or not; for a series, whether its values do, of so many lengths (else
  * 0).  A budget in zCDP charges more for it: then not.
  */
-extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
-								const RaceParams *params, const RaceParams *pure_params, bool densities);
+extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta,
+								uint32 levels, const RaceParams *params,
+								const RaceParams *pure_params, bool densities);
 
 /*
- * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023 where no value can be private
- * at so little.
+ * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023
+ * where no value can be private at so little.
  */
 extern double race_part_of_series(double epsilon, double delta, uint32 levels);
 
@@ -82,16 +90,18 @@ extern double race_part_of_series(double epsilon, double delta, uint32 levels);
  * Set which rows a value of a series has, whose number is its version.  Return whether it is over.
  * If not, *closes is when it will be, NULL if there is no such value.
  */
-extern bool race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, char **closes);
+extern bool race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version,
+							char **closes);
 
 /* Raise 55000 if what a series counts by has changed since it was charged. */
-extern void race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms, const RaceDataset *dataset);
+extern void race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms,
+									const RaceDataset *dataset);
 
 /*
  * Can sketches with these parameters have a model, and a private sketch with one.  Models are
  * answers, which releases do not refer to: _PG_init() sets these.
  */
-extern bool (*race_release_can_fit) (const RaceParams *params);
-extern Datum (*race_release_fit) (Datum sketch);
+extern bool (*race_release_can_fit)(const RaceParams *params);
+extern Datum (*race_release_fit)(Datum sketch);
 
 #endif

@@ -36,8 +36,8 @@ use_measured(RaceReleaseTerms *terms, const RaceColumnsMeasured *measured)
 }
 
 /*
- * Let units keep different values first of a column that is counted alone, and whose categories a release chose or will choose: so
- * more of them are found, and later versions count the same rows.
+ * Let units keep different values first of a column that is counted alone, and whose categories a
+ * release chose or will choose: so more of them are found, and later versions count the same rows.
  */
 static void
 spread_chosen(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
@@ -55,7 +55,7 @@ use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
 	appendStringInfo(&expression, RACE_SCHEMA "._race_cells($%d", RACE_GIVE_DOMAINS);
 	for (int i = 0; i < n; i++)
 	{
-		char	   *column = pstrdup(quote_identifier(domains[i].name));
+		char *column = pstrdup(quote_identifier(domains[i].name));
 
 		appendStringInfo(&expression, ", %s", column);
 		if (domains[i].chosen)
@@ -64,31 +64,41 @@ use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
 	appendStringInfoChar(&expression, ')');
 	spread_chosen(terms, domains, n);
 	terms->max_categories = RACE_MOST_CHOSEN;
-	race_argument_set(&terms->kept, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data), false);
+	race_argument_set(&terms->kept, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data),
+					  false);
 }
 
-/* Set parameters and expression of what counts the cells of the columns; note how large that is, to be told before the charge. */
+/*
+ * Set parameters and expression of what counts the cells of the columns; note how large that is, to
+ * be told before the charge.
+ */
 void
-race_terms_use_columns(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms, const char *label, Datum workload)
+race_terms_use_columns(const RaceLedger *ledger, const RaceDataset *dataset,
+					   RaceReleaseTerms *terms, const char *label, Datum workload)
 {
 	RaceColumnsMeasured measured;
 	RaceCounted counted;
 
-	race_columns_measure(ledger, dataset, terms->kept.columns, terms->kept.measure, terms->kept.delta > 0, &measured);
+	race_columns_measure(ledger, dataset, terms->kept.columns, terms->kept.measure,
+						 terms->kept.delta > 0, &measured);
 	use_measured(terms, &measured);
-	race_columns_count(measured.domains, measured.n, label, workload, !race_is_given(&terms->kept, RACE_ARG_SERIES), &counted);
-	terms->size_notice = psprintf("release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
-							 terms->kept.name, counted.columns, counted.pairs,
-							 counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
-							 workload == 0 ? "" : psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
-							 counted.counters, counted.megabytes);
+	race_columns_count(measured.domains, measured.n, label, workload,
+					   !race_is_given(&terms->kept, RACE_ARG_SERIES), &counted);
+	terms->size_notice = psprintf(
+		"release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
+		terms->kept.name, counted.columns, counted.pairs,
+		counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
+		workload == 0 ? "" :
+						psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
+		counted.counters, counted.megabytes);
 	use_values(terms, counted.domains, counted.n);
-	race_argument_set(&terms->kept, RACE_ARG_PARAMS, race_ledger_params(ledger, counted.params), false);
+	race_argument_set(&terms->kept, RACE_ARG_PARAMS, race_ledger_params(ledger, counted.params),
+					  false);
 }
 
 /*
- * Return the expression of a label that is a column.  A cast of an enum to text is not IMMUTABLE, as its values may be
- * renamed, so these are compared.
+ * Return the expression of a label that is a column.  A cast of an enum to text is not IMMUTABLE,
+ * as its values may be renamed, so these are compared.
  */
 static char *
 label_of_column(const RaceKnownColumn *column)
@@ -100,7 +110,8 @@ label_of_column(const RaceKnownColumn *column)
 	initStringInfo(&text);
 	appendStringInfo(&text, "CASE %s::%s", quote_identifier(column->schema.name), column->type);
 	for (uint32 i = 0; i < column->domain.n; i++)
-		appendStringInfo(&text, " WHEN %s THEN %s", quote_literal_cstr(column->domain.categories[i]),
+		appendStringInfo(&text, " WHEN %s THEN %s",
+						 quote_literal_cstr(column->domain.categories[i]),
 						 quote_literal_cstr(column->domain.categories[i]));
 	appendStringInfoString(&text, " END");
 	return text.data;
@@ -110,7 +121,7 @@ label_of_column(const RaceKnownColumn *column)
 static Datum
 categories_of(const RaceKnownColumn *column)
 {
-	List	   *categories = NIL;
+	List *categories = NIL;
 
 	for (uint32 i = 0; i < column->domain.n; i++)
 		categories = lappend(categories, column->domain.categories[i]);
@@ -118,20 +129,21 @@ categories_of(const RaceKnownColumn *column)
 }
 
 /*
- * Where the label is a column, let it be that column whatever its name is, and list its categories.  Return how many labels
- * there are, or 1 for none.
+ * Where the label is a column, let it be that column whatever its name is, and list its
+ * categories.  Return how many labels there are, or 1 for none.
  */
 static int
 use_column_as_label(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
 {
 	RaceColumnsOf of = {terms->kept.dataset, dataset->relation, dataset->public_tables};
 	RaceKnownColumn *column;
-	bool		listed;
-	int			n;
+	bool listed;
+	int n;
 
 	if (terms->kept.label == NULL)
 		return 1;
-	column = race_columns_find(race_columns_look_up(ledger, &of, list_make1(terms->kept.label)), terms->kept.label);
+	column = race_columns_find(race_columns_look_up(ledger, &of, list_make1(terms->kept.label)),
+							   terms->kept.label);
 	listed = column != NULL && column->reason == NULL && column->domain.category;
 	if (listed && !race_is_given(&terms->kept, RACE_ARG_LABELS))
 		race_argument_set(&terms->kept, RACE_ARG_LABELS, categories_of(column), false);
@@ -142,31 +154,35 @@ use_column_as_label(const RaceLedger *ledger, const RaceDataset *dataset, RaceRe
 				 errhint("List them, as in labels => '{north,south}'.")));
 	if (column != NULL)
 		terms->kept.label = label_of_column(column);
-	n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->kept.labels)), ARR_DIMS(DatumGetArrayTypeP(terms->kept.labels)));
+	n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->kept.labels)),
+					   ARR_DIMS(DatumGetArrayTypeP(terms->kept.labels)));
 	if (n > RACE_MOMENTS_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there can be at most %d classes with moments", RACE_MOMENTS_CLASSES),
-				 errdetail("Nothing was read and nothing charged."),
-				 errhint("List fewer labels, or release tables of the columns: CALL race_release.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("there can be at most %d classes with moments", RACE_MOMENTS_CLASSES),
+			 errdetail("Nothing was read and nothing charged."),
+			 errhint("List fewer labels, or release tables of the columns: CALL race_release.")));
 	return n;
 }
 
 /*
- * Without parameters and an expression, let the release be of moments of columns: of numbers, and of 0 or 1 for each category.
+ * Without parameters and an expression, let the release be of moments of columns: of numbers, and
+ * of 0 or 1 for each category.
  */
 void
 race_terms_use_vector(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
 {
 	RaceColumnsMeasured measured;
-	double		counters;
-	int			labels;
+	double counters;
+	int labels;
 
 	if (race_is_given(&terms->kept, RACE_ARG_COLUMN_UNITS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("units of columns are those that race_columns shows"),
-				 errhint("Their owner says them: CALL race_describe(%s, column, unit => ...).", quote_literal_cstr(terms->kept.dataset))));
+				 errhint("Their owner says them: CALL race_describe(%s, column, unit => ...).",
+						 quote_literal_cstr(terms->kept.dataset))));
 	race_columns_measure_vector(ledger, dataset, terms->kept.columns, &measured);
 	use_measured(terms, &measured);
 	for (int i = 0; i < measured.n && terms->kept.label != NULL; i++)
@@ -177,22 +193,28 @@ race_terms_use_vector(const RaceLedger *ledger, const RaceDataset *dataset, Race
 					 errhint("Columns are those that the label is told from.")));
 	labels = use_column_as_label(ledger, dataset, terms);
 	use_values(terms, measured.domains, measured.n);
-	race_argument_set(&terms->kept, RACE_ARG_PARAMS, race_ledger_params(ledger, measured.params), false);
+	race_argument_set(&terms->kept, RACE_ARG_PARAMS, race_ledger_params(ledger, measured.params),
+					  false);
 	counters = (double) labels * RaceCounters(race_params_arg(terms->kept.params));
-	terms->size_notice = psprintf("release \"%s\" measures columns: %d, numbers of a record: %u, %scounters: %.0f (at most %.0f MB)", terms->kept.name,
-							 measured.n, race_params_arg(terms->kept.params)->dims, labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
-							 ceil(counters * sizeof(int64) / 1e6));
+	terms->size_notice = psprintf(
+		"release \"%s\" measures columns: %d, numbers of a record: %u, %scounters: %.0f (at most %.0f MB)",
+		terms->kept.name, measured.n, race_params_arg(terms->kept.params)->dims,
+		labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
+		ceil(counters * sizeof(int64) / 1e6));
 }
 
-/* Set the cells of columns whose categories were chosen, of the parameters that were made without these. */
+/*
+ * Set the cells of columns whose categories were chosen, of the parameters that were made without
+ * these.
+ */
 void
 race_terms_use_chosen_cells(RaceReleaseTerms *terms)
 {
 	const RaceParams *params = race_params_arg(terms->kept.params);
-	uint32		d = params->dims;
-	double	   *cells = palloc(d * sizeof(double));
-	double	   *groups = palloc(RACE_GROUP_NUMBERS * d * sizeof(double));
-	int			n;
+	uint32 d = params->dims;
+	double *cells = palloc(d * sizeof(double));
+	double *groups = palloc(RACE_GROUP_NUMBERS * d * sizeof(double));
+	int n;
 	RaceDomain *domains = race_domains_read(DatumGetJsonbP(terms->domains), &n, true);
 
 	memcpy(cells, race_array(params, RACE_ARRAY_CELLS), d * sizeof(double));
@@ -204,6 +226,7 @@ race_terms_use_chosen_cells(RaceReleaseTerms *terms)
 			groups[i] = domains[i].group;
 		}
 	spread_chosen(terms, domains, n);
-	terms->params_datum = PointerGetDatum(race_params_datum(race_params_with_cells(params, cells, groups)));
+	terms->params_datum =
+		PointerGetDatum(race_params_datum(race_params_with_cells(params, cells, groups)));
 	terms->params = race_params_arg(terms->params_datum);
 }

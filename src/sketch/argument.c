@@ -11,14 +11,16 @@
 Oid
 race_argument_type(const FmgrInfo *flinfo, int arg)
 {
-	Oid			type = get_fn_expr_argtype(unconstify(FmgrInfo *, flinfo), arg);
+	Oid type = get_fn_expr_argtype(unconstify(FmgrInfo *, flinfo), arg);
 
 	if (!OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("could not determine the type of argument %d of %s", arg + 1,
-						get_func_name(flinfo->fn_oid)),
-				 errhint("Where parts of an aggregate run on other servers, as in Citus, use aggregates of race_record, such as race_build_records(params, race_record(params, x)).")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("could not determine the type of argument %d of %s", arg + 1,
+					get_func_name(flinfo->fn_oid)),
+			 errhint(
+				 "Where parts of an aggregate run on other servers, as in Citus, use aggregates of race_record, such as race_build_records(params, race_record(params, x)).")));
 	return type;
 }
 

@@ -47,9 +47,9 @@
 static const struct
 {
 	const char *name;
-	uint32		header;			/* bytes before the numbers */
-	uint32		number;			/* bytes of a number, with its index if there is one */
-}			layouts[] = {
+	uint32 header; /* bytes before the numbers */
+	uint32 number; /* bytes of a number, with its index if there is one */
+} layouts[] = {
 	[RACE_LAYOUT_VECTOR] = {"vector", 4, 4},
 	[RACE_LAYOUT_HALFVEC] = {"halfvec", 4, 2},
 	[RACE_LAYOUT_SPARSEVEC] = {"sparsevec", 12, 8},
@@ -59,8 +59,8 @@ static const struct
 static RaceLayout
 pgvector_layout(Oid base)
 {
-	RaceLayout	layout = RACE_LAYOUT_ARRAY;
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
+	RaceLayout layout = RACE_LAYOUT_ARRAY;
+	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
 	Form_pg_type form;
 
 	if (!HeapTupleIsValid(tuple))
@@ -101,11 +101,12 @@ is_element(Oid type, bool vector)
 static bool
 use_cast(RaceArrayReader *reader, Oid base, MemoryContext context)
 {
-	Oid			function;
-	AclResult	allowed;
+	Oid function;
+	AclResult allowed;
 
 	/* our functions are IMMUTABLE, so they must not call a cast that is not */
-	if (find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_IMPLICIT, &function) != COERCION_PATH_FUNC ||
+	if (find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_IMPLICIT, &function) !=
+			COERCION_PATH_FUNC ||
 		func_volatile(function) != PROVOLATILE_IMMUTABLE)
 		return false;
 	allowed = race_function_aclcheck(function);
@@ -120,9 +121,9 @@ use_cast(RaceArrayReader *reader, Oid base, MemoryContext context)
 void
 race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid type, MemoryContext context)
 {
-	bool		vector = kind == RACE_RECORD_VECTOR;
-	Oid			base = OidIsValid(type) ? getBaseType(type) : InvalidOid;
-	Oid			function;
+	bool vector = kind == RACE_RECORD_VECTOR;
+	Oid base = OidIsValid(type) ? getBaseType(type) : InvalidOid;
+	Oid function;
 
 	memset(reader, 0, sizeof(RaceArrayReader));
 	reader->kind = kind;
@@ -146,15 +147,18 @@ race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid type, Memor
 		reader->element = reader->layout == RACE_LAYOUT_ARRAY ? InvalidOid : FLOAT4OID;
 	}
 	if (!is_element(reader->element, vector))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 OidIsValid(type) ?
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 OidIsValid(type) ?
 				 errmsg("type %s is not a %s", format_type_be(type),
 						vector ? "vector of numbers" : "set or a row of categories") :
 				 errmsg("could not determine the type of a %s", vector ? "vector" : "set"),
-				 vector ?
-				 errhint("Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].") :
-				 errhint("Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
+			 vector ?
+				 errhint(
+					 "Pass an array of numbers, such as float8[], or a type with an implicit cast to real[].") :
+				 errhint(
+					 "Pass int[], bigint[], text[] or uuid[]; cast a literal, as in '{a,b}'::text[].")));
 	reader->prepared = true;
 }
 
@@ -171,8 +175,8 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 	if (OidIsValid(reader->cast_ioparam))
 	{
 		race_check_text(DatumGetCString(*value), RACE_MAX_TEXT, "an array", NULL);
-		*value = InputFunctionCall(&reader->cast, DatumGetCString(*value),
-								   reader->cast_ioparam, -1);
+		*value =
+			InputFunctionCall(&reader->cast, DatumGetCString(*value), reader->cast_ioparam, -1);
 		return true;
 	}
 
@@ -180,8 +184,7 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 	 * cast functions may have two more arguments: the type modifier, and whether the
 	 * cast is explicit
 	 */
-	InitFunctionCallInfoData(*fcinfo, &reader->cast, reader->cast.fn_nargs,
-							 InvalidOid, NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &reader->cast, reader->cast.fn_nargs, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = *value;
 	fcinfo->args[1].value = Int32GetDatum(-1);
 	fcinfo->args[2].value = BoolGetDatum(false);
@@ -200,8 +203,8 @@ apply_cast(RaceArrayReader *reader, Datum *value, bool soft)
 static bool
 find_short_elements(const struct varlena *value, RaceElements *elements)
 {
-	ArrayType	header;
-	const Size	header_size = sizeof(ArrayType) - VARHDRSZ;
+	ArrayType header;
+	const Size header_size = sizeof(ArrayType) - VARHDRSZ;
 
 	if (VARSIZE_SHORT(value) - VARHDRSZ_SHORT < ARR_OVERHEAD_NONULLS(1) - VARHDRSZ)
 		return false;
@@ -217,12 +220,12 @@ find_short_elements(const struct varlena *value, RaceElements *elements)
 static bool
 open_pgvector(const RaceArrayReader *reader, Datum value, RaceElements *elements, bool soft)
 {
-	RaceLayout	layout = reader->layout;
+	RaceLayout layout = reader->layout;
 	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
 	const char *data = VARDATA_ANY(packed);
-	Size		size = VARSIZE_ANY_EXHDR(packed);
-	int32		header[3] = {0};	/* dims, numbers that are stored, and 0 */
-	int16		small[2] = {0};
+	Size size = VARSIZE_ANY_EXHDR(packed);
+	int32 header[3] = {0}; /* dims, numbers that are stored, and 0 */
+	int16 small[2] = {0};
 
 	if (size >= layouts[layout].header && layout == RACE_LAYOUT_SPARSEVEC)
 		memcpy(header, data, sizeof(header));
@@ -234,8 +237,9 @@ open_pgvector(const RaceArrayReader *reader, Datum value, RaceElements *elements
 	}
 	if (header[2] != 0 || header[1] < 0 || header[1] > header[0] ||
 		size != layouts[layout].header + (Size) header[1] * layouts[layout].number)
-		race_refuse(soft, errmsg("expected a %s as pgvector stores it, found another value",
-								 layouts[layout].name));
+		race_refuse(soft,
+					errmsg("expected a %s as pgvector stores it, found another value",
+						   layouts[layout].name));
 	elements->data = data + layouts[layout].header;
 	elements->n = (uint32) header[0];
 	elements->stored = (uint32) header[1];
@@ -244,13 +248,12 @@ open_pgvector(const RaceArrayReader *reader, Datum value, RaceElements *elements
 }
 
 bool
-race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
-				bool nulls, bool soft)
+race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements, bool nulls, bool soft)
 {
 	struct varlena *packed;
-	ArrayType  *array;
-	bool		fixed_length = reader->element != NUMERICOID &&
-		reader->element != TEXTOID && reader->element != VARCHAROID;
+	ArrayType *array;
+	bool fixed_length = reader->element != NUMERICOID && reader->element != TEXTOID &&
+		reader->element != VARCHAROID;
 
 	if (reader->layout != RACE_LAYOUT_ARRAY)
 		return open_pgvector(reader, value, elements, soft);
@@ -259,14 +262,13 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 	packed = PG_DETOAST_DATUM_PACKED(value);
 	elements->present = NULL;
 	/* elements of variable length need an aligned array */
-	if (VARATT_IS_SHORT(packed) && fixed_length &&
-		find_short_elements(packed, elements))
+	if (VARATT_IS_SHORT(packed) && fixed_length && find_short_elements(packed, elements))
 		return true;
 
 	array = DatumGetArrayTypeP(PointerGetDatum(packed));
 	if (ARR_NDIM(array) > 1)
-		race_refuse(soft, errmsg("expected an array of one dimension, found one of %d",
-								 ARR_NDIM(array)));
+		race_refuse(soft,
+					errmsg("expected an array of one dimension, found one of %d", ARR_NDIM(array)));
 	if (ARR_HASNULL(array) && array_contains_nulls(array))
 	{
 		if (!nulls)
@@ -281,9 +283,10 @@ race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
 
 /* Elements of a type with a fixed length, which may not be aligned, one by one */
 #define RACE_FOR_ELEMENTS(type, elements, statement) \
-	do { \
-		uint32		i; \
-		type		element; \
+	do \
+	{ \
+		uint32 i; \
+		type element; \
 \
 		for (i = 0; i < (elements)->n; i++) \
 		{ \
@@ -310,17 +313,20 @@ next_varlena(const char **data)
 bool
 race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
 {
-	bool		row = kind == RACE_RECORD_ROW;
+	bool row = kind == RACE_RECORD_ROW;
 	const char *what = row ? "row" : "vector";
 	const char *unit = !row ? "dimensions" : expected == 1 ? "category" : "categories";
 
 	if (n == 0 && expected == 0)
-		race_refuse(soft, errmsg("expected a %s, found an empty array", row ? "row of categories" : what));
+		race_refuse(
+			soft, errmsg("expected a %s, found an empty array", row ? "row of categories" : what));
 	if (expected == 0 && n > RACE_MAX_DIMS)
-		race_refuse(soft, errmsg("expected a %s of up to %d %s, found %u", what, RACE_MAX_DIMS, unit, n));
+		race_refuse(soft,
+					errmsg("expected a %s of up to %d %s, found %u", what, RACE_MAX_DIMS, unit, n));
 	if (expected != 0 && n != expected)
-		race_refuse(soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n),
-					errhint("Give as many as dims in the parameters says: ARRAY[a, b] for dims=2."));
+		race_refuse(
+			soft, errmsg("expected a %s of %u %s, found %u", what, expected, unit, n),
+			errhint("Give as many as dims in the parameters says: ARRAY[a, b] for dims=2."));
 	return true;
 }
 
@@ -328,11 +334,12 @@ race_check_length(RaceRecordKind kind, uint32 n, uint32 expected, bool soft)
 static double
 double_of_half(uint16 half)
 {
-	uint32		exponent = half >> 10 & 31;
-	uint32		fraction = half & 1023;
-	double		x = exponent == 0 ? ldexp(fraction, -24) :
-		exponent < 31 ? ldexp(fraction + 1024, (int) exponent - 25) :
-		fraction == 0 ? INFINITY : NAN;
+	uint32 exponent = half >> 10 & 31;
+	uint32 fraction = half & 1023;
+	double x = exponent == 0 ? ldexp(fraction, -24) :
+		exponent < 31        ? ldexp(fraction + 1024, (int) exponent - 25) :
+		fraction == 0        ? INFINITY :
+							   NAN;
 
 	return (half & 0x8000) != 0 ? -x : x;
 }
@@ -341,18 +348,21 @@ static bool
 convert_sparse(const RaceElements *elements, double *out, bool soft)
 {
 	const char *numbers = elements->data + (Size) elements->stored * sizeof(int32);
-	int64		last = -1;
+	int64 last = -1;
 
 	memset(out, 0, elements->n * sizeof(double));
 	for (uint32 i = 0; i < elements->stored; i++)
 	{
-		int32		index;
-		float4		number;
+		int32 index;
+		float4 number;
 
 		memcpy(&index, elements->data + (Size) i * sizeof(int32), sizeof(int32));
 		memcpy(&number, numbers + (Size) i * sizeof(float4), sizeof(float4));
 		if (index <= last || index >= (int64) elements->n)
-			race_refuse(soft, errmsg("expected a sparsevec as pgvector stores it, found one whose indices do not rise"));
+			race_refuse(
+				soft,
+				errmsg(
+					"expected a sparsevec as pgvector stores it, found one whose indices do not rise"));
 		out[index] = number;
 		last = index;
 	}
@@ -381,7 +391,7 @@ convert_numbers(Oid type, const RaceElements *elements, double *out)
 		case FLOAT4OID:
 			RACE_FOR_ELEMENTS(float4, elements, out[i] = element);
 			break;
-		default:				/* numeric */
+		default: /* numeric */
 
 			/*
 			 * an overflow becomes an infinity, which is then refused without showing the
@@ -398,10 +408,10 @@ convert_numbers(Oid type, const RaceElements *elements, double *out)
 }
 
 bool
-race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
-					const RaceParams *part, double *out, bool soft)
+race_vector_convert(RaceArrayReader *reader, const RaceElements *elements, const RaceParams *part,
+					double *out, bool soft)
 {
-	uint32		n = elements->n;
+	uint32 n = elements->n;
 
 	if (reader->layout == RACE_LAYOUT_HALFVEC)
 		RACE_FOR_ELEMENTS(uint16, elements, out[i] = double_of_half(element));
@@ -413,8 +423,9 @@ race_vector_convert(RaceArrayReader *reader, const RaceElements *elements,
 		race_vector_clip(part, out, n);
 	for (uint32 i = 0; i < n; i++)
 		if (unlikely(!isfinite(out[i])))
-			race_refuse(soft, errmsg("expected finite numbers, found %s",
-									 isnan(out[i]) ? "NaN" : "an infinity"));
+			race_refuse(
+				soft,
+				errmsg("expected finite numbers, found %s", isnan(out[i]) ? "NaN" : "an infinity"));
 	return true;
 }
 
@@ -423,7 +434,7 @@ race_vector_new(Oid type, Datum value, uint32 n)
 {
 	RaceArrayReader reader;
 	RaceElements elements;
-	double	   *out = palloc(n * sizeof(double));
+	double *out = palloc(n * sizeof(double));
 
 	race_array_prepare(&reader, RACE_RECORD_VECTOR, type, CurrentMemoryContext);
 	race_array_open(&reader, value, &elements, false, false);
@@ -441,34 +452,29 @@ race_vector_new(Oid type, Datum value, uint32 n)
  * interrupt.
  */
 static void
-convert_present(RaceArrayReader *reader, const RaceElements *elements,
-				int64 seed, uint64 *out)
+convert_present(RaceArrayReader *reader, const RaceElements *elements, int64 seed, uint64 *out)
 {
 	const char *data = elements->data;
 
 	switch (reader->element)
 	{
 		case INT2OID:
-			RACE_FOR_ELEMENTS(int16, elements,
-							  CHECK_FOR_INTERRUPTS();
+			RACE_FOR_ELEMENTS(int16, elements, CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_integer(seed, element));
 			break;
 		case INT4OID:
-			RACE_FOR_ELEMENTS(int32, elements,
-							  CHECK_FOR_INTERRUPTS();
+			RACE_FOR_ELEMENTS(int32, elements, CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_integer(seed, element));
 			break;
 		case INT8OID:
-			RACE_FOR_ELEMENTS(int64, elements,
-							  CHECK_FOR_INTERRUPTS();
+			RACE_FOR_ELEMENTS(int64, elements, CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_integer(seed, element));
 			break;
 		case UUIDOID:
-			RACE_FOR_ELEMENTS(pg_uuid_t, elements,
-							  CHECK_FOR_INTERRUPTS();
+			RACE_FOR_ELEMENTS(pg_uuid_t, elements, CHECK_FOR_INTERRUPTS();
 							  out[i] = race_element_of_bytes(seed, element.data, UUID_LEN));
 			break;
-		default:				/* texts */
+		default: /* texts */
 			for (uint32 i = 0; i < elements->n; i++)
 			{
 				const char *text = next_varlena(&data);
@@ -481,8 +487,8 @@ convert_present(RaceArrayReader *reader, const RaceElements *elements,
 }
 
 void
-race_elements_convert(RaceArrayReader *reader, const RaceElements *elements, int64 seed, uint64 null,
-					  uint64 *out)
+race_elements_convert(RaceArrayReader *reader, const RaceElements *elements, int64 seed,
+					  uint64 null, uint64 *out)
 {
 	RaceElements present = *elements;
 	const bits8 *bits = elements->present;
@@ -499,8 +505,8 @@ race_elements_convert(RaceArrayReader *reader, const RaceElements *elements, int
 static int
 compare_elements(const void *a, const void *b)
 {
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
+	uint64 x = *(const uint64 *) a;
+	uint64 y = *(const uint64 *) b;
 
 	CHECK_FOR_INTERRUPTS();
 	return (x > y) - (x < y);
@@ -509,7 +515,7 @@ compare_elements(const void *a, const void *b)
 void
 race_normalize_set(uint64 *elements, size_t *n)
 {
-	size_t		distinct = 0;
+	size_t distinct = 0;
 
 	qsort(elements, *n, sizeof(uint64), compare_elements);
 	for (size_t i = 0; i < *n; i++)

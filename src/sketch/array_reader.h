@@ -24,23 +24,23 @@ typedef enum RaceLayout
 /* How to read the values of a type, for one part of a record */
 typedef struct RaceArrayReader
 {
-	RaceRecordKind kind;		/* kind of the part */
-	bool		prepared;		/* the type was accepted */
-	RaceLayout	layout;
-	Oid			element;		/* type of elements, after the cast if any */
-	bool		has_cast;
-	FmgrInfo	cast;			/* implicit cast of the type, or text input */
-	Oid			cast_ioparam;	/* for text input, else invalid */
-	const char *null_hint;		/* what to do with a NULL element */
+	RaceRecordKind kind; /* kind of the part */
+	bool prepared;       /* the type was accepted */
+	RaceLayout layout;
+	Oid element; /* type of elements, after the cast if any */
+	bool has_cast;
+	FmgrInfo cast;         /* implicit cast of the type, or text input */
+	Oid cast_ioparam;      /* for text input, else invalid */
+	const char *null_hint; /* what to do with a NULL element */
 } RaceArrayReader;
 
 /* Elements of an array, wherever they lie: perhaps not aligned */
 typedef struct RaceElements
 {
 	const char *data;
-	uint32		n;				/* number of elements, with NULLs, which have no data */
-	uint32		stored;			/* elements of a sparsevec that have data */
-	const bits8 *present;		/* a bit an element, 0 for a NULL; or NULL: all are */
+	uint32 n;             /* number of elements, with NULLs, which have no data */
+	uint32 stored;        /* elements of a sparsevec that have data */
+	const bits8 *present; /* a bit an element, 0 for a NULL; or NULL: all are */
 } RaceElements;
 
 /*
@@ -56,8 +56,8 @@ extern void race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid
  * Find the elements of an argument: one dimension and, unless `nulls` are allowed, no NULLs.
  * (A literal is text of the query itself; array input may quote it.)
  */
-extern bool race_array_open(RaceArrayReader *reader, Datum value,
-							RaceElements *elements, bool nulls, bool soft);
+extern bool race_array_open(RaceArrayReader *reader, Datum value, RaceElements *elements,
+							bool nulls, bool soft);
 
 /*
  * Check whether a vector or a row has the expected number of elements (or, if that is 0, between 1
@@ -75,14 +75,17 @@ extern bool race_vector_convert(RaceArrayReader *reader, const RaceElements *ele
 								const RaceParams *part, double *out, bool soft);
 
 /*
- * Convert the elements of a set or row to what is hashed, with the seed of the parameters.  Integers of
- * all widths are the same; texts are equal when their bytes are.  NULLs, if there are
+ * Convert the elements of a set or row to what is hashed, with the seed of the parameters.
+ * Integers of all widths are the same; texts are equal when their bytes are.  NULLs, if there are
  * some, become `null`.
  */
-extern void race_elements_convert(RaceArrayReader *reader, const RaceElements *elements, int64 seed, uint64 null,
-								  uint64 *out);
+extern void race_elements_convert(RaceArrayReader *reader, const RaceElements *elements, int64 seed,
+								  uint64 null, uint64 *out);
 
-/* Sort the elements of a set and remove duplicates, unless the user interrupts; *n becomes how many are left. */
+/*
+ * Sort the elements of a set and remove duplicates, unless the user interrupts; *n becomes how many
+ * are left.
+ */
 extern void race_normalize_set(uint64 *elements, size_t *n);
 
 /* Return a vector of n finite numbers from a value of this type, palloc'd. */
@@ -94,7 +97,8 @@ extern double *race_vector_new(Oid type, Datum value, uint32 n);
  * must not show a record.
  */
 #define race_refuse(soft, ...) \
-	do { \
+	do \
+	{ \
 		if (!(soft)) \
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), __VA_ARGS__)); \
 		return false; \

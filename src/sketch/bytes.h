@@ -26,7 +26,7 @@ race_put(StringInfo out, uint64 value, int n)
 static inline void
 race_put_double(StringInfo out, double value)
 {
-	uint64		bits;
+	uint64 bits;
 
 	memcpy(&bits, &value, sizeof(bits));
 	race_put(out, bits, 8);
@@ -35,7 +35,7 @@ race_put_double(StringInfo out, double value)
 static inline uint64
 race_take(const unsigned char **bytes, int n)
 {
-	uint64		value = 0;
+	uint64 value = 0;
 
 	for (int i = n - 1; i >= 0; i--)
 		value = value << 8 | (*bytes)[i];
@@ -46,8 +46,8 @@ race_take(const unsigned char **bytes, int n)
 static inline double
 race_take_double(const unsigned char **bytes)
 {
-	uint64		bits = race_take(bytes, 8);
-	double		value;
+	uint64 bits = race_take(bytes, 8);
+	double value;
 
 	memcpy(&value, &bits, sizeof(value));
 	return value;

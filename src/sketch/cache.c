@@ -8,10 +8,10 @@
 
 #include "sketch/cache.h"
 
-int			race_cache_size = 64 * 1024;
+int race_cache_size = 64 * 1024;
 
 /* Count an entry as this size at least, so that there are few entries to search. */
-#define MINIMAL_SIZE	((Size) 128 * 1024)
+#define MINIMAL_SIZE ((Size) 128 * 1024)
 
 static void
 delete_entry(RaceCacheEntry *entry)
@@ -44,7 +44,7 @@ race_cache_acquire(RaceCacheEntry *entry)
 void
 race_cache_release(RaceCacheEntry *entry)
 {
-	RaceCache  *cache = entry->cache;
+	RaceCache *cache = entry->cache;
 	dlist_node *before;
 
 	Assert(entry->users > 0);

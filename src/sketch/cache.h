@@ -18,25 +18,28 @@
 
 typedef struct RaceCache
 {
-	dlist_head	entries;		/* most recently used first */
-	Size		idle_size;
+	dlist_head entries; /* most recently used first */
+	Size idle_size;
 } RaceCache;
 
-#define RACE_CACHE_INIT(cache)	{DLIST_STATIC_INIT((cache).entries), 0}
+#define RACE_CACHE_INIT(cache) \
+	{ \
+		DLIST_STATIC_INIT((cache).entries), 0 \
+	}
 
 /* What every entry begins with */
 typedef struct RaceCacheEntry
 {
-	dlist_node	node;
-	RaceCache  *cache;
-	MemoryContext context;		/* memory context of the entry; deleted with it */
-	int			users;
-	Size		size;			/* how much the entry counts for */
-	bool		stale;			/* delete it when nobody uses it any more */
+	dlist_node node;
+	RaceCache *cache;
+	MemoryContext context; /* memory context of the entry; deleted with it */
+	int users;
+	Size size;  /* how much the entry counts for */
+	bool stale; /* delete it when nobody uses it any more */
 } RaceCacheEntry;
 
 /* The setting racepriv.cache_size, in kilobytes */
-extern int	race_cache_size;
+extern int race_cache_size;
 
 /*
  * Make an entry part of the cache, with one user. From now on the cache owns its

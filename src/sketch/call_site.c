@@ -60,7 +60,7 @@ race_call_site_create(Oid type, MemoryContext context)
 RaceCallSite *
 race_call_site(FunctionCallInfo fcinfo, int arg)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
+	FmgrInfo *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
 		flinfo->fn_extra = race_call_site_create(race_argument_type(flinfo, arg), flinfo->fn_mcxt);
@@ -89,11 +89,10 @@ race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 		race_params_same_rows(site->params, params))
 		return;
 	release_rows(site);
-	site->space = NULL;			/* an error may come from here on */
+	site->space = NULL; /* an error may come from here on */
 	if (space != NULL)
 		MemoryContextDelete(space);
-	space = AllocSetContextCreate(site->context, "race call site",
-								  ALLOCSET_START_SMALL_SIZES);
+	space = AllocSetContextCreate(site->context, "race call site", ALLOCSET_START_SMALL_SIZES);
 	site->params = race_params_copy(params, space);
 	site->next = race_records_create(params, space);
 	site->last = race_records_create(params, space);
@@ -101,8 +100,8 @@ race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params)
 	site->last->are_queries = true;
 	race_records_reserve(site->next, 1);
 	race_records_reserve(site->last, 1);
-	site->buckets = MemoryContextAllocZero(space, TYPEALIGN(RACE_LANES, params->rows) *
-									   sizeof(uint32));
+	site->buckets =
+		MemoryContextAllocZero(space, TYPEALIGN(RACE_LANES, params->rows) * sizeof(uint32));
 	if (race_summary_kind(params)->hashed)
 		site->rows = race_rows_acquire(params);
 	site->space = space;
@@ -113,10 +112,9 @@ static const uint32 *
 hash_next(RaceCallSite *site, const RaceParams *params)
 {
 	RaceRecords *next = site->next;
-	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn columns[RACE_MAX_PARTS];
 
-	if (next->any == 0 && site->rows_hashed >= params->rows &&
-		race_records_same(next, site->last))
+	if (next->any == 0 && site->rows_hashed >= params->rows && race_records_same(next, site->last))
 		return site->buckets;
 
 	site->rows_hashed = 0;
@@ -132,10 +130,9 @@ hash_next(RaceCallSite *site, const RaceParams *params)
 }
 
 const uint32 *
-race_call_site_hash(RaceCallSite *site, const RaceParams *params,
-					const double *x)
+race_call_site_hash(RaceCallSite *site, const RaceParams *params, const double *x)
 {
-	double	   *next;
+	double *next;
 
 	race_call_site_hold_rows(site, params);
 	next = race_records_vector(site->next, 0);
@@ -145,8 +142,7 @@ race_call_site_hash(RaceCallSite *site, const RaceParams *params,
 }
 
 const uint32 *
-race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params,
-							const RaceColumn *columns)
+race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params, const RaceColumn *columns)
 {
 	race_call_site_hold_rows(site, params);
 	race_records_copy(site->next, columns);
@@ -154,8 +150,7 @@ race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params,
 }
 
 const uint32 *
-race_call_site_hash_lifted(RaceCallSite *site, const RaceParams *params,
-						   const RaceColumn *query)
+race_call_site_hash_lifted(RaceCallSite *site, const RaceParams *params, const RaceColumn *query)
 {
 	race_call_site_hold_rows(site, params);
 	site->rows_hashed = 0;
@@ -182,7 +177,7 @@ race_call_site_record(const RaceCallSite *site, RaceColumn *columns)
 RaceCacheEntry **
 race_call_site_held(RaceCallSite *site, const void *kind)
 {
-	RaceHeld   *held = site->held;
+	RaceHeld *held = site->held;
 
 	/* bound: the list, which holds each kind once */
 	while (held != NULL && held->kind != kind)

@@ -29,25 +29,25 @@ typedef struct RaceHeld
 {
 	struct RaceHeld *next;
 	const void *kind;
-	RaceCacheEntry *entry;		/* entry, or NULL */
+	RaceCacheEntry *entry; /* entry, or NULL */
 } RaceHeld;
 
 typedef struct RaceCallSite
 {
 	RaceRecordReader reader;
-	RaceRowsEntry *rows;		/* row functions; NULL before the first use, or if not hashed */
+	RaceRowsEntry *rows; /* row functions; NULL before the first use, or if not hashed */
 	/* memory context of the fields below; NULL before the first use */
 	MemoryContext space;
-	RaceParams *params;			/* the parameters of these rows */
-	RaceRecords *next;			/* the record that is being read */
-	RaceRecords *last;			/* record that was hashed before */
-	uint32		rows_hashed;	/* number of rows that the last record was hashed in */
-	uint32	   *buckets;		/* buckets of the last record, in whole blocks */
-	RaceStoredEntry *stored;	/* entry of a stored value, or NULL */
-	RaceHeld   *held;
-	bool		warned;			/* warnings that were given: each is given once */
+	RaceParams *params;      /* the parameters of these rows */
+	RaceRecords *next;       /* the record that is being read */
+	RaceRecords *last;       /* record that was hashed before */
+	uint32 rows_hashed;      /* number of rows that the last record was hashed in */
+	uint32 *buckets;         /* buckets of the last record, in whole blocks */
+	RaceStoredEntry *stored; /* entry of a stored value, or NULL */
+	RaceHeld *held;
+	bool warned; /* warnings that were given: each is given once */
 	MemoryContext context;
-	MemoryContextCallback release;	/* releases the shared entries */
+	MemoryContextCallback release; /* releases the shared entries */
 } RaceCallSite;
 
 /*
@@ -70,8 +70,7 @@ extern Datum race_call_site_fetch(RaceCallSite *site, Datum value, Size identity
 /*
  * Hold the row functions of these parameters; they stay while the site lives.
  */
-extern void race_call_site_hold_rows(RaceCallSite *site,
-									 const RaceParams *params);
+extern void race_call_site_hold_rows(RaceCallSite *site, const RaceParams *params);
 
 /*
  * Return the bucket of a record in each row; zeros of what is not hashed (kind.h).  The record is
@@ -80,15 +79,12 @@ extern void race_call_site_hold_rows(RaceCallSite *site,
  * row functions, costs next to nothing.  NULL for a record that leaves out parts of a product: rows
  * hash all parts together.
  */
-extern const uint32 *race_call_site_buckets(RaceCallSite *site,
-											const RaceParams *params, Datum x);
-extern const uint32 *race_call_site_hash(RaceCallSite *site,
-										 const RaceParams *params,
+extern const uint32 *race_call_site_buckets(RaceCallSite *site, const RaceParams *params, Datum x);
+extern const uint32 *race_call_site_hash(RaceCallSite *site, const RaceParams *params,
 										 const double *x);
 
 /* Return the same for a record that lies in columns, a part of the kernel each. */
-extern const uint32 *race_call_site_hash_columns(RaceCallSite *site,
-												 const RaceParams *params,
+extern const uint32 *race_call_site_hash_columns(RaceCallSite *site, const RaceParams *params,
 												 const RaceColumn *columns);
 
 /* Return the same for a query of a surrogate loss that is lifted; nothing remembers it. */

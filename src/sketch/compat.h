@@ -19,11 +19,12 @@
  * an error.  escontext comes from race_escontext(fcinfo).
  */
 #if PG_VERSION_NUM >= 160000
-#define race_escontext(fcinfo)	((fcinfo)->context)
+#define race_escontext(fcinfo) ((fcinfo)->context)
 #else
-#define race_escontext(fcinfo)	NULL
+#define race_escontext(fcinfo) NULL
 #define ereturn(escontext, dummy_value, ...) \
-	do { \
+	do \
+	{ \
 		(void) (escontext); \
 		ereport(ERROR, __VA_ARGS__); \
 		return dummy_value; \
@@ -35,22 +36,21 @@
 #define race_function_aclcheck(function) \
 	object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE)
 #else
-#define race_function_aclcheck(function) \
-	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
+#define race_function_aclcheck(function) pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
 #endif
 
 /* May a role act as another? */
 #if PG_VERSION_NUM >= 160000
-#define race_may_set_role(member, role)	member_can_set_role(member, role)
+#define race_may_set_role(member, role) member_can_set_role(member, role)
 #else
-#define race_may_set_role(member, role)	is_member_of_role(member, role)
+#define race_may_set_role(member, role) is_member_of_role(member, role)
 #endif
 
 /* The number of this backend's transaction, of those it has had (proc.h) */
 #if PG_VERSION_NUM >= 170000
-#define race_local_transaction()	(MyProc->vxid.lxid)
+#define race_local_transaction() (MyProc->vxid.lxid)
 #else
-#define race_local_transaction()	(MyProc->lxid)
+#define race_local_transaction() (MyProc->lxid)
 #endif
 
 #endif

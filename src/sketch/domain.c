@@ -37,10 +37,9 @@
 /* Their names, as format_type writes them when quote_all_identifiers is off */
 static const struct
 {
-	Oid			type;
+	Oid type;
 	const char *name;
-}			number_types[] =
-{
+} number_types[] = {
 	{INT2OID, "smallint"},
 	{INT4OID, "integer"},
 	{INT8OID, "bigint"},
@@ -62,7 +61,9 @@ race_type_is_number(Oid type)
 	return false;
 }
 
-/* Return the type of a domain's numbers by its name; double precision if it is no type of numbers. */
+/*
+ * Return the type of a domain's numbers by its name; double precision if it is no type of numbers.
+ */
 static Oid
 domain_number_type(const RaceDomain *domain)
 {
@@ -138,8 +139,13 @@ race_number_of(Oid type, Datum value)
 			if (INTERVAL_NOT_FINITE(interval))
 				return INTERVAL_IS_NOEND(interval) ? INFINITY : -INFINITY;
 #endif
-			/* as one integer: intervals that are equal have one number, however they are divided into months and days */
-			return (double) (((__int128) interval->month * DAYS_PER_MONTH + interval->day) * USECS_PER_DAY + interval->time) /
+			/*
+			 * as one integer: intervals that are equal have one number, however they are divided
+			 * into months and days
+			 */
+			return (double) (((__int128) interval->month * DAYS_PER_MONTH + interval->day) *
+								 USECS_PER_DAY +
+							 interval->time) /
 				USECS_PER_SEC;
 		default:
 			elog(ERROR, "type %u has no numbers", type);
@@ -150,10 +156,10 @@ race_number_of(Oid type, Datum value)
 static char *
 time_text(const char *before, int64 microseconds, const char *after)
 {
-	int64		fraction = microseconds % USECS_PER_SEC;
-	int64		seconds = microseconds / USECS_PER_SEC;
-	char	   *text = psprintf("%s%02d:%02d:%02d", before, (int) (seconds / SECS_PER_HOUR),
-								(int) (seconds / SECS_PER_MINUTE % 60), (int) (seconds % 60));
+	int64 fraction = microseconds % USECS_PER_SEC;
+	int64 seconds = microseconds / USECS_PER_SEC;
+	char *text = psprintf("%s%02d:%02d:%02d", before, (int) (seconds / SECS_PER_HOUR),
+						  (int) (seconds / SECS_PER_MINUTE % 60), (int) (seconds % 60));
 
 	if (fraction == 0)
 		return psprintf("%s%s", text, after);
@@ -167,15 +173,17 @@ time_text(const char *before, int64 microseconds, const char *after)
 char *
 race_typed_text(Oid type, double number)
 {
-	char		buffer[Max(DOUBLE_SHORTEST_DECIMAL_LEN, MAXDATELEN + 1)];
-	bool		dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-	double		unit = type == DATEOID ? 1 : SECS_PER_DAY;
-	double		days = floor(number / unit);
-	int64		rest = (int64) rint((number - days * unit) * USECS_PER_SEC);
-	double		first = type == DATEOID ? DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE : (double) MIN_TIMESTAMP / USECS_PER_DAY;
-	double		end = type == DATEOID ? DATE_END_JULIAN - POSTGRES_EPOCH_JDATE : (double) END_TIMESTAMP / USECS_PER_DAY;
-	double		months = 0;
-	bool		before_christ;
+	char buffer[Max(DOUBLE_SHORTEST_DECIMAL_LEN, MAXDATELEN + 1)];
+	bool dated = type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+	double unit = type == DATEOID ? 1 : SECS_PER_DAY;
+	double days = floor(number / unit);
+	int64 rest = (int64) rint((number - days * unit) * USECS_PER_SEC);
+	double first = type == DATEOID ? DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE :
+									 (double) MIN_TIMESTAMP / USECS_PER_DAY;
+	double end = type == DATEOID ? DATE_END_JULIAN - POSTGRES_EPOCH_JDATE :
+								   (double) END_TIMESTAMP / USECS_PER_DAY;
+	double months = 0;
+	bool before_christ;
 	struct pg_tm date = {0};
 
 	/* rounding up reaches midnight */
@@ -193,8 +201,11 @@ race_typed_text(Oid type, double number)
 			return pstrdup(buffer);
 		}
 		before_christ = date.tm_year <= 0;
-		snprintf(buffer, sizeof(buffer), "%04d-%02d-%02d ", before_christ ? 1 - date.tm_year : date.tm_year, date.tm_mon, date.tm_mday);
-		return time_text(buffer, rest, psprintf("%s%s", type == TIMESTAMPTZOID ? "+00" : "", before_christ ? " BC" : ""));
+		snprintf(buffer, sizeof(buffer), "%04d-%02d-%02d ",
+				 before_christ ? 1 - date.tm_year : date.tm_year, date.tm_mon, date.tm_mday);
+		return time_text(
+			buffer, rest,
+			psprintf("%s%s", type == TIMESTAMPTZOID ? "+00" : "", before_christ ? " BC" : ""));
 	}
 	if (dated)
 		return pstrdup(days < 0 ? "-infinity" : "infinity");
@@ -204,8 +215,10 @@ race_typed_text(Oid type, double number)
 		if (fabs(days) >= PG_INT32_MAX)
 			months = Min(Max(trunc(days / DAYS_PER_MONTH), -PG_INT32_MAX), PG_INT32_MAX);
 		days = Min(Max(days - months * DAYS_PER_MONTH, -PG_INT32_MAX), PG_INT32_MAX);
-		return time_text(psprintf("%s%d days %s", months == 0 ? "" : psprintf("%d mons ", (int) months),
-								  (int) days, days < 0 ? "+" : ""), rest, "");
+		return time_text(psprintf("%s%d days %s",
+								  months == 0 ? "" : psprintf("%d mons ", (int) months), (int) days,
+								  days < 0 ? "+" : ""),
+						 rest, "");
 	}
 	double_to_shortest_decimal_buf(number, buffer);
 	return pstrdup(buffer);
@@ -220,9 +233,9 @@ race_domain_number_text(const RaceDomain *domain, double number)
 bool
 race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 {
-	Oid			type = domain_number_type(domain);
-	Oid			input;
-	Oid			parameter;
+	Oid type = domain_number_type(domain);
+	Oid input;
+	Oid parameter;
 
 	/* an integer may be compared with a number that has fractions */
 	if (type != DATEOID && race_type_is_whole(type))
@@ -239,7 +252,7 @@ race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 static void
 write_number(StringInfo text, const char *key, double number)
 {
-	char		buffer[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char buffer[DOUBLE_SHORTEST_DECIMAL_LEN];
 
 	double_to_shortest_decimal_buf(number, buffer);
 	appendStringInfo(text, ", \"%s\": %s", key, buffer);
@@ -282,17 +295,17 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		appendStringInfoString(text, ", \"measure\": true");
 	if (domain->vector)
 		appendStringInfoString(text, ", \"vector\": true");
-	appendStringInfo(text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
-					 domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
-					 RaceDomainCells(domain), domain->group, domain->measure ? 0 : RaceDomainSingle(domain));
+	appendStringInfo(
+		text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
+		domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
+		RaceDomainCells(domain), domain->group, domain->measure ? 0 : RaceDomainSingle(domain));
 }
 
 static void
 refuse_domains(const char *detail)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("not the domains of columns"),
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("not the domains of columns"),
 			 errdetail("%s", detail)));
 }
 
@@ -300,7 +313,7 @@ refuse_domains(const char *detail)
 static JsonbValue *
 value_of(JsonbContainer *object, const char *key, enum jbvType type, bool may_be_missing)
 {
-	JsonbValue	name = {.type = jbvString};
+	JsonbValue name = {.type = jbvString};
 	JsonbValue *value;
 
 	name.val.string.val = unconstify(char *, key);
@@ -323,7 +336,7 @@ static double
 number_at(JsonbContainer *object, const char *key)
 {
 	JsonbValue *value = value_of(object, key, jbvNumeric, false);
-	double		number = race_number_of(NUMERICOID, NumericGetDatum(value->val.numeric));
+	double number = race_number_of(NUMERICOID, NumericGetDatum(value->val.numeric));
 
 	if (!isfinite(number))
 		refuse_domains("A number is not finite.");
@@ -339,7 +352,7 @@ number_or_0(JsonbContainer *object, const char *key)
 static uint32
 cells_at(JsonbContainer *object, const char *key)
 {
-	double		number = number_at(object, key);
+	double number = number_at(object, key);
 
 	if (!(number >= 1 && number <= RACE_COLUMN_CELLS) || number != floor(number))
 		refuse_domains(psprintf("The number of cells must be from 1 to %d.", RACE_COLUMN_CELLS));
@@ -352,15 +365,16 @@ read_categories(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	JsonbValue *listed = value_of(object, "categories", jbvBinary, to_choose && domain->chosen);
 	JsonbContainer *list;
 	JsonbIterator *iterator;
-	JsonbValue	value;
-	uint32		i = 0;
-	int			token;
+	JsonbValue value;
+	uint32 i = 0;
+	int token;
 
 	if (listed == NULL)
 		return;
 	list = listed->val.binary.data;
 	iterator = JsonbIteratorInit(list);
-	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) != domain->n)
+	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) ||
+		JsonContainerSize(list) != domain->n)
 		refuse_domains("The categories must be as many as there are cells for them.");
 	domain->categories = palloc(domain->n * sizeof(char *));
 	/* bound: the list, in memory */
@@ -380,7 +394,8 @@ read_persons(RaceDomain *domain, JsonbContainer *object)
 {
 	JsonbContainer *list = value_of(object, "persons", jbvBinary, false)->val.binary.data;
 
-	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) != domain->n)
+	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) ||
+		JsonContainerSize(list) != domain->n)
 		refuse_domains("The numbers of persons must be as many as there are categories.");
 	domain->persons = palloc(domain->n * sizeof(double));
 	for (uint32 i = 0; i < domain->n; i++)
@@ -408,7 +423,8 @@ read_number(RaceDomain *domain, JsonbContainer *object)
 	domain->unenforced = value_of(object, "unenforced", jbvBool, true) != NULL;
 	if (!(domain->start <= domain->lower && domain->lower <= domain->upper && domain->width > 0))
 		refuse_domains("The bounds and cells of a number must be in order.");
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width, domain->n);
+	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
+						  domain->n);
 	if (!isfinite(race_cell_edge(&cells, domain->n)))
 		refuse_domains("A number is not finite.");
 }
@@ -416,8 +432,8 @@ read_number(RaceDomain *domain, JsonbContainer *object)
 static void
 read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 {
-	char	   *kind = text_of(value_of(object, "kind", jbvString, false));
-	uint32		cells = cells_at(object, "cells");
+	char *kind = text_of(value_of(object, "kind", jbvString, false));
+	uint32 cells = cells_at(object, "cells");
 	JsonbValue *measure = value_of(object, "measure", jbvBool, true);
 	JsonbValue *chosen = value_of(object, "chosen", jbvBool, true);
 	JsonbValue *vector = value_of(object, "vector", jbvBool, true);
@@ -437,7 +453,8 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	if (domain->measure && (domain->category || cells != 2 + RaceDomainSingle(domain)))
 		refuse_domains("A measure is a number, of two parts and that of NULL.");
 	/* a release may have chosen no category */
-	if ((!domain->category && strcmp(kind, "number") != 0) || cells + (domain->category && domain->chosen) <= RaceDomainSingle(domain))
+	if ((!domain->category && strcmp(kind, "number") != 0) ||
+		cells + (domain->category && domain->chosen) <= RaceDomainSingle(domain))
 		refuse_domains("A domain is of kind number or category, and has ordinary cells.");
 	domain->n = cells - RaceDomainSingle(domain);
 	if (domain->group > Max(domain->n, 1))
@@ -456,8 +473,8 @@ race_domains_read(Jsonb *domains, int *n, bool to_choose)
 	JsonbContainer *list = &domains->root;
 	RaceDomain *result;
 
-	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) ||
-		JsonContainerSize(list) < 1 || JsonContainerSize(list) > RACE_DOMAINS)
+	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) || JsonContainerSize(list) < 1 ||
+		JsonContainerSize(list) > RACE_DOMAINS)
 		refuse_domains(psprintf("They are an array of 1 to %d objects.", RACE_DOMAINS));
 	*n = JsonContainerSize(list);
 	result = palloc0(*n * sizeof(RaceDomain));
@@ -476,7 +493,8 @@ race_domains_read(Jsonb *domains, int *n, bool to_choose)
 }
 
 /*
- * _race_cells(domains, VARIADIC values): the cells of a row, or its numbers as a vector; NULL if a value has none.
+ * _race_cells(domains, VARIADIC values): the cells of a row, or its numbers as a vector; NULL if a
+ * value has none.
  *
  * It runs after the charge of a release: no value may raise an error.
  */
@@ -495,29 +513,29 @@ race_number(PG_FUNCTION_ARGS)
 typedef struct Key
 {
 	const char *bytes;
-	int			length;
+	int length;
 	union
 	{
-		int64		integer;
-		Oid			oid;
-		bool		boolean;
-	}			space;			/* of values that are no texts */
+		int64 integer;
+		Oid oid;
+		bool boolean;
+	} space; /* of values that are no texts */
 } Key;
 
 typedef struct CellColumn
 {
-	Oid			type;
+	Oid type;
 	const RaceDomain *domain;
 	RaceNumberCells number;
-	Key		   *keys;			/* keys of the categories, [n] */
-	uint32	   *slots;			/* category numbers, from 1, in a hash table; 0 where free */
-	uint32		mask;			/* the size of the table, a power of 2, less 1 */
+	Key *keys;     /* keys of the categories, [n] */
+	uint32 *slots; /* category numbers, from 1, in a hash table; 0 where free */
+	uint32 mask;   /* the size of the table, a power of 2, less 1 */
 } CellColumn;
 
 typedef struct CellState
 {
 	MemoryContext context;
-	int			n;
+	int n;
 	const RaceDomain *domains;
 	CellColumn *columns;
 } CellState;
@@ -536,7 +554,8 @@ set_key(Key *key, Oid type, Datum value)
 		case INT4OID:
 		case INT8OID:
 			key->space.integer = type == INT2OID ? DatumGetInt16(value) :
-				type == INT4OID ? DatumGetInt32(value) : DatumGetInt64(value);
+				type == INT4OID                  ? DatumGetInt32(value) :
+												   DatumGetInt64(value);
 			key->length = sizeof(int64);
 			break;
 		case UUIDOID:
@@ -546,16 +565,16 @@ set_key(Key *key, Oid type, Datum value)
 		case TEXTOID:
 		case VARCHAROID:
 		case BPCHAROID:
-			{
-				struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
+		{
+			struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
 
-				key->bytes = VARDATA_ANY(text);
-				key->length = VARSIZE_ANY_EXHDR(text);
-				if (type == BPCHAROID)
-					key->length = bpchartruelen(unconstify(char *, key->bytes), key->length);
-				return;
-			}
-		default:				/* an enum */
+			key->bytes = VARDATA_ANY(text);
+			key->length = VARSIZE_ANY_EXHDR(text);
+			if (type == BPCHAROID)
+				key->length = bpchartruelen(unconstify(char *, key->bytes), key->length);
+			return;
+		}
+		default: /* an enum */
 			key->space.oid = DatumGetObjectId(value);
 			key->length = sizeof(Oid);
 			break;
@@ -567,12 +586,12 @@ set_key(Key *key, Oid type, Datum value)
 static inline uint32
 find_slot(const CellColumn *column, const Key *key)
 {
-	uint32		slot = hash_bytes((const unsigned char *) key->bytes, key->length) & column->mask;
+	uint32 slot = hash_bytes((const unsigned char *) key->bytes, key->length) & column->mask;
 
 	/* bound: the slots, half of which are free */
 	for (;; slot = (slot + 1) & column->mask)
 	{
-		const Key  *other;
+		const Key *other;
 
 		if (column->slots[slot] == 0)
 			return slot;
@@ -583,13 +602,13 @@ find_slot(const CellColumn *column, const Key *key)
 }
 
 /*
- * Set the key of a category that is written as a text; false if there is no such value.  The label of an
- * enum may have been renamed meanwhile.
+ * Set the key of a category that is written as a text; false if there is no such value.  The label
+ * of an enum may have been renamed meanwhile.
  */
 static bool
 set_category_key(Key *key, Oid type, const char *category)
 {
-	HeapTuple	tuple;
+	HeapTuple tuple;
 
 	if (race_type_is_whole(type))
 		set_key(key, INT8OID, DirectFunctionCall1(int8in, CStringGetDatum(category)));
@@ -601,7 +620,8 @@ set_category_key(Key *key, Oid type, const char *category)
 		set_key(key, type, CStringGetTextDatum(category));
 	else
 	{
-		tuple = strlen(category) >= NAMEDATALEN ? NULL :
+		tuple = strlen(category) >= NAMEDATALEN ?
+			NULL :
 			SearchSysCache2(ENUMTYPOIDNAME, ObjectIdGetDatum(type), CStringGetDatum(category));
 		if (!HeapTupleIsValid(tuple))
 			return false;
@@ -615,7 +635,7 @@ static void
 prepare_categories(CellColumn *column)
 {
 	const RaceDomain *domain = column->domain;
-	uint32		size = 4;
+	uint32 size = 4;
 
 	/* bound: twice as many each time; there are at most RACE_COLUMN_CELLS categories */
 	while (size < 2 * domain->n)
@@ -625,7 +645,7 @@ prepare_categories(CellColumn *column)
 	column->keys = palloc(domain->n * sizeof(Key));
 	for (uint32 i = 0; i < domain->n; i++)
 	{
-		uint32		slot;
+		uint32 slot;
 
 		if (!set_category_key(&column->keys[i], column->type, domain->categories[i]))
 			continue;
@@ -640,29 +660,30 @@ prepare_column(CellColumn *column, const RaceDomain *domain, Oid type)
 {
 	column->type = OidIsValid(type) ? getBaseType(type) : InvalidOid;
 	column->domain = domain;
-	if (domain->category ? !race_type_is_category(column->type) : !race_type_is_number(column->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" has a type that does not go with its domain", domain->name)));
+	if (domain->category ? !race_type_is_category(column->type) :
+						   !race_type_is_number(column->type))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" has a type that does not go with its domain", domain->name)));
 	if (domain->category)
 		prepare_categories(column);
 	else
-		race_number_cells_set(&column->number, domain->lower, domain->upper,
-							  domain->start, domain->width, domain->n);
+		race_number_cells_set(&column->number, domain->lower, domain->upper, domain->start,
+							  domain->width, domain->n);
 }
 
 static CellState *
 prepare_cells(FunctionCallInfo fcinfo)
 {
-	CellState  *state;
+	CellState *state;
 	RaceDomain *domains;
 	MemoryContext context;
 	MemoryContext caller;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("domains must not be NULL")));
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("domains must not be NULL")));
 	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "race cells", ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
 	state = palloc0(sizeof(CellState));
@@ -684,7 +705,7 @@ prepare_cells(FunctionCallInfo fcinfo)
 static inline float8
 units_of(const RaceDomain *domain, double x, bool missing)
 {
-	double		span = domain->upper - domain->lower;
+	double span = domain->upper - domain->lower;
 
 	if (missing)
 		return 2 * RACE_MEASURE_UNIT;
@@ -694,18 +715,19 @@ units_of(const RaceDomain *domain, double x, bool missing)
 }
 
 /* A value has no cell: the schema excludes it */
-#define NO_CELL		UINT32_MAX
+#define NO_CELL UINT32_MAX
 
 /*
- * Return the cell of a category.  What the schema excludes may be there nevertheless, as constraints do not hold everywhere: it
- * counts where readers see that it is none of the categories, or not at all.
+ * Return the cell of a category.  What the schema excludes may be there nevertheless, as
+ * constraints do not hold everywhere: it counts where readers see that it is none of the
+ * categories, or not at all.
  */
 static inline uint32
 cell_of_category(const CellColumn *column, Datum value, bool isnull)
 {
 	const RaceDomain *domain = column->domain;
-	Key			key;
-	uint32		found;
+	Key key;
+	uint32 found;
 
 	if (!isnull)
 	{
@@ -720,15 +742,15 @@ cell_of_category(const CellColumn *column, Datum value, bool isnull)
 }
 
 /*
- * Set the numbers of a value in a record; false if it has no cell.  NaN is missing, as NULL is, and so is what constraints
- * exclude that are not enforced.
+ * Set the numbers of a value in a record; false if it has no cell.  NaN is missing, as NULL is, and
+ * so is what constraints exclude that are not enforced.
  */
 static inline bool
 set_numbers(const CellColumn *column, Datum value, bool isnull, float8 *numbers)
 {
 	const RaceDomain *domain = column->domain;
-	uint32		cell;
-	double		x;
+	uint32 cell;
+	double x;
 
 	if (domain->category)
 	{
@@ -753,9 +775,9 @@ set_numbers(const CellColumn *column, Datum value, bool isnull, float8 *numbers)
 Datum
 race_domains_record(int n, const RaceDomain *domains, float8 **numbers)
 {
-	ArrayType  *record;
-	int			length = 0;
-	Size		size;
+	ArrayType *record;
+	int length = 0;
+	Size size;
 
 	for (int i = 0; i < n; i++)
 		length += RaceDomainNumbers(&domains[i]);
@@ -791,9 +813,9 @@ race_domain_set_number(const RaceDomain *domain, double x, bool missing, float8 
 Datum
 race_cells(PG_FUNCTION_ARGS)
 {
-	CellState  *state = fcinfo->flinfo->fn_extra;
-	Datum		record;
-	float8	   *numbers;
+	CellState *state = fcinfo->flinfo->fn_extra;
+	Datum record;
+	float8 *numbers;
 
 	if (state != NULL && !get_fn_expr_arg_stable(fcinfo->flinfo, 0))
 	{

@@ -25,10 +25,9 @@
 static double *
 full_matrix(const RaceView *view, uint32 columns)
 {
-	double	   *matrix = palloc_extended((Size) columns * columns * sizeof(double),
-										 MCXT_ALLOC_HUGE);
-	double		unit = (double) race_record_unit(view->params);
-	int64	   *row = palloc(columns * sizeof(int64));
+	double *matrix = palloc_extended((Size) columns * columns * sizeof(double), MCXT_ALLOC_HUGE);
+	double unit = (double) race_record_unit(view->params);
+	int64 *row = palloc(columns * sizeof(int64));
 
 	for (uint32 i = 0; i < columns; i++)
 	{
@@ -45,7 +44,7 @@ full_matrix(const RaceView *view, uint32 columns)
 void
 race_moments_ask(Datum value, RaceMoments *moments)
 {
-	RaceView	view;
+	RaceView view;
 	const RaceNoise *noise;
 
 	race_sketch_view_kind(value, RACE_KIND_MOMENTS,
@@ -59,8 +58,8 @@ race_moments_ask(Datum value, RaceMoments *moments)
 	moments->columns = race_moments_columns(view.params);
 	moments->matrix = full_matrix(&view, moments->columns);
 	moments->other_sd = sqrt(noise->counter_variance) / (double) race_record_unit(view.params);
-	moments->diagonal_sd = moments->other_sd *
-		(noise->mechanism == RACE_MECHANISM_LAPLACE ? 1 : sqrt(2));
+	moments->diagonal_sd =
+		moments->other_sd * (noise->mechanism == RACE_MECHANISM_LAPLACE ? 1 : sqrt(2));
 	moments->count = (double) view.header->count;
 	moments->count_sd = sqrt(noise->count_variance);
 	moments->dims = view.params->dims;
@@ -94,10 +93,10 @@ scaled(const RaceMoments *moments, uint32 i, double x)
 }
 
 void
-race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry,
-				 const double *record, double *out)
+race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry, const double *record,
+				 double *out)
 {
-	double	   *inputs;
+	double *inputs;
 
 	if (moments->features > 0)
 	{
@@ -131,7 +130,7 @@ race_moments_place(const RaceMoments *moments, uint32 i)
 double
 race_moments_half(const RaceMoments *moments, uint32 i)
 {
-	double		half = moments->upper[i] / 2 - moments->lower[i] / 2;
+	double half = moments->upper[i] / 2 - moments->lower[i] / 2;
 
 	return i < moments->inputs ? half : half / RACE_TARGET_WEIGHT;
 }
@@ -151,16 +150,15 @@ PG_FUNCTION_INFO_V1(race_moments_matrix);
 static Datum
 array_of(const double *x, int rows, int columns)
 {
-	Datum	   *elements = palloc((Size) rows * columns * sizeof(Datum));
-	int			lengths[2] = {rows, columns};
-	int			bounds[2] = {1, 1};
+	Datum *elements = palloc((Size) rows * columns * sizeof(Datum));
+	int lengths[2] = {rows, columns};
+	int bounds[2] = {1, 1};
 
 	for (int i = 0; i < rows * columns; i++)
 		elements[i] = Float8GetDatum(x[i]);
 	return PointerGetDatum(construct_md_array(elements, NULL, rows == 1 ? 1 : 2,
-											  rows == 1 ? &lengths[1] : lengths, bounds,
-											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-											  TYPALIGN_DOUBLE));
+											  rows == 1 ? &lengths[1] : lengths, bounds, FLOAT8OID,
+											  sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /* Return by what a column of u is multiplied; and what is added, in the units of the table. */
@@ -188,10 +186,10 @@ race_moments_matrix(PG_FUNCTION_ARGS)
 {
 	RaceMoments moments;
 	RaceResultRow row;
-	double	   *means;
-	double	   *covariances;
-	double		n;
-	uint32		d;
+	double *means;
+	double *covariances;
+	double n;
+	uint32 d;
 
 	race_row_start(&row, fcinfo);
 	race_moments_ask(PG_GETARG_DATUM(0), &moments);
@@ -203,7 +201,7 @@ race_moments_matrix(PG_FUNCTION_ARGS)
 		for (uint32 j = 0; j < d; j++)
 		{
 			const double *sums = moments.matrix;
-			double		product = sums[(Size) (i + 1) * moments.columns + j + 1];
+			double product = sums[(Size) (i + 1) * moments.columns + j + 1];
 
 			covariances[(Size) i * d + j] = half_of(&moments, i) * half_of(&moments, j) *
 				(product / n - sums[i + 1] / n * (sums[j + 1] / n));

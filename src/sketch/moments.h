@@ -21,30 +21,31 @@ typedef struct RaceMoments
 {
 	const RaceHeader *header;
 	const RaceParams *params;
-	bool		exact;			/* is it without noise? */
+	bool exact; /* is it without noise? */
 
-	uint32		columns;		/* number of columns of v, p: the 1, then u */
+	uint32 columns; /* number of columns of v, p: the 1, then u */
 	/*
-	 * [p][p], symmetric: the sum of v v' over the records, as far as it is known; [0][0] is how much
-	 * they weigh, their count if no record was beyond the norm.  Noise of entries i <= j is
+	 * [p][p], symmetric: the sum of v v' over the records, as far as it is known; [0][0] is how
+	 * much they weigh, their count if no record was beyond the norm.  Noise of entries i <= j is
 	 * independent; that of (j, i) is that of (i, j).
 	 */
-	double	   *matrix;
-	double		diagonal_sd;	/* standard deviation of the noise of an entry (i, i); 0 if exact */
+	double *matrix;
+	double diagonal_sd; /* standard deviation of the noise of an entry (i, i); 0 if exact */
 	/* standard deviation of the noise of an entry (i, j), i < j: of sums (0, j) and products */
-	double		other_sd;
-	double		count;			/* number of records; noisy */
-	double		count_sd;
+	double other_sd;
+	double count; /* number of records; noisy */
+	double count_sd;
 
-	uint32		dims;			/* columns of a record */
-	const double *lower;		/* [dims]: lower bounds, public */
+	uint32 dims;         /* columns of a record */
+	const double *lower; /* [dims]: lower bounds, public */
 	const double *upper;
-	double		norm;			/* norm of v */
-	uint32		features;		/* number of features; they precede the scaled record in u */
-	uint32		inputs;			/* columns that are no targets, or that features are made of */
-	uint32		targets;		/* columns that are targets, the last ones */
-	const double *transform;	/* a lower triangle, [dims][dims], public; or NULL: then u is of the record */
-	const double *offset;		/* offset of the transform, or NULL */
+	double norm;     /* norm of v */
+	uint32 features; /* number of features; they precede the scaled record in u */
+	uint32 inputs;   /* columns that are no targets, or that features are made of */
+	uint32 targets;  /* columns that are targets, the last ones */
+	const double
+		*transform; /* a lower triangle, [dims][dims], public; or NULL: then u is of the record */
+	const double *offset; /* offset of the transform, or NULL */
 } RaceMoments;
 
 /*

@@ -41,11 +41,11 @@ race_draft_of(RaceDraft *draft, const RaceParams *part)
 	draft->part = *part;
 	for (int key = 0; key < RACE_KEYS; key++)
 	{
-		RaceArray	array = race_fields[key].array;
+		RaceArray array = race_fields[key].array;
 
 		if (race_field_applies(&race_fields[key], part))
-			race_draft_set_array(draft, key, race_array(part, array),
-							race_array_rows(part, array), race_array_columns(part, array));
+			race_draft_set_array(draft, key, race_array(part, array), race_array_rows(part, array),
+								 race_array_columns(part, array));
 	}
 }
 
@@ -56,7 +56,7 @@ race_draft_check_field(const RaceDraft *draft, int key, Node *escontext)
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg(draft->part.kernel != 0 ? "invalid race_params: kernel %s has no %s" :
-						"invalid race_params: %s have no %s",
+												  "invalid race_params: %s have no %s",
 						race_part_name(&draft->part), race_fields[key].name)));
 	return true;
 }
@@ -69,12 +69,15 @@ race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
 	if (field->most > 0 && !(value >= field->least && value <= field->most))
 		ereturn(escontext, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: %s must be between %.0f and %.0f",
-						field->name, field->least, field->most)));
+				 errmsg("invalid race_params: %s must be between %.0f and %.0f", field->name,
+						field->least, field->most)));
 	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
-		value = Max(0, Min(value, field->size == 1 ? PG_UINT8_MAX :
-						   field->size == 2 ? PG_UINT16_MAX : PG_INT32_MAX));
+		value = Max(0,
+					Min(value,
+						field->size == 1     ? PG_UINT8_MAX :
+							field->size == 2 ? PG_UINT16_MAX :
+											   PG_INT32_MAX));
 	race_field_set_bits(field, &draft->part, (uint64) value);
 	return true;
 }
@@ -83,8 +86,8 @@ bool
 race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext)
 {
 	const RaceField *field = &race_fields[key];
-	int			value = 0;
-	char		list[128];
+	int value = 0;
+	char list[128];
 
 	if (key == RACE_KEY_KERNEL && race_kind_named(name) >= 0)
 	{
@@ -99,9 +102,10 @@ race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown %s \"%s\"", field->what, race_cut(name)),
 				 key == RACE_KEY_KERNEL ?
-				 errhint("The kernels are %s.",
-						 race_kernel_list(RACE_TAKES_FUNCTIONS, list, sizeof(list))) :
-				 field->hint != NULL ? errhint("%s", field->hint) : 0));
+					 errhint("The kernels are %s.",
+							 race_kernel_list(RACE_TAKES_FUNCTIONS, list, sizeof(list))) :
+					 field->hint != NULL ? errhint("%s", field->hint) :
+										   0));
 	race_field_set_bits(field, &draft->part, value);
 	return true;
 }
@@ -109,13 +113,16 @@ race_draft_set_name(RaceDraft *draft, int key, const char *name, Node *escontext
 void
 race_draft_set_real(RaceDraft *draft, int key, double value)
 {
-	uint64		bits;
+	uint64 bits;
 
 	memcpy(&bits, &value, sizeof(bits));
 	race_field_set_bits(&race_fields[key], &draft->part, bits);
 }
 
-/* Set the fields that follow from arrays, and check that arrays have the rows and columns of the part. */
+/*
+ * Set the fields that follow from arrays, and check that arrays have the rows and columns of the
+ * part.
+ */
 static bool
 measure_arrays(RaceDraft *draft, Node *escontext)
 {
@@ -137,18 +144,20 @@ measure_arrays(RaceDraft *draft, Node *escontext)
 	for (int key = 0; key < RACE_KEYS; key++)
 	{
 		const RaceField *field = &race_fields[key];
-		uint32		rows = race_array_rows(part, field->array);
-		uint32		columns = race_array_columns(part, field->array);
+		uint32 rows = race_array_rows(part, field->array);
+		uint32 columns = race_array_columns(part, field->array);
 
-		if (draft->arrays[key] != NULL && (draft->rows[key] != rows || draft->columns[key] != columns))
-			ereturn(escontext, false,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 draft->columns[key] == columns ?
+		if (draft->arrays[key] != NULL &&
+			(draft->rows[key] != rows || draft->columns[key] != columns))
+			ereturn(
+				escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 draft->columns[key] == columns ?
 					 errmsg("invalid race_params: %s must have %u rows", field->name, rows) :
 					 errmsg("invalid race_params: %s must have %s numbers%s", field->name,
 							key == RACE_KEY_MEASURED || key == RACE_KEY_WORKLOAD ? "three" : "dims",
 							field->type == RACE_FIELD_MATRIX ? " in each row" : ""),
-					 draft->columns[key] == columns ?
+				 draft->columns[key] == columns ?
 					 errdetail("Found %u.", draft->rows[key]) :
 					 errdetail("dims is %u, found %u.", part->dims, draft->columns[key])));
 	}
@@ -166,9 +175,8 @@ write_part(char *next, const RaceDraft *draft)
 	next += sizeof(RaceParams);
 	for (int key = 0; key < RACE_KEYS; key++)
 	{
-		double	   *to = (double *) race_array(part, race_fields[key].array);
-		Size		n = draft->arrays[key] != NULL ?
-			race_array_length(part, race_fields[key].array) : 0;
+		double *to = (double *) race_array(part, race_fields[key].array);
+		Size n = draft->arrays[key] != NULL ? race_array_length(part, race_fields[key].array) : 0;
 
 		/* remove the sign of zero: equal parameters are equal bytes */
 		for (Size i = 0; i < n; i++)
@@ -181,9 +189,9 @@ RaceParams *
 race_draft_assemble(RaceDraft *drafts, int n, Node *escontext)
 {
 	RaceParams *params;
-	uint64		more = 0;
-	uint32		sobol = 0;		/* dimensions that are taken */
-	char	   *next;
+	uint64 more = 0;
+	uint32 sobol = 0; /* dimensions that are taken */
+	char *next;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -201,8 +209,8 @@ race_draft_assemble(RaceDraft *drafts, int n, Node *escontext)
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 			sobol = Min((uint64) sobol + race_sobol_dimensions(part), PG_UINT32_MAX);
 	}
-	race_summary_kind(&drafts[0].part)->complete(&drafts[0].part, drafts[0].arrays,
-											  palloc(RACE_GRID_DIMS * sizeof(double)));
+	race_summary_kind(&drafts[0].part)
+		->complete(&drafts[0].part, drafts[0].arrays, palloc(RACE_GRID_DIMS * sizeof(double)));
 	for (int i = 0; i < n; i++)
 	{
 		drafts[i].part.arrays = 0;
@@ -213,10 +221,12 @@ race_draft_assemble(RaceDraft *drafts, int n, Node *escontext)
 	}
 	more -= sizeof(RaceParams);
 	if (more > RACE_MAX_MORE)
-		ereturn(escontext, NULL,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: bandwidths, bounds and transforms must be at most %d numbers",
-						(int) (RACE_MAX_MORE / sizeof(double)))));
+		ereturn(
+			escontext, NULL,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "invalid race_params: bandwidths, bounds and transforms must be at most %d numbers",
+				 (int) (RACE_MAX_MORE / sizeof(double)))));
 
 	params = palloc0(sizeof(RaceParams) + more);
 	next = (char *) params;
@@ -231,18 +241,19 @@ race_draft_assemble(RaceDraft *drafts, int n, Node *escontext)
 RaceParams *
 race_params_measured(const RaceParams *params, const RaceContingency *tables)
 {
-	RaceDraft	draft;
+	RaceDraft draft;
 
 	race_draft_of(&draft, params);
 	race_draft_set_array(&draft, RACE_KEY_JOINED, tables->joined, 1, tables->n_joined);
-	race_draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured, RACE_TABLE_NUMBERS);
+	race_draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured,
+						 RACE_TABLE_NUMBERS);
 	return race_draft_assemble(&draft, 1, NULL);
 }
 
 RaceParams *
 race_params_with_cells(const RaceParams *params, const double *cells, const double *groups)
 {
-	RaceDraft	draft;
+	RaceDraft draft;
 
 	race_draft_of(&draft, params);
 	race_draft_set_array(&draft, RACE_KEY_CELLS, cells, 1, params->dims);
@@ -255,13 +266,12 @@ race_params_as_grid(const RaceParams *params)
 {
 	const double *lower = race_array(params, RACE_ARRAY_LOWER);
 	const double *upper = race_array(params, RACE_ARRAY_UPPER);
-	RaceDraft	draft;
+	RaceDraft draft;
 
 	if (race_summary_kind(params)->coarsen != NULL)
 		return race_params_copy(params, CurrentMemoryContext);
 	if (params->dims < 1 || params->dims > RACE_GRID_DIMS || lower == NULL || upper == NULL ||
-		!race_radial_can(params) ||
-		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
+		!race_radial_can(params) || (params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
 		return NULL;
 	for (uint32 i = 0; i < params->dims; i++)
 		if (!isfinite(lower[i]) || !isfinite(upper[i]) || !(lower[i] < upper[i]) ||
@@ -269,6 +279,6 @@ race_params_as_grid(const RaceParams *params)
 			return NULL;
 	race_draft_of(&draft, params);
 	draft.part.sequence = RACE_SEQUENCE_GRID;
-	draft.part.rehash = 0;		/* "auto" */
+	draft.part.rehash = 0; /* "auto" */
 	return race_draft_assemble(&draft, 1, NULL);
 }

@@ -19,10 +19,10 @@
  */
 typedef struct RaceDraft
 {
-	RaceParams	part;
+	RaceParams part;
 	const double *arrays[RACE_KEYS];
-	uint32		rows[RACE_KEYS];	/* number of rows of each array; 1 of a vector */
-	uint32		columns[RACE_KEYS]; /* number of columns of each array */
+	uint32 rows[RACE_KEYS];    /* number of rows of each array; 1 of a vector */
+	uint32 columns[RACE_KEYS]; /* number of columns of each array */
 } RaceDraft;
 
 /* Begin with the defaults, or with a part of other parameters. */
@@ -30,9 +30,13 @@ extern void race_draft_start(RaceDraft *draft);
 extern void race_draft_of(RaceDraft *draft, const RaceParams *part);
 
 /* Set an array, or remove it with NULL. */
-extern void race_draft_set_array(RaceDraft *draft, int key, const double *numbers, uint32 rows, uint32 columns);
+extern void race_draft_set_array(RaceDraft *draft, int key, const double *numbers, uint32 rows,
+								 uint32 columns);
 
-/* Raise 22023 if another kernel has the field and this one something else; false after a soft error. */
+/*
+ * Raise 22023 if another kernel has the field and this one something else; false after a soft
+ * error.
+ */
 extern bool race_draft_check_field(const RaceDraft *draft, int key, Node *escontext);
 
 /* Set a field from a value from outside; false after a soft error. */
@@ -53,7 +57,8 @@ extern RaceParams *race_draft_assemble(RaceDraft *drafts, int n, Node *escontext
 extern RaceParams *race_params_as_grid(const RaceParams *params);
 
 /* Return those of contingency tables with other cells and groups, palloc'd. */
-extern RaceParams *race_params_with_cells(const RaceParams *params, const double *cells, const double *groups);
+extern RaceParams *race_params_with_cells(const RaceParams *params, const double *cells,
+										  const double *groups);
 
 /* Return those of what was measured of contingency tables, palloc'd. */
 extern RaceParams *race_params_measured(const RaceParams *params, const RaceContingency *tables);

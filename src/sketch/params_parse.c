@@ -27,8 +27,7 @@
 #define MALFORMED(...) \
 	ereturn(escontext, false, \
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION), \
-			 errmsg("invalid input syntax for type race_params"), \
-			 errdetail(__VA_ARGS__)))
+			 errmsg("invalid input syntax for type race_params"), errdetail(__VA_ARGS__)))
 
 /* ---------------------------------------------------------------- words */
 
@@ -46,8 +45,7 @@ next_word(const char **text)
 		(*text)++;
 	start = *text;
 	/* bound: the text */
-	while (isalnum((unsigned char) **text) ||
-		   (**text != '\0' && strchr("+-._", **text) != NULL))
+	while (isalnum((unsigned char) **text) || (**text != '\0' && strchr("+-._", **text) != NULL))
 		(*text)++;
 	return *text == start ? NULL : pnstrdup(start, *text - start);
 }
@@ -69,7 +67,7 @@ next_is(const char **text, char c)
 static bool
 parse_int64(const char *text, int64 *out)
 {
-	char	   *end;
+	char *end;
 
 	errno = 0;
 	*out = strtoll(text, &end, 10);
@@ -79,7 +77,7 @@ parse_int64(const char *text, int64 *out)
 static bool
 parse_double(const char *text, double *out)
 {
-	char	   *end;
+	char *end;
 
 	*out = strtod(text, &end);
 	return end != text && *end == '\0';
@@ -97,8 +95,8 @@ parse_numbers(const char **text, StringInfo numbers, Node *escontext)
 	/* bound: RACE_MAX_MORE */
 	do
 	{
-		char	   *word = next_word(text);
-		double		x;
+		char *word = next_word(text);
+		double x;
 
 		if (numbers->len == RACE_MAX_MORE)
 			MALFORMED("An array is too long.");
@@ -116,10 +114,10 @@ parse_numbers(const char **text, StringInfo numbers, Node *escontext)
 static bool
 parse_array(const char **text, int key, RaceDraft *draft, Node *escontext)
 {
-	bool		is_matrix = race_fields[key].type == RACE_FIELD_MATRIX;
+	bool is_matrix = race_fields[key].type == RACE_FIELD_MATRIX;
 	StringInfoData numbers;
-	uint32		rows = 0;
-	uint32		columns = 0;
+	uint32 rows = 0;
+	uint32 columns = 0;
 
 	initStringInfo(&numbers);
 	if (!next_is(text, '{'))
@@ -128,9 +126,9 @@ parse_array(const char **text, int key, RaceDraft *draft, Node *escontext)
 	do
 	{
 		if (next_is(text, '{') != is_matrix)
-			MALFORMED(rows > 0 ? "Expected a row of a matrix in braces." :
-					  is_matrix ? "A matrix is an array of arrays." :
-					  "Only a matrix is an array of arrays.");
+			MALFORMED(rows > 0      ? "Expected a row of a matrix in braces." :
+						  is_matrix ? "A matrix is an array of arrays." :
+									  "Only a matrix is an array of arrays.");
 		if (!parse_numbers(text, &numbers, escontext))
 			return false;
 		if (rows++ == 0)
@@ -150,9 +148,9 @@ static bool
 parse_value(const char **text, int key, RaceDraft *draft, Node *escontext)
 {
 	const RaceField *field = &race_fields[key];
-	char	   *value;
-	double		x;
-	int64		number;
+	char *value;
+	double x;
+	int64 number;
 
 	if (!race_draft_check_field(draft, key, escontext))
 		return false;
@@ -177,15 +175,15 @@ parse_value(const char **text, int key, RaceDraft *draft, Node *escontext)
 static bool
 parse_list(const char **text, bool first, RaceDraft *draft, Node *escontext)
 {
-	bool		seen[RACE_KEYS] = {false};
+	bool seen[RACE_KEYS] = {false};
 
 	if (next_is(text, ')'))
 		return true;
 	/* bound: RACE_KEYS, since no parameter is given twice */
 	do
 	{
-		char	   *name = next_word(text);
-		int			key = RACE_KEY_KERNEL + 1;
+		char *name = next_word(text);
+		int key = RACE_KEY_KERNEL + 1;
 
 		if (name == NULL || !next_is(text, '='))
 			MALFORMED("Expected a list of parameters such as dims=3, bandwidth=5.");
@@ -211,7 +209,7 @@ parse_list(const char **text, bool first, RaceDraft *draft, Node *escontext)
 static bool
 parse_part(const char **text, bool first, RaceDraft *draft, Node *escontext)
 {
-	char	   *kernel = next_word(text);
+	char *kernel = next_word(text);
 
 	race_draft_start(draft);
 	if (kernel == NULL)
@@ -242,7 +240,7 @@ RaceParams *
 race_params_parse(const char *text, Node *escontext)
 {
 	RaceDraft drafts[RACE_MAX_PARTS];
-	int			n;
+	int n;
 
 	if (!race_check_text(text, RACE_MAX_TEXT, "race_params", escontext) ||
 		!parse_parts(text, drafts, &n, escontext))

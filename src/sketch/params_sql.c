@@ -35,8 +35,7 @@ PG_FUNCTION_INFO_V1(race_params_hash_extended);
 Datum
 race_params_in(PG_FUNCTION_ARGS)
 {
-	RaceParams *params = race_params_parse(PG_GETARG_CSTRING(0),
-										   race_escontext(fcinfo));
+	RaceParams *params = race_params_parse(PG_GETARG_CSTRING(0), race_escontext(fcinfo));
 
 	if (params == NULL)
 		PG_RETURN_NULL();
@@ -52,11 +51,11 @@ race_params_out(PG_FUNCTION_ARGS)
 Datum
 race_params_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			size = message->len - message->cursor;
+	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
+	int size = message->len - message->cursor;
 
-	PG_RETURN_POINTER(race_params_read(pq_getmsgbytes(message, size), size,
-									   race_escontext(fcinfo)));
+	PG_RETURN_POINTER(
+		race_params_read(pq_getmsgbytes(message, size), size, race_escontext(fcinfo)));
 }
 
 Datum
@@ -73,7 +72,7 @@ race_params_send(PG_FUNCTION_ARGS)
 static void
 set_array(RaceDraft *draft, int key, Datum value, int ndim)
 {
-	ArrayType  *array = DatumGetArrayTypeP(value);
+	ArrayType *array = DatumGetArrayTypeP(value);
 
 	if (ARR_NDIM(array) != ndim || ARR_HASNULL(array))
 		ereport(ERROR,
@@ -118,8 +117,8 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
 {
 	for (int key = RACE_KEY_MATRIX; key <= RACE_KEY_OFFSET; key++)
 	{
-		bool		null;
-		Datum		value = GetAttributeByNum(transform, key - RACE_KEY_MATRIX + 1, &null);
+		bool null;
+		Datum value = GetAttributeByNum(transform, key - RACE_KEY_MATRIX + 1, &null);
 
 		if (!null)
 			set_field(draft, key, value);
@@ -133,7 +132,7 @@ set_transform(RaceDraft *draft, HeapTupleHeader transform)
 Datum
 race_params(PG_FUNCTION_ARGS)
 {
-	RaceDraft	draft = {.part = race_params_default};
+	RaceDraft draft = {.part = race_params_default};
 
 	Assert(PG_NARGS() < RACE_KEY_NORM);
 	for (int arg = 0; arg < RACE_KEY_MATRIX; arg++)
@@ -142,7 +141,7 @@ race_params(PG_FUNCTION_ARGS)
 
 	for (int arg = 0; arg < PG_NARGS(); arg++)
 	{
-		int			key = arg < RACE_KEY_MATRIX ? arg : arg + 1;
+		int key = arg < RACE_KEY_MATRIX ? arg : arg + 1;
 
 		if (PG_ARGISNULL(arg))
 			continue;
@@ -161,28 +160,30 @@ race_params(PG_FUNCTION_ARGS)
 Datum
 race_moment_params(PG_FUNCTION_ARGS)
 {
-	static const int keys[] = {
-		RACE_KEY_LOWER, RACE_KEY_UPPER, RACE_KEY_NORM, RACE_KEY_FEATURES, RACE_KEY_TARGETS,
-		RACE_KEY_BANDWIDTH, RACE_KEY_SEED, RACE_KEY_SEQUENCE, RACE_KEY_CLIP
-	};
-	RaceDraft	draft = {.part = race_params_default};
+	static const int keys[] = {RACE_KEY_LOWER,    RACE_KEY_UPPER,    RACE_KEY_NORM,
+							   RACE_KEY_FEATURES, RACE_KEY_TARGETS,  RACE_KEY_BANDWIDTH,
+							   RACE_KEY_SEED,     RACE_KEY_SEQUENCE, RACE_KEY_CLIP};
+	RaceDraft draft = {.part = race_params_default};
 
 	for (int arg = 0; arg < (int) lengthof(keys); arg++)
 		if (PG_ARGISNULL(arg))
 			PG_RETURN_NULL();
 	draft.part.kind = RACE_KIND_MOMENTS;
 	for (int arg = 0; arg < (int) lengthof(keys); arg++)
-		if (keys[arg] != RACE_KEY_CLIP || strcmp(text_to_cstring(PG_GETARG_TEXT_PP(arg)), "auto") != 0)
+		if (keys[arg] != RACE_KEY_CLIP ||
+			strcmp(text_to_cstring(PG_GETARG_TEXT_PP(arg)), "auto") != 0)
 			set_field(&draft, keys[arg], PG_GETARG_DATUM(arg));
 	if (draft.columns[RACE_KEY_LOWER] != draft.columns[RACE_KEY_UPPER])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "invalid race_params: lower and upper must be arrays of as many numbers, one for each column")));
 	race_draft_set_integer(&draft, RACE_KEY_DIMS, draft.columns[RACE_KEY_LOWER], NULL);
 	if (!PG_ARGISNULL(lengthof(keys)))
 	{
 		set_transform(&draft, PG_GETARG_HEAPTUPLEHEADER(lengthof(keys)));
-		draft.part.moments.targets = 0;	/* all columns have the same unit */
+		draft.part.moments.targets = 0; /* all columns have the same unit */
 	}
 	PG_RETURN_POINTER(race_params_datum(race_draft_assemble(&draft, 1, NULL)));
 }
@@ -212,16 +213,15 @@ race_params_multiply(PG_FUNCTION_ARGS)
 	const RaceParams *left = race_params_arg(PG_GETARG_DATUM(0));
 	const RaceParams *right = race_params_arg(PG_GETARG_DATUM(1));
 	RaceDraft drafts[RACE_MAX_PARTS];
-	int			n = append_drafts(drafts, 0, left);
-	int			all = append_drafts(drafts, n, right);
+	int n = append_drafts(drafts, 0, left);
+	int all = append_drafts(drafts, n, right);
 
-	if (left->rows != right->rows || left->range != right->range ||
-		left->seed != right->seed)
+	if (left->rows != right->rows || left->range != right->range || left->seed != right->seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernels of a product must share rows, range and seed"),
-				 errdetail("One side has %s, the other has %s.",
-						   race_params_brief(left), race_params_brief(right))));
+				 errdetail("One side has %s, the other has %s.", race_params_brief(left),
+						   race_params_brief(right))));
 	drafts[0].part.rehash = 0;
 	for (; n < all; n++)
 		if (drafts[n].part.sequence == RACE_SEQUENCE_SOBOL)
@@ -241,12 +241,13 @@ compare_args(FunctionCallInfo fcinfo)
 		if (race_field_is_stored(&race_fields[key], a))
 		{
 			RaceFieldType type = race_fields[key].type;
-			uint64		x = race_field_bits(&race_fields[key], a);
-			uint64		y = race_field_bits(&race_fields[key], b);
-			double		real_x = race_double_of_bits(x);
-			double		real_y = race_double_of_bits(y);
-			bool		less = type == RACE_FIELD_REAL ? real_x < real_y :
-				type == RACE_FIELD_INTEGER ? (int64) x < (int64) y : x < y;
+			uint64 x = race_field_bits(&race_fields[key], a);
+			uint64 y = race_field_bits(&race_fields[key], b);
+			double real_x = race_double_of_bits(x);
+			double real_y = race_double_of_bits(y);
+			bool less = type == RACE_FIELD_REAL ? real_x < real_y :
+				type == RACE_FIELD_INTEGER      ? (int64) x < (int64) y :
+												  x < y;
 
 			if (type == RACE_FIELD_REAL ? real_x != real_y : x != y)
 				return less ? -1 : 1;
@@ -261,8 +262,7 @@ compare_args(FunctionCallInfo fcinfo)
 
 #define COMPARISON(name, comparison) \
 	PG_FUNCTION_INFO_V1(name); \
-	Datum \
-	name(PG_FUNCTION_ARGS) \
+	Datum name(PG_FUNCTION_ARGS) \
 	{ \
 		PG_RETURN_BOOL(compare_args(fcinfo) comparison 0); \
 	}
@@ -293,6 +293,6 @@ race_params_hash_extended(PG_FUNCTION_ARGS)
 {
 	const RaceParams *params = race_params_arg(PG_GETARG_DATUM(0));
 
-	return hash_any_extended((const unsigned char *) params,
-							 race_params_size(params), PG_GETARG_INT64(1));
+	return hash_any_extended((const unsigned char *) params, race_params_size(params),
+							 PG_GETARG_INT64(1));
 }

@@ -15,7 +15,7 @@
 static void
 append_double(StringInfo text, double x)
 {
-	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char digits[DOUBLE_SHORTEST_DECIMAL_LEN];
 
 	double_to_shortest_decimal_buf(x, digits);
 	appendStringInfoString(text, digits);
@@ -41,8 +41,8 @@ static void
 append_matrix(StringInfo text, const RaceParams *part, RaceArray array, uint32 most)
 {
 	const double *x = race_array(part, array);
-	uint32		rows = race_array_rows(part, array);
-	uint32		columns = race_array_columns(part, array);
+	uint32 rows = race_array_rows(part, array);
+	uint32 columns = race_array_columns(part, array);
 
 	if (rows > most)
 		appendStringInfo(text, "{%u rows", rows);
@@ -59,7 +59,7 @@ append_value(StringInfo text, int key, const RaceParams *part, uint32 most)
 {
 	const RaceField *field = &race_fields[key];
 	const char *name;
-	uint64		bits = field->size > 0 ? race_field_bits(field, part) : 0;
+	uint64 bits = field->size > 0 ? race_field_bits(field, part) : 0;
 
 	switch (field->type)
 	{
@@ -96,8 +96,9 @@ append_part(StringInfo text, const RaceParams *part, bool first, uint32 most)
 		const RaceField *field = &race_fields[key];
 
 		if ((field->shared && !first) || !race_field_applies(field, part) ||
-			(field->optional && (field->array != 0 ? race_array(part, field->array) == NULL :
-								 race_field_bits(field, part) == 0)))
+			(field->optional &&
+			 (field->array != 0 ? race_array(part, field->array) == NULL :
+								  race_field_bits(field, part) == 0)))
 			continue;
 		appendStringInfo(text, "%s%s=", separator, field->name);
 		append_value(text, key, part, most);

@@ -21,7 +21,7 @@
 RaceParamsDatum *
 race_params_datum(const RaceParams *params)
 {
-	Size		size = offsetof(RaceParamsDatum, params) + race_params_size(params);
+	Size size = offsetof(RaceParamsDatum, params) + race_params_size(params);
 	RaceParamsDatum *datum = palloc0(size);
 
 	SET_VARSIZE(datum, size);
@@ -33,7 +33,7 @@ race_params_datum(const RaceParams *params)
 RaceParams *
 race_params_copy(const RaceParams *params, MemoryContext context)
 {
-	Size		size = race_params_size(params);
+	Size size = race_params_size(params);
 
 	return memcpy(MemoryContextAlloc(context, size), params, size);
 }
@@ -68,27 +68,23 @@ race_params_arg(Datum value)
 {
 	RaceParamsDatum *datum = (RaceParamsDatum *) PG_DETOAST_DATUM(value);
 
-	if (VARSIZE(datum) < sizeof(RaceParamsDatum) ||
-		datum->version != RACE_FORMAT_VERSION ||
-		VARSIZE(datum) != offsetof(RaceParamsDatum, params) +
-		race_params_size(&datum->params) ||
+	if (VARSIZE(datum) < sizeof(RaceParamsDatum) || datum->version != RACE_FORMAT_VERSION ||
+		VARSIZE(datum) != offsetof(RaceParamsDatum, params) + race_params_size(&datum->params) ||
 		!are_known(&datum->params))
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("race_params value of unknown format")));
+				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("race_params value of unknown format")));
 	return &datum->params;
 }
 
 bool
 race_params_check(const RaceParams *params, Node *escontext)
 {
-	char		message[256];
+	char message[256];
 
-	if (race_params_problem(params, race_params_size(params), message,
-							sizeof(message)) != NULL)
-		ereturn(escontext, false,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid race_params: %s", message)));
+	if (race_params_problem(params, race_params_size(params), message, sizeof(message)) != NULL)
+		ereturn(
+			escontext, false,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid race_params: %s", message)));
 	return true;
 }
 
@@ -107,8 +103,7 @@ race_params_check_complete(const RaceParams *params)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("race_params do not state the number of dimensions"),
 			 errdetail("The parameters are %s.", race_params_brief(params)),
-			 errhint("Give dims, as in race_params('%s', dims => 3).",
-					 race_part_name(part))));
+			 errhint("Give dims, as in race_params('%s', dims => 3).", race_part_name(part))));
 }
 
 void
@@ -146,20 +141,20 @@ race_params_same(const RaceParams *a, const RaceParams *b)
 bool
 race_params_same_rows(const RaceParams *a, const RaceParams *b)
 {
-	const Size	before = offsetof(RaceParams, rows);
-	const Size	after = before + sizeof(a->rows);
+	const Size before = offsetof(RaceParams, rows);
+	const Size after = before + sizeof(a->rows);
 
 	return a->more == b->more && memcmp(a, b, before) == 0 &&
-		memcmp((const char *) a + after, (const char *) b + after,
-			   race_params_size(a) - after) == 0;
+		memcmp((const char *) a + after, (const char *) b + after, race_params_size(a) - after) ==
+		0;
 }
 
 /* Return how often the cells of `fine` are halved to be those of `coarse`; 0 if they never are. */
 static int
 halvings_between(const RaceParams *fine, const RaceParams *coarse)
 {
-	double		ratio = race_array(fine, RACE_ARRAY_CELLS)[0] / race_array(coarse, RACE_ARRAY_CELLS)[0];
-	int			halvings = 0;
+	double ratio = race_array(fine, RACE_ARRAY_CELLS)[0] / race_array(coarse, RACE_ARRAY_CELLS)[0];
+	int halvings = 0;
 
 	/* bound: the exponent of a double; numbers of cells are finite */
 	for (; ratio > 1; ratio /= 2)
@@ -182,7 +177,7 @@ bool
 race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[2])
 {
 	RaceParams *coarse[2];
-	bool		same;
+	bool same;
 
 	if (race_summary_kind(a)->coarsen == NULL || race_summary_kind(b)->coarsen == NULL ||
 		a->dims != b->dims)
@@ -201,7 +196,7 @@ race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[
 static bool
 same_array(const RaceParams *a, const RaceParams *b, RaceArray array)
 {
-	uint64		n = race_array_length(a, array);
+	uint64 n = race_array_length(a, array);
 
 	return n == race_array_length(b, array) &&
 		(n == 0 || memcmp(race_array(a, array), race_array(b, array), n * sizeof(double)) == 0);
@@ -214,10 +209,11 @@ race_params_same_kernel(const RaceParams *a, const RaceParams *b)
 	const RaceParams *y = b;
 
 	for (; x != NULL && y != NULL; x = race_params_next(x, a), y = race_params_next(y, b))
-		if (x->kind != y->kind || x->kernel != y->kernel || x->dims != y->dims || x->power != y->power ||
-			x->bandwidth != y->bandwidth || x->own.bits[0] != y->own.bits[0] ||
-			x->own.bits[1] != y->own.bits[1] || !same_array(x, y, RACE_ARRAY_BANDWIDTHS) ||
-			!same_array(x, y, RACE_ARRAY_MATRIX) || !same_array(x, y, RACE_ARRAY_OFFSET))
+		if (x->kind != y->kind || x->kernel != y->kernel || x->dims != y->dims ||
+			x->power != y->power || x->bandwidth != y->bandwidth ||
+			x->own.bits[0] != y->own.bits[0] || x->own.bits[1] != y->own.bits[1] ||
+			!same_array(x, y, RACE_ARRAY_BANDWIDTHS) || !same_array(x, y, RACE_ARRAY_MATRIX) ||
+			!same_array(x, y, RACE_ARRAY_OFFSET))
 			return false;
 	return x == NULL && y == NULL;
 }
@@ -229,6 +225,6 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("sketches with different parameters cannot be combined"),
-				 errdetail("One side has %s, the other has %s.",
-						   race_params_brief(a), race_params_brief(b))));
+				 errdetail("One side has %s, the other has %s.", race_params_brief(a),
+						   race_params_brief(b))));
 }

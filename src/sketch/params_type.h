@@ -11,20 +11,19 @@
 
 #include "hash/params.h"
 
-#define RACE_FORMAT_VERSION		3
+#define RACE_FORMAT_VERSION 3
 
 typedef struct RaceParamsDatum
 {
-	int32		vl_len_;		/* varlena header, do not touch directly */
-	uint8		version;		/* RACE_FORMAT_VERSION */
-	uint8		reserved[3];	/* 0 */
-	RaceParams	params;
+	int32 vl_len_;     /* varlena header, do not touch directly */
+	uint8 version;     /* RACE_FORMAT_VERSION */
+	uint8 reserved[3]; /* 0 */
+	RaceParams params;
 } RaceParamsDatum;
 
 /* Return a datum with these parameters; and a copy of parameters in a memory context. */
 extern RaceParamsDatum *race_params_datum(const RaceParams *params);
-extern RaceParams *race_params_copy(const RaceParams *params,
-									MemoryContext context);
+extern RaceParams *race_params_copy(const RaceParams *params, MemoryContext context);
 
 /* Return the parameters in a datum; valid as long as the datum, detoasted, is. */
 extern const RaceParams *race_params_arg(Datum datum);

@@ -45,7 +45,7 @@ encode_part(const RaceParams *part, unsigned char *bytes)
 	for (int f = 0; f < RACE_FIELDS; f++)
 	{
 		const RaceField *field = &race_fields[f];
-		uint64		bits;
+		uint64 bits;
 
 		if (!race_field_is_stored(field, part))
 			continue;
@@ -109,13 +109,13 @@ race_params_wire_size(const unsigned char *bytes)
 static bool
 take_parts(const unsigned char *bytes, Size left, RaceParams *params)
 {
-	char	   *next = (char *) params;
+	char *next = (char *) params;
 
 	/* bound: a part of the bytes less each time */
 	while (left >= RACE_PART_WIRE_SIZE)
 	{
 		RaceParams *part = (RaceParams *) next;
-		uint64		arrays;
+		uint64 arrays;
 
 		if (!decode_part(bytes, part))
 			return false;
@@ -126,7 +126,7 @@ take_parts(const unsigned char *bytes, Size left, RaceParams *params)
 		if (arrays > left)
 			return false;
 		for (Size i = 0; i < arrays; i += sizeof(double), next += sizeof(double))
-			*(double *) next = race_take_double(&bytes) + 0.0;	/* zero has no sign */
+			*(double *) next = race_take_double(&bytes) + 0.0; /* zero has no sign */
 		left -= arrays;
 	}
 	return left == 0;
@@ -136,7 +136,7 @@ RaceParamsDatum *
 race_params_read(const char *bytes, Size size, Node *escontext)
 {
 	RaceParamsDatum *datum;
-	Size		datum_size = offsetof(RaceParamsDatum, params) + size;
+	Size datum_size = offsetof(RaceParamsDatum, params) + size;
 
 	if (size < RACE_PART_WIRE_SIZE || size > RACE_PART_WIRE_SIZE + RACE_MAX_MORE ||
 		*bytes != RACE_FORMAT_VERSION)

@@ -20,7 +20,8 @@
 #include "sketch/records.h"
 
 /*
- * What race_record makes: a record that has been read, and can be counted anywhere.  Its bytes, little-endian:
+ * What race_record makes: a record that has been read, and can be counted anywhere.  Its bytes,
+ * little-endian:
  *
  * 0	u8	version = 1
  * 1	u8	parts of the kernel
@@ -29,16 +30,16 @@
  * 16	for each part: u32 numbers or elements, u32 kind (RaceRecordKind), then 8 bytes for each
  */
 
-#define VERSION			1
-#define HEADER_SIZE		16
-#define MAX_SIZE		((Size) 256 * 1024 * 1024)	/* its text is half a GB */
+#define VERSION 1
+#define HEADER_SIZE 16
+#define MAX_SIZE ((Size) 256 * 1024 * 1024) /* its text is half a GB */
 
 Datum
 race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
-	Size		words = 0;
-	uint64		seed = 0;
+	RaceColumn columns[RACE_MAX_PARTS];
+	Size words = 0;
+	uint64 seed = 0;
 	StringInfoData out;
 
 	race_records_columns(records, records->n, columns);
@@ -61,7 +62,8 @@ race_prepared_datum(const RaceRecords *records, const RaceParams *params)
 	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordKind kind = records->parts[i].kind;
-		const uint64 *from = kind == RACE_RECORD_VECTOR ? (const uint64 *) columns[i].numbers :
+		const uint64 *from = kind == RACE_RECORD_VECTOR ?
+			(const uint64 *) columns[i].numbers :
 			columns[i].elements + (kind == RACE_RECORD_SET ? columns[i].starts[0] : 0);
 
 		race_put(&out, columns[i].width, 4);
@@ -80,10 +82,10 @@ static const char *
 prepared_problem(const unsigned char *next, Size size)
 {
 	const unsigned char *end = next + size;
-	uint64		head;
-	uint64		seed;
-	int			n_parts;
-	bool		elements = false;
+	uint64 head;
+	uint64 seed;
+	int n_parts;
+	bool elements = false;
 
 	if (size < HEADER_SIZE || size % sizeof(uint64) != 0 || size > MAX_SIZE)
 		return "Its size is wrong.";
@@ -98,8 +100,8 @@ prepared_problem(const unsigned char *next, Size size)
 		return "The number of parts is wrong.";
 	for (int i = 0; i < n_parts; i++)
 	{
-		uint32		n;
-		uint32		kind;
+		uint32 n;
+		uint32 kind;
 
 		if (next == end)
 			return "It is too short.";
@@ -129,29 +131,29 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 	const bytea *bytes = DatumGetByteaPP(value);
 	const unsigned char *next = (const unsigned char *) VARDATA_ANY(bytes);
 	const char *problem = prepared_problem(next, VARSIZE_ANY_EXHDR(bytes));
-	int			i = 0;
-	bool		same;
-	int64		seed;
+	int i = 0;
+	bool same;
+	int64 seed;
 
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("the bytes are not those of race_record"),
-				 errdetail("%s", problem)));
+				 errmsg("the bytes are not those of race_record"), errdetail("%s", problem)));
 	same = next[1] == records->n_parts;
 	next += sizeof(uint64);
 	seed = (int64) race_take(&next, 8);
-	for (const RaceParams *part = params; part != NULL && same; part = race_params_next(part, params), i++)
+	for (const RaceParams *part = params; part != NULL && same;
+		 part = race_params_next(part, params), i++)
 	{
-		uint32		n = (uint32) race_take(&next, 4);
-		uint32		kind = (uint32) race_take(&next, 4);
+		uint32 n = (uint32) race_take(&next, 4);
+		uint32 kind = (uint32) race_take(&next, 4);
 
 		same = kind == records->parts[i].kind &&
 			(kind == RACE_RECORD_SET || n == records->parts[i].width) &&
 			(kind == RACE_RECORD_VECTOR || seed == params->seed);
 		if (same && kind == RACE_RECORD_VECTOR)
 		{
-			double	   *numbers = race_records_vector(records, i);
+			double *numbers = race_records_vector(records, i);
 
 			for (uint32 k = 0; k < n; k++)
 				numbers[k] = race_take_double(&next);
@@ -159,7 +161,7 @@ race_prepared_read(Datum value, const RaceParams *params, RaceRecords *records)
 		}
 		else if (same)
 		{
-			uint64	   *elements = race_records_elements(records, i, n);
+			uint64 *elements = race_records_elements(records, i, n);
 
 			for (uint32 k = 0; k < n; k++)
 			{

@@ -16,14 +16,14 @@ race_check_for_interrupts(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-bool		race_progress = false;
+bool race_progress = false;
 
 void
-race_tell(const char *format,...)
+race_tell(const char *format, ...)
 {
-	char		text[1024];
-	va_list		arguments;
-	int			level;
+	char text[1024];
+	va_list arguments;
+	int level;
 
 	if (!race_progress)
 		return;
@@ -33,8 +33,8 @@ race_tell(const char *format,...)
 	text[pg_mbcliplen(text, strlen(text), sizeof(text) - 1)] = '\0';
 
 	level = NewGUCNestLevel();
-	(void) set_config_option("log_min_messages", "panic", PGC_SUSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("log_min_messages", "panic", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
 	ereport(INFO, (errmsg_internal("%s", text)));
 	AtEOXact_GUC(false, level);
 }

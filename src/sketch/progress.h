@@ -19,6 +19,6 @@ extern bool race_progress;
  * What is said must not depend on private data.  Do not call it with a lock that others wait
  * for: the client may not listen.
  */
-extern void race_tell(const char *format,...) pg_attribute_printf(1, 2);
+extern void race_tell(const char *format, ...) pg_attribute_printf(1, 2);
 
 #endif

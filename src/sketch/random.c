@@ -23,7 +23,7 @@ RaceRandom *
 race_strong_random(void)
 {
 	static RaceRandom random = {fill, NULL, 0, {0}};
-	static int	owner = 0;
+	static int owner = 0;
 
 	/* a process must never use bytes that its parent may use as well */
 	if (owner != MyProcPid)

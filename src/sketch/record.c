@@ -46,7 +46,7 @@ race_record_prepare(RaceRecordReader *reader, Oid type, MemoryContext context)
 static void
 forget_row(RaceRecordReader *reader)
 {
-	TupleDesc	row = reader->row;
+	TupleDesc row = reader->row;
 
 	reader->row = NULL;
 	reader->n_columns = 0;
@@ -62,8 +62,8 @@ forget_row(RaceRecordReader *reader)
 static void
 use_row(RaceRecordReader *reader, Oid type, int32 typmod)
 {
-	uint64		identifier = assign_record_type_identifier(type, typmod);
-	TupleDesc	row;
+	uint64 identifier = assign_record_type_identifier(type, typmod);
+	TupleDesc row;
 
 	if (reader->row != NULL && reader->row_identifier == identifier)
 		return;
@@ -84,8 +84,7 @@ race_record_use_row(RaceRecordReader *reader, TupleDesc row)
 	MemoryContextSwitchTo(old);
 	reader->row_identifier = 0;
 	for (int i = 0; i < reader->row->natts; i++)
-		if (!TupleDescAttr(reader->row, i)->attisdropped &&
-			reader->n_columns++ < RACE_MAX_PARTS)
+		if (!TupleDescAttr(reader->row, i)->attisdropped && reader->n_columns++ < RACE_MAX_PARTS)
 			reader->columns[reader->n_columns - 1] = i;
 }
 
@@ -93,7 +92,7 @@ static Oid
 value_type(const RaceRecordReader *reader, int i)
 {
 	return reader->row == NULL ? reader->type :
-		TupleDescAttr(reader->row, reader->columns[i])->atttypid;
+								 TupleDescAttr(reader->row, reader->columns[i])->atttypid;
 }
 
 /* Return how to read part i of a record; made for the first value of its type. */
@@ -114,13 +113,15 @@ value_reader(RaceRecordReader *reader, int i, const RaceParams *part)
 static void
 refuse_number(int expected, int found)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg_plural("expected a record of %d value, found %d",
-						   "expected a record of %d values, found %d",
-						   expected, expected, found),
-			 expected == 1 ? 0 :
-			 errhint("The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_DATATYPE_MISMATCH),
+		 errmsg_plural("expected a record of %d value, found %d",
+					   "expected a record of %d values, found %d", expected, expected, found),
+		 expected == 1 ?
+			 0 :
+			 errhint(
+				 "The kernel is a product: pass a row, as in ROW(ARRAY[1.5, 2], ARRAY['a', 'b']).")));
 }
 
 /*
@@ -128,15 +129,15 @@ refuse_number(int expected, int found)
  * query. Types are checked before values, but that of a bare NULL in a query.
  */
 static bool
-take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
-			   Datum *values, uint32 *nulls, bool soft)
+take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params, Datum *values,
+			   uint32 *nulls, bool soft)
 {
-	int			n_parts = race_params_parts(params);
+	int n_parts = race_params_parts(params);
 	const RaceParams *part;
 	HeapTupleHeader row = DatumGetHeapTupleHeader(value);
 	HeapTupleData tuple;
-	bool		null;
-	int			i;
+	bool null;
+	int i;
 
 	use_row(reader, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
 	if (reader->n_columns != n_parts)
@@ -155,8 +156,7 @@ take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
 		if (null && reader->is_query)
 			*nulls |= 1 << i;
 		else if (null)
-			race_refuse(soft, errmsg("expected a record of %d values, found a null",
-									 n_parts));
+			race_refuse(soft, errmsg("expected a record of %d values, found a null", n_parts));
 	}
 	return true;
 }
@@ -164,8 +164,8 @@ take_row_apart(RaceRecordReader *reader, Datum value, const RaceParams *params,
 void
 race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 {
-	int			n_parts = race_params_parts(params);
-	int			i = 0;
+	int n_parts = race_params_parts(params);
+	int i = 0;
 
 	if (reader->is_row && n_parts > 1)
 	{
@@ -182,12 +182,12 @@ race_record_check_types(RaceRecordReader *reader, const RaceParams *params)
 
 /* Read value i of a record.  If the parameters do not state dims, the first record decides. */
 static bool
-read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part,
-		   int i, Datum value, RaceRecords *records, bool soft)
+read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *part, int i,
+		   Datum value, RaceRecords *records, bool soft)
 {
 	RaceRecordsPart *column = &records->parts[i];
 	RaceElements elements;
-	uint64		null = 0;
+	uint64 null = 0;
 
 	if (!race_array_open(array, value, &elements, part->nulls != 0, soft))
 		return false;
@@ -202,21 +202,21 @@ read_value(RaceArrayReader *array, const RaceParams *params, const RaceParams *p
 		}
 	}
 	if (column->kind == RACE_RECORD_VECTOR)
-		return race_vector_convert(array, &elements, part,
-								   race_records_vector(records, i), soft);
+		return race_vector_convert(array, &elements, part, race_records_vector(records, i), soft);
 	if (elements.present != NULL)
-		null = race_element_of_null(params->seed, records->are_queries &&
-									part->nulls == RACE_NULLS_DIFFERENT);
-	race_elements_convert(array, &elements, params->seed, null, race_records_elements(records, i, elements.n));
+		null = race_element_of_null(params->seed,
+									records->are_queries && part->nulls == RACE_NULLS_DIFFERENT);
+	race_elements_convert(array, &elements, params->seed, null,
+						  race_records_elements(records, i, elements.n));
 	return true;
 }
 
 bool
-race_record_read(RaceRecordReader *reader, const RaceParams *params,
-				 Datum record, RaceRecords *records, bool soft)
+race_record_read(RaceRecordReader *reader, const RaceParams *params, Datum record,
+				 RaceRecords *records, bool soft)
 {
-	Datum		values[RACE_MAX_PARTS] = {record};
-	int			i = 0;
+	Datum values[RACE_MAX_PARTS] = {record};
+	int i = 0;
 
 	records->any = 0;
 	/* a single kernel may compare values of a composite type, if it has a cast */
@@ -233,8 +233,7 @@ race_record_read(RaceRecordReader *reader, const RaceParams *params,
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 		if ((records->any >> i & 1) == 0 &&
-			!read_value(value_reader(reader, i, part), params, part, i, values[i],
-						records, soft))
+			!read_value(value_reader(reader, i, part), params, part, i, values[i], records, soft))
 			return false;
 	return true;
 }

@@ -22,20 +22,19 @@
 typedef struct RaceRecordReader
 {
 	MemoryContext context;
-	Oid			type;
-	bool		is_row;			/* is the type a row type? */
-	bool		is_query;		/* may parts of a product be left out, as NULLs? */
-	TupleDesc	row;			/* columns of a row, as last seen */
+	Oid type;
+	bool is_row;   /* is the type a row type? */
+	bool is_query; /* may parts of a product be left out, as NULLs? */
+	TupleDesc row; /* columns of a row, as last seen */
 	/* identifier of the row type: it changes when the type is altered */
-	uint64		row_identifier;
-	int			n_columns;		/* number of columns of a row */
-	int			columns[RACE_MAX_PARTS];	/* where the first columns are */
+	uint64 row_identifier;
+	int n_columns;                          /* number of columns of a row */
+	int columns[RACE_MAX_PARTS];            /* where the first columns are */
 	RaceArrayReader values[RACE_MAX_PARTS]; /* how to read the value of a part */
 } RaceRecordReader;
 
 /* Prepare to read records of this type. */
-extern void race_record_prepare(RaceRecordReader *reader, Oid type,
-								MemoryContext context);
+extern void race_record_prepare(RaceRecordReader *reader, Oid type, MemoryContext context);
 
 /* Say which columns rows will have, before the first one comes. */
 extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
@@ -47,15 +46,14 @@ extern void race_record_use_row(RaceRecordReader *reader, TupleDesc row);
  * query, a NULL for a part of a product sets its bit in records->any.  Errors name what was
  * expected and found, but never a value.
  */
-extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params,
-							 Datum record, RaceRecords *records, bool soft);
+extern bool race_record_read(RaceRecordReader *reader, const RaceParams *params, Datum record,
+							 RaceRecords *records, bool soft);
 
 /*
  * Raise the errors of race_record_read() that types alone cause, as far as they can
  * be found without a value: a row shows its columns only with a value, or by
  * race_record_use_row().
  */
-extern void race_record_check_types(RaceRecordReader *reader,
-									const RaceParams *params);
+extern void race_record_check_types(RaceRecordReader *reader, const RaceParams *params);
 
 #endif

@@ -14,13 +14,12 @@
  */
 
 /* Elements of sets for which space is kept when records are cleared */
-#define USUAL_ELEMENTS	((Size) 64 * 1024)
+#define USUAL_ELEMENTS ((Size) 64 * 1024)
 
 RaceRecords *
 race_records_create(const RaceParams *params, MemoryContext context)
 {
-	Size		size = offsetof(RaceRecords, parts) +
-		race_params_parts(params) * sizeof(RaceRecordsPart);
+	Size size = offsetof(RaceRecords, parts) + race_params_parts(params) * sizeof(RaceRecordsPart);
 	RaceRecords *records = MemoryContextAllocZero(context, size);
 
 	records->context = context;
@@ -39,8 +38,8 @@ race_records_create(const RaceParams *params, MemoryContext context)
 static void *
 resize(const RaceRecords *records, void *array, Size size)
 {
-	return array == NULL ?
-		MemoryContextAllocHuge(records->context, size) : repalloc_huge(array, size);
+	return array == NULL ? MemoryContextAllocHuge(records->context, size) :
+						   repalloc_huge(array, size);
 }
 
 void
@@ -49,7 +48,7 @@ race_records_reserve(RaceRecords *records, uint32 capacity)
 	for (int i = 0; i < records->n_parts; i++)
 	{
 		RaceRecordsPart *part = &records->parts[i];
-		Size		n = (Size) capacity * part->width;
+		Size n = (Size) capacity * part->width;
 
 		switch (part->kind)
 		{
@@ -57,8 +56,8 @@ race_records_reserve(RaceRecords *records, uint32 capacity)
 				part->numbers = resize(records, part->numbers, n * sizeof(double));
 				break;
 			case RACE_RECORD_SET:
-				part->starts = resize(records, part->starts,
-									  ((Size) capacity + 1) * sizeof(size_t));
+				part->starts =
+					resize(records, part->starts, ((Size) capacity + 1) * sizeof(size_t));
 				part->starts[0] = 0;
 				break;
 			case RACE_RECORD_ROW:
@@ -73,15 +72,14 @@ double *
 race_records_vector(RaceRecords *records, int part)
 {
 	Assert(records->n < records->capacity);
-	return records->parts[part].numbers +
-		(Size) records->n * records->parts[part].width;
+	return records->parts[part].numbers + (Size) records->n * records->parts[part].width;
 }
 
 uint64 *
 race_records_elements(RaceRecords *records, int part, Size n)
 {
 	RaceRecordsPart *column = &records->parts[part];
-	Size		start;
+	Size start;
 
 	Assert(records->n < records->capacity);
 	if (column->kind != RACE_RECORD_SET)
@@ -90,11 +88,10 @@ race_records_elements(RaceRecords *records, int part, Size n)
 	start = column->starts[records->n];
 	if (column->elements == NULL || n > column->capacity - start)
 	{
-		Size		capacity = Max(start + n, Min(2 * column->capacity, USUAL_ELEMENTS));
+		Size capacity = Max(start + n, Min(2 * column->capacity, USUAL_ELEMENTS));
 
 		capacity = Max(capacity, 16);
-		column->elements = resize(records, column->elements,
-								  capacity * sizeof(uint64));
+		column->elements = resize(records, column->elements, capacity * sizeof(uint64));
 		column->capacity = capacity;
 	}
 	column->starts[records->n + 1] = start + n;
@@ -106,9 +103,9 @@ race_records_copy(RaceRecords *records, const RaceColumn *columns)
 {
 	for (int i = 0; i < records->n_parts; i++, columns++)
 	{
-		Size		n = columns->width;
+		Size n = columns->width;
 
-		size_t		start = 0;
+		size_t start = 0;
 
 		if (records->parts[i].kind == RACE_RECORD_VECTOR)
 		{
@@ -120,8 +117,7 @@ race_records_copy(RaceRecords *records, const RaceColumn *columns)
 			start = columns->starts[0];
 			n = columns->starts[1] - start;
 		}
-		memcpy(race_records_elements(records, i, n), columns->elements + start,
-			   n * sizeof(uint64));
+		memcpy(race_records_elements(records, i, n), columns->elements + start, n * sizeof(uint64));
 	}
 }
 
@@ -131,7 +127,7 @@ race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *column
 	for (int i = 0; i < records->n_parts; i++)
 	{
 		const RaceRecordsPart *part = &records->parts[i];
-		RaceColumn	column = {part->numbers, part->elements, part->starts, part->width};
+		RaceColumn column = {part->numbers, part->elements, part->starts, part->width};
 		const RaceColumn any = {NULL, NULL, NULL, 0};
 
 		columns[i] = (records->any >> i & 1) != 0 ? any : race_column_from(&column, from);
@@ -145,7 +141,7 @@ race_records_same(const RaceRecords *a, const RaceRecords *b)
 	{
 		const RaceRecordsPart *x = &a->parts[i];
 		const RaceRecordsPart *y = &b->parts[i];
-		Size		n = x->width;
+		Size n = x->width;
 
 		if (x->kind == RACE_RECORD_SET)
 		{
@@ -153,8 +149,9 @@ race_records_same(const RaceRecords *a, const RaceRecords *b)
 			if (n != y->starts[b->n + 1] - y->starts[b->n])
 				return false;
 		}
-		if (x->kind == RACE_RECORD_VECTOR ? memcmp(x->numbers, y->numbers, n * sizeof(double)) != 0 :
-			memcmp(x->elements, y->elements, n * sizeof(uint64)) != 0)
+		if (x->kind == RACE_RECORD_VECTOR ?
+				memcmp(x->numbers, y->numbers, n * sizeof(double)) != 0 :
+				memcmp(x->elements, y->elements, n * sizeof(uint64)) != 0)
 			return false;
 	}
 	return true;
@@ -180,7 +177,7 @@ race_records_clear(RaceRecords *records)
 Size
 race_record_size(const RaceParams *params)
 {
-	Size		size = 0;
+	Size size = 0;
 
 	/* a set also takes a word for its start */
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
@@ -191,11 +188,10 @@ race_record_size(const RaceParams *params)
 Size
 race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n)
 {
-	Size		elements = 0;
+	Size elements = 0;
 
 	for (int i = 0; n > 0 && i < records->n_parts; i++)
 		if (records->parts[i].kind == RACE_RECORD_SET)
-			elements += records->parts[i].starts[from + n] -
-				records->parts[i].starts[from];
+			elements += records->parts[i].starts[from + n] - records->parts[i].starts[from];
 	return elements * sizeof(uint64);
 }

@@ -15,28 +15,27 @@
 typedef struct RaceRecordsPart
 {
 	RaceRecordKind kind;
-	double	   *numbers;		/* numbers of vectors */
-	uint64	   *elements;		/* elements of rows of categories, or of sets */
-	size_t	   *starts;			/* where the elements of each set begin */
-	Size		capacity;		/* elements of sets that there is space for */
-	uint32		width;			/* width of vectors and rows; 0 = not known yet */
+	double *numbers;  /* numbers of vectors */
+	uint64 *elements; /* elements of rows of categories, or of sets */
+	size_t *starts;   /* where the elements of each set begin */
+	Size capacity;    /* elements of sets that there is space for */
+	uint32 width;     /* width of vectors and rows; 0 = not known yet */
 } RaceRecordsPart;
 
 typedef struct RaceRecords
 {
 	MemoryContext context;
-	uint32		n;				/* records that are complete */
-	uint32		capacity;
-	bool		has_sets;
-	bool		are_queries;	/* are they queries, or else records of a sketch (RaceNulls)? */
-	uint32		any;			/* parts that a query leaves out: a bit for each */
-	int			n_parts;
+	uint32 n; /* records that are complete */
+	uint32 capacity;
+	bool has_sets;
+	bool are_queries; /* are they queries, or else records of a sketch (RaceNulls)? */
+	uint32 any;       /* parts that a query leaves out: a bit for each */
+	int n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;
 
 /* Start without records and without space for any. */
-extern RaceRecords *race_records_create(const RaceParams *params,
-										MemoryContext context);
+extern RaceRecords *race_records_create(const RaceParams *params, MemoryContext context);
 
 /* Make space for `capacity` records, but not for the elements of sets. */
 extern void race_records_reserve(RaceRecords *records, uint32 capacity);
@@ -53,8 +52,7 @@ extern uint64 *race_records_elements(RaceRecords *records, int part, Size n);
 extern void race_records_copy(RaceRecords *records, const RaceColumn *columns);
 
 /* Set *columns to the records from number `from` on, for hashing. */
-extern void race_records_columns(const RaceRecords *records, uint32 from,
-								 RaceColumn *columns);
+extern void race_records_columns(const RaceRecords *records, uint32 from, RaceColumn *columns);
 
 /*
  * Return whether the next records of both, after the complete ones, are the same.  Both have the
@@ -70,7 +68,6 @@ extern void race_records_clear(RaceRecords *records);
  * records, from number `from` on.
  */
 extern Size race_record_size(const RaceParams *params);
-extern Size race_records_sets_size(const RaceRecords *records, uint32 from,
-								   uint32 n);
+extern Size race_records_sets_size(const RaceRecords *records, uint32 from, uint32 n);
 
 #endif

@@ -16,7 +16,7 @@
 void
 race_row_start(RaceResultRow *row, FunctionCallInfo fcinfo)
 {
-	TupleDesc	desc;
+	TupleDesc desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -49,12 +49,13 @@ race_row_add_text(RaceResultRow *row, const char *text)
 void
 race_row_add_numbers(RaceResultRow *row, const double *x, uint32 n)
 {
-	Datum	   *elements = palloc(n * sizeof(Datum));
+	Datum *elements = palloc(n * sizeof(Datum));
 
 	for (uint32 i = 0; i < n; i++)
 		elements[i] = Float8GetDatum(x[i]);
-	race_row_add(row, PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
-													  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
+	race_row_add(row,
+				 PointerGetDatum(construct_array(elements, n, FLOAT8OID, sizeof(float8),
+												 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
 }
 
 void
@@ -73,12 +74,11 @@ race_row_datum(RaceResultRow *row)
 }
 
 Datum
-race_results(FunctionCallInfo fcinfo,
-			 void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),
-			 Datum (*next) (void *state, uint64 i))
+race_results(FunctionCallInfo fcinfo, void (*start)(FunctionCallInfo fcinfo, FuncCallContext *call),
+			 Datum (*next)(void *state, uint64 i))
 {
 	FuncCallContext *call;
-	Datum		result;
+	Datum result;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -105,12 +105,13 @@ race_store_start(FunctionCallInfo fcinfo)
 
 	if (result == NULL || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this function returns rows"),
-				 errhint("Write it in FROM: SELECT * FROM %s(...).", get_func_name(fcinfo->flinfo->fn_oid))));
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("this function returns rows"),
+				 errhint("Write it in FROM: SELECT * FROM %s(...).",
+						 get_func_name(fcinfo->flinfo->fn_oid))));
 	old = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	result->returnMode = SFRM_Materialize;
-	result->setResult = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+	result->setResult = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
+											  false, work_mem);
 	result->setDesc = CreateTupleDescCopy(result->expectedDesc);
 	MemoryContextSwitchTo(old);
 	return result->setResult;

@@ -17,14 +17,14 @@
  * in the context that lives for all calls, and filled again for each result.
  */
 
-#define RACE_MAX_COLUMNS	32
+#define RACE_MAX_COLUMNS 32
 
 typedef struct RaceResultRow
 {
-	TupleDesc	desc;
-	int			n;				/* columns that were added */
-	Datum		values[RACE_MAX_COLUMNS];
-	bool		nulls[RACE_MAX_COLUMNS];
+	TupleDesc desc;
+	int n; /* columns that were added */
+	Datum values[RACE_MAX_COLUMNS];
+	bool nulls[RACE_MAX_COLUMNS];
 } RaceResultRow;
 
 /* Start a row of the type that the function is declared to return, without columns yet. */
@@ -46,8 +46,8 @@ extern Datum race_row_datum(RaceResultRow *row);
  * result i.
  */
 extern Datum race_results(FunctionCallInfo fcinfo,
-						  void (*start) (FunctionCallInfo fcinfo, FuncCallContext *call),
-						  Datum (*next) (void *state, uint64 i));
+						  void (*start)(FunctionCallInfo fcinfo, FuncCallContext *call),
+						  Datum (*next)(void *state, uint64 i));
 
 /* Begin the rows of a set-returning function that makes all of them at its first call. */
 extern Tuplestorestate *race_store_start(FunctionCallInfo fcinfo);

@@ -21,8 +21,8 @@
 
 struct RaceRowsEntry
 {
-	RaceCacheEntry base;		/* must be first */
-	RaceRows   *rows;
+	RaceCacheEntry base; /* must be first */
+	RaceRows *rows;
 };
 
 static RaceCache rows_cache = RACE_CACHE_INIT(rows_cache);
@@ -34,26 +34,28 @@ static RaceCache rows_cache = RACE_CACHE_INIT(rows_cache);
 static void
 warn_of_large_rows(Size size)
 {
-	static int	made = 0;
+	static int made = 0;
 
 	if (size / 1024 <= (Size) race_cache_size || IsParallelWorker() || made > 1)
 		return;
 	if (++made == 2)
-		ereport(WARNING,
-				(errmsg("row functions do not fit into racepriv.cache_size, so every statement makes them anew"),
-				 errdetail("They take %zu MB.", (size >> 20) + 1),
-				 errhint("Set racepriv.cache_size to '%zuMB' or more. Sequence \"structured\", for new sketches, needs a thousandth of it.",
-						 (size >> 20) + 1)));
+		ereport(
+			WARNING,
+			(errmsg(
+				 "row functions do not fit into racepriv.cache_size, so every statement makes them anew"),
+			 errdetail("They take %zu MB.", (size >> 20) + 1),
+			 errhint(
+				 "Set racepriv.cache_size to '%zuMB' or more. Sequence \"structured\", for new sketches, needs a thousandth of it.",
+				 (size >> 20) + 1)));
 }
 
 static RaceRowsEntry *
 make_entry(const RaceParams *params)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "race row functions",
-												  ALLOCSET_SMALL_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "race row functions", ALLOCSET_SMALL_SIZES);
 	RaceRowsEntry *entry = MemoryContextAllocZero(context, sizeof(RaceRowsEntry));
-	Size		size = race_rows_size(params);
+	Size size = race_rows_size(params);
 
 	warn_of_large_rows(size);
 	entry->base.context = context;
@@ -67,8 +69,8 @@ make_entry(const RaceParams *params)
 RaceRowsEntry *
 race_rows_acquire(const RaceParams *params)
 {
-	RaceParams	functions;
-	dlist_iter	iter;
+	RaceParams functions;
+	dlist_iter iter;
 
 	if (race_summary_kind(params)->functions != NULL)
 	{

@@ -13,8 +13,7 @@ static const struct
 {
 	const char *name;
 	const char *value;
-}			fixed_settings[] =
-{
+} fixed_settings[] = {
 	{"array_nulls", "on"},
 	{"bytea_output", "hex"},
 	{"DateStyle", "ISO, YMD"},
@@ -31,7 +30,7 @@ static const struct
 int
 race_settings_fix(void)
 {
-	int			level = NewGUCNestLevel();
+	int level = NewGUCNestLevel();
 
 	for (size_t i = 0; i < lengthof(fixed_settings); i++)
 	{

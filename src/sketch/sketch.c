@@ -34,22 +34,18 @@
  * race_sketch in memory: the expanded object, and a view for readers.
  */
 
-#define RACE_SKETCH_MAGIC	0x52414345	/* RACE */
+#define RACE_SKETCH_MAGIC 0x52414345 /* RACE */
 
 /* Identities of contents in memory have this bit. */
-#define IN_MEMORY			((uint64) 1 << 63)
+#define IN_MEMORY ((uint64) 1 << 63)
 
 static void flush_batch(RaceSketch *sketch);
 static void flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
 					   const RaceModel *model, Size model_size);
 static Size sketch_flat_size(ExpandedObjectHeader *eohptr);
-static void sketch_flatten(ExpandedObjectHeader *eohptr, void *result,
-						   Size allocated_size);
+static void sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size);
 
-static const ExpandedObjectMethods sketch_methods = {
-	sketch_flat_size,
-	sketch_flatten
-};
+static const ExpandedObjectMethods sketch_methods = {sketch_flat_size, sketch_flatten};
 
 static RaceSketch *
 expanded_sketch(Datum value)
@@ -87,7 +83,7 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
 	MemoryContext old = MemoryContextSwitchTo(sketch->hdr.eoh_context);
-	RaceView	view;
+	RaceView view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
 	flush_batch(sketch);
@@ -105,7 +101,7 @@ static void
 sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 {
 	RaceSketch *sketch = (RaceSketch *) eohptr;
-	RaceView	view;
+	RaceView view;
 
 	Assert(sketch->magic == RACE_SKETCH_MAGIC);
 	view_expanded(sketch, &view);
@@ -119,17 +115,13 @@ sketch_flatten(ExpandedObjectHeader *eohptr, void *result, Size allocated_size)
 static void
 check_format(const RaceSketchDatum *flat, Size size)
 {
-	if (size < sizeof(RaceSketchDatum) ||
-		flat->version != RACE_FORMAT_VERSION ||
-		!race_counters_width_valid(flat->width) ||
-		flat->params.more > RACE_MAX_MORE ||
-		race_kernel_type(flat->params.kernel) == NULL ||
-		flat->model_size > RACE_MAX_MODEL_BYTES ||
+	if (size < sizeof(RaceSketchDatum) || flat->version != RACE_FORMAT_VERSION ||
+		!race_counters_width_valid(flat->width) || flat->params.more > RACE_MAX_MORE ||
+		race_kernel_type(flat->params.kernel) == NULL || flat->model_size > RACE_MAX_MODEL_BYTES ||
 		RaceCounters(&flat->params) > RACE_MAX_SKETCH_BYTES / sizeof(int64) ||
 		size != RaceFlatSize(&flat->header, &flat->params, flat->width, flat->model_size))
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("race_sketch value of unknown format")));
+				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("race_sketch value of unknown format")));
 }
 
 void
@@ -179,14 +171,15 @@ race_sketch_view(Datum value, RaceView *view)
 void
 race_sketch_view_kind(Datum value, RaceKind kind, const char *hint, RaceView *view)
 {
-	RaceParams	expected = {.kind = kind};
+	RaceParams expected = {.kind = kind};
 
 	race_sketch_view_any(value, view);
 	if (view->params->kind != kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg(view->params->kernel != 0 ? "expected %s, found a sketch of kernel %s" :
-						"expected %s, found %s", race_part_name(&expected), race_part_name(view->params)),
+													"expected %s, found %s",
+						race_part_name(&expected), race_part_name(view->params)),
 				 errhint("%s", hint)));
 }
 
@@ -218,7 +211,7 @@ race_sketch_view_header_any(Datum value, RaceView *view)
 		view_expanded(expanded_sketch(value), view);
 	else
 	{
-		Size		size = sizeof(RaceSketchDatum);
+		Size size = sizeof(RaceSketchDatum);
 		RaceSketchDatum *flat = slice(value, size);
 
 		/* the size that the value claims, if it is long enough to say so */
@@ -240,7 +233,7 @@ race_sketch_view_header_any(Datum value, RaceView *view)
 void
 race_sketch_stored_size(Datum value, int *width, Size *size)
 {
-	RaceView	view;
+	RaceView view;
 
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
@@ -255,8 +248,7 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 
 /* Return a sketch without noise or records, whose counters are yet to be filled in. */
 static RaceSketch *
-allocate_sketch(const RaceParams *params, uint32 rows, int width,
-				MemoryContext context)
+allocate_sketch(const RaceParams *params, uint32 rows, int width, MemoryContext context)
 {
 	RaceSketch *sketch;
 
@@ -273,8 +265,7 @@ allocate_sketch(const RaceParams *params, uint32 rows, int width,
 }
 
 RaceSketch *
-race_sketch_create(const RaceParams *params, uint32 rows, int width,
-				   MemoryContext context)
+race_sketch_create(const RaceParams *params, uint32 rows, int width, MemoryContext context)
 {
 	RaceSketch *sketch = allocate_sketch(params, rows, width, context);
 
@@ -286,8 +277,7 @@ race_sketch_create(const RaceParams *params, uint32 rows, int width,
 RaceSketch *
 race_sketch_copy(const RaceView *view, MemoryContext context)
 {
-	RaceSketch *sketch = allocate_sketch(view->params, view->params->rows,
-										 view->width, context);
+	RaceSketch *sketch = allocate_sketch(view->params, view->params->rows, view->width, context);
 
 	sketch->header = *view->header;
 	race_sketch_set_shares(sketch, view->shares);
@@ -299,14 +289,13 @@ race_sketch_copy(const RaceView *view, MemoryContext context)
 void
 race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares)
 {
-	Size		size = RaceShares(&sketch->header) * sizeof(uint64);
+	Size size = RaceShares(&sketch->header) * sizeof(uint64);
 
 	if (sketch->shares != NULL)
 		pfree(sketch->shares);
 	sketch->shares = NULL;
 	if (size > 0)
-		sketch->shares = memcpy(MemoryContextAlloc(sketch->hdr.eoh_context, size),
-								shares, size);
+		sketch->shares = memcpy(MemoryContextAlloc(sketch->hdr.eoh_context, size), shares, size);
 }
 
 void
@@ -321,7 +310,7 @@ race_sketch_touch(RaceSketch *sketch)
 void
 race_sketch_widen(RaceSketch *sketch, int width)
 {
-	void	   *wider;
+	void *wider;
 
 	if (width <= sketch->width)
 		return;
@@ -344,7 +333,7 @@ too_many_records(void)
 int64
 race_bounded_sum(int64 a, int64 b, bool exact)
 {
-	int64		sum = race_clamped_sum(a, b);
+	int64 sum = race_clamped_sum(a, b);
 
 	if (exact && sum != (__int128) a + b)
 		too_many_records();
@@ -365,15 +354,15 @@ race_bounded_sum(int64 a, int64 b, bool exact)
  * Counters of a wide range do not either.  A batch has so many records that several of them
  * meet in a part of a row while it is in the cache.
  */
-#define MIN_RECORDS		4
-#define MAX_RECORDS		512
-#define MAX_WIDE_RECORDS	4096
-#define MAX_BATCH_SIZE	((Size) 256 * 1024)
-#define MAX_LONG_SIZE	((Size) 1024 * 1024)
-#define MAX_WIDE_SIZE	((Size) 4 * 1024 * 1024)
-#define WIDE			((Size) 512 * 1024)	/* counters of a block of rows, bytes */
-#define MAX_WORK		((Size) 1024 * 1024 * 1024)	/* multiplications, about */
-#define MAX_SET_WORK	((Size) 256 * 1024 * 1024)	/* elements times functions */
+#define MIN_RECORDS 4
+#define MAX_RECORDS 512
+#define MAX_WIDE_RECORDS 4096
+#define MAX_BATCH_SIZE ((Size) 256 * 1024)
+#define MAX_LONG_SIZE ((Size) 1024 * 1024)
+#define MAX_WIDE_SIZE ((Size) 4 * 1024 * 1024)
+#define WIDE ((Size) 512 * 1024)                /* counters of a block of rows, bytes */
+#define MAX_WORK ((Size) 1024 * 1024 * 1024)    /* multiplications, about */
+#define MAX_SET_WORK ((Size) 256 * 1024 * 1024) /* elements times functions */
 
 static bool
 is_wide(const RaceSketch *sketch)
@@ -384,30 +373,32 @@ is_wide(const RaceSketch *sketch)
 static Size
 max_batch_size(const RaceSketch *sketch)
 {
-	Size		counters = RaceCounters(sketch->params) * sketch->width;
+	Size counters = RaceCounters(sketch->params) * sketch->width;
 
 	if (race_summary_kind(sketch->params)->matrix)
-		return MAX_BATCH_SIZE;	/* of few counters, too: products are fast of many records */
-	for (const RaceParams *part = sketch->params; part != NULL; part = race_params_next(part, sketch->params))
+		return MAX_BATCH_SIZE; /* of few counters, too: products are fast of many records */
+	for (const RaceParams *part = sketch->params; part != NULL;
+		 part = race_params_next(part, sketch->params))
 		if (race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
 			part->sequence != RACE_SEQUENCE_STRUCTURED)
 			return Min(2 * counters, MAX_LONG_SIZE);
 	return Min(counters / 2, is_wide(sketch) ? MAX_WIDE_SIZE : MAX_BATCH_SIZE);
 }
 
-#define WORK_OF_STRUCTURED	48	/* additions, 3 log2(d) */
+#define WORK_OF_STRUCTURED 48 /* additions, 3 log2(d) */
 
 static uint32
 max_batch_capacity(const RaceSketch *sketch)
 {
 	const RaceParams *params = sketch->params;
-	Size		capacity = Max(max_batch_size(sketch) / race_record_size(params), MIN_RECORDS);
-	Size		work = 0;		/* multiplications for a record, without the elements of sets */
+	Size capacity = Max(max_batch_size(sketch) / race_record_size(params), MIN_RECORDS);
+	Size work = 0; /* multiplications for a record, without the elements of sets */
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		work += part->power * params->rows *
-			(race_record_kind(part) != RACE_RECORD_VECTOR ? 8 :
-			 part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED : part->dims + 8);
+			(race_record_kind(part) != RACE_RECORD_VECTOR   ? 8 :
+				 part->sequence == RACE_SEQUENCE_STRUCTURED ? WORK_OF_STRUCTURED :
+															  part->dims + 8);
 	if (race_summary_kind(params)->matrix)
 		work = RaceCounters(params) + (Size) params->moments.features * params->dims;
 	capacity = Min(capacity, MAX_WORK / work);
@@ -419,16 +410,16 @@ static bool
 has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 {
 	return race_records_sets_size(sketch->batch, from, n) / sizeof(uint64) *
-		race_params_functions(sketch->params) *
-		TYPEALIGN(RACE_LANES, sketch->params->rows) > MAX_SET_WORK;
+		race_params_functions(sketch->params) * TYPEALIGN(RACE_LANES, sketch->params->rows) >
+		MAX_SET_WORK;
 }
 
 RaceRecords *
 race_sketch_next(RaceSketch *sketch)
 {
-	RaceSplit  *split = sketch->split;
+	RaceSplit *split = sketch->split;
 	RaceRecords *batch;
-	bool		full;
+	bool full;
 
 	if (sketch->batch == NULL)
 		sketch->batch = race_records_create(sketch->params, sketch->hdr.eoh_context);
@@ -442,12 +433,13 @@ race_sketch_next(RaceSketch *sketch)
 		flush_batch(sketch);
 	if (batch->n == batch->capacity)
 	{
-		uint32		capacity = Min(Max(batch->capacity * 2, MIN_RECORDS), max_batch_capacity(sketch));
-		Size		size = capacity * sizeof(RacePortion);
+		uint32 capacity = Min(Max(batch->capacity * 2, MIN_RECORDS), max_batch_capacity(sketch));
+		Size size = capacity * sizeof(RacePortion);
 
 		race_records_reserve(batch, capacity);
 		if (split != NULL)
-			split->portions = split->portions != NULL ? repalloc(split->portions, size) :
+			split->portions = split->portions != NULL ?
+				repalloc(split->portions, size) :
 				MemoryContextAlloc(sketch->hdr.eoh_context, size);
 	}
 	return batch;
@@ -459,27 +451,27 @@ race_sketch_next(RaceSketch *sketch)
  * it means to read all of them. If that would cost more than the counting did, they
  * are widened at once.
  */
-#define READS_A_RECORD	8		/* counters that can be read while one is counted */
+#define READS_A_RECORD 8 /* counters that can be read while one is counted */
 
 static void
 make_headroom(RaceSketch *sketch, int64 n)
 {
-	int64		min;
-	int64		max;
+	int64 min;
+	int64 max;
 
 	if (sketch->headroom < n &&
 		(sketch->width == sizeof(int64) ||
 		 sketch->counted >= sketch->params->range / READS_A_RECORD))
 	{
-		race_counters_bounds(sketch->counters, sketch->width,
-							 RaceCounters(sketch->params), &min, &max);
+		race_counters_bounds(sketch->counters, sketch->width, RaceCounters(sketch->params), &min,
+							 &max);
 		sketch->headroom = race_counters_limit(sketch->width) - Max(-min, max);
 		sketch->counted = 0;
 	}
 	/* bound: the widths, 1 to 8 bytes */
 	while (sketch->headroom < n)
 	{
-		int64		limit = race_counters_limit(sketch->width);
+		int64 limit = race_counters_limit(sketch->width);
 
 		if (sketch->width == sizeof(int64))
 			too_many_records();
@@ -492,28 +484,30 @@ make_headroom(RaceSketch *sketch, int64 n)
 static RaceCounterArray
 counters_of(const RaceSketch *sketch, Size row)
 {
-	Size		offset = row * sketch->params->range * sketch->width;
+	Size offset = row * sketch->params->range * sketch->width;
 	RaceCounterArray array = {(char *) sketch->counters + offset, sketch->width};
 
 	return array;
 }
 
-/* Count n records of the batch, from number `from` on, `weight` times, as the kind of summary does. */
+/*
+ * Count n records of the batch, from number `from` on, `weight` times, as the kind of summary does.
+ */
 static void
-count_in_tables(RaceSketch *sketch, const RaceSummaryKind *kind, RaceRowsEntry *entry,
-				uint32 from, uint32 n, int64 weight)
+count_in_tables(RaceSketch *sketch, const RaceSummaryKind *kind, RaceRowsEntry *entry, uint32 from,
+				uint32 n, int64 weight)
 {
-	RaceSplit  *split = sketch->split;
-	RaceColumn	column;
-	RaceBatch	batch = {.n = n, .weight = weight, .counters = counters_of(sketch, 0)};
+	RaceSplit *split = sketch->split;
+	RaceColumn column;
+	RaceBatch batch = {.n = n, .weight = weight, .counters = counters_of(sketch, 0)};
 
 	race_records_columns(sketch->batch, from, &column);
 	batch.numbers = column.numbers;
 	batch.functions = entry == NULL ? NULL : race_rows_of(entry);
 	batch.portions = split == NULL ? NULL : split->portions + from;
 	batch.upper = counters_of(split == NULL ? sketch : split->upper, 0);
-	batch.workspace = kind->count_workspace == NULL ? NULL :
-		palloc(kind->count_workspace(sketch->params, n));
+	batch.workspace =
+		kind->count_workspace == NULL ? NULL : palloc(kind->count_workspace(sketch->params, n));
 	kind->count(sketch->params, &batch);
 	if (batch.workspace != NULL)
 		pfree(batch.workspace);
@@ -521,11 +515,10 @@ count_in_tables(RaceSketch *sketch, const RaceSummaryKind *kind, RaceRowsEntry *
 
 /* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
 static void
-bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uint32 n,
-		   int64 weight)
+bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uint32 n, int64 weight)
 {
 	const RaceParams *params = sketch->params;
-	uint32		rows = Min(params->rows - row, RACE_LANES);
+	uint32 rows = Min(params->rows - row, RACE_LANES);
 
 	if (sketch->split == NULL)
 		race_count_rows(counters_of(sketch, row), buckets, n, rows, params->range, weight);
@@ -543,14 +536,14 @@ bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uin
 static void
 count_by_blocks(RaceSketch *sketch, const RaceRows *rows, uint32 from, uint32 n, int64 weight)
 {
-	uint32		together = is_wide(sketch) ? n : Min(n, RACE_RECORDS_TOGETHER);
-	uint32	   *buckets = palloc(together * RACE_LANES * sizeof(uint32));
-	RaceColumn	columns[RACE_MAX_PARTS];
+	uint32 together = is_wide(sketch) ? n : Min(n, RACE_RECORDS_TOGETHER);
+	uint32 *buckets = palloc(together * RACE_LANES * sizeof(uint32));
+	RaceColumn columns[RACE_MAX_PARTS];
 
 	for (Size block = 0; block * RACE_LANES < sketch->params->rows; block++)
 		for (uint32 first = from; first < from + n; first += together)
 		{
-			uint32		end = Min(from + n, first + together);
+			uint32 end = Min(from + n, first + together);
 
 			for (uint32 i = first; i < end; i += RACE_RECORDS_TOGETHER)
 			{
@@ -571,9 +564,9 @@ static void
 count_by_records(RaceSketch *sketch, const RaceRows *rows, uint32 from, uint32 n, int64 weight)
 {
 	const RaceParams *params = sketch->params;
-	Size		line = TYPEALIGN(RACE_LANES, params->rows);
-	uint32	   *buckets = palloc_extended(n * line * sizeof(uint32), MCXT_ALLOC_HUGE);
-	RaceColumn	columns[RACE_MAX_PARTS];
+	Size line = TYPEALIGN(RACE_LANES, params->rows);
+	uint32 *buckets = palloc_extended(n * line * sizeof(uint32), MCXT_ALLOC_HUGE);
+	RaceColumn columns[RACE_MAX_PARTS];
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -594,8 +587,9 @@ static void
 count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
-	int64		change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
-	RaceSketch *changed[RACE_HALVES] = {sketch, sketch->split == NULL ? NULL : sketch->split->upper};
+	int64 change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
+	RaceSketch *changed[RACE_HALVES] = {sketch,
+										sketch->split == NULL ? NULL : sketch->split->upper};
 	RaceRowsEntry *entry;
 
 	if (kind->matrix)
@@ -638,12 +632,12 @@ flush_batch(RaceSketch *sketch)
 	/* bound: the records of the batch, one at least each time */
 	while (batch->n > 0)
 	{
-		uint32		n = batch->n;
+		uint32 n = batch->n;
 
 		if (race_rows_together(sketch->params))
 			n = Min(n, Max(MAX_BATCH_SIZE / (sketch->params->rows * sizeof(uint32)), 1));
 		if (sketch->width == 1)
-			n = Min(n, RACE_RECORDS_TOGETHER);	/* as many as the narrowest counters can hold */
+			n = Min(n, RACE_RECORDS_TOGETHER); /* as many as the narrowest counters can hold */
 		/* bound: half of the records are left each time */
 		while (n > 1 && has_large_sets(sketch, batch->n - n, n))
 			n = (n + 1) / 2;
@@ -657,7 +651,7 @@ flush_batch(RaceSketch *sketch)
 static void
 take_record(RaceSketch *sketch, int64 weight)
 {
-	uint32		last = sketch->batch->n;
+	uint32 last = sketch->batch->n;
 
 	if (weight == 1)
 		sketch->batch->n++;
@@ -673,7 +667,7 @@ take_record(RaceSketch *sketch, int64 weight)
 void
 race_sketch_add(RaceSketch *sketch, int64 weight)
 {
-	int64		count = race_bounded_sum(sketch->header.count, weight, true);
+	int64 count = race_bounded_sum(sketch->header.count, weight, true);
 
 	take_record(sketch, weight);
 	sketch->header.count = count;
@@ -691,9 +685,9 @@ race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper)
 void
 race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight)
 {
-	RaceSplit  *split = lower->split;
+	RaceSplit *split = lower->split;
 	RaceSketch *counted = race_dither_counts_up(&portion) ? split->upper : lower;
-	int64		count = race_bounded_sum(counted->header.count, weight, true);
+	int64 count = race_bounded_sum(counted->header.count, weight, true);
 
 	split->portions[lower->batch->n] = portion;
 	take_record(lower, weight);
@@ -707,8 +701,8 @@ race_check_exact(const RaceHeader *header, const char *action)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 header->noise.status == RACE_STATUS_SHARE ?
-				 errmsg("a noise share cannot be %s", action) :
-				 errmsg("a private sketch cannot be %s", action),
+					 errmsg("a noise share cannot be %s", action) :
+					 errmsg("a private sketch cannot be %s", action),
 				 errdetail("Its noise protects the records it was made from, and no others."),
 				 errhint("Go back to the exact sketch, and release it once.")));
 }
@@ -727,14 +721,17 @@ race_check_whole(const RaceHeader *header, const char *action, const char *hint)
 void
 race_check_belong(const RaceHeader *a, const RaceHeader *b)
 {
-	uint64		id = a->noise.pair_id;
+	uint64 id = a->noise.pair_id;
 
 	if (id != b->noise.pair_id || (id == 0 && a->noise.half != RACE_WHOLE))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("these halves do not belong together"),
-				 errdetail("They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
-				 errhint("Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("these halves do not belong together"),
+			 errdetail(
+				 "They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
+			 errhint(
+				 "Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
 }
 
 void
@@ -744,8 +741,8 @@ race_check_askable(const RaceNoise *noise)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("noise shares cannot be asked before there are enough of them"),
-				 errdetail("The sketch has %u of %u shares, and needs %u.",
-						   noise->releases, noise->parties, race_shares_needed(noise)),
+				 errdetail("The sketch has %u of %u shares, and needs %u.", noise->releases,
+						   noise->parties, race_shares_needed(noise)),
 				 errhint("Merge the shares of other parties with race_merge.")));
 }
 
@@ -756,8 +753,8 @@ race_check_askable(const RaceNoise *noise)
 int
 race_view_width(const RaceView *view)
 {
-	int64		min;
-	int64		max;
+	int64 min;
+	int64 max;
 
 	race_counters_bounds(view->counters, view->width, RaceCounters(view->params), &min, &max);
 	return race_counters_width_for(min, max);
@@ -767,11 +764,11 @@ void
 race_flat_seal(RaceSketchDatum *flat)
 {
 	const char *params = (const char *) &flat->params;
-	pg_crc32c	crc;
+	pg_crc32c crc;
 
 	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, &flat->version, offsetof(RaceSketchDatum, content_hash) -
-				offsetof(RaceSketchDatum, version));
+	COMP_CRC32C(crc, &flat->version,
+				offsetof(RaceSketchDatum, content_hash) - offsetof(RaceSketchDatum, version));
 	COMP_CRC32C(crc, &flat->model_size, sizeof(flat->model_size));
 	COMP_CRC32C(crc, params, VARSIZE(flat) - offsetof(RaceSketchDatum, params));
 	FIN_CRC32C(crc);
@@ -795,8 +792,8 @@ flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
 						  RaceCounters(view->params));
 	if (model_size > 0)
 	{
-		char	   *end = RaceFlatCounters(flat) + RaceCounters(view->params) * width;
-		char	   *last = (char *) flat + size - model_size;
+		char *end = RaceFlatCounters(flat) + RaceCounters(view->params) * width;
+		char *last = (char *) flat + size - model_size;
 
 		memset(end, 0, last - end);
 		memcpy(last, model, model_size);
@@ -807,8 +804,8 @@ flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
 RaceSketchDatum *
 race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
 {
-	int			width = race_view_width(view);
-	Size		size = RaceFlatSize(view->header, view->params, width, model_size);
+	int width = race_view_width(view);
+	Size size = RaceFlatSize(view->header, view->params, width, model_size);
 	RaceSketchDatum *flat = palloc(size);
 
 	flat_write(flat, size, view, width, model, model_size);
@@ -830,9 +827,9 @@ race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
 
 typedef struct Pool
 {
-	dlist_node	node;			/* in `pools`, most recently used first */
-	MemoryContext aggregate;	/* parent of the context */
-	MemoryContext context;		/* holds the sketches, and this struct */
+	dlist_node node;         /* in `pools`, most recently used first */
+	MemoryContext aggregate; /* parent of the context */
+	MemoryContext context;   /* holds the sketches, and this struct */
 	MemoryContextCallback unlink;
 } Pool;
 
@@ -849,8 +846,8 @@ race_result_context(FunctionCallInfo fcinfo)
 {
 	MemoryContext aggregate;
 	MemoryContext context;
-	Pool	   *pool;
-	dlist_iter	iter;
+	Pool *pool;
+	dlist_iter iter;
 
 	if (!AggCheckCallContext(fcinfo, &aggregate))
 		return AllocSetContextCreate(CurrentMemoryContext, "race_sketch",
@@ -878,8 +875,8 @@ race_result_context(FunctionCallInfo fcinfo)
 RaceSketch *
 race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view)
 {
-	Datum		value = PG_GETARG_DATUM(0);
-	RaceView	own_view;
+	Datum value = PG_GETARG_DATUM(0);
+	RaceView own_view;
 
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
 		return (RaceSketch *) DatumGetEOHP(value);
@@ -925,8 +922,8 @@ race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *qu
 {
 	MemoryContext context;
 	RaceDerived *object;
-	dlist_iter	iter;
-	Size		size = 0;
+	dlist_iter iter;
+	Size size = 0;
 
 	dlist_foreach(iter, &derived_objects.entries)
 	{
@@ -976,7 +973,7 @@ race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView 
 bool
 race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2])
 {
-	int			halvings[2];
+	int halvings[2];
 
 	if (!race_params_common_cells(a, b, halvings))
 		return false;
@@ -991,20 +988,20 @@ race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices
 void
 race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 {
-	Size		n = RaceCounters(sketch->params);
-	double	   *nodes = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	int64	   *counters = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
-	RaceGrid	first;
-	Size		from = 0;
-	Size		to = 0;
-	int			width;
-	int64		min;
-	int64		max;
+	Size n = RaceCounters(sketch->params);
+	double *nodes = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	int64 *counters = palloc_extended(n * sizeof(int64), MCXT_ALLOC_HUGE);
+	RaceGrid first;
+	Size from = 0;
+	Size to = 0;
+	int width;
+	int64 min;
+	int64 max;
 
 	race_grid_of(sketch->params, &first);
 	for (int level = 0; level < choice.levels; level++)
 	{
-		RaceGrid	grid = first;
+		RaceGrid grid = first;
 
 		for (Size i = 0; i < grid.nodes; i++)
 			nodes[i] = (double) race_counters_get(sketch->counters, sketch->width, from + i);
@@ -1014,8 +1011,8 @@ race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice)
 			race_grid_halve(&grid);
 		}
 		for (Size i = 0; i < grid.nodes; i++)
-			counters[to++] = (int64) rint(fmax(fmin(nodes[i], (double) RACE_MAX_COUNT),
-											   -(double) RACE_MAX_COUNT));
+			counters[to++] = (int64) rint(
+				fmax(fmin(nodes[i], (double) RACE_MAX_COUNT), -(double) RACE_MAX_COUNT));
 		from += first.nodes;
 		for (int i = 0; i < RACE_GRID_LEVEL_HALVINGS && level + 1 < choice.levels; i++)
 			race_grid_halve(&first);

@@ -24,11 +24,11 @@
  * race_sketch in memory: the expanded object, and a view for readers.
  *
  * An expanded sketch is what aggregates carry as their state and what plpgsql variables hold.  Its
- * counters are as narrow as its content has needed so far; their width when it is flattened depends on
- * the content alone.
+ * counters are as narrow as its content has needed so far; their width when it is flattened depends
+ * on the content alone.
  *
- * Records that are added wait in a batch, because many at once are hashed and counted several times as
- * fast.  race_sketch_view() counts them first; so view a sketch before you use its counters.
+ * Records that are added wait in a batch, because many at once are hashed and counted several times
+ * as fast.  race_sketch_view() counts them first; so view a sketch before you use its counters.
  */
 
 /* Of a lower half: where parts of its records go, and which, of each record of the batch */
@@ -40,22 +40,22 @@ typedef struct RaceSplit
 
 typedef struct RaceSketch
 {
-	ExpandedObjectHeader hdr;	/* standard header, must be first */
-	uint32		magic;
-	int			width;			/* bytes a counter */
-	RaceHeader	header;			/* its count includes the batch */
-	RaceParams *params;			/* parameters; in hdr.eoh_context, as is what follows */
-	uint64	   *shares;			/* ids of noise shares, or NULL */
-	void	   *counters;		/* counters, [rows][range] */
-	RaceRecords *batch;			/* records that are not counted yet, or NULL */
-	RaceSplit  *split;			/* how the lower half divides records, or NULL */
-	int64		headroom;		/* every counter can change by this much within its width, or more */
-	int64		counted;		/* records that were counted since headroom was computed */
-	uint64		generation;		/* number of its content; 0: changed since the last view */
-	int			flat_width;		/* the narrowest width of its counters; 0: changed since it was computed */
+	ExpandedObjectHeader hdr; /* standard header, must be first */
+	uint32 magic;
+	int width;          /* bytes a counter */
+	RaceHeader header;  /* its count includes the batch */
+	RaceParams *params; /* parameters; in hdr.eoh_context, as is what follows */
+	uint64 *shares;     /* ids of noise shares, or NULL */
+	void *counters;     /* counters, [rows][range] */
+	RaceRecords *batch; /* records that are not counted yet, or NULL */
+	RaceSplit *split;   /* how the lower half divides records, or NULL */
+	int64 headroom;     /* every counter can change by this much within its width, or more */
+	int64 counted;      /* records that were counted since headroom was computed */
+	uint64 generation;  /* number of its content; 0: changed since the last view */
+	int flat_width;     /* the narrowest width of its counters; 0: changed since it was computed */
 } RaceSketch;
 
-#define RaceSketchGetDatum(sketch)	EOHPGetRWDatum(&(sketch)->hdr)
+#define RaceSketchGetDatum(sketch) EOHPGetRWDatum(&(sketch)->hdr)
 
 /*
  * View a value: of any kind; one that answers about densities (rows, grids); or one of a kernel
@@ -64,10 +64,12 @@ typedef struct RaceSketch
  */
 extern void race_sketch_view_any(Datum value, RaceView *view);
 extern void race_sketch_view(Datum value, RaceView *view);
-extern void race_sketch_view_kind(Datum value, RaceKind kind, const char *hint,
-									RaceView *view);
+extern void race_sketch_view_kind(Datum value, RaceKind kind, const char *hint, RaceView *view);
 
-/* View a value that answers about densities; a stored sketch is detoasted (call_site.h) once for many calls. */
+/*
+ * View a value that answers about densities; a stored sketch is detoasted (call_site.h) once for
+ * many calls.
+ */
 extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view);
 
 /* View the header and the width of a value: no more of a stored one is read. */
@@ -81,12 +83,12 @@ extern bool race_is_sketch_type(Oid type);
 extern void race_sketch_stored_size(Datum value, int *width, Size *size);
 
 /*
- * Make a sketch without records, with the first `rows` rows of the parameters and counters of `width`
- * bytes; or one with the content of another.  It becomes the owner of `context`, or shares it when that is
- * an aggregate's pool.
+ * Make a sketch without records, with the first `rows` rows of the parameters and counters of
+ * `width` bytes; or one with the content of another.  It becomes the owner of `context`, or shares
+ * it when that is an aggregate's pool.
  */
-extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows,
-									  int width, MemoryContext context);
+extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows, int width,
+									  MemoryContext context);
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
 
 /* Set the ids of its shares, as many as its header says. */
@@ -109,10 +111,10 @@ extern void race_sketch_add(RaceSketch *sketch, int64 weight);
 
 /*
  * Make halves of two sketches without records, or of copies of halves, which live equally long.
- * race_sketch_add_split() is race_sketch_add() to both of them, after race_sketch_next() of the lower one:
- * in a share of the rows the record goes into the upper one, and in the others into the lower one; of a
- * grid each of its weights is divided; and one of both counts it.  Their sum is the sketch of whole
- * records.  View the lower one first.
+ * race_sketch_add_split() is race_sketch_add() to both of them, after race_sketch_next() of the
+ * lower one: in a share of the rows the record goes into the upper one, and in the others into the
+ * lower one; of a grid each of its weights is divided; and one of both counts it.  Their sum is the
+ * sketch of whole records.  View the lower one first.
  */
 extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
 extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight);
@@ -120,7 +122,9 @@ extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 
 /* The halves of a pair, in this order wherever there are both */
 enum
 {
-	RACE_LOWER, RACE_UPPER, RACE_HALVES
+	RACE_LOWER,
+	RACE_UPPER,
+	RACE_HALVES
 };
 
 /* Give both halves of a new pair the same random id. */
@@ -145,8 +149,8 @@ extern void race_check_whole(const RaceHeader *header, const char *action, const
 extern void race_check_askable(const RaceNoise *noise);
 
 /*
- * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; whole sketches
- * pass.  Their ids alone decide: records never do.
+ * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; whole
+ * sketches pass.  Their ids alone decide: records never do.
  */
 extern void race_check_belong(const RaceHeader *a, const RaceHeader *b);
 
@@ -156,8 +160,8 @@ extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
 
 /*
  * Return the sketch that a function may change, made from argument 0: argument 0 itself if it is
- * writable, else a copy.  In an aggregate the copy is in the pool, and all later calls get it again.
- * `view` is the view of argument 0, or NULL.
+ * writable, else a copy.  In an aggregate the copy is in the pool, and all later calls get it
+ * again.  `view` is the view of argument 0, or NULL.
  */
 extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo, const RaceView *view);
 
@@ -171,18 +175,20 @@ extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
 extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *params);
 
 /*
- * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be added at once.
- * All errors that the record can cause come before the first change.
+ * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be added at
+ * once.  All errors that the record can cause come before the first change.
  */
 extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
 
 /*
- * Read a weight from the three arguments from number `arg` on: the weight, the largest one, and how many binary digits
- * weights have after the point (RaceRequest).  Return it in places of the last digit, rounded at random so that its mean
- * is the weight, from 0 to the largest; 0 for NULL and NaN.  Note in the sketches how much a record adds at most; so call it
- * of each row, also of one without a record.
+ * Read a weight from the three arguments from number `arg` on: the weight, the largest one, and how
+ * many binary digits weights have after the point (RaceRequest).  Return it in places of the last
+ * digit, rounded at random so that its mean is the weight, from 0 to the largest; 0 for NULL and
+ * NaN.  Note in the sketches how much a record adds at most; so call it of each row, also of one
+ * without a record.
  */
-extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n);
+extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches,
+							   int n);
 
 /*
  * The cache of derived objects: what is computed of a sketch once for a session.
@@ -194,25 +200,25 @@ extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *con
 /* What every object begins with */
 typedef struct RaceDerived
 {
-	RaceCacheEntry base;		/* must be first */
+	RaceCacheEntry base; /* must be first */
 	const struct RaceDerivedKind *kind;
-	uint64		identity;		/* these three identify the sketch */
-	RaceHeader	header;
+	uint64 identity; /* these three identify the sketch */
+	RaceHeader header;
 	RaceParams *params;
 } RaceDerived;
 
 typedef struct RaceDerivedKind
 {
-	const char *name;			/* name of memory contexts */
+	const char *name; /* name of memory contexts */
 
 	/*
 	 * Compute an object in a memory context of its own, which is not the current one, and begin
 	 * with race_derived_init().  Return it, and set its size in bytes.
 	 */
-	void	   *(*create) (const RaceView *view, void *question, MemoryContext context, Size *size);
+	void *(*create)(const RaceView *view, void *question, MemoryContext context, Size *size);
 
 	/* Return whether an object of this sketch is right for a question.  NULL: always */
-	bool		(*fits) (const void *object, const void *question);
+	bool (*fits)(const void *object, const void *question);
 } RaceDerivedKind;
 
 /* State which sketch an object is of.  The parameters are copied to the context. */
@@ -221,25 +227,27 @@ extern bool race_derived_is_of(const RaceDerived *object, const RaceView *view);
 
 /*
  * Return the object of a kind for a sketch, which is computed if the session does not have it.
- * `question` is handed to the functions of the kind.  The first adds a user, until release; the last one
- * keeps the object until the next call with this site and kind.
+ * `question` is handed to the functions of the kind.  The first adds a user, until release; the
+ * last one keeps the object until the next call with this site and kind.
  */
-extern void *race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *question);
+extern void *race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view,
+								  void *question);
 extern void race_derived_release(void *object);
 extern void *race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView *view,
 							 void *question);
 
 /*
- * Return what each of two private grids must keep so that both have the same cells and levels: the finest
- * ones that can be.  False if there are none, or other parameters differ.  Noise and counts decided how
- * many cells each grid has (table.c).
+ * Return what each of two private grids must keep so that both have the same cells and levels: the
+ * finest ones that can be.  False if there are none, or other parameters differ.  Noise and counts
+ * decided how many cells each grid has (table.c).
  */
 extern bool race_grids_meet(const RaceParams *a, const RaceParams *b, RaceGridChoice choices[2]);
 
 /*
- * Make a private grid coarser; linear weights nest, so that this can be done with noise, too.  The noise of
- * neighbouring nodes is correlated afterwards.  Its counter_variance becomes the largest eigenvalue of its
- * covariance, which is the variance that smooth sums of nodes have for each node; no sum has more.
+ * Make a private grid coarser; linear weights nest, so that this can be done with noise, too.  The
+ * noise of neighbouring nodes is correlated afterwards.  Its counter_variance becomes the largest
+ * eigenvalue of its covariance, which is the variance that smooth sums of nodes have for each node;
+ * no sum has more.
  */
 extern void race_sketch_coarsen(RaceSketch *sketch, RaceGridChoice choice);
 

@@ -34,7 +34,6 @@
 #include "nodes/supportnodes.h"
 #endif
 
-
 PG_FUNCTION_INFO_V1(race_sketch);
 PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
@@ -73,8 +72,8 @@ race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 
 	if (race_summary_kind(sketch->params)->hashed)
 		race_call_site_hold_rows(site, sketch->params);
-	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg),
-					 race_sketch_next(sketch), false);
+	race_record_read(&site->reader, sketch->params, PG_GETARG_DATUM(arg), race_sketch_next(sketch),
+					 false);
 }
 
 /* Add the record in argument `arg` to argument 0, or remove it. */
@@ -118,13 +117,14 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
 int64
 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n)
 {
-	int			most = PG_GETARG_INT32(arg + 1);
-	int			bits = PG_GETARG_INT32(arg + 2);
-	double		weight = 0;
-	double		places;
-	double		whole;
+	int most = PG_GETARG_INT32(arg + 1);
+	int bits = PG_GETARG_INT32(arg + 2);
+	double weight = 0;
+	double places;
+	double whole;
 
-	if (PG_ARGISNULL(arg + 1) || PG_ARGISNULL(arg + 2) || most < 1 || bits < 0 || bits > 30 || most > INT32_MAX >> bits)
+	if (PG_ARGISNULL(arg + 1) || PG_ARGISNULL(arg + 2) || most < 1 || bits < 0 || bits > 30 ||
+		most > INT32_MAX >> bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight_max must be at least 1, and at most 2^(31 - weight_bits)")));
@@ -138,7 +138,9 @@ race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches,
 		return 0;
 	places = ldexp(Min(weight, most), bits);
 	whole = floor(places);
-	return (int64) whole + ((double) race_random_below(race_strong_random(), UINT64CONST(1) << 53) < ldexp(places - whole, 53));
+	return (int64) whole +
+		((double) race_random_below(race_strong_random(), UINT64CONST(1) << 53) <
+		 ldexp(places - whole, 53));
 }
 
 /*
@@ -151,7 +153,7 @@ build_step(FunctionCallInfo fcinfo, bool prepared)
 {
 	const RaceParams *params = build_params(fcinfo, "race_build");
 	RaceSketch *sketch;
-	int64		weight;
+	int64 weight;
 
 	if (PG_ARGISNULL(0))
 		sketch = race_build_create(fcinfo, params);
@@ -205,7 +207,7 @@ race_is_record(PG_FUNCTION_ARGS)
 {
 	RaceCallSite *site = race_call_site(fcinfo, 1);
 	const RaceParams *params;
-	Datum		x;
+	Datum x;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -243,18 +245,17 @@ race_record(PG_FUNCTION_ARGS)
 Datum
 race_update_support(PG_FUNCTION_ARGS)
 {
-	Node	   *answer = NULL;
+	Node *answer = NULL;
 
 #if PG_VERSION_NUM >= 180000
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node *request = (Node *) PG_GETARG_POINTER(0);
 
 	if (IsA(request, SupportRequestModifyInPlace))
 	{
 		SupportRequestModifyInPlace *modify = (SupportRequestModifyInPlace *) request;
-		Param	   *variable = (Param *) linitial(modify->args);
+		Param *variable = (Param *) linitial(modify->args);
 
-		if (variable != NULL && IsA(variable, Param) &&
-			variable->paramkind == PARAM_EXTERN &&
+		if (variable != NULL && IsA(variable, Param) && variable->paramkind == PARAM_EXTERN &&
 			variable->paramid == modify->paramid)
 			answer = (Node *) variable;
 	}
@@ -280,7 +281,8 @@ static const char *
 status_text(const RaceNoise *noise)
 {
 	return noise->status == RACE_STATUS_EXACT ? "exact" :
-		noise->status == RACE_STATUS_SHARE ? "a noise share" : "private";
+		noise->status == RACE_STATUS_SHARE    ? "a noise share" :
+												"private";
 }
 
 static void
@@ -291,19 +293,21 @@ check_mergeable(const RaceView *a, const RaceView *b)
 	RaceGridChoice choices[2];
 
 	if (x->status != y->status)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 x->status == RACE_STATUS_SHARE || y->status == RACE_STATUS_SHARE ?
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 x->status == RACE_STATUS_SHARE || y->status == RACE_STATUS_SHARE ?
 				 errmsg("noise shares can be combined with noise shares only") :
 				 errmsg("an exact and a private sketch cannot be combined"),
-				 errdetail("One side is %s, the other is %s.",
-						   status_text(x), status_text(y)),
-				 errhint("Merge exact sketches first and make the sum private, or make each of them private.")));
+			 errdetail("One side is %s, the other is %s.", status_text(x), status_text(y)),
+			 errhint(
+				 "Merge exact sketches first and make the sum private, or make each of them private.")));
 	if ((x->half == RACE_WHOLE) != (y->half == RACE_WHOLE))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a half of race_build_value and a sketch of whole records cannot be combined"),
-				 errhint("Add both halves first: their sum is a sketch of whole records.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a half of race_build_value and a sketch of whole records cannot be combined"),
+			 errhint("Add both halves first: their sum is a sketch of whole records.")));
 	if (x->half != y->half)
 		race_check_belong(a->header, b->header);
 	if (x->status != RACE_STATUS_PRIVATE)
@@ -315,32 +319,34 @@ check_mergeable(const RaceView *a, const RaceView *b)
 	if (x->status == RACE_STATUS_EXACT)
 		return;
 	if (race_params_are_measured(a->params) || race_params_are_measured(b->params))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("private tables cannot be combined"),
-				 errdetail("Each chose by itself which tables it measures, and with how much noise."),
-				 errhint("Merge exact tables, or noise shares of race_share.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("private tables cannot be combined"),
+			 errdetail("Each chose by itself which tables it measures, and with how much noise."),
+			 errhint("Merge exact tables, or noise shares of race_share.")));
 
 	if (!race_params_same_rows(a->params, b->params) &&
 		!race_grids_meet(a->params, b->params, choices))
 		race_params_check_same(a->params, b->params);
 	if (!race_noise_same_unit(x, y))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("private sketches that protect different things cannot be combined"),
-				 errdetail("One side has max_contributions %u and neighbors %s, the other %u and %s.",
-						   x->max_contributions, race_neighbors_name(x->neighbors),
-						   y->max_contributions, race_neighbors_name(y->neighbors))));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("private sketches that protect different things cannot be combined"),
+			 errdetail("One side has max_contributions %u and neighbors %s, the other %u and %s.",
+					   x->max_contributions, race_neighbors_name(x->neighbors),
+					   y->max_contributions, race_neighbors_name(y->neighbors))));
 	if (x->status == RACE_STATUS_SHARE && !race_shares_match(x, y))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("noise shares that were made for different sums cannot be combined"),
-				 errdetail("One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
-						   x->parties, x->colluders, x->dropouts,
-						   sqrt(x->counter_variance / x->releases),
-						   y->parties, y->colluders, y->dropouts,
-						   sqrt(y->counter_variance / y->releases)),
-				 errhint("All parties must give race_share the same arguments.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("noise shares that were made for different sums cannot be combined"),
+			 errdetail(
+				 "One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
+				 x->parties, x->colluders, x->dropouts, sqrt(x->counter_variance / x->releases),
+				 y->parties, y->colluders, y->dropouts, sqrt(y->counter_variance / y->releases)),
+			 errhint("All parties must give race_share the same arguments.")));
 }
 
 /*
@@ -356,9 +362,9 @@ meet(RaceSketch *sketch, RaceView *other)
 	if (race_params_same(sketch->params, other->params) ||
 		!race_grids_meet(sketch->params, other->params, choices))
 		return;
-	copy = race_sketch_copy(other, AllocSetContextCreate(CurrentMemoryContext,
-														 "racepriv coarser grid",
-														 ALLOCSET_SMALL_SIZES));
+	copy = race_sketch_copy(
+		other,
+		AllocSetContextCreate(CurrentMemoryContext, "racepriv coarser grid", ALLOCSET_SMALL_SIZES));
 	race_sketch_coarsen(copy, choices[1]);
 	race_sketch_view(RaceSketchGetDatum(copy), other);
 	race_sketch_coarsen(sketch, choices[0]);
@@ -368,18 +374,18 @@ meet(RaceSketch *sketch, RaceView *other)
 static void
 add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 {
-	bool		exact = sketch->header.noise.status == RACE_STATUS_EXACT;
-	Size		n = RaceCounters(sketch->params);
-	int64		mine[RACE_COUNTER_BLOCK];
-	int64		theirs[RACE_COUNTER_BLOCK];
+	bool exact = sketch->header.noise.status == RACE_STATUS_EXACT;
+	Size n = RaceCounters(sketch->params);
+	int64 mine[RACE_COUNTER_BLOCK];
+	int64 theirs[RACE_COUNTER_BLOCK];
 
 	race_sketch_touch(sketch);
 	for (Size from = 0; from < n; from += RACE_COUNTER_BLOCK)
 	{
-		Size		m = Min(n - from, RACE_COUNTER_BLOCK);
-		bool		narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
-		int64		min;
-		int64		max;
+		Size m = Min(n - from, RACE_COUNTER_BLOCK);
+		bool narrow = Max(sketch->width, other->width) < (int) sizeof(int64);
+		int64 min;
+		int64 max;
 
 		CHECK_FOR_INTERRUPTS();
 		race_counters_load(sketch->counters, sketch->width, from, m, mine);
@@ -392,15 +398,15 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 		race_sketch_widen(sketch, race_counters_width_for(min, max));
 		race_counters_store(sketch->counters, sketch->width, from, m, mine);
 	}
-	sketch->header.count = race_bounded_sum(sketch->header.count,
-											sign * other->header->count, exact);
+	sketch->header.count =
+		race_bounded_sum(sketch->header.count, sign * other->header->count, exact);
 }
 
 /* Compute the noise of the sum of two private sketches. Exact ones have none. */
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 {
-	bool		joined = noise->half != other->half;
+	bool joined = noise->half != other->half;
 
 	/* two halves of one kind are a half of both pairs; one of each are whole records */
 	noise->half = joined ? RACE_WHOLE : noise->half;
@@ -408,10 +414,13 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 	if (noise->status == RACE_STATUS_EXACT)
 		return;
 	if (disjoint && !race_noise_may_be_disjoint(noise, other))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parts with different kinds of noise cannot be merged as disjoint when neighbors are \"substitute\""),
-				 errhint("A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg(
+				 "parts with different kinds of noise cannot be merged as disjoint when neighbors are \"substitute\""),
+			 errhint(
+				 "A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
 	if (!race_noise_compose(noise, other, disjoint))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -421,14 +430,13 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 
 /* Add the shares of one sum. All errors come before the first change. */
 static RaceSketch *
-plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other,
-			bool disjoint)
+plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other, bool disjoint)
 {
 	const RaceNoise *x = &mine->header->noise;
 	const RaceNoise *y = &other->header->noise;
-	uint64		n = (uint64) x->releases + y->releases;
+	uint64 n = (uint64) x->releases + y->releases;
 	RaceSketch *sketch;
-	uint64	   *ids;
+	uint64 *ids;
 
 	if (disjoint)
 		ereport(ERROR,
@@ -439,8 +447,8 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there are more noise shares than parties"),
-				 errdetail("One side has %u shares, the other %u, of %u.",
-						   x->releases, y->releases, x->parties)));
+				 errdetail("One side has %u shares, the other %u, of %u.", x->releases, y->releases,
+						   x->parties)));
 	ids = palloc(n * sizeof(uint64));
 	if (!race_merge_share_ids(x, mine->shares, y, other->shares, ids))
 		ereport(ERROR,
@@ -458,8 +466,8 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 static Datum
 plus(FunctionCallInfo fcinfo, bool disjoint)
 {
-	RaceView	mine;
-	RaceView	other;
+	RaceView mine;
+	RaceView other;
 	RaceSketch *sketch;
 
 	race_sketch_view_any(PG_GETARG_DATUM(0), &mine);
@@ -499,8 +507,8 @@ race_plus_disjoint(PG_FUNCTION_ARGS)
 Datum
 race_minus(PG_FUNCTION_ARGS)
 {
-	RaceView	mine;
-	RaceView	other;
+	RaceView mine;
+	RaceView other;
 	RaceSketch *sketch;
 
 	race_sketch_view_any(PG_GETARG_DATUM(0), &mine);
@@ -508,7 +516,7 @@ race_minus(PG_FUNCTION_ARGS)
 	if ((other.header->noise.status != RACE_STATUS_EXACT ||
 		 other.header->noise.half != RACE_WHOLE) &&
 		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)
-		PG_RETURN_NULL();		/* these cannot be subtracted: compute the frame anew */
+		PG_RETURN_NULL(); /* these cannot be subtracted: compute the frame anew */
 	race_check_exact(mine.header, "subtracted from");
 	race_check_exact(other.header, "subtracted");
 	/* each call divides a record in another way, so that some of it would be left */

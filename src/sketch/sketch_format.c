@@ -56,14 +56,11 @@
  */
 
 StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
-StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0,
-				 "parameters and counters are aligned");
+StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0, "parameters and counters are aligned");
 
-#define SKETCH_WIRE_HEADER	80
-#define PAIR_ID_SIZE(header) \
-	((header)->noise.half == RACE_WHOLE ? (Size) 0 : sizeof(uint64))
-#define SKETCH_WIRE_SIZE(params_size, n) \
-	(SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
+#define SKETCH_WIRE_HEADER 80
+#define PAIR_ID_SIZE(header) ((header)->noise.half == RACE_WHOLE ? (Size) 0 : sizeof(uint64))
+#define SKETCH_WIRE_SIZE(params_size, n) (SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
 /* Copy counters from native to little-endian order, or back. */
 static void
@@ -82,7 +79,7 @@ copy_counters(char *to, const char *from, Size n, int width)
 static uint32
 checksum(const char *bytes, Size size)
 {
-	pg_crc32c	crc;
+	pg_crc32c crc;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, bytes, size);
@@ -94,16 +91,15 @@ checksum(const char *bytes, Size size)
 
 /* Copy n counters to a narrower width. */
 static void
-put_counters(StringInfo out, const void *counters, int from_width,
-			 int to_width, Size n)
+put_counters(StringInfo out, const void *counters, int from_width, int to_width, Size n)
 {
-	int64		block[RACE_COUNTER_BLOCK];
-	int64		narrow[RACE_COUNTER_BLOCK];
+	int64 block[RACE_COUNTER_BLOCK];
+	int64 narrow[RACE_COUNTER_BLOCK];
 
 	enlargeStringInfo(out, n * to_width);
 	for (Size i = 0; i < n; i += RACE_COUNTER_BLOCK)
 	{
-		Size		m = Min(n - i, RACE_COUNTER_BLOCK);
+		Size m = Min(n - i, RACE_COUNTER_BLOCK);
 
 		CHECK_FOR_INTERRUPTS();
 		race_counters_load(counters, from_width, i, m, block);
@@ -117,18 +113,19 @@ put_counters(StringInfo out, const void *counters, int from_width,
 static void
 copy_model(char *to, const char *from, Size size, uint64 text_size)
 {
-	Size		words = (size - TYPEALIGN64(sizeof(uint64), text_size)) / sizeof(uint64);
+	Size words = (size - TYPEALIGN64(sizeof(uint64), text_size)) / sizeof(uint64);
 
 	copy_counters(to, from, words, sizeof(uint64));
-	memcpy(to + words * sizeof(uint64), from + words * sizeof(uint64), size - words * sizeof(uint64));
+	memcpy(to + words * sizeof(uint64), from + words * sizeof(uint64),
+		   size - words * sizeof(uint64));
 }
 
 static void
 write_wire(StringInfo out, const RaceView *view)
 {
 	const RaceNoise *noise = &view->header->noise;
-	int			start = out->len;
-	int			width = race_view_width(view);
+	int start = out->len;
+	int width = race_view_width(view);
 
 	race_put(out, RACE_FORMAT_VERSION, 1);
 	race_put(out, width, 1);
@@ -169,8 +166,8 @@ write_wire(StringInfo out, const RaceView *view)
 static const char *
 take_header(const unsigned char **next, RaceSketchDatum *flat)
 {
-	RaceNoise  *noise = &flat->header.noise;
-	bool		zeros;
+	RaceNoise *noise = &flat->header.noise;
+	bool zeros;
 
 	memset(flat, 0, offsetof(RaceSketchDatum, params));
 	flat->version = race_take(next, 1);
@@ -203,12 +200,12 @@ take_header(const unsigned char **next, RaceSketchDatum *flat)
 static const char *
 take_body(const unsigned char *next, RaceSketchDatum *flat)
 {
-	Size		n = RaceCounters(&flat->params);
-	uint64	   *shares = RaceFlatShares(flat);
+	Size n = RaceCounters(&flat->params);
+	uint64 *shares = RaceFlatShares(flat);
 	const unsigned char *model;
-	uint64		text_size;
-	int64		min;
-	int64		max;
+	uint64 text_size;
+	int64 min;
+	int64 max;
 
 	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
 	for (Size i = 0; i < RaceShares(&flat->header); i++)
@@ -229,15 +226,16 @@ take_body(const unsigned char *next, RaceSketchDatum *flat)
 	model = next;
 	next += offsetof(RaceModel, text_size);
 	if (flat->model_size < offsetof(RaceModel, words) || flat->model_size % sizeof(uint64) != 0 ||
-		(text_size = race_take(&next, sizeof(uint64))) > flat->model_size - offsetof(RaceModel, words))
+		(text_size = race_take(&next, sizeof(uint64))) >
+			flat->model_size - offsetof(RaceModel, words))
 		return "The size of a model is wrong.";
 	copy_model((char *) RaceFlatModel(flat), (const char *) model, flat->model_size, text_size);
 	return race_model_problem(RaceFlatModel(flat), flat->model_size, &flat->params);
 }
 
 /*
- * Read a sketch from outside bytes, which nothing else validates: raise 22P03 for what is not a value
- * at all and 22023 for parameters out of their limits; return NULL after a soft error.
+ * Read a sketch from outside bytes, which nothing else validates: raise 22P03 for what is not a
+ * value at all and 22023 for parameters out of their limits; return NULL after a soft error.
  */
 static RaceSketchDatum *
 read_wire(const char *bytes, Size size, Node *escontext)
@@ -247,8 +245,8 @@ read_wire(const char *bytes, Size size, Node *escontext)
 	RaceSketchDatum head;
 	RaceSketchDatum *flat;
 	RaceParamsDatum *params;
-	Size		params_size;
-	Size		flat_size;
+	Size params_size;
+	Size flat_size;
 	const char *problem;
 	const RaceSummaryKind *kind;
 
@@ -283,13 +281,16 @@ read_wire(const char *bytes, Size size, Node *escontext)
 		MALFORMED("Moments have no models.");
 	if (head.header.noise.mechanism == RACE_MECHANISM_WISHART && !kind->matrix)
 		MALFORMED("Noise of Wishart matrices is for moments.");
-	if (race_params_are_measured(&params->params) && head.header.noise.status != RACE_STATUS_PRIVATE)
+	if (race_params_are_measured(&params->params) &&
+		head.header.noise.status != RACE_STATUS_PRIVATE)
 		MALFORMED("Only private tables are measured ones.");
 
 	/* params are within their limits, so sizes cannot overflow */
 	if (!race_counters_width_valid(head.width) ||
-		size != SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * head.width) +
-		PAIR_ID_SIZE(&head.header) + RaceShares(&head.header) * sizeof(uint64) + head.model_size)
+		size !=
+			SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * head.width) +
+				PAIR_ID_SIZE(&head.header) + RaceShares(&head.header) * sizeof(uint64) +
+				head.model_size)
 		MALFORMED("The size does not fit the parameters.");
 
 	flat_size = RaceFlatSize(&head.header, &params->params, head.width, head.model_size);
@@ -320,11 +321,11 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
  * Bytes that go to or from text between two looks at interrupts.  They are whole groups of
  * base64, 3 bytes in 4 digits.
  */
-#define BYTES_A_STEP	((Size) 48 * 1024)
-#define DIGITS_A_STEP	(BYTES_A_STEP / 3 * 4)
+#define BYTES_A_STEP ((Size) 48 * 1024)
+#define DIGITS_A_STEP (BYTES_A_STEP / 3 * 4)
 
 /* Version 1 in base64 begins with this. */
-#define FIRST_DIGIT		'A'
+#define FIRST_DIGIT 'A'
 
 /*
  * Convert n digits of base64 to bytes.  Return false if there is another character, or if they are
@@ -333,15 +334,15 @@ PG_FUNCTION_INFO_V1(race_sketch_params);
 static bool
 decode_base64(const char *text, Size n, char *bytes, Size *size)
 {
-	char		last[8];
-	int			got = 0;
+	char last[8];
+	int got = 0;
 
 	*size = 0;
 	if (n == 0 || n % 4 != 0 || text[0] != FIRST_DIGIT)
 		return false;
 	for (Size i = 0; i < n; i += DIGITS_A_STEP)
 	{
-		int			digits = Min(n - i, DIGITS_A_STEP);
+		int digits = Min(n - i, DIGITS_A_STEP);
 
 		CHECK_FOR_INTERRUPTS();
 		got = pg_b64_decode(text + i, digits, (void *) (bytes + *size), digits / 4 * 3);
@@ -357,29 +358,30 @@ decode_base64(const char *text, Size n, char *bytes, Size *size)
 static char *
 encode(const char *bytes, Size n)
 {
-	Size		size = (n + 2) / 3 * 4;
-	char	   *text = palloc(size + 1);
-	char	   *to = text;
+	Size size = (n + 2) / 3 * 4;
+	char *text = palloc(size + 1);
+	char *to = text;
 
 	for (Size i = 0; i < n; i += BYTES_A_STEP)
 	{
 		CHECK_FOR_INTERRUPTS();
-		to += pg_b64_encode((const void *) (bytes + i), Min(n - i, BYTES_A_STEP), to, text + size - to);
+		to += pg_b64_encode((const void *) (bytes + i), Min(n - i, BYTES_A_STEP), to,
+							text + size - to);
 	}
 	*to = '\0';
 	return text;
 }
 
 /* Bytes: every sketch is longer, since its header is */
-#define RACE_SHORTEST_TEXT	64
+#define RACE_SHORTEST_TEXT 64
 
 Datum
 race_sketch_in(PG_FUNCTION_ARGS)
 {
 	const char *text = PG_GETARG_CSTRING(0);
-	Node	   *escontext = race_escontext(fcinfo);
-	Size		n;
-	char	   *bytes;
+	Node *escontext = race_escontext(fcinfo);
+	Size n;
+	char *bytes;
 
 	if (!race_check_text(text, (RACE_MAX_WIRE_BYTES + 2) / 3 * 4, "race_sketch", escontext))
 		return (Datum) 0;
@@ -389,16 +391,20 @@ race_sketch_in(PG_FUNCTION_ARGS)
 	{
 		/* the name of a release more likely than a value */
 		if (strlen(text) < RACE_SHORTEST_TEXT)
-			ereturn(escontext, (Datum) 0,
-					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					 errmsg("\"%s\" is no sketch", race_cut(text)),
-					 errhint("If it is the name of a release, write race_released('%s'). If it is parameters, race_sketch('%s'::race_params) is an empty sketch.",
-							 race_cut(text), race_cut(text))));
-		ereturn(escontext, (Datum) 0,
+			ereturn(
+				escontext, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "race_sketch"),
-				 errdetail("The text of a sketch is base64."),
-				 errhint("The sketch of a release is race_released('name'); an empty one is race_sketch('…'::race_params).")));
+				 errmsg("\"%s\" is no sketch", race_cut(text)),
+				 errhint(
+					 "If it is the name of a release, write race_released('%s'). If it is parameters, race_sketch('%s'::race_params) is an empty sketch.",
+					 race_cut(text), race_cut(text))));
+		ereturn(
+			escontext, (Datum) 0,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("invalid input syntax for type %s", "race_sketch"),
+			 errdetail("The text of a sketch is base64."),
+			 errhint(
+				 "The sketch of a release is race_released('name'); an empty one is race_sketch('…'::race_params).")));
 	}
 	PG_RETURN_POINTER(read_wire(bytes, n, escontext));
 }
@@ -407,8 +413,8 @@ Datum
 race_sketch_out(PG_FUNCTION_ARGS)
 {
 	StringInfoData wire;
-	RaceView	view;
-	char	   *text;
+	RaceView view;
+	char *text;
 
 	initStringInfo(&wire);
 	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
@@ -421,8 +427,8 @@ race_sketch_out(PG_FUNCTION_ARGS)
 Datum
 race_sketch_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			size = message->len - message->cursor;
+	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
+	int size = message->len - message->cursor;
 
 	PG_RETURN_POINTER(read_wire(pq_getmsgbytes(message, size), size, race_escontext(fcinfo)));
 }
@@ -431,7 +437,7 @@ Datum
 race_sketch_send(PG_FUNCTION_ARGS)
 {
 	StringInfoData message;
-	RaceView	view;
+	RaceView view;
 
 	pq_begintypsend(&message);
 	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
@@ -443,7 +449,7 @@ race_sketch_send(PG_FUNCTION_ARGS)
 Datum
 race_sketch_params(PG_FUNCTION_ARGS)
 {
-	RaceView	view;
+	RaceView view;
 
 	race_sketch_view_header_any(PG_GETARG_DATUM(0), &view);
 	PG_RETURN_POINTER(race_params_datum(view.params));
@@ -461,10 +467,9 @@ part_words(const RaceParams *part, uint64 points)
 }
 
 uint64
-race_model_size(const RaceParams *params, uint64 points, uint64 elements,
-				uint64 text_size)
+race_model_size(const RaceParams *params, uint64 points, uint64 elements, uint64 text_size)
 {
-	uint64		words = 2 * points + elements;
+	uint64 words = 2 * points + elements;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 		words += part_words(part, points);
@@ -484,7 +489,8 @@ double
 race_model_weight(const RaceModel *model, uint64 i)
 {
 	return (race_model_weights(model, RACE_FOLD_FIRST)[i] +
-			race_model_weights(model, RACE_FOLD_SECOND)[i]) / 2;
+			race_model_weights(model, RACE_FOLD_SECOND)[i]) /
+		2;
 }
 
 uint64 *
@@ -498,7 +504,8 @@ race_model_columns(const RaceModel *model, const RaceParams *params, RaceColumn 
 {
 	const uint64 *next = race_model_words(model);
 
-	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), columns++)
+	for (const RaceParams *part = params; part != NULL;
+		 part = race_params_next(part, params), columns++)
 	{
 		RaceRecordKind kind = race_record_kind(part);
 
@@ -523,7 +530,7 @@ race_model_columns(const RaceModel *model, const RaceParams *params, RaceColumn 
 const char *
 race_model_text(const RaceModel *model, const RaceParams *params, uint64 i, Size *length)
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn columns[RACE_MAX_PARTS];
 	const uint64 *offsets = race_model_columns(model, params, columns);
 
 	*length = offsets[i + 1] - offsets[i];
@@ -573,11 +580,12 @@ count_elements(const RaceModel *model, Size size, const RaceParams *params, bool
 {
 	const uint64 *next = race_model_words(model);
 	const uint64 *end = (const uint64 *) ((const char *) model + size);
-	uint64		elements = 0;
+	uint64 elements = 0;
 
-	for (const RaceParams *part = params; part != NULL && !*bad; part = race_params_next(part, params))
+	for (const RaceParams *part = params; part != NULL && !*bad;
+		 part = race_params_next(part, params))
 	{
-		uint64		words = part_words(part, model->points);
+		uint64 words = part_words(part, model->points);
 
 		*bad = (uint64) (end - next) < words;
 		if (!*bad && race_record_kind(part) == RACE_RECORD_SET)
@@ -597,7 +605,7 @@ count_elements(const RaceModel *model, Size size, const RaceParams *params, bool
 static const char *
 texts_problem(const RaceModel *model, const RaceParams *params)
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn columns[RACE_MAX_PARTS];
 	const uint64 *offsets;
 
 	if (race_model_is_of_vectors(params))
@@ -611,7 +619,7 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 			return "The bytes after the texts of a model are not zero.";
 	for (uint64 i = 0; i < model->points; i++)
 	{
-		Size		length;
+		Size length;
 		const char *text = race_model_text(model, params, i, &length);
 
 		if (memchr(text, 0, length) != NULL || !pg_verifymbstr(text, length, true))
@@ -628,26 +636,28 @@ log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
 
 	race_contingency_of(params, &tables);
 	if (model->points != params->range / tables.parts ||
-		size != offsetof(RaceModel, words) + model->points * sizeof(double) || model->text_size != 0 || model->misfit != 0 ||
-		model->residual_variance != 0)
+		size != offsetof(RaceModel, words) + model->points * sizeof(double) ||
+		model->text_size != 0 || model->misfit != 0 || model->residual_variance != 0)
 		return "The size of a model does not fit its tables.";
-	return are_between((const double *) model->words, model->points, -RACE_MAX_THETA, RACE_MAX_THETA) ?
-		NULL : "A number of a model is out of range.";
+	return are_between((const double *) model->words, model->points, -RACE_MAX_THETA,
+					   RACE_MAX_THETA) ?
+		NULL :
+		"A number of a model is out of range.";
 }
 
 const char *
 race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
-	uint64		elements;
-	bool		bad = false;
-	int			i = 0;
+	RaceColumn columns[RACE_MAX_PARTS];
+	uint64 elements;
+	bool bad = false;
+	int i = 0;
 
 	if (race_summary_kind(params)->model == RACE_MODEL_LOG_LINEAR)
 		return log_linear_problem(model, size, params);
 	if (size < offsetof(RaceModel, words) || size > RACE_MAX_MODEL_BYTES ||
-		size % sizeof(uint64) != 0 || model->points < 1 ||
-		model->points > RACE_MAX_POINTS || model->text_size > size ||
+		size % sizeof(uint64) != 0 || model->points < 1 || model->points > RACE_MAX_POINTS ||
+		model->text_size > size ||
 		size < offsetof(RaceModel, words) + 2 * model->points * sizeof(uint64))
 		return "The size of a model is wrong.";
 	elements = count_elements(model, size, params, &bad);
@@ -671,9 +681,9 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 bool
 race_is_sketch_type(Oid type)
 {
-	FmgrInfo	input;
-	Oid			function;
-	Oid			parameter;
+	FmgrInfo input;
+	Oid function;
+	Oid parameter;
 
 	getTypeInputInfo(type, &function, &parameter);
 	fmgr_info(function, &input);

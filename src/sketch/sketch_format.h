@@ -40,24 +40,25 @@ typedef enum RaceFold
 
 typedef struct RaceModel
 {
-	uint64		points;			/* number of points, 1 to RACE_MAX_POINTS */
-	uint64		text_size;		/* bytes of all texts, or 0 */
+	uint64 points;    /* number of points, 1 to RACE_MAX_POINTS */
+	uint64 text_size; /* bytes of all texts, or 0 */
 	/*
 	 * Share of an answer that the model misses, root mean square; RACE_UNTESTED if nobody
 	 * can tell, and then the model is not asked
 	 */
-	double		misfit;
+	double misfit;
 	/* variance that noise and sampling give a mean residual, in records squared */
-	double		residual_variance;
-	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+	double residual_variance;
+	uint64 words[FLEXIBLE_ARRAY_MEMBER];
 } RaceModel;
 
-#define RACE_MAX_POINTS			16384
-#define RACE_MAX_MODEL_BYTES	((Size) 64 * 1024 * 1024)
-#define RACE_MAX_WEIGHT			1e19	/* above 2^62 */
-#define RACE_MAX_RESIDUAL_VARIANCE	1e300
-#define RACE_UNTESTED			1e6
-#define RACE_MAX_THETA			1e6		/* of the model of contingency tables, which has the logarithms of shares */
+#define RACE_MAX_POINTS 16384
+#define RACE_MAX_MODEL_BYTES ((Size) 64 * 1024 * 1024)
+#define RACE_MAX_WEIGHT 1e19 /* above 2^62 */
+#define RACE_MAX_RESIDUAL_VARIANCE 1e300
+#define RACE_UNTESTED 1e6
+#define RACE_MAX_THETA \
+	1e6 /* of the model of contingency tables, which has the logarithms of shares */
 
 /* Return the size of a model of n points, whose sets have `elements` elements all together. */
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,
@@ -72,15 +73,14 @@ extern double *race_model_weights(const RaceModel *model, RaceFold half);
 extern double race_model_weight(const RaceModel *model, uint64 i);
 extern const uint64 *race_model_columns(const RaceModel *model, const RaceParams *params,
 										RaceColumn *columns);
-extern const char *race_model_text(const RaceModel *model, const RaceParams *params,
-								   uint64 i, Size *length);
+extern const char *race_model_text(const RaceModel *model, const RaceParams *params, uint64 i,
+								   Size *length);
 
 /* Return where to write: of each part its numbers or elements, and of sets the starts before. */
 extern uint64 *race_model_words(const RaceModel *model);
 
 /* Return what is wrong with `size` bytes from outside, or NULL.  Nothing else reads before. */
-extern const char *race_model_problem(const RaceModel *model, Size size,
-									  const RaceParams *params);
+extern const char *race_model_problem(const RaceModel *model, Size size, const RaceParams *params);
 
 /*
  * The formats of race_sketch, on disk and on the wire.
@@ -93,38 +93,37 @@ extern const char *race_model_problem(const RaceModel *model, Size size,
 
 typedef struct RaceHeader
 {
-	RaceNoise	noise;
-	int64		count;			/* number of records; noisy in a private sketch */
+	RaceNoise noise;
+	int64 count; /* number of records; noisy in a private sketch */
 } RaceHeader;
 
 typedef struct RaceSketchDatum
 {
-	int32		vl_len_;		/* varlena header, do not touch directly */
-	uint8		version;		/* RACE_FORMAT_VERSION */
-	uint8		width;			/* bytes a counter, the narrowest that fits */
-	uint8		reserved[2];	/* 0 */
-	RaceHeader	header;
+	int32 vl_len_;     /* varlena header, do not touch directly */
+	uint8 version;     /* RACE_FORMAT_VERSION */
+	uint8 width;       /* bytes a counter, the narrowest that fits */
+	uint8 reserved[2]; /* 0 */
+	RaceHeader header;
 	/*
 	 * CRC-32C of all fields before and after it. Readers use it to see whether a stored
 	 * value is the one that they have in memory (stored_cache.h, sketch.h).
 	 */
-	uint32		content_hash;
-	uint32		model_size;		/* bytes of the model; 0 = not fitted */
-	uint32		reserved32[2];	/* 0 */
+	uint32 content_hash;
+	uint32 model_size;    /* bytes of the model; 0 = not fitted */
+	uint32 reserved32[2]; /* 0 */
 	/*
 	 * Parameters with their arrays and further parts; then the ids of shares, the counters,
 	 * [rows][range], and the model, aligned to its words
 	 */
-	RaceParams	params;
+	RaceParams params;
 } RaceSketchDatum;
 
 /* Each share in a sketch has a random id; they are in ascending order. */
 #define RaceShares(header) \
 	((header)->noise.status == RACE_STATUS_SHARE ? (Size) (header)->noise.releases : 0)
 
-#define RaceCounters(p)			((Size) (p)->rows * (p)->range)
-#define RaceFlatHeaderSize(p) \
-	(offsetof(RaceSketchDatum, params) + race_params_size(p))
+#define RaceCounters(p) ((Size) (p)->rows * (p)->range)
+#define RaceFlatHeaderSize(p) (offsetof(RaceSketchDatum, params) + race_params_size(p))
 
 /* Sizes by the width of counters */
 #define RaceFlatCountersEnd(header, p, width) \
@@ -133,38 +132,37 @@ typedef struct RaceSketchDatum
 	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, width))
 #define RaceFlatSize(header, p, width, model_size) \
 	((model_size) > 0 ? RaceFlatModelAt(header, p, width) + (model_size) : \
-	 RaceFlatCountersEnd(header, p, width))
+						RaceFlatCountersEnd(header, p, width))
 
-#define RaceFlatShares(flat) \
-	((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
-#define RaceFlatCounters(flat) \
-	((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
+#define RaceFlatShares(flat) ((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
+#define RaceFlatCounters(flat) ((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
 #define RaceFlatModel(flat) \
-	((RaceModel *) ((flat)->model_size == 0 ? NULL : (char *) (flat) + \
-					RaceFlatModelAt(&(flat)->header, &(flat)->params, (flat)->width)))
+	((RaceModel *) ((flat)->model_size == 0 ? NULL : \
+											  (char *) (flat) + \
+							RaceFlatModelAt(&(flat)->header, &(flat)->params, (flat)->width)))
 
 /* What a reader needs of a sketch, whether it is stored or in memory */
 typedef struct RaceView
 {
 	const RaceHeader *header;
 	const RaceParams *params;
-	const uint64 *shares;		/* ids of noise shares */
+	const uint64 *shares; /* ids of noise shares */
 	const void *counters;
-	int			width;
-	const RaceModel *model;		/* model, or NULL */
-	Size		model_size;
+	int width;
+	const RaceModel *model; /* model, or NULL */
+	Size model_size;
 	/*
 	 * With the header and the parameters it tells contents apart: the hash of a stored
 	 * value, or the number of one in memory.
 	 */
-	uint64		identity;
+	uint64 identity;
 } RaceView;
 
 /* Set the hash of the content, after all other fields. */
 extern void race_flat_seal(RaceSketchDatum *flat);
 
 /* Return the narrowest width that holds the counters of a view. */
-extern int	race_view_width(const RaceView *view);
+extern int race_view_width(const RaceView *view);
 
 /* Return a stored sketch with a model, which may have no bytes, palloc'd. */
 extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
@@ -175,7 +173,6 @@ extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *
  * model
  */
 #define RACE_MAX_WIRE_BYTES \
-	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + \
-	 RACE_MAX_MODEL_BYTES)
+	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + RACE_MAX_MODEL_BYTES)
 
 #endif

@@ -13,7 +13,7 @@
 bool
 race_snapshot_key_get(RaceSnapshotKey *key)
 {
-	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	Snapshot snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
 
 	memset(key, 0, sizeof(RaceSnapshotKey));
 	if (snapshot == NULL || snapshot->snapshot_type != SNAPSHOT_MVCC)

@@ -20,11 +20,11 @@
 typedef struct RaceSnapshotKey
 {
 	LocalTransactionId transaction;
-	CommandId	command;
+	CommandId command;
 	TransactionId xmin;
 	TransactionId xmax;
-	uint32		running;
-	int32		running_subtransactions;
+	uint32 running;
+	int32 running_subtransactions;
 } RaceSnapshotKey;
 
 /*
@@ -33,7 +33,6 @@ typedef struct RaceSnapshotKey
  */
 extern bool race_snapshot_key_get(RaceSnapshotKey *key);
 
-extern bool race_snapshot_key_same(const RaceSnapshotKey *a,
-								   const RaceSnapshotKey *b);
+extern bool race_snapshot_key_same(const RaceSnapshotKey *a, const RaceSnapshotKey *b);
 
 #endif

@@ -26,9 +26,9 @@
 
 struct RaceStoredEntry
 {
-	RaceCacheEntry base;		/* must be first */
+	RaceCacheEntry base; /* must be first */
 	struct varatt_external pointer;
-	RaceSnapshotKey key;		/* key of the last snapshot in which the value was checked */
+	RaceSnapshotKey key; /* key of the last snapshot in which the value was checked */
 	struct varlena *value;
 };
 
@@ -43,14 +43,12 @@ is_current(RaceStoredEntry *entry, Datum value, Size identity)
 {
 	RaceSnapshotKey key;
 	struct varlena *slice;
-	bool		same;
+	bool same;
 
 	if (race_snapshot_key_get(&key) && race_snapshot_key_same(&entry->key, &key))
 		return true;
-	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value), 0,
-							   identity);
-	same = VARSIZE(slice) == identity + VARHDRSZ &&
-		VARSIZE(entry->value) > identity + VARHDRSZ &&
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value), 0, identity);
+	same = VARSIZE(slice) == identity + VARHDRSZ && VARSIZE(entry->value) > identity + VARHDRSZ &&
 		memcmp(VARDATA(slice), VARDATA(entry->value), identity) == 0;
 	pfree(slice);
 	if (same)
@@ -61,8 +59,7 @@ is_current(RaceStoredEntry *entry, Datum value, Size identity)
 static RaceStoredEntry *
 fetch(Datum value, const struct varatt_external *pointer)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "race_sketch cache",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_sketch cache",
 												  ALLOCSET_START_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceStoredEntry *entry = palloc0(sizeof(RaceStoredEntry));
@@ -76,16 +73,18 @@ fetch(Datum value, const struct varatt_external *pointer)
 	return entry;
 }
 
-/* Return the entry of a stored value, if there is a valid one.  One that is not is never found again. */
+/*
+ * Return the entry of a stored value, if there is a valid one.  One that is not is never found
+ * again.
+ */
 static RaceStoredEntry *
 find(Datum value, const struct varatt_external *pointer, Size identity)
 {
-	dlist_iter	iter;
+	dlist_iter iter;
 
 	dlist_foreach(iter, &stored_cache.entries)
 	{
-		RaceStoredEntry *entry = dlist_container(RaceStoredEntry, base.node,
-												 iter.cur);
+		RaceStoredEntry *entry = dlist_container(RaceStoredEntry, base.node, iter.cur);
 
 		if (entry->base.stale || memcmp(&entry->pointer, pointer, sizeof(*pointer)) != 0)
 			continue;

@@ -9,7 +9,7 @@
 #include "sketch/compat.h"
 #include "sketch/text.h"
 
-#define MAX_QUOTED	64
+#define MAX_QUOTED 64
 
 bool
 race_check_text(const char *text, Size most, const char *what, Node *escontext)
@@ -26,7 +26,7 @@ const char *
 race_cut(const char *text)
 {
 	/* enough bytes to find the end of the last character */
-	int			n = (int) strnlen(text, 2 * MAX_QUOTED);
+	int n = (int) strnlen(text, 2 * MAX_QUOTED);
 
 	if (n <= MAX_QUOTED)
 		return text;

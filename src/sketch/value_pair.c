@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(race_build_value_final);
 typedef struct State
 {
 	RaceSketch *halves[RACE_HALVES];
-	double		bounds[RACE_HALVES];
+	double bounds[RACE_HALVES];
 } State;
 
 void
@@ -54,7 +54,7 @@ race_check_value_bounds(double lower, double upper)
 void
 race_mark_pair(RaceSketch *const *halves)
 {
-	uint64		id = race_random_id();
+	uint64 id = race_random_id();
 
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
@@ -67,7 +67,7 @@ race_mark_pair(RaceSketch *const *halves)
 static State *
 read_state(FunctionCallInfo fcinfo)
 {
-	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	MemoryContext context = race_aggregate_context(fcinfo, "race_build_value");
 	const RaceParams *params;
 
@@ -105,10 +105,10 @@ read_state(FunctionCallInfo fcinfo)
 Datum
 race_build_value_step(PG_FUNCTION_ARGS)
 {
-	State	   *state = read_state(fcinfo);
-	double		lower = state->bounds[RACE_LOWER];
-	double		upper = state->bounds[RACE_UPPER];
-	int64		weight = PG_NARGS() > 6 ? race_build_weight(fcinfo, 6, state->halves, RACE_HALVES) : 1;
+	State *state = read_state(fcinfo);
+	double lower = state->bounds[RACE_LOWER];
+	double upper = state->bounds[RACE_UPPER];
+	int64 weight = PG_NARGS() > 6 ? race_build_weight(fcinfo, 6, state->halves, RACE_HALVES) : 1;
 	RacePortion portion;
 
 	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3) && !isnan(PG_GETARG_FLOAT8(3)))
@@ -124,10 +124,10 @@ race_build_value_step(PG_FUNCTION_ARGS)
 Datum
 race_build_value_combine(PG_FUNCTION_ARGS)
 {
-	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
-	State	   *other = PG_ARGISNULL(1) ? NULL : (State *) PG_GETARG_POINTER(1);
+	State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	State *other = PG_ARGISNULL(1) ? NULL : (State *) PG_GETARG_POINTER(1);
 	MemoryContext context = race_aggregate_context(fcinfo, "race_build_value");
-	RaceView	view;
+	RaceView view;
 
 	if (other == NULL && state == NULL)
 		PG_RETURN_NULL();
@@ -153,7 +153,7 @@ race_build_value_combine(PG_FUNCTION_ARGS)
 Datum
 race_build_value_serialize(PG_FUNCTION_ARGS)
 {
-	State	   *state = (State *) PG_GETARG_POINTER(0);
+	State *state = (State *) PG_GETARG_POINTER(0);
 	StringInfoData bytes;
 
 	(void) race_aggregate_context(fcinfo, "race_build_value");
@@ -161,8 +161,8 @@ race_build_value_serialize(PG_FUNCTION_ARGS)
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
 		ExpandedObjectHeader *half = &state->halves[i]->hdr;
-		Size		size = EOH_get_flat_size(half);
-		char	   *flat = palloc(size);
+		Size size = EOH_get_flat_size(half);
+		char *flat = palloc(size);
 
 		EOH_flatten_into(half, flat, size);
 		pq_sendfloat8(&bytes, state->bounds[i]);
@@ -176,28 +176,27 @@ race_build_value_serialize(PG_FUNCTION_ARGS)
 Datum
 race_build_value_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *value = PG_GETARG_BYTEA_PP(0);
-	State	   *state = palloc0(sizeof(State));
+	bytea *value = PG_GETARG_BYTEA_PP(0);
+	State *state = palloc0(sizeof(State));
 	StringInfoData bytes;
-	RaceView	view;
+	RaceView view;
 
 	(void) race_aggregate_context(fcinfo, "race_build_value");
 	initStringInfo(&bytes);
 	appendBinaryStringInfo(&bytes, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
-		Size		size;
-		char	   *flat;
+		Size size;
+		char *flat;
 
 		state->bounds[i] = pq_getmsgfloat8(&bytes);
 		size = pq_getmsgint(&bytes, sizeof(int32));
 		flat = palloc(size);
 		pq_copymsgbytes(&bytes, flat, size);
 		race_sketch_view(PointerGetDatum(flat), &view);
-		state->halves[i] = race_sketch_copy(&view,
-											AllocSetContextCreate(CurrentMemoryContext,
-																  "race_sketch",
-																  ALLOCSET_START_SMALL_SIZES));
+		state->halves[i] = race_sketch_copy(
+			&view,
+			AllocSetContextCreate(CurrentMemoryContext, "race_sketch", ALLOCSET_START_SMALL_SIZES));
 		pfree(flat);
 	}
 	pq_getmsgend(&bytes);
@@ -211,7 +210,7 @@ race_build_value_deserialize(PG_FUNCTION_ARGS)
 Datum
 race_build_value_final(PG_FUNCTION_ARGS)
 {
-	State	   *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
+	State *state = PG_ARGISNULL(0) ? NULL : (State *) PG_GETARG_POINTER(0);
 	RaceResultRow row;
 
 	if (state == NULL)

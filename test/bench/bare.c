@@ -25,16 +25,16 @@
 #include "hash/params_check.h"
 #include "hash/rows.h"
 
-#define RUNS		5
-#define BATCH		64			/* records hashed together */
-#define BATCHES		8			/* hashed for one block of rows, then for the next */
-#define SLICE		4096		/* records that dgemm projects together */
+#define RUNS 5
+#define BATCH 64   /* records hashed together */
+#define BATCHES 8  /* hashed for one block of rows, then for the next */
+#define SLICE 4096 /* records that dgemm projects together */
 
 /* All records, a column a part */
 typedef struct Records
 {
-	RaceColumn	columns[RACE_MAX_PARTS];
-	size_t		n;
+	RaceColumn columns[RACE_MAX_PARTS];
+	size_t n;
 } Records;
 
 static double
@@ -49,7 +49,7 @@ now(void)
 static void *
 allocate(size_t size)
 {
-	void	   *p = aligned_alloc(64, (size + 63) / 64 * 64);
+	void *p = aligned_alloc(64, (size + 63) / 64 * 64);
 
 	if (p == NULL)
 		abort();
@@ -60,9 +60,9 @@ allocate(size_t size)
 static void *
 read_file(const char *name, size_t *size)
 {
-	FILE	   *file = fopen(name, "rb");
-	void	   *content;
-	long		length;
+	FILE *file = fopen(name, "rb");
+	void *content;
+	long length;
 
 	if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (length = ftell(file)) < 0)
 	{
@@ -81,9 +81,9 @@ read_file(const char *name, size_t *size)
 static const RaceParams *
 read_params(const char *name)
 {
-	size_t		size;
+	size_t size;
 	RaceParams *params = read_file(name, &size);
-	char		message[256];
+	char message[256];
 
 	if (race_params_problem(params, size, message, sizeof(message)) != NULL)
 	{
@@ -96,9 +96,9 @@ read_params(const char *name)
 static RaceColumn
 read_column(const char *name, const RaceParams *part, size_t *n)
 {
-	RaceColumn	column = {.width = part->dims};
-	size_t		size;
-	void	   *content = read_file(name, &size);
+	RaceColumn column = {.width = part->dims};
+	size_t size;
+	void *content = read_file(name, &size);
 
 	if (race_record_kind(part) == RACE_RECORD_SET)
 	{
@@ -118,8 +118,8 @@ read_column(const char *name, const RaceParams *part, size_t *n)
 static Records
 read_records(const RaceParams *params, char **names)
 {
-	Records		records;
-	int			i = 0;
+	Records records;
+	int i = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), i++)
 		records.columns[i] = read_column(names[i], part, &records.n);
@@ -128,10 +128,10 @@ read_records(const RaceParams *params, char **names)
 
 /* Hash m records from `from` on with a block of rows */
 static void
-hash_some(const RaceRows *rows, size_t block, const Records *records,
-		  size_t from, size_t m, uint32_t *buckets)
+hash_some(const RaceRows *rows, size_t block, const Records *records, size_t from, size_t m,
+		  uint32_t *buckets)
 {
-	RaceColumn	some[RACE_MAX_PARTS];
+	RaceColumn some[RACE_MAX_PARTS];
 
 	for (int i = 0; i < rows->parts; i++)
 		some[i] = race_column_from(&records->columns[i], from);
@@ -140,23 +140,22 @@ hash_some(const RaceRows *rows, size_t block, const Records *records,
 
 /* Count the records of a block in counters of 32 bits, unless NULL */
 static void
-count(const RaceParams *params, size_t block, const uint32_t *buckets, size_t m,
-	  int32_t *counters)
+count(const RaceParams *params, size_t block, const uint32_t *buckets, size_t m, int32_t *counters)
 {
-	uint32_t	row = block * RACE_LANES;
-	uint32_t	r = params->rows - row;
+	uint32_t row = block * RACE_LANES;
+	uint32_t r = params->rows - row;
 
 	if (counters != NULL)
-		race_counters_bump(counters + (size_t) row * params->range, sizeof(int32_t), buckets,
-						   m, r < RACE_LANES ? r : RACE_LANES, params->range, 1);
+		race_counters_bump(counters + (size_t) row * params->range, sizeof(int32_t), buckets, m,
+						   r < RACE_LANES ? r : RACE_LANES, params->range, 1);
 }
 
 /* Hash and count one record after the other, each in all rows */
 static void
 build_together(const RaceRows *rows, const Records *records, int32_t *counters)
 {
-	uint32_t   *buckets = allocate(rows->blocks * RACE_LANES * sizeof(uint32_t));
-	RaceColumn	one[RACE_MAX_PARTS];
+	uint32_t *buckets = allocate(rows->blocks * RACE_LANES * sizeof(uint32_t));
+	RaceColumn one[RACE_MAX_PARTS];
 
 	for (size_t i = 0; i < records->n; i++)
 	{
@@ -173,14 +172,14 @@ build_together(const RaceRows *rows, const Records *records, int32_t *counters)
 static void
 build(const RaceRows *rows, const Records *records, int32_t *counters)
 {
-	uint32_t	buckets[BATCH * RACE_LANES];
-	size_t		n = records->n;
+	uint32_t buckets[BATCH * RACE_LANES];
+	size_t n = records->n;
 
 	for (size_t from = 0; from < n; from += BATCH * BATCHES)
 		for (size_t block = 0; block < rows->blocks; block++)
 			for (size_t i = from; i < n && i < from + BATCH * BATCHES; i += BATCH)
 			{
-				size_t		m = n - i < BATCH ? n - i : BATCH;
+				size_t m = n - i < BATCH ? n - i : BATCH;
 
 				hash_some(rows, block, records, i, m, buckets);
 				count(rows->params, block, buckets, m, counters);
@@ -195,20 +194,19 @@ project(const RaceRows *rows, const Records *records, double *product)
 
 	for (size_t from = 0; from < records->n; from += SLICE)
 	{
-		size_t		m = records->n - from < SLICE ? records->n - from : SLICE;
+		size_t m = records->n - from < SLICE ? records->n - from : SLICE;
 
-		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, params->rows,
-					params->dims, 1, records->columns[0].numbers + from * params->dims,
-					params->dims, rows->coefficients, params->dims, 0, product,
-					params->rows);
+		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, params->rows, params->dims, 1,
+					records->columns[0].numbers + from * params->dims, params->dims,
+					rows->coefficients, params->dims, 0, product, params->rows);
 	}
 }
 
 static int
 compare(const void *a, const void *b)
 {
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
+	double x = *(const double *) a;
+	double y = *(const double *) b;
 
 	return (x > y) - (x < y);
 }
@@ -217,17 +215,16 @@ static double
 median_seconds(const char *work, const RaceRows *rows, const Records *records)
 {
 	const RaceParams *params = rows->params;
-	bool		counts = strcmp(work, "build") == 0;
-	bool		projects = strcmp(work, "dgemm") == 0;
-	int32_t    *counters = counts ?
-		allocate((size_t) params->rows * params->range * sizeof(int32_t)) : NULL;
-	double	   *product = projects ?
-		allocate((size_t) SLICE * params->rows * sizeof(double)) : NULL;
-	double		seconds[RUNS];
+	bool counts = strcmp(work, "build") == 0;
+	bool projects = strcmp(work, "dgemm") == 0;
+	int32_t *counters =
+		counts ? allocate((size_t) params->rows * params->range * sizeof(int32_t)) : NULL;
+	double *product = projects ? allocate((size_t) SLICE * params->rows * sizeof(double)) : NULL;
+	double seconds[RUNS];
 
 	for (int run = 0; run < RUNS; run++)
 	{
-		double		start = now();
+		double start = now();
 
 		if (projects)
 			project(rows, records, product);
@@ -245,8 +242,8 @@ int
 main(int argc, char **argv)
 {
 	const RaceParams *params;
-	RaceRows   *rows;
-	Records		records;
+	RaceRows *rows;
+	Records records;
 
 	if (argc < 4)
 		return 2;

@@ -9,19 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REASONS		128
-#define MAX_VIOLATIONS	50		/* then it is enough */
+#define MAX_REASONS 128
+#define MAX_VIOLATIONS 50 /* then it is enough */
 
 static PGconn *connection;
 static char *reasons[MAX_REASONS];
-static int	reason_count;
-static int	violations;
+static int reason_count;
+static int violations;
 
 void
 die(const char *message)
 {
-	fprintf(stderr, "%s: %s\n", message,
-			connection ? PQerrorMessage(connection) : "");
+	fprintf(stderr, "%s: %s\n", message, connection ? PQerrorMessage(connection) : "");
 	exit(2);
 }
 
@@ -39,7 +38,7 @@ seed_random(const char *seed)
 uint64_t
 random64(void)
 {
-	uint64_t	z = (random_state += UINT64_C(0x9E3779B97F4A7C15));
+	uint64_t z = (random_state += UINT64_C(0x9E3779B97F4A7C15));
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
@@ -53,14 +52,36 @@ below(size_t n)
 }
 
 static const uint64_t extremes[] = {
-	0, 1, 2, 3, 4, 5, 8, 16, 255, UINT64_MAX, UINT64_MAX - 1,
-	INT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 62) + 1, UINT64_C(1) << 62,
-	INT32_MAX, UINT64_C(1) << 31, 65536, 16000, 1024, 64,
-	UINT64_C(0x7FF0000000000000), UINT64_C(0xFFF0000000000000), /* infinities */
-	UINT64_C(0x7FF8000000000000), UINT64_C(0x7FEFFFFFFFFFFFFF), /* NaN, DBL_MAX */
-	UINT64_C(0x54B249AD2594C37D), UINT64_C(0x2B2BFF2EE48E0530), /* 1e100, 1e-100 */
-	UINT64_C(0x7E37E43C8800759C),	/* 1e300 */
-	UINT64_C(0x3FF0000000000000), UINT64_C(0xBFF0000000000000)	/* 1, -1 */
+	0,
+	1,
+	2,
+	3,
+	4,
+	5,
+	8,
+	16,
+	255,
+	UINT64_MAX,
+	UINT64_MAX - 1,
+	INT64_MAX,
+	UINT64_C(1) << 63,
+	(UINT64_C(1) << 62) + 1,
+	UINT64_C(1) << 62,
+	INT32_MAX,
+	UINT64_C(1) << 31,
+	65536,
+	16000,
+	1024,
+	64,
+	UINT64_C(0x7FF0000000000000),
+	UINT64_C(0xFFF0000000000000), /* infinities */
+	UINT64_C(0x7FF8000000000000),
+	UINT64_C(0x7FEFFFFFFFFFFFFF), /* NaN, DBL_MAX */
+	UINT64_C(0x54B249AD2594C37D),
+	UINT64_C(0x2B2BFF2EE48E0530), /* 1e100, 1e-100 */
+	UINT64_C(0x7E37E43C8800759C), /* 1e300 */
+	UINT64_C(0x3FF0000000000000),
+	UINT64_C(0xBFF0000000000000) /* 1, -1 */
 };
 
 uint64_t
@@ -74,8 +95,8 @@ extreme_number(void)
 uint64_t
 number_at(const Value *value, size_t at)
 {
-	return value->bytes[at] | value->bytes[at + 1] << 8 |
-		value->bytes[at + 2] << 16 | (uint64_t) value->bytes[at + 3] << 24;
+	return value->bytes[at] | value->bytes[at + 1] << 8 | value->bytes[at + 2] << 16 |
+		(uint64_t) value->bytes[at + 3] << 24;
 }
 
 void
@@ -88,10 +109,11 @@ set_number(Value *value, size_t at, size_t size, uint64_t number)
 uint64_t
 arrays_size(const Value *value, size_t part)
 {
-	uint64_t	dims = number_at(value, part + 4);
-	int			arrays = value->bytes[part + 44] | value->bytes[part + 45] << 8;
-	uint64_t	n = (arrays & 8 ? number_at(value, part + 20) : 0) + (arrays & 256 ? 3 : 0);
-	uint64_t	others = (arrays & 32 ? 3 * number_at(value, part + 52) : 0) + (arrays & 64 ? number_at(value, part + 48) : 0) +
+	uint64_t dims = number_at(value, part + 4);
+	int arrays = value->bytes[part + 44] | value->bytes[part + 45] << 8;
+	uint64_t n = (arrays & 8 ? number_at(value, part + 20) : 0) + (arrays & 256 ? 3 : 0);
+	uint64_t others = (arrays & 32 ? 3 * number_at(value, part + 52) : 0) +
+		(arrays & 64 ? number_at(value, part + 48) : 0) +
 		(arrays & 512 ? 3 * number_at(value, part + 56) : 0);
 
 	for (arrays &= 1 | 2 | 4 | 16 | 128; arrays != 0; arrays &= arrays - 1)
@@ -102,9 +124,9 @@ arrays_size(const Value *value, size_t part)
 int
 find_parts(const Value *value, size_t params, size_t *parts)
 {
-	size_t		part = params;
-	uint64_t	end;
-	int			n = 0;
+	size_t part = params;
+	uint64_t end;
+	int n = 0;
 
 	if (params + PART_SIZE > value->size)
 		return 0;
@@ -122,8 +144,8 @@ find_parts(const Value *value, size_t params, size_t *parts)
 void
 set_checksum(Value *value)
 {
-	uint32_t	crc = 0xFFFFFFFF;
-	size_t		i;
+	uint32_t crc = 0xFFFFFFFF;
+	size_t i;
 
 	if (value->size < 4)
 		return;
@@ -165,9 +187,9 @@ arrived_whole(const Value *sent, const Value *arrived, bool is_sketch)
 bool
 is_large(const Value *wire, const size_t *parts, int n)
 {
-	uint64_t	rows = number_at(wire, parts[0] + 12);
-	uint64_t	range = number_at(wire, parts[0] + 16);
-	uint64_t	work = 0;
+	uint64_t rows = number_at(wire, parts[0] + 12);
+	uint64_t range = number_at(wire, parts[0] + 16);
+	uint64_t work = 0;
 
 	for (int i = 0; i < n; i++)
 		work += number_at(wire, parts[i] + 8) * (number_at(wire, parts[i] + 4) + 1) *
@@ -177,14 +199,13 @@ is_large(const Value *wire, const size_t *parts, int n)
 
 /* Kernels have the numbers of kernel.h. */
 void
-write_record(const Value *wire, const size_t *parts, int n,
-			 const char *integer, char *sql)
+write_record(const Value *wire, const size_t *parts, int n, const char *integer, char *sql)
 {
 	sql += sprintf(sql, n > 1 ? "ROW(" : "(");
 	for (int i = 0; i < n; i++)
 	{
-		int			kernel = wire->bytes[parts[i] + 1];
-		unsigned	dims = number_at(wire, parts[i] + 4);
+		int kernel = wire->bytes[parts[i] + 1];
+		unsigned dims = number_at(wire, parts[i] + 4);
 
 		if (kernel == 4)
 			sql += sprintf(sql, "ARRAY[1, 2, 2 + %s]", integer);
@@ -206,11 +227,10 @@ connect_to_server(void)
 }
 
 PGresult *
-send_query(const char *query, int n, const char *const *values,
-		   const int *lengths, const int *formats)
+send_query(const char *query, int n, const char *const *values, const int *lengths,
+		   const int *formats)
 {
-	PGresult   *result = PQexecParams(connection, query, n, NULL, values,
-									  lengths, formats, 0);
+	PGresult *result = PQexecParams(connection, query, n, NULL, values, lengths, formats, 0);
 
 	if (PQstatus(connection) != CONNECTION_OK)
 	{
@@ -243,7 +263,7 @@ void
 note_reason(const PGresult *result)
 {
 	const char *reason = field_of(result, PG_DIAG_MESSAGE_DETAIL);
-	size_t		length;
+	size_t length;
 
 	if (*reason == '\0')
 		reason = field_of(result, PG_DIAG_MESSAGE_PRIMARY);
@@ -258,7 +278,7 @@ note_reason(const PGresult *result)
 void
 decode_bytea(const char *text, Value *value)
 {
-	size_t		n;
+	size_t n;
 	unsigned char *bytes = PQunescapeBytea((const unsigned char *) text, &n);
 
 	if (bytes == NULL || n > MAX_SIZE)
@@ -276,8 +296,8 @@ encode_base64(const Value *value, char *text)
 
 	for (size_t i = 0; i < value->size; i += 3)
 	{
-		size_t		left = value->size - i;
-		unsigned	bits = value->bytes[i] << 16 | (left > 1 ? value->bytes[i + 1] << 8 : 0) |
+		size_t left = value->size - i;
+		unsigned bits = value->bytes[i] << 16 | (left > 1 ? value->bytes[i + 1] << 8 : 0) |
 			(left > 2 ? value->bytes[i + 2] : 0);
 
 		*text++ = digits[bits >> 18];
@@ -304,7 +324,7 @@ set_suspects(const char *what, const Value *a, const Value *b)
 void
 violation(const char *what, const char *detail)
 {
-	char		text[TEXT_SIZE];
+	char text[TEXT_SIZE];
 
 	printf("VIOLATION %s: %s: %s\n", context, what, detail);
 	for (int i = 0; i < 2 && suspects[i] != NULL; i++)
@@ -321,7 +341,7 @@ violation(const char *what, const char *detail)
 static void
 check_backend(void)
 {
-	PGresult   *result = send_query("SELECT pg_backend_pid()", 0, NULL, NULL, NULL);
+	PGresult *result = send_query("SELECT pg_backend_pid()", 0, NULL, NULL, NULL);
 
 	set_suspects("the end", NULL, NULL);
 	if (PQresultStatus(result) != PGRES_TUPLES_OK ||

@@ -13,16 +13,16 @@
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
-#define MAX_SIZE		16384	/* of a value */
-#define HALF_AT			5		/* where a sketch says which half it is, */
-#define PARAMS_AT		80		/* and has its params, see format.c, */
-#define PART_SIZE		64		/* and of a part of them what all parts have */
-#define MAX_PARTS		4
+#define MAX_SIZE 16384 /* of a value */
+#define HALF_AT 5      /* where a sketch says which half it is, */
+#define PARAMS_AT 80   /* and has its params, see format.c, */
+#define PART_SIZE 64   /* and of a part of them what all parts have */
+#define MAX_PARTS 4
 
 typedef struct Value
 {
-	size_t		size;
-	unsigned char bytes[MAX_SIZE + 1];	/* and a NUL */
+	size_t size;
+	unsigned char bytes[MAX_SIZE + 1]; /* and a NUL */
 } Value;
 
 extern bool same_value(const Value *a, const Value *b);
@@ -51,7 +51,7 @@ extern void set_number(Value *value, size_t at, size_t size, uint64_t number);
 extern uint64_t arrays_size(const Value *value, size_t part);
 
 /* Where the parts of parameters begin, as far as they say; returns how many there are */
-extern int	find_parts(const Value *value, size_t params, size_t *parts);
+extern int find_parts(const Value *value, size_t params, size_t *parts);
 
 /* CRC-32C of all but the last 4 bytes into these */
 extern void set_checksum(Value *value);
@@ -66,24 +66,24 @@ extern bool is_large(const Value *wire, const size_t *parts, int n);
  * A record in SQL: a value for each part, of a positive integer.  It takes up to
  * RECORD_SIZE characters when that is a short expression.
  */
-#define RECORD_SIZE		(MAX_PARTS * 64)
-extern void write_record(const Value *wire, const size_t *parts, int n,
-						 const char *integer, char *sql);
+#define RECORD_SIZE (MAX_PARTS * 64)
+extern void write_record(const Value *wire, const size_t *parts, int n, const char *integer,
+						 char *sql);
 
 /* ------------------------------------------------------------- the server */
 
 extern void connect_to_server(void);
 
 /* Ask for a result in text form; a lost connection is a violation, and the end. */
-extern PGresult *send_query(const char *query, int n, const char *const *values,
-							const int *lengths, const int *formats);
+extern PGresult *send_query(const char *query, int n, const char *const *values, const int *lengths,
+							const int *formats);
 
 /* A part of an error message, never NULL; does it have one of the classes or codes? */
 extern const char *field_of(const PGresult *result, int field);
 extern bool refused_for(const PGresult *result, const char *const *states, size_t n);
 
 /* Bytes of a bytea in text form, and of a value in base64 */
-#define TEXT_SIZE	((MAX_SIZE + 2) / 3 * 4 + 1)
+#define TEXT_SIZE ((MAX_SIZE + 2) / 3 * 4 + 1)
 extern void decode_bytea(const char *text, Value *value);
 extern void encode_base64(const Value *value, char *text);
 
@@ -97,7 +97,7 @@ extern void set_suspects(const char *context, const Value *a, const Value *b);
 extern void violation(const char *what, const char *detail);
 
 /* The end: is the backend still ours?  Reasons and violations; the exit status. */
-extern int	finish(void);
+extern int finish(void);
 extern void die(const char *message);
 
-#endif							/* RACE_TEST_FUZZ_H */
+#endif /* RACE_TEST_FUZZ_H */

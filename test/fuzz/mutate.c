@@ -26,31 +26,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SAMPLES		64
-#define MODEL_SIZE_AT	76		/* of a sketch, see format.c */
+#define MAX_SAMPLES 64
+#define MODEL_SIZE_AT 76 /* of a sketch, see format.c */
 
 typedef struct Sample
 {
-	bool		is_sketch;		/* or moments, which have the same format */
-	bool		is_moments;
-	Value		wire;
-	Value		text;
+	bool is_sketch; /* or moments, which have the same format */
+	bool is_moments;
+	Value wire;
+	Value text;
 } Sample;
 
 /* How a value gets to the server */
 typedef struct Route
 {
 	const char *name;
-	bool		is_sketch;		/* or moments, which have the same format */
-	bool		is_moments;
-	bool		damages_text;	/* the characters, not the bytes they stand for */
-	bool		binary;
-	bool		fresh_checksum;
-	int			sent;
-	int			refused;
-	int			unchanged;		/* accepted, and equal to the sample */
-	int			changed;		/* accepted, and another value */
-	int			asked;			/* of these, small enough to be asked */
+	bool is_sketch; /* or moments, which have the same format */
+	bool is_moments;
+	bool damages_text; /* the characters, not the bytes they stand for */
+	bool binary;
+	bool fresh_checksum;
+	int sent;
+	int refused;
+	int unchanged; /* accepted, and equal to the sample */
+	int changed;   /* accepted, and another value */
+	int asked;     /* of these, small enough to be asked */
 } Route;
 
 static Route routes[] = {
@@ -58,15 +58,24 @@ static Route routes[] = {
 	{.name = "sketch: text, stale checksum", .is_sketch = true},
 	{.name = "sketch: binary, stale checksum", .is_sketch = true, .binary = true},
 	{.name = "sketch: text, fresh checksum", .is_sketch = true, .fresh_checksum = true},
-	{.name = "sketch: binary, fresh checksum", .is_sketch = true, .binary = true, .fresh_checksum = true},
-	{.name = "moments: characters of the text", .is_sketch = true, .is_moments = true, .damages_text = true},
-	{.name = "moments: binary, fresh checksum", .is_sketch = true, .is_moments = true, .binary = true, .fresh_checksum = true},
+	{.name = "sketch: binary, fresh checksum",
+	 .is_sketch = true,
+	 .binary = true,
+	 .fresh_checksum = true},
+	{.name = "moments: characters of the text",
+	 .is_sketch = true,
+	 .is_moments = true,
+	 .damages_text = true},
+	{.name = "moments: binary, fresh checksum",
+	 .is_sketch = true,
+	 .is_moments = true,
+	 .binary = true,
+	 .fresh_checksum = true},
 	{.name = "params: characters of the text", .damages_text = true},
-	{.name = "params: binary", .binary = true}
-};
+	{.name = "params: binary", .binary = true}};
 
 static Sample samples[MAX_SAMPLES];
-static int	sample_count;
+static int sample_count;
 
 /* --------------------------------------------------------------- damage */
 
@@ -105,7 +114,7 @@ static void
 extend(Value *value)
 {
 	unsigned char tail[64];
-	size_t		n = 1 + below(sizeof(tail));
+	size_t n = 1 + below(sizeof(tail));
 
 	for (size_t i = 0; i < n; i++)
 		tail[i] = random64();
@@ -116,10 +125,10 @@ extend(Value *value)
 static void
 swap_chunks(Value *value)
 {
-	size_t		half = value->size / 2;
-	size_t		a = below(half);
-	size_t		b = half + below(half);
-	size_t		n = 1 + below(value->size - b);
+	size_t half = value->size / 2;
+	size_t a = below(half);
+	size_t b = half + below(half);
+	size_t n = 1 + below(value->size - b);
 
 	if (value->size < 2)
 		return;
@@ -136,8 +145,8 @@ static void
 duplicate_chunk(Value *value)
 {
 	unsigned char chunk[64];
-	size_t		from = below(value->size);
-	size_t		n = 1 + below(sizeof(chunk));
+	size_t from = below(value->size);
+	size_t n = 1 + below(sizeof(chunk));
 
 	if (from + n > value->size)
 		return;
@@ -148,17 +157,15 @@ duplicate_chunk(Value *value)
 static void
 fill_chunk(Value *value)
 {
-	size_t		from = below(value->size);
-	size_t		n = 1 + below(16);
+	size_t from = below(value->size);
+	size_t n = 1 + below(16);
 
 	if (from + n <= value->size)
 		memset(value->bytes + from, below(2) ? 0xFF : 0, n);
 }
 
-static void (*const damages[]) (Value *) = {
-	flip_bit, change_byte, truncate_value, extend,
-	swap_chunks, duplicate_chunk, fill_chunk
-};
+static void (*const damages[])(Value *) = {flip_bit,    change_byte,     truncate_value, extend,
+										   swap_chunks, duplicate_chunk, fill_chunk};
 
 /* ---- knowing the format: fields with extreme values, words for the parser */
 
@@ -166,36 +173,38 @@ static void (*const damages[]) (Value *) = {
 static size_t
 some_part(const Value *value, size_t params)
 {
-	size_t		parts[MAX_PARTS];
-	int			n = find_parts(value, params, parts);
+	size_t parts[MAX_PARTS];
+	int n = find_parts(value, params, parts);
 
 	return n > 0 ? parts[below(n)] : value->size;
 }
 
 typedef struct Field
 {
-	size_t		at;
-	size_t		size;
+	size_t at;
+	size_t size;
 } Field;
 
 static const Field sketch_fields[] = {
-	{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 3}, {8, 4}, {12, 4}, {16, 8},
-	{24, 8}, {32, 8}, {40, 8}, {48, 8}, {56, 8}, {64, 8}, {72, 4}, {76, 4},
-	{PARAMS_AT + PART_SIZE, 8}	/* the first counters, or an array */
+	{0, 1},  {1, 1},  {2, 1},
+	{3, 1},  {4, 1},  {5, 3},
+	{8, 4},  {12, 4}, {16, 8},
+	{24, 8}, {32, 8}, {40, 8},
+	{48, 8}, {56, 8}, {64, 8},
+	{72, 4}, {76, 4}, {PARAMS_AT + PART_SIZE, 8} /* the first counters, or an array */
 };
 
 /* kernel, kind and arrays, which say what the others may be, more often */
-static const Field part_fields[] = {
-	{0, 1}, {1, 1}, {1, 1}, {47, 1}, {47, 1}, {44, 2}, {44, 2}, {2, 1}, {3, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 4}, {20, 4},
-	{24, 8}, {32, 8}, {40, 4}, {44, 1}, {46, 1}, {48, 8}, {56, 8}
-};
+static const Field part_fields[] = {{0, 1},  {1, 1},  {1, 1},  {47, 1}, {47, 1}, {44, 2}, {44, 2},
+									{2, 1},  {3, 1},  {4, 4},  {8, 4},  {12, 4}, {16, 4}, {20, 4},
+									{24, 8}, {32, 8}, {40, 4}, {44, 1}, {46, 1}, {48, 8}, {56, 8}};
 
 /* One of the fields of a part, or of the numbers in its arrays */
 static Field
 some_field(const Value *value, size_t params)
 {
-	size_t		part = some_part(value, params);
-	Field		field = one_of(part_fields);
+	size_t part = some_part(value, params);
+	Field field = one_of(part_fields);
 
 	if (part < value->size && arrays_size(value, part) > 0 && below(3) == 0)
 	{
@@ -210,41 +219,45 @@ some_field(const Value *value, size_t params)
 static size_t
 model_at(const Value *value)
 {
-	uint64_t	size = value->size < PARAMS_AT + 4 ? 0 : number_at(value, MODEL_SIZE_AT);
+	uint64_t size = value->size < PARAMS_AT + 4 ? 0 : number_at(value, MODEL_SIZE_AT);
 
-	return value->size < PARAMS_AT + 4 ? value->size :
-		size > value->size - PARAMS_AT - 4 ? value->size - 4 : value->size - 4 - size;
+	return value->size < PARAMS_AT + 4     ? value->size :
+		size > value->size - PARAMS_AT - 4 ? value->size - 4 :
+											 value->size - 4 - size;
 }
 
 /* One of the words of a model, its sizes and its first numbers more often */
 static void
 set_word_of_model(Value *value)
 {
-	size_t		start = model_at(value);
-	size_t		words = (value->size - 4 - start) / 8;
+	size_t start = model_at(value);
+	size_t words = (value->size - 4 - start) / 8;
 	static const double numbers[] = {-1, 1, 1e300, -5e-324, 1 / 0.0, -1 / 0.0, 0.0 / 0.0};
-	uint64_t	number;
+	uint64_t number;
 
 	memcpy(&number, &numbers[below(lengthof(numbers))], 8);
 	set_number(value, start + 8 * (below(3) ? below(words) : below(4)), 8,
-			   below(3) == 0 ? below(9) : below(2) ? number : extreme_number());
+			   below(3) == 0 ? below(9) :
+				   below(2)  ? number :
+							   extreme_number());
 }
 
 /* Make the model longer or shorter, and say so. */
 static void
 resize_model(Value *value)
 {
-	size_t		start = model_at(value);
-	size_t		size = value->size - 4 - start;
-	uint64_t	bits = random64();
-	size_t		n = below(size + 1) / 8 * 8;
+	size_t start = model_at(value);
+	size_t size = value->size - 4 - start;
+	uint64_t bits = random64();
+	size_t n = below(size + 1) / 8 * 8;
 
 	if (below(2))
 		insert_bytes(value, start + n, &bits, 8);
 	else if (size >= 8)
 	{
 		n = n == size ? n - 8 : n;
-		memmove(value->bytes + start + n, value->bytes + start + n + 8, value->size - start - n - 8);
+		memmove(value->bytes + start + n, value->bytes + start + n + 8,
+				value->size - start - n - 8);
 		value->size -= 8;
 	}
 	set_number(value, MODEL_SIZE_AT, 4, value->size - 4 - start);
@@ -259,24 +272,23 @@ has_model(const Value *value)
 static void
 set_field(bool is_sketch, Value *value)
 {
-	Field		field = is_sketch && below(2) ?
-		one_of(sketch_fields) :
-		some_field(value, is_sketch ? PARAMS_AT : 0);
+	Field field = is_sketch && below(2) ? one_of(sketch_fields) :
+										  some_field(value, is_sketch ? PARAMS_AT : 0);
 
 	/* what fits into a byte is a choice of a few */
-	set_number(value, field.at, field.size, field.size == 1 && below(4) ?
-			   below(9) : extreme_number());
+	set_number(value, field.at, field.size,
+			   field.size == 1 && below(4) ? below(9) : extreme_number());
 }
 
 /* Make parts more, or longer, and say so, so that only what they are is wrong. */
 static void
 insert_part(bool is_sketch, Value *value)
 {
-	size_t		params = is_sketch ? PARAMS_AT : 0;
-	size_t		part = some_part(value, params);
-	size_t		end;
+	size_t params = is_sketch ? PARAMS_AT : 0;
+	size_t part = some_part(value, params);
+	size_t end;
 	unsigned char copy[MAX_SIZE];
-	size_t		n;
+	size_t n;
 
 	if (part == value->size || arrays_size(value, part) > value->size - part - PART_SIZE)
 		return;
@@ -289,15 +301,57 @@ insert_part(bool is_sketch, Value *value)
 	insert_bytes(value, end, copy, n);
 }
 
-static const char *const words[] = {
-	"(", ")", ",", "=", "-", "\\x", " ", "nan", "inf", "1e400", "1e-400", "0x10",
-	"0", "2", "99999999999999999999", "4294967297", "-1", "l2", "l2(", "dims",
-	"rows=4", ", rows=8", ", power=2", "range=", "seed=-9223372036854775808",
-	"bandwidth", "sequence=auto", "independent", "multilinear", "fold", "%s%n",
-	"{", "}", "{}", "},{", "{1,2}", "{{1,2},{3,4}}", "*", " * match(dims=2)",
-	" * jaccard", "l1", "angular", "match", "jaccard", ", lower={0,0}", ", upper=",
-	"bandwidths={1,1}", "matrix=", "offset={1e100,-1e101}", "Infinity", "-0"
-};
+static const char *const words[] = {"(",
+									")",
+									",",
+									"=",
+									"-",
+									"\\x",
+									" ",
+									"nan",
+									"inf",
+									"1e400",
+									"1e-400",
+									"0x10",
+									"0",
+									"2",
+									"99999999999999999999",
+									"4294967297",
+									"-1",
+									"l2",
+									"l2(",
+									"dims",
+									"rows=4",
+									", rows=8",
+									", power=2",
+									"range=",
+									"seed=-9223372036854775808",
+									"bandwidth",
+									"sequence=auto",
+									"independent",
+									"multilinear",
+									"fold",
+									"%s%n",
+									"{",
+									"}",
+									"{}",
+									"},{",
+									"{1,2}",
+									"{{1,2},{3,4}}",
+									"*",
+									" * match(dims=2)",
+									" * jaccard",
+									"l1",
+									"angular",
+									"match",
+									"jaccard",
+									", lower={0,0}",
+									", upper=",
+									"bandwidths={1,1}",
+									"matrix=",
+									"offset={1e100,-1e101}",
+									"Infinity",
+									"-0"};
 
 static void
 insert_word(Value *value)
@@ -310,7 +364,7 @@ insert_word(Value *value)
 static void
 replace_digit(Value *value)
 {
-	size_t		i = below(value->size);
+	size_t i = below(value->size);
 
 	while (i < value->size && strchr("0123456789abcdef", value->bytes[i]) == NULL)
 		i++;
@@ -325,9 +379,9 @@ damage(const Route *route, Value *value)
 	do
 	{
 		if (below(2))
-			one_of(damages) (value);
+			one_of(damages)(value);
 		else if (!route->damages_text && route->is_sketch && has_model(value) && below(3) == 0)
-			(below(4) ? set_word_of_model : resize_model) (value);
+			(below(4) ? set_word_of_model : resize_model)(value);
 		else if (!route->damages_text && below(8) == 0)
 			insert_part(route->is_sketch, value);
 		else if (!route->damages_text)
@@ -344,20 +398,20 @@ damage(const Route *route, Value *value)
 /* A value on its way to the server */
 typedef struct Shipment
 {
-	Route	   *route;
+	Route *route;
 	const Sample *sample;
-	Value		value;			/* damaged: wire bytes, or text */
-	char		text[TEXT_SIZE];	/* of wire bytes */
+	Value value;          /* damaged: wire bytes, or text */
+	char text[TEXT_SIZE]; /* of wire bytes */
 } Shipment;
 
 static PGresult *
 send_value(const Shipment *shipment, const char *query)
 {
 	const Route *route = shipment->route;
-	bool		as_text = !route->damages_text && !route->binary;
+	bool as_text = !route->damages_text && !route->binary;
 	const char *value = as_text ? shipment->text : (const char *) shipment->value.bytes;
-	int			length = shipment->value.size;
-	int			format = route->binary;
+	int length = shipment->value.size;
+	int format = route->binary;
 
 	return send_query(query, 1, &value, &length, &format);
 }
@@ -367,14 +421,13 @@ static bool
 accepted(Shipment *shipment, const PGresult *result)
 {
 	static const char *const data_exceptions[] = {"22"};
-	Route	   *route = shipment->route;
+	Route *route = shipment->route;
 
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 		return true;
 	route->refused++;
 	if (!refused_for(result, data_exceptions, lengthof(data_exceptions)))
-		violation("refused with another class of error",
-				  PQresultErrorMessage(result));
+		violation("refused with another class of error", PQresultErrorMessage(result));
 	if (route->binary)
 		note_reason(result);
 	return false;
@@ -388,11 +441,11 @@ static void
 ask(const Shipment *shipment, const char *question)
 {
 	static const char *const refusals[] = {
-		"55000",				/* a private sketch takes no more records */
-		"22003",				/* more than 2^62 records */
-		"22023"					/* no dims, too much noise */
+		"55000", /* a private sketch takes no more records */
+		"22003", /* more than 2^62 records */
+		"22023"  /* no dims, too much noise */
 	};
-	PGresult   *result = send_value(shipment, question);
+	PGresult *result = send_value(shipment, question);
 
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{
@@ -418,22 +471,27 @@ ask(const Shipment *shipment, const char *question)
 	"LATERAL (SELECT %s AS q) b, " \
 	"LATERAL (" t " OFFSET 0) c"
 
-#define QUESTIONS(s) { \
-	QUESTION(s, "SELECT s AS t", "race_kernel_sum(t, q), race_kde(t, q)"), \
-	QUESTION(s, "SELECT s AS t", "race_estimate(t, q)"), \
-	QUESTION(s, "SELECT s AS t", "race_typicality(t, q), race_difference(t, t, q)"), \
-	QUESTION(s, "SELECT s AS t", "(race_distance(t, t)).similarity, race_distance(t, t)"), \
-	QUESTION(s, "SELECT s AS t", "(race_typicality(t, q)).share"), \
-	QUESTION(s, "SELECT s + s AS t", "race_info(t)"), \
-	QUESTION(s, "SELECT race_merge(d.s) AS t FROM (SELECT s FROM generate_series(1, 3)) d", \
-			 "race_info(t)"), \
-	QUESTION(s, "SELECT race_merge_disjoint(d.s) AS t FROM (VALUES (s), (s)) d(s)", \
-			 "race_info(t)"), \
-	QUESTION(s, "SELECT race_add(s, q) AS t", "race_info(t)"), \
-	QUESTION(s, "SELECT s AS t", "SELECT row(count(*), sum(weight), min(x), min(record)) FROM race_points(t)"), \
-	QUESTION(s, "SELECT race_fit(d.s, d.q) AS t FROM (VALUES (s, q)) d(s, q)", "race_estimate(t, q)"), \
-	QUESTION(s, "SELECT race_privatize(s, 1, rows => i.rows) AS t", "race_info(t)") \
-}
+#define QUESTIONS(s) \
+	{ \
+		QUESTION(s, "SELECT s AS t", "race_kernel_sum(t, q), race_kde(t, q)"), \
+			QUESTION(s, "SELECT s AS t", "race_estimate(t, q)"), \
+			QUESTION(s, "SELECT s AS t", "race_typicality(t, q), race_difference(t, t, q)"), \
+			QUESTION(s, "SELECT s AS t", "(race_distance(t, t)).similarity, race_distance(t, t)"), \
+			QUESTION(s, "SELECT s AS t", "(race_typicality(t, q)).share"), \
+			QUESTION(s, "SELECT s + s AS t", "race_info(t)"), \
+			QUESTION(s, \
+					 "SELECT race_merge(d.s) AS t FROM (SELECT s FROM generate_series(1, 3)) d", \
+					 "race_info(t)"), \
+			QUESTION(s, "SELECT race_merge_disjoint(d.s) AS t FROM (VALUES (s), (s)) d(s)", \
+					 "race_info(t)"), \
+			QUESTION(s, "SELECT race_add(s, q) AS t", "race_info(t)"), \
+			QUESTION( \
+				s, "SELECT s AS t", \
+				"SELECT row(count(*), sum(weight), min(x), min(record)) FROM race_points(t)"), \
+			QUESTION(s, "SELECT race_fit(d.s, d.q) AS t FROM (VALUES (s, q)) d(s, q)", \
+					 "race_estimate(t, q)"), \
+			QUESTION(s, "SELECT race_privatize(s, 1, rows => i.rows) AS t", "race_info(t)") \
+	}
 
 static const char *const sketch_questions[] = QUESTIONS("$1::race_sketch");
 static const char *const params_questions[] = QUESTIONS("race_sketch($1::race_params)");
@@ -448,26 +506,27 @@ static const char *const moments_questions[] = {
 	MOMENTS_QUESTION("s + s", "race_moments_matrix(t)"),
 	MOMENTS_QUESTION("race_add(s, q)", "race_moments_matrix(t)"),
 	MOMENTS_QUESTION("race_privatize(s, 1, 1e-6)", "race_moments_matrix(t)"),
-	MOMENTS_QUESTION("race_sketch(race_params(s))", "race_info(t)")
-};
+	MOMENTS_QUESTION("race_sketch(race_params(s))", "race_info(t)")};
 
 static void
 ask_all(Shipment *shipment, const Value *wire)
 {
-	bool		is_sketch = shipment->route->is_sketch;
-	bool		is_moments = shipment->route->is_moments;
+	bool is_sketch = shipment->route->is_sketch;
+	bool is_moments = shipment->route->is_moments;
 	const char *const *questions = is_moments ? moments_questions :
-		is_sketch ? sketch_questions : params_questions;
-	size_t		parts[MAX_PARTS];
-	int			n = find_parts(wire, is_sketch ? PARAMS_AT : 0, parts);
-	char		record[RECORD_SIZE];
-	char		query[2048];
+		is_sketch                             ? sketch_questions :
+												params_questions;
+	size_t parts[MAX_PARTS];
+	int n = find_parts(wire, is_sketch ? PARAMS_AT : 0, parts);
+	char record[RECORD_SIZE];
+	char query[2048];
 
 	if (is_large(wire, parts, n))
 		return;
 	shipment->route->asked++;
 	write_record(wire, parts, n, "1", record);
-	for (size_t i = 0; i < (is_moments ? lengthof(moments_questions) : lengthof(sketch_questions)); i++)
+	for (size_t i = 0; i < (is_moments ? lengthof(moments_questions) : lengthof(sketch_questions));
+		 i++)
 	{
 		snprintf(query, sizeof(query), questions[i], record);
 		ask(shipment, query);
@@ -478,9 +537,9 @@ ask_all(Shipment *shipment, const Value *wire)
 static void
 check_accepted(Shipment *shipment, const PGresult *result)
 {
-	Route	   *route = shipment->route;
-	Value		arrived;
-	bool		unchanged;
+	Route *route = shipment->route;
+	Value arrived;
+	bool unchanged;
 
 	decode_bytea(PQgetvalue(result, 0, 0), &arrived);
 	unchanged = same_value(&arrived, &shipment->sample->wire);
@@ -491,8 +550,7 @@ check_accepted(Shipment *shipment, const PGresult *result)
 
 	if (strcmp(PQgetvalue(result, 0, 0), PQgetvalue(result, 0, 1)) != 0)
 		violation("the text form is another value", PQgetvalue(result, 0, 1));
-	if (!route->damages_text &&
-		!arrived_whole(&shipment->value, &arrived, route->is_sketch))
+	if (!route->damages_text && !arrived_whole(&shipment->value, &arrived, route->is_sketch))
 		violation("other bytes came back", PQgetvalue(result, 0, 0));
 	if (route->is_sketch && !route->fresh_checksum && !unchanged)
 		violation("accepted with a stale checksum", PQgetvalue(result, 0, 0));
@@ -508,8 +566,7 @@ prepare(Shipment *shipment, Route *route)
 		   shipment->sample->is_moments != route->is_moments);
 
 	shipment->route = route;
-	shipment->value = route->damages_text ? shipment->sample->text :
-		shipment->sample->wire;
+	shipment->value = route->damages_text ? shipment->sample->text : shipment->sample->wire;
 	damage(route, &shipment->value);
 	shipment->value.bytes[shipment->value.size] = '\0';
 	if (route->fresh_checksum)
@@ -524,19 +581,20 @@ static void
 try_route(Route *route)
 {
 	static Shipment shipment;
-	PGresult   *result;
+	PGresult *result;
 
 	prepare(&shipment, route);
-	result = send_value(&shipment, route->is_moments ?
-						"SELECT _race_sketch_send($1::race_sketch), "
-						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
-						"race_info($1::race_sketch)" : route->is_sketch ?
-						"SELECT _race_sketch_send($1::race_sketch), "
-						"_race_sketch_send(($1::race_sketch)::text::race_sketch), "
-						"race_info($1::race_sketch), race_count($1::race_sketch)" :
-						"SELECT _race_params_send($1::race_params), "
-						"_race_params_send(($1::race_params)::text::race_params), "
-						"_race_params_hash($1::race_params)");
+	result = send_value(
+		&shipment,
+		route->is_moments    ? "SELECT _race_sketch_send($1::race_sketch), "
+							   "_race_sketch_send(($1::race_sketch)::text::race_sketch), "
+							   "race_info($1::race_sketch)" :
+			route->is_sketch ? "SELECT _race_sketch_send($1::race_sketch), "
+							   "_race_sketch_send(($1::race_sketch)::text::race_sketch), "
+							   "race_info($1::race_sketch), race_count($1::race_sketch)" :
+							   "SELECT _race_params_send($1::race_params), "
+							   "_race_params_send(($1::race_params)::text::race_params), "
+							   "_race_params_hash($1::race_params)");
 	if (accepted(&shipment, result))
 		check_accepted(&shipment, result);
 	PQclear(result);
@@ -547,7 +605,7 @@ try_route(Route *route)
 static void
 read_samples(void)
 {
-	PGresult   *result = send_query("SELECT type, wire, form FROM samples", 0, NULL, NULL, NULL);
+	PGresult *result = send_query("SELECT type, wire, form FROM samples", 0, NULL, NULL, NULL);
 
 	if (PQresultStatus(result) != PGRES_TUPLES_OK)
 		die("could not read the samples");
@@ -556,10 +614,11 @@ read_samples(void)
 		die("the samples are none or too many");
 	for (int i = 0; i < sample_count; i++)
 	{
-		Sample	   *sample = &samples[i];
+		Sample *sample = &samples[i];
 
 		sample->is_moments = strcmp(PQgetvalue(result, i, 0), "race_moments") == 0;
-		sample->is_sketch = sample->is_moments || strcmp(PQgetvalue(result, i, 0), "race_sketch") == 0;
+		sample->is_sketch =
+			sample->is_moments || strcmp(PQgetvalue(result, i, 0), "race_sketch") == 0;
 		decode_bytea(PQgetvalue(result, i, 1), &sample->wire);
 		if (PQgetlength(result, i, 2) > MAX_SIZE)
 			die("a sample is too long");
@@ -573,15 +632,15 @@ static void
 report(void)
 {
 	for (size_t i = 0; i < lengthof(routes); i++)
-		printf("%s: sent %d refused %d unchanged %d changed %d asked %d\n",
-			   routes[i].name, routes[i].sent, routes[i].refused,
-			   routes[i].unchanged, routes[i].changed, routes[i].asked);
+		printf("%s: sent %d refused %d unchanged %d changed %d asked %d\n", routes[i].name,
+			   routes[i].sent, routes[i].refused, routes[i].unchanged, routes[i].changed,
+			   routes[i].asked);
 }
 
 int
 main(int argc, char **argv)
 {
-	int			count;
+	int count;
 
 	if (argc != 3)
 	{

@@ -30,44 +30,129 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ARRAYS		64		/* numbers that a part gets, whatever it says */
-#define MAX_SHARES		16		/* ids of shares, likewise */
-#define MAX_COUNTERS	512		/* and counters */
-#define MAX_MODEL		2048	/* bytes of a model, else there is none */
-#define ROWS_AT			12		/* of params: rows and range, */
-#define SEED_AT			24		/* and the seed, which factors share */
-#define MAX_COUNT		(INT64_C(1) << 62)
-#define BITS(x)			(((union { double number; uint64_t bits; }) {x}).bits)
+#define MAX_ARRAYS 64    /* numbers that a part gets, whatever it says */
+#define MAX_SHARES 16    /* ids of shares, likewise */
+#define MAX_COUNTERS 512 /* and counters */
+#define MAX_MODEL 2048   /* bytes of a model, else there is none */
+#define ROWS_AT 12       /* of params: rows and range, */
+#define SEED_AT 24       /* and the seed, which factors share */
+#define MAX_COUNT (INT64_C(1) << 62)
+#define BITS(x) \
+	(((union { \
+		 double number; \
+		 uint64_t bits; \
+	 }){x}) \
+		 .bits)
 
 /* A field by its number, and the bytes that it takes (format.c) */
 enum
 {
-	VERSION, KERNEL, SEQUENCE, REHASH, DIMS, POWER, ROWS, RANGE, OUTPUTS, SEED,
-	BANDWIDTH, MORE, ARRAYS, NULLS, KIND, NORM, FEATURES, TARGETS, COARSER,
-	CLIP, RESERVED_TOO, PART_FIELDS
+	VERSION,
+	KERNEL,
+	SEQUENCE,
+	REHASH,
+	DIMS,
+	POWER,
+	ROWS,
+	RANGE,
+	OUTPUTS,
+	SEED,
+	BANDWIDTH,
+	MORE,
+	ARRAYS,
+	NULLS,
+	KIND,
+	NORM,
+	FEATURES,
+	TARGETS,
+	COARSER,
+	CLIP,
+	RESERVED_TOO,
+	PART_FIELDS
 };
-static const int part_sizes[PART_FIELDS] = {
-	1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1, 8, 2, 2, 1, 1, 2
-};
+static const int part_sizes[PART_FIELDS] = {1, 1, 1, 1, 4, 4, 4, 4, 4, 8, 8,
+											4, 2, 1, 1, 8, 2, 2, 1, 1, 2};
 
 enum
 {
-	SKETCH_VERSION, WIDTH, STATUS, MECHANISM, NEIGHBORS, HALF, SKETCH_RESERVED, CONTRIBUTIONS,
-	RELEASES, COUNT, EPSILON, DELTA, RHO, COUNTER_VARIANCE, COUNT_VARIANCE,
-	PARTIES, COLLUDERS, DROPOUTS, MODEL_SIZE, HEADER_FIELDS
+	SKETCH_VERSION,
+	WIDTH,
+	STATUS,
+	MECHANISM,
+	NEIGHBORS,
+	HALF,
+	SKETCH_RESERVED,
+	CONTRIBUTIONS,
+	RELEASES,
+	COUNT,
+	EPSILON,
+	DELTA,
+	RHO,
+	COUNTER_VARIANCE,
+	COUNT_VARIANCE,
+	PARTIES,
+	COLLUDERS,
+	DROPOUTS,
+	MODEL_SIZE,
+	HEADER_FIELDS
 };
-static const int header_sizes[HEADER_FIELDS] = {
-	1, 1, 1, 1, 1, 1, 2, 4, 4, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4
-};
+static const int header_sizes[HEADER_FIELDS] = {1, 1, 1, 1, 1, 1, 2, 4, 4, 8,
+												8, 8, 8, 8, 8, 4, 4, 4, 4};
 
-enum {OF_ROWS, OF_A_GRID, TABLES, MOMENTS};
-enum {L2 = 1, L1, ANGULAR, JACCARD, MATCH};
-enum {INDEPENDENT = 1, SOBOL, GRID = 4, STRUCTURED, GROUPED = 7};
-enum {FOLD = 1, MULTILINEAR};
-enum {BANDWIDTHS = 1, LOWER = 2, UPPER = 4, MATRIX = 8, OFFSET = 16, WORKLOAD = 32, JOINED = 64, CELLS = 128, GROUPS = 256,
-	MEASURED = 512};
-enum {EXACT, SHARE, PRIVATE};
-enum {LAPLACE = 1, GAUSSIAN, SEVERAL, WISHART};
+enum
+{
+	OF_ROWS,
+	OF_A_GRID,
+	TABLES,
+	MOMENTS
+};
+enum
+{
+	L2 = 1,
+	L1,
+	ANGULAR,
+	JACCARD,
+	MATCH
+};
+enum
+{
+	INDEPENDENT = 1,
+	SOBOL,
+	GRID = 4,
+	STRUCTURED,
+	GROUPED = 7
+};
+enum
+{
+	FOLD = 1,
+	MULTILINEAR
+};
+enum
+{
+	BANDWIDTHS = 1,
+	LOWER = 2,
+	UPPER = 4,
+	MATRIX = 8,
+	OFFSET = 16,
+	WORKLOAD = 32,
+	JOINED = 64,
+	CELLS = 128,
+	GROUPS = 256,
+	MEASURED = 512
+};
+enum
+{
+	EXACT,
+	SHARE,
+	PRIVATE
+};
+enum
+{
+	LAPLACE = 1,
+	GAUSSIAN,
+	SEVERAL,
+	WISHART
+};
 
 /* The end of a value grows by a number of so many bytes. */
 static void
@@ -98,25 +183,36 @@ at_most(uint64_t n, uint64_t limit)
 static uint64_t
 choose_arrays(uint64_t kernel)
 {
-	static const uint8_t of_l2[] = {
-		0, 0, BANDWIDTHS, LOWER, UPPER, LOWER | UPPER, BANDWIDTHS | LOWER | UPPER,
-		MATRIX, OFFSET, MATRIX | OFFSET, LOWER | UPPER | MATRIX | OFFSET
-	};
+	static const uint8_t of_l2[] = {0,
+									0,
+									BANDWIDTHS,
+									LOWER,
+									UPPER,
+									LOWER | UPPER,
+									BANDWIDTHS | LOWER | UPPER,
+									MATRIX,
+									OFFSET,
+									MATRIX | OFFSET,
+									LOWER | UPPER | MATRIX | OFFSET};
 	static const uint8_t of_l1[] = {0, BANDWIDTHS, LOWER, BANDWIDTHS | LOWER | UPPER};
 	static const uint8_t of_angular[] = {0, LOWER | UPPER, MATRIX, UPPER | OFFSET};
 
-	return kernel == L2 ? one_of(of_l2) : kernel == L1 ? one_of(of_l1) :
-		kernel == ANGULAR ? one_of(of_angular) : 0;
+	return kernel == L2   ? one_of(of_l2) :
+		kernel == L1      ? one_of(of_l1) :
+		kernel == ANGULAR ? one_of(of_angular) :
+							0;
 }
 
 /* Numbers a row that Sobol's sequence would have to draw for a part */
 static uint64_t
 sobol_dimensions(const uint64_t *part)
 {
-	uint64_t	projected = part[OUTPUTS] > 0 ? part[OUTPUTS] : part[DIMS];
+	uint64_t projected = part[OUTPUTS] > 0 ? part[OUTPUTS] : part[DIMS];
 
-	return part[POWER] * (part[KERNEL] <= L1 ? projected + 1 :
-						  part[KERNEL] == ANGULAR ? projected : 1);
+	return part[POWER] *
+		(part[KERNEL] <= L1          ? projected + 1 :
+			 part[KERNEL] == ANGULAR ? projected :
+									   1);
 }
 
 /* A good part; the first one, if it is alone or not, states what all share. */
@@ -151,9 +247,10 @@ choose_part(uint64_t *part, bool is_first, bool is_alone, uint64_t *sobol)
 	part[RANGE] = one_of(ranges);
 	part[SEED] = below(2) ? 0 : extreme_number();
 	part[REHASH] = is_alone && below(2) &&
-		((part[KERNEL] == L2 && part[POWER] == 1) ||
-		 (part[KERNEL] == ANGULAR && UINT64_C(1) << part[POWER] <= part[RANGE])) ?
-		FOLD : MULTILINEAR;
+			((part[KERNEL] == L2 && part[POWER] == 1) ||
+			 (part[KERNEL] == ANGULAR && UINT64_C(1) << part[POWER] <= part[RANGE])) ?
+		FOLD :
+		MULTILINEAR;
 }
 
 /* Good parameters of moments */
@@ -162,7 +259,7 @@ choose_moments(uint64_t *part)
 {
 	static const double norms[] = {1, 1, 0.5, 2, 1e-3, 1e3};
 	static const double bandwidths[] = {1, 0.5, 1e-100, 1e99};
-	uint64_t	columns;
+	uint64_t columns;
 
 	memset(part, 0, PART_FIELDS * sizeof(part[0]));
 	part[VERSION] = 3;
@@ -196,8 +293,7 @@ choose_bound(int array)
 	static const double lower[] = {-1, -0.5, 0, -1e100};
 	static const double upper[] = {1, 5, 1e-100, 1e100};
 
-	return below(64) == 0 ? extreme_number() :
-		BITS(array == LOWER ? one_of(lower) : one_of(upper));
+	return below(64) == 0 ? extreme_number() : BITS(array == LOWER ? one_of(lower) : one_of(upper));
 }
 
 /* A number of an array; sometimes one that may be too much */
@@ -222,29 +318,33 @@ put_arrays(Value *params, const uint64_t *part)
 {
 	for (int array = BANDWIDTHS; array <= OFFSET; array *= 2)
 	{
-		uint64_t	n = (part[ARRAYS] & array) == 0 ? 0 :
-			array == MATRIX ? part[OUTPUTS] * part[DIMS] : part[DIMS];
+		uint64_t n = (part[ARRAYS] & array) == 0 ? 0 :
+			array == MATRIX                      ? part[OUTPUTS] * part[DIMS] :
+												   part[DIMS];
 
 		for (uint64_t i = 0; i < at_most(n, MAX_ARRAYS); i++)
 			put(params, part[KIND] == MOMENTS ? choose_bound(array) : choose_number(array), 8);
 	}
 }
 
-/* Are parameters made of moments, or of contingency tables?  Are the tables those of private values? */
+/*
+ * Are parameters made of moments, or of contingency tables?  Are the tables those of private
+ * values?
+ */
 static bool of_moments = false;
 static bool of_tables = false;
 static bool measured = false;
-static uint64_t parts = 1;		/* of a cell */
+static uint64_t parts = 1; /* of a cell */
 
 /* Some joined groups of a column, which has n; returns how many there are then */
 static uint64_t
 join_groups(double *joined, uint64_t n)
 {
-	uint64_t	groups = 0;
+	uint64_t groups = 0;
 
 	for (uint64_t i = 0; i < n; i++)
 	{
-		uint64_t	group = below(groups + 1);
+		uint64_t group = below(groups + 1);
 
 		joined[i] = (double) group;
 		groups += group == groups;
@@ -257,20 +357,25 @@ static void
 make_tables(Value *params, bool hostile)
 {
 	static const double few[] = {0, 1, 2, 3, 5, -1, 0.5, 1e6, 1e300};
-	uint64_t	part[PART_FIELDS] = {
-		[VERSION] = 3, [KIND] = TABLES, [POWER] = 1, [ROWS] = 1, [REHASH] = FOLD, [SEQUENCE] = INDEPENDENT,
-		[ARRAYS] = CELLS | GROUPS, [DIMS] = 1 + below(3), [BANDWIDTH] = BITS(1.0)
-	};
-	double		numbers[MAX_ARRAYS] = {0};	/* workload, joined, cells, groups, measured */
-	double		cells[3];
-	double		groups[3][3] = {{0}};
-	uint64_t	width[3];
-	uint64_t	columns;		/* all but the measure, whose cells are parts of those of others */
-	bool		are_joined = measured && below(2);
-	bool		has_triple;
-	int			joined_from;
-	int			n = 0;
-	int			rows = 0;
+	uint64_t part[PART_FIELDS] = {[VERSION] = 3,
+								  [KIND] = TABLES,
+								  [POWER] = 1,
+								  [ROWS] = 1,
+								  [REHASH] = FOLD,
+								  [SEQUENCE] = INDEPENDENT,
+								  [ARRAYS] = CELLS | GROUPS,
+								  [DIMS] = 1 + below(3),
+								  [BANDWIDTH] = BITS(1.0)};
+	double numbers[MAX_ARRAYS] = {0}; /* workload, joined, cells, groups, measured */
+	double cells[3];
+	double groups[3][3] = {{0}};
+	uint64_t width[3];
+	uint64_t columns; /* all but the measure, whose cells are parts of those of others */
+	bool are_joined = measured && below(2);
+	bool has_triple;
+	int joined_from;
+	int n = 0;
+	int rows = 0;
 
 	parts = 1;
 	columns = part[DIMS] - (part[DIMS] > 1 && below(3) == 0);
@@ -283,7 +388,8 @@ make_tables(Value *params, bool hostile)
 	if (has_triple)
 	{
 		/* of columns 0, 1 and 2, then of two */
-		memcpy(numbers, (double[]) {0, 1 + 128 * 2, 1 + below(4), below(2), 2, 4}, 6 * sizeof(double));
+		memcpy(numbers, (double[]){0, 1 + 128 * 2, 1 + below(4), below(2), 2, 4},
+			   6 * sizeof(double));
 		n = 3 * (1 + (int) below(2));
 		part[ARRAYS] |= WORKLOAD;
 	}
@@ -294,17 +400,19 @@ make_tables(Value *params, bool hostile)
 		groups[0][i] = 1 + below(3);
 		groups[1][i] = below(cells[i] + 1);
 		groups[2][i] = 1 + below(4);
-		width[i] = (uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]) + (uint64_t) groups[1][i];
+		width[i] =
+			(uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]) + (uint64_t) groups[1][i];
 		part[RANGE] += (uint64_t) cells[i];
 		if (are_joined)
 		{
-			uint64_t	joined = join_groups(numbers + n, width[i]);
+			uint64_t joined = join_groups(numbers + n, width[i]);
 
 			n += (int) width[i];
 			width[i] = joined;
 		}
 	}
-	part[NORM] = (uint64_t) (n - joined_from) | (uint64_t) joined_from / 3 << 32;	/* lengths, in the same place */
+	part[NORM] = (uint64_t) (n - joined_from) |
+		(uint64_t) joined_from / 3 << 32; /* lengths, in the same place */
 	memcpy(numbers + n, cells, part[DIMS] * sizeof(double));
 	n += (int) part[DIMS];
 	for (uint64_t i = 0; i < 3; i++, n += (int) part[DIMS])
@@ -327,13 +435,14 @@ make_tables(Value *params, bool hostile)
 	if (has_triple && (!measured || below(2)))
 	{
 		part[RANGE] += width[0] * width[1] * width[2];
-		memcpy(numbers + n + 3 * (columns + rows), (double[]) {0, 1 + 128 * 2, 2}, 3 * sizeof(double));
+		memcpy(numbers + n + 3 * (columns + rows), (double[]){0, 1 + 128 * 2, 2},
+			   3 * sizeof(double));
 		rows++;
 	}
 	part[RANGE] *= parts;
 	if (measured)
 	{
-		part[FEATURES] = columns + rows;	/* how many, in the same place */
+		part[FEATURES] = columns + rows; /* how many, in the same place */
 		n += 3 * (int) part[FEATURES];
 		part[ARRAYS] |= MEASURED | (are_joined ? JOINED : 0);
 	}
@@ -352,9 +461,9 @@ make_tables(Value *params, bool hostile)
 static void
 make_params(Value *params, bool hostile)
 {
-	int			n = of_moments || below(3) ? 1 : 1 + below(hostile ? 5 : 4);
-	int			spoiled = hostile ? (int) below(n) : n;
-	uint64_t	sobol = 0;
+	int n = of_moments || below(3) ? 1 : 1 + below(hostile ? 5 : 4);
+	int spoiled = hostile ? (int) below(n) : n;
+	uint64_t sobol = 0;
 
 	if (of_tables)
 	{
@@ -364,7 +473,7 @@ make_params(Value *params, bool hostile)
 	params->size = 0;
 	for (int i = 0; i < n; i++)
 	{
-		uint64_t	part[PART_FIELDS];
+		uint64_t part[PART_FIELDS];
 
 		if (of_moments)
 			choose_moments(part);
@@ -411,8 +520,8 @@ choose_noise(uint64_t *header)
 	header[NEIGHBORS] = 1 + below(2);
 	header[MECHANISM] = header[STATUS] == SHARE ? GAUSSIAN : LAPLACE + below(of_moments ? 4 : 3);
 	header[EPSILON] = BITS(one_of(epsilons));
-	header[DELTA] = header[MECHANISM] == LAPLACE || header[MECHANISM] == WISHART ? 0 :
-		BITS(one_of(deltas));
+	header[DELTA] =
+		header[MECHANISM] == LAPLACE || header[MECHANISM] == WISHART ? 0 : BITS(one_of(deltas));
 	header[RHO] = BITS(one_of(costs));
 	if (header[STATUS] == SHARE)
 	{
@@ -443,7 +552,7 @@ set_shares(uint64_t *header, uint64_t n)
 	header[RELEASES] = n;
 	for (int field = COUNTER_VARIANCE; field <= COUNT_VARIANCE; field++)
 	{
-		double		variance;
+		double variance;
 
 		memcpy(&variance, &header[field], sizeof(variance));
 		header[field] = BITS(variance * n);
@@ -457,7 +566,7 @@ set_shares(uint64_t *header, uint64_t n)
 static void
 put_shares(Value *sketch, uint64_t n, int side, bool hostile)
 {
-	uint64_t	id = UINT64_C(1) << (below(2) ? 60 : 0);
+	uint64_t id = UINT64_C(1) << (below(2) ? 60 : 0);
 
 	for (uint64_t i = 0; i < n; i++)
 	{
@@ -470,7 +579,7 @@ put_shares(Value *sketch, uint64_t n, int side, bool hostile)
 static int64_t
 choose_counter(int bits)
 {
-	int64_t		largest = INT64_MAX >> (64 - bits);
+	int64_t largest = INT64_MAX >> (64 - bits);
 
 	switch (below(6))
 	{
@@ -489,15 +598,16 @@ choose_counter(int bits)
 static void
 put_counters(Value *sketch, uint64_t n, int width, bool hostile)
 {
-	bool		narrow = hostile && below(8) == 0;
-	bool		sparse = below(2);
+	bool narrow = hostile && below(8) == 0;
+	bool sparse = below(2);
 
 	for (uint64_t i = 0; i < n; i++)
 	{
 		/* those of 8 bytes stay within 2^62, but for a few */
-		int			bits = narrow ? 8 : width == 8 && below(256) ? 63 : 8 * width;
-		int64_t		counter = i == 0 && !narrow ? INT64_C(1) << (bits - 2) :
-			sparse && below(4) ? 0 : choose_counter(bits);
+		int bits = narrow ? 8 : width == 8 && below(256) ? 63 : 8 * width;
+		int64_t counter = i == 0 && !narrow ? INT64_C(1) << (bits - 2) :
+			sparse && below(4)              ? 0 :
+											  choose_counter(bits);
 
 		put(sketch, (uint64_t) counter, width);
 	}
@@ -506,12 +616,21 @@ put_counters(Value *sketch, uint64_t n, int width, bool hostile)
 /* ------------------------------------------------------------------ model */
 
 /* What a word of a model is, or a byte of its texts; and where there are some */
-enum {SIZES, NUMBERS, STARTS, ELEMENTS, COORDINATES, TEXTS, ROLES};
+enum
+{
+	SIZES,
+	NUMBERS,
+	STARTS,
+	ELEMENTS,
+	COORDINATES,
+	TEXTS,
+	ROLES
+};
 static struct
 {
-	size_t		at[MAX_MODEL];
-	size_t		n;
-}			places[ROLES];
+	size_t at[MAX_MODEL];
+	size_t n;
+} places[ROLES];
 
 static void
 put_word(Value *sketch, int role, uint64_t word)
@@ -524,15 +643,15 @@ put_word(Value *sketch, int role, uint64_t word)
 static void
 put_sets(Value *sketch, uint64_t n)
 {
-	uint64_t	sizes[3];
-	uint64_t	start = 0;
+	uint64_t sizes[3];
+	uint64_t start = 0;
 
 	put_word(sketch, STARTS, 0);
 	for (uint64_t i = 0; i < n; i++)
 		put_word(sketch, STARTS, start += sizes[i] = below(4));
 	for (uint64_t i = 0; i < n; i++)
 	{
-		uint64_t	element = below(2) ? below(3) : UINT64_C(1) << 63;
+		uint64_t element = below(2) ? below(3) : UINT64_C(1) << 63;
 
 		while (sizes[i]-- > 0)
 			put_word(sketch, ELEMENTS, element += 1 + below(3));
@@ -556,9 +675,10 @@ put_rows(Value *sketch, int kernel, uint64_t n)
 static void
 put_texts(Value *sketch, size_t text_size_at, uint64_t n)
 {
-	static const char *const texts[] = {"", "a", "{1,2}", "({1,2},\"{a,b}\")", "\xc3\xbc", "\xe2\x82\xac"};
+	static const char *const texts[] = {"",         "a",           "{1,2}", "({1,2},\"{a,b}\")",
+										"\xc3\xbc", "\xe2\x82\xac"};
 	const char *chosen[3];
-	uint64_t	size = 0;
+	uint64_t size = 0;
 
 	put_word(sketch, STARTS, 0);
 	for (uint64_t i = 0; i < n; i++)
@@ -583,12 +703,11 @@ put_texts(Value *sketch, size_t text_size_at, uint64_t n)
 static void
 spoil_model(Value *sketch, size_t start)
 {
-	static const double numbers[] = {
-		NAN, INFINITY, -INFINITY, -1, -5e-324, 1e300, 1.7e308, 0, 1, 1e-300, 5e-324
-	};
+	static const double numbers[] = {NAN,     INFINITY, -INFINITY, -1,     -5e-324, 1e300,
+									 1.7e308, 0,        1,         1e-300, 5e-324};
 	static const uint8_t bytes[] = {0, 0x80, 0xC0, 0xE2, 0xF5, 0xFF, 'x'};
-	int			role = below(ROLES);
-	size_t		at;
+	int role = below(ROLES);
+	size_t at;
 
 	if (below(6) == 0 || places[role].n == 0)
 	{
@@ -613,7 +732,7 @@ static void
 put_log_linear(Value *sketch, uint64_t range, bool hostile)
 {
 	static const double numbers[] = {0, -1, 1, -20, 1e6, -1e6};
-	size_t		before = sketch->size;
+	size_t before = sketch->size;
 
 	put(sketch, range, 8);
 	for (uint64_t i = 0; i < 3 + at_most(range, MAX_COUNTERS); i++)
@@ -631,11 +750,11 @@ put_model(Value *sketch, const Value *params, bool hostile)
 {
 	static const double weights[] = {0, 0.5, 1, 100, 1e15};
 	static const double misfits[] = {0, 0.01, 0.5, 1, 2};
-	size_t		before = sketch->size;
-	size_t		parts[MAX_PARTS];
-	int			n_parts = find_parts(params, 0, parts);
-	uint64_t	n = 1 + below(3);
-	uint64_t	width = 0;
+	size_t before = sketch->size;
+	size_t parts[MAX_PARTS];
+	int n_parts = find_parts(params, 0, parts);
+	uint64_t n = 1 + below(3);
+	uint64_t width = 0;
 
 	for (int p = 0; p < n_parts; p++)
 		width += number_at(params, parts[p] + 4);
@@ -667,14 +786,14 @@ put_model(Value *sketch, const Value *params, bool hostile)
  * share: the count, how many shares there are, and which half it is.
  */
 static void
-make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side,
-			bool with_model, bool hostile)
+make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side, bool with_model,
+			bool hostile)
 {
-	uint64_t	header[HEADER_FIELDS];
-	uint64_t	rows = number_at(params, ROWS_AT);
-	uint64_t	range = number_at(params, ROWS_AT + 4);
+	uint64_t header[HEADER_FIELDS];
+	uint64_t rows = number_at(params, ROWS_AT);
+	uint64_t range = number_at(params, ROWS_AT + 4);
 	static const uint64_t pair_ids[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 1, UINT64_MAX};
-	int			width = 1 << below(4);
+	int width = 1 << below(4);
 
 	memcpy(header, base, sizeof(header));
 	header[COUNT] = (uint64_t) choose_count();
@@ -721,22 +840,23 @@ static void
 make_sketches(Value *pair, bool may_have_models)
 {
 	static const uint8_t statuses[] = {EXACT, EXACT, SHARE, PRIVATE};
-	uint64_t	header[HEADER_FIELDS] = {[SKETCH_VERSION] = 3, [STATUS] = one_of(statuses)};
-	int			spoiled = below(4);
-	Value		params;
+	uint64_t header[HEADER_FIELDS] = {[SKETCH_VERSION] = 3, [STATUS] = one_of(statuses)};
+	int spoiled = below(4);
+	Value params;
 
 	if (header[STATUS] != EXACT)
 		choose_noise(header);
 	measured = header[STATUS] == PRIVATE ? below(4) > 0 : below(32) == 0;
-	header[HALF] = of_halves || (!of_moments && !of_tables && header[STATUS] != SHARE && below(8) == 0);
+	header[HALF] =
+		of_halves || (!of_moments && !of_tables && header[STATUS] != SHARE && below(8) == 0);
 	make_params(&params, below(8) == 0);
 	make_sketch(&pair[0], &params, header, 0, may_have_models && below(2), spoiled == 0);
 	if (below(6) == 0)
 		change_params(&params);
 	if (header[STATUS] == PRIVATE && below(3))
 	{
-		uint64_t	contributions = header[CONTRIBUTIONS];
-		uint64_t	neighbors = header[NEIGHBORS];
+		uint64_t contributions = header[CONTRIBUTIONS];
+		uint64_t neighbors = header[NEIGHBORS];
 
 		choose_noise(header);
 		header[CONTRIBUTIONS] = contributions;
@@ -754,148 +874,218 @@ make_sketches(Value *pair, bool may_have_models)
 typedef struct Operation
 {
 	const char *name;
-	int			kind;			/* of its two values */
-	bool		of_halves;		/* all sketches are halves */
-	bool		may_have_models;	/* it does not claim to give back what it drops */
-	const char *query;			/* %s: record i, and the one before */
-	int			asked;
-	int			answered;
+	int kind;             /* of its two values */
+	bool of_halves;       /* all sketches are halves */
+	bool may_have_models; /* it does not claim to give back what it drops */
+	const char *query;    /* %s: record i, and the one before */
+	int asked;
+	int answered;
 } Operation;
 
-enum {OF_PARAMS, OF_SKETCH, OF_MOMENTS, OF_TABLES, PARAMS_OF_MOMENTS, PARAMS_OF_TABLES};
+enum
+{
+	OF_PARAMS,
+	OF_SKETCH,
+	OF_MOMENTS,
+	OF_TABLES,
+	PARAMS_OF_MOMENTS,
+	PARAMS_OF_TABLES
+};
 
 #define PAIR(type) "(SELECT $1::" type " AS a, $2::" type " AS b OFFSET 0) pair"
-#define SKETCHES	PAIR("race_sketch")
-#define PARAMS		PAIR("race_params")
-#define SEND(s)		"_race_sketch_send(" s ")"
-#define RECORDS		"(VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"
+#define SKETCHES PAIR("race_sketch")
+#define PARAMS PAIR("race_params")
+#define SEND(s) "_race_sketch_send(" s ")"
+#define RECORDS \
+	"(VALUES (1)) n (i), " SKETCHES ", LATERAL (SELECT %s AS q, %s AS before OFFSET 0) r"
 
 /* What several kinds can do */
 #define SUM \
-	"SELECT " SEND("s") ", " SEND("b + a") " = " SEND("s") " AS \"+ commutes\", " \
-	"(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND("s") \
-	" AS \"race_merge is +\" FROM " SKETCHES ", LATERAL (SELECT a + b AS s OFFSET 0) w"
+	"SELECT " SEND("s") ", " SEND("b + a") " = " SEND( \
+		"s") " AS \"+ commutes\", " \
+			 "(SELECT " SEND("race_merge(x)") " FROM (VALUES (a), (b)) v (x)) = " SEND( \
+				 "s") " AS \"race_merge is +\" FROM " SKETCHES \
+					  ", LATERAL (SELECT a + b AS s OFFSET 0) w"
 #define DIFFERENCE \
-	"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a") \
-	" AS \"- undoes +\", " SEND("(a - b) + b") " = " SEND("a") " AS \"+ undoes -\" FROM " SKETCHES
+	"SELECT " SEND("a - b") ", " SEND("(a + b) - b") " = " SEND("a") " AS \"- undoes +\", " SEND( \
+		"(a - b) + b") " = " SEND("a") " AS \"+ undoes -\" FROM " SKETCHES
 #define MERGE_DISJOINT \
-	"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", " \
-	SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND("race_merge_disjoint(x ORDER BY -i)") \
-	" AS \"race_merge_disjoint commutes\" FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"
+	"SELECT " SEND("race_merge_disjoint(x ORDER BY i)") ", " SEND("race_merge_disjoint(x ORDER BY i)") " = " SEND( \
+		"race_merge_disjoint(x ORDER BY -i)") " AS \"race_merge_disjoint commutes\" FROM " SKETCHES \
+											  ", LATERAL (VALUES (1, a), (2, b)) v (i, x)"
 #define ADD \
-	"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a") \
-	" AS \"race_remove undoes race_add\", " SEND("a + race_add(race_sketch(race_params(a)), q)") \
-	" = " SEND("s") " AS \"race_add is +\" FROM " RECORDS ", LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"
+	"SELECT " SEND("s") ", " SEND("race_remove(s, q)") " = " SEND("a") " AS \"race_remove undoes race_add\", " SEND( \
+		"a + race_add(race_sketch(race_params(a)), q)") " = " SEND("s") " AS \"race_add is +\" FROM " RECORDS \
+																		", LATERAL (SELECT race_add(a, q) AS s OFFSET 0) w"
 #define SHARES(parties, claim) \
-	"SELECT " SEND("race_merge(s)") ", " claim " FROM " SKETCHES ", LATERAL (VALUES " parties ") v (x), " \
-	"LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"
+	"SELECT " SEND( \
+		"race_merge(s)") ", " claim " FROM " SKETCHES ", LATERAL (VALUES " parties ") v (x), " \
+						 "LATERAL (SELECT race_share(x, 1, 1e-6, 4, 1, 1) AS s OFFSET 0) w"
 #define EMPTY \
-	"SELECT " SEND("race_sketch(a)") ", race_params(race_sketch(b)) = b AS \"a sketch has its params\" FROM " PARAMS
+	"SELECT " SEND( \
+		"race_sketch(a)") ", race_params(race_sketch(b)) = b AS \"a sketch has its params\" FROM " PARAMS
 
 static Operation operations[] = {
 	{.name = "+", .kind = OF_SKETCH, .may_have_models = true, .query = SUM},
 	{.name = "+ of moments", .kind = OF_MOMENTS, .query = SUM},
-	{.name = "+ of tables", .kind = OF_TABLES, .query =
-		"SELECT " SEND("a + b") ", " SEND("a + b") " = " SEND("b + a") " AS \"+ commutes\" FROM " SKETCHES},
+	{.name = "+ of tables",
+	 .kind = OF_TABLES,
+	 .query = "SELECT " SEND("a + b") ", " SEND("a + b") " = " SEND(
+		 "b + a") " AS \"+ commutes\" FROM " SKETCHES},
 	{.name = "-", .kind = OF_SKETCH, .query = DIFFERENCE},
 	{.name = "- of moments", .kind = OF_MOMENTS, .query = DIFFERENCE},
-	{.name = "race_merge_disjoint", .kind = OF_SKETCH, .may_have_models = true, .query = MERGE_DISJOINT},
+	{.name = "race_merge_disjoint",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query = MERGE_DISJOINT},
 	{.name = "race_merge_disjoint of moments", .kind = OF_MOMENTS, .query = MERGE_DISJOINT},
-	{.name = "race_merge in a window", .kind = OF_SKETCH, .query =
-		"SELECT NULL, bool_and(" SEND("w") " = "
-		SEND("COALESCE(before + x, x)") ") AS \"a window is a sum\" FROM "
-		"(SELECT x, lag(x) OVER o AS before, race_merge(x) OVER (o ROWS 1 PRECEDING) AS w "
-		"FROM " SKETCHES ", LATERAL (VALUES (1, a), (2, b), (3, a), (4, b), (5, b)) v (i, x) "
-		"WINDOW o AS (ORDER BY i) OFFSET 0) u"},
-	{.name = "race_build in a window", .kind = OF_SKETCH, .query =
-		"SELECT NULL, bool_and(" SEND("w") " = "
-		SEND("CASE i WHEN 1 THEN race_add(e, q) ELSE race_add(race_add(e, before), q) END")
-		") AS \"a window is a sum\" FROM (SELECT *, race_build(race_params(e), q) "
-		"OVER (ORDER BY i ROWS 1 PRECEDING) AS w FROM " SKETCHES ", "
-		"LATERAL (SELECT race_sketch(race_params(a)) AS e OFFSET 0) v, "
-		"generate_series(1, 4) i, LATERAL (SELECT %s AS q, %s AS before) r OFFSET 0) u"},
+	{.name = "race_merge in a window",
+	 .kind = OF_SKETCH,
+	 .query = "SELECT NULL, bool_and(" SEND("w") " = " SEND(
+		 "COALESCE(before + x, x)") ") AS \"a window is a sum\" FROM "
+									"(SELECT x, lag(x) OVER o AS before, race_merge(x) OVER (o ROWS 1 PRECEDING) AS w "
+									"FROM " SKETCHES
+									", LATERAL (VALUES (1, a), (2, b), (3, a), (4, b), (5, b)) v (i, x) "
+									"WINDOW o AS (ORDER BY i) OFFSET 0) u"},
+	{.name = "race_build in a window",
+	 .kind = OF_SKETCH,
+	 .query = "SELECT NULL, bool_and(" SEND("w") " = " SEND(
+		 "CASE i WHEN 1 THEN race_add(e, q) ELSE race_add(race_add(e, before), q) END") ") AS \"a window is a sum\" FROM (SELECT *, race_build(race_params(e), q) "
+																						"OVER (ORDER BY i ROWS 1 PRECEDING) AS w FROM " SKETCHES
+																						", "
+																						"LATERAL (SELECT race_sketch(race_params(a)) AS e OFFSET 0) v, "
+																						"generate_series(1, 4) i, LATERAL (SELECT %s AS q, %s AS before) r OFFSET 0) u"},
 	{.name = "race_add", .kind = OF_SKETCH, .query = ADD},
 	{.name = "race_add to moments", .kind = OF_MOMENTS, .query = ADD},
 	{.name = "race_add to tables", .kind = OF_TABLES, .query = ADD},
-	{.name = "race_share", .kind = OF_SKETCH, .may_have_models = true, .query =
-		SHARES("(a), (b), (b)", "race_count(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\"")},
-	{.name = "race_share of moments", .kind = OF_MOMENTS, .query =
-		SHARES("(a), (b), (b)", "race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\"")},
-	{.name = "race_share of tables", .kind = OF_TABLES, .query =
-		SHARES("(a), (b), (b), (b)", "(race_info(race_merge(s))).status = 'private' AS \"enough shares are private\"")},
-	{.name = "race_privatize", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT " SEND("s") ", race_count(s) IS NOT NULL AS \"private sketches can be asked\" "
-		"FROM " SKETCHES ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
-		"race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
-	{.name = "race_privatize of a pair", .kind = OF_SKETCH, .of_halves = true, .may_have_models = true, .query =
-		"SELECT " SEND("(r).lower") ", race_count((r).lower + (r).upper) IS NOT NULL AS \"its halves belong together\" "
-		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(ROW(a, b)::race_value_sketches, 1) AS r OFFSET 0) v"},
-	{.name = "race_privatize of moments", .kind = OF_MOMENTS, .query =
-		"SELECT " SEND("s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
-		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
-	{.name = "race_privatize of tables", .kind = OF_TABLES, .query =
-		"SELECT " SEND("s") ", (race_info(s)).epsilon <= 1 AND (race_info(r)).epsilon <= 1 AS \"it costs no more\" "
-		"FROM " SKETCHES ", LATERAL (SELECT race_privatize(a, 1) AS s, race_privatize(b, 1, 1e-6) AS r OFFSET 0) w"},
-	{.name = "questions", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum(b, q, 24), race_kde(a, before), "
-		"race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
-		"(SELECT race_classify(j, x, q) IN (1, 2) FROM (VALUES (1, a), (2, b), (3, NULL)) v (j, x)) "
-		"AS \"one of the classes\", "
-		"(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
-		"(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
-		"FROM " RECORDS},
-	{.name = "questions to moments", .kind = OF_MOMENTS, .query =
-		"SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
-	{.name = "questions to tables", .kind = OF_TABLES, .may_have_models = true, .query =
-		"SELECT " SEND("a") ", (race_info(a), race_count(b), race_params(a)::text::race_params)::text !~ 'NaN' "
-		"AS \"answers are numbers\" FROM " SKETCHES},
-	{.name = "comparisons", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT NULL, (race_distance(a, b), race_difference(a, b, q), "
-		"race_typicality(a, before))::text !~ 'NaN' AS \"answers are numbers\", "
-		"(race_distance(a, b)).p_value BETWEEN 0 AND 1 AS \"a probability\", "
-		"(race_typicality(b, q)).typicality > '-Infinity' AS \"typicality is finite\" FROM " RECORDS},
-	{.name = "models", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT NULL, (SELECT count(*) = 20 AND bool_and((x IS NULL) <> (record IS NULL)) AND "
-		"min(v::text) !~ 'NaN' FROM race_sample(f, 20, 1) v) AS \"samples are records\", "
-		"(race_typicality(f, q)).share BETWEEN 0 AND 1 AS \"a share\", "
-		"(SELECT prominence > 0 FROM race_modes(f, 1)) IS NOT false AS \"modes stand out\" FROM " RECORDS ", "
-		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before)) v (s, x) OFFSET 0) w"},
-	{.name = "race_points", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT NULL, count(*) = min((race_info(a)).points) AS \"all points\", "
-		"bool_and(weight >= 0 AND weight < 'Infinity') AS \"weights are numbers\", "
-		"bool_and((x IS NULL) <> (record IS NULL)) AS \"a vector or a text\", "
-		"sum(length(record) + octet_length(record)) IS NULL OR true AS \"texts are texts\" "
-		"FROM " SKETCHES ", race_points(a)"},
-	{.name = "race_fit", .kind = OF_SKETCH, .may_have_models = true, .query =
-		"SELECT " SEND("f") ", (race_kernel_sum(f, q), race_kde(f, before), race_estimate(f, q))::text !~ 'NaN' "
-		"AS \"answers are numbers\", (SELECT abs(sum(weight) / greatest(race_count(a), 1) - 1) < 1e-6 OR "
-		"(race_info(a)).count_noise_stddev > 0 FROM race_points(f)) AS \"weights add up\" FROM " RECORDS ", "
-		"LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before), (NULL, q)) v (s, x) OFFSET 0) w"},
+	{.name = "race_share",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query = SHARES("(a), (b), (b)",
+					 "race_count(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\"")},
+	{.name = "race_share of moments",
+	 .kind = OF_MOMENTS,
+	 .query = SHARES(
+		 "(a), (b), (b)",
+		 "race_moments_matrix(race_merge(s)) IS NOT NULL AS \"enough shares can be asked\"")},
+	{.name = "race_share of tables",
+	 .kind = OF_TABLES,
+	 .query =
+		 SHARES("(a), (b), (b), (b)",
+				"(race_info(race_merge(s))).status = 'private' AS \"enough shares are private\"")},
+	{.name = "race_privatize",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query = "SELECT " SEND(
+		 "s") ", race_count(s) IS NOT NULL AS \"private sketches can be asked\" "
+			  "FROM " SKETCHES
+			  ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
+			  "race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
+	{.name = "race_privatize of a pair",
+	 .kind = OF_SKETCH,
+	 .of_halves = true,
+	 .may_have_models = true,
+	 .query = "SELECT " SEND(
+		 "(r).lower") ", race_count((r).lower + (r).upper) IS NOT NULL AS \"its halves belong together\" "
+					  "FROM " SKETCHES
+					  ", LATERAL (SELECT race_privatize(ROW(a, b)::race_value_sketches, 1) AS r OFFSET 0) v"},
+	{.name = "race_privatize of moments",
+	 .kind = OF_MOMENTS,
+	 .query = "SELECT " SEND(
+		 "s") ", race_moments_matrix(s) IS NOT NULL AS \"private moments can be asked\" "
+			  "FROM " SKETCHES
+			  ", LATERAL (SELECT race_privatize(a, 1) + race_privatize(b, 1, 1e-6) AS s OFFSET 0) w"},
+	{.name = "race_privatize of tables",
+	 .kind = OF_TABLES,
+	 .query = "SELECT " SEND(
+		 "s") ", (race_info(s)).epsilon <= 1 AND (race_info(r)).epsilon <= 1 AS \"it costs no more\" "
+			  "FROM " SKETCHES
+			  ", LATERAL (SELECT race_privatize(a, 1) AS s, race_privatize(b, 1, 1e-6) AS r OFFSET 0) w"},
+	{.name = "questions",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query =
+		 "SELECT NULL, (race_kernel_sum(a, q), race_kernel_sum(b, q, 24), race_kde(a, before), "
+		 "race_estimate(b, q), race_info(a))::text !~ 'NaN' AS \"answers are numbers\", "
+		 "(SELECT race_classify(j, x, q) IN (1, 2) FROM (VALUES (1, a), (2, b), (3, NULL)) v (j, x)) "
+		 "AS \"one of the classes\", "
+		 "(SELECT sum(value::float8) BETWEEN 0.999 AND 1.001 FROM jsonb_each_text("
+		 "(SELECT race_posterior(j, x, q) FROM (VALUES (1, a), (2, b)) v (j, x)))) AS \"probabilities\" "
+		 "FROM " RECORDS},
+	{.name = "questions to moments",
+	 .kind = OF_MOMENTS,
+	 .query =
+		 "SELECT NULL, (race_moments_matrix(a), race_info(b))::text !~ 'NaN' AS \"answers are numbers\" FROM " SKETCHES},
+	{.name = "questions to tables",
+	 .kind = OF_TABLES,
+	 .may_have_models = true,
+	 .query = "SELECT " SEND(
+		 "a") ", (race_info(a), race_count(b), race_params(a)::text::race_params)::text !~ 'NaN' "
+			  "AS \"answers are numbers\" FROM " SKETCHES},
+	{.name = "comparisons",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query =
+		 "SELECT NULL, (race_distance(a, b), race_difference(a, b, q), "
+		 "race_typicality(a, before))::text !~ 'NaN' AS \"answers are numbers\", "
+		 "(race_distance(a, b)).p_value BETWEEN 0 AND 1 AS \"a probability\", "
+		 "(race_typicality(b, q)).typicality > '-Infinity' AS \"typicality is finite\" FROM " RECORDS},
+	{.name = "models",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query =
+		 "SELECT NULL, (SELECT count(*) = 20 AND bool_and((x IS NULL) <> (record IS NULL)) AND "
+		 "min(v::text) !~ 'NaN' FROM race_sample(f, 20, 1) v) AS \"samples are records\", "
+		 "(race_typicality(f, q)).share BETWEEN 0 AND 1 AS \"a share\", "
+		 "(SELECT prominence > 0 FROM race_modes(f, 1)) IS NOT false AS \"modes stand out\" FROM " RECORDS
+		 ", "
+		 "LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before)) v (s, x) OFFSET 0) w"},
+	{.name = "race_points",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query = "SELECT NULL, count(*) = min((race_info(a)).points) AS \"all points\", "
+			  "bool_and(weight >= 0 AND weight < 'Infinity') AS \"weights are numbers\", "
+			  "bool_and((x IS NULL) <> (record IS NULL)) AS \"a vector or a text\", "
+			  "sum(length(record) + octet_length(record)) IS NULL OR true AS \"texts are texts\" "
+			  "FROM " SKETCHES ", race_points(a)"},
+	{.name = "race_fit",
+	 .kind = OF_SKETCH,
+	 .may_have_models = true,
+	 .query = "SELECT " SEND(
+		 "f") ", (race_kernel_sum(f, q), race_kde(f, before), race_estimate(f, q))::text !~ 'NaN' "
+			  "AS \"answers are numbers\", (SELECT abs(sum(weight) / greatest(race_count(a), 1) - 1) < 1e-6 OR "
+			  "(race_info(a)).count_noise_stddev > 0 FROM race_points(f)) AS \"weights add up\" FROM " RECORDS
+			  ", "
+			  "LATERAL (SELECT race_fit(s, x) AS f FROM (VALUES (a, q), (a, before), (NULL, q)) v (s, x) OFFSET 0) w"},
 	{.name = "race_sketch", .kind = OF_PARAMS, .query = EMPTY},
 	{.name = "race_moments", .kind = PARAMS_OF_MOMENTS, .query = EMPTY},
 	{.name = "parameters of tables", .kind = PARAMS_OF_TABLES, .query = EMPTY},
-	{.name = "*", .kind = OF_PARAMS, .query =
-		"SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
-		"FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
-	{.name = "equality", .kind = OF_PARAMS, .query =
-		"SELECT _race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
-		"(a = b) = (_race_params_send(a) = _race_params_send(b)) AS \"= are the same bytes\", "
-		"a <> b OR _race_params_hash(a) = _race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}
-};
+	{.name = "*",
+	 .kind = OF_PARAMS,
+	 .query = "SELECT _race_params_send(p), p::text::race_params = p AS \"a product round-trips\" "
+			  "FROM " PARAMS ", LATERAL (SELECT a * b AS p OFFSET 0) w"},
+	{.name = "equality",
+	 .kind = OF_PARAMS,
+	 .query =
+		 "SELECT _race_params_send(CASE WHEN a = b THEN a ELSE b END), (a <> b) <> (a = b) AS \"<> is not =\", "
+		 "(a = b) = (_race_params_send(a) = _race_params_send(b)) AS \"= are the same bytes\", "
+		 "a <> b OR _race_params_hash(a) = _race_params_hash(b) AS \"= have one hash\" FROM " PARAMS}};
 
 /* The types of values, on their way to the server and back */
 static struct
 {
 	const char *name;
-	int			sent;
-	int			accepted;
-}			types[] = {{.name = "race_params"}, {.name = "race_sketch"}, {.name = "race_moments"}, {.name = "race_tables"}};
+	int sent;
+	int accepted;
+} types[] = {{.name = "race_params"},
+			 {.name = "race_sketch"},
+			 {.name = "race_moments"},
+			 {.name = "race_tables"}};
 
 static const char *const round_trips[] = {
 	"SELECT _race_params_send($1::race_params), "
 	"_race_params_send($1::race_params::text::race_params)",
-	"SELECT " SEND("$1::race_sketch") ", " SEND("$1::race_sketch::text::race_sketch")
-};
+	"SELECT " SEND("$1::race_sketch") ", " SEND("$1::race_sketch::text::race_sketch")};
 
 /* Does it have two sketches?  Else parameters. */
 static bool
@@ -910,11 +1100,11 @@ goes_in(const Value *value, int type)
 {
 	static const char *const data_exceptions[] = {"22"};
 	const char *bytes = (const char *) value->bytes;
-	int			length = value->size;
-	int			format = 1;
-	PGresult   *result = send_query(round_trips[type != OF_PARAMS], 1, &bytes, &length, &format);
-	bool		accepted = PQresultStatus(result) == PGRES_TUPLES_OK;
-	Value		back;
+	int length = value->size;
+	int format = 1;
+	PGresult *result = send_query(round_trips[type != OF_PARAMS], 1, &bytes, &length, &format);
+	bool accepted = PQresultStatus(result) == PGRES_TUPLES_OK;
+	Value back;
 
 	types[type].sent++;
 	types[type].accepted += accepted;
@@ -938,7 +1128,7 @@ goes_in(const Value *value, int type)
 static void
 check_answer(const PGresult *result)
 {
-	Value		value;
+	Value value;
 
 	for (int i = 1; i < PQnfields(result); i++)
 		if (strcmp(PQgetvalue(result, 0, i), "f") == 0)
@@ -946,8 +1136,11 @@ check_answer(const PGresult *result)
 	if (PQgetisnull(result, 0, 0))
 		return;
 	decode_bytea(PQgetvalue(result, 0, 0), &value);
-	if (!goes_in(&value, strcmp(PQfname(result, 0), "_race_sketch_send") != 0 ? OF_PARAMS :
-				 of_moments ? OF_MOMENTS : of_tables ? OF_TABLES : OF_SKETCH))
+	if (!goes_in(&value,
+				 strcmp(PQfname(result, 0), "_race_sketch_send") != 0 ? OF_PARAMS :
+					 of_moments                                       ? OF_MOMENTS :
+					 of_tables                                        ? OF_TABLES :
+																		OF_SKETCH))
 		violation("the result is not a value", PQgetvalue(result, 0, 0));
 }
 
@@ -955,10 +1148,10 @@ check_answer(const PGresult *result)
 static bool
 write_query(const Operation *operation, const Value *a, char *query, size_t size)
 {
-	char		record[RECORD_SIZE];
-	char		before[RECORD_SIZE];
-	size_t		parts[MAX_PARTS];
-	int			n = find_parts(a, is_sketch(operation) ? PARAMS_AT : 0, parts);
+	char record[RECORD_SIZE];
+	char before[RECORD_SIZE];
+	size_t parts[MAX_PARTS];
+	int n = find_parts(a, is_sketch(operation) ? PARAMS_AT : 0, parts);
 
 	if (is_large(a, parts, n))
 		return false;
@@ -973,10 +1166,10 @@ operate(Operation *operation, const Value *pair)
 {
 	static const char *const refusals[] = {"22", "55000"};
 	const char *values[2] = {(const char *) pair[0].bytes, (const char *) pair[1].bytes};
-	int			lengths[2] = {pair[0].size, pair[1].size};
-	int			formats[2] = {1, 1};
-	char		query[4096];
-	PGresult   *result;
+	int lengths[2] = {pair[0].size, pair[1].size};
+	int formats[2] = {1, 1};
+	char query[4096];
+	PGresult *result;
 
 	if (!write_query(operation, &pair[0], query, sizeof(query)))
 		return;
@@ -1000,7 +1193,7 @@ try_pair(Operation *operation)
 {
 	static Value pair[2];
 
-	int			type = is_sketch(operation) ? operation->kind : OF_PARAMS;
+	int type = is_sketch(operation) ? operation->kind : OF_PARAMS;
 
 	of_moments = operation->kind == OF_MOMENTS || operation->kind == PARAMS_OF_MOMENTS;
 	of_tables = operation->kind == OF_TABLES || operation->kind == PARAMS_OF_TABLES;
@@ -1021,7 +1214,7 @@ try_pair(Operation *operation)
 int
 main(int argc, char **argv)
 {
-	int			count;
+	int count;
 
 	if (argc != 3)
 	{

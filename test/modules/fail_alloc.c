@@ -25,9 +25,9 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(fail_alloc);
 
-void		_PG_init(void);
+void _PG_init(void);
 
-static int64 counted = 0;		/* allocations since the last call of fail_alloc */
+static int64 counted = 0;       /* allocations since the last call of fail_alloc */
 static int64 first_failure = 0; /* which of them fails first; 0 for none */
 static int64 end_of_failures = 0;
 
@@ -45,7 +45,7 @@ fails_now(void)
 Datum
 fail_alloc(PG_FUNCTION_ARGS)
 {
-	int64		before = counted;
+	int64 before = counted;
 
 	first_failure = PG_GETARG_INT64(0);
 	end_of_failures = first_failure + PG_GETARG_INT64(1);
@@ -57,24 +57,23 @@ fail_alloc(PG_FUNCTION_ARGS)
 static void
 make_writable(void *place, Size size)
 {
-	uintptr_t	page = sysconf(_SC_PAGESIZE);
-	uintptr_t	begin = (uintptr_t) place & ~(page - 1);
+	uintptr_t page = sysconf(_SC_PAGESIZE);
+	uintptr_t begin = (uintptr_t) place & ~(page - 1);
 
-	if (mprotect((void *) begin, (uintptr_t) place + size - begin,
-				 PROT_READ | PROT_WRITE) != 0)
+	if (mprotect((void *) begin, (uintptr_t) place + size - begin, PROT_READ | PROT_WRITE) != 0)
 		elog(ERROR, "mprotect failed: %m");
 }
 
 /* ------------------------------------------------------------ memory contexts */
 
 #if PG_VERSION_NUM >= 170000
-#define FLAGS_DECLARED	, int flags
-#define FLAGS_PASSED	, flags
-#define FAILURE(context, size)	MemoryContextAllocationFailure(context, size, flags)
+#define FLAGS_DECLARED , int flags
+#define FLAGS_PASSED , flags
+#define FAILURE(context, size) MemoryContextAllocationFailure(context, size, flags)
 #else
 #define FLAGS_DECLARED
 #define FLAGS_PASSED
-#define FAILURE(context, size)	NULL
+#define FAILURE(context, size) NULL
 #endif
 
 /* The types of memory contexts: their tables, and what was in these */
@@ -82,12 +81,12 @@ static struct
 {
 	MemoryContextMethods *table;
 	MemoryContextMethods methods;
-}			types[3];
+} types[3];
 
 static const MemoryContextMethods *
 methods_of(MemoryContext context)
 {
-	int			i = 0;
+	int i = 0;
 
 	while (context->methods != types[i].table)
 		i++;
@@ -171,16 +170,14 @@ c_strdup(const char *string)
 static const struct
 {
 	const char *name;
-	void	   *function;
-}			c_functions[] = {
-	{"malloc", c_malloc},
-	{"calloc", c_calloc},
-	{"realloc", c_realloc},
-	{"strdup", c_strdup}
-};
+	void *function;
+} c_functions[] = {{"malloc", c_malloc},
+				   {"calloc", c_calloc},
+				   {"realloc", c_realloc},
+				   {"strdup", c_strdup}};
 
 static void
-replace_import(ElfW(Addr) *slot, const char *name)
+replace_import(ElfW(Addr) * slot, const char *name)
 {
 	for (size_t i = 0; i < lengthof(c_functions); i++)
 		if (strcmp(name, c_functions[i].name) == 0)
@@ -192,13 +189,12 @@ replace_import(ElfW(Addr) *slot, const char *name)
 
 /* The executable calls each function of a library through one slot. */
 static void
-replace_imports(ElfW(Addr) base, const ElfW(Dyn) *dynamic)
+replace_imports(ElfW(Addr) base, const ElfW(Dyn) * dynamic)
 {
 	const char *strings = NULL;
-	const		ElfW(Sym) *symbols = NULL;
-	const		ElfW(Rela) *slots = NULL;
-	size_t		size = 0,
-				i;
+	const ElfW(Sym) *symbols = NULL;
+	const ElfW(Rela) *slots = NULL;
+	size_t size = 0, i;
 
 	for (; dynamic->d_tag != DT_NULL; dynamic++)
 		switch (dynamic->d_tag)
@@ -229,24 +225,24 @@ replace_in_executable(struct dl_phdr_info *object, size_t size, void *unused)
 	(void) unused;
 	for (int i = 0; i < object->dlpi_phnum; i++)
 		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			replace_imports(object->dlpi_addr, (const ElfW(Dyn) *)
-							(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
-	return 1;					/* no more objects */
+			replace_imports(object->dlpi_addr,
+							(const ElfW(Dyn) *) (object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
+	return 1; /* no more objects */
 }
 
 void
 _PG_init(void)
 {
-	replace_methods(0, AllocSetContextCreate(CurrentMemoryContext, "fail_alloc",
-											 ALLOCSET_SMALL_SIZES));
+	replace_methods(
+		0, AllocSetContextCreate(CurrentMemoryContext, "fail_alloc", ALLOCSET_SMALL_SIZES));
 #if PG_VERSION_NUM >= 150000
-	replace_methods(1, GenerationContextCreate(CurrentMemoryContext, "fail_alloc",
-											   ALLOCSET_SMALL_SIZES));
+	replace_methods(
+		1, GenerationContextCreate(CurrentMemoryContext, "fail_alloc", ALLOCSET_SMALL_SIZES));
 #else
-	replace_methods(1, GenerationContextCreate(CurrentMemoryContext, "fail_alloc",
-											   SLAB_DEFAULT_BLOCK_SIZE));
+	replace_methods(
+		1, GenerationContextCreate(CurrentMemoryContext, "fail_alloc", SLAB_DEFAULT_BLOCK_SIZE));
 #endif
-	replace_methods(2, SlabContextCreate(CurrentMemoryContext, "fail_alloc",
-										 SLAB_DEFAULT_BLOCK_SIZE, 64));
+	replace_methods(
+		2, SlabContextCreate(CurrentMemoryContext, "fail_alloc", SLAB_DEFAULT_BLOCK_SIZE, 64));
 	dl_iterate_phdr(replace_in_executable, NULL);
 }

@@ -6,7 +6,7 @@
  * clock, and whether the disk is full.  A test writes them while the server runs.  A full
  * disk refuses what makes a file longer, and lets files be overwritten.
  */
-#undef _FILE_OFFSET_BITS		/* it would give pwrite and pwrite64 one name */
+#undef _FILE_OFFSET_BITS /* it would give pwrite and pwrite64 one name */
 #undef _TIME_BITS
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,19 +21,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PostgreSQL 16 and later hide the names of modules; the server must find these before those of the C library. */
+/*
+ * PostgreSQL 16 and later hide the names of modules; the server must find these before those of the
+ * C library.
+ */
 #pragma GCC visibility push(default)
 
 static const volatile int64_t unchanged[2];
 static const volatile int64_t *machine = unchanged;
 
-__attribute__((constructor))
-static void
+__attribute__((constructor)) static void
 read_machine(void)
 {
 	const char *name = getenv("RACE_MACHINE");
-	int			file = name != NULL ? open(name, O_RDONLY) : -1;
-	void	   *memory = file >= 0 ? mmap(NULL, sizeof(unchanged), PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
+	int file = name != NULL ? open(name, O_RDONLY) : -1;
+	void *memory =
+		file >= 0 ? mmap(NULL, sizeof(unchanged), PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
 
 	if (memory != MAP_FAILED)
 		machine = memory;
@@ -44,7 +47,7 @@ read_machine(void)
 int
 clock_gettime(clockid_t clock, struct timespec *now)
 {
-	int			result = (int) syscall(SYS_clock_gettime, clock, now);
+	int result = (int) syscall(SYS_clock_gettime, clock, now);
 
 	if (result == 0 && clock == CLOCK_REALTIME)
 		now->tv_sec += machine[0];
@@ -80,7 +83,8 @@ is_refused(int file, int64_t size, off_t offset)
 {
 	struct stat status;
 
-	if (!machine[1] || fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || offset + size <= status.st_size)
+	if (!machine[1] || fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+		offset + size <= status.st_size)
 		return 0;
 	errno = ENOSPC;
 	return 1;
@@ -89,7 +93,7 @@ is_refused(int file, int64_t size, off_t offset)
 ssize_t
 pwrite(int file, const void *data, size_t size, off_t offset)
 {
-	static ssize_t (*true_pwrite) (int, const void *, size_t, off_t);
+	static ssize_t (*true_pwrite)(int, const void *, size_t, off_t);
 
 	if (true_pwrite == NULL)
 		true_pwrite = dlsym(RTLD_NEXT, "pwrite");
@@ -105,8 +109,8 @@ pwrite64(int file, const void *data, size_t size, off64_t offset)
 ssize_t
 pwritev(int file, const struct iovec *pieces, int count, off_t offset)
 {
-	static ssize_t (*true_pwritev) (int, const struct iovec *, int, off_t);
-	int64_t		size = 0;
+	static ssize_t (*true_pwritev)(int, const struct iovec *, int, off_t);
+	int64_t size = 0;
 
 	if (true_pwritev == NULL)
 		true_pwritev = dlsym(RTLD_NEXT, "pwritev");
@@ -124,7 +128,7 @@ pwritev64(int file, const struct iovec *pieces, int count, off64_t offset)
 int
 posix_fallocate(int file, off_t offset, off_t size)
 {
-	static int	(*true_fallocate) (int, off_t, off_t);
+	static int (*true_fallocate)(int, off_t, off_t);
 
 	if (true_fallocate == NULL)
 		true_fallocate = dlsym(RTLD_NEXT, "posix_fallocate");

@@ -37,13 +37,13 @@ PG_FUNCTION_INFO_V1(split_whole_step);
 PG_FUNCTION_INFO_V1(split_whole_binary_step);
 PG_FUNCTION_INFO_V1(split_whole_final);
 
-#define MAX_ARGUMENTS	8
+#define MAX_ARGUMENTS 8
 
 typedef struct Split
 {
 	FormData_pg_aggregate form;
-	int16		length;			/* of the state's type */
-	bool		by_value;
+	int16 length; /* of the state's type */
+	bool by_value;
 	NullableDatum state;
 } Split;
 
@@ -51,8 +51,8 @@ static Split *
 get_split(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
-	HeapTuple	tuple;
-	Split	   *split;
+	HeapTuple tuple;
+	Split *split;
 
 	if (!PG_ARGISNULL(0))
 		return (Split *) PG_GETARG_POINTER(0);
@@ -74,7 +74,7 @@ static NullableDatum
 call(FunctionCallInfo fcinfo, Oid function, const NullableDatum *arguments, int n)
 {
 	LOCAL_FCINFO(inner, MAX_ARGUMENTS + 1);
-	FmgrInfo	info;
+	FmgrInfo info;
 	NullableDatum result;
 
 	fmgr_info(function, &info);
@@ -96,7 +96,7 @@ keep_state(FunctionCallInfo fcinfo, Split *split, NullableDatum state)
 	if (!split->by_value && state.value != split->state.value)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
-		bool		ours = !state.isnull &&
+		bool ours = !state.isnull &&
 			DatumIsReadWriteExpandedObject(state.value, false, split->length) &&
 			MemoryContextGetParent(DatumGetEOHP(state.value)->eoh_context) == context;
 
@@ -104,7 +104,7 @@ keep_state(FunctionCallInfo fcinfo, Split *split, NullableDatum state)
 			state.value = datumCopy(state.value, false, split->length);
 		MemoryContextSwitchTo(old);
 		if (split->state.isnull)
-			 /* nothing to free */ ;
+			/* nothing to free */;
 		else if (DatumIsReadWriteExpandedObject(split->state.value, false, split->length))
 			DeleteExpandedObject(split->state.value);
 		else
@@ -140,8 +140,8 @@ advance(FunctionCallInfo fcinfo, Split *split, Oid function, NullableDatum *argu
 static void
 check_type(const Split *split, int i, Oid type)
 {
-	Oid		   *declared;
-	int			n;
+	Oid *declared;
+	int n;
 
 	get_func_signature(split->form.aggfnoid, &declared, &n);
 	if (i >= n || declared[i] != type)
@@ -154,11 +154,11 @@ check_type(const Split *split, int i, Oid type)
 static int
 take_arguments(FunctionCallInfo fcinfo, const Split *split, bool check, NullableDatum *out)
 {
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
+	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 2);
 	HeapTupleHeader header;
 	HeapTupleData tuple;
-	TupleDesc	row;
-	int			n;
+	TupleDesc row;
+	int n;
 
 	if (type != RECORDOID)
 	{
@@ -168,7 +168,8 @@ take_arguments(FunctionCallInfo fcinfo, const Split *split, bool check, Nullable
 		return 1;
 	}
 	header = PG_GETARG_HEAPTUPLEHEADER(2);
-	row = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header), HeapTupleHeaderGetTypMod(header));
+	row =
+		lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header), HeapTupleHeaderGetTypMod(header));
 	n = Min(row->natts, MAX_ARGUMENTS);
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	tuple.t_data = header;
@@ -185,9 +186,9 @@ take_arguments(FunctionCallInfo fcinfo, const Split *split, bool check, Nullable
 static Datum
 part_step(FunctionCallInfo fcinfo, bool check)
 {
-	Split	   *split = get_split(fcinfo);
+	Split *split = get_split(fcinfo);
 	NullableDatum arguments[MAX_ARGUMENTS + 1];
-	int			n = take_arguments(fcinfo, split, check, arguments + 1);
+	int n = take_arguments(fcinfo, split, check, arguments + 1);
 
 	advance(fcinfo, split, split->form.aggtransfn, arguments, n);
 	PG_RETURN_POINTER(split);
@@ -209,10 +210,10 @@ split_part_unchecked_step(PG_FUNCTION_ARGS)
 static NullableDatum
 written(FunctionCallInfo fcinfo, bool binary)
 {
-	Split	   *split = PG_ARGISNULL(0) ? NULL : (Split *) PG_GETARG_POINTER(0);
+	Split *split = PG_ARGISNULL(0) ? NULL : (Split *) PG_GETARG_POINTER(0);
 	NullableDatum none = {0, true};
-	Oid			function;
-	bool		is_varlena;
+	Oid function;
+	bool is_varlena;
 
 	if (split == NULL || split->state.isnull)
 		return none;
@@ -250,12 +251,12 @@ read_part(FunctionCallInfo fcinfo, const Split *split, bool binary)
 {
 	NullableDatum arguments[3] = {{0, false}};
 	StringInfoData bytes;
-	Oid			function;
-	Oid			ioparam;
+	Oid function;
+	Oid ioparam;
 
 	if (binary)
 	{
-		bytea	   *value = PG_GETARG_BYTEA_PP(2);
+		bytea *value = PG_GETARG_BYTEA_PP(2);
 
 		initStringInfo(&bytes);
 		appendBinaryStringInfo(&bytes, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
@@ -275,7 +276,7 @@ read_part(FunctionCallInfo fcinfo, const Split *split, bool binary)
 static Datum
 whole_step(FunctionCallInfo fcinfo, bool binary)
 {
-	Split	   *split = get_split(fcinfo);
+	Split *split = get_split(fcinfo);
 	NullableDatum arguments[2];
 
 	if (PG_ARGISNULL(2))
@@ -300,7 +301,7 @@ split_whole_binary_step(PG_FUNCTION_ARGS)
 Datum
 split_whole_final(PG_FUNCTION_ARGS)
 {
-	Split	   *split = PG_ARGISNULL(0) ? NULL : (Split *) PG_GETARG_POINTER(0);
+	Split *split = PG_ARGISNULL(0) ? NULL : (Split *) PG_GETARG_POINTER(0);
 	NullableDatum result;
 
 	if (split == NULL || split->state.isnull)

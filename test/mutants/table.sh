@@ -47,12 +47,12 @@ mutant account-more 'accounts' 'a price above what is left is paid' \
 mutant account-epsilon 'accounts' 'what costs more than its price is paid' \
 	's/ \|\| !\(cost <= price\)//' budget_test
 mutant account-copied 'accounts' 'each block is paid from a copy' \
-	's/(return race_pay\()account(, price, race_change_of_counters\(account, race_blocks_l1\(shape, blocks\))/$1(RaceAccount[]) {*account}$2/' costs_test privacy_test
+	's/(return\s+race_pay\(\s*)account(,\s+price,\s+race_change_of_counters\(\s*account,\s+race_blocks_l1\(\s*shape,\s+blocks\))/$1(RaceAccount[]) {*account}$2/' costs_test privacy_test
 
 ##### what a record adds
 
 mutant add-beyond 'rows' 'buckets beyond the range are counted in other rows' \
-	's/range \+ within\(buckets\[k\], range\)/range + buckets[k]/' counters_test
+	's/beyond \? within\(buckets\[k\], range\) : buckets\[k\]/buckets[k]/' counters_test
 mutant add-beyond-halves 'rows, halves' 'buckets beyond the range are counted in other rows' \
 	's/c\[within\(buckets\[r\], range\)\]/c[buckets[r]]/' counters_test
 mutant add-both-halves 'rows, halves' 'a record counts in both halves' \
@@ -85,7 +85,7 @@ mutant laplace-rows 'Laplace, Gaussian' 'the noise of one row for all' \
 mutant laplace-levels 'Laplace, Gaussian' 'the noise of one level for both' \
 	's/pay_blocks\(account, exact->shape, \(uint32_t\) levels, price\)/pay_blocks(account, exact->shape, 1, price)/' privacy_test greybox_test 032_grid_audit
 mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
-	's/(return \(RaceChange\) \{)m \* l1/$1(m - (m > 1)) * l1/' budget_test greybox_test 030_audit
+	's/(return \(RaceChange\)\s*\{)m \* l1/$1(m - (m > 1)) * l1/' budget_test greybox_test 030_audit
 mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \
 	's/m \* l1 \* sides,/m * l1,/' budget_test greybox_test 030_audit
 mutant count-none 'count' 'no noise' \
@@ -104,17 +104,17 @@ mutant gaussian-substitute 'Gaussian' 'substituting costs what adding does' \
 mutant gaussian-person 'Gaussian' 'm - 1 contributions for m' \
 	's/m \* m \* squared \* sides\}/m * (m - (m > 1)) * squared * sides}/' budget_test greybox_test 035_gaussian
 mutant zcdp-order 'rho to epsilon' 'alpha - 1 for alpha' \
-	's/double\t\tfirst = \(1 \+ a\) \* rho;/double first = a * rho;/' zcdp_test
+	's/double\s+first\s+=\s+\(\s*1\s+\+\s+a\)\s+\*\s+rho;/double first = a * rho;/' zcdp_test
 mutant zcdp-term 'rho to epsilon' 'the conversion without its last term' \
-	's/(double\t\tsecond = )log\(a\);/${1}0 * a;/' zcdp_test
+	's/(double\s+second\s+=\s+)log\(\s*a\);/${1}0 * a;/' zcdp_test
 mutant exact-second 'the exact account' 'the second tail counts twice' \
 	's/exp\(epsilon - ROUNDING_COST\) \* second/2 * exp(epsilon - ROUNDING_COST) * second/' zcdp_test
 mutant exact-added 'the exact account' 'noise without the variance of rounding' \
 	's/\t\tnoise \+= account->added;\n//' budget_test
 mutant exact-substitute 'the exact account' 'substitution as adding' \
-	's/return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp;/return !request->zcdp;/' greybox_tables_test greybox_test
+	's/return\s+request->neighbors\s+==\s+RACE_NEIGHBORS_ADD_REMOVE\s+&&\s+!request->zcdp;/return !request->zcdp;/' greybox_tables_test greybox_test
 mutant exact-composed 'the exact account' 'in budgets that add up rho' \
-	's/(return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE) && !request->zcdp;/$1;/' budget_test release
+	's/(return\s+request->neighbors\s+==\s+RACE_NEIGHBORS_ADD_REMOVE)\s+&&\s+!request->zcdp;/$1;/' budget_test release
 mutant shares-tau 'noise shares' 'a tenth of tau' \
 	's/race_up\(10 \* sum \* \(1 \+ RACE_MARGIN\)\)/race_up(sum * (1 + RACE_MARGIN))/' share_test
 mutant shares-substitute 'noise shares' 'substituting costs what adding does' \
@@ -131,7 +131,7 @@ mutant shares-more 'noise shares' 'a share pays for more than was planned' \
 mutant wishart-rounding 'Wishart, Laplace on entries' 'rounding moves an entry by 1' \
 	's/return 2 \* \(3 \+ \(uint64_t\) \(truncated >> \w+\)\) \+ 1;/return 1;/' wishart_test
 mutant wishart-entries-none 'Wishart, Laplace on entries' 'no noise' \
-	's/(int64_t\t\tsum = )(race_noisy\(account->random, (race_shift_rounded\(\*counter, noise->coarser\)),)/$1wishart ? $3 : $2/' wishart_test
+	's/(int64_t\s+sum\s+=\s+)(race_noisy\(\s*account->random,\s+(race_shift_rounded\(\s*\*counter,\s+noise->coarser\)),)/$1wishart ? $3 : $2/' wishart_test
 mutant wishart-entries-quarter 'Wishart, Laplace on entries' 'a quarter of the noise' \
 	's/(entry = wishart \? noise->entry_noise) :/$1 \/ 4 :/' wishart_test
 mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
@@ -139,7 +139,7 @@ mutant wishart-one 'Wishart' 'one matrix in place of a difference' \
 mutant wishart-sign 'Wishart' 'the sum of two matrices in place of a difference' \
 	's/\+= sign \* \(int64_t\)/+= (int64_t)/' wishart_test
 mutant wishart-freedom 'Wishart' 'p degrees of freedom for p + 1' \
-	's/size_t\t\tn = \(size_t\) columns \+ 1;/size_t n = columns;/' wishart_test
+	's/size_t\s+n\s+=\s+\(\s*size_t\)\s+columns\s+\+\s+1;/size_t n = columns;/' wishart_test
 mutant wishart-low-bits 'Wishart' 'all low bits of normal numbers are kept' \
 	's/\t\tif \(!race_bernoulli_exp\(random, \(uint128\) low .*?continue;\n//s' wishart_test
 mutant wishart-steps 'Wishart' 'steps are free' \
@@ -155,7 +155,7 @@ mutant wishart-person 'Wishart' 'm - 1 contributions for m' \
 mutant wishart-substitute 'Wishart' 'substituting costs what adding does' \
 	's/return \(uint64_t\) account->records \* \(account->substitute \? 2 : 1\);/return account->records;/' privacy_test labels_test greybox_test
 mutant wishart-planned 'moments' 'noise is drawn as planned, whatever was paid' \
-	's/ == noise->noise && noise->noise > 0;/ > 0;/' privacy_test
+	's/\s+==\s+noise->noise\s+&&\s+noise->noise\s+>\s+0;/ > 0;/' privacy_test
 mutant moments-trace-down 'Wishart' 'the trace is rounded down when integers are coarser' \
 	's/return shift_up\(shape->squared, coarser\);/return shape->squared >> coarser;/' moments_test
 mutant moments-coarser-l1 'Laplace' 'rounding to coarser integers is free' \
@@ -167,14 +167,14 @@ mutant moments-squares 'Gaussian' 'half of the square of the norm' \
 mutant moments-uncut 'moments' 'vectors beyond the norm are not cut' \
 	's/\tcut_vectors\(shape, v, n\);\n//' moments_test privacy_test
 mutant moments-numbers-uncut 'moments' 'numbers beyond 1 are not cut' \
-	's/x = v\[r\] > RACE_PRODUCTS_ONE \? RACE_PRODUCTS_ONE :\s*v\[r\] < -RACE_PRODUCTS_ONE \? -RACE_PRODUCTS_ONE : v\[r\];/x = v[r];/' moments_test privacy_test
+	's/v\[r\]\s+=\s+v\[r\]\s+>\s+RACE_PRODUCTS_ONE\s+\?\s+RACE_PRODUCTS_ONE\s+:\s*v\[r\]\s+<\s+-RACE_PRODUCTS_ONE\s+\?\s+-RACE_PRODUCTS_ONE\s+:\s+v\[r\];/(void) 0;/' moments_test privacy_test
 
 ##### contingency tables
 
 mutant tables-scores-none 'tables, scores' 'no noise' \
-	's/race_draw\(account, (distance\(.*?expected\)), noise\)/$1/s' privacy_test greybox_tables_test
+	's/race_draw\(\s*account,\s+(distance\(\s*.*?expected\)),\s+noise\)/$1/s' privacy_test greybox_tables_test
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
-	's/(race_draw\(account, distance\(.*?expected\), noise)\)/$1 \/ 4)/s' privacy_test greybox_tables_test
+	's/(race_draw\(\s*account,\s+distance\(\s*.*?expected\),\s+noise)\)/$1 \/ 4)/s' privacy_test greybox_tables_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
 	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
 mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \
@@ -210,7 +210,7 @@ mutant tables-unevenness-none 'scores of blocks' 'no noise' \
 mutant tables-unevenness-half 'scores of blocks' 'the terms of the other cells of a block are not paid' \
 	's/race_most_product\(shape->unit, 2 \* \(\(uint64_t\) together - 1\)\)/race_most_product(shape->unit, (uint64_t) together - 1)/' privacy_test greybox_tables_test
 mutant tables-unevenness-free 'scores of blocks' 'not paid' \
-	's/race_pay\(account, (price, race_change_of_score\(account, race_most_product\(shape->unit, 2)/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
+	's/race_pay\(\s*account,\s+(price,\s+race_change_of_score\(\s*account,\s+race_most_product\(\s*shape->unit,\s+2)/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
 mutant tables-measure-scores 'tables, scores, measure' 'noise for 1, not for the unit' \
 	's/race_change_of_score\(account, exact->shape->unit\)/race_change_of_score(account, 1)/' privacy_test greybox_tables_test
 mutant tables-measure-l1 'tables, measure; grids' 'noise for 1, not for the unit' \
@@ -236,7 +236,7 @@ mutant series-cost 'series' 'the cost of one value is stated' \
 mutant series-selected 'series' 'noisy counts choose what is measured' \
 	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
 mutant series-not-divided 'series' 'releases do not know that they are values' \
-	's/terms->kept\.calibrate == 0 \? race_part_of_series\(terms->kept\.epsilon, terms->kept\.delta, terms->interval\.levels\)/terms->kept.calibrate == 0 ? terms->kept.epsilon/' series 178_series_audit
+	's/terms->kept\.calibrate\s+==\s+0\s+\?\s+race_part_of_series\(\s*terms->kept\.epsilon,\s+terms->kept\.delta,\s+terms->interval\.levels\)/terms->kept.calibrate == 0 ? terms->kept.epsilon/' series 178_series_audit
 mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
 	's/\n\tif \(plan->units != NULL\)\n\t\trace_units_store\([^;]*;//' series
 mutant series-units-untaken 'series, units' 'units of a value are not taken' \
@@ -251,11 +251,11 @@ mutant series-lock 'series' 'two sessions make a value at once' \
 mutant weights-largest 'weights' 'noise for weight 1, not for the largest' \
 	's/\trequest->max_contributions \*= weight_max;\n//' greybox_test 176_weights_audit
 mutant weights-digits 'weights' 'digits after the point are not hidden' \
-	's/return request->max_contributions << request->weight_bits;/return request->max_contributions;/' budget_test greybox_test 176_weights_audit
+	's/return\s+request->max_contributions\s+<<\s+request->weight_bits;/return request->max_contributions;/' budget_test greybox_test 176_weights_audit
 mutant weights-unclipped 'weights' 'weights above the largest count in full' \
 	's/ldexp\(Min\(weight, most\), bits\)/ldexp(weight, bits)/' weights 176_weights_audit
 mutant weights-up 'weights' 'weights are rounded beyond the largest' \
-	's/< ldexp\(places - whole, 53\)\)/<= ldexp(1, 53))/' weights
+	's/<\s+ldexp\(\s*places\s+-\s+whole,\s+53\)\)/<= ldexp(1, 53))/' weights
 mutant weights-negative 'weights' 'negative weights count' \
 	's/\tif \(!\(weight > 0\)\)\n\t\treturn 0;/\tif (isnan(weight))\n\t\treturn 0;/' weights
 mutant weights-unknown 'weights' 'exact sketches do not know the largest weight' \
@@ -266,7 +266,7 @@ mutant weights-unknown 'weights' 'exact sketches do not know the largest weight'
 mutant scores-free 'scores' 'their cost is not taken off that of moments' \
 	's/nextafter\(terms->kept\.epsilon - scores, 0\)/terms->kept.epsilon/' classified 252_release_scores_audit
 mutant scores-bound 'scores' 'noise for one record of a person' \
-	's/(scores, 0,\s*&all, )dataset->max_contributions/${1}1/' 252_release_scores_audit
+	's/(scores,\s+0,\s*&all,\s+)dataset->max_contributions/${1}1/' 252_release_scores_audit
 
 ##### choice of labels and categories
 
@@ -277,7 +277,7 @@ mutant choice-noise-half 'choice of categories' 'half the noise' \
 mutant choice-threshold 'choice of categories' 'a threshold that is one less' \
 	's/threshold->least = threshold->reach \+ 1/threshold->least = threshold->reach/' choice_test
 mutant choice-tail 'choice of categories' 'noise that goes on beyond the threshold' \
-	's/while \(threshold->reach > 0 && \(/while (threshold->reach < 0 \&\& (/' choice_test
+	's/while\s+\(\s*threshold->reach\s+>\s+0\s+&&\s+\(\s*/while (threshold->reach < 0 \&\& (/' choice_test
 mutant choice-delta 'choice of categories' 'delta for one category' \
 	's/delta = delta \/ \(double\) categories \*/delta = delta */' choice_test
 mutant choice-gaussian-delta 'choice of categories, Gaussian' 'delta for one category' \
@@ -299,7 +299,7 @@ mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
 mutant choice-shares 'choice of categories' 'each of several choices gets the part of all' \
 	's/race_down\(request->epsilon \* share\) \/ SHARES \/ choices/race_down(request->epsilon * share) \/ SHARES/' choice_test
 mutant choice-joint 'choice of categories, Gaussian' 'tables get all of the account that choices share' \
-	's/race_down\(account\.allowed - race_rho_of_draw\(request->chosen_squared, request->chosen_variance - account\.added\)\)/account.allowed/' costs_test 038_second_accountant
+	's/race_down\(\s*account\.allowed\s+-\s+race_rho_of_draw\(\s*request->chosen_squared,\s+request->chosen_variance\s+-\s+account\.added\)\)/account.allowed/' costs_test 038_second_accountant
 mutant choice-joint-delta 'choice of categories, Gaussian' 'joint: each of several choices gets all of delta' \
 	's/race_down\(tables\.delta \/ request->choices\)/tables.delta/' choice_test
 mutant choice-joint-price 'choice of categories, Gaussian' 'joint: one of several choices is paid' \
@@ -326,7 +326,7 @@ mutant halves-identity 'halves' 'halves of two calls are not told apart' \
 ##### duties
 
 mutant duty-public 'duties' 'what PUBLIC is given counts' \
-	's/item->ai_grantee != ACL_ID_PUBLIC && (.*?;)/item->ai_grantee == ACL_ID_PUBLIC || $1/s' protect 140_release_roles
+	's/item->ai_grantee\s+!=\s+ACL_ID_PUBLIC\s+&&\s+(.*?;)/item->ai_grantee == ACL_ID_PUBLIC || $1/s' protect 140_release_roles
 mutant duty-none 'duties' 'everybody has them' \
 	's/if \(!race_has_duty\(function, GetUserId\(\)\)\)/if (false)/' protect 140_release_roles
 mutant duty-next 'duties' 'a maker needs none' \

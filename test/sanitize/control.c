@@ -18,7 +18,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define LARGE	10000
+#define LARGE 10000
 
 static int
 make_mistake(const char *kind, char *memory)
@@ -32,7 +32,7 @@ make_mistake(const char *kind, char *memory)
 	if (strcmp(kind, "stack") == 0)
 		return place[sizeof(array)];
 	if (strcmp(kind, "heap") == 0)
-		{
+	{
 		place = memory;
 		return place[LARGE];
 	}
@@ -61,8 +61,8 @@ int
 main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "none";
-	char	   *volatile memory = malloc(LARGE);
-	int			result;
+	char *volatile memory = malloc(LARGE);
+	int result;
 
 	if (memory == NULL)
 		return 2;

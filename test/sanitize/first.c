@@ -9,11 +9,10 @@
  */
 #include <stdlib.h>
 
-__attribute__((constructor))
-static void
+__attribute__((constructor)) static void
 allocate_first(void)
 {
-	void	   *volatile memory = malloc(1);
+	void *volatile memory = malloc(1);
 
 	free(memory);
 }

@@ -1,7 +1,7 @@
 /*
  * answers_test.c
- *		What answers have in plain C: Fourier transforms, tails of distributions, squares of kernels, cosines over
- *		a box, and masses that are taken out of the nodes of a grid.
+ *		What answers have in plain C: Fourier transforms, tails of distributions, squares of
+ *		kernels, cosines over a box, and masses that are taken out of the nodes of a grid.
  */
 #include "hash/kernel.h"
 #include "answers/cosine_basis.h"
@@ -21,7 +21,7 @@ direct(const RaceComplex *x, const size_t *sizes, size_t u, size_t v, size_t w)
 
 	for (size_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; i++)
 	{
-		double		angle = -2 * RACE_PI *
+		double angle = -2 * RACE_PI *
 			((double) (u * (i / sizes[2] / sizes[1])) / sizes[0] +
 			 (double) (v * (i / sizes[2] % sizes[1])) / sizes[1] +
 			 (double) (w * (i % sizes[2])) / sizes[2]);
@@ -36,12 +36,12 @@ static void
 test_transform(size_t a, size_t b, size_t c)
 {
 	const size_t sizes[] = {a, b, c};
-	size_t		n = a * b * c;
+	size_t n = a * b * c;
 	RaceComplex *x = malloc(n * sizeof(RaceComplex));
 	RaceComplex *y = malloc(n * sizeof(RaceComplex));
 	RaceComplex *space = malloc(race_fourier_space(sizes) * sizeof(RaceComplex));
-	double		error = 0;
-	double		back = 0;
+	double error = 0;
+	double back = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -72,24 +72,29 @@ test_tails(void)
 {
 	/* from SciPy: gamma.sf(x, shape) */
 	static const double known[][3] = {
-		{0.5, 1, 0.15729920705028513}, {0.5, 10, 7.74421643104408e-06}, {1, 3, 0.049787068367863944},
-		{5, 1, 0.9963401531726563}, {5, 15, 0.000856641210775301}, {100, 100, 0.4867012107286556},
+		{0.5, 1, 0.15729920705028513},  {0.5, 10, 7.74421643104408e-06},
+		{1, 3, 0.049787068367863944},   {5, 1, 0.9963401531726563},
+		{5, 15, 0.000856641210775301},  {100, 100, 0.4867012107286556},
 		{100, 130, 0.0027504083673065},
 	};
-	double		shape;
+	double shape;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
-		double		tail = race_gamma_tail(known[i][0], known[i][1]);
+		double tail = race_gamma_tail(known[i][0], known[i][1]);
 
-		ok(fabs(tail / known[i][2] - 1) < 1e-6, "gamma of shape %g beyond %g: %.17g", known[i][0], known[i][1], tail);
+		ok(fabs(tail / known[i][2] - 1) < 1e-6, "gamma of shape %g beyond %g: %.17g", known[i][0],
+		   known[i][1], tail);
 	}
-	ok(race_gamma_tail(3, 0) == 1 && race_gamma_tail(3, -1) == 1 && race_gamma_tail(3, NAN) == 1, "below 0 there is all");
+	ok(race_gamma_tail(3, 0) == 1 && race_gamma_tail(3, -1) == 1 && race_gamma_tail(3, NAN) == 1,
+	   "below 0 there is all");
 	ok(fabs(race_normal_tail(1.96) - 0.024997895) < 1e-8, "a normal tail");
 	/* two ways meet at large shapes, and both are normal in the end */
 	shape = 10000;
-	ok(fabs(race_gamma_tail(shape, shape + 200) - race_gamma_tail(shape * 1.0001, shape * 1.0001 + 200)) < 1e-4,
-	   "large shapes: %g and %g", race_gamma_tail(shape, shape + 200), race_gamma_tail(shape * 1.0001, shape * 1.0001 + 200));
+	ok(fabs(race_gamma_tail(shape, shape + 200) -
+			race_gamma_tail(shape * 1.0001, shape * 1.0001 + 200)) < 1e-4,
+	   "large shapes: %g and %g", race_gamma_tail(shape, shape + 200),
+	   race_gamma_tail(shape * 1.0001, shape * 1.0001 + 200));
 	ok(fabs(race_skew_tail(3, 4, 0) - race_normal_tail(1.5)) < 1e-12, "without skewness");
 	ok(fabs(race_skew_tail(3, 4, 0.01) - race_normal_tail(1.5)) < 1e-3, "with little of it");
 	/* a chi-squared variable with one degree of freedom: variance 2, skewness sqrt(8) */
@@ -102,13 +107,13 @@ test_tails(void)
 static double
 apart(int i, double c)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int k = -8000; k <= 8000; k++)
 	{
-		double		z = k / 1000.0;
-		double		density = exp(-z * z / 2) / sqrt(2 * RACE_PI) / 1000;
-		double		p = fmax(1 - fabs(fabs(z * c) - i), 0);
+		double z = k / 1000.0;
+		double density = exp(-z * z / 2) / sqrt(2 * RACE_PI) / 1000;
+		double p = fmax(1 - fabs(fabs(z * c) - i), 0);
 
 		sum += density * p;
 	}
@@ -119,13 +124,13 @@ static void
 test_square(void)
 {
 	const double *square = race_kernel_type(RACE_KERNEL_L2)->square;
-	double		c;
-	double		worst = 0;
+	double c;
+	double worst = 0;
 
 	for (c = 0.1; c < 50; c *= 1.3)
 	{
-		double		right = pow(race_l2_kernel(c), 2);
-		double		sum = 0;
+		double right = pow(race_l2_kernel(c), 2);
+		double sum = 0;
 
 		for (int i = 0; i <= RACE_SQUARE_LAGS; i++)
 			sum += square[i] * apart(i, c);
@@ -142,19 +147,19 @@ static RaceCosines basis;
 static void
 check_terms(uint32_t dims, const double *place)
 {
-	double		terms[RACE_COSINE_TERMS];
-	double		worst = 0;
-	int			in_order = 1;
+	double terms[RACE_COSINE_TERMS];
+	double worst = 0;
+	int in_order = 1;
 
 	race_cosines_at(&basis, place, 1, terms);
 	for (uint32_t i = 0; i < basis.n; i++)
 	{
-		double		term = 1;
-		double		square = 0;
+		double term = 1;
+		double square = 0;
 
 		for (uint32_t axis = 0; axis < dims; axis++)
 		{
-			double		frequency = RACE_PI * basis.frequency[i][axis] / basis.range[axis];
+			double frequency = RACE_PI * basis.frequency[i][axis] / basis.range[axis];
 
 			term *= cos(frequency * (place[axis] - basis.lower[axis]));
 			square += basis.frequency[i][axis] == 0 ? 0 : frequency * frequency;
@@ -170,32 +175,37 @@ check_terms(uint32_t dims, const double *place)
 static void
 check_complete(void)
 {
-	double		highest = 0;
-	uint32_t	expected = 0;
+	double highest = 0;
+	uint32_t expected = 0;
 
 	for (uint32_t i = 0; i < basis.n; i++)
 		highest = fmax(highest, basis.square[i]);
 	for (int j = 0; j < RACE_COSINE_FREQUENCIES; j++)
 		for (int k = 0; k < RACE_COSINE_FREQUENCIES; k++)
-			expected += pow(RACE_PI * j / basis.range[0], 2) + pow(RACE_PI * k / basis.range[1], 2) <= highest * (1 + 1e-12);
-	ok(basis.n == expected && basis.n <= RACE_COSINE_TERMS, "all low frequencies: %u of %u", basis.n, expected);
+			expected +=
+				pow(RACE_PI * j / basis.range[0], 2) + pow(RACE_PI * k / basis.range[1], 2) <=
+				highest * (1 + 1e-12);
+	ok(basis.n == expected && basis.n <= RACE_COSINE_TERMS, "all low frequencies: %u of %u",
+	   basis.n, expected);
 }
 
 static void
 test_cosines(void)
 {
-	double		line[] = {0, 10, 4};
-	double		plane[] = {0, 30, 7, 5, 5, 55};	/* three places */
-	double		point[] = {3, 3, 2, 2};	/* two equal ones */
-	double		at[] = {3.3, 41};
-	double		outside[] = {3.3, 62};
+	double line[] = {0, 10, 4};
+	double plane[] = {0, 30, 7, 5, 5, 55}; /* three places */
+	double point[] = {3, 3, 2, 2};         /* two equal ones */
+	double at[] = {3.3, 41};
+	double outside[] = {3.3, 62};
 
 	race_cosines_init(&basis, 1, line, 3);
 	ok(basis.lower[0] == -1 && basis.range[0] == 12, "the box is a tenth larger at each end");
-	ok(basis.square[0] == 0 && basis.n == 48 + 1, "half waves down to a quarter of a bandwidth: %u", basis.n);
+	ok(basis.square[0] == 0 && basis.n == 48 + 1, "half waves down to a quarter of a bandwidth: %u",
+	   basis.n);
 	check_terms(1, at);
 	race_cosines_init(&basis, 2, plane, 3);
-	ok(race_cosines_cover(&basis, at) && !race_cosines_cover(&basis, outside), "a place is in the box or not");
+	ok(race_cosines_cover(&basis, at) && !race_cosines_cover(&basis, outside),
+	   "a place is in the box or not");
 	check_terms(2, at);
 	check_complete();
 	race_cosines_init(&basis, 2, point, 2);
@@ -206,13 +216,13 @@ test_cosines(void)
 
 /* ------------------------------------------------- masses in nodes of a grid */
 
-#define NODES	101
+#define NODES 101
 
 /* Split records at a place, in cells, over the two nodes around it. */
 static void
 put(double *nodes, double place, double records)
 {
-	size_t		k = (size_t) place;
+	size_t k = (size_t) place;
 
 	nodes[k] += (1 - (place - k)) * records;
 	if (place > k)
@@ -222,7 +232,7 @@ put(double *nodes, double place, double records)
 static size_t
 take(double *nodes, double noise, RacePointMass *masses)
 {
-	double		space[NODES];
+	double space[NODES];
 
 	return race_point_masses_take(nodes, NODES, noise, masses, space);
 }
@@ -230,10 +240,10 @@ take(double *nodes, double noise, RacePointMass *masses)
 static void
 test_one_mass(double place, double ground)
 {
-	RacePointMass	masses[NODES / 3 + 1];
-	double		nodes[NODES];
-	size_t		found;
-	double		off = 0;
+	RacePointMass masses[NODES / 3 + 1];
+	double nodes[NODES];
+	size_t found;
+	double off = 0;
 
 	for (size_t k = 0; k < NODES; k++)
 		nodes[k] = ground;
@@ -242,15 +252,16 @@ test_one_mass(double place, double ground)
 	for (size_t k = 0; k < NODES; k++)
 		off = fmax(off, fabs(nodes[k] - ground));
 	ok(found == 1 && fabs(masses[0].place - place) < 1e-9 && fabs(masses[0].records - 1e6) < 1e-3 &&
-	   off < 1e-3, "a point mass at %g on %g a node is found where it is, and the rest stays", place, ground);
+		   off < 1e-3,
+	   "a point mass at %g on %g a node is found where it is, and the rest stays", place, ground);
 }
 
 /* Records of a normal distribution that is so many cells wide */
 static void
 test_no_mass(double width, const char *what)
 {
-	RacePointMass	masses[NODES / 3 + 1];
-	double		nodes[NODES] = {0};
+	RacePointMass masses[NODES / 3 + 1];
+	double nodes[NODES] = {0};
 
 	for (int i = -4000; i <= 4000; i++)
 		put(nodes, 50.3 + i / 1000.0 * width, 1e3 * exp(-i / 1000.0 * (i / 1000.0) / 2));
@@ -261,14 +272,14 @@ test_no_mass(double width, const char *what)
 static void
 test_noise(void)
 {
-	RacePointMass	masses[NODES / 3 + 1];
-	double		nodes[NODES];
-	double		with_masses[NODES];
-	size_t		of_noise;
+	RacePointMass masses[NODES / 3 + 1];
+	double nodes[NODES];
+	double with_masses[NODES];
+	size_t of_noise;
 
 	for (size_t k = 0; k < NODES; k++)
 	{
-		double		u = ((double) (mix(k + 1) >> 11) + 0.5) / 9007199254740992.0 - 0.5;
+		double u = ((double) (mix(k + 1) >> 11) + 0.5) / 9007199254740992.0 - 0.5;
 
 		nodes[k] = (u < 0 ? 1 : -1) * log(1 - 2 * fabs(u)) / sqrt(2);
 		with_masses[k] = nodes[k];
@@ -284,11 +295,11 @@ test_noise(void)
 static void
 test_nothing_is_lost(void)
 {
-	RacePointMass	masses[NODES / 3 + 1];
-	double		nodes[NODES];
-	double		sum = 0;
-	double		center = 0;
-	size_t		found;
+	RacePointMass masses[NODES / 3 + 1];
+	double nodes[NODES];
+	double sum = 0;
+	double center = 0;
+	size_t found;
 
 	for (size_t k = 0; k < NODES; k++)
 	{
@@ -314,9 +325,9 @@ test_nothing_is_lost(void)
 static void
 test_masses(void)
 {
-	double		two[2] = {1000, 500};
-	double		space[2];
-	RacePointMass	mass[1];
+	double two[2] = {1000, 500};
+	double space[2];
+	RacePointMass mass[1];
 
 	test_one_mass(50, 0);
 	test_one_mass(50, 40);
@@ -338,7 +349,8 @@ int
 main(void)
 {
 	ok(race_fourier_size(1) == 1 && race_fourier_size(7) == 8 && race_fourier_size(17) == 32 &&
-	   race_fourier_size(1025) == 2048, "sizes of transforms");
+		   race_fourier_size(1025) == 2048,
+	   "sizes of transforms");
 	test_transform(1, 1, 1);
 	test_transform(1, 1, 64);
 	test_transform(1, 16, 32);

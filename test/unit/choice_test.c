@@ -1,9 +1,11 @@
 /*
  * choice_test.c
- *		Categories by a threshold, and bounds by noisy counts: privacy by brute force, and what they need.
+ *		Categories by a threshold, and bounds by noisy counts: privacy by brute force, and what
+ *		they need.
  *
- * The test has a race_noisy() of its own, which adds each number that noise could be, one after the other.  With the
- * exact probability of each, all outcomes of a category and their probabilities are known, for every number of persons.
+ * The test has a race_noisy() of its own, which adds each number that noise could be, one after the
+ * other.  With the exact probability of each, all outcomes of a category and their probabilities
+ * are known, for every number of persons.
  */
 #include "privacy/cost.h"
 #include "privacy/noise.h"
@@ -17,15 +19,16 @@
 /* What noise is next, and what it was drawn with */
 static struct
 {
-	int64_t		noise;
-	int			calls;
+	int64_t noise;
+	int calls;
 	RaceMechanism mechanism;
-	uint64_t	scale;
-	const int64_t *answers;		/* or NULL: what is answered in any case */
+	uint64_t scale;
+	const int64_t *answers; /* or NULL: what is answered in any case */
 } next;
 
 /* The linker calls it in place of race_noisy() (Makefile). */
-int64_t		__wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise);
+int64_t __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
+						  uint64_t noise);
 
 int64_t
 __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
@@ -43,8 +46,8 @@ __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, ui
 static bool
 passes(const RaceThreshold *threshold, int64_t persons, int64_t x, bool *kept)
 {
-	int64_t		noisy;
-	bool		passed;
+	int64_t noisy;
+	bool passed;
 
 	next.noise = x;
 	next.calls = 0;
@@ -53,21 +56,24 @@ passes(const RaceThreshold *threshold, int64_t persons, int64_t x, bool *kept)
 	return passed;
 }
 
-#define MOST_REACH	40000
+#define MOST_REACH 40000
 
-/* Probability of each outcome: 0 is that a category does not pass, the others are noisy numbers from the threshold on */
+/*
+ * Probability of each outcome: 0 is that a category does not pass, the others are noisy numbers
+ * from the threshold on
+ */
 static void
 outcomes(const RaceThreshold *threshold, int64_t persons, long double *probability)
 {
 	long double rate = (long double) RACE_SCALE_DENOMINATOR / threshold->noise;
-	int64_t		reach = threshold->reach;
+	int64_t reach = threshold->reach;
 	long double all = 0;
 
 	memset(probability, 0, (3 * MOST_REACH + 10) * sizeof(long double));
 	for (int64_t x = -reach - 2; x <= reach + 2; x++)
 	{
-		bool		kept;
-		bool		passed = passes(threshold, persons, x, &kept);
+		bool kept;
+		bool passed = passes(threshold, persons, x, &kept);
 		long double mass = expl(-rate * (x < 0 ? -x : x));
 
 		if (!kept)
@@ -91,7 +97,10 @@ divergence(const long double *p, const long double *q, int64_t n, long double fa
 	return sum;
 }
 
-/* The most delta that one person more costs, both ways, for any number of persons; and where half of the draws pass */
+/*
+ * The most delta that one person more costs, both ways, for any number of persons; and where half
+ * of the draws pass
+ */
 static long double
 worst_delta(const RaceThreshold *threshold, int64_t *half)
 {
@@ -101,7 +110,7 @@ worst_delta(const RaceThreshold *threshold, int64_t *half)
 
 	*half = 0;
 	memset(tables[0], 0, sizeof(tables[0]));
-	tables[0][0] = 1;			/* of what nobody has nothing is drawn */
+	tables[0][0] = 1; /* of what nobody has nothing is drawn */
 	for (int64_t persons = 1; persons <= 2 * threshold->reach + 3; persons++)
 	{
 		long double *now = tables[persons % 2];
@@ -116,12 +125,15 @@ worst_delta(const RaceThreshold *threshold, int64_t *half)
 	return worst;
 }
 
-/* The best mechanism there is for one category: Desfontaines, Voss, Gipson & Mandayam 2022, theorem 1 */
+/*
+ * The best mechanism there is for one category: Desfontaines, Voss, Gipson & Mandayam 2022, theorem
+ * 1
+ */
 static int64_t
 best_half(double epsilon, double delta)
 {
-	double		p = 0;
-	int64_t		persons = 0;
+	double p = 0;
+	int64_t persons = 0;
 
 	for (; p < 0.5; persons++)
 		p = fmin(fmin(exp(epsilon) * p + delta, 1 - exp(-epsilon) * (1 - p - delta)), 1);
@@ -134,29 +146,30 @@ check_laplace(void)
 	static const double epsilons[] = {0.05, 0.2, 1, 3, 20};
 	static const double deltas[] = {0.4, 1e-2, 1e-6, 1e-12};
 	static const uint64_t categories[] = {1, 2, 5};
-	bool		is_private = true;
-	bool		attained = true;
-	bool		best = true;
-	bool		sound = true;
-	int			n = 0;
+	bool is_private = true;
+	bool attained = true;
+	bool best = true;
+	bool sound = true;
+	int n = 0;
 
 	for (int i = 0; i < 5 * 4 * 3; i++)
 	{
-		double		epsilon = epsilons[i % 5];
-		double		delta = deltas[i / 5 % 4];
-		uint64_t	c = categories[i / 20];
+		double epsilon = epsilons[i % 5];
+		double delta = deltas[i / 5 % 4];
+		uint64_t c = categories[i / 20];
 		RaceThreshold threshold;
-		int64_t		half;
+		int64_t half;
 		long double worst;
 
-		if (!race_threshold_plan(epsilon, delta, c, true, &threshold) || threshold.mechanism != RACE_MECHANISM_LAPLACE ||
-			threshold.reach > CASES(1000, 100))
+		if (!race_threshold_plan(epsilon, delta, c, true, &threshold) ||
+			threshold.mechanism != RACE_MECHANISM_LAPLACE || threshold.reach > CASES(1000, 100))
 			continue;
 		n++;
 		worst = worst_delta(&threshold, &half);
 		sound &= next.mechanism == RACE_MECHANISM_LAPLACE && next.scale == threshold.noise;
 		/* c / b is at most epsilon, and all deltas together at most delta */
-		is_private &= (long double) c * RACE_SCALE_DENOMINATOR <= (long double) epsilon * threshold.noise * (1 + 1e-15L) &&
+		is_private &= (long double) c * RACE_SCALE_DENOMINATOR <=
+				(long double) epsilon * threshold.noise * (1 + 1e-15L) &&
 			c * worst <= delta * (1 + 1e-9L);
 		if (c == 1)
 			best &= half <= fmax(best_half(epsilon, delta) + 1, ceil(1 / epsilon) + 2);
@@ -176,7 +189,7 @@ check_laplace(void)
 static long double
 gaussian_tail(int64_t least, uint64_t variance)
 {
-	int64_t		end = (int64_t) (60 * sqrt((double) variance)) + 10;
+	int64_t end = (int64_t) (60 * sqrt((double) variance)) + 10;
 	long double all = 0;
 	long double tail = 0;
 
@@ -191,23 +204,29 @@ gaussian_tail(int64_t least, uint64_t variance)
 	return tail / all;
 }
 
-/* The probability that a normal number with this variance is z or more, at least that of discrete noise from z + 1/2 on */
+/*
+ * The probability that a normal number with this variance is z or more, at least that of discrete
+ * noise from z + 1/2 on
+ */
 static long double
 normal_at_least(double z, double variance)
 {
 	return erfcl((long double) z / sqrtl(2 * (long double) variance)) / 2;
 }
 
-#define MOST_SUMMED	400000
+#define MOST_SUMMED 400000
 
-/* Set the probabilities of the sum of n numbers of discrete Gaussian noise, from -side to side, by adding one after the other; returns side. */
+/*
+ * Set the probabilities of the sum of n numbers of discrete Gaussian noise, from -side to side, by
+ * adding one after the other; returns side.
+ */
 static int64_t
 sum_gaussians(uint64_t n, uint64_t variance, long double *probability)
 {
 	static long double one[MOST_SUMMED];
 	static long double next[MOST_SUMMED];
-	int64_t		reach = (int64_t) (12 * sqrt((double) variance)) + 10;
-	int64_t		side = reach;
+	int64_t reach = (int64_t) (12 * sqrt((double) variance)) + 10;
+	int64_t side = reach;
 	long double all = 0;
 
 	for (int64_t x = -reach; x <= reach; x++)
@@ -216,8 +235,8 @@ sum_gaussians(uint64_t n, uint64_t variance, long double *probability)
 		probability[x] = one[x] /= all;
 	for (uint64_t k = 1; k < n; k++)
 	{
-		int64_t		most = (int64_t) (12 * sqrt((double) (variance * (k + 1)))) + 10;
-		int64_t		wider = side + reach < most ? side + reach : most;
+		int64_t most = (int64_t) (12 * sqrt((double) (variance * (k + 1)))) + 10;
+		int64_t wider = side + reach < most ? side + reach : most;
 
 		memset(next, 0, (2 * wider + 1) * sizeof(long double));
 		for (int64_t x = -side; x <= side; x++)
@@ -230,12 +249,14 @@ sum_gaussians(uint64_t n, uint64_t variance, long double *probability)
 	return side;
 }
 
-/* The delta of n numbers with this noise that differ by 1 each, which the sum of their noise tells */
+/*
+ * The delta of n numbers with this noise that differ by 1 each, which the sum of their noise tells
+ */
 static long double
 delta_of_sum(uint64_t n, uint64_t variance, double epsilon)
 {
 	static long double probability[MOST_SUMMED];
-	int64_t		side = sum_gaussians(n, variance, probability);
+	int64_t side = sum_gaussians(n, variance, probability);
 	long double factor = expl(epsilon);
 	long double delta = 0;
 
@@ -257,41 +278,46 @@ is_small(uint64_t categories, uint64_t variance)
 	return categories <= 18 && categories * variance < CASES(20000, 1000);
 }
 
-/* What the noise costs: of few numbers by brute force, else by zCDP or the account of the Gaussian mechanism itself (noise.h), or nearly */
+/*
+ * What the noise costs: of few numbers by brute force, else by zCDP or the account of the Gaussian
+ * mechanism itself (noise.h), or nearly
+ */
 static bool
 noise_is_private(const RaceThreshold *threshold, uint64_t categories, double epsilon, double delta)
 {
 	if (is_small(categories, threshold->noise))
 		return delta_of_sum(categories, threshold->noise, epsilon) <= delta;
-	return race_gaussian_epsilon((double) categories / (2 * (double) threshold->noise), delta) <= epsilon * (1 + 1e-5);
+	return race_gaussian_epsilon((double) categories / (2 * (double) threshold->noise), delta) <=
+		epsilon * (1 + 1e-5);
 }
 
 static void
 check_gaussian(void)
 {
 	static const double epsilons[] = {0.3, 1, 3, 8};
-	bool		is_private = true;
-	bool		attained = true;
-	bool		control = true;
-	int			n = 0;
+	bool is_private = true;
+	bool attained = true;
+	bool control = true;
+	int n = 0;
 
 	for (int i = 0; i < 4; i++)
 		for (uint64_t c = 2; c <= 2000; c *= 3)
 			for (double delta = 1e-3; delta > 1e-10; delta *= 1e-3)
 			{
-				double		epsilon = epsilons[i];
+				double epsilon = epsilons[i];
 				RaceThreshold threshold;
 				RaceThreshold less;
-				bool		kept;
+				bool kept;
 
-				if (!race_threshold_plan(epsilon, delta, c, true, &threshold) || threshold.mechanism != RACE_MECHANISM_GAUSSIAN)
+				if (!race_threshold_plan(epsilon, delta, c, true, &threshold) ||
+					threshold.mechanism != RACE_MECHANISM_GAUSSIAN)
 					continue;
 				n++;
 				is_private &= noise_is_private(&threshold, c, epsilon, delta / 2) &&
 					c * gaussian_tail(threshold.least - 1, threshold.noise) <= delta / 2;
 				is_private &= !passes(&threshold, 1, threshold.least - 2, &kept) && kept &&
-					passes(&threshold, 1, threshold.least - 1, &kept) && kept && next.mechanism == RACE_MECHANISM_GAUSSIAN &&
-					next.scale == threshold.noise;
+					passes(&threshold, 1, threshold.least - 1, &kept) && kept &&
+					next.mechanism == RACE_MECHANISM_GAUSSIAN && next.scale == threshold.noise;
 				/* one or two persons less cost more, and so does a tenth less noise */
 				attained &= c * gaussian_tail(threshold.least - 3, threshold.noise) > delta / 2;
 				less = threshold;
@@ -307,11 +333,12 @@ check_gaussian(void)
 static double
 cell_error(const RaceChoiceRequest *request, double epsilon, double delta, double taken)
 {
-	double		m = (double) request->records;
-	double		variance = INFINITY;
+	double m = (double) request->records;
+	double variance = INFINITY;
 
 	if (delta > 0)
-		variance = m * m / (2 * (race_gaussian_account(epsilon, delta, true, m * m).allowed - taken));
+		variance =
+			m * m / (2 * (race_gaussian_account(epsilon, delta, true, m * m).allowed - taken));
 	else
 		variance = 2 * m * m / (epsilon * epsilon);
 	return sqrt(variance);
@@ -321,40 +348,50 @@ cell_error(const RaceChoiceRequest *request, double epsilon, double delta, doubl
 static double
 taken_of_account(const RaceChoiceRequest *request, const RaceChoicePlan *plan)
 {
-	double		m = (double) request->records;
-	RaceGaussianAccount account = race_gaussian_account(request->epsilon, plan->rest_delta, true, request->columns * m * m);
+	double m = (double) request->records;
+	RaceGaussianAccount account =
+		race_gaussian_account(request->epsilon, plan->rest_delta, true, request->columns * m * m);
 
 	if (plan->joint_variance == 0)
 		return 0;
-	return (double) plan->joint_squared / (2 * ((double) plan->joint_variance - (double) account.added));
+	return (double) plan->joint_squared /
+		(2 * ((double) plan->joint_variance - (double) account.added));
 }
 
 static double
 rest_error(const RaceChoiceRequest *request, const RaceChoicePlan *plan)
 {
-	return cell_error(request, plan->rest_epsilon, plan->rest_delta, taken_of_account(request, plan));
+	return cell_error(request, plan->rest_epsilon, plan->rest_delta,
+					  taken_of_account(request, plan));
 }
 
 static double
 error_of_all(const RaceChoiceRequest *request)
 {
-	return fmin(cell_error(request, request->epsilon, request->delta, 0), cell_error(request, request->epsilon, 0, 0));
+	return fmin(cell_error(request, request->epsilon, request->delta, 0),
+				cell_error(request, request->epsilon, 0, 0));
 }
 
 /*
- * Of a joint plan: does each choice have the noise that is accounted, do categories of one person pass with the delta of choices alone,
- * and is something left for the tables?
+ * Of a joint plan: does each choice have the noise that is accounted, do categories of one person
+ * pass with the delta of choices alone, and is something left for the tables?
  */
 static bool
 shares_account(const RaceChoiceRequest *request, const RaceChoicePlan *plan)
 {
-	double		m = (double) request->records;
-	double		allowed = race_gaussian_account(request->epsilon, plan->rest_delta, true, request->columns * m * m).allowed;
+	double m = (double) request->records;
+	double allowed =
+		race_gaussian_account(request->epsilon, plan->rest_delta, true, request->columns * m * m)
+			.allowed;
 
-	return plan->threshold.mechanism == RACE_MECHANISM_GAUSSIAN && plan->threshold.noise == plan->joint_variance &&
-		plan->joint_squared == (uint64_t) request->choices * request->numbers && plan->epsilon == 0 &&
-		taken_of_account(request, plan) <= allowed * 31 / 32 * (1 + 1e-12) &&
-		request->numbers * (double) normal_at_least((double) plan->threshold.least - 1.5, (double) plan->threshold.noise) <= plan->delta;
+	return plan->threshold.mechanism == RACE_MECHANISM_GAUSSIAN &&
+		plan->threshold.noise == plan->joint_variance &&
+		plan->joint_squared == (uint64_t) request->choices * request->numbers &&
+		plan->epsilon == 0 && taken_of_account(request, plan) <= allowed * 31 / 32 * (1 + 1e-12) &&
+		request->numbers *
+			(double) normal_at_least((double) plan->threshold.least - 1.5,
+									 (double) plan->threshold.noise) <=
+		plan->delta;
 }
 
 /* One person's records of each category cost no more than the whole budget, whatever is planned. */
@@ -362,25 +399,27 @@ static void
 check_plans(void)
 {
 	static const double epsilons[] = {0.1, 1, 3, 20};
-	bool		is_private = true;
-	bool		spent = true;
-	bool		served = true;
-	bool		left = true;
-	bool		control = true;
-	bool		joint = true;
-	int			n_joint = 0;
-	int			n = 0;
+	bool is_private = true;
+	bool spent = true;
+	bool served = true;
+	bool left = true;
+	bool control = true;
+	bool joint = true;
+	int n_joint = 0;
+	int n = 0;
 
 	for (int i = 0; i < 4 * 3 * 4 * 3 * 4; i++)
 	{
-		RaceChoiceRequest request = {
-			.epsilon = epsilons[i % 4],
-			.delta = i / 4 % 3 == 0 ? 1e-3 : i / 4 % 3 == 1 ? 1e-5 : 1e-9,
-			.choices = 1 + i / 12 % 4 / 3,
-			.columns = 1 << (i / 12 % 4),
-			.numbers = i / 48 % 3 == 0 ? 1 : i / 48 % 3 == 1 ? 10 : 30,
-			.tables = i / 288 != 0
-		};
+		RaceChoiceRequest request = {.epsilon = epsilons[i % 4],
+									 .delta = i / 4 % 3 == 0 ? 1e-3 :
+										 i / 4 % 3 == 1      ? 1e-5 :
+															   1e-9,
+									 .choices = 1 + i / 12 % 4 / 3,
+									 .columns = 1 << (i / 12 % 4),
+									 .numbers = i / 48 % 3 == 0 ? 1 :
+										 i / 48 % 3 == 1        ? 10 :
+																  30,
+									 .tables = i / 288 != 0};
 		RaceChoicePlan plan;
 		RaceThreshold whole;
 
@@ -390,14 +429,19 @@ check_plans(void)
 		if (!race_choice_plan(&request, &plan))
 			continue;
 		n++;
-		is_private &= request.choices * (long double) plan.epsilon + plan.rest_epsilon <= request.epsilon &&
+		is_private &=
+			request.choices * (long double) plan.epsilon + plan.rest_epsilon <= request.epsilon &&
 			request.choices * (long double) plan.delta + plan.rest_delta <= request.delta;
-		spent &= request.choices * plan.epsilon + plan.rest_epsilon > request.epsilon * (1 - 1e-9) &&
+		spent &=
+			request.choices * plan.epsilon + plan.rest_epsilon > request.epsilon * (1 - 1e-9) &&
 			request.choices * plan.delta + plan.rest_delta > request.delta * (1 - 1e-9);
 		if (plan.joint_variance > 0)
 			joint &= shares_account(&request, &plan);
 		n_joint += plan.joint_variance > 0;
-		/* of one column, whose numbers are measurements, the choice is nearly as good as if it had all, and other cells are counted, too */
+		/*
+		 * of one column, whose numbers are measurements, the choice is nearly as good as if it had
+		 * all, and other cells are counted, too
+		 */
 		if (request.columns == 1 && request.summed > 0 && request.tables &&
 			race_threshold_plan(request.epsilon, request.delta, request.numbers, true, &whole))
 		{
@@ -406,42 +450,54 @@ check_plans(void)
 			control &= 32 * error_of_all(&request) <= 6 * whole.least;
 		}
 	}
-	ok(n > 200 && is_private, "choices and what is counted cost together at most epsilon and delta: %d plans", n);
+	ok(n > 200 && is_private,
+	   "choices and what is counted cost together at most epsilon and delta: %d plans", n);
 	ok(spent, "nothing is left over");
-	ok(n_joint > 20 && joint, "choices and tables that share an account cost no more than it allows: %d plans", n_joint);
-	ok(served, "where nothing else is counted, a threshold is that of all of the budget, or 7 %% and a person more");
+	ok(n_joint > 20 && joint,
+	   "choices and tables that share an account cost no more than it allows: %d plans", n_joint);
+	ok(served,
+	   "where nothing else is counted, a threshold is that of all of the budget, or 7 %% and a person more");
 	ok(left, "and the standard error of other cells is at most six times the threshold");
 	ok(!control, "control: not with a 32nd of epsilon");
 }
 
-/* The probability of x of discrete Laplace noise of this scale, all of it where reach is 0, else from -reach to reach */
+/*
+ * The probability of x of discrete Laplace noise of this scale, all of it where reach is 0, else
+ * from -reach to reach
+ */
 static long double
 laplace_mass(uint64_t scale, int64_t reach, int64_t x)
 {
 	long double q = expl(-(long double) RACE_SCALE_DENOMINATOR / scale);
 	long double all = reach == 0 ? 1 : 1 - 2 * powl(q, reach + 1) / (1 + q);
-	int64_t		distance = x < 0 ? -x : x;
+	int64_t distance = x < 0 ? -x : x;
 
 	return reach > 0 && distance > reach ? 0 : (1 - q) / (1 + q) * powl(q, distance) / all;
 }
 
 /*
- * The delta that is left at epsilon of a person with two records of a category, where neighbors change two numbers: of persons, and of
- * those with a second record, whose noise has a scale of its own.  Both ways, of a category that others have.
+ * The delta that is left at epsilon of a person with two records of a category, where neighbors
+ * change two numbers: of persons, and of those with a second record, whose noise has a scale of its
+ * own.  Both ways, of a category that others have.
  */
 static long double
-delta_of_second_record(const RaceThreshold *threshold, uint64_t scale, double epsilon, int64_t persons)
+delta_of_second_record(const RaceThreshold *threshold, uint64_t scale, double epsilon,
+					   int64_t persons)
 {
-	int64_t		far = 40 * (int64_t) scale / RACE_SCALE_DENOMINATOR + 10;
+	int64_t far = 40 * (int64_t) scale / RACE_SCALE_DENOMINATOR + 10;
 	long double factor = expl(epsilon);
-	long double none[2] = {1, 1};	/* does not pass */
+	long double none[2] = {1, 1}; /* does not pass */
 	long double delta[2] = {0, 0};
 
 	for (int64_t noisy = threshold->least; noisy <= persons + 1 + threshold->reach; noisy++)
 		for (int64_t second = -far; second <= far + 1; second++)
 		{
-			long double with = laplace_mass(threshold->noise, threshold->reach, noisy - persons - 1) * laplace_mass(scale, 0, second - 1);
-			long double without = laplace_mass(threshold->noise, threshold->reach, noisy - persons) * laplace_mass(scale, 0, second);
+			long double with =
+				laplace_mass(threshold->noise, threshold->reach, noisy - persons - 1) *
+				laplace_mass(scale, 0, second - 1);
+			long double without =
+				laplace_mass(threshold->noise, threshold->reach, noisy - persons) *
+				laplace_mass(scale, 0, second);
 
 			delta[0] += fmaxl(with - factor * without, 0);
 			delta[1] += fmaxl(without - factor * with, 0);
@@ -459,9 +515,9 @@ check_second_records(void)
 {
 	static const double epsilons[] = {1, 2, 4};
 	static const double deltas[] = {1e-2, 1e-4};
-	bool		is_private = true;
-	bool		control = true;
-	int			n = 0;
+	bool is_private = true;
+	bool control = true;
+	int n = 0;
 
 	for (int i = 0; i < 6; i++)
 	{
@@ -469,51 +525,60 @@ check_second_records(void)
 		long double worst = 0;
 		long double less = 0;
 
-		if (!race_threshold_plan(epsilons[i % 3], deltas[i / 3], 2, true, &threshold) || threshold.mechanism != RACE_MECHANISM_LAPLACE)
+		if (!race_threshold_plan(epsilons[i % 3], deltas[i / 3], 2, true, &threshold) ||
+			threshold.mechanism != RACE_MECHANISM_LAPLACE)
 			continue;
 		n++;
 		for (int64_t persons = 1; persons <= 2 * threshold.least; persons++)
 		{
-			worst = fmaxl(worst, delta_of_second_record(&threshold, threshold.noise, epsilons[i % 3], persons));
-			less = fmaxl(less, delta_of_second_record(&threshold, threshold.noise / 2, epsilons[i % 3], persons));
+			worst = fmaxl(
+				worst,
+				delta_of_second_record(&threshold, threshold.noise, epsilons[i % 3], persons));
+			less = fmaxl(
+				less,
+				delta_of_second_record(&threshold, threshold.noise / 2, epsilons[i % 3], persons));
 		}
 		is_private &= worst <= deltas[i / 3];
 		control &= less > deltas[i / 3];
 	}
-	ok(n >= 3 && is_private, "two records of one category cost at most epsilon and delta: %d plans", n);
+	ok(n >= 3 && is_private, "two records of one category cost at most epsilon and delta: %d plans",
+	   n);
 	ok(control, "control: with half of the noise in the number of second records, they cost more");
 }
 
 /*
- * Numbers that add up to one of records: each has the noise of the threshold, and without numbers nothing further is seen.
+ * Numbers that add up to one of records: each has the noise of the threshold, and without numbers
+ * nothing further is seen.
  */
 static void
 check_summed(void)
 {
 	RaceThreshold threshold;
-	bool		sound = race_threshold_plan(1, 1e-6, 10, true, &threshold);
-	int			draws = 0;
+	bool sound = race_threshold_plan(1, 1e-6, 10, true, &threshold);
+	int draws = 0;
 
 	for (uint64_t summed = 0; summed <= 10; summed++)
 	{
 		next.calls = 0;
-		next.noise = 1000;		/* of the first draw */
-		sound &= race_threshold_records(NULL, &threshold, summed, 50, 7) == (summed <= 1 ? 50 : 1057) &&
+		next.noise = 1000; /* of the first draw */
+		sound &=
+			race_threshold_records(NULL, &threshold, summed, 50, 7) == (summed <= 1 ? 50 : 1057) &&
 			next.calls == (summed <= 1 ? 0 : (int) summed - 1);
 		if (summed > 1)
 			sound &= next.mechanism == threshold.mechanism && next.scale == threshold.noise;
 		draws += next.calls;
 	}
-	ok(sound && draws == 45, "each of the numbers that add up to one of records has noise of its own");
+	ok(sound && draws == 45,
+	   "each of the numbers that add up to one of records has noise of its own");
 }
 
 /* Numbers in one reading after the other */
 typedef struct Search
 {
-	RaceBounds	bounds;
-	int			readings;
-	long double cost;			/* of one number more */
-	bool		sound;
+	RaceBounds bounds;
+	int readings;
+	long double cost; /* of one number more */
+	bool sound;
 	RaceRequest request;
 } Search;
 
@@ -521,19 +586,19 @@ typedef struct Search
 static void
 run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 {
-	static RaceRandom random;	/* from which nothing is drawn */
+	static RaceRandom random; /* from which nothing is drawn */
 	RaceAccount account;
-	bool		more = true;
+	bool more = true;
 
 	race_account_open(&account, &random, &search->request, 1);
 	for (search->readings = 0, search->cost = 0, search->sound = true; more; search->readings++)
 	{
-		int64_t		counters[RACE_BOUNDS_COUNTERS] = {0};
-		int64_t		noisy[RACE_BOUNDS_COUNTERS];
+		int64_t counters[RACE_BOUNDS_COUNTERS] = {0};
+		int64_t noisy[RACE_BOUNDS_COUNTERS];
 		RaceExactMemory memory;
-		RaceExact  *exact;
-		RaceShape	shape;
-		int			places;
+		RaceExact *exact;
+		RaceShape shape;
+		int places;
 
 		race_bounds_shape(&search->bounds, &shape);
 		places = (int) shape.range;
@@ -541,7 +606,7 @@ run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 		for (int i = 0; i < n; i++)
 		{
 			/* one counter, or none: a number changes a reading by 1 */
-			int			k = race_bounds_counter(&search->bounds, numbers[i]);
+			int k = race_bounds_counter(&search->bounds, numbers[i]);
 
 			search->sound &= k < places && k >= -1 && (isfinite(numbers[i]) || k == -1);
 			if (k >= 0)
@@ -562,26 +627,28 @@ run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 static void
 check_bounds(void)
 {
-	static const double hostile[] = {0, -0.0, 5e-324, -5e-324, 1e-300, 1e308, -1e308, INFINITY, -INFINITY, NAN, 1, -1, 0x1p64, 0x1.fffffp63, -0x1p-63};
-	const int	n = 2000;
-	double		numbers[2000];
-	int64_t		answers[RACE_BOUNDS_COUNTERS];
-	bool		sound = true;
-	bool		costs = true;
-	bool		attained = false;
-	bool		same = true;
-	bool		tight = true;
-	double		lowest = -INFINITY;
+	static const double hostile[] = {0,     -0.0,   5e-324,   -5e-324,      1e-300,
+									 1e308, -1e308, INFINITY, -INFINITY,    NAN,
+									 1,     -1,     0x1p64,   0x1.fffffp63, -0x1p-63};
+	const int n = 2000;
+	double numbers[2000];
+	int64_t answers[RACE_BOUNDS_COUNTERS];
+	bool sound = true;
+	bool costs = true;
+	bool attained = false;
+	bool same = true;
+	bool tight = true;
+	double lowest = -INFINITY;
 
 	for (int trial = 0; trial < CASES(2000, 200); trial++)
 	{
-		double		epsilon = ldexp(1, trial % 24 - 12);
-		uint64_t	changed = 1 + mix(trial) % 5;
-		double		place = ldexp(signed_unit(mix(trial + 1000)), (int) (mix(trial + 2000) % 80) - 30);
-		double		spread = ldexp(1, (int) (mix(trial + 3000) % 60) - 30);
-		double		least = INFINITY;
-		double		most = -INFINITY;
-		Search		search[2];
+		double epsilon = ldexp(1, trial % 24 - 12);
+		uint64_t changed = 1 + mix(trial) % 5;
+		double place = ldexp(signed_unit(mix(trial + 1000)), (int) (mix(trial + 2000) % 80) - 30);
+		double spread = ldexp(1, (int) (mix(trial + 3000) % 60) - 30);
+		double least = INFINITY;
+		double most = -INFINITY;
+		Search search[2];
 
 		for (int i = 0; i < n; i++)
 		{
@@ -589,25 +656,38 @@ check_bounds(void)
 			least = fmin(least, numbers[i]);
 			most = fmax(most, numbers[i]);
 		}
-		/* without noise: all are within bounds, which are not much too wide for what a double, and 1,024 cells, can tell */
-		search[0].request = (RaceRequest) {.epsilon = 1e6, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+		/*
+		 * without noise: all are within bounds, which are not much too wide for what a double, and
+		 * 1,024 cells, can tell
+		 */
+		search[0].request = (RaceRequest){.epsilon = 1e6,
+										  .max_contributions = 1,
+										  .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
 		sound &= race_bounds_start(&search[0].bounds, &search[0].request);
 		run_search(&search[0], numbers, n, NULL);
-		tight &= search[0].bounds.found && search[0].bounds.lower <= least && search[0].bounds.upper >= most &&
-			search[0].bounds.upper - search[0].bounds.lower <= 4 * (most - least) + fmax(fabs(least), fabs(most)) / 100;
+		tight &= search[0].bounds.found && search[0].bounds.lower <= least &&
+			search[0].bounds.upper >= most &&
+			search[0].bounds.upper - search[0].bounds.lower <=
+				4 * (most - least) + fmax(fabs(least), fabs(most)) / 100;
 		/* the answers decide, and nothing else */
 		for (int i = 0; i < RACE_BOUNDS_COUNTERS; i++)
-			answers[i] = (int64_t) (mix((uint64_t) trial * 5000 + i) % 3 == 0 ? mix(i + trial) % 1000000 : 0);
+			answers[i] =
+				(int64_t) (mix((uint64_t) trial * 5000 + i) % 3 == 0 ? mix(i + trial) % 1000000 :
+																	   0);
 		for (int i = 0; i < 2; i++)
 		{
-			search[i].request = (RaceRequest) {.epsilon = epsilon, .max_contributions = (uint32_t) changed, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+			search[i].request = (RaceRequest){.epsilon = epsilon,
+											  .max_contributions = (uint32_t) changed,
+											  .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
 			sound &= race_bounds_start(&search[i].bounds, &search[i].request);
-			run_search(&search[i], i == 0 ? numbers : hostile, i == 0 ? n : (int) (sizeof(hostile) / sizeof(hostile[0])), answers);
+			run_search(&search[i], i == 0 ? numbers : hostile,
+					   i == 0 ? n : (int) (sizeof(hostile) / sizeof(hostile[0])), answers);
 			sound &= search[i].sound && search[i].readings <= RACE_BOUNDS_STAGES;
 			costs &= search[i].cost * changed <= epsilon * (1 + 1e-15L);
 			attained |= search[i].cost * changed > 0.999L * epsilon;
 		}
-		same &= search[0].readings == search[1].readings && memcmp(&search[0].bounds, &search[1].bounds, sizeof(RaceBounds)) == 0;
+		same &= search[0].readings == search[1].readings &&
+			memcmp(&search[0].bounds, &search[1].bounds, sizeof(RaceBounds)) == 0;
 	}
 	ok(sound, "a number is in one counter of a reading, or in none, and each counter gets noise");
 	ok(costs && attained, "all readings together cost at most epsilon");
@@ -615,8 +695,8 @@ check_bounds(void)
 	ok(tight, "without noise, bounds hold all numbers and are at most four times as wide");
 	for (int i = -70; i <= 70; i++)
 	{
-		RaceBounds	bounds = {0};
-		double		x = i < 0 ? -ldexp(1, -i - 10) : ldexp(1, i - 10);
+		RaceBounds bounds = {0};
+		double x = i < 0 ? -ldexp(1, -i - 10) : ldexp(1, i - 10);
 
 		tight = i == -70 || race_bounds_counter(&bounds, x) >= race_bounds_counter(&bounds, lowest);
 		lowest = x;
@@ -637,10 +717,11 @@ main(void)
 	check_summed();
 	check_second_records();
 	check_bounds();
-	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, true, &threshold), "noise that is too large is refused");
+	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, true, &threshold),
+	   "noise that is too large is refused");
 	for (uint64_t c = 1; c <= 1000; c *= 10)
 		if (race_threshold_plan(1, 1e-6, c, true, &threshold))
-			printf("# epsilon 1, delta 1e-6, %d categories a person: %d persons, best for one %d\n", (int) c,
-				   (int) threshold.least, (int) best_half(1, 1e-6));
+			printf("# epsilon 1, delta 1e-6, %d categories a person: %d persons, best for one %d\n",
+				   (int) c, (int) threshold.least, (int) best_half(1, 1e-6));
 	return done_testing();
 }

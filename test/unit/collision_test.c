@@ -15,22 +15,20 @@
 #include "hash/params.h"
 #include "hash/rows.h"
 
-#define ROWS		CASES(100000, 10000)
-#define LIMIT		6.7
-#define DISTANCES	10
+#define ROWS CASES(100000, 10000)
+#define LIMIT 6.7
+#define DISTANCES 10
 
-static const double distances[DISTANCES] = {
-	0.01, 0.1, 0.25, 0.5, 0.8, 1.2, 2, 3, 5, 10
-};
+static const double distances[DISTANCES] = {0.01, 0.1, 0.25, 0.5, 0.8, 1.2, 2, 3, 5, 10};
 
-#define PAIRS		10
+#define PAIRS 10
 
 /* Two records of one part, and what a control takes for the second one */
 typedef struct Pair
 {
-	RaceColumn	x;
-	RaceColumn	y;
-	RaceColumn	other;
+	RaceColumn x;
+	RaceColumn y;
+	RaceColumn other;
 } Pair;
 
 /*
@@ -40,34 +38,32 @@ typedef struct Pair
 static void
 pair_of_vectors(const RaceParams *part, int number, Pair *pair)
 {
-	double	   *x = (double *) pair->x.numbers;
-	double	   *y = (double *) pair->y.numbers;
-	double	   *other = (double *) pair->other.numbers;
-	double		length = part->kernel == L1 ? part->dims : sqrt(part->dims);
+	double *x = (double *) pair->x.numbers;
+	double *y = (double *) pair->y.numbers;
+	double *other = (double *) pair->other.numbers;
+	double length = part->kernel == L1 ? part->dims : sqrt(part->dims);
 
 	for (uint32_t i = 0; i < part->dims; i++)
 	{
-		double		difference = part->bandwidth * distances[number] / length *
-			2 * signed_unit(mix(number * 1000 + i + 500000));
+		double difference = part->bandwidth * distances[number] / length * 2 *
+			signed_unit(mix(number * 1000 + i + 500000));
 
-		x[i] = part->kernel == ANGULAR && number == 0 ? 0 :
-			2 * signed_unit(mix(number * 1000 + i));
+		x[i] = part->kernel == ANGULAR && number == 0 ? 0 : 2 * signed_unit(mix(number * 1000 + i));
 		y[i] = x[i] + difference;
 		other[i] = x[i] + 1.08 * difference;
 	}
 }
 
 /* So many elements of both sets, of the first, and of the second */
-static const int set_shapes[PAIRS][3] = {
-	{0, 0, 0}, {0, 0, 5}, {1, 0, 0}, {0, 3, 3}, {1, 1, 1}, {20, 1, 0}, {30, 0, 70},
-	{200, 50, 50}, {290, 10, 0}, {50, 150, 100}
-};
+static const int set_shapes[PAIRS][3] = {{0, 0, 0},    {0, 0, 5},     {1, 0, 0},   {0, 3, 3},
+										 {1, 1, 1},    {20, 1, 0},    {30, 0, 70}, {200, 50, 50},
+										 {290, 10, 0}, {50, 150, 100}};
 
 /* A set of the integers shared ... and those from `from` on, in order */
 static void
 make_set(RaceColumn *column, int shared, int from, int more)
 {
-	uint64_t   *elements = (uint64_t *) column->elements;
+	uint64_t *elements = (uint64_t *) column->elements;
 
 	for (int i = 0; i < shared; i++)
 		elements[i] = race_element_of_integer(7, i);
@@ -81,7 +77,7 @@ make_set(RaceColumn *column, int shared, int from, int more)
 static void
 pair_of_sets(int number, Pair *pair)
 {
-	const int  *shape = set_shapes[number];
+	const int *shape = set_shapes[number];
 
 	make_set(&pair->x, shape[0], 1000, shape[1]);
 	make_set(&pair->y, shape[0], 2000, shape[2]);
@@ -92,13 +88,13 @@ pair_of_sets(int number, Pair *pair)
 static void
 pair_of_categories(const RaceParams *part, int number, Pair *pair)
 {
-	uint32_t	same = (part->dims * (uint32_t) number + 4) / (PAIRS - 1);
-	uint32_t	less = same / 10 + 1;
+	uint32_t same = (part->dims * (uint32_t) number + 4) / (PAIRS - 1);
+	uint32_t less = same / 10 + 1;
 
 	for (uint32_t i = 0; i < part->dims; i++)
 	{
-		uint64_t	x = race_element_of_integer(7, i % 5);
-		uint64_t	y = race_element_of_integer(7, i % 5 + 10);
+		uint64_t x = race_element_of_integer(7, i % 5);
+		uint64_t y = race_element_of_integer(7, i % 5 + 10);
 
 		((uint64_t *) pair->x.elements)[i] = x;
 		((uint64_t *) pair->y.elements)[i] = i < same ? x : y;
@@ -111,10 +107,8 @@ static Pair
 make_pair(const RaceParams *part, int place, int number)
 {
 	const size_t most = 400;
-	Pair		pair = {
-		allocate_column(part, 1, most), allocate_column(part, 1, most),
-		allocate_column(part, 1, most)
-	};
+	Pair pair = {allocate_column(part, 1, most), allocate_column(part, 1, most),
+				 allocate_column(part, 1, most)};
 
 	number = (number + 3 * place) % PAIRS;
 	if (race_record_kind(part) == RACE_RECORD_VECTOR)
@@ -127,7 +121,7 @@ make_pair(const RaceParams *part, int place, int number)
 }
 
 /* Beyond this, anything would show the difference between two kernel values. */
-#define SLIGHTLY	0.2
+#define SLIGHTLY 0.2
 
 /*
  * How far, in standard errors, records meet from what the kernel says of them, and
@@ -136,17 +130,17 @@ make_pair(const RaceParams *part, int place, int number)
 static void
 measure_pair(const RaceRows *rows, int number, double *error, double *control)
 {
-	double		collision = race_collision_probability(rows->params);
-	RaceColumn	x[RACE_MAX_PARTS];
-	RaceColumn	y[RACE_MAX_PARTS];
-	RaceColumn	other[RACE_MAX_PARTS];
-	double		rate;
-	double		k;
-	double		k_other;
+	double collision = race_collision_probability(rows->params);
+	RaceColumn x[RACE_MAX_PARTS];
+	RaceColumn y[RACE_MAX_PARTS];
+	RaceColumn other[RACE_MAX_PARTS];
+	double rate;
+	double k;
+	double k_other;
 
 	for (int p = 0; p < rows->parts; p++)
 	{
-		Pair		pair = make_pair(rows->part[p].params, p, number);
+		Pair pair = make_pair(rows->part[p].params, p, number);
 
 		x[p] = pair.x;
 		y[p] = pair.y;
@@ -159,7 +153,8 @@ measure_pair(const RaceRows *rows, int number, double *error, double *control)
 	k_other += (1 - k_other) * collision;
 	/* where the kernel is 0 or 1 there is no error at all */
 	*error = rate == k ? 0 : fabs(standard_errors(rate, k, ROWS));
-	*control = k_other == 0 || k_other == 1 || fabs(k_other - k) > SLIGHTLY ? 0 :
+	*control = k_other == 0 || k_other == 1 || fabs(k_other - k) > SLIGHTLY ?
+		0 :
 		fabs(standard_errors(rate, k_other, ROWS));
 	free_records(rows->params, x);
 	free_records(rows->params, y);
@@ -170,14 +165,14 @@ static void
 test_recipe(const Recipe *recipe, bool has_control)
 {
 	RaceParams *params = make_params(recipe, ROWS, 7);
-	RaceRows   *rows = make_rows(params);
-	double		worst = 0;
-	double		worst_control = 0;
+	RaceRows *rows = make_rows(params);
+	double worst = 0;
+	double worst_control = 0;
 
 	for (int i = 0; i < PAIRS; i++)
 	{
-		double		error;
-		double		control;
+		double error;
+		double control;
 
 		measure_pair(rows, i, &error, &control);
 		worst = fmax(worst, error);
@@ -242,16 +237,13 @@ static const Recipe recipes[] = {
 	{FOLD, 256, {PART(ANGULAR, STRUCTURED, 300, 1)}},
 	{MULTI, 16, {PART(ANGULAR, STRUCTURED, 300, 3)}},
 	{MULTI, 300, {PART(ANGULAR, STRUCTURED, 8, 1), PART(JACCARD, IND, 0, 1)}},
-	{MULTI, 300, {PART(L2, STRUCTURED, 20, 1), PART(L2, STRUCTURED, 20, 1)}}
-};
+	{MULTI, 300, {PART(L2, STRUCTURED, 20, 1), PART(L2, STRUCTURED, 20, 1)}}};
 
 /* Of one number or category, where nothing is slightly different */
-static const Recipe coarse[] = {
-	{FOLD, 256, {PART(ANGULAR, IND, 1, 2)}},
-	{MULTI, 16, {PART(ANGULAR, SOBOL, 1, 2)}},
-	{MULTI, 16, {PART(MATCH, IND, 1, 1)}},
-	{MULTI, 300, {PART(MATCH, SOBOL, 1, 2)}}
-};
+static const Recipe coarse[] = {{FOLD, 256, {PART(ANGULAR, IND, 1, 2)}},
+								{MULTI, 16, {PART(ANGULAR, SOBOL, 1, 2)}},
+								{MULTI, 16, {PART(MATCH, IND, 1, 1)}},
+								{MULTI, 300, {PART(MATCH, SOBOL, 1, 2)}}};
 
 int
 main(void)

@@ -1,10 +1,12 @@
 /*
  * costs_test.c
- *		Every function of costs on a grid of all arguments: each ends, and no recorded cost is above what was asked.
+ *		Every function of costs on a grid of all arguments: each ends, and no recorded cost is
+ *		above what was asked.
  *
- * Arguments include numbers outside of the limits that callers check: there a function may give any answer that costs no more,
- * but must end.  A call that takes more than LIMIT seconds of processor time, thousands of times what it needs, fails the test.
- * test/t/009_bounds.pl looks that no function is missing.
+ * Arguments include numbers outside of the limits that callers check: there a function may give any
+ * answer that costs no more, but must end.  A call that takes more than LIMIT seconds of processor
+ * time, thousands of times what it needs, fails the test.  test/t/009_bounds.pl looks that no
+ * function is missing.
  */
 #include <signal.h>
 #include <string.h>
@@ -35,16 +37,14 @@
 #include "helpers.h"
 #include "tap.h"
 
-#define LIMIT	10				/* seconds; found out after at most twice as many */
-#define N(array)	((int) (sizeof(array) / sizeof((array)[0])))
+#define LIMIT 10 /* seconds; found out after at most twice as many */
+#define N(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static const double epsilons[] = {
-	-1, 0, 5e-324, 1e-310, 1e-300, 1e-15, RACE_MIN_EPSILON, 1e-6, 0.001, 0.1, 1, 10, 500, 501, 1e6, RACE_MAX_EPSILON, 1e17, 1e300,
-	INFINITY, NAN
-};
-static const double deltas[] = {
-	0, -1, 5e-324, RACE_MIN_DELTA, 1e-100, 1e-15, 1e-6, 0.01, 0.3, 0.5, 0.999999, 1, 2, NAN
-};
+	-1,  0,   5e-324, 1e-310,           1e-300, 1e-15, RACE_MIN_EPSILON, 1e-6, 0.001, 0.1, 1, 10,
+	500, 501, 1e6,    RACE_MAX_EPSILON, 1e17,   1e300, INFINITY,         NAN};
+static const double deltas[] = {0,    -1,  5e-324, RACE_MIN_DELTA, 1e-100, 1e-15, 1e-6,
+								0.01, 0.3, 0.5,    0.999999,       1,      2,     NAN};
 static const double rhos[] = {0, 5e-324, 1e-300, 1e-20, 1e-6, 1, 1e6, 1e30};
 
 /* ------------------------------------------------------ the limit of time */
@@ -59,12 +59,13 @@ static void
 tick(int number)
 {
 	static sig_atomic_t before = -1;
-	char		line[200];
+	char line[200];
 
 	(void) number;
 	if (calls == before)
 	{
-		int			n = snprintf(line, sizeof(line), "not ok - %s does not end at epsilon %g, delta %g\n", asked, asked_epsilon, asked_delta);
+		int n = snprintf(line, sizeof(line), "not ok - %s does not end at epsilon %g, delta %g\n",
+						 asked, asked_epsilon, asked_delta);
 
 		if (write(1, line, (size_t) n) < 0)
 			_exit(2);
@@ -84,12 +85,12 @@ start_limit(void)
 }
 
 /* Call a function, with a note of it */
-#define ASK(function, ...)	(calls++, asked = #function, function(__VA_ARGS__))
+#define ASK(function, ...) (calls++, asked = #function, function(__VA_ARGS__))
 
 /* ------------------------------------------------------------ what is wrong */
 
-static int	wrong = 0;
-static int	good = 0;
+static int wrong = 0;
+static int good = 0;
 
 static void
 check(bool right, const char *what)
@@ -146,36 +147,43 @@ on_grid(Try *try)
 static void
 try_accounts(double epsilon, double delta)
 {
-	double		rho = ASK(race_rho_allowed, epsilon, delta);
-	double		allowed = ASK(race_gaussian_allowed, epsilon, delta);
-	double		squares[] = {1, 1e-300, 1e30};
-	bool		valid = is_epsilon(epsilon) && is_delta(delta);
+	double rho = ASK(race_rho_allowed, epsilon, delta);
+	double allowed = ASK(race_gaussian_allowed, epsilon, delta);
+	double squares[] = {1, 1e-300, 1e30};
+	bool valid = is_epsilon(epsilon) && is_delta(delta);
 
 	if (valid)
 	{
 		check(isfinite(rho) && rho >= 0, "rho");
 		check(isfinite(allowed) && allowed >= rho, "more than zCDP");
-		check(ASK(race_epsilon_of_rho, rho, delta) <= epsilon * (1 + 1e-9) + 1e-9, "there and back in zCDP");
-		check(ASK(race_gaussian_epsilon, allowed, delta) <= epsilon * (1 + 1e-9) + 1e-9, "there and back");
+		check(ASK(race_epsilon_of_rho, rho, delta) <= epsilon * (1 + 1e-9) + 1e-9,
+			  "there and back in zCDP");
+		check(ASK(race_gaussian_epsilon, allowed, delta) <= epsilon * (1 + 1e-9) + 1e-9,
+			  "there and back");
 	}
 	for (int i = 0; i < 2 * N(squares); i++)
 	{
-		RaceGaussianAccount account = ASK(race_gaussian_account, epsilon, delta, i % 2 == 1, squares[i / 2]);
+		RaceGaussianAccount account =
+			ASK(race_gaussian_account, epsilon, delta, i % 2 == 1, squares[i / 2]);
 
 		check(!valid || (isfinite(account.allowed) && account.allowed <= allowed), "account");
 	}
-	check(!is_epsilon(epsilon) || ASK(race_rho_of_pure, epsilon) >= epsilon * epsilon / 2, "rho of pure epsilon");
+	check(!is_epsilon(epsilon) || ASK(race_rho_of_pure, epsilon) >= epsilon * epsilon / 2,
+		  "rho of pure epsilon");
 	for (int i = 0; i < N(rhos); i++)
 	{
-		RaceTotal	total = {0, 0, 0, 0};
-		double		in_zcdp = ASK(race_epsilon_of_rho, rhos[i], delta);
-		double		exact = ASK(race_gaussian_epsilon, rhos[i], delta);
+		RaceTotal total = {0, 0, 0, 0};
+		double in_zcdp = ASK(race_epsilon_of_rho, rhos[i], delta);
+		double exact = ASK(race_gaussian_epsilon, rhos[i], delta);
 
 		ASK(race_total_add, &total, epsilon, delta, rhos[i]);
 		check(!is_delta(delta) || costs(in_zcdp, 1e31), "epsilon of rho");
-		check(!is_delta(delta) || (exact >= 0 && exact <= in_zcdp * (1 + 1e-9) + 1e-9), "exact epsilon");
+		check(!is_delta(delta) || (exact >= 0 && exact <= in_zcdp * (1 + 1e-9) + 1e-9),
+			  "exact epsilon");
 		check(ASK(race_total_zcdp, &total, delta) >= 0, "total in zCDP");
-		check(!is_epsilon(epsilon) || !(delta >= 0) || ASK(race_total_basic, &total, delta) >= epsilon, "total");
+		check(!is_epsilon(epsilon) || !(delta >= 0) ||
+				  ASK(race_total_basic, &total, delta) >= epsilon,
+			  "total");
 	}
 }
 
@@ -203,16 +211,22 @@ try_pure(double epsilon, double delta)
 
 			if (ASK(race_choice_budget, epsilon, shares[j], sensitivities[i], &choice))
 				check(costs(choice.cost, race_up(epsilon / shares[j])) && is_scale(choice.scale) &&
-					  (shares[j] == 1 || costs(choice.rest, epsilon)) && choice.cost + choice.rest <= epsilon * (1 + 1e-15), "choice");
+						  (shares[j] == 1 || costs(choice.rest, epsilon)) &&
+						  choice.cost + choice.rest <= epsilon * (1 + 1e-15),
+					  "choice");
 		}
 		{
-			RaceRequest request = {
-				.epsilon = epsilon, .neighbors = RACE_NEIGHBORS_SUBSTITUTE,
-				.max_contributions = sensitivities[i] <= INT32_MAX ? (uint32_t) sensitivities[i] : INT32_MAX
-			};
-			RaceBounds	bounds;
+			RaceRequest request = {.epsilon = epsilon,
+								   .neighbors = RACE_NEIGHBORS_SUBSTITUTE,
+								   .max_contributions = sensitivities[i] <= INT32_MAX ?
+									   (uint32_t) sensitivities[i] :
+									   INT32_MAX};
+			RaceBounds bounds;
 
-			check(ASK(race_bounds_start, &bounds, &request) ? epsilon > 0 : !(epsilon >= 1 && epsilon <= RACE_MAX_EPSILON), "bounds");
+			check(ASK(race_bounds_start, &bounds, &request) ?
+					  epsilon > 0 :
+					  !(epsilon >= 1 && epsilon <= RACE_MAX_EPSILON),
+				  "bounds");
 		}
 	}
 }
@@ -231,8 +245,9 @@ try_wishart(double epsilon, double delta)
 				RaceWishartBudget budget;
 
 				if (ASK(race_wishart_budget, epsilon, columns[i], records, traces[j], &budget))
-					check(costs(budget.epsilon, epsilon) && is_scale(budget.entry_scale) && is_scale(budget.scale) &&
-						  isfinite(budget.variance), "budget");
+					check(costs(budget.epsilon, epsilon) && is_scale(budget.entry_scale) &&
+							  is_scale(budget.scale) && isfinite(budget.variance),
+						  "budget");
 				check(isfinite(ASK(race_wishart_steps, columns[i])), "steps");
 			}
 }
@@ -243,12 +258,16 @@ try_wishart(double epsilon, double delta)
 static const RaceShape shapes[] = {
 	{.blocks = 16, .unit = 1, .range = 16},
 	{.blocks = 3, .unit = 4096, .range = 24},
-	{.blocks = 1, .unit = 4096, .range = 17 * 17, .nodes = {2, {16, 16}}, .halvings = 3, .half_halvings = 2},
+	{.blocks = 1,
+	 .unit = 4096,
+	 .range = 17 * 17,
+	 .nodes = {2, {16, 16}},
+	 .halvings = 3,
+	 .half_halvings = 2},
 	{.columns = 4, .squared = UINT64_C(70000000)},
-	{.columns = RACE_WISHART_COLUMNS, .squared = UINT64_C(70000000), .absolute = true}
-};
+	{.columns = RACE_WISHART_COLUMNS, .squared = UINT64_C(70000000), .absolute = true}};
 
-static const RaceShape *paid_shape;	/* of what is paid for */
+static const RaceShape *paid_shape; /* of what is paid for */
 
 typedef uint64_t Payment(RaceAccount *account, const RaceExact *exact, double price);
 
@@ -305,7 +324,9 @@ pay_products(RaceAccount *account, const RaceExact *exact, double price)
 	RaceProductsNoise noise = {0};
 
 	return paid_shape->columns > 0 && ASK(race_plan_products, account, paid_shape, price, &noise) &&
-		ASK(race_measure_products, account, exact, price, &noise, false, NULL, NULL) ? noise.noise : 0;
+			ASK(race_measure_products, account, exact, price, &noise, false, NULL, NULL) ?
+		noise.noise :
+		0;
 }
 
 static uint64_t
@@ -332,61 +353,72 @@ pay_unevenness(RaceAccount *account, const RaceExact *exact, double price)
 	return ASK(race_score_unevenness, account, exact, 0, 0, 4, price, NULL, NULL);
 }
 
-static Payment *const payments[] = {
-	pay_number, pay_largest, pay_epsilon, pay_count, pay_blocks, pay_levels, pay_sums, pay_products, pay_norms, pay_details,
-	pay_distance, pay_unevenness
-};
+static Payment *const payments[] = {pay_number, pay_largest, pay_epsilon,  pay_count,
+									pay_blocks, pay_levels,  pay_sums,     pay_products,
+									pay_norms,  pay_details, pay_distance, pay_unevenness};
 
 /* Pay all kinds of prices from an account, one after the other, some of them more than is left. */
 static void
 try_account(RaceAccount account, bool valid)
 {
-	double		all = race_account_allowed(&account);
-	double		prices[] = {-1, 0, NAN, 5e-324, 1e-300, all / 1000, all / 20, all / 2, 2 * all, INFINITY};
-	double		left = race_account_left(&account);
+	double all = race_account_allowed(&account);
+	double prices[] = {-1,         0,        NAN,     5e-324,  1e-300,
+					   all / 1000, all / 20, all / 2, 2 * all, INFINITY};
+	double left = race_account_left(&account);
 
-	check(!valid || (ASK(race_price_within, &account, 2 * all) == left && race_price_within(&account, all / 2) == all / 2),
+	check(!valid ||
+			  (ASK(race_price_within, &account, 2 * all) == left &&
+			   race_price_within(&account, all / 2) == all / 2),
 		  "a price above what is left");
 	for (int i = 0; i < N(prices); i++)
 		for (int j = 0; j < N(payments); j++)
 		{
 			RaceExactMemory memory;
-			uint64_t	noise;
+			uint64_t noise;
 
 			paid_shape = &shapes[(i + j) % N(shapes)];
-			noise = payments[j] (&account, race_exact_begin(&memory, paid_shape), prices[i]);
+			noise = payments[j](&account, race_exact_begin(&memory, paid_shape), prices[i]);
 			if (!valid)
 				continue;
-			check(noise <= RACE_MAX_SCALE && race_account_variance(&account, noise > 0 ? noise : 1) >= 0, "noise");
+			check(noise <= RACE_MAX_SCALE &&
+					  race_account_variance(&account, noise > 0 ? noise : 1) >= 0,
+				  "noise");
 			check(noise == 0 || prices[i] > 0, "noise for no price");
 			check(race_account_left(&account) <= left, "more is left after a payment");
 			check(costs(race_account_cost(&account), all), "payments cost more");
 			left = race_account_left(&account);
 		}
-	check(!valid || account.records > 1 || all < 1e-12 || race_account_left(&account) <= all * 1e-9, "a price above what is left takes all");
+	check(!valid || account.records > 1 || all < 1e-12 || race_account_left(&account) <= all * 1e-9,
+		  "a price above what is left takes all");
 }
 
 static void
 try_payments(double epsilon, double delta)
 {
 	static const double squares[] = {0, 1, 1e30};
-	bool		valid = is_epsilon(epsilon) && (delta == 0 || is_delta(delta));
+	bool valid = is_epsilon(epsilon) && (delta == 0 || is_delta(delta));
 
 	for (int i = 0; i < 4 * N(squares); i++)
 	{
-		RaceRequest request = {
-			.epsilon = epsilon, .delta = delta, .max_contributions = i % 3 == 0 ? INT32_MAX : 1, .zcdp = i % 2 == 1,
-			.neighbors = i / 2 % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE
-		};
+		RaceRequest request = {.epsilon = epsilon,
+							   .delta = delta,
+							   .max_contributions = i % 3 == 0 ? INT32_MAX : 1,
+							   .zcdp = i % 2 == 1,
+							   .neighbors = i / 2 % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE :
+															 RACE_NEIGHBORS_SUBSTITUTE};
 		RaceAccount account;
 
 		ASK(race_account_open, &account, NULL, &request, squares[i / 4]);
-		check(!valid || costs(race_account_allowed(&account), fmax(epsilon, race_gaussian_allowed(epsilon, delta))), "allowance");
+		check(!valid ||
+				  costs(race_account_allowed(&account),
+						fmax(epsilon, race_gaussian_allowed(epsilon, delta))),
+			  "allowance");
 		try_account(account, valid);
 		ASK(race_account_open_share, &account, NULL, &request, 7, 9, 1);
 		check(race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 7 &&
-			  race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 9 &&
-			  race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) == 0, "a share is drawn twice");
+				  race_pay(&account, 0, race_change_of_counters(&account, 1, 1)) == 9 &&
+				  race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) == 0,
+			  "a share is drawn twice");
 	}
 }
 
@@ -400,14 +432,18 @@ try_shares(double epsilon, double delta)
 		{
 			unsigned __int128 one = sensitivities[j];
 			RaceSensitivity sensitivity = {one * one, one, sensitivities[j]};
-			uint32_t	honest = ASK(race_honest_shares, parties[i], i % 2, 0);
+			uint32_t honest = ASK(race_honest_shares, parties[i], i % 2, 0);
 			RaceGaussianBudget budget;
 
-			if (!ASK(race_share_budget, epsilon, delta, &sensitivity, honest, RACE_COUNT_SHARE, &budget))
+			if (!ASK(race_share_budget, epsilon, delta, &sensitivity, honest, RACE_COUNT_SHARE,
+					 &budget))
 				continue;
-			check(costs(budget.epsilon, epsilon) && costs(budget.rho, ASK(race_rho_allowed, epsilon, delta)), "budget");
+			check(costs(budget.epsilon, epsilon) &&
+					  costs(budget.rho, ASK(race_rho_allowed, epsilon, delta)),
+				  "budget");
 			check(costs(ASK(race_share_rho, &sensitivity, &budget, honest), budget.rho), "rho");
-			check(!isnan(ASK(race_rho_of_sum, one, 7, budget.counter_variance, honest)), "rho of a sum");
+			check(!isnan(ASK(race_rho_of_sum, one, 7, budget.counter_variance, honest)),
+				  "rho of a sum");
 		}
 }
 
@@ -417,9 +453,10 @@ try_variances(double rho, double delta)
 	(void) delta;
 	for (int i = 0; i < 110; i += 7)
 	{
-		uint64_t	variance = ASK(race_variance_for_rho, rho, (unsigned __int128) 1 << i);
+		uint64_t variance = ASK(race_variance_for_rho, rho, (unsigned __int128) 1 << i);
 
-		check(variance == 0 || ldexp(1, i) / (2 * (double) variance) <= rho * (1 + 1e-12), "variance");
+		check(variance == 0 || ldexp(1, i) / (2 * (double) variance) <= rho * (1 + 1e-12),
+			  "variance");
 	}
 }
 
@@ -435,7 +472,8 @@ try_threshold(double epsilon, double delta)
 		for (int exact = 0; exact <= 1; exact++)
 			if (ASK(race_threshold_plan, epsilon, delta, categories[i], exact, &threshold))
 				check(threshold.noise >= 1 && threshold.least >= 1 && threshold.reach >= 0 &&
-					  (!is_epsilon(epsilon) || !is_delta(delta) || isfinite(threshold.rho)), "threshold");
+						  (!is_epsilon(epsilon) || !is_delta(delta) || isfinite(threshold.rho)),
+					  "threshold");
 	}
 }
 
@@ -443,18 +481,22 @@ try_threshold(double epsilon, double delta)
 static void
 try_joint(const RaceRequest *request, double squared)
 {
-	double		most = race_gaussian_allowed(request->epsilon, request->delta);
-	double		taken = request->chosen_variance == 0 ? 0 : race_rho_of_draw(request->chosen_squared, request->chosen_variance);
+	double most = race_gaussian_allowed(request->epsilon, request->delta);
+	double taken = request->chosen_variance == 0 ?
+		0 :
+		race_rho_of_draw(request->chosen_squared, request->chosen_variance);
 	RaceAccount account;
 	RaceThreshold threshold;
 
 	ASK(race_account_open, &account, NULL, request, squared);
-	check(costs(race_account_allowed(&account), taken == 0 ? most : fmax(most - taken, 0)), "what others leave");
+	check(costs(race_account_allowed(&account), taken == 0 ? most : fmax(most - taken, 0)),
+		  "what others leave");
 	for (int i = 1; i <= 3; i++)
-		if (ASK(race_threshold_plan_paid, &account, race_account_allowed(&account) * i / 3, 2, request->max_contributions, request->delta,
-				&threshold))
-			check(threshold.mechanism == RACE_MECHANISM_GAUSSIAN && threshold.noise >= 1 && threshold.least >= 1 &&
-				  threshold.reach == 0 && isfinite(threshold.rho), "threshold");
+		if (ASK(race_threshold_plan_paid, &account, race_account_allowed(&account) * i / 3, 2,
+				request->max_contributions, request->delta, &threshold))
+			check(threshold.mechanism == RACE_MECHANISM_GAUSSIAN && threshold.noise >= 1 &&
+					  threshold.least >= 1 && threshold.reach == 0 && isfinite(threshold.rho),
+				  "threshold");
 	check(costs(race_account_cost(&account), race_account_allowed(&account)), "choices cost more");
 	ASK(race_account_open_share, &account, NULL, request, 1, 1, 1);
 	check(race_account_allowed(&account) == 0, "a share buys more");
@@ -470,11 +512,13 @@ try_choices(double epsilon, double delta)
 		return;
 	for (int i = 0; i < N(persons) * N(variances) * 4; i++)
 	{
-		RaceRequest request = {
-			.epsilon = epsilon, .delta = delta, .max_contributions = persons[i % N(persons)],
-			.neighbors = i / N(persons) % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE,
-			.zcdp = i / N(persons) / 2 % 2 == 0, .chosen_variance = variances[i / N(persons) / 4]
-		};
+		RaceRequest request = {.epsilon = epsilon,
+							   .delta = delta,
+							   .max_contributions = persons[i % N(persons)],
+							   .neighbors = i / N(persons) % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE :
+																	  RACE_NEIGHBORS_SUBSTITUTE,
+							   .zcdp = i / N(persons) / 2 % 2 == 0,
+							   .chosen_variance = variances[i / N(persons) / 4]};
 
 		request.chosen_squared = request.chosen_variance > 0 ? 30 : 0;
 		try_joint(&request, 1);
@@ -490,11 +534,12 @@ static const uint32_t levels[] = {1, 2, 3, 6, 17};
 static void
 check_together(double each, double rho, double epsilon, double delta, uint32_t lengths)
 {
-	RaceNoise	noise = {.epsilon = each, .delta = delta, .rho = rho};
+	RaceNoise noise = {.epsilon = each, .delta = delta, .rho = rho};
 
 	ASK(race_series_cost, &noise, lengths);
 	check(costs(noise.epsilon, epsilon), "all values cost more");
-	check(isfinite(noise.rho) && (delta == 0 || noise.rho <= race_gaussian_allowed(epsilon, delta)), "all values cost more rho");
+	check(isfinite(noise.rho) && (delta == 0 || noise.rho <= race_gaussian_allowed(epsilon, delta)),
+		  "all values cost more rho");
 }
 
 static void
@@ -502,7 +547,7 @@ try_series(double epsilon, double delta)
 {
 	for (int i = 0; i < N(levels); i++)
 	{
-		double		each = ASK(race_series_epsilon, epsilon, delta, levels[i]);
+		double each = ASK(race_series_epsilon, epsilon, delta, levels[i]);
 
 		if (!is_epsilon(epsilon) || (delta != 0 && !is_delta(delta)))
 			continue;
@@ -510,7 +555,9 @@ try_series(double epsilon, double delta)
 		check(each > 0 || epsilon < 1e-8 || (delta > 0 && epsilon < 1000 * delta), "refused");
 		if (each == 0)
 			continue;
-		check_together(each, delta > 0 ? race_gaussian_allowed(each, delta) : race_rho_of_pure(each), epsilon, delta, levels[i]);
+		check_together(each,
+					   delta > 0 ? race_gaussian_allowed(each, delta) : race_rho_of_pure(each),
+					   epsilon, delta, levels[i]);
 		if (delta > 0)
 			check_together(each, race_rho_allowed(each, delta), epsilon, delta, levels[i]);
 	}
@@ -525,16 +572,18 @@ try_intervals(void)
 	for (int i = 0; i < N(intervals); i++)
 		for (uint32_t least = 0; least < 9; least++)
 		{
-			uint32_t	lengths = ASK(race_series_levels, intervals[i], least);
+			uint32_t lengths = ASK(race_series_levels, intervals[i], least);
 
 			check(lengths >= 1 && lengths <= 11, "lengths");
-			check(ASK(race_series_closed, intervals[i], lengths) >= intervals[i] || intervals[i] > INT32_MAX, "closed values");
+			check(ASK(race_series_closed, intervals[i], lengths) >= intervals[i] ||
+					  intervals[i] > INT32_MAX,
+				  "closed values");
 		}
 	for (int i = 0; i < N(numbers); i++)
 		for (int k = 0; k < N(levels); k++)
 		{
-			uint32_t	first;
-			uint32_t	length;
+			uint32_t first;
+			uint32_t length;
 
 			ASK(race_series_value, numbers[i], levels[k], &first, &length);
 			check(length >= 1 && (uint64_t) first + length <= numbers[i], "intervals of a value");
@@ -546,7 +595,7 @@ try_intervals(void)
 static const uint32_t contributions[] = {1, 7, INT32_MAX};
 static const uint32_t weights[] = {0, 1, 1000, 1 << 20};
 
-#define LENGTHS		3		/* of the values of a series */
+#define LENGTHS 3 /* of the values of a series */
 
 /* The parameters of each kind of summary */
 static const RaceParams *
@@ -591,7 +640,7 @@ check_plan(const RacePlan *plan, double epsilon, double delta)
 static void
 try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 {
-	RacePlan	plan = {.selection = race_largest_selection(request, params)};
+	RacePlan plan = {.selection = race_largest_selection(request, params)};
 	RaceAccount account;
 
 	if (race_summary_kind(params)->selected)
@@ -602,20 +651,27 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 
 		race_contingency_of(params, &tables);
 		if (ASK(race_tables_begin, request, &tables, race_record_unit(params), &arrays, select) > 0)
-			check(costs(race_account_cost(&select->planned), race_account_allowed(&select->planned)), "a selection costs more");
-		ASK(race_select_begin, select, request, &(RaceShape) {.blocks = 1, .unit = 4096, .range = 1});
+			check(
+				costs(race_account_cost(&select->planned), race_account_allowed(&select->planned)),
+				"a selection costs more");
+		ASK(race_select_begin, select, request,
+			&(RaceShape){.blocks = 1, .unit = 4096, .range = 1});
 		check(race_account_cost(&select->planned) == 0, "a selection begins anew");
 		ASK(race_select_open, &account, NULL, request, tables.columns, 4096);
-		check(race_account_cost(&account) <= race_account_allowed(&account), "an account of tables costs more");
+		check(race_account_cost(&account) <= race_account_allowed(&account),
+			  "an account of tables costs more");
 		free(select);
 		return;
 	}
-	ASK(race_plan_start, request, ASK(race_largest_selection, request, params), RACE_STATUS_PRIVATE, &plan);
+	ASK(race_plan_start, request, ASK(race_largest_selection, request, params), RACE_STATUS_PRIVATE,
+		&plan);
 	ASK(race_plan_open, race_release_kind(params), request, params, NULL, &account, &plan);
 	check(ASK(race_count_share, request, params) > 1, "share of the number of records");
-	check(ASK(race_look_change, race_release_kind(params), request, params) < RACE_MAX_SENSITIVITY, "change of a look");
+	check(ASK(race_look_change, race_release_kind(params), request, params) < RACE_MAX_SENSITIVITY,
+		  "change of a look");
 	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
-	if (race_summary_kind(params)->matrix || !ASK(race_plan_blocks, race_release_kind(params), request, params, &plan))
+	if (race_summary_kind(params)->matrix ||
+		!ASK(race_plan_blocks, race_release_kind(params), request, params, &plan))
 		return;
 	check(costs(plan.noise.epsilon, epsilon), "blocks cost more");
 	ASK(race_plan_state, request, &account, race_account_allowed(&account), 1, &plan);
@@ -628,13 +684,14 @@ static void
 try_plan(const RaceParams *params, RaceRequest request, double epsilon, double delta)
 {
 	RaceFederation federation = {3, 1, 0};
-	RacePlan	plan;
+	RacePlan plan;
 	RaceSelection all = ASK(race_largest_selection, &request, params);
 
 	if (ASK(race_plan_release, &request, params, all, &plan))
 		check_plan(&plan, epsilon, delta);
 	check(ASK(race_selection_noise, &request, params, all) >= 0, "noise");
-	check(ASK(race_kind_noise, race_release_kind(params), &request, params, all) >= 0, "noise of a kind");
+	check(ASK(race_kind_noise, race_release_kind(params), &request, params, all) >= 0,
+		  "noise of a kind");
 	if (ASK(race_plan_kind, race_release_kind(params), &request, params, all, &plan))
 		check_plan(&plan, epsilon, delta);
 	if (request.weight_max == 0 && ASK(race_plan_share, &request, params, &federation, &plan))
@@ -647,13 +704,14 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	if (delta > 0 && !race_summary_kind(params)->selected)
 		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
 	(void) ASK(race_request_exact, &request);
-	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request), "records of a person");
+	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request),
+		  "records of a person");
 }
 
 static void
 try_plans(double epsilon, double delta)
 {
-	double		part;
+	double part;
 
 	/* callers check these limits */
 	if (!is_epsilon(epsilon) || (delta != 0 && !is_delta(delta)))
@@ -662,15 +720,18 @@ try_plans(double epsilon, double delta)
 	for (int kind = 0; kind < 4; kind++)
 		for (int i = 0; i < N(contributions) * N(weights) * 4; i++)
 		{
-			RaceRequest request = {
-				.delta = delta, .max_contributions = contributions[i % N(contributions)],
-				.neighbors = i / (N(contributions) * N(weights)) % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE,
-				.levels = i / (N(contributions) * N(weights)) / 2 * LENGTHS, .zcdp = i % 5 == 0
-			};
-			uint32_t	weight = weights[i / N(contributions) % N(weights)];
+			RaceRequest request = {.delta = delta,
+								   .max_contributions = contributions[i % N(contributions)],
+								   .neighbors = i / (N(contributions) * N(weights)) % 2 == 0 ?
+									   RACE_NEIGHBORS_ADD_REMOVE :
+									   RACE_NEIGHBORS_SUBSTITUTE,
+								   .levels = i / (N(contributions) * N(weights)) / 2 * LENGTHS,
+								   .zcdp = i % 5 == 0};
+			uint32_t weight = weights[i / N(contributions) % N(weights)];
 
 			request.epsilon = request.levels == 0 ? epsilon : part;
-			if (request.epsilon > 0 && (weight == 0 || ASK(race_request_weights, &request, params_of(kind), weight)))
+			if (request.epsilon > 0 &&
+				(weight == 0 || ASK(race_request_weights, &request, params_of(kind), weight)))
 				try_plan(params_of(kind), request, epsilon, delta);
 		}
 }

@@ -19,10 +19,10 @@
 #include "tap.h"
 #include "privacy/sampler.h"
 
-#define MAX_DEPTH	200
-#define CUT_MASS	1e-11L		/* lighter paths are not divided further */
-#define ROUNDING	1e-14L		/* of sums of masses */
-#define SPAN		80			/* draws are counted from -SPAN to SPAN */
+#define MAX_DEPTH 200
+#define CUT_MASS 1e-11L /* lighter paths are not divided further */
+#define ROUNDING 1e-14L /* of sums of masses */
+#define SPAN 80         /* draws are counted from -SPAN to SPAN */
 
 typedef unsigned __int128 uint128;
 
@@ -30,30 +30,32 @@ typedef unsigned __int128 uint128;
 typedef enum Mutant
 {
 	NO_MUTANT,
-	ZERO_TWICE,					/* keeps a negative zero */
-	FLOOR						/* rounds negative numbers down, not to zero */
+	ZERO_TWICE, /* keeps a negative zero */
+	FLOOR       /* rounds negative numbers down, not to zero */
 } Mutant;
 
 typedef struct Walk
 {
 	/* decisions up to here are dictated, the later ones first take option 0 */
-	int			depth;
-	int			position;
-	uint64_t	choice[MAX_DEPTH];
-	uint64_t	options[MAX_DEPTH];
+	int depth;
+	int position;
+	uint64_t choice[MAX_DEPTH];
+	uint64_t options[MAX_DEPTH];
 
 	/* once the mass has found its place, the path ends anywhere */
-	bool		wandering;
+	bool wandering;
 	enum
 	{
-		WHOLE, AGAIN, CUT
-	}			fate;
+		WHOLE,
+		AGAIN,
+		CUT
+	} fate;
 	long double mass;
 
-	size_t		bytes;
-	uint8_t		tape[8192];
-	uint64_t	pseudorandom;
-	Mutant		mutant;
+	size_t bytes;
+	uint8_t tape[8192];
+	uint64_t pseudorandom;
+	Mutant mutant;
 } Walk;
 
 static uint64_t
@@ -95,7 +97,7 @@ choose(Walk *walk, uint64_t options)
 static bool
 decide(Walk *walk, long double p)
 {
-	bool		outcome;
+	bool outcome;
 
 	if (p == 0 || p == 1)
 		return p == 1;
@@ -112,9 +114,9 @@ decide(Walk *walk, long double p)
 static void
 put_number(Walk *walk, uint64_t n, uint64_t value)
 {
-	int			bits = 0;
-	int			bytes;
-	uint64_t	refused;
+	int bits = 0;
+	int bytes;
+	uint64_t refused;
 
 	while (bits < 64 && n > (uint64_t) 1 << bits)
 		bits++;
@@ -123,8 +125,7 @@ put_number(Walk *walk, uint64_t n, uint64_t value)
 	/* now and then, a number that is too large */
 	refused = pseudorandom(walk);
 	if (bits < 64 && n < (uint64_t) 1 << bits && refused % 4 == 0)
-		put_number(walk, (uint64_t) 1 << bits,
-				   n + refused / 4 % (((uint64_t) 1 << bits) - n));
+		put_number(walk, (uint64_t) 1 << bits, n + refused / 4 % (((uint64_t) 1 << bits) - n));
 
 	/* with ignored bits above it */
 	if (bits < 64)
@@ -139,8 +140,8 @@ put_number(Walk *walk, uint64_t n, uint64_t value)
 static bool
 model_coin(Walk *walk, uint64_t u, uint64_t n)
 {
-	bool		outcome = decide(walk, (long double) u / n);
-	bool		on_edge = pseudorandom(walk) % 2 == 0;
+	bool outcome = decide(walk, (long double) u / n);
+	bool on_edge = pseudorandom(walk) % 2 == 0;
 
 	if (u == n)
 		return true;
@@ -155,7 +156,7 @@ model_coin(Walk *walk, uint64_t u, uint64_t n)
 static bool
 model_exp(Walk *walk, uint64_t u, uint64_t t)
 {
-	uint64_t	k = 1;
+	uint64_t k = 1;
 
 	while ((k == 1 || model_coin(walk, 1, k)) && model_coin(walk, u, t))
 		k++;
@@ -166,12 +167,12 @@ model_exp(Walk *walk, uint64_t u, uint64_t t)
 static bool
 model_exp_at_once(Walk *walk, uint64_t u, uint64_t t)
 {
-	bool		outcome = decide(walk, expl(-(long double) u / t));
-	bool		was_wandering = walk->wandering;
-	size_t		bytes = walk->bytes;
+	bool outcome = decide(walk, expl(-(long double) u / t));
+	bool was_wandering = walk->wandering;
+	size_t bytes = walk->bytes;
 
 	if (walk->mutant != NO_MUTANT)
-		return outcome;			/* no sampler follows it */
+		return outcome; /* no sampler follows it */
 	walk->wandering = true;
 	do
 		walk->bytes = bytes;
@@ -186,10 +187,10 @@ model_laplace(Walk *walk, uint64_t scale)
 {
 	for (;; settle(walk, AGAIN))
 	{
-		uint64_t	u = choose(walk, scale);
-		uint64_t	v = 0;
-		int64_t		magnitude;
-		bool		negative;
+		uint64_t u = choose(walk, scale);
+		uint64_t v = 0;
+		int64_t magnitude;
+		bool negative;
 
 		put_number(walk, scale, u);
 		if (!model_exp_at_once(walk, u, scale))
@@ -211,16 +212,16 @@ model_laplace(Walk *walk, uint64_t scale)
 static int64_t
 model_gaussian(Walk *walk, uint64_t variance)
 {
-	uint64_t	t = 1;
+	uint64_t t = 1;
 
 	while (t * t <= variance)
-		t++;					/* floor of the root, plus 1 */
+		t++; /* floor of the root, plus 1 */
 	for (;; settle(walk, AGAIN))
 	{
-		int64_t		y = model_laplace(walk, t * RACE_SCALE_DENOMINATOR);
-		int64_t		distance = llabs(y) * (int64_t) t - (int64_t) variance;
-		uint64_t	u = (uint64_t) (distance * distance);
-		uint64_t	n = 2 * variance * t * t;
+		int64_t y = model_laplace(walk, t * RACE_SCALE_DENOMINATOR);
+		int64_t distance = llabs(y) * (int64_t) t - (int64_t) variance;
+		uint64_t u = (uint64_t) (distance * distance);
+		uint64_t n = 2 * variance * t * t;
 
 		while (u > n && model_exp_at_once(walk, 1, 1))
 			u -= n;
@@ -236,32 +237,35 @@ typedef struct Subject
 {
 	enum
 	{
-		EXP, LAPLACE, GAUSSIAN
-	}			sampler;
-	uint64_t	a;				/* u, a scale or a variance */
-	uint64_t	t;				/* of exp(-u / t) */
+		EXP,
+		LAPLACE,
+		GAUSSIAN
+	} sampler;
+	uint64_t a; /* u, a scale or a variance */
+	uint64_t t; /* of exp(-u / t) */
 } Subject;
 
 static int64_t
 draw(const Subject *subject, RaceRandom *random)
 {
-	return subject->sampler == EXP ? race_bernoulli_exp(random, subject->a, subject->t) :
+	return subject->sampler == EXP  ? race_bernoulli_exp(random, subject->a, subject->t) :
 		subject->sampler == LAPLACE ? race_discrete_laplace(random, subject->a) :
-		race_discrete_gaussian(random, subject->a);
+									  race_discrete_gaussian(random, subject->a);
 }
 
 static int64_t
 draw_by_model(const Subject *subject, Walk *walk)
 {
-	return subject->sampler == EXP ? model_exp(walk, subject->a, subject->t) :
-		subject->sampler == LAPLACE ? model_laplace(walk, subject->a) : model_gaussian(walk, subject->a);
+	return subject->sampler == EXP  ? model_exp(walk, subject->a, subject->t) :
+		subject->sampler == LAPLACE ? model_laplace(walk, subject->a) :
+									  model_gaussian(walk, subject->a);
 }
 
 /* Bytes after the end of the tape, which must not be needed */
 static void
 fill_after_end(void *arg, uint8_t *bytes, size_t size)
 {
-	int		   *fills = arg;
+	int *fills = arg;
 
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (uint8_t) mix(i + ++*fills);
@@ -271,25 +275,24 @@ fill_after_end(void *arg, uint8_t *bytes, size_t size)
 static bool
 follows(const Subject *subject, const Walk *walk, int64_t outcome)
 {
-	static RaceRandom random;	/* large: not made anew for each path */
-	int			fills = 0;
+	static RaceRandom random; /* large: not made anew for each path */
+	int fills = 0;
 
 	random.fill = fill_after_end;
 	random.arg = &fills;
 	random.left = walk->bytes;
 	memcpy(random.buffer + sizeof(random.buffer) - walk->bytes, walk->tape, walk->bytes);
-	return draw(subject, &random) == outcome &&
-		random.left == 0 && fills == 0;
+	return draw(subject, &random) == outcome && random.left == 0 && fills == 0;
 }
 
 typedef struct Tree
 {
-	long double whole;			/* mass of the paths that end with a draw */
-	long double cut;			/* of those that were cut off */
-	long double again;			/* of those that start again */
+	long double whole; /* mass of the paths that end with a draw */
+	long double cut;   /* of those that were cut off */
+	long double again; /* of those that start again */
 	long double mass[2 * SPAN + 1];
-	uint64_t	paths;
-	uint64_t	astray;			/* where the sampler does something else */
+	uint64_t paths;
+	uint64_t astray; /* where the sampler does something else */
 } Tree;
 
 static void
@@ -303,7 +306,7 @@ walk_tree(const Subject *subject, Mutant mutant, Tree *tree)
 	walk.mutant = mutant;
 	do
 	{
-		int64_t		outcome;
+		int64_t outcome;
 
 		walk.position = 0;
 		walk.bytes = 0;
@@ -327,8 +330,7 @@ walk_tree(const Subject *subject, Mutant mutant, Tree *tree)
 
 		/* the next path: another choice at the last fork that has one left */
 		walk.depth = walk.position;
-		while (walk.depth > 0 &&
-			   walk.choice[walk.depth - 1] + 1 == walk.options[walk.depth - 1])
+		while (walk.depth > 0 && walk.choice[walk.depth - 1] + 1 == walk.options[walk.depth - 1])
 			walk.depth--;
 		if (walk.depth > 0)
 			walk.choice[walk.depth - 1]++;
@@ -339,11 +341,10 @@ walk_tree(const Subject *subject, Mutant mutant, Tree *tree)
 
 /* Can draws of this tree have the weights of a distribution, up to a factor? */
 static bool
-bracket(const Tree *tree, long double (*log_weight) (int64_t k, double parameter),
-		double parameter)
+bracket(const Tree *tree, long double (*log_weight)(int64_t k, double parameter), double parameter)
 {
 	long double total = 0;
-	bool		good = true;
+	bool good = true;
 
 	for (int64_t k = -100 * SPAN; k <= 100 * SPAN; k++)
 		total += expl(log_weight(k, parameter));
@@ -354,8 +355,7 @@ bracket(const Tree *tree, long double (*log_weight) (int64_t k, double parameter
 		long double mass = tree->mass[k + SPAN];
 		long double all = tree->whole + tree->cut;
 
-		good = good && p >= mass / all - ROUNDING &&
-			p <= (mass + tree->cut) / all + ROUNDING;
+		good = good && p >= mass / all - ROUNDING && p <= (mass + tree->cut) / all + ROUNDING;
 	}
 	return good;
 }
@@ -375,8 +375,7 @@ log_gaussian(int64_t k, double variance)
 static bool
 complete(const Tree *tree)
 {
-	return tree->cut < 1e-6L &&
-		fabsl(tree->whole + tree->again + tree->cut - 1) < ROUNDING;
+	return tree->cut < 1e-6L && fabsl(tree->whole + tree->again + tree->cut - 1) < ROUNDING;
 }
 
 /* Bernoulli(exp(-u / t)) for all u from 0 to t */
@@ -384,21 +383,20 @@ static void
 test_exp(uint64_t t)
 {
 	static Tree tree;
-	uint64_t	astray = 0;
-	bool		exact = true;
-	bool		distinct = true;
+	uint64_t astray = 0;
+	bool exact = true;
+	bool distinct = true;
 
 	for (uint64_t u = 0; u <= t; u++)
 	{
-		Subject		subject = {EXP, u, t};
+		Subject subject = {EXP, u, t};
 		long double p = expl(-(long double) u / t);
 		long double mass;
 
 		walk_tree(&subject, NO_MUTANT, &tree);
 		mass = tree.mass[SPAN + 1];
 		astray += tree.astray;
-		exact = exact && tree.cut < 1e-10L && p >= mass - 1e-18L &&
-			p <= mass + tree.cut + 1e-18L;
+		exact = exact && tree.cut < 1e-10L && p >= mass - 1e-18L && p <= mass + tree.cut + 1e-18L;
 		p = expl(-((long double) u + 1e-6L) / t);
 		distinct = distinct && (p < mass - ROUNDING || p > mass + tree.cut + ROUNDING);
 	}
@@ -411,8 +409,9 @@ static void
 test_noise(int sampler, uint64_t parameter)
 {
 	static Tree tree;
-	Subject		subject = {sampler, parameter, 0};
-	long double (*log_weight) (int64_t k, double parameter) = sampler == LAPLACE ? log_laplace : log_gaussian;
+	Subject subject = {sampler, parameter, 0};
+	long double (*log_weight)(int64_t k, double parameter) =
+		sampler == LAPLACE ? log_laplace : log_gaussian;
 	const char *name = sampler == LAPLACE ? "scale" : "variance";
 	unsigned long long of = parameter;
 
@@ -421,22 +420,25 @@ test_noise(int sampler, uint64_t parameter)
 		   (unsigned long long) tree.paths, tree.again, tree.cut);
 	ok(tree.astray == 0 && tree.paths > (sampler == LAPLACE ? 1000 : 10000),
 	   "%s %llu: on every path, the draw of the model", name, of);
-	ok(complete(&tree) && bracket(&tree, log_weight, parameter), "%s %llu: draws have their probabilities", name, of);
-	ok(!bracket(&tree, log_weight, parameter + 1e-4) && !bracket(&tree, log_weight, parameter - 1e-4),
+	ok(complete(&tree) && bracket(&tree, log_weight, parameter),
+	   "%s %llu: draws have their probabilities", name, of);
+	ok(!bracket(&tree, log_weight, parameter + 1e-4) &&
+		   !bracket(&tree, log_weight, parameter - 1e-4),
 	   "control: those of another %s are not theirs", name);
 
 	walk_tree(&subject, ZERO_TWICE, &tree);
-	ok(complete(&tree) && !bracket(&tree, log_weight, parameter), "mutant: a negative zero kept is caught");
+	ok(complete(&tree) && !bracket(&tree, log_weight, parameter),
+	   "mutant: a negative zero kept is caught");
 	walk_tree(&subject, FLOOR, &tree);
-	ok(complete(&tree) && !bracket(&tree, log_weight, parameter), "mutant: floor of a continuous variable is caught");
+	ok(complete(&tree) && !bracket(&tree, log_weight, parameter),
+	   "mutant: floor of a continuous variable is caught");
 }
 
 int
 main(void)
 {
 	static const uint64_t exps[] = {
-		1, 2, 3, 5, 100, 256, 300, 768,
-		8, 16, 24, 72				/* 2 variance t^2 for variances 1 to 4 */
+		1, 2, 3, 5, 100, 256, 300, 768, 8, 16, 24, 72 /* 2 variance t^2 for variances 1 to 4 */
 	};
 
 	for (size_t i = 0; i < CASES(sizeof(exps) / sizeof(exps[0]), 5); i++)

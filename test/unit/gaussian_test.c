@@ -12,22 +12,22 @@
 #include "tap.h"
 #include "privacy/sampler.h"
 
-#define DRAWS		((uint64_t) 1 << CASES(22, 15))
-#define P_LIMIT		1e-11
-#define Z_LIMIT		7.0
+#define DRAWS ((uint64_t) 1 << CASES(22, 15))
+#define P_LIMIT 1e-11
+#define Z_LIMIT 7.0
 
 /* Of each sign, at most this many cells of equal mass; and one for zero */
-#define SIDE_CELLS	14
+#define SIDE_CELLS 14
 
 /* Draws, counted by the nearest multiple of the step, at most BINS steps away */
-#define BINS		8192
-#define BINS_A_SIGMA	512		/* so that e^-128 of the draws lie beyond */
+#define BINS 8192
+#define BINS_A_SIGMA 512 /* so that e^-128 of the draws lie beyond */
 
 typedef struct Sample
 {
-	uint64_t	n;
-	uint64_t	step;			/* odd; 1 for small variances */
-	uint64_t	count[2 * BINS + 1];
+	uint64_t n;
+	uint64_t step; /* odd; 1 for small variances */
+	uint64_t count[2 * BINS + 1];
 	long double sum;
 	long double sum_of_squares;
 } Sample;
@@ -35,15 +35,15 @@ typedef struct Sample
 static void
 draw_sample(uint64_t variance, Sample *sample)
 {
-	RaceRandom	random = {.fill = fill_from_system};
+	RaceRandom random = {.fill = fill_from_system};
 
 	memset(sample, 0, sizeof(Sample));
 	sample->n = DRAWS;
 	sample->step = (uint64_t) (sqrt((double) variance) / BINS_A_SIGMA) | 1;
 	for (uint64_t i = 0; i < DRAWS; i++)
 	{
-		int64_t		k = race_discrete_gaussian(&random, variance);
-		uint64_t	bin = ((uint64_t) llabs(k) + sample->step / 2) / sample->step;
+		int64_t k = race_discrete_gaussian(&random, variance);
+		uint64_t bin = ((uint64_t) llabs(k) + sample->step / 2) / sample->step;
 
 		bin = bin < BINS ? bin : BINS;
 		sample->count[k < 0 ? BINS - bin : BINS + bin]++;
@@ -56,13 +56,13 @@ draw_sample(uint64_t variance, Sample *sample)
 static double
 bin_mass(int bin, uint64_t step, double variance)
 {
-	double		root = sqrt(2 * variance);
-	double		sum = 1;
+	double root = sqrt(2 * variance);
+	double sum = 1;
 
 	/* a small step compared to the deviation: sums are integrals */
 	if (step > 1)
 		return (erfc((bin - 0.5) * step / root) - erfc((bin + 0.5) * step / root)) / 2;
-	if (variance > 100)			/* 1 / sum = 1 / sqrt(2 pi variance), to e^-2000 */
+	if (variance > 100) /* 1 / sum = 1 / sqrt(2 pi variance), to e^-2000 */
 		sum = sqrt(M_PI) * root;
 	else
 		for (int k = 1; k < 200; k++)
@@ -79,23 +79,23 @@ bin_mass(int bin, uint64_t step, double variance)
 static bool
 fits(const Sample *sample, double variance)
 {
-	uint64_t	observed[1 + 2 * SIDE_CELLS] = {0};
-	double		expected[1 + 2 * SIDE_CELLS] = {0};
-	double		n = (double) sample->n;
-	double		zero = bin_mass(0, sample->step, variance);
-	double		below = 0;		/* mass of bins from 1 on, of those before */
-	int			cells = 1;
-	int			side_cell = -1;
-	double		p;
-	double		z;
-	double		z_of_squares;
+	uint64_t observed[1 + 2 * SIDE_CELLS] = {0};
+	double expected[1 + 2 * SIDE_CELLS] = {0};
+	double n = (double) sample->n;
+	double zero = bin_mass(0, sample->step, variance);
+	double below = 0; /* mass of bins from 1 on, of those before */
+	int cells = 1;
+	int side_cell = -1;
+	double p;
+	double z;
+	double z_of_squares;
 
 	observed[0] = sample->count[BINS];
 	expected[0] = n * zero;
 	for (int bin = 1; bin <= BINS; bin++)
 	{
-		double		mass = bin_mass(bin, sample->step, variance);
-		int			c = (int) (SIDE_CELLS * below / ((1 - zero) / 2));
+		double mass = bin_mass(bin, sample->step, variance);
+		int c = (int) (SIDE_CELLS * below / ((1 - zero) / 2));
 
 		c = c < SIDE_CELLS ? c : SIDE_CELLS - 1;
 		if (c > side_cell && (1 - zero) / 2 - below > 1e-4)
@@ -113,8 +113,9 @@ fits(const Sample *sample, double variance)
 	p = chi_square_tail(chi_square(observed, expected, cells), cells - 1);
 	z = (double) (sample->sum / n) / sqrt(variance / n);
 	z_of_squares = ((double) (sample->sum_of_squares / n) / variance - 1) / sqrt(2 / n);
-	printf("# against variance %.6g, %d cells: p = %.3g, means of k and k^2 off by %.2f and %.2f standard errors\n",
-		   variance, cells, p, z, z_of_squares);
+	printf(
+		"# against variance %.6g, %d cells: p = %.3g, means of k and k^2 off by %.2f and %.2f standard errors\n",
+		variance, cells, p, z, z_of_squares);
 	return p > P_LIMIT && fabs(z) < Z_LIMIT && fabs(z_of_squares) < Z_LIMIT;
 }
 
@@ -122,7 +123,7 @@ static void
 test_fit(uint64_t variance)
 {
 	static Sample sample;
-	uint64_t	zeros;
+	uint64_t zeros;
 
 	draw_sample(variance, &sample);
 	ok(fits(&sample, (double) variance), "variance %llu: draws have their distribution",
@@ -156,7 +157,8 @@ test_fit(uint64_t variance)
 		sample.sum += k * sample.count[bin];
 		sample.sum_of_squares += k * k * sample.count[bin];
 	}
-	ok(SANITIZED || !fits(&sample, variance), "control: floor of a continuous variable is rejected");
+	ok(SANITIZED || !fits(&sample, variance),
+	   "control: floor of a continuous variable is rejected");
 }
 
 /* Known answers, from a second implementation of the algorithm (in Python) */
@@ -165,38 +167,31 @@ test_known_answers(void)
 {
 	static const struct
 	{
-		uint64_t	variance;
-		int64_t		draws[12];
-		uint64_t	digest;		/* of 10000 draws, over several buffers */
-	}			known[] = {
-		{1, {1, 0, -1, -1, 1, -1, 1, 0, 0, -1, -1, -1},
-		UINT64_C(0x103acc027831efc1)},
-		{2, {1, 0, 3, 0, -1, 1, -2, 1, 0, -1, -2, 1},
-		UINT64_C(0x8521d9a8e0abdf6a)},
-		{3, {1, 0, -1, 1, 0, 0, -4, -3, -1, 0, -1, 2},
-		UINT64_C(0xe717c941af98432e)},
-		{24, {-6, 10, -2, -7, 2, -3, 4, -1, -4, -1, -1, -1},
-		UINT64_C(0xf9eb94b67d297bbe)},
-		{1000, {25, -75, 50, 33, 9, 30, 44, 4, -28, 61, -16, -9},
-		UINT64_C(0x56c72f3023ee29dc)},
+		uint64_t variance;
+		int64_t draws[12];
+		uint64_t digest; /* of 10000 draws, over several buffers */
+	} known[] = {
+		{1, {1, 0, -1, -1, 1, -1, 1, 0, 0, -1, -1, -1}, UINT64_C(0x103acc027831efc1)},
+		{2, {1, 0, 3, 0, -1, 1, -2, 1, 0, -1, -2, 1}, UINT64_C(0x8521d9a8e0abdf6a)},
+		{3, {1, 0, -1, 1, 0, 0, -4, -3, -1, 0, -1, 2}, UINT64_C(0xe717c941af98432e)},
+		{24, {-6, 10, -2, -7, 2, -3, 4, -1, -4, -1, -1, -1}, UINT64_C(0xf9eb94b67d297bbe)},
+		{1000, {25, -75, 50, 33, 9, 30, 44, 4, -28, 61, -16, -9}, UINT64_C(0x56c72f3023ee29dc)},
 		/* from here on, 2 variance t^2 needs 128 bits */
 		{UINT64_C(2147483647),
-			{45005, -16288, -20149, 20369, -55837, -27121, -3939, 83230, -28751,
-			-14036, 806, -62464},
-		UINT64_C(0xd4e2692c85c9e792)},
+		 {45005, -16288, -20149, 20369, -55837, -27121, -3939, 83230, -28751, -14036, 806, -62464},
+		 UINT64_C(0xd4e2692c85c9e792)},
 		{UINT64_C(1099511640121),
-			{-545130, 617007, 842737, 189608, 223619, -555042, -1713888, 333647,
-			-1026089, -946086, -1451306, -1364286},
-		UINT64_C(0x64d08656b03391a8)},
+		 {-545130, 617007, 842737, 189608, 223619, -555042, -1713888, 333647, -1026089, -946086,
+		  -1451306, -1364286},
+		 UINT64_C(0x64d08656b03391a8)},
 		{RACE_MAX_VARIANCE - 1,
-			{23764600, 169051333, 210060378, -517095446, -174278918, -84894569,
-			364909112, 108517970, -327472643, 136923555, -242042482, -277670860},
-		UINT64_C(0x50c2a6ca2e8d56b6)},
+		 {23764600, 169051333, 210060378, -517095446, -174278918, -84894569, 364909112, 108517970,
+		  -327472643, 136923555, -242042482, -277670860},
+		 UINT64_C(0x50c2a6ca2e8d56b6)},
 		{RACE_MAX_VARIANCE,
-			{23764600, 261194656, 256695281, -74709673, 103848086, -161677374,
-			-398656387, 138166386, -80821665, 169659371, -274145381, -58392536},
-		UINT64_C(0xfbe9a39365fc6e54)}
-	};
+		 {23764600, 261194656, 256695281, -74709673, 103848086, -161677374, -398656387, 138166386,
+		  -80821665, 169659371, -274145381, -58392536},
+		 UINT64_C(0xfbe9a39365fc6e54)}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		ok(draws_are(race_discrete_gaussian, known[i].variance, known[i].draws, known[i].digest),
@@ -208,11 +203,11 @@ test_known_answers(void)
 /* Bytes for a draw of the largest variance, where t = 2^28 + 1 */
 typedef struct Tape
 {
-	size_t		bytes;
-	uint8_t		byte[8192];
+	size_t bytes;
+	uint8_t byte[8192];
 } Tape;
 
-#define LARGEST_T	(((int64_t) 1 << 28) + 1)
+#define LARGEST_T (((int64_t) 1 << 28) + 1)
 
 static void
 put(Tape *tape, uint8_t byte, int times)
@@ -236,8 +231,8 @@ put_exp_1(Tape *tape, int times)
 static void
 put_laplace(Tape *tape, int v, bool negative)
 {
-	put(tape, 0, 5);			/* of the 2^36 + 2^8 choices */
-	put(tape, 0, 5);			/* not below 0 */
+	put(tape, 0, 5); /* of the 2^36 + 2^8 choices */
+	put(tape, 0, 5); /* not below 0 */
 	put_exp_1(tape, v);
 	put(tape, 1, 1);
 	put(tape, negative, 1);
@@ -257,9 +252,9 @@ put_kept(Tape *tape, int factors)
 static bool
 gives(const Tape *tape, int64_t draw)
 {
-	uint64_t	position = 0;
-	RaceRandom	random = {.fill = fill_from_pattern, .arg = &position};
-	int64_t		got;
+	uint64_t position = 0;
+	RaceRandom random = {.fill = fill_from_pattern, .arg = &position};
+	int64_t got;
 
 	random.left = tape->bytes;
 	memcpy(random.buffer + sizeof(random.buffer) - tape->bytes, tape->byte, tape->bytes);
@@ -270,7 +265,7 @@ gives(const Tape *tape, int64_t draw)
 static void
 test_limits(void)
 {
-	Tape		tape;
+	Tape tape;
 
 	/* (3 - 1 + ...)^2 / 2 is a little more than 2 */
 	tape.bytes = 0;

@@ -7,12 +7,12 @@
 #include "helpers.h"
 #include "tap.h"
 
-#define COLUMNS		6
-#define MOST_CELLS	5
-#define MOST_ROWS	20000
-#define CHUNK_HEADER	16			/* as malloc aligns */
-#define MOST_TABLES	(COLUMNS + COLUMNS * COLUMNS)
-#define MOST_OF_TABLE	(MOST_CELLS * MOST_CELLS * MOST_CELLS)
+#define COLUMNS 6
+#define MOST_CELLS 5
+#define MOST_ROWS 20000
+#define CHUNK_HEADER 16 /* as malloc aligns */
+#define MOST_TABLES (COLUMNS + COLUMNS * COLUMNS)
+#define MOST_OF_TABLE (MOST_CELLS * MOST_CELLS * MOST_CELLS)
 
 /* The shares of the cells of a column */
 static void
@@ -28,7 +28,7 @@ allocate(void *arg, size_t size)
 {
 	/* reachable until the end, for those that look for leaks */
 	static void *last = NULL;
-	void	  **space = malloc(size + CHUNK_HEADER);
+	void **space = malloc(size + CHUNK_HEADER);
 
 	(void) arg;
 	if (space == NULL)
@@ -43,7 +43,7 @@ allocate(void *arg, size_t size)
 static double
 uniform(void *arg)
 {
-	uint64_t   *counter = arg;
+	uint64_t *counter = arg;
 
 	return (double) (mix((*counter)++) >> 11) * 0x1p-53;
 }
@@ -52,17 +52,17 @@ uniform(void *arg)
 typedef struct Model
 {
 	RaceGraphColumns columns;
-	uint32_t	cells[COLUMNS];
-	uint32_t	groups[COLUMNS];
-	uint32_t	maps[COLUMNS][MOST_CELLS];
+	uint32_t cells[COLUMNS];
+	uint32_t groups[COLUMNS];
+	uint32_t maps[COLUMNS][MOST_CELLS];
 	const uint32_t *group_of[COLUMNS];
-	uint32_t	tables;
+	uint32_t tables;
 	RaceMarginal table[MOST_TABLES];
-	RaceGraph  *graph;
-	double	   *theta;
-	size_t		parameters;
-	uint32_t	rows;
-	double		probability[MOST_ROWS];
+	RaceGraph *graph;
+	double *theta;
+	size_t parameters;
+	uint32_t rows;
+	double probability[MOST_ROWS];
 } Model;
 
 static void
@@ -79,11 +79,11 @@ row_of(const Model *model, uint32_t k, uint32_t *row)
 static size_t
 place_of(const Model *model, const RaceMarginal *table, const uint32_t *row)
 {
-	uint32_t	a = table->first;
-	uint32_t	b = table->second;
+	uint32_t a = table->first;
+	uint32_t b = table->second;
 
-	uint32_t	c = table->third;
-	size_t		place;
+	uint32_t c = table->third;
+	size_t place;
 
 	if (a == b)
 		return row[a];
@@ -94,21 +94,22 @@ place_of(const Model *model, const RaceMarginal *table, const uint32_t *row)
 static size_t
 size_of(const Model *model, const RaceMarginal *table)
 {
-	return table->first == table->second ? model->cells[table->first] :
+	return table->first == table->second ?
+		model->cells[table->first] :
 		(size_t) model->groups[table->first] * model->groups[table->second] *
-		(table->third != table->second ? model->groups[table->third] : 1);
+			(table->third != table->second ? model->groups[table->third] : 1);
 }
 
 static void
 enumerate(Model *model)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (uint32_t k = 0; k < model->rows; k++)
 	{
-		uint32_t	row[COLUMNS];
+		uint32_t row[COLUMNS];
 		const double *theta = model->theta;
-		double		log_p = 0;
+		double log_p = 0;
 
 		row_of(model, k, row);
 		for (uint32_t t = 0; t < model->tables; t++)
@@ -127,15 +128,16 @@ enumerate(Model *model)
 static Model *
 make_model(uint64_t seed, uint32_t columns, double density, double spread)
 {
-	Model	   *model = allocate(NULL, sizeof(Model));
+	Model *model = allocate(NULL, sizeof(Model));
 
-	model->columns = (RaceGraphColumns) {columns, model->cells, model->groups, model->group_of, NULL};
+	model->columns =
+		(RaceGraphColumns){columns, model->cells, model->groups, model->group_of, NULL};
 	model->rows = 1;
 	model->tables = 0;
 	for (uint32_t i = 0; i < columns; i++)
 	{
-		uint32_t	cells = 1 + (uint32_t) (mix(seed++) % MOST_CELLS);
-		uint32_t	groups = 1 + (uint32_t) (mix(seed++) % cells);
+		uint32_t cells = 1 + (uint32_t) (mix(seed++) % MOST_CELLS);
+		uint32_t groups = 1 + (uint32_t) (mix(seed++) % cells);
 
 		model->cells[i] = cells;
 		model->groups[i] = groups;
@@ -144,17 +146,19 @@ make_model(uint64_t seed, uint32_t columns, double density, double spread)
 		for (uint32_t c = 0; c < cells; c++)
 			model->maps[i][c] = groups == cells ? c : c % groups;
 		model->rows *= cells;
-		model->table[model->tables++] = (RaceMarginal) {i, i, i, 1, NULL, 0, 0, 0};
+		model->table[model->tables++] = (RaceMarginal){i, i, i, 1, NULL, 0, 0, 0};
 	}
 	for (uint32_t i = 0; i < columns; i++)
 		for (uint32_t j = i + 1; j < columns; j++)
 			if (uniform(&seed) < density)
-				model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, j, j, 1, NULL, 0, 0, 0} :
-					(RaceMarginal) {j, i, i, 1, NULL, 0, 0, 0};
+				model->table[model->tables++] = mix(seed++) % 2 ?
+					(RaceMarginal){i, j, j, 1, NULL, 0, 0, 0} :
+					(RaceMarginal){j, i, i, 1, NULL, 0, 0, 0};
 	for (uint32_t i = 0; i + 2 < columns; i++)
 		if (uniform(&seed) < density / 2)
-			model->table[model->tables++] = mix(seed++) % 2 ? (RaceMarginal) {i, i + 1, i + 2, 1, NULL, 0, 0, 0} :
-				(RaceMarginal) {i + 2, i, i + 1, 1, NULL, 0, 0, 0};
+			model->table[model->tables++] = mix(seed++) % 2 ?
+				(RaceMarginal){i, i + 1, i + 2, 1, NULL, 0, 0, 0} :
+				(RaceMarginal){i + 2, i, i + 1, 1, NULL, 0, 0, 0};
 	model->graph = race_graph_create(&model->columns, model->tables, model->table, allocate, NULL);
 	model->theta = race_graph_theta(model->graph, &model->parameters);
 	for (size_t i = 0; i < model->parameters; i++)
@@ -168,23 +172,23 @@ make_model(uint64_t seed, uint32_t columns, double density, double spread)
 static double
 error_of_tables(Model *model)
 {
-	double		worst = 0;
-	uint32_t	d = model->columns.columns;
+	double worst = 0;
+	uint32_t d = model->columns.columns;
 
 	for (uint32_t i = 0; i < d; i++)
 		for (uint32_t j = 0; j < d; j++)
 			for (int by_cell = 0; by_cell < 2; by_cell++)
 			{
-				double		exact[MOST_CELLS * MOST_CELLS] = {0};
-				double		table[MOST_CELLS * MOST_CELLS];
-				uint32_t	m = i == j ? 1 : by_cell ? model->cells[j] : model->groups[j];
-				uint32_t	n = i == j || by_cell ? model->cells[i] : model->groups[i];
+				double exact[MOST_CELLS * MOST_CELLS] = {0};
+				double table[MOST_CELLS * MOST_CELLS];
+				uint32_t m = i == j ? 1 : by_cell ? model->cells[j] : model->groups[j];
+				uint32_t n = i == j || by_cell ? model->cells[i] : model->groups[i];
 
 				for (uint32_t k = 0; k < model->rows; k++)
 				{
-					uint32_t	row[COLUMNS];
-					uint32_t	a;
-					uint32_t	b;
+					uint32_t row[COLUMNS];
+					uint32_t a;
+					uint32_t b;
 
 					row_of(model, k, row);
 					a = i == j || by_cell ? row[i] : model->maps[i][row[i]];
@@ -205,26 +209,30 @@ static double
 error_of_triples(Model *model)
 {
 	static const uint32_t others[3][2] = {{1, 2}, {0, 2}, {0, 1}};
-	double		worst = 0;
+	double worst = 0;
 
 	for (uint32_t first = 0; first + 2 < model->columns.columns; first++)
 	{
 		const uint32_t columns[] = {first + 2, first, first + 1};
-		const uint32_t size[] = {model->groups[first + 2], model->groups[first], model->groups[first + 1]};
-		double		triple[MOST_OF_TABLE];
+		const uint32_t size[] = {model->groups[first + 2], model->groups[first],
+								 model->groups[first + 1]};
+		double triple[MOST_OF_TABLE];
 
 		race_graph_triple(model->graph, columns, triple);
 		for (int p = 0; p < 3; p++)
 		{
-			double		pair[MOST_CELLS * MOST_CELLS];
-			double		sums[MOST_CELLS * MOST_CELLS] = {0};
+			double pair[MOST_CELLS * MOST_CELLS];
+			double sums[MOST_CELLS * MOST_CELLS] = {0};
 
-			race_graph_pair(model->graph, columns[others[p][0]], columns[others[p][1]], false, pair);
+			race_graph_pair(model->graph, columns[others[p][0]], columns[others[p][1]], false,
+							pair);
 			for (uint32_t cell = 0; cell < size[0] * size[1] * size[2]; cell++)
 			{
-				const uint32_t place[] = {cell / size[2] / size[1], cell / size[2] % size[1], cell % size[2]};
+				const uint32_t place[] = {cell / size[2] / size[1], cell / size[2] % size[1],
+										  cell % size[2]};
 
-				sums[place[others[p][0]] * size[others[p][1]] + place[others[p][1]]] += triple[cell];
+				sums[place[others[p][0]] * size[others[p][1]] + place[others[p][1]]] +=
+					triple[cell];
 			}
 			worst = fmax(worst, most_apart(pair, sums, size[others[p][0]] * size[others[p][1]]));
 		}
@@ -236,18 +244,18 @@ error_of_triples(Model *model)
 static double
 error_of_events(Model *model, uint64_t seed)
 {
-	double		worst = 0;
-	uint32_t	d = model->columns.columns;
+	double worst = 0;
+	uint32_t d = model->columns.columns;
 
 	for (int event = 0; event < 10; event++)
 	{
-		double		weights[COLUMNS][MOST_CELLS];
+		double weights[COLUMNS][MOST_CELLS];
 		const double *given[COLUMNS];
-		uint32_t	of = (uint32_t) (mix(seed++) % d);
-		double		exact[MOST_CELLS] = {0};
-		double		table[MOST_CELLS];
-		double		sum = 0;
-		double		p;
+		uint32_t of = (uint32_t) (mix(seed++) % d);
+		double exact[MOST_CELLS] = {0};
+		double table[MOST_CELLS];
+		double sum = 0;
+		double p;
 
 		for (uint32_t i = 0; i < d; i++)
 		{
@@ -257,8 +265,8 @@ error_of_events(Model *model, uint64_t seed)
 		}
 		for (uint32_t k = 0; k < model->rows; k++)
 		{
-			uint32_t	row[COLUMNS];
-			double		weight = model->probability[k];
+			uint32_t row[COLUMNS];
+			double weight = model->probability[k];
 
 			row_of(model, k, row);
 			for (uint32_t i = 0; i < d; i++)
@@ -277,16 +285,18 @@ error_of_events(Model *model, uint64_t seed)
 static void
 test_answers(void)
 {
-	double		tables = 0;
-	double		events = 0;
-	double		triples = 0;
-	double		control;
-	Model	   *model;
+	double tables = 0;
+	double events = 0;
+	double triples = 0;
+	double control;
+	Model *model;
 
 	for (uint64_t seed = 0; seed < 300; seed++)
 	{
 		model = make_model(seed * 1000, 1 + (uint32_t) (seed % COLUMNS), (double) (seed % 7) / 6,
-						   seed % 5 != 0 ? 2 : seed % 10 == 0 ? 300 : 30);
+						   seed % 5 != 0      ? 2 :
+							   seed % 10 == 0 ? 300 :
+												30);
 		tables = fmax(tables, error_of_tables(model));
 		events = fmax(events, error_of_events(model, seed));
 		triples = fmax(triples, seed % 5 == 0 ? 0 : error_of_triples(model));
@@ -303,26 +313,26 @@ test_answers(void)
 }
 
 /*
- * Move large numbers from tables of pairs to those of their columns.  They cancel in the probability of each row, but not
- * where tables are in different cliques.
+ * Move large numbers from tables of pairs to those of their columns.  They cancel in the
+ * probability of each row, but not where tables are in different cliques.
  */
 static void
 move_parameters(Model *model, uint64_t seed)
 {
-	double	   *of_column[COLUMNS];
-	double	   *theta = model->theta;
+	double *of_column[COLUMNS];
+	double *theta = model->theta;
 
 	for (uint32_t t = 0; t < model->tables; t++)
 	{
 		const RaceMarginal *table = &model->table[t];
-		size_t		size = size_of(model, table);
+		size_t size = size_of(model, table);
 
 		if (t < model->columns.columns)
 			of_column[t] = theta;
 		else if (table->third == table->second)
 			for (uint32_t g = 0; g < model->groups[table->second]; g++)
 			{
-				double		shift = 1000 * signed_unit(mix(seed++));
+				double shift = 1000 * signed_unit(mix(seed++));
 
 				for (size_t i = g; i < size; i += model->groups[table->second])
 					theta[i] += shift;
@@ -338,11 +348,11 @@ move_parameters(Model *model, uint64_t seed)
 static void
 test_large_parameters(void)
 {
-	double		worst = 0;
+	double worst = 0;
 
 	for (uint64_t seed = 0; seed < 100; seed++)
 	{
-		Model	   *model = make_model(seed * 1000, COLUMNS, (double) (seed % 7) / 6, 2);
+		Model *model = make_model(seed * 1000, COLUMNS, (double) (seed % 7) / 6, 2);
 
 		move_parameters(model, seed * 1000);
 		worst = fmax(worst, error_of_tables(model));
@@ -351,13 +361,13 @@ test_large_parameters(void)
 	ok(worst < 1e-9, "parameters may be large where they cancel in the probability of a row");
 }
 
-#define BINS	33
+#define BINS 33
 
 /* A model with so many rows that each bin has some */
 static Model *
 make_large_model(uint64_t seed, double density)
 {
-	Model	   *model;
+	Model *model;
 
 	do
 		model = make_model(seed += 1000, 5, density, 1);
@@ -369,17 +379,17 @@ make_large_model(uint64_t seed, double density)
 static double
 tail_of_sample(Model *model, const double *probability, uint32_t samples, uint32_t n, uint64_t seed)
 {
-	double		expected[BINS] = {0};
-	uint64_t	observed[BINS] = {0};
+	double expected[BINS] = {0};
+	uint64_t observed[BINS] = {0};
 
 	for (uint32_t k = 0; k < model->rows; k++)
 		expected[mix(k) % BINS] += probability[k] * samples;
 	for (uint32_t s = 0; s < samples; s++)
 	{
-		uint32_t	rows[COLUMNS * 64];
-		uint32_t	space[(COLUMNS + RACE_GRAPH_SAMPLE) * 64];
-		uint32_t	k = 0;
-		uint32_t	take = (uint32_t) (mix(seed++) % n);
+		uint32_t rows[COLUMNS * 64];
+		uint32_t space[(COLUMNS + RACE_GRAPH_SAMPLE) * 64];
+		uint32_t k = 0;
+		uint32_t take = (uint32_t) (mix(seed++) % n);
 
 		race_graph_sample(model->graph, uniform, &seed, n, rows, space);
 		for (uint32_t i = model->columns.columns; i-- > 0;)
@@ -392,14 +402,15 @@ tail_of_sample(Model *model, const double *probability, uint32_t samples, uint32
 static void
 test_samples(void)
 {
-	double		least = 1;
-	Model	   *model = NULL;
-	double	   *other;
+	double least = 1;
+	Model *model = NULL;
+	double *other;
 
 	for (uint64_t seed = 0; seed < 8; seed++)
 	{
 		model = make_large_model(77 + seed * 1000000, 0.2 + 0.1 * (double) seed);
-		least = fmin(least, tail_of_sample(model, model->probability, 20000, 1 + (uint32_t) seed * 9, seed));
+		least = fmin(
+			least, tail_of_sample(model, model->probability, 20000, 1 + (uint32_t) seed * 9, seed));
 	}
 	printf("# least tail of a chi-square test: %g\n", least);
 	ok(least > 1e-6, "rows of samples have the distribution of the model (fixed seeds)");
@@ -407,31 +418,32 @@ test_samples(void)
 	for (uint32_t k = 0; k < model->rows; k++)
 		other[k] = 1.0 / model->rows;
 	ok(tail_of_sample(model, model->probability, 20000, 10, 5) > 1e-6 &&
-	   tail_of_sample(model, other, 20000, 10, 5) < 1e-9, "control: they have no other one");
+		   tail_of_sample(model, other, 20000, 10, 5) < 1e-9,
+	   "control: they have no other one");
 }
 
 /* Frequencies of cells and pairs of one large sample, against those of independent rows */
 static void
 test_stratified(void)
 {
-	Model	   *model = make_model(31000, 6, 0.4, 1);
-	uint32_t	n = 20000;
-	uint32_t   *rows = allocate(NULL, n * COLUMNS * sizeof(uint32_t));
-	uint64_t	seed = 3;
-	double		worst = 0;
+	Model *model = make_model(31000, 6, 0.4, 1);
+	uint32_t n = 20000;
+	uint32_t *rows = allocate(NULL, n * COLUMNS * sizeof(uint32_t));
+	uint64_t seed = 3;
+	double worst = 0;
 
 	race_graph_sample(model->graph, uniform, &seed, n, rows,
 					  allocate(NULL, n * (COLUMNS + RACE_GRAPH_SAMPLE) * sizeof(uint32_t)));
 	for (uint32_t t = 0; t < model->tables; t++)
 	{
 		const RaceMarginal *table = &model->table[t];
-		size_t		size = size_of(model, table);
-		double		expected[MOST_OF_TABLE] = {0};
-		double		observed[MOST_OF_TABLE] = {0};
+		size_t size = size_of(model, table);
+		double expected[MOST_OF_TABLE] = {0};
+		double observed[MOST_OF_TABLE] = {0};
 
 		for (uint32_t k = 0; k < model->rows; k++)
 		{
-			uint32_t	row[COLUMNS];
+			uint32_t row[COLUMNS];
 
 			row_of(model, k, row);
 			expected[place_of(model, table, row)] += n * model->probability[k];
@@ -445,7 +457,10 @@ test_stratified(void)
 	ok(worst < 2, "frequencies of a sample are near those of the model");
 }
 
-/* Uniform columns of four cells in one clique: each repeats at regular distances in rows that are sorted by others. */
+/*
+ * Uniform columns of four cells in one clique: each repeats at regular distances in rows that are
+ * sorted by others.
+ */
 static void
 test_regular(void)
 {
@@ -453,22 +468,22 @@ test_regular(void)
 	static const uint32_t *const group_of[4];
 	const RaceGraphColumns columns = {4, cells, cells, group_of, NULL};
 	RaceMarginal tables[10];
-	uint32_t	n = 0;
-	RaceGraph  *graph;
-	double		worst = 0;
+	uint32_t n = 0;
+	RaceGraph *graph;
+	double worst = 0;
 
 	for (uint32_t i = 0; i < 4; i++)
-		tables[n++] = (RaceMarginal) {i, i, i, 1, NULL, 0, 0, 0};
+		tables[n++] = (RaceMarginal){i, i, i, 1, NULL, 0, 0, 0};
 	for (uint32_t i = 0; i < 4; i++)
 		for (uint32_t j = i + 1; j < 4; j++)
-			tables[n++] = (RaceMarginal) {i, j, j, 1, NULL, 0, 0, 0};
+			tables[n++] = (RaceMarginal){i, j, j, 1, NULL, 0, 0, 0};
 	graph = race_graph_create(&columns, n, tables, allocate, NULL);
 	for (uint64_t seed = 1; seed <= 20; seed++)
 	{
-		uint32_t	rows[64 * 4];
-		uint32_t	space[64 * (4 + RACE_GRAPH_SAMPLE)];
-		double		counts[16] = {0};
-		uint64_t	counter = seed << 32;
+		uint32_t rows[64 * 4];
+		uint32_t space[64 * (4 + RACE_GRAPH_SAMPLE)];
+		double counts[16] = {0};
+		uint64_t counter = seed << 32;
 
 		race_graph_sample(graph, uniform, &counter, 64, rows, space);
 		for (int k = 0; k < 64; k++)
@@ -487,13 +502,13 @@ fit_exactly(Model *model, const double *probability, double total)
 	for (uint32_t t = 0; t < model->tables; t++)
 	{
 		RaceMarginal *table = &model->table[t];
-		size_t		size = size_of(model, table);
-		double	   *counts = allocate(NULL, size * sizeof(double));
+		size_t size = size_of(model, table);
+		double *counts = allocate(NULL, size * sizeof(double));
 
 		memset(counts, 0, size * sizeof(double));
 		for (uint32_t k = 0; k < model->rows; k++)
 		{
-			uint32_t	row[COLUMNS];
+			uint32_t row[COLUMNS];
 
 			row_of(model, k, row);
 			counts[place_of(model, table, row)] += total * probability[k];
@@ -506,20 +521,21 @@ fit_exactly(Model *model, const double *probability, double total)
 }
 
 /*
- * Of all distributions with given tables, that of maximum entropy is the one of the form of the model: so a model with
- * parameters is found again from its tables.
+ * Of all distributions with given tables, that of maximum entropy is the one of the form of the
+ * model: so a model with parameters is found again from its tables.
  */
 static void
 test_fit(void)
 {
-	double		worst = 0;
-	uint32_t	most = 0;
+	double worst = 0;
+	uint32_t most = 0;
 
 	for (uint64_t seed = 0; seed < 60; seed++)
 	{
-		Model	   *model = make_model(seed * 1000 + 7, 1 + (uint32_t) (seed % COLUMNS), (double) (seed % 7) / 6, 1);
-		double	   *probability = allocate(NULL, model->rows * sizeof(double));
-		uint32_t	iterations;
+		Model *model = make_model(seed * 1000 + 7, 1 + (uint32_t) (seed % COLUMNS),
+								  (double) (seed % 7) / 6, 1);
+		double *probability = allocate(NULL, model->rows * sizeof(double));
+		uint32_t iterations;
 
 		memcpy(probability, model->probability, model->rows * sizeof(double));
 		iterations = fit_exactly(model, probability, 1e9);
@@ -532,68 +548,71 @@ test_fit(void)
 	ok(worst < 1e-3 && most < 500, "models are found again from their tables");
 }
 
-/* Tables of any distribution: its pairs are reproduced, and columns without a pair are independent. */
+/*
+ * Tables of any distribution: its pairs are reproduced, and columns without a pair are independent.
+ */
 static void
 test_entropy(void)
 {
-	Model	   *model = make_model(12000, 5, 0, 1);
-	double	   *probability = allocate(NULL, model->rows * sizeof(double));
-	double		sum = 0;
-	double		difference = 0;
+	Model *model = make_model(12000, 5, 0, 1);
+	double *probability = allocate(NULL, model->rows * sizeof(double));
+	double sum = 0;
+	double difference = 0;
 
 	for (uint32_t k = 0; k < model->rows; k++)
-		sum += probability[k] = uniform(&(uint64_t) {k});
+		sum += probability[k] = uniform(&(uint64_t){k});
 	for (uint32_t k = 0; k < model->rows; k++)
 		probability[k] /= sum;
 	fit_exactly(model, probability, 1e9);
 	for (uint32_t i = 0; i < 5; i++)
 		for (uint32_t j = i + 1; j < 5; j++)
 		{
-			double		table[MOST_CELLS * MOST_CELLS];
-			double		first[MOST_CELLS];
-			double		second[MOST_CELLS];
+			double table[MOST_CELLS * MOST_CELLS];
+			double first[MOST_CELLS];
+			double second[MOST_CELLS];
 
 			column_table(model->graph, i, first);
 			column_table(model->graph, j, second);
 			race_graph_pair(model->graph, i, j, true, table);
 			for (uint32_t a = 0; a < model->cells[i]; a++)
 				for (uint32_t b = 0; b < model->cells[j]; b++)
-					difference = fmax(difference, fabs(table[a * model->cells[j] + b] - first[a] * second[b]));
+					difference = fmax(difference,
+									  fabs(table[a * model->cells[j] + b] - first[a] * second[b]));
 		}
 	ok(difference < 1e-12, "columns without tables of pairs are independent");
 }
 
 /*
- * Noisy tables contradict each other and have negative counts.  The fit still ends at the optimum: theta is where
- * (m - mu) / r, with r as graphical_fit.c says, so that tables with more noise are farther off, and never farther than
- * noise goes.
+ * Noisy tables contradict each other and have negative counts.  The fit still ends at the optimum:
+ * theta is where (m - mu) / r, with r as graphical_fit.c says, so that tables with more noise are
+ * farther off, and never farther than noise goes.
  */
 static void
 test_noise(void)
 {
-	double		worst = 0;
-	double		closer = 0;
-	uint32_t	most = 0;
+	double worst = 0;
+	double closer = 0;
+	uint32_t most = 0;
 
 	for (uint64_t seed = 0; seed < 40; seed++)
 	{
-		Model	   *model = make_model(seed * 1000 + 3, 4, 0.6, 1);
-		double	   *probability = allocate(NULL, model->rows * sizeof(double));
-		double		errors[2] = {0, 0};
-		uint64_t	counter = seed << 32;
-		uint32_t	iterations;
+		Model *model = make_model(seed * 1000 + 3, 4, 0.6, 1);
+		double *probability = allocate(NULL, model->rows * sizeof(double));
+		double errors[2] = {0, 0};
+		uint64_t counter = seed << 32;
+		uint32_t iterations;
 
 		memcpy(probability, model->probability, model->rows * sizeof(double));
 		fit_exactly(model, probability, 1000);
 		for (uint32_t t = 0; t < model->tables; t++)
 		{
-			double	   *counts = (double *) model->table[t].counts;
+			double *counts = (double *) model->table[t].counts;
 
 			model->table[t].variance = 900;
 			for (size_t i = 0; i < size_of(model, &model->table[t]); i++)
 			{
 				/* uniform noise with a standard deviation of 30 */
-				double		noise = 30 * sqrt(3) * signed_unit(mix(counter++));
+				double noise = 30 * sqrt(3) * signed_unit(mix(counter++));
 
 				counts[i] += noise;
 				errors[0] += fabs(noise) / 1000;
@@ -606,14 +625,15 @@ test_noise(void)
 		worst = fmax(worst, error_of_tables(model));
 		for (uint32_t t = 0; t < model->tables; t++)
 		{
-			double		difference[MOST_OF_TABLE] = {0};
+			double difference[MOST_OF_TABLE] = {0};
 
 			for (uint32_t k = 0; k < model->rows; k++)
 			{
-				uint32_t	row[COLUMNS];
+				uint32_t row[COLUMNS];
 
 				row_of(model, k, row);
-				difference[place_of(model, &model->table[t], row)] += model->probability[k] - probability[k];
+				difference[place_of(model, &model->table[t], row)] +=
+					model->probability[k] - probability[k];
 			}
 			for (size_t i = 0; i < size_of(model, &model->table[t]); i++)
 				errors[1] += fabs(difference[i]);

@@ -3,20 +3,23 @@
  *		An audit of releases of contingency tables from within, as greybox_test.c does it.
  *
  * Two tables that differ in the records of one person go through the code of a release, and get the
- * same noisy numbers (tape.h).  So both must measure the same tables, with the same noise.  Each label has
- * a release of its own.  Of a person with a records of the first table and b of the second in a label:
+ * same noisy numbers (tape.h).  So both must measure the same tables, with the same noise.  Each
+ * label has a release of its own.  Of a person with a records of the first table and b of the
+ * second in a label:
  *
  * - the number of records, each score, and each table in L1 differ by at most a + b;
  * - each table differs by at most a^2 + b^2 in L2, squared;
  * - the score of blocks of c cells differs by at most 2 (c - 1) (a + b);
- * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where neighbors
+ * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where
+ * neighbors
  *   substitute m records, twice that where they add or remove them.
  *
- * A record that has a value without a cell is left out (race_cells), so that of m records fewer may be counted, or none: where
- * records are substituted, their number differs, too.
+ * A record that has a value without a cell is left out (race_cells), so that of m records fewer may
+ * be counted, or none: where records are substituted, their number differs, too.
  *
- * The reference of scores is any function of released numbers, so here it is made up: shares that are random,
- * or infinite, or no numbers.  All pairs of small tables are tried, and random ones with hostile counts.
+ * The reference of scores is any function of released numbers, so here it is made up: shares that
+ * are random, or infinite, or no numbers.  All pairs of small tables are tried, and random ones
+ * with hostile counts.
  */
 #include <float.h>
 
@@ -35,21 +38,21 @@
 #include "tap.h"
 #include "tape.h"
 
-#define ROUNDING		1e-9	/* of the sums of this test */
-#define MOST_LABELS		3
-#define MOST_COLUMNS	6
-#define MOST_RECORDS	8
-#define MOST_ROUNDS		8
-#define DELTA			1e-6
+#define ROUNDING 1e-9 /* of the sums of this test */
+#define MOST_LABELS 3
+#define MOST_COLUMNS 6
+#define MOST_RECORDS 8
+#define MOST_ROUNDS 8
+#define DELTA 1e-6
 
 /* ------------------------------------------------------------- the reference */
 
 static struct
 {
-	uint64_t	seed;
+	uint64_t seed;
 	const RaceMeasuring *measuring;
-	int			rounds;
-	size_t		starts[MOST_ROUNDS];	/* in the tape */
+	int rounds;
+	size_t starts[MOST_ROUNDS]; /* in the tape */
 } reference;
 
 static void *
@@ -66,17 +69,18 @@ table_of_reference(void *state, const RaceTable *table, double *shares)
 {
 	static const double hostile[] = {INFINITY, -INFINITY, NAN, -1, DBL_MAX, 5e-324, 0, 1e18};
 	const RaceContingency *tables = &reference.measuring->tables;
-	size_t		n = (size_t) race_contingency_groups(tables, table->first) *
+	size_t n = (size_t) race_contingency_groups(tables, table->first) *
 		race_contingency_groups(tables, table->second) *
 		(table->third != table->second ? race_contingency_groups(tables, table->third) : 1);
 
 	(void) state;
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t	bits = mix(reference.seed + table->first * 1000003 + table->second * 10007 + table->third * 101 + i);
+		uint64_t bits = mix(reference.seed + table->first * 1000003 + table->second * 10007 +
+							table->third * 101 + i);
 
 		shares[i] = reference.seed % 4 == 0 && bits % 3 == 0 ? hostile[bits / 3 % 8] :
-			(signed_unit(bits) + 1) / (double) n;
+															   (signed_unit(bits) + 1) / (double) n;
 	}
 }
 
@@ -94,47 +98,47 @@ typedef struct Kind
 {
 	RaceParams *params;
 	RaceContingency tables;
-	size_t		one_ways;		/* counters of tables of one column */
-	uint32_t	pairs;
-	void	   *workspace;
-	void	   *counting;
-	RaceShape	shape;
-	size_t	   *ends;			/* of the shape */
-	int64_t    *exact;
-	size_t		bytes;
-	int64_t    *out[2];			/* counters, then numbers of parameters, in so many bytes */
+	size_t one_ways; /* counters of tables of one column */
+	uint32_t pairs;
+	void *workspace;
+	void *counting;
+	RaceShape shape;
+	size_t *ends; /* of the shape */
+	int64_t *exact;
+	size_t bytes;
+	int64_t *out[2]; /* counters, then numbers of parameters, in so many bytes */
 } Kind;
 
 typedef struct Setting
 {
-	double		delta;
+	double delta;
 	RaceNeighbors neighbors;
-	uint32_t	records;		/* of a person, m */
-	int			labels;
-	bool		share;
-	uint32_t	weight_max;		/* 0: without weights */
+	uint32_t records; /* of a person, m */
+	int labels;
+	bool share;
+	uint32_t weight_max; /* 0: without weights */
 } Setting;
 
 typedef struct Records
 {
-	int			n;
-	double		x[MOST_RECORDS][MOST_COLUMNS];
-	int64_t		weight[MOST_RECORDS];
+	int n;
+	double x[MOST_RECORDS][MOST_COLUMNS];
+	int64_t weight[MOST_RECORDS];
 } Records;
 
 /* What both tables have in a label, and what one of them has besides */
 typedef struct Pair
 {
-	Records		base[MOST_LABELS];
-	Records		own[2][MOST_LABELS];
-	uint64_t	forged;			/* 0, or which counters of both are as large as they may be */
+	Records base[MOST_LABELS];
+	Records own[2][MOST_LABELS];
+	uint64_t forged; /* 0, or which counters of both are as large as they may be */
 } Pair;
 
 /* Append a set of columns to a workload: the first, two or three. */
 static void
 ask_for(RaceParams *params, uint32_t first, uint32_t second, uint32_t third)
 {
-	double	   *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload++;
+	double *row = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload++;
 
 	row[0] = first;
 	row[1] = second + RACE_CONTINGENCY_COLUMNS * third;
@@ -156,11 +160,13 @@ make_workload(RaceParams *params, uint32_t columns)
 }
 
 static void
-make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single, bool asked)
+make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single,
+		  bool asked)
 {
-	RaceParams *params = allocate(sizeof(RaceParams) + (4 * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
-	double	   *numbers;
-	char		message[300];
+	RaceParams *params = allocate(sizeof(RaceParams) +
+								  (4 * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
+	double *numbers;
+	char message[300];
 
 	memset(kind, 0, sizeof(Kind));
 	params->kind = RACE_KIND_TABLES;
@@ -195,7 +201,9 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	kind->ends = allocate(race_shape_ends(params) * sizeof(size_t));
 	race_shape_of(params, kind->ends, &kind->shape);
 	kind->exact = allocate(params->range * sizeof(int64_t));
-	kind->bytes = (params->range + RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) + kind->one_ways) *
+	kind->bytes =
+		(params->range + RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) +
+		 kind->one_ways) *
 		sizeof(int64_t);
 	for (uint32_t j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
@@ -217,7 +225,7 @@ free_kind(Kind *kind)
 static int64_t
 count_records(const Kind *kind, const Records *records)
 {
-	int64_t		count = 0;
+	int64_t count = 0;
 	RaceCounterArray counters = {kind->exact, 8};
 
 	for (int i = 0; i < records->n; i++)
@@ -235,7 +243,7 @@ forge_counters(const Kind *kind, uint64_t number)
 {
 	for (uint32_t i = 0; i < kind->params->range; i++)
 	{
-		uint64_t	bits = mix(number + i);
+		uint64_t bits = mix(number + i);
 
 		if (bits % 4 < 2)
 			kind->exact[i] = bits % 4 == 0 ? -RACE_MAX_COUNT : RACE_MAX_COUNT - MOST_RECORDS;
@@ -249,13 +257,16 @@ plays(const Kind *kind, const Setting *setting, const RaceRequest *request, cons
 	  RacePlan *plan)
 {
 	static const RaceFederation federation = {5, 1, 1};
-	uint64_t	position = 0;
-	RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
-	RaceRelease release = {.exact = exact, .params = kind->params, .request = request, .workspace = kind->workspace};
-	int64_t    *counters[] = {kind->out[tape.table]};
-	int64_t		count;
-	bool		paid = (setting->share ? race_share_begin(&release, &random, &federation, &count) :
-						race_release_begin(&release, &random, &count)) &&
+	uint64_t position = 0;
+	RaceRandom random = {fill_from_pattern, &position, 0, {0}};
+	RaceRelease release = {.exact = exact,
+						   .params = kind->params,
+						   .request = request,
+						   .workspace = kind->workspace};
+	int64_t *counters[] = {kind->out[tape.table]};
+	int64_t count;
+	bool paid = (setting->share ? race_share_begin(&release, &random, &federation, &count) :
+								  race_release_begin(&release, &random, &count)) &&
 		race_release_counters(&release, counters);
 
 	*plan = release.plan;
@@ -265,37 +276,37 @@ plays(const Kind *kind, const Setting *setting, const RaceRequest *request, cons
 /* What was met, and the most that neighbors are apart, in parts of what they may be */
 static struct
 {
-	long		pairs;			/* of tables, */
-	long		measured;		/* of columns that were measured, */
-	long		triples;		/* and of three columns, */
-	long		unmeasured;		/* and releases without any */
-	long		joined;
-	long		rounds;
-	long		again;
-	double		cost[2][2];		/* by delta and neighbors */
-	double		count;
-	double		table[2][2];
-	double		scores[2][2];
-	double		unevenness[2];	/* by delta: scores of blocks, */
-	long		blocks;			/* which were told by so many, */
-	long		cells;			/* and which by so many were not */
-	double		both;			/* scores where as many records come as go */
-	long		exact;			/* plans of the exact account */
-	long		left_out;		/* pairs that substitute records, all of which are left out in one table */
-	bool		same;
-	bool		near;
+	long pairs;      /* of tables, */
+	long measured;   /* of columns that were measured, */
+	long triples;    /* and of three columns, */
+	long unmeasured; /* and releases without any */
+	long joined;
+	long rounds;
+	long again;
+	double cost[2][2]; /* by delta and neighbors */
+	double count;
+	double table[2][2];
+	double scores[2][2];
+	double unevenness[2]; /* by delta: scores of blocks, */
+	long blocks;          /* which were told by so many, */
+	long cells;           /* and which by so many were not */
+	double both;          /* scores where as many records come as go */
+	long exact;           /* plans of the exact account */
+	long left_out; /* pairs that substitute records, all of which are left out in one table */
+	bool same;
+	bool near;
 } met;
 
 /* The records that a person has in a label, and what the numbers of a release may differ by */
 typedef struct Sides
 {
-	bool		gaussian;
-	int			substitute;
-	double		unit;			/* of counters */
-	uint32_t	bits;			/* digits of weights */
-	double		sum;			/* a + b */
-	double		squares;		/* a^2 + b^2 */
-	bool		both;
+	bool gaussian;
+	int substitute;
+	double unit;    /* of counters */
+	uint32_t bits;  /* digits of weights */
+	double sum;     /* a + b */
+	double squares; /* a^2 + b^2 */
+	bool both;
 } Sides;
 
 static double
@@ -308,11 +319,11 @@ difference(const Draw *draw)
 static double
 part_of(const Sides *sides, size_t from, size_t n, double limit)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	if (from + n > tape.n)
 	{
-		met.near = false;		/* something got no noise */
+		met.near = false; /* something got no noise */
 		return 0;
 	}
 	for (size_t i = from; i < from + n; i++)
@@ -325,19 +336,21 @@ part_of(const Sides *sides, size_t from, size_t n, double limit)
 static void
 look_at_table(const Sides *sides, size_t from, size_t n)
 {
-	double	   *most = &met.table[sides->gaussian][sides->substitute];
+	double *most = &met.table[sides->gaussian][sides->substitute];
 
-	*most = fmax(*most, part_of(sides, from, n, sides->gaussian ? sides->squares * sides->unit * sides->unit :
-								sides->sum * sides->unit));
+	*most = fmax(*most,
+				 part_of(sides, from, n,
+						 sides->gaussian ? sides->squares * sides->unit * sides->unit :
+										   sides->sum * sides->unit));
 }
 
 static void
 look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
 {
-	double	   *most = &met.scores[sides->gaussian][sides->substitute];
-	double		l1 = sides->sum * sides->unit;
-	double		limit = sides->gaussian ? l1 * l1 : l1;
-	double		part = part_of(sides, from, pairs, pairs * limit);
+	double *most = &met.scores[sides->gaussian][sides->substitute];
+	double l1 = sides->sum * sides->unit;
+	double limit = sides->gaussian ? l1 * l1 : l1;
+	double part = part_of(sides, from, pairs, pairs * limit);
 
 	for (uint32_t i = 0; i < pairs; i++)
 		part_of(sides, from + i, 1, limit);
@@ -345,19 +358,24 @@ look_at_scores(const Sides *sides, size_t from, uint32_t pairs)
 	met.both = fmax(met.both, sides->both ? part : 0);
 }
 
-/* The score of blocks, which comes before a column's table: it has another noise.  Without blocks their size is not told. */
+/*
+ * The score of blocks, which comes before a column's table: it has another noise.  Without blocks
+ * their size is not told.
+ */
 static bool
 look_at_blocks(const Sides *sides, const RaceTable *table, size_t from)
 {
-	double		l1 = 2 * (table->block - 1) * sides->sum;
+	double l1 = 2 * (table->block - 1) * sides->sum;
 
-	if (table->cells == 1 || from + 1 >= tape.n || tape.draws[from].noise == tape.draws[from + 1].noise)
+	if (table->cells == 1 || from + 1 >= tape.n ||
+		tape.draws[from].noise == tape.draws[from + 1].noise)
 		return false;
 	met.cells += table->block == 1;
 	met.blocks += table->block > 1;
 	if (table->block > 1)
-		met.unevenness[sides->gaussian] = fmax(met.unevenness[sides->gaussian],
-											   part_of(sides, from, 1, sides->gaussian ? l1 * l1 : l1));
+		met.unevenness[sides->gaussian] =
+			fmax(met.unevenness[sides->gaussian],
+				 part_of(sides, from, 1, sides->gaussian ? l1 * l1 : l1));
 	return true;
 }
 
@@ -365,12 +383,12 @@ look_at_blocks(const Sides *sides, const RaceTable *table, size_t from)
 static size_t
 look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t from)
 {
-	RaceTable	table;
+	RaceTable table;
 
 	race_contingency_first(result, &table);
 	do
 	{
-		size_t		n = 0;
+		size_t n = 0;
 
 		from += look_at_blocks(sides, &table, from);
 		for (uint32_t i = 0; i < table.cells; i++)
@@ -382,32 +400,39 @@ look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *res
 }
 
 /*
- * Tell the numbers of a tape apart.  After the count and the tables of columns, rounds of scores are followed by the
- * tables of the pairs that they chose; the reference noted where rounds begin, but for those before any pair
- * was measured.  The pairs of a label take the place of the first round.  Then tables of columns may come again.
+ * Tell the numbers of a tape apart.  After the count and the tables of columns, rounds of scores
+ * are followed by the tables of the pairs that they chose; the reference noted where rounds begin,
+ * but for those before any pair was measured.  The pairs of a label take the place of the first
+ * round.  Then tables of columns may come again.
  */
 static void
 look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *result)
 {
-	size_t		at = look_at_columns(kind, sides, result, 1);
-	size_t		left = tape.n - at;
-	bool		again;
+	size_t at = look_at_columns(kind, sides, result, 1);
+	size_t left = tape.n - at;
+	bool again;
 	const uint32_t scores[] = {kind->pairs, kind->pairs + kind->tables.triples};
-	int			rounds;
-	int			round;
-	int			noted = 0;
-	RaceTable	table;
-	bool		more = true;
+	int rounds;
+	int round;
+	int noted = 0;
+	RaceTable table;
+	bool more = true;
 
-	met.count = fmax(met.count, part_of(sides, 0, 1, sides->gaussian ? sides->sum * sides->sum : sides->sum));
+	met.count = fmax(met.count,
+					 part_of(sides, 0, 1, sides->gaussian ? sides->sum * sides->sum : sides->sum));
 	race_contingency_first(result, &table);
 	while (table.first == table.second && more)
 		more = race_contingency_next(result, &table);
 	left -= race_contingency_counters(result) - kind->one_ways;
 	/* what was drawn twice has less variance than its first noise */
-	again = left >= kind->one_ways && tape.draws[1].noise == tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
-		result->measured[2] != race_weighted_variance(sides->gaussian ? (double) tape.draws[1].noise :
-													  race_discrete_laplace_variance(tape.draws[1].noise), sides->bits);
+	again = left >= kind->one_ways &&
+		tape.draws[1].noise ==
+			tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
+		result->measured[2] !=
+			race_weighted_variance(sides->gaussian ?
+									   (double) tape.draws[1].noise :
+									   race_discrete_laplace_variance(tape.draws[1].noise),
+								   sides->bits);
 	left -= again ? kind->one_ways : 0;
 	rounds = left == 0 ? 0 : left == scores[0] || left == scores[1] ? 1 : 2;
 	round = rounds == 1 && left == scores[1];
@@ -451,11 +476,11 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 static double
 cost_of(const Setting *setting, const RacePlan *plan)
 {
-	double		cost = 0;
+	double cost = 0;
 
 	for (size_t i = 0; i < tape.n; i++)
 	{
-		double		noise = (double) tape.draws[i].noise;
+		double noise = (double) tape.draws[i].noise;
 
 		cost += plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
 			pow(difference(&tape.draws[i]), 2) / (2 * noise) :
@@ -467,13 +492,13 @@ cost_of(const Setting *setting, const RacePlan *plan)
 }
 
 /*
- * Does the plan cost no more than the epsilon that was asked, in zCDP or, with the noise of a person's `part` of the cost, by
- * the exact account?
+ * Does the plan cost no more than the epsilon that was asked, in zCDP or, with the noise of a
+ * person's `part` of the cost, by the exact account?
  */
 static bool
 account_holds(const Setting *setting, const RaceRequest *request, const RacePlan *plan, double part)
 {
-	double		cost = 0;
+	double cost = 0;
 
 	if (setting->delta == 0 ||
 		race_epsilon_of_rho(plan->noise.rho, setting->delta) <= request->epsilon * (1 + ROUNDING))
@@ -490,7 +515,7 @@ account_holds(const Setting *setting, const RaceRequest *request, const RacePlan
 static void
 note_measured(const Kind *kind, const RacePlan *plan)
 {
-	double	   *to = (double *) (kind->out[tape.table] + kind->params->range);
+	double *to = (double *) (kind->out[tape.table] + kind->params->range);
 	const RaceContingency *result;
 
 	if (plan->selection.tables == NULL)
@@ -506,7 +531,7 @@ note_measured(const Kind *kind, const RacePlan *plan)
 static double
 sum_of_weights(const Records *records)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 0; i < records->n; i++)
 		sum += (double) records->weight[i];
@@ -514,26 +539,32 @@ sum_of_weights(const Records *records)
 }
 
 static void
-compare_label(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair,
-			  int label)
+compare_label(const Kind *kind, const Setting *setting, const RaceRequest *request,
+			  const Pair *pair, int label)
 {
-	double		a = sum_of_weights(&pair->own[0][label]);
-	double		b = sum_of_weights(&pair->own[1][label]);
-	double		m = (double) setting->records * (setting->weight_max > 0 ? race_largest_weight(request) : 1);
-	Sides		sides = {setting->delta > 0, setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE,
-		(double) kind->tables.unit, request->weight_bits, a + b, a * a + b * b, a == b};
-	double		part = (setting->delta > 0 ? sides.squares / (m * m) : sides.sum / m) /
-		(sides.substitute ? 2 : 1);
-	double	   *most = &met.cost[sides.gaussian][sides.substitute];
-	RacePlan	plan[2];
-	double		cost;
+	double a = sum_of_weights(&pair->own[0][label]);
+	double b = sum_of_weights(&pair->own[1][label]);
+	double m =
+		(double) setting->records * (setting->weight_max > 0 ? race_largest_weight(request) : 1);
+	Sides sides = {setting->delta > 0,
+				   setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE,
+				   (double) kind->tables.unit,
+				   request->weight_bits,
+				   a + b,
+				   a * a + b * b,
+				   a == b};
+	double part =
+		(setting->delta > 0 ? sides.squares / (m * m) : sides.sum / m) / (sides.substitute ? 2 : 1);
+	double *most = &met.cost[sides.gaussian][sides.substitute];
+	RacePlan plan[2];
+	double cost;
 
 	reference.rounds = 0;
 	for (int table = 0; table < 2; table++)
 	{
 		RaceExactMemory memory;
-		RaceExact  *exact = race_exact_begin(&memory, &kind->shape);
-		int64_t		count;
+		RaceExact *exact = race_exact_begin(&memory, &kind->shape);
+		int64_t count;
 
 		memset(kind->exact, 0, kind->params->range * sizeof(int64_t));
 		memset(kind->out[table], 0, kind->bytes);
@@ -576,7 +607,8 @@ make_request(const Kind *kind, const Setting *setting, double epsilon)
 	request.delta = setting->delta;
 	request.max_contributions = setting->records;
 	request.neighbors = setting->neighbors;
-	if (setting->weight_max > 0 && !race_request_weights(&request, kind->params, setting->weight_max))
+	if (setting->weight_max > 0 &&
+		!race_request_weights(&request, kind->params, setting->weight_max))
 		abort();
 	return request;
 }
@@ -586,12 +618,14 @@ make_request(const Kind *kind, const Setting *setting, double epsilon)
 static void
 add_record(const Kind *kind, Records *records, uint64_t place, int64_t weight)
 {
-	uint32_t	j;
+	uint32_t j;
 
-	static const double measures[] = {0, 1, RACE_MEASURE_UNIT / 2 - 0.5, RACE_MEASURE_UNIT, 2 * RACE_MEASURE_UNIT, -1};
+	static const double measures[] = {
+		0, 1, RACE_MEASURE_UNIT / 2 - 0.5, RACE_MEASURE_UNIT, 2 * RACE_MEASURE_UNIT, -1};
 
 	for (j = 0; j < kind->tables.columns; j++)
-		records->x[records->n][j] = (double) (mix(place * 100 + j) % (uint64_t) kind->tables.cells[j]);
+		records->x[records->n][j] =
+			(double) (mix(place * 100 + j) % (uint64_t) kind->tables.cells[j]);
 	if (kind->tables.parts > 1)
 		records->x[records->n][j] = measures[mix(place * 100 + j) % 6];
 	records->weight[records->n++] = weight;
@@ -601,50 +635,67 @@ add_record(const Kind *kind, Records *records, uint64_t place, int64_t weight)
 static int64_t
 base_weight(uint64_t bits, int64_t unit)
 {
-	static const int64_t weights[] = {1, 7, 40, 5000, 1000000, INT64_C(1) << 38, INT64_C(1) << 60,
-	-(INT64_C(1) << 60), RACE_MAX_COUNT / 4, -RACE_MAX_COUNT / 4, -3};
-	int64_t		weight = weights[bits % 3 == 0 ? bits / 3 % 11 : bits / 3 % 5];
+	static const int64_t weights[] = {1,
+									  7,
+									  40,
+									  5000,
+									  1000000,
+									  INT64_C(1) << 38,
+									  INT64_C(1) << 60,
+									  -(INT64_C(1) << 60),
+									  RACE_MAX_COUNT / 4,
+									  -RACE_MAX_COUNT / 4,
+									  -3};
+	int64_t weight = weights[bits % 3 == 0 ? bits / 3 % 11 : bits / 3 % 5];
 
 	return weight / unit == 0 ? weight : weight / unit;
 }
 
 static void
-make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, uint64_t number, Pair *pair)
+make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, uint64_t number,
+		  Pair *pair)
 {
-	uint64_t	state = number * 1000;
-	uint64_t	style = mix(++state);
-	uint64_t	crowd = mix(++state) % 64;
-	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style % 2);
-	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
-	int			label;
+	uint64_t state = number * 1000;
+	uint64_t style = mix(++state);
+	uint64_t crowd = mix(++state) % 64;
+	int first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style % 2);
+	int last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
+	int label;
 
 	memset(pair, 0, sizeof(Pair));
 	pair->forged = style / 64 % 8 == 0 ? style : 0;
 	for (label = 0; label < setting->labels; label++)
 		for (uint32_t i = 0; i < style / 2 % 4; i++)
 		{
-			uint64_t	bits = mix(++state);
+			uint64_t bits = mix(++state);
 
-			add_record(kind, &pair->base[label], i == 0 ? crowd : bits >> 58, base_weight(bits, (int64_t) kind->tables.unit));
+			add_record(kind, &pair->base[label], i == 0 ? crowd : bits >> 58,
+					   base_weight(bits, (int64_t) kind->tables.unit));
 		}
 	for (int table = first; table <= last; table++)
 	{
-		uint64_t	place = mix(++state) % 64;
-		bool		one_label = mix(++state) % 2 == 0;
+		uint64_t place = mix(++state) % 64;
+		bool one_label = mix(++state) % 2 == 0;
 
 		label = (int) (mix(++state) % (uint64_t) setting->labels);
 		for (uint32_t i = 0; i < setting->records; i++)
 		{
-			uint64_t	bits = mix(++state);
+			uint64_t bits = mix(++state);
 			/* mostly the largest one */
-			uint32_t	weight = setting->weight_max == 0 ? 1 : mix(bits) % 4 > 0 ? race_largest_weight(request) :
-				(uint32_t) (mix(bits) / 4 % (race_largest_weight(request) + 1));
+			uint32_t weight = setting->weight_max == 0 ? 1 :
+				mix(bits) % 4 > 0                      ? race_largest_weight(request) :
+									(uint32_t) (mix(bits) / 4 % (race_largest_weight(request) + 1));
 
 			/* it is left out */
 			if (mix(bits + 1) % 8 == 0)
 				continue;
-			add_record(kind, &pair->own[table][one_label ? label : (int) (bits % (uint64_t) setting->labels)],
-					   style / 8 % 4 == 0 ? bits >> 58 : table == 0 ? crowd : place, weight);
+			add_record(
+				kind,
+				&pair->own[table][one_label ? label : (int) (bits % (uint64_t) setting->labels)],
+				style / 8 % 4 == 0 ? bits >> 58 :
+					table == 0     ? crowd :
+									 place,
+				weight);
 		}
 	}
 }
@@ -655,8 +706,8 @@ some_epsilon(uint64_t bits)
 	return exp(log(0.05) + (signed_unit(bits) + 1) / 2 * log(400));
 }
 
-#define ADD			RACE_NEIGHBORS_ADD_REMOVE
-#define SUBSTITUTE	RACE_NEIGHBORS_SUBSTITUTE
+#define ADD RACE_NEIGHBORS_ADD_REMOVE
+#define SUBSTITUTE RACE_NEIGHBORS_SUBSTITUTE
 
 static const Setting settings[] = {
 	/* delta, neighbors, records, labels, share, weight_max */
@@ -672,48 +723,47 @@ static const Setting settings[] = {
 	{0, ADD, 2, 1, false, 7},
 	{0, SUBSTITUTE, 1, 2, false, 20},
 	{DELTA, ADD, 1, 1, false, 40},
-	{DELTA, SUBSTITUTE, 2, 2, false, 1}
-};
+	{DELTA, SUBSTITUTE, 2, 2, false, 1}};
 
-#define SETTINGS	((int) (sizeof(settings) / sizeof(settings[0])))
+#define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
 
 static void
 test_random(int n)
 {
 	static const struct
 	{
-		uint32_t	columns;
-		double		cells[MOST_COLUMNS];
-		double		size[MOST_COLUMNS];
-		double		single[MOST_COLUMNS];
-		bool		asked;
-	}			kinds[] = {
-		{1, {7}, {1}, {0}, false},
-		{2, {4, 3}, {1, 1}, {0, 1}, false},
-		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false},
-		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true},
-		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true},
-		/* numbers alone */
-		{1, {31}, {4}, {2}, false},
-		{2, {17, 24}, {2, 3}, {1, 0}, false},
-		{3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true},
-		/* with a measure */
-		{2, {7, 2}, {1, 0}, {0, 0}, false},
-		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false},
-		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true}
-	};
-	Kind		kind;
-	Pair		pair;
+		uint32_t columns;
+		double cells[MOST_COLUMNS];
+		double size[MOST_COLUMNS];
+		double single[MOST_COLUMNS];
+		bool asked;
+	} kinds[] = {{1, {7}, {1}, {0}, false},
+				 {2, {4, 3}, {1, 1}, {0, 1}, false},
+				 {3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false},
+				 {3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true},
+				 {4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true},
+				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false},
+				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true},
+				 /* numbers alone */
+				 {1, {31}, {4}, {2}, false},
+				 {2, {17, 24}, {2, 3}, {1, 0}, false},
+				 {3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true},
+				 /* with a measure */
+				 {2, {7, 2}, {1, 0}, {0, 0}, false},
+				 {3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false},
+				 {5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true}};
+	Kind kind;
+	Pair pair;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 	{
-		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single, kinds[k].asked);
+		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single,
+				  kinds[k].asked);
 		for (int s = 0; s < SETTINGS; s++)
 			for (int i = 0; i < n; i++)
 			{
-				RaceRequest request = make_request(&kind, &settings[s], some_epsilon(mix((uint64_t) met.pairs)));
+				RaceRequest request =
+					make_request(&kind, &settings[s], some_epsilon(mix((uint64_t) met.pairs)));
 
 				make_pair(&kind, &settings[s], &request, (uint64_t) met.pairs, &pair);
 				compare(&kind, &settings[s], &request, &pair);
@@ -740,14 +790,14 @@ static void
 test_small(uint32_t columns, const double *cells, const double *ones, uint32_t places)
 {
 	static const double zeros[] = {0, 0, 0};
-	Kind		kind;
+	Kind kind;
 
 	make_kind(&kind, columns, cells, ones, zeros, true);
 	for (uint32_t i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
 	{
-		uint32_t	rest = i / 4;
-		uint32_t	some[4];
-		Pair		pair;
+		uint32_t rest = i / 4;
+		uint32_t some[4];
+		Pair pair;
 
 		for (int k = 0; k < 4; k++)
 		{
@@ -761,7 +811,8 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 		add_cell(&kind, &pair.own[0][0], some[2]);
 		if (settings[i % 4 * 2].neighbors == SUBSTITUTE)
 			add_cell(&kind, &pair.own[1][0], some[3]);
-		if (settings[i % 4 * 2].records == 1 && (settings[i % 4 * 2].neighbors == SUBSTITUTE || some[3] == 0))
+		if (settings[i % 4 * 2].records == 1 &&
+			(settings[i % 4 * 2].neighbors == SUBSTITUTE || some[3] == 0))
 		{
 			RaceRequest request = make_request(&kind, &settings[i % 4 * 2], i % 3 == 0 ? 0.5 : 20);
 
@@ -792,20 +843,28 @@ main(void)
 	for (int delta = 0; delta < 2; delta++)
 		for (int substitute = 0; substitute < 2; substitute++)
 		{
-			printf("# delta %d, substitute %d: table %.6f, scores %.6f, cost %.6f\n", delta, substitute,
-				   met.table[delta][substitute], met.scores[delta][substitute], met.cost[delta][substitute]);
-			ok(met.table[delta][substitute] > 1 - ROUNDING && met.scores[delta][substitute] > 1 - ROUNDING &&
-			   met.cost[delta][substitute] > (substitute ? 0.9 : 0.99),
+			printf("# delta %d, substitute %d: table %.6f, scores %.6f, cost %.6f\n", delta,
+				   substitute, met.table[delta][substitute], met.scores[delta][substitute],
+				   met.cost[delta][substitute]);
+			ok(met.table[delta][substitute] > 1 - ROUNDING &&
+				   met.scores[delta][substitute] > 1 - ROUNDING &&
+				   met.cost[delta][substitute] > (substitute ? 0.9 : 0.99),
 			   "and would be too far apart for a little less");
 		}
-	printf("# scores of blocks: %.6f and with delta %.6f, of %ld columns in blocks and %ld in cells\n", met.unevenness[0], met.unevenness[1],
-		   met.blocks, met.cells);
-	ok(met.unevenness[0] > 1 - ROUNDING && met.unevenness[1] > 1 - ROUNDING && met.blocks > 100 && met.cells > 100,
+	printf(
+		"# scores of blocks: %.6f and with delta %.6f, of %ld columns in blocks and %ld in cells\n",
+		met.unevenness[0], met.unevenness[1], met.blocks, met.cells);
+	ok(met.unevenness[0] > 1 - ROUNDING && met.unevenness[1] > 1 - ROUNDING && met.blocks > 100 &&
+		   met.cells > 100,
 	   "cells are counted together, and scores that tell it change by as much as is paid");
-	printf("# %ld pairs of tables, %ld rounds, %ld measured, %ld of three columns, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
-		   met.pairs, met.rounds, met.measured, met.triples, met.unmeasured, met.joined, met.again, met.count, met.both);
-	ok(met.count > 1 - ROUNDING && met.both > 1 - ROUNDING && met.rounds > 100 && met.measured > 100 && met.triples > 100 &&
-	   met.unmeasured > 100 && met.joined > 100 && met.again > 100 && met.exact > 100 && met.left_out > 100, "all that a release may choose was met");
+	printf(
+		"# %ld pairs of tables, %ld rounds, %ld measured, %ld of three columns, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
+		met.pairs, met.rounds, met.measured, met.triples, met.unmeasured, met.joined, met.again,
+		met.count, met.both);
+	ok(met.count > 1 - ROUNDING && met.both > 1 - ROUNDING && met.rounds > 100 &&
+		   met.measured > 100 && met.triples > 100 && met.unmeasured > 100 && met.joined > 100 &&
+		   met.again > 100 && met.exact > 100 && met.left_out > 100,
+	   "all that a release may choose was met");
 	free(tape.draws);
 	return done_testing();
 }

@@ -2,20 +2,21 @@
  * greybox_test.c
  *		An audit of all releases from within, after "Re:cord-play" (Cebere et al. 2026).
  *
- * Two tables that differ in the records of one person go through the code of a release
- * (src/choice and src/privacy), each exact number up to the one function that adds noise.  In place of that
- * function tape.h has another: of the first table it notes each number, and what it answered;
- * of the second it gives the same answers.  So both choose the same rows and cells, unless
- * something else than noisy numbers decides.  Then
+ * Two tables that differ in the records of one person go through the code of a release (src/choice
+ * and src/privacy), each exact number up to the one function that adds noise.  In place of that
+ * function tape.h has another: of the first table it notes each number, and what it answered; of
+ * the second it gives the same answers.  So both choose the same rows and cells, unless something
+ * else than noisy numbers decides.  Then
  *
  * - there are as many numbers, with noise of the same kind and scale, and the same plan;
  * - they differ, in L1 or in L2, by at most what the plan takes them to differ by;
  * - and this costs, under the noise of the plan, at most the epsilon or rho that the plan says.
  *
- * Tables and persons are made up to be extreme: crowds in one place, records as far apart as can be,
- * bounds, nodes and ties, infinities, denormals, NaN, NULLs.  A person may have several records, in
- * several labels.  All is of fixed seeds.  As a control, a declaration that is a little smaller must be
- * seen to be too small.  Contingency tables have a test of their own, greybox_tables_test.c.
+ * Tables and persons are made up to be extreme: crowds in one place, records as far apart as can
+ * be, bounds, nodes and ties, infinities, denormals, NaN, NULLs.  A person may have several
+ * records, in several labels.  All is of fixed seeds.  As a control, a declaration that is a little
+ * smaller must be seen to be too small.  Contingency tables have a test of their own,
+ * greybox_tables_test.c.
  */
 #include <float.h>
 
@@ -41,62 +42,62 @@
 
 /* ---------------------------------------------------------------- kinds */
 
-#define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-#define PLACES		512			/* records that tables are made of */
-#define MOST_LABELS	3
-#define MOST_ITEMS	12			/* different ones in a label */
+#define PLACES 512 /* records that tables are made of */
+#define MOST_LABELS 3
+#define MOST_ITEMS 12 /* different ones in a label */
 
 /* A kind of sketch, and what its records are: buckets of rows, or numbers */
 typedef struct Kind
 {
 	RaceParams *params;
-	RaceRows   *rows;			/* or the features of moments, or NULL */
-	uint32_t   *buckets;		/* [PLACES][line] */
-	size_t		line;
-	double	   *numbers;		/* [PLACES][dims] */
-	bool		is_record[PLACES];	/* else it is left out: not all numbers are finite */
-	void	   *workspace;
-	void	   *moments_workspace;
-	RaceShape	shape;
-	size_t	   *ends;			/* of the shape */
-	int64_t    *counters[4];	/* of two halves of two tables */
-	int64_t    *out[2];			/* of two halves */
+	RaceRows *rows;    /* or the features of moments, or NULL */
+	uint32_t *buckets; /* [PLACES][line] */
+	size_t line;
+	double *numbers;        /* [PLACES][dims] */
+	bool is_record[PLACES]; /* else it is left out: not all numbers are finite */
+	void *workspace;
+	void *moments_workspace;
+	RaceShape shape;
+	size_t *ends;         /* of the shape */
+	int64_t *counters[4]; /* of two halves of two tables */
+	int64_t *out[2];      /* of two halves */
 } Kind;
 
 /* How it is released */
 typedef struct Setting
 {
-	double		delta;
-	bool		chooses;		/* what to keep */
-	bool		fit;
+	double delta;
+	bool chooses; /* what to keep */
+	bool fit;
 	RaceNeighbors neighbors;
-	uint32_t	records;		/* of a person */
-	int			labels;
-	bool		halves;
-	bool		share;
-	uint32_t	weight_max;		/* 0: without weights */
+	uint32_t records; /* of a person */
+	int labels;
+	bool halves;
+	bool share;
+	uint32_t weight_max; /* 0: without weights */
 } Setting;
 
 /* Some records at one place */
 typedef struct Item
 {
-	uint32_t	place;
-	int64_t		weight;
+	uint32_t place;
+	int64_t weight;
 	RacePortion portion;
 } Item;
 
 typedef struct Items
 {
-	int			n;
-	Item		items[MOST_ITEMS];
+	int n;
+	Item items[MOST_ITEMS];
 } Items;
 
 /* What both tables have in a label, and what one of them has besides */
 typedef struct Pair
 {
-	Items		base[MOST_LABELS];
-	Items		own[2][MOST_LABELS];
+	Items base[MOST_LABELS];
+	Items own[2][MOST_LABELS];
 } Pair;
 
 static double
@@ -143,7 +144,7 @@ static void
 hash_places(Kind *kind)
 {
 	const RaceParams *params = kind->params;
-	RaceColumn	columns[RACE_MAX_PARTS];
+	RaceColumn columns[RACE_MAX_PARTS];
 
 	kind->rows = make_rows(params);
 	kind->line = kind->rows->blocks * RACE_LANES;
@@ -153,14 +154,15 @@ hash_places(Kind *kind)
 		RaceColumn *column = columns;
 
 		random_records(params, (uint64_t) place * 64, 1, columns);
-		for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), column++)
+		for (const RaceParams *part = params; part != NULL;
+			 part = race_params_next(part, params), column++)
 		{
-			double	   *x = (double *) column->numbers;
-			uint64_t   *elements = (uint64_t *) column->elements;
+			double *x = (double *) column->numbers;
+			uint64_t *elements = (uint64_t *) column->elements;
 
 			for (uint32_t i = 0; i < part->dims; i++)
 			{
-				uint64_t	bits = mix((uint64_t) place * 999 + i);
+				uint64_t bits = mix((uint64_t) place * 999 + i);
 
 				if (x != NULL && place % 4 == 0)
 					x[i] = hostile_number(bits, -3, 3, 6);
@@ -171,7 +173,8 @@ hash_places(Kind *kind)
 				take_vector(kind, place, part, x);
 		}
 		if (kind->is_record[place])
-			race_rows_hash_one(kind->rows, params->rows, columns, kind->buckets + place * kind->line);
+			race_rows_hash_one(kind->rows, params->rows, columns,
+							   kind->buckets + place * kind->line);
 		free_records(params, columns);
 	}
 }
@@ -197,14 +200,17 @@ number_places(Kind *kind)
 	kind->numbers = calloc((size_t) PLACES * params->dims, sizeof(double));
 	for (int place = 0; place < PLACES; place++)
 	{
-		double	   *x = kind->numbers + (size_t) place * params->dims;
+		double *x = kind->numbers + (size_t) place * params->dims;
 
 		for (uint32_t i = 0; i < params->dims; i++)
 		{
-			uint64_t	bits = mix((uint64_t) place * 1024 + i);
+			uint64_t bits = mix((uint64_t) place * 1024 + i);
 
-			x[i] = place % 8 == 0 ? (bits % 2 == 0 ? lower[i] : upper[i]) :
-				place % 8 == 1 ? middle(lower[i], upper[i], cells == NULL || params->dims > 1 ? INFINITY : cells[i], place / 8) :
+			x[i] = place % 8 == 0 ?
+				(bits % 2 == 0 ? lower[i] : upper[i]) :
+				place % 8 == 1 ?
+				middle(lower[i], upper[i], cells == NULL || params->dims > 1 ? INFINITY : cells[i],
+					   place / 8) :
 				hostile_number(bits, lower[i], upper[i], cells == NULL ? 4 : cells[i]);
 		}
 		take_vector(kind, place, params, x);
@@ -215,8 +221,8 @@ number_places(Kind *kind)
 static void
 make_kind(Kind *kind, RaceParams *params)
 {
-	RaceParams	functions;
-	size_t		size = (size_t) params->rows * params->range * sizeof(int64_t);
+	RaceParams functions;
+	size_t size = (size_t) params->rows * params->range * sizeof(int64_t);
 
 	memset(kind, 0, sizeof(Kind));
 	kind->params = params;
@@ -268,8 +274,8 @@ count_in_rows(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper
 
 	for (uint32_t row = 0; row < params->rows; row += RACE_LANES)
 	{
-		uint32_t	rows = params->rows - row < RACE_LANES ? params->rows - row : RACE_LANES;
-		size_t		from = (size_t) row * params->range;
+		uint32_t rows = params->rows - row < RACE_LANES ? params->rows - row : RACE_LANES;
+		size_t from = (size_t) row * params->range;
 		RaceCounterArray arrays[2] = {{lower + from, 8}, {upper == NULL ? NULL : upper + from, 8}};
 
 		if (upper == NULL)
@@ -292,15 +298,16 @@ count_item(const Kind *kind, const Item *item, int64_t *lower, int64_t *upper)
 		race_count_in_grid(kind->params, x, 1, item->weight, upper == NULL ? NULL : &item->portion,
 						   arrays[0], arrays[1]);
 	else
-		race_moments_count(kind->params, kind->rows, x, 1, (int) item->weight, lower, kind->moments_workspace);
+		race_moments_count(kind->params, kind->rows, x, 1, (int) item->weight, lower,
+						   kind->moments_workspace);
 }
 
 /* The exact counters of a table, whole or in halves */
 typedef struct Sums
 {
-	int64_t    *counters[2];
-	int64_t		count[2];
-	int			width[2];
+	int64_t *counters[2];
+	int64_t count[2];
+	int width[2];
 	RaceExactMemory memory;
 	const RaceExact *exact;
 } Sums;
@@ -320,20 +327,22 @@ count_items(const Kind *kind, const Items *items, Sums *sums, bool halves)
 	}
 }
 
-/* As it would be stored, in counters that are as narrow as they can be; returns how wide they are. */
+/*
+ * As it would be stored, in counters that are as narrow as they can be; returns how wide they are.
+ */
 static int
 make_narrow(const RaceParams *params, int64_t *counters)
 {
-	size_t		n = (size_t) params->rows * params->range;
-	int64_t		min;
-	int64_t		max;
-	int			width;
+	size_t n = (size_t) params->rows * params->range;
+	int64_t min;
+	int64_t max;
+	int width;
 
 	race_counters_bounds(counters, 8, n, &min, &max);
 	width = race_counters_width_for(min, max);
 	if (width < 8)
 	{
-		void	   *narrow = allocate(n * width);
+		void *narrow = allocate(n * width);
 
 		race_counters_store(narrow, width, 0, n, counters);
 		memcpy(counters, narrow, n * width);
@@ -344,11 +353,12 @@ make_narrow(const RaceParams *params, int64_t *counters)
 
 /* The sketch, or halves, of a label in one of both tables */
 static void
-make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label, int table, Sums *sums)
+make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label, int table,
+		   Sums *sums)
 {
 	const RaceParams *params = kind->params;
-	int			halves = setting->halves ? 2 : 1;
-	RaceExact  *exact;
+	int halves = setting->halves ? 2 : 1;
+	RaceExact *exact;
 
 	memset(sums, 0, sizeof(Sums));
 	for (int i = 0; i < halves; i++)
@@ -360,24 +370,27 @@ make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label
 	count_items(kind, &pair->own[table][label], sums, setting->halves);
 	sums->exact = exact = race_exact_begin(&sums->memory, &kind->shape);
 	for (int i = 0; i < halves; i++)
-		race_exact_add(exact, sums->counters[i], make_narrow(params, sums->counters[i]), sums->count[i]);
+		race_exact_add(exact, sums->counters[i], make_narrow(params, sums->counters[i]),
+					   sums->count[i]);
 }
 
 static void
 add_item(Items *items, uint32_t place, int64_t weight, uint64_t bits, bool whole)
 {
 	static const double shares[] = {0, 1, 0.5, 1e-300};
-	Item	   *item = &items->items[items->n++];
+	Item *item = &items->items[items->n++];
 
 	item->place = place % PLACES;
 	item->weight = weight;
-	item->portion.share = whole ? bits % 2 : bits % 5 < 4 ? shares[bits % 5] : (signed_unit(bits) + 1) / 2;
+	item->portion.share = whole ? bits % 2 :
+		bits % 5 < 4            ? shares[bits % 5] :
+								  (signed_unit(bits) + 1) / 2;
 	item->portion.offset = bits % 7 == 0 ? 0 : bits % 7 == 1 ? UINT64_MAX : mix(bits);
 }
 
 /*
- * How many records of a table are at one place: a few; or so many that one person's make counters wider, or
- * that norms clamp counters.
+ * How many records of a table are at one place: a few; or so many that one person's make counters
+ * wider, or that norms clamp counters.
  */
 static int64_t
 base_weight(const Kind *kind, const Setting *setting, uint64_t bits)
@@ -402,35 +415,39 @@ crowded_place(uint64_t bits)
 static int64_t
 own_weight(const RaceRequest *request, uint64_t bits)
 {
-	return request->weight_max == 0 ? 1 : (int64_t) (bits % 8 > 0 ? race_largest_weight(request) :
-													 bits / 8 % (race_largest_weight(request) + 1));
+	return request->weight_max == 0 ?
+		1 :
+		(int64_t) (bits % 8 > 0 ? race_largest_weight(request) :
+								  bits / 8 % (race_largest_weight(request) + 1));
 }
 
 /*
- * A pair of tables.  Of each side of the person all records are at one place, often that of a crowd,
- * or at any; in one label, or in any.
+ * A pair of tables.  Of each side of the person all records are at one place, often that of a
+ * crowd, or at any; in one label, or in any.
  */
 static void
-make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, uint64_t number, Pair *pair)
+make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, uint64_t number,
+		  Pair *pair)
 {
-	uint64_t	state = number * 1000;
-	uint64_t	style = mix(++state);
-	bool		together = style % 4 != 0;
-	bool		one_label = style / 4 % 4 != 0;
-	bool		whole = style / 16 % 2 != 0;
-	uint32_t	crowd = crowded_place(mix(++state));
-	int			first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style / 32 % 2);
-	int			last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
-	int			label;
+	uint64_t state = number * 1000;
+	uint64_t style = mix(++state);
+	bool together = style % 4 != 0;
+	bool one_label = style / 4 % 4 != 0;
+	bool whole = style / 16 % 2 != 0;
+	uint32_t crowd = crowded_place(mix(++state));
+	int first = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 0 : (int) (style / 32 % 2);
+	int last = setting->neighbors == RACE_NEIGHBORS_SUBSTITUTE ? 1 : first;
+	int label;
 
 	memset(pair, 0, sizeof(Pair));
 	for (label = 0; label < setting->labels; label++)
 	{
 		if (style / 64 % 4 != 0)
-			add_item(&pair->base[label], crowd, base_weight(kind, setting, mix(++state)), style, whole);
+			add_item(&pair->base[label], crowd, base_weight(kind, setting, mix(++state)), style,
+					 whole);
 		for (uint32_t i = 0; i < style / 256 % 4; i++)
 		{
-			uint64_t	bits = mix(++state);
+			uint64_t bits = mix(++state);
 
 			add_item(&pair->base[label], (uint32_t) (bits >> 32), base_weight(kind, setting, bits),
 					 mix(bits), false);
@@ -438,18 +455,20 @@ make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, 
 	}
 	for (int table = first; table <= last; table++)
 	{
-		uint32_t	place = table == 0 ? crowd : (uint32_t) mix(++state);
+		uint32_t place = table == 0 ? crowd : (uint32_t) mix(++state);
 
 		for (uint32_t i = 0; i < setting->records; i++)
 		{
-			uint64_t	bits = mix(++state);
+			uint64_t bits = mix(++state);
 
-			label = (int) ((one_label ? style / 1024 + (uint64_t) (table * (style / 4096 % 2)) : bits) %
-						   (uint64_t) setting->labels);
+			label =
+				(int) ((one_label ? style / 1024 + (uint64_t) (table * (style / 4096 % 2)) : bits) %
+					   (uint64_t) setting->labels);
 			if (first != last || style / 8192 % 4 != 0)
-				add_item(&pair->own[table][label], together ? (first == last ? crowd : place) :
-						 (uint32_t) (bits >> 32), own_weight(request, mix(++state)), whole ? style : bits, whole);
-			else if (i == 0)	/* the person has fewer records than she might */
+				add_item(&pair->own[table][label],
+						 together ? (first == last ? crowd : place) : (uint32_t) (bits >> 32),
+						 own_weight(request, mix(++state)), whole ? style : bits, whole);
+			else if (i == 0) /* the person has fewer records than she might */
 				add_item(&pair->own[table][label], (uint32_t) (bits >> 32), 1, bits, false);
 		}
 	}
@@ -457,16 +476,16 @@ make_pair(const Kind *kind, const Setting *setting, const RaceRequest *request, 
 
 /* -------------------------------------------------------------- releases */
 
-#define PARTIES		5
+#define PARTIES 5
 
 /* A release of exact sketches up to its noise; where its looks and its counters begin */
 typedef struct Played
 {
-	bool		refused;		/* the noise would be too large */
-	bool		paid;			/* could all be paid? */
-	RacePlan	plan;
-	size_t		looks;
-	size_t		counters;
+	bool refused; /* the noise would be too large */
+	bool paid;    /* could all be paid? */
+	RacePlan plan;
+	size_t looks;
+	size_t counters;
 } Played;
 
 static bool
@@ -493,19 +512,23 @@ make_request(const Kind *kind, const Setting *setting, double epsilon)
 }
 
 static Played
-play(const Kind *kind, const Setting *setting, const RaceRequest *request, const RaceExact *exact, int table)
+play(const Kind *kind, const Setting *setting, const RaceRequest *request, const RaceExact *exact,
+	 int table)
 {
 	static const RaceFederation federation = {PARTIES, 1, 1};
-	uint64_t	position = 0;
-	RaceRandom	random = {fill_from_pattern, &position, 0, {0}};
-	RaceRelease release = {.exact = exact, .params = kind->params, .request = request, .workspace = kind->workspace};
-	int64_t		counts[2];
-	Played		played;
+	uint64_t position = 0;
+	RaceRandom random = {fill_from_pattern, &position, 0, {0}};
+	RaceRelease release = {.exact = exact,
+						   .params = kind->params,
+						   .request = request,
+						   .workspace = kind->workspace};
+	int64_t counts[2];
+	Played played;
 
 	memset(&played, 0, sizeof(played));
 	start_table(table);
 	if (setting->share ? !race_share_begin(&release, &random, &federation, counts) :
-		!race_release_begin(&release, &random, counts))
+						 !race_release_begin(&release, &random, counts))
 	{
 		played.refused = true;
 		return played;
@@ -520,13 +543,13 @@ play(const Kind *kind, const Setting *setting, const RaceRequest *request, const
 /* How far apart both tables are, in parts of what the plan declares; and what this costs */
 typedef struct Apart
 {
-	double		count;
-	double		look;
-	double		counters;
-	double		cost;			/* in parts of epsilon or rho */
-	double		epsilon;
-	bool		same;			/* but for the numbers */
-	bool		rounds;			/* Wishart: counters differ by what was added, but for less than 1 */
+	double count;
+	double look;
+	double counters;
+	double cost; /* in parts of epsilon or rho */
+	double epsilon;
+	bool same;   /* but for the numbers */
+	bool rounds; /* Wishart: counters differ by what was added, but for less than 1 */
 } Apart;
 
 static double
@@ -539,7 +562,7 @@ difference(const Draw *draw)
 static double
 distance(size_t from, size_t to, double *cost)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (size_t i = from; i < to; i++)
 	{
@@ -553,10 +576,11 @@ distance(size_t from, size_t to, double *cost)
 static double
 squared_distance(size_t from, size_t to, double variance, double *cost)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (size_t i = from; i < to; i++)
-		sum += difference(&tape.draws[i]) * difference(&tape.draws[i]) * variance / (double) tape.draws[i].noise;
+		sum += difference(&tape.draws[i]) * difference(&tape.draws[i]) * variance /
+			(double) tape.draws[i].noise;
 	*cost += sum / (2 * variance);
 	return sum;
 }
@@ -578,7 +602,8 @@ records_of(const Setting *setting, const RaceRequest *request)
 static uint32_t
 blocks_of(const Kind *kind, const RacePlan *plan)
 {
-	return race_summary_kind(kind->params)->hashed ? plan->selection.rows : (uint32_t) plan->selection.grid.levels;
+	return race_summary_kind(kind->params)->hashed ? plan->selection.rows :
+													 (uint32_t) plan->selection.grid.levels;
 }
 
 /* What a record changes of a look, in L1; 0 if there is none */
@@ -587,31 +612,35 @@ look_change(const Kind *kind, const RaceRequest *request)
 {
 	if (request->rows > 0 || request->delta > 0)
 		return 0;
-	return race_summary_kind(kind->params)->hashed ? race_norms_change(&kind->shape) : race_details_change(&kind->shape);
+	return race_summary_kind(kind->params)->hashed ? race_norms_change(&kind->shape) :
+													 race_details_change(&kind->shape);
 }
 
 /* What a record adds to what a plan keeps, at most, in L1 */
 static double
 l1_of_record(const Kind *kind, const RacePlan *plan)
 {
-	return (double) (race_summary_kind(kind->params)->matrix ? race_products_l1(&kind->shape, plan->products.coarser) :
-					 race_blocks_l1(&kind->shape, blocks_of(kind, plan)));
+	return (double) (race_summary_kind(kind->params)->matrix ?
+						 race_products_l1(&kind->shape, plan->products.coarser) :
+						 race_blocks_l1(&kind->shape, blocks_of(kind, plan)));
 }
 
 /* The same in L2, squared */
 static double
 squared_of_record(const Kind *kind, const RacePlan *plan)
 {
-	return (double) (race_summary_kind(kind->params)->matrix ? race_products_squared(&kind->shape, plan->products.coarser) :
-					 race_blocks_squared(&kind->shape, blocks_of(kind, plan)));
+	return (double) (race_summary_kind(kind->params)->matrix ?
+						 race_products_squared(&kind->shape, plan->products.coarser) :
+						 race_blocks_squared(&kind->shape, blocks_of(kind, plan)));
 }
 
 /* The noise of a counter, off the diagonal of moments */
 static uint64_t
 noise_of_counters(const Kind *kind, const RacePlan *plan)
 {
-	return !race_summary_kind(kind->params)->matrix ? plan->counter_noise :
-		plan->products.mechanism == RACE_MECHANISM_WISHART ? plan->products.entry_noise : plan->products.noise;
+	return !race_summary_kind(kind->params)->matrix        ? plan->counter_noise :
+		plan->products.mechanism == RACE_MECHANISM_WISHART ? plan->products.entry_noise :
+															 plan->products.noise;
 }
 
 /* Was all drawn with the noise of the plan? */
@@ -619,13 +648,14 @@ static bool
 drew_as_planned(const Kind *kind, const Played *played)
 {
 	const RacePlan *plan = &played->plan;
-	bool		same = played->paid;
+	bool same = played->paid;
 
 	for (size_t i = 0; i < tape.n && i < played->counters; i++)
 		same &= tape.draws[i].noise == (i < played->looks ? plan->count_noise : plan->look_noise);
 	for (size_t i = played->counters; i < tape.n; i++)
 		same &= tape.draws[i].noise == noise_of_counters(kind, plan) ||
-			(race_summary_kind(kind->params)->matrix && plan->products.mechanism == RACE_MECHANISM_GAUSSIAN &&
+			(race_summary_kind(kind->params)->matrix &&
+			 plan->products.mechanism == RACE_MECHANISM_GAUSSIAN &&
 			 tape.draws[i].noise == 2 * plan->products.noise);
 	return same && played->counters < tape.n;
 }
@@ -634,26 +664,30 @@ static void
 compare_laplace(const Kind *kind, const Setting *setting, const RaceRequest *request,
 				const Played *played, Apart *apart)
 {
-	double		records = records_of(setting, request) * factor_of(setting);
-	double		cost = 0;
+	double records = records_of(setting, request) * factor_of(setting);
+	double cost = 0;
 
 	apart->count += distance(0, played->looks, &cost) / records;
-	apart->look += played->counters == played->looks ? 0 :
+	apart->look += played->counters == played->looks ?
+		0 :
 		distance(played->looks, played->counters, &cost) /
-		(records * (double) look_change(kind, request));
-	apart->counters += distance(played->counters, tape.n, &cost) /
-		(records * l1_of_record(kind, &played->plan));
+			(records * (double) look_change(kind, request));
+	apart->counters +=
+		distance(played->counters, tape.n, &cost) / (records * l1_of_record(kind, &played->plan));
 	apart->cost += cost / played->plan.noise.epsilon;
 }
 
 static void
-compare_gaussian(const Kind *kind, const Setting *setting, const RaceRequest *request, const Played *played, Apart *apart)
+compare_gaussian(const Kind *kind, const Setting *setting, const RaceRequest *request,
+				 const Played *played, Apart *apart)
 {
-	double		records = pow(records_of(setting, request), 2) * factor_of(setting);
-	double		cost = 0;
+	double records = pow(records_of(setting, request), 2) * factor_of(setting);
+	double cost = 0;
 
-	apart->count += squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
-	apart->counters += squared_distance(played->counters, tape.n, (double) noise_of_counters(kind, &played->plan), &cost) /
+	apart->count +=
+		squared_distance(0, played->looks, (double) played->plan.count_noise, &cost) / records;
+	apart->counters += squared_distance(played->counters, tape.n,
+										(double) noise_of_counters(kind, &played->plan), &cost) /
 		(records * squared_of_record(kind, &played->plan));
 	/* of a sum of shares, without one colluder and one dropout */
 	apart->cost += cost / (setting->share ? PARTIES - 2 : 1) / played->plan.noise.rho;
@@ -664,20 +698,20 @@ compare_gaussian(const Kind *kind, const Setting *setting, const RaceRequest *re
  * what rounding makes of it, wherever there is something.
  */
 static void
-compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair, int label,
-				const Played *played, Apart *apart)
+compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *request,
+				const Pair *pair, int label, const Played *played, Apart *apart)
 {
 	const RaceParams *params = kind->params;
-	uint32_t	columns = race_moments_columns(params);
+	uint32_t columns = race_moments_columns(params);
 	const RacePlan *plan = &played->plan;
-	double		coarse = ldexp(1, plan->products.coarser);
-	double		records = records_of(setting, request) * factor_of(setting);
-	double		trace = 0;
-	double		cost = 0;
+	double coarse = ldexp(1, plan->products.coarser);
+	double records = records_of(setting, request) * factor_of(setting);
+	double trace = 0;
+	double cost = 0;
 
 	for (int table = 0; table < 2; table++)
 	{
-		Sums		own = {.counters = {kind->counters[2 * table]}};
+		Sums own = {.counters = {kind->counters[2 * table]}};
 
 		memset(kind->counters[2 * table], 0, params->range * 8);
 		count_items(kind, &pair->own[table][label], &own, false);
@@ -685,7 +719,8 @@ compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *req
 			trace += (double) kind->counters[2 * table][race_product_counter(columns, i, i)];
 		if (own.count[0] > 0)
 			cost += (double) race_wishart_rounding(columns, plan->products.noise) * params->range *
-				RACE_SCALE_DENOMINATOR / (double) plan->products.entry_noise + race_wishart_steps(columns);
+					RACE_SCALE_DENOMINATOR / (double) plan->products.entry_noise +
+				race_wishart_steps(columns);
 	}
 	for (uint32_t i = 0; i < params->range; i++)
 	{
@@ -695,7 +730,8 @@ compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *req
 							  (double) (kind->counters[0][i] - kind->counters[2][i]) / coarse) < 1;
 	}
 	apart->count += distance(0, played->looks, &cost) / records;
-	apart->counters += trace / coarse / (records * (double) race_products_trace(&kind->shape, plan->products.coarser));
+	apart->counters += trace / coarse /
+		(records * (double) race_products_trace(&kind->shape, plan->products.coarser));
 	cost += trace / coarse / 2 / (double) plan->products.noise;
 	apart->cost += cost / plan->noise.epsilon;
 }
@@ -703,13 +739,13 @@ compare_wishart(const Kind *kind, const Setting *setting, const RaceRequest *req
 /* What was met */
 static struct
 {
-	long		pairs;
-	long		mechanisms[RACE_MECHANISM_WISHART + 1];
-	long		fewer_rows;
-	long		fewer_cells;
-	long		levels;			/* two of them */
-	long		coarser;		/* integers of moments */
-	long		refused;
+	long pairs;
+	long mechanisms[RACE_MECHANISM_WISHART + 1];
+	long fewer_rows;
+	long fewer_cells;
+	long levels;  /* two of them */
+	long coarser; /* integers of moments */
+	long refused;
 } met;
 
 static void
@@ -731,15 +767,15 @@ note_plan(const Kind *kind, const Played *played)
 static Apart
 compare(const Kind *kind, const Setting *setting, const RaceRequest *request, const Pair *pair)
 {
-	Apart		apart = {.same = true, .rounds = true};
+	Apart apart = {.same = true, .rounds = true};
 
 	for (int label = 0; label < setting->labels; label++)
 	{
-		Played		played[2];
+		Played played[2];
 
 		for (int table = 0; table < 2; table++)
 		{
-			Sums		sums;
+			Sums sums;
 
 			make_exact(kind, setting, pair, label, table, &sums);
 			played[table] = play(kind, setting, request, sums.exact, table);
@@ -766,7 +802,7 @@ compare(const Kind *kind, const Setting *setting, const RaceRequest *request, co
 
 /* ------------------------------------------------------------------ tests */
 
-#define ROUNDING	1e-9		/* of the sums of this test */
+#define ROUNDING 1e-9 /* of the sums of this test */
 
 static void
 keep_most(Apart *most, const Apart *apart)
@@ -783,15 +819,15 @@ keep_most(Apart *most, const Apart *apart)
 static Apart
 most_of_pairs(const Kind *kind, const Setting *setting, int n)
 {
-	Apart		most = {.same = true, .rounds = true};
+	Apart most = {.same = true, .rounds = true};
 
 	for (int i = 0; i < n; i++)
 	{
 		/* less makes integers of moments coarser */
-		double		least = race_summary_kind(kind->params)->matrix ? RACE_MIN_EPSILON : 0.05;
+		double least = race_summary_kind(kind->params)->matrix ? RACE_MIN_EPSILON : 0.05;
 		RaceRequest request = make_request(kind, setting, log_uniform(mix(i), least, 20));
-		Pair		pair;
-		Apart		apart;
+		Pair pair;
+		Apart apart;
 
 		make_pair(kind, setting, &request, (uint64_t) (met.pairs + i), &pair);
 		apart = compare(kind, setting, &request, &pair);
@@ -804,20 +840,20 @@ most_of_pairs(const Kind *kind, const Setting *setting, int n)
 static void
 print_setting(const Setting *setting, const Apart *most)
 {
-	printf("# delta %g, %s, %u records of weight %u, %d labels%s%s%s%s: count %.4f, look %.4f, counters %.4f, cost %.4f\n",
-		   setting->delta, race_neighbors_name(setting->neighbors), setting->records,
-		   setting->weight_max, setting->labels,
-		   setting->chooses ? ", chosen" : "", setting->fit ? ", fitted" : "",
-		   setting->halves ? ", halves" : "", setting->share ? ", share" : "",
-		   most->count, most->look, most->counters, most->cost);
+	printf(
+		"# delta %g, %s, %u records of weight %u, %d labels%s%s%s%s: count %.4f, look %.4f, counters %.4f, cost %.4f\n",
+		setting->delta, race_neighbors_name(setting->neighbors), setting->records,
+		setting->weight_max, setting->labels, setting->chooses ? ", chosen" : "",
+		setting->fit ? ", fitted" : "", setting->halves ? ", halves" : "",
+		setting->share ? ", share" : "", most->count, most->look, most->counters, most->cost);
 }
 
 /*
- * What neighbors of a kind must be apart at least, so that declarations that are one too small would be
- * found out: of counters, all.  Of moments one of millions cannot be.  There it is a hundredth, for one
- * person's records under pure noise; less where both sides would have to be as large and
- * at right angles, where a norm is few integers, and where noise is Gaussian for the norm of
- * absolute values, which bounds the L1 norm.
+ * What neighbors of a kind must be apart at least, so that declarations that are one too small
+ * would be found out: of counters, all.  Of moments one of millions cannot be.  There it is a
+ * hundredth, for one person's records under pure noise; less where both sides would have to be as
+ * large and at right angles, where a norm is few integers, and where noise is Gaussian for the norm
+ * of absolute values, which bounds the L1 norm.
  */
 static double
 least_apart(const RaceParams *params, bool pure, bool substitute)
@@ -845,27 +881,28 @@ static void
 test_kind(RaceParams *params, const char *name, const Setting *settings, size_t n, int pairs)
 {
 	static Kind kind;
-	Apart		groups[8] = {{.same = true}};	/* by delta, neighbors and weights */
-	Apart		all = {.same = true, .rounds = true};
-	double		weight = 0;
-	bool		tight = true;
+	Apart groups[8] = {{.same = true}}; /* by delta, neighbors and weights */
+	Apart all = {.same = true, .rounds = true};
+	double weight = 0;
+	bool tight = true;
 
 	make_kind(&kind, params);
 	for (size_t i = 0; i < n; i++)
 	{
 		RaceRequest request = make_request(&kind, &settings[i], 1);
-		Apart		most = most_of_pairs(&kind, &settings[i], pairs);
+		Apart most = most_of_pairs(&kind, &settings[i], pairs);
 
 		print_setting(&settings[i], &most);
 		keep_most(&groups[4 * (settings[i].weight_max > 0) + 2 * (settings[i].delta > 0) +
-						  (settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE)], &most);
+						  (settings[i].neighbors == RACE_NEIGHBORS_SUBSTITUTE)],
+				  &most);
 		keep_most(&all, &most);
 		if (!race_summary_kind(params)->matrix)
 			weight = fmax(weight, (double) look_change(&kind, &request));
 	}
 	ok(all.same, "%s: nothing but noisy numbers decides what is drawn", name);
 	ok(all.rounds && all.count <= 1 + ROUNDING && all.look <= 1 + ROUNDING &&
-	   all.counters <= 1 + ROUNDING && all.cost <= 1 + ROUNDING,
+		   all.counters <= 1 + ROUNDING && all.cost <= 1 + ROUNDING,
 	   "neighbors are as near as is declared (%.6f, %.6f, %.6f), and cost no more (%.6f)",
 	   all.count, all.look, all.counters, all.cost);
 	for (size_t i = 0; i < LENGTH(groups); i++)
@@ -873,16 +910,16 @@ test_kind(RaceParams *params, const char *name, const Setting *settings, size_t 
 			groups[i].counters > least_apart(params, i / 2 % 2 == 0, i % 2 == 1);
 	ok(SANITIZED || (tight && all.cost > 0.99), "and would be too far apart for a little less");
 	if (weight > 0 && reaches_look(params))
-		ok(SANITIZED || all.look > 1 - 1 / weight, "a look that declares %g of a record and not %g would be found out",
-		   weight - 1, weight);
+		ok(SANITIZED || all.look > 1 - 1 / weight,
+		   "a look that declares %g of a record and not %g would be found out", weight - 1, weight);
 	free_kind(&kind);
 }
 
 /* ------------------------------------------------------------ all of them */
 
-#define ADD			RACE_NEIGHBORS_ADD_REMOVE
-#define SUBSTITUTE	RACE_NEIGHBORS_SUBSTITUTE
-#define DELTA		1e-6
+#define ADD RACE_NEIGHBORS_ADD_REMOVE
+#define SUBSTITUTE RACE_NEIGHBORS_SUBSTITUTE
+#define DELTA 1e-6
 
 static const Setting of_sketches[] = {
 	/* delta, chooses, fit, neighbors, records, labels, halves, share, weight_max */
@@ -899,21 +936,18 @@ static const Setting of_sketches[] = {
 	{0, true, false, ADD, 2, 1, false, false, 7},
 	{0, true, false, SUBSTITUTE, 1, 2, true, false, 20},
 	{DELTA, true, false, ADD, 2, 3, true, false, 1},
-	{DELTA, true, false, SUBSTITUTE, 1, 3, false, false, 50}
-};
+	{DELTA, true, false, SUBSTITUTE, 1, 3, false, false, 50}};
 
-static const Setting of_moments[] = {
-	{0, true, false, ADD, 1, 1, false, false, 0},
-	{0, true, false, SUBSTITUTE, 3, 2, false, false, 0},
-	{0, true, false, ADD, 5, 3, false, false, 0},
-	{DELTA, true, false, ADD, 2, 1, false, false, 0},
-	{DELTA, true, false, SUBSTITUTE, 3, 3, false, false, 0},
-	{DELTA, true, false, SUBSTITUTE, 2, 1, false, true, 0},
-	{0, true, false, ADD, 1, 1, false, false, 7},
-	{0, true, false, SUBSTITUTE, 2, 2, false, false, 20},
-	{DELTA, true, false, ADD, 2, 1, false, false, 1},
-	{DELTA, true, false, SUBSTITUTE, 1, 3, false, false, 500}
-};
+static const Setting of_moments[] = {{0, true, false, ADD, 1, 1, false, false, 0},
+									 {0, true, false, SUBSTITUTE, 3, 2, false, false, 0},
+									 {0, true, false, ADD, 5, 3, false, false, 0},
+									 {DELTA, true, false, ADD, 2, 1, false, false, 0},
+									 {DELTA, true, false, SUBSTITUTE, 3, 3, false, false, 0},
+									 {DELTA, true, false, SUBSTITUTE, 2, 1, false, true, 0},
+									 {0, true, false, ADD, 1, 1, false, false, 7},
+									 {0, true, false, SUBSTITUTE, 2, 2, false, false, 20},
+									 {DELTA, true, false, ADD, 2, 1, false, false, 1},
+									 {DELTA, true, false, SUBSTITUTE, 1, 3, false, false, 500}};
 
 /* Rows of all kernels and sequences */
 static void
@@ -933,11 +967,14 @@ test_rows(int pairs)
 		{MULTI, 64, {PART(JACCARD, GROUPED, 0, 1)}},
 		{MULTI, 64, {PART(MATCH, SOBOL, 5, 2)}},
 		{MULTI, 7, {PART(MATCH, SOBOL, 5, 2), {L2, SOBOL, 3, 1, WIDTHS, 0}}},
-		{MULTI, 64, {{ANGULAR, IND, 2, 2, TRANSFORM, 2}, PART(JACCARD, IND, 0, 1),
-			{L1, IND, 3, 1, BOUNDS, 0}, PART(MATCH, IND, 2, 1)}},
+		{MULTI,
+		 64,
+		 {{ANGULAR, IND, 2, 2, TRANSFORM, 2},
+		  PART(JACCARD, IND, 0, 1),
+		  {L1, IND, 3, 1, BOUNDS, 0},
+		  PART(MATCH, IND, 2, 1)}},
 		{FOLD, 8, {PART(RACE_KERNEL_LEAST_SQUARES, IND, 4, 3)}},
-		{FOLD, 16, {PART(RACE_KERNEL_MARGIN, IND, 4, 4)}}
-	};
+		{FOLD, 16, {PART(RACE_KERNEL_MARGIN, IND, 4, 4)}}};
 
 	for (size_t i = 0; i < LENGTH(recipes); i++)
 	{
@@ -961,25 +998,25 @@ test_grids(int pairs)
 {
 	static const struct
 	{
-		RaceKernel	kernel;
-		uint32_t	dims;
-		double		bandwidth;
-		double		cells[RACE_GRID_DIMS];
-	}			grids[] = {
-		/* the second is like those of scores */
-		{L2, 1, 0.5, {64}}, {L2, 1, 0.2, {36}}, {L1, 1, 0.1, {96}}, {L2, 1, 0.2, {15}}, {L2, 1, 1, {4}},
-		{L2, 2, 0.2, {16, 16}}, {L2, 2, 0.2, {8, 32}}, {L1, 2, 0.5, {16, 24}}, {L2, 2, 1, {32, 16}},
-		{L2, 3, 0.2, {8, 8, 8}}, {L2, 3, 1, {16, 8, 4}}
-	};
+		RaceKernel kernel;
+		uint32_t dims;
+		double bandwidth;
+		double cells[RACE_GRID_DIMS];
+	} grids[] = {/* the second is like those of scores */
+				 {L2, 1, 0.5, {64}},      {L2, 1, 0.2, {36}},     {L1, 1, 0.1, {96}},
+				 {L2, 1, 0.2, {15}},      {L2, 1, 1, {4}},        {L2, 2, 0.2, {16, 16}},
+				 {L2, 2, 0.2, {8, 32}},   {L1, 2, 0.5, {16, 24}}, {L2, 2, 1, {32, 16}},
+				 {L2, 3, 0.2, {8, 8, 8}}, {L2, 3, 1, {16, 8, 4}}};
 
 	for (size_t i = 0; i < LENGTH(grids); i++)
 	{
 		RaceParams *params = grid_of_cells(grids[i].kernel, grids[i].dims, grids[i].cells, 1);
-		char		name[100];
+		char name[100];
 
 		params->bandwidth = grids[i].bandwidth;
 		snprintf(name, sizeof(name), "grid of %u dims, %g x %g x %g cells, %s", grids[i].dims,
-				 grids[i].cells[0], grids[i].cells[1], grids[i].cells[2], race_kernel_name(grids[i].kernel));
+				 grids[i].cells[0], grids[i].cells[1], grids[i].cells[2],
+				 race_kernel_name(grids[i].kernel));
 		test_kind(params, name, of_sketches, LENGTH(of_sketches), pairs);
 	}
 }
@@ -989,31 +1026,34 @@ test_moments(int pairs)
 {
 	static const struct
 	{
-		uint32_t	dims;
-		uint16_t	features;
-		uint16_t	targets;
-		double		norm;
-		RaceClip	clip;
-		bool		transform;
-	}			moments[] = {
-		{1, 0, 0, 1, RACE_CLIP_NORM, false}, {3, 0, 1, 1.2345, RACE_CLIP_NORM, false}, {5, 0, 0, 100, RACE_CLIP_NORM, false},
-		{3, 4, 1, 1.5, RACE_CLIP_NORM, false}, {4, 0, 0, 1, RACE_CLIP_ABSOLUTE, false}, {4, 0, 2, 2, RACE_CLIP_ABSOLUTE, false},
-		{4, 0, 0, 100, RACE_CLIP_ABSOLUTE, false}, {4, 0, 4, 1e-3, RACE_CLIP_NORM, false}, {4, 0, 0, 1, RACE_CLIP_NORM, true}
-	};
+		uint32_t dims;
+		uint16_t features;
+		uint16_t targets;
+		double norm;
+		RaceClip clip;
+		bool transform;
+	} moments[] = {
+		{1, 0, 0, 1, RACE_CLIP_NORM, false},       {3, 0, 1, 1.2345, RACE_CLIP_NORM, false},
+		{5, 0, 0, 100, RACE_CLIP_NORM, false},     {3, 4, 1, 1.5, RACE_CLIP_NORM, false},
+		{4, 0, 0, 1, RACE_CLIP_ABSOLUTE, false},   {4, 0, 2, 2, RACE_CLIP_ABSOLUTE, false},
+		{4, 0, 0, 100, RACE_CLIP_ABSOLUTE, false}, {4, 0, 4, 1e-3, RACE_CLIP_NORM, false},
+		{4, 0, 0, 1, RACE_CLIP_NORM, true}};
 
 	for (size_t i = 0; i < LENGTH(moments); i++)
 	{
-		uint32_t	dims = moments[i].dims;
+		uint32_t dims = moments[i].dims;
 		RaceParams *params = moments_params(dims, moments[i].norm, moments[i].clip);
-		char		name[120];
+		char name[120];
 
 		if (moments[i].transform)
 			params = moments_with_transform(params);
 		params->moments.features = moments[i].features;
 		params->moments.targets = moments[i].targets;
 		params->range = (uint32_t) race_products_counters(race_moments_columns(params));
-		snprintf(name, sizeof(name), "moments of %u columns, %u features, %u targets, norm %g, clip %s%s",
-				 dims, params->moments.features, params->moments.targets, params->moments.norm, race_choice_name(RACE_KEY_CLIP, params->moments.clip),
+		snprintf(name, sizeof(name),
+				 "moments of %u columns, %u features, %u targets, norm %g, clip %s%s", dims,
+				 params->moments.features, params->moments.targets, params->moments.norm,
+				 race_choice_name(RACE_KEY_CLIP, params->moments.clip),
 				 moments[i].transform ? ", a transform" : "");
 		test_kind(params, name, of_moments, LENGTH(of_moments), pairs);
 	}
@@ -1027,14 +1067,14 @@ test_peeking(void)
 	static Kind kind;
 	const Setting *setting = &of_sketches[3];
 	RaceRequest request;
-	Pair		pair;
+	Pair pair;
 
 	make_kind(&kind, make_params(&recipe, 40, 1));
 	request = make_request(&kind, setting, 1);
 	make_pair(&kind, setting, &request, 1, &pair);
 	for (int table = 0; table < 2; table++)
 	{
-		Sums		sums;
+		Sums sums;
 
 		make_exact(&kind, setting, &pair, 0, table, &sums);
 		request.rows = table == 0 ? 16 : 32;
@@ -1047,13 +1087,17 @@ test_peeking(void)
 static void
 test_met(void)
 {
-	printf("# %ld pairs: %ld Laplace, %ld Gaussian, %ld Wishart; %ld of fewer rows, %ld of fewer cells, %ld of two levels, %ld of coarser integers, %ld refused\n",
-		   met.pairs, met.mechanisms[RACE_MECHANISM_LAPLACE], met.mechanisms[RACE_MECHANISM_GAUSSIAN],
-		   met.mechanisms[RACE_MECHANISM_WISHART], met.fewer_rows, met.fewer_cells, met.levels,
-		   met.coarser, met.refused);
-	ok(SANITIZED || (met.mechanisms[RACE_MECHANISM_LAPLACE] > 100 && met.mechanisms[RACE_MECHANISM_GAUSSIAN] > 100 &&
-	   met.mechanisms[RACE_MECHANISM_WISHART] > 100 && met.fewer_rows > 100 && met.fewer_cells > 100 &&
-	   met.levels > 100 && met.coarser > 100), "all that a release may choose was met");
+	printf(
+		"# %ld pairs: %ld Laplace, %ld Gaussian, %ld Wishart; %ld of fewer rows, %ld of fewer cells, %ld of two levels, %ld of coarser integers, %ld refused\n",
+		met.pairs, met.mechanisms[RACE_MECHANISM_LAPLACE], met.mechanisms[RACE_MECHANISM_GAUSSIAN],
+		met.mechanisms[RACE_MECHANISM_WISHART], met.fewer_rows, met.fewer_cells, met.levels,
+		met.coarser, met.refused);
+	ok(SANITIZED ||
+		   (met.mechanisms[RACE_MECHANISM_LAPLACE] > 100 &&
+			met.mechanisms[RACE_MECHANISM_GAUSSIAN] > 100 &&
+			met.mechanisms[RACE_MECHANISM_WISHART] > 100 && met.fewer_rows > 100 &&
+			met.fewer_cells > 100 && met.levels > 100 && met.coarser > 100),
+	   "all that a release may choose was met");
 }
 
 int

@@ -13,7 +13,7 @@
 #include "privacy/look.h"
 #include "tap.h"
 
-#define MOST_NODES	70000
+#define MOST_NODES 70000
 
 static double
 random_number(uint64_t *state)
@@ -24,7 +24,7 @@ random_number(uint64_t *state)
 static int64_t
 sum_of(const int64_t *counters, uint64_t n)
 {
-	int64_t		sum = 0;
+	int64_t sum = 0;
 
 	for (uint64_t i = 0; i < n; i++)
 		sum += counters[i];
@@ -44,9 +44,9 @@ all_positive(const int64_t *counters, uint64_t n)
 static double
 first_moment(const RaceGrid *grid, const int64_t *counters)
 {
-	uint64_t	inner = grid->nodes / (grid->cells[0] + 1);
-	double		sum = 0;
-	double		total = 0;
+	uint64_t inner = grid->nodes / (grid->cells[0] + 1);
+	double sum = 0;
+	double total = 0;
 
 	for (uint64_t i = 0; i < grid->nodes; i++)
 	{
@@ -61,25 +61,25 @@ test_split(uint32_t dims, double cells)
 {
 	static int64_t counters[MOST_NODES];
 	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
-	uint64_t	unit = race_record_unit(params);
-	uint64_t	state = dims;
-	bool		right = true;
-	bool		stays = true;
-	double		moment = 0;
-	double		off = 0;
-	int			records = 500;
-	int			levels = 1;
-	RaceGrid	grid;
+	uint64_t unit = race_record_unit(params);
+	uint64_t state = dims;
+	bool right = true;
+	bool stays = true;
+	double moment = 0;
+	double off = 0;
+	int records = 500;
+	int levels = 1;
+	RaceGrid grid;
 
 	race_grid_of(params, &grid);
 	memset(counters, 0, sizeof(counters));
 	for (int i = 0; i < records; i++)
 	{
-		double		x[RACE_GRID_DIMS];
-		uint32_t	nodes[RACE_GRID_CORNERS];
-		int64_t		weights[RACE_GRID_CORNERS];
-		int64_t		sum = 0;
-		int			corners;
+		double x[RACE_GRID_DIMS];
+		uint32_t nodes[RACE_GRID_CORNERS];
+		int64_t weights[RACE_GRID_CORNERS];
+		int64_t sum = 0;
+		int corners;
 
 		/* bounds, nodes, and anything between */
 		for (uint32_t axis = 0; axis < dims; axis++)
@@ -107,7 +107,8 @@ test_split(uint32_t dims, double cells)
 		levels++;
 	}
 	ok(levels > 1 && stays, "and in each of %d levels", levels);
-	ok(off < grid.width[0] / 100, "which are where the records are (%.2g of a cell)", off / grid.width[0]);
+	ok(off < grid.width[0] / 100, "which are where the records are (%.2g of a cell)",
+	   off / grid.width[0]);
 	free(params);
 }
 
@@ -118,12 +119,12 @@ test_nested(void)
 	static int64_t counters[MOST_NODES];
 	RaceParams *fine = grid_params(RACE_KERNEL_L2, 2, 64, 1);
 	RaceParams *coarse = grid_params(RACE_KERNEL_L2, 2, 32, 1);
-	double		x[2] = {-1 + 3 * 13.25 / 64, -1 + 3 * 40.5 / 64};
-	uint32_t	nodes[RACE_GRID_CORNERS];
-	int64_t		weights[RACE_GRID_CORNERS];
-	bool		same = true;
-	RaceGrid	grid;
-	int			corners;
+	double x[2] = {-1 + 3 * 13.25 / 64, -1 + 3 * 40.5 / 64};
+	uint32_t nodes[RACE_GRID_CORNERS];
+	int64_t weights[RACE_GRID_CORNERS];
+	bool same = true;
+	RaceGrid grid;
+	int corners;
 
 	race_grid_of(fine, &grid);
 	memset(counters, 0, sizeof(counters));
@@ -145,14 +146,13 @@ test_sensitivity(void)
 {
 	RaceParams *one = grid_params(RACE_KERNEL_L2, 2, 64, 1);
 	RaceParams *two = grid_params(RACE_KERNEL_L2, 2, 64, 2);
-	RaceParams	rows = {.kernel = RACE_KERNEL_L2, .sequence = RACE_SEQUENCE_SOBOL, .rows = 7};
-	uint64_t	unit = race_record_unit(one);
+	RaceParams rows = {.kernel = RACE_KERNEL_L2, .sequence = RACE_SEQUENCE_SOBOL, .rows = 7};
+	uint64_t unit = race_record_unit(one);
 
 	ok(race_grid_levels(one) == 1 && race_grid_levels(two) == 2, "levels");
 	ok(race_record_squared(one) == unit * unit, "one level: one unit");
 	ok(race_record_squared(two) == 2 * unit * unit, "two levels: two units");
-	ok(race_record_unit(&rows) == 1 && race_record_squared(&rows) == 7,
-	   "rows: one record in each");
+	ok(race_record_unit(&rows) == 1 && race_record_squared(&rows) == 7, "rows: one record in each");
 	free(one);
 	free(two);
 }
@@ -172,18 +172,22 @@ test_choices(void)
 	RaceGridChoice never = {7, 1};
 	const double *cells = race_array(params, RACE_ARRAY_CELLS);
 
-	ok(race_grid_allows(params, both) && race_grid_allows(l1, coarse) && !race_grid_allows(l1, both) &&
-	   !race_grid_allows(params, never), "what a grid allows");
-	ok(race_grid_allows(large, fine) && race_grid_allows(large, half) && !race_grid_allows(large, all),
+	ok(race_grid_allows(params, both) && race_grid_allows(l1, coarse) &&
+		   !race_grid_allows(l1, both) && !race_grid_allows(params, never),
+	   "what a grid allows");
+	ok(race_grid_allows(large, fine) && race_grid_allows(large, half) &&
+		   !race_grid_allows(large, all),
 	   "two levels must not have too many nodes");
 	ok(race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1, INFINITY) >
-	   race_grid_noise_variance(params, coarse, RACE_GRID_ANYWHERE, 1, INFINITY) &&
-	   race_grid_bias(params, fine) < race_grid_bias(params, coarse),
+			   race_grid_noise_variance(params, coarse, RACE_GRID_ANYWHERE, 1, INFINITY) &&
+		   race_grid_bias(params, fine) < race_grid_bias(params, coarse),
 	   "finer cells have more noise, and change less");
 	ok(race_grid_noise_variance(params, fine, RACE_GRID_MIDDLE, 1, INFINITY) >
-	   race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1, INFINITY), "in the middle is most noise");
+		   race_grid_noise_variance(params, fine, RACE_GRID_ANYWHERE, 1, INFINITY),
+	   "in the middle is most noise");
 	/* a sum takes a part of a node where cells are wider than the kernel */
-	ok(race_grid_noise_variance(params, wide, RACE_GRID_MIDDLE, pow((double) race_record_unit(params), 2), INFINITY) < 1,
+	ok(race_grid_noise_variance(params, wide, RACE_GRID_MIDDLE,
+								pow((double) race_record_unit(params), 2), INFINITY) < 1,
 	   "of wide cells a sum has less noise than a node");
 	race_grid_apply(params, both);
 	ok(cells[0] == 16 && params->range == 17 * 17 + 5 * 5 && race_grid_levels(params) == 2,
@@ -198,22 +202,22 @@ static void
 test_halves(uint32_t dims, double cells)
 {
 	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
-	int64_t    *halves[3];
-	uint64_t	state = dims;
-	bool		right = true;
-	double		mean = 0;
+	int64_t *halves[3];
+	uint64_t state = dims;
+	bool right = true;
+	double mean = 0;
 
 	for (int i = 0; i < 3; i++)
 		halves[i] = malloc(MOST_NODES * sizeof(int64_t));
 	for (int trial = 0; trial < 200; trial++)
 	{
-		RaceGrid	grid;
+		RaceGrid grid;
 		RacePortion portion = {trial % 5 / 4.0, mix(++state)};
-		double		x[RACE_GRID_DIMS];
-		uint32_t	nodes[RACE_GRID_CORNERS];
-		int64_t		weights[RACE_GRID_CORNERS];
-		int64_t		up[RACE_GRID_CORNERS];
-		int			n;
+		double x[RACE_GRID_DIMS];
+		uint32_t nodes[RACE_GRID_CORNERS];
+		int64_t weights[RACE_GRID_CORNERS];
+		int64_t up[RACE_GRID_CORNERS];
+		int n;
 
 		race_grid_of(params, &grid);
 		for (int i = 0; i < 3; i++)
@@ -229,8 +233,8 @@ test_halves(uint32_t dims, double cells)
 			halves[2][nodes[i]] += weights[i];
 		}
 		mean += (double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) / 200;
-		right &= fabs((double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) - portion.share) <=
-			1.0 / RACE_GRID_STEPS;
+		right &= fabs((double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) -
+					  portion.share) <= 1.0 / RACE_GRID_STEPS;
 		for (int halvings = race_grid_split_halvings(&grid);; halvings--)
 		{
 			right &= all_positive(halves[0], grid.nodes) && all_positive(halves[1], grid.nodes);
@@ -254,15 +258,15 @@ test_halves(uint32_t dims, double cells)
 static void
 test_dither(void)
 {
-	uint64_t	state = 3;
-	double		worst = 0;
-	bool		sure = true;
+	uint64_t state = 3;
+	double worst = 0;
+	bool sure = true;
 
 	for (int trial = 0; trial < 1000; trial++)
 	{
-		double		share = random_number(&state);
-		uint64_t	offset = mix(++state);
-		int			up = 0;
+		double share = random_number(&state);
+		uint64_t offset = mix(++state);
+		int up = 0;
 
 		for (int row = 0; row < 4096; row++)
 		{
@@ -277,20 +281,22 @@ test_dither(void)
 }
 
 /* With this epsilon noise is 0, but for a probability of 2 e^-256 */
-#define NO_NOISE	1e10
+#define NO_NOISE 1e10
 
 /* What a look sees of so many halvings, both norms together */
 static uint64_t
 seen(const RaceParams *params, int halvings, const int64_t *counters)
 {
 	static int64_t space[2 * MOST_NODES];
-	RaceRandom	random = {.fill = fill_from_system};
-	RaceRequest request = {.epsilon = RACE_MAX_EPSILON, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+	RaceRandom random = {.fill = fill_from_system};
+	RaceRequest request = {.epsilon = RACE_MAX_EPSILON,
+						   .max_contributions = 1,
+						   .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
 	RaceDetails look;
 	RaceAccount account;
 	RaceExactMemory memory;
-	RaceExact  *exact;
-	RaceShape	shape;
+	RaceExact *exact;
+	RaceShape shape;
 
 	race_grid_shape(params, &shape);
 	exact = race_exact_begin(&memory, &shape);
@@ -304,29 +310,29 @@ seen(const RaceParams *params, int halvings, const int64_t *counters)
 static uint64_t
 change_of_look(const RaceParams *params)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	race_grid_shape(params, &shape);
 	return race_details_change(&shape);
 }
 
 /*
- * Norms change by at most what they are of the change, which is at most what they are of a record at
- * a node.  There are few enough nodes to try all, as if there were 1000 of a record in each.
+ * Norms change by at most what they are of the change, which is at most what they are of a record
+ * at a node.  There are few enough nodes to try all, as if there were 1000 of a record in each.
  */
 static void
 test_look_at_nodes(const RaceParams *params, int halvings)
 {
 	static int64_t counters[MOST_NODES];
-	int64_t		unit = (int64_t) race_record_unit(params);
-	uint64_t	weight = change_of_look(params);
-	uint64_t	most = 0;
-	uint64_t	most_of_mutant = 0;
+	int64_t unit = (int64_t) race_record_unit(params);
+	uint64_t weight = change_of_look(params);
+	uint64_t most = 0;
+	uint64_t most_of_mutant = 0;
 
 	memset(counters, 0, sizeof(counters));
 	for (uint64_t i = 0; i < params->range; i++)
 	{
-		uint64_t	of_node;
+		uint64_t of_node;
 
 		counters[i] = 1000 * unit;
 		of_node = seen(params, halvings, counters);
@@ -349,22 +355,22 @@ static void
 test_look_at_tables(const RaceParams *params, int halvings)
 {
 	static int64_t counters[MOST_NODES];
-	uint64_t	weight = change_of_look(params);
-	uint64_t	state = params->dims;
-	uint64_t	last = 0;
-	uint64_t	most = 0;
-	RaceGrid	grid;
-	int			i;
+	uint64_t weight = change_of_look(params);
+	uint64_t state = params->dims;
+	uint64_t last = 0;
+	uint64_t most = 0;
+	RaceGrid grid;
+	int i;
 
 	race_grid_of(params, &grid);
 	memset(counters, 0, sizeof(counters));
 	for (i = 0; i < 1000; i++)
 	{
-		double		x[RACE_GRID_DIMS];
-		uint32_t	nodes[RACE_GRID_CORNERS];
-		int64_t		weights[RACE_GRID_CORNERS];
-		uint64_t	now;
-		int			n;
+		double x[RACE_GRID_DIMS];
+		uint32_t nodes[RACE_GRID_CORNERS];
+		int64_t weights[RACE_GRID_CORNERS];
+		uint64_t now;
+		int n;
 
 		/* now and then in the same place, where norms change most */
 		for (uint32_t axis = 0; axis < params->dims; axis++)
@@ -373,7 +379,9 @@ test_look_at_tables(const RaceParams *params, int halvings)
 		while (n-- > 0)
 			counters[nodes[n]] += weights[n];
 		now = seen(params, halvings, counters);
-		most = llabs((int64_t) (now - last)) > (int64_t) most ? (uint64_t) llabs((int64_t) (now - last)) : most;
+		most = llabs((int64_t) (now - last)) > (int64_t) most ?
+			(uint64_t) llabs((int64_t) (now - last)) :
+			most;
 		last = now;
 	}
 	ok(most <= weight && most > weight / 4, "each of %d records changes it by %u at most", i,
@@ -385,7 +393,7 @@ static void
 test_look_at_line(void)
 {
 	RaceParams *params = grid_params(RACE_KERNEL_L2, 1, 64, 1);
-	int64_t		counters[65];
+	int64_t counters[65];
 
 	for (int k = 0; k <= 64; k++)
 		counters[k] = 4096 * 6 * (100 + 3 * k);
@@ -404,7 +412,7 @@ test_look_at_most(void)
 {
 	static int64_t counters[MOST_NODES];
 	RaceParams *params = grid_params(RACE_KERNEL_L2, 3, 32, 1);
-	uint64_t	all;
+	uint64_t all;
 
 	for (uint64_t i = 0; i < params->range; i++)
 		counters[i] = i % 2 == 0 ? INT64_MAX : -INT64_MAX;
@@ -419,8 +427,8 @@ static void
 test_look(uint32_t dims, double cells)
 {
 	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
-	int			halvings;
-	RaceShape	shape;
+	int halvings;
+	RaceShape shape;
 
 	race_grid_shape(params, &shape);
 	for (halvings = 1; race_can_look(&shape, halvings); halvings++)

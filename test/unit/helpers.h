@@ -25,11 +25,11 @@
  * there are fewer cases of each kind, and controls that need all of them are left out.
  */
 #ifdef __SANITIZE_ADDRESS__
-#define SANITIZED		true
-#define CASES(n, fewer)	(fewer)
+#define SANITIZED true
+#define CASES(n, fewer) (fewer)
 #else
-#define SANITIZED		false
-#define CASES(n, fewer)	(n)
+#define SANITIZED false
+#define CASES(n, fewer) (n)
 #endif
 
 /* Real randomness, for a RaceRandom */
@@ -39,7 +39,7 @@ fill_from_system(void *arg, uint8_t *bytes, size_t size)
 	(void) arg;
 	while (size > 0)
 	{
-		ssize_t		got = getrandom(bytes, size, 0);
+		ssize_t got = getrandom(bytes, size, 0);
 
 		if (got <= 0)
 			abort();
@@ -52,7 +52,7 @@ fill_from_system(void *arg, uint8_t *bytes, size_t size)
 static inline uint64_t
 mix(uint64_t counter)
 {
-	uint64_t	x = counter * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t x = counter * UINT64_C(0x9E3779B97F4A7C15);
 
 	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
 	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -63,31 +63,34 @@ mix(uint64_t counter)
 static inline void
 fill_from_pattern(void *arg, uint8_t *bytes, size_t size)
 {
-	uint64_t   *position = arg;
+	uint64_t *position = arg;
 
 	for (size_t i = 0; i < size; i++)
 	{
-		uint64_t	n = (*position)++;
+		uint64_t n = (*position)++;
 
 		bytes[i] = (uint8_t) (mix(n / 8 + 1) >> n % 8 * 8);
 	}
 }
 
 /* A sampler of noise, by its scale or its variance */
-typedef int64_t (*Sampler) (RaceRandom *random, uint64_t size);
+typedef int64_t (*Sampler)(RaceRandom *random, uint64_t size);
 
-/* Are the first draws from a fixed tape these 12, and is this the digest of 10000, over several buffers? */
+/*
+ * Are the first draws from a fixed tape these 12, and is this the digest of 10000, over several
+ * buffers?
+ */
 static inline bool
 draws_are(Sampler sampler, uint64_t size, const int64_t *draws, uint64_t expected)
 {
-	uint64_t	position = 0;
-	RaceRandom	random = {.fill = fill_from_pattern, .arg = &position};
-	uint64_t	digest = 0;
-	bool		same = true;
+	uint64_t position = 0;
+	RaceRandom random = {.fill = fill_from_pattern, .arg = &position};
+	uint64_t digest = 0;
+	bool same = true;
 
 	for (int i = 0; i < 10000; i++)
 	{
-		int64_t		k = sampler(&random, size);
+		int64_t k = sampler(&random, size);
 
 		same &= i >= 12 || k == draws[i];
 		digest = mix(digest ^ (uint64_t) k);
@@ -99,14 +102,14 @@ draws_are(Sampler sampler, uint64_t size, const int64_t *draws, uint64_t expecte
 static inline bool
 wipes_bytes(Sampler sampler, uint64_t size)
 {
-	RaceRandom	random = {.fill = fill_from_system};
-	size_t		most = 0;
-	size_t		unwiped = 0;
+	RaceRandom random = {.fill = fill_from_system};
+	size_t most = 0;
+	size_t unwiped = 0;
 
 	/* the last draw may be one of the first from a new buffer */
 	for (int i = 0; i < 100; i++)
 	{
-		size_t		used;
+		size_t used;
 
 		sampler(&random, size);
 		used = sizeof(random.buffer) - random.left;
@@ -128,7 +131,7 @@ signed_unit(uint64_t bits)
 static inline double
 log_uniform(uint64_t bits, double from, double to)
 {
-	double		x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
+	double x = from * pow(to / from, (signed_unit(bits) + 1) / 2);
 
 	return fmin(fmax(x, from), to);
 }
@@ -137,11 +140,11 @@ log_uniform(uint64_t bits, double from, double to)
 static inline double
 chi_square(const uint64_t *observed, const double *expected, int cells)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (int i = 0; i < cells; i++)
 	{
-		double		d = (double) observed[i] - expected[i];
+		double d = (double) observed[i] - expected[i];
 
 		sum += d * d / expected[i];
 	}
@@ -155,8 +158,8 @@ chi_square(const uint64_t *observed, const double *expected, int cells)
 static inline double
 chi_square_tail(double x, int df)
 {
-	double		term = exp(-x / 2);
-	double		sum = 0;
+	double term = exp(-x / 2);
+	double sum = 0;
 
 	if (df < 2 || df % 2 != 0)
 		abort();
@@ -172,7 +175,7 @@ chi_square_tail(double x, int df)
 static inline double
 most_apart(const double *a, const double *b, uint32_t n)
 {
-	double		most = 0;
+	double most = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		most = fmax(most, fabs(a[i] - b[i]));
@@ -180,10 +183,10 @@ most_apart(const double *a, const double *b, uint32_t n)
 }
 
 static inline RaceParams
-l2_params(RaceSequence sequence, RaceRehash rehash, uint32_t dims,
-		  uint32_t power, uint32_t rows, uint32_t range)
+l2_params(RaceSequence sequence, RaceRehash rehash, uint32_t dims, uint32_t power, uint32_t rows,
+		  uint32_t range)
 {
-	RaceParams	params;
+	RaceParams params;
 
 	memset(&params, 0, sizeof(params));
 	params.kernel = RACE_KERNEL_L2;
@@ -202,7 +205,7 @@ static inline RaceParams *
 moments_params(uint32_t dims, double norm, RaceClip clip)
 {
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 2 * dims * sizeof(double));
-	double	   *bounds = (double *) (params + 1);
+	double *bounds = (double *) (params + 1);
 
 	params->kind = RACE_KIND_MOMENTS;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
@@ -225,8 +228,8 @@ moments_params(uint32_t dims, double norm, RaceClip clip)
 static inline RaceParams *
 moments_with_transform(RaceParams *params)
 {
-	uint32_t	dims = params->dims;
-	double	   *matrix;
+	uint32_t dims = params->dims;
+	double *matrix;
 
 	params = realloc(params, sizeof(RaceParams) + ((size_t) dims + 2) * dims * sizeof(double));
 	matrix = (double *) (params + 1) + 2 * dims;
@@ -235,7 +238,9 @@ moments_with_transform(RaceParams *params)
 	params->more += (uint32_t) ((size_t) dims * dims * sizeof(double));
 	for (uint32_t i = 0; i < dims; i++)
 		for (uint32_t j = 0; j < dims; j++)
-			matrix[(size_t) i * dims + j] = j > i ? 0 : j == i ? pow(10, i % 5) : (int) ((i + j) % 3) - 1;
+			matrix[(size_t) i * dims + j] = j > i ? 0 :
+				j == i                            ? pow(10, i % 5) :
+													(int) ((i + j) % 3) - 1;
 	return params;
 }
 
@@ -244,7 +249,7 @@ static inline RaceParams *
 grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)
 {
 	RaceParams *params = calloc(1, sizeof(RaceParams) + 3 * dims * sizeof(double));
-	double	   *numbers = (double *) (params + 1);
+	double *numbers = (double *) (params + 1);
 
 	params->kernel = (uint8_t) kernel;
 	params->kind = RACE_KIND_GRID;
@@ -269,7 +274,7 @@ grid_of_cells(RaceKernel kernel, uint32_t dims, const double *cells, int levels)
 static inline RaceParams *
 grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
 {
-	double		of_axes[RACE_GRID_DIMS] = {cells, cells, cells};
+	double of_axes[RACE_GRID_DIMS] = {cells, cells, cells};
 
 	return grid_of_cells(kernel, dims, of_axes, levels);
 }
@@ -278,8 +283,8 @@ grid_params(RaceKernel kernel, uint32_t dims, double cells, int levels)
 static inline RaceRows *
 allocate_rows(const RaceParams *params)
 {
-	char		message[200];
-	RaceRows   *rows;
+	char message[200];
+	RaceRows *rows;
 
 	if (race_params_problem(params, race_params_size(params), message, sizeof(message)) != NULL)
 	{
@@ -296,7 +301,7 @@ allocate_rows(const RaceParams *params)
 static inline RaceRows *
 make_rows(const RaceParams *params)
 {
-	RaceRows   *rows = allocate_rows(params);
+	RaceRows *rows = allocate_rows(params);
 
 	race_rows_generate_all(rows);
 	return rows;
@@ -306,7 +311,7 @@ make_rows(const RaceParams *params)
 static inline uint32_t *
 make_buckets(const RaceRows *rows)
 {
-	uint32_t   *buckets = calloc(rows->blocks * RACE_LANES, sizeof(uint32_t));
+	uint32_t *buckets = calloc(rows->blocks * RACE_LANES, sizeof(uint32_t));
 
 	if (buckets == NULL)
 		abort();
@@ -324,7 +329,7 @@ standard_errors(double rate, double probability, double n)
 static inline RaceColumn
 vectors(uint32_t width, const double *x)
 {
-	RaceColumn	column = {.numbers = x, .width = width};
+	RaceColumn column = {.numbers = x, .width = width};
 
 	return column;
 }
@@ -333,7 +338,7 @@ vectors(uint32_t width, const double *x)
 static inline void
 hash_vector(const RaceRows *rows, const double *x, uint32_t *buckets)
 {
-	RaceColumn	column = vectors(rows->params->dims, x);
+	RaceColumn column = vectors(rows->params->dims, x);
 
 	race_rows_hash_one(rows, rows->params->rows, &column, buckets);
 }
@@ -342,9 +347,9 @@ hash_vector(const RaceRows *rows, const double *x, uint32_t *buckets)
 static inline double
 share(const RaceRows *rows, const RaceColumn *x, const RaceColumn *y)
 {
-	uint32_t   *a = make_buckets(rows);
-	uint32_t   *b = make_buckets(rows);
-	uint32_t	same = 0;
+	uint32_t *a = make_buckets(rows);
+	uint32_t *b = make_buckets(rows);
+	uint32_t same = 0;
 
 	race_rows_hash_one(rows, rows->params->rows, x, a);
 	race_rows_hash_one(rows, rows->params->rows, y, b);
@@ -358,8 +363,8 @@ share(const RaceRows *rows, const RaceColumn *x, const RaceColumn *y)
 static inline double
 share_of_vectors(const RaceRows *rows, const double *x, const double *y)
 {
-	RaceColumn	x_column = vectors(rows->params->dims, x);
-	RaceColumn	y_column = vectors(rows->params->dims, y);
+	RaceColumn x_column = vectors(rows->params->dims, x);
+	RaceColumn y_column = vectors(rows->params->dims, y);
 
 	return share(rows, &x_column, &y_column);
 }
@@ -368,10 +373,10 @@ share_of_vectors(const RaceRows *rows, const double *x, const double *y)
 static inline double
 kernel_of_vectors(const RaceParams *params, const double *x, const double *y)
 {
-	RaceColumn	x_column = vectors(params->dims, x);
-	RaceColumn	y_column = vectors(params->dims, y);
+	RaceColumn x_column = vectors(params->dims, x);
+	RaceColumn y_column = vectors(params->dims, y);
 
 	return race_kernel_value(params, &x_column, &y_column);
 }
 
-#endif							/* RACE_TEST_HELPERS_H */
+#endif /* RACE_TEST_HELPERS_H */

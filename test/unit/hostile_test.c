@@ -12,28 +12,28 @@
 #include "hash/params_check.h"
 #include "hash/rows.h"
 
-#define TRIES		10000		/* of each recipe */
-#define SMALL		((size_t) 4 * 1024 * 1024)
+#define TRIES 10000 /* of each recipe */
+#define SMALL ((size_t) 4 * 1024 * 1024)
 
 /* What became of parameters that were tried */
 typedef struct Fates
 {
-	int			refused;
-	int			accepted;
-	int			used;			/* accepted, and small enough to try */
-	int			wrong;			/* accepted, but not what they should be */
+	int refused;
+	int accepted;
+	int used;  /* accepted, and small enough to try */
+	int wrong; /* accepted, but not what they should be */
 } Fates;
 
 /* Hash two records with the first and last block of rows: buckets must be within range */
 static bool
 can_be_used(const RaceParams *params)
 {
-	RaceRows   *rows = allocate_rows(params);
-	uint32_t	functions = race_params_functions(params);
-	uint32_t	buckets[2 * RACE_LANES];
-	RaceColumn	columns[RACE_MAX_PARTS];
-	size_t		last = rows->blocks - 1;
-	int			beyond = 0;
+	RaceRows *rows = allocate_rows(params);
+	uint32_t functions = race_params_functions(params);
+	uint32_t buckets[2 * RACE_LANES];
+	RaceColumn columns[RACE_MAX_PARTS];
+	size_t last = rows->blocks - 1;
+	int beyond = 0;
 
 	for (uint32_t j = 0; j < functions; j++)
 	{
@@ -57,7 +57,7 @@ static void
 try_bytes(const void *bytes, size_t size, Fates *fates)
 {
 	RaceParams *params = malloc(size + (size == 0));
-	char		message[300] = "";
+	char message[300] = "";
 	const char *problem;
 
 	if (params == NULL)
@@ -89,8 +89,8 @@ spoil(uint8_t *bytes, size_t size, uint64_t random)
 {
 	static const uint32_t words[] = {0, 1, 2, 3, 4, 5, 16000, 16001, 1024, 0x7FFFFFFF, 0xFFFFFFFF};
 	static const double numbers[] = {0, -1, 1, 1e100, 1e-100, 1e300, -1e300, 5e-324, NAN, INFINITY};
-	size_t		place = (random >> 8) % size;
-	uint64_t	choice = random >> 40;
+	size_t place = (random >> 8) % size;
+	uint64_t choice = random >> 40;
 
 	switch (random % 4)
 	{
@@ -116,16 +116,16 @@ spoil(uint8_t *bytes, size_t size, uint64_t random)
 static void
 try_changes(const RaceParams *params, int number, uint64_t *counter, Fates *fates)
 {
-	size_t		size = race_params_size(params);
-	uint8_t    *bytes = calloc(1, size + 64);
-	int			changes = number % 3 + 1;
+	size_t size = race_params_size(params);
+	uint8_t *bytes = calloc(1, size + 64);
+	int changes = number % 3 + 1;
 
 	if (bytes == NULL)
 		abort();
 	memcpy(bytes, params, size);
 	while (changes-- > 0)
 	{
-		uint64_t	random = mix((*counter)++);
+		uint64_t random = mix((*counter)++);
 
 		spoil(bytes, random >> 63 != 0 ? sizeof(RaceParams) : size, random);
 	}
@@ -143,7 +143,7 @@ static void
 test_recipe(const Recipe *recipe, uint64_t counter)
 {
 	RaceParams *params = make_params(recipe, 100, 7);
-	Fates		fates = {.refused = 0};
+	Fates fates = {.refused = 0};
 
 	for (int i = 0; i < TRIES; i++)
 		try_changes(params, i, &counter, &fates);
@@ -158,9 +158,9 @@ test_recipe(const Recipe *recipe, uint64_t counter)
 static void
 test_noise(void)
 {
-	Fates		fates = {.refused = 0};
-	uint64_t	bytes[40];
-	uint64_t	counter = 0;
+	Fates fates = {.refused = 0};
+	uint64_t bytes[40];
+	uint64_t counter = 0;
 
 	for (int number = 0; number < TRIES; number++)
 	{
@@ -187,9 +187,12 @@ main(void)
 		{MULTI, 64, {PART(JACCARD, IND, 0, 2)}},
 		{MULTI, 64, {PART(MATCH, SOBOL, 5, 2)}},
 		{MULTI, 7, {PART(MATCH, SOBOL, 5, 2), {L2, SOBOL, 3, 1, WIDTHS, 0}}},
-		{MULTI, 64, {{ANGULAR, IND, 2, 2, TRANSFORM, 2}, PART(JACCARD, IND, 0, 1),
-			{L1, IND, 3, 1, BOUNDS, 0}, PART(MATCH, IND, 2, 1)}}
-	};
+		{MULTI,
+		 64,
+		 {{ANGULAR, IND, 2, 2, TRANSFORM, 2},
+		  PART(JACCARD, IND, 0, 1),
+		  {L1, IND, 3, 1, BOUNDS, 0},
+		  PART(MATCH, IND, 2, 1)}}};
 
 	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
 		test_recipe(&recipes[i], i * 1000000);

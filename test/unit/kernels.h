@@ -12,46 +12,49 @@
 #include "hash/kernel.h"
 #include "hash/params.h"
 
-#define IND			RACE_SEQUENCE_INDEPENDENT
-#define GROUPED		RACE_SEQUENCE_GROUPED
-#define SOBOL		RACE_SEQUENCE_SOBOL
-#define STRUCTURED	RACE_SEQUENCE_STRUCTURED
-#define FOLD		RACE_REHASH_FOLD
-#define MULTI		RACE_REHASH_MULTILINEAR
-#define L2			RACE_KERNEL_L2
-#define L1			RACE_KERNEL_L1
-#define ANGULAR		RACE_KERNEL_ANGULAR
-#define JACCARD		RACE_KERNEL_JACCARD
-#define MATCH		RACE_KERNEL_MATCH
-#define WIDTHS		RACE_ARRAY_BANDWIDTHS
-#define BOUNDS		(RACE_ARRAY_LOWER | RACE_ARRAY_UPPER)
-#define TRANSFORM	(RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)
+#define IND RACE_SEQUENCE_INDEPENDENT
+#define GROUPED RACE_SEQUENCE_GROUPED
+#define SOBOL RACE_SEQUENCE_SOBOL
+#define STRUCTURED RACE_SEQUENCE_STRUCTURED
+#define FOLD RACE_REHASH_FOLD
+#define MULTI RACE_REHASH_MULTILINEAR
+#define L2 RACE_KERNEL_L2
+#define L1 RACE_KERNEL_L1
+#define ANGULAR RACE_KERNEL_ANGULAR
+#define JACCARD RACE_KERNEL_JACCARD
+#define MATCH RACE_KERNEL_MATCH
+#define WIDTHS RACE_ARRAY_BANDWIDTHS
+#define BOUNDS (RACE_ARRAY_LOWER | RACE_ARRAY_UPPER)
+#define TRANSFORM (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)
 
 typedef struct PartRecipe
 {
-	uint8_t		kernel;			/* 0 after the last part */
-	uint8_t		sequence;
-	uint32_t	dims;
-	uint32_t	power;
-	uint16_t	arrays;
-	uint32_t	outputs;
+	uint8_t kernel; /* 0 after the last part */
+	uint8_t sequence;
+	uint32_t dims;
+	uint32_t power;
+	uint16_t arrays;
+	uint32_t outputs;
 } PartRecipe;
 
 /* A part without arrays */
-#define PART(kernel, sequence, dims, power) {kernel, sequence, dims, power, 0, 0}
+#define PART(kernel, sequence, dims, power) \
+	{ \
+		kernel, sequence, dims, power, 0, 0 \
+	}
 
 typedef struct Recipe
 {
-	uint8_t		rehash;
-	uint32_t	range;
-	PartRecipe	parts[RACE_MAX_PARTS];
+	uint8_t rehash;
+	uint32_t range;
+	PartRecipe parts[RACE_MAX_PARTS];
 } Recipe;
 
 /* Number i of an array: made up, and such as it must be */
 static inline double
 array_number(int array, uint64_t i)
 {
-	double		unit = signed_unit(mix(array * 1000003 + i));
+	double unit = signed_unit(mix(array * 1000003 + i));
 
 	switch (array)
 	{
@@ -73,7 +76,7 @@ static inline size_t
 write_part(const PartRecipe *recipe, void *place)
 {
 	RaceParams *part = place;
-	double	   *numbers = (double *) (part + 1);
+	double *numbers = (double *) (part + 1);
 
 	memset(part, 0, sizeof(RaceParams));
 	part->kernel = recipe->kernel;
@@ -85,8 +88,9 @@ write_part(const PartRecipe *recipe, void *place)
 	part->outputs = recipe->outputs;
 	for (int array = 1; array <= RACE_ARRAY_OFFSET; array *= 2)
 	{
-		uint64_t	n = (recipe->arrays & array) == 0 ? 0 :
-			array == RACE_ARRAY_MATRIX ? recipe->outputs * recipe->dims : recipe->dims;
+		uint64_t n = (recipe->arrays & array) == 0 ? 0 :
+			array == RACE_ARRAY_MATRIX             ? recipe->outputs * recipe->dims :
+													 recipe->dims;
 
 		for (uint64_t i = 0; i < n; i++)
 			*numbers++ = array_number(array, i);
@@ -99,7 +103,7 @@ static inline RaceParams *
 make_params(const Recipe *recipe, uint32_t rows, int64_t seed)
 {
 	RaceParams *params = malloc(sizeof(RaceParams) + RACE_MAX_MORE);
-	size_t		size = 0;
+	size_t size = 0;
 
 	if (params == NULL)
 		abort();
@@ -118,13 +122,13 @@ static inline const char *
 describe(const RaceParams *params)
 {
 	static char text[500];
-	size_t		size = 0;
+	size_t size = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params))
 	{
 		size += snprintf(text + size, sizeof(text) - size, "%s%s(%u)^%u %s",
-						 part == params ? "" : " * ", race_kernel_name(part->kernel),
-						 part->dims, part->power, race_choice_name(RACE_KEY_SEQUENCE, part->sequence));
+						 part == params ? "" : " * ", race_kernel_name(part->kernel), part->dims,
+						 part->power, race_choice_name(RACE_KEY_SEQUENCE, part->sequence));
 		if (part->arrays != 0)
 			size += snprintf(text + size, sizeof(text) - size, " arrays %u", part->arrays);
 	}
@@ -139,7 +143,7 @@ describe(const RaceParams *params)
 static inline RaceColumn
 allocate_column(const RaceParams *part, size_t n, size_t elements)
 {
-	RaceColumn	column = {.width = part->dims};
+	RaceColumn column = {.width = part->dims};
 
 	if (race_record_kind(part) == RACE_RECORD_VECTOR)
 		column.numbers = calloc(n * part->dims, sizeof(double));
@@ -164,8 +168,8 @@ free_column(RaceColumn *column)
 static inline int
 compare_elements(const void *a, const void *b)
 {
-	uint64_t	x = *(const uint64_t *) a;
-	uint64_t	y = *(const uint64_t *) b;
+	uint64_t x = *(const uint64_t *) a;
+	uint64_t y = *(const uint64_t *) b;
 
 	return (x > y) - (x < y);
 }
@@ -178,29 +182,28 @@ compare_elements(const void *a, const void *b)
 static inline void
 random_vector(uint64_t number, uint32_t dims, double *x)
 {
-	uint64_t	bits = mix(number * 16);
-	int			exponent = bits % 128 == 0 ? 1023 : bits % 64 == 0 ? 900 :
-		(int) (bits >> 6) % 73 - 20;
+	uint64_t bits = mix(number * 16);
+	int exponent = bits % 128 == 0 ? 1023 : bits % 64 == 0 ? 900 : (int) (bits >> 6) % 73 - 20;
 
 	for (uint32_t i = 0; i < dims; i++)
 		x[i] = bits % 32 == 1 ? 0 : ldexp(signed_unit(mix(number * 16 + 1 + i)), exponent);
 }
 
-#define MAX_SET		12
+#define MAX_SET 12
 
 /* Records number, number + 1 ... of one part, such as may be met */
 static inline RaceColumn
 random_column(const RaceParams *part, uint64_t number, size_t n)
 {
-	size_t		width = race_record_kind(part) == RACE_RECORD_SET ? MAX_SET : part->dims;
-	RaceColumn	column = allocate_column(part, n, n * width);
-	double	   *numbers = (double *) column.numbers;
-	uint64_t   *elements = (uint64_t *) column.elements;
-	size_t	   *starts = (size_t *) column.starts;
+	size_t width = race_record_kind(part) == RACE_RECORD_SET ? MAX_SET : part->dims;
+	RaceColumn column = allocate_column(part, n, n * width);
+	double *numbers = (double *) column.numbers;
+	uint64_t *elements = (uint64_t *) column.elements;
+	size_t *starts = (size_t *) column.starts;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t	bits = mix((number + i) * 64 + 5);
+		uint64_t bits = mix((number + i) * 64 + 5);
 
 		if (race_record_kind(part) == RACE_RECORD_SET)
 		{
@@ -226,7 +229,7 @@ random_records(const RaceParams *params, uint64_t number, size_t n, RaceColumn *
 static inline void
 free_records(const RaceParams *params, RaceColumn *columns)
 {
-	int			parts = race_params_parts(params);
+	int parts = race_params_parts(params);
 
 	while (parts-- > 0)
 		free_column(columns++);
@@ -239,12 +242,12 @@ free_records(const RaceParams *params, RaceColumn *columns)
 static inline uint64_t
 plain_place(uint64_t element, uint64_t key0, uint64_t key1)
 {
-	uint32_t	low = (uint32_t) (element ^ key0);
-	uint32_t	high = (uint32_t) (element >> 32 ^ key1);
+	uint32_t low = (uint32_t) (element ^ key0);
+	uint32_t high = (uint32_t) (element >> 32 ^ key1);
 
 	for (uint32_t round = 1; round <= 4; round++)
 	{
-		uint64_t	product = UINT64_C(0xD256D193) * high;
+		uint64_t product = UINT64_C(0xD256D193) * high;
 
 		high = (uint32_t) (product >> 32) ^ low ^ UINT32_C(0x9E3779B9) * round;
 		low = (uint32_t) product;
@@ -252,4 +255,4 @@ plain_place(uint64_t element, uint64_t key0, uint64_t key1)
 	return (uint64_t) high << 32 | low;
 }
 
-#endif							/* RACE_TEST_KERNELS_H */
+#endif /* RACE_TEST_KERNELS_H */

@@ -24,10 +24,10 @@
 
 static const uint64_t contributions[] = {1, 2, 3, 7, 10, 50, 200, 999, 1 << 20, INT32_MAX};
 
-#define SOME_CONTRIBUTIONS	((int) (sizeof(contributions) / sizeof(contributions[0])))
+#define SOME_CONTRIBUTIONS ((int) (sizeof(contributions) / sizeof(contributions[0])))
 
 /* What was computed is rounded by less than this part of it. */
-#define ROUNDED		1e-14L
+#define ROUNDED 1e-14L
 
 static long double
 sides(const RacePlan *plan)
@@ -39,17 +39,20 @@ sides(const RacePlan *plan)
 static long double
 weight_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	int			coarser = plan->products.coarser;
+	int coarser = plan->products.coarser;
 
 	if (race_summary_kind(params)->matrix)
 	{
-		RaceShape	shape;
+		RaceShape shape;
 
 		race_moments_shape(params, &shape);
-		return ldexpl(i * race_products_l1(&shape, 0), -coarser) + (coarser > 0 ? params->range : 0);
+		return ldexpl(i * race_products_l1(&shape, 0), -coarser) +
+			(coarser > 0 ? params->range : 0);
 	}
-	return i * (race_summary_kind(params)->coarsen != NULL ? race_record_unit(params) * plan->selection.grid.levels :
-				plan->selection.rows);
+	return i *
+		(race_summary_kind(params)->coarsen != NULL ?
+			 race_record_unit(params) * plan->selection.grid.levels :
+			 plan->selection.rows);
 }
 
 static long double
@@ -63,15 +66,17 @@ norm_of(const RaceParams *params, const RacePlan *plan, long double i)
 {
 	if (race_summary_kind(params)->matrix)
 		return (trace_of(params, plan, i) +
-				(plan->products.coarser > 0 ? race_moments_columns(params) : 0)) / sqrtl(2);
-	return race_summary_kind(params)->coarsen != NULL ? i * race_record_unit(params) * sqrtl(plan->selection.grid.levels) :
+				(plan->products.coarser > 0 ? race_moments_columns(params) : 0)) /
+			sqrtl(2);
+	return race_summary_kind(params)->coarsen != NULL ?
+		i * race_record_unit(params) * sqrtl(plan->selection.grid.levels) :
 		i * sqrtl(plan->selection.rows);
 }
 
 static long double
 look_of(const RaceParams *params, long double i)
 {
-	RaceShape	shape;
+	RaceShape shape;
 
 	if (race_summary_kind(params)->coarsen == NULL)
 		return i * params->rows;
@@ -96,7 +101,7 @@ laplace_cost(long double sensitivity, uint64_t scale)
 static long double
 pure_cost(const RaceParams *params, const RacePlan *plan, long double i)
 {
-	uint32_t	columns = race_moments_columns(params);
+	uint32_t columns = race_moments_columns(params);
 	long double cost = laplace_cost(i, plan->count_noise);
 
 	if (plan->look_noise > 0)
@@ -106,7 +111,8 @@ pure_cost(const RaceParams *params, const RacePlan *plan, long double i)
 	return cost + trace_of(params, plan, i) / (2 * (long double) plan->products.noise) +
 		race_wishart_steps(columns) +
 		laplace_cost((long double) race_wishart_rounding(columns, plan->products.noise) *
-					 params->range, plan->products.entry_noise);
+						 params->range,
+					 plan->products.entry_noise);
 }
 
 /* rho of them */
@@ -123,12 +129,13 @@ gaussian_cost(const RaceParams *params, const RacePlan *plan, long double i)
 static long double
 share_cost(const RaceParams *params, const RacePlan *plan, uint64_t i)
 {
-	uint32_t	honest = race_honest_shares(plan->noise.parties, plan->noise.colluders,
-											plan->noise.dropouts);
+	uint32_t honest =
+		race_honest_shares(plan->noise.parties, plan->noise.colluders, plan->noise.dropouts);
 	long double norm = norm_of(params, plan, i);
 
 	return race_rho_of_sum((unsigned __int128) ceill(norm * norm),
-						   (uint64_t) plan->selection.rows * params->range, noise_of(params, plan), honest) +
+						   (uint64_t) plan->selection.rows * params->range, noise_of(params, plan),
+						   honest) +
 		race_rho_of_sum((unsigned __int128) i * i, 1, plan->count_noise, honest);
 }
 
@@ -136,13 +143,13 @@ share_cost(const RaceParams *params, const RacePlan *plan, uint64_t i)
 static double
 largest_part(const RaceParams *params, const RacePlan *plan)
 {
-	uint64_t	m = plan->noise.max_contributions;
-	uint64_t	some[] = {1, 2, m / 3, m / 2, m - 1, m};
-	double		largest = 0;
+	uint64_t m = plan->noise.max_contributions;
+	uint64_t some[] = {1, 2, m / 3, m / 2, m - 1, m};
+	double largest = 0;
 
 	for (int k = 0; k < 6; k++)
 	{
-		uint64_t	i = some[k];
+		uint64_t i = some[k];
 		long double part = (long double) i / m;
 		long double cost;
 
@@ -162,11 +169,11 @@ largest_part(const RaceParams *params, const RacePlan *plan)
 /* How the plans of one kind of release did */
 typedef struct Findings
 {
-	int			plans;
-	int			of_mechanism[RACE_MECHANISM_WISHART + 1];
-	int			looks;
-	int			coarser;
-	double		largest;
+	int plans;
+	int of_mechanism[RACE_MECHANISM_WISHART + 1];
+	int looks;
+	int coarser;
+	double largest;
 } Findings;
 
 static void
@@ -184,10 +191,10 @@ static Findings
 plan_all(const RaceParams *params, double delta, uint32_t rows, int levels)
 {
 	static const RaceFederation federation = {12, 1, 1};
-	RaceSelection	selection = {rows > 0 ? rows : params->rows, {0, levels}, NULL};
-	RaceRequest request = {.delta = delta,.rows = rows};
-	Findings	findings = {0};
-	RacePlan	plan;
+	RaceSelection selection = {rows > 0 ? rows : params->rows, {0, levels}, NULL};
+	RaceRequest request = {.delta = delta, .rows = rows};
+	Findings findings = {0};
+	RacePlan plan;
 
 	for (int k = 0; k < SOME_CONTRIBUTIONS; k++)
 		for (request.epsilon = 1e-6; request.epsilon < 1e4; request.epsilon *= 9.7)
@@ -207,12 +214,12 @@ static void
 test_plans(const char *what, const RaceParams *params, double delta, uint32_t rows, int levels,
 		   RaceMechanism mechanism, bool looks)
 {
-	Findings	found = plan_all(params, delta, rows, levels);
+	Findings found = plan_all(params, delta, rows, levels);
 
 	ok(found.largest <= 1 + ROUNDED, "%s: i of m records cost i / m at most, and %.3g more", what,
 	   found.largest - 1);
 	ok(found.of_mechanism[mechanism] > 40 && (found.looks > 0) == looks &&
-	   (found.coarser > 0) == race_summary_kind(params)->matrix,
+		   (found.coarser > 0) == race_summary_kind(params)->matrix,
 	   "... in %d plans, %d with this noise, %d with a look, %d in coarser integers", found.plans,
 	   found.of_mechanism[mechanism], found.looks, found.coarser);
 }
@@ -220,7 +227,7 @@ test_plans(const char *what, const RaceParams *params, double delta, uint32_t ro
 static void
 test_rows(void)
 {
-	RaceParams	params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 3, 1, 1024, 100);
+	RaceParams params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 3, 1, 1024, 100);
 
 	test_plans("rows", &params, 0, 64, 1, RACE_MECHANISM_LAPLACE, false);
 	test_plans("rows that are chosen", &params, 0, 0, 1, RACE_MECHANISM_LAPLACE, true);
@@ -233,7 +240,8 @@ test_grids(uint32_t dims)
 	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, 64, 1);
 
 	test_plans("grids, scores among them", params, 0, 1, 1, RACE_MECHANISM_LAPLACE, false);
-	test_plans("grids of two levels that are chosen", params, 0, 0, 2, RACE_MECHANISM_LAPLACE, true);
+	test_plans("grids of two levels that are chosen", params, 0, 0, 2, RACE_MECHANISM_LAPLACE,
+			   true);
 	test_plans("grids with delta", params, 1e-6, 0, 2, RACE_MECHANISM_GAUSSIAN, false);
 	free(params);
 }

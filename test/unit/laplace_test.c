@@ -9,26 +9,26 @@
 #include "helpers.h"
 #include "tap.h"
 
-#define DRAWS		((uint64_t) 1 << CASES(24, 17))
-#define P_LIMIT		1e-11
-#define Z_LIMIT		7.0
+#define DRAWS ((uint64_t) 1 << CASES(24, 17))
+#define P_LIMIT 1e-11
+#define Z_LIMIT 7.0
 
 /* Of each sign, at most this many cells of equal mass; and one for zero */
-#define SIDE_CELLS	14
+#define SIDE_CELLS 14
 
 /* Draws of one scale, counted; what lies beyond the span counts at its ends */
 typedef struct Sample
 {
-	uint64_t	n;
-	int64_t		span;			/* 64 b: e^-64 of the draws lie beyond */
-	uint64_t   *count;			/* of -span ... span, at its middle */
+	uint64_t n;
+	int64_t span;    /* 64 b: e^-64 of the draws lie beyond */
+	uint64_t *count; /* of -span ... span, at its middle */
 } Sample;
 
 static Sample
 draw_sample(uint64_t scale)
 {
-	RaceRandom	random = {.fill = fill_from_system};
-	Sample		sample;
+	RaceRandom random = {.fill = fill_from_system};
+	Sample sample;
 
 	sample.n = DRAWS;
 	sample.span = (int64_t) (64 * scale / RACE_SCALE_DENOMINATOR);
@@ -38,7 +38,7 @@ draw_sample(uint64_t scale)
 	sample.count += sample.span;
 	for (uint64_t i = 0; i < DRAWS; i++)
 	{
-		int64_t		k = race_discrete_laplace(&random, scale);
+		int64_t k = race_discrete_laplace(&random, scale);
 
 		k = k > sample.span ? sample.span : k;
 		k = k < -sample.span ? -sample.span : k;
@@ -63,22 +63,22 @@ fits(const Sample *sample, uint64_t scale)
 	long double rate = (long double) RACE_SCALE_DENOMINATOR / scale;
 	long double q = expl(-rate);
 	long double mass = -expm1l(-rate) / (1 + q);
-	uint64_t	observed[1 + 2 * SIDE_CELLS] = {0};
-	double		expected[1 + 2 * SIDE_CELLS] = {0};
-	int			cells = 1;
-	int			side_cell = -1;
+	uint64_t observed[1 + 2 * SIDE_CELLS] = {0};
+	double expected[1 + 2 * SIDE_CELLS] = {0};
+	int cells = 1;
+	int side_cell = -1;
 	long double q_to_k = 1;
 	long double mean = 0;
 	long double square = 0;
 	long double sum = 0;
-	double		p;
-	double		z;
+	double p;
+	double z;
 
 	observed[0] = sample->count[0];
 	expected[0] = (double) (sample->n * mass);
 	for (int64_t k = 1; k <= sample->span; k++)
 	{
-		int			c = (int) (SIDE_CELLS * (1 - q_to_k));
+		int c = (int) (SIDE_CELLS * (1 - q_to_k));
 
 		c = c < SIDE_CELLS ? c : SIDE_CELLS - 1;
 		if (c != side_cell)
@@ -95,8 +95,7 @@ fits(const Sample *sample, uint64_t scale)
 	}
 
 	p = chi_square_tail(chi_square(observed, expected, cells), cells - 1);
-	z = (double) ((sum / sample->n - mean) /
-				  sqrtl((square - mean * mean) / sample->n));
+	z = (double) ((sum / sample->n - mean) / sqrtl((square - mean * mean) / sample->n));
 	printf("# against scale %llu, %d cells: p = %.3g, mean |k| off by %.2f standard errors\n",
 		   (unsigned long long) scale, cells, p, z);
 	return p > P_LIMIT && fabs(z) < Z_LIMIT;
@@ -105,9 +104,9 @@ fits(const Sample *sample, uint64_t scale)
 static void
 test_fit(uint64_t scale)
 {
-	Sample		sample = draw_sample(scale);
-	uint64_t	zeros = sample.count[0];
-	uint64_t	percent = (scale + 50) / 100;
+	Sample sample = draw_sample(scale);
+	uint64_t zeros = sample.count[0];
+	uint64_t percent = (scale + 50) / 100;
 
 	ok(fits(&sample, scale), "scale %llu: draws have their distribution",
 	   (unsigned long long) scale);
@@ -126,7 +125,8 @@ test_fit(uint64_t scale)
 		for (int64_t k = -sample.span; k < -1; k++)
 			sample.count[k] = sample.count[k + 1];
 		sample.count[-1] = zeros;
-		ok(SANITIZED || !fits(&sample, scale), "control: floor of a continuous variable is rejected");
+		ok(SANITIZED || !fits(&sample, scale),
+		   "control: floor of a continuous variable is rejected");
 	}
 	free_sample(&sample);
 }
@@ -137,22 +137,19 @@ test_known_answers(void)
 {
 	static const struct
 	{
-		uint64_t	scale;
-		int64_t		draws[12];
-		uint64_t	digest;		/* of 10000 draws, over several buffers */
-	}			known[] = {
-		{256, {-2, -1, 4, -1, 1, 0, 0, 1, 2, 0, -1, 0},
-		UINT64_C(0x9e963f2aa8d0e720)},
-		{300, {0, 1, 1, 2, -2, 0, 0, -2, 0, 0, 0, 1},
-		UINT64_C(0xf188f97109eaa3a6)},
-		{256000, {973, 632, -748, 628, 1287, 900, -229, 433, 63, 85, -1022, -130},
-		UINT64_C(0x9bf14dbdf6617aa3)},
-		{RACE_MAX_SCALE,
-			{-474770474482088, 10445769262086, -55272466717314, -152596993046757,
-			67831439682686, -318335185664664, 710832105918487,
-			-293639051805147, 233102854945615, 206908848410837, -313716999407091, 61232180840710},
-		UINT64_C(0x8ef59656f33a0579)}
-	};
+		uint64_t scale;
+		int64_t draws[12];
+		uint64_t digest; /* of 10000 draws, over several buffers */
+	} known[] = {{256, {-2, -1, 4, -1, 1, 0, 0, 1, 2, 0, -1, 0}, UINT64_C(0x9e963f2aa8d0e720)},
+				 {300, {0, 1, 1, 2, -2, 0, 0, -2, 0, 0, 0, 1}, UINT64_C(0xf188f97109eaa3a6)},
+				 {256000,
+				  {973, 632, -748, 628, 1287, 900, -229, 433, 63, 85, -1022, -130},
+				  UINT64_C(0x9bf14dbdf6617aa3)},
+				 {RACE_MAX_SCALE,
+				  {-474770474482088, 10445769262086, -55272466717314, -152596993046757,
+				   67831439682686, -318335185664664, 710832105918487, -293639051805147,
+				   233102854945615, 206908848410837, -313716999407091, 61232180840710},
+				  UINT64_C(0x8ef59656f33a0579)}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		ok(draws_are(race_discrete_laplace, known[i].scale, known[i].draws, known[i].digest),
@@ -166,19 +163,19 @@ test_known_answers(void)
  */
 typedef struct Tape
 {
-	uint64_t	position;
-	uint64_t	more;
-	uint8_t		sign;
+	uint64_t position;
+	uint64_t more;
+	uint8_t sign;
 } Tape;
 
 static void
 fill_from_tape(void *arg, uint8_t *bytes, size_t size)
 {
-	Tape	   *tape = arg;
+	Tape *tape = arg;
 
 	for (size_t i = 0; i < size; i++)
 	{
-		uint64_t	n = tape->position++;
+		uint64_t n = tape->position++;
 
 		bytes[i] = 0;
 		if (n >= 14 + 2 * tape->more)
@@ -191,8 +188,8 @@ fill_from_tape(void *arg, uint8_t *bytes, size_t size)
 static int64_t
 draw_far(uint64_t more, uint8_t sign)
 {
-	Tape		tape = {0, more, sign};
-	RaceRandom	random = {.fill = fill_from_tape, .arg = &tape};
+	Tape tape = {0, more, sign};
+	RaceRandom random = {.fill = fill_from_tape, .arg = &tape};
 
 	return race_discrete_laplace(&random, RACE_MAX_SCALE);
 }
@@ -200,8 +197,8 @@ draw_far(uint64_t more, uint8_t sign)
 static void
 test_limits(void)
 {
-	RaceRandom	random = {.fill = fill_from_system};
-	int			nonzero = 0;
+	RaceRandom random = {.fill = fill_from_system};
+	int nonzero = 0;
 
 	ok(draw_far(3, 0) == (int64_t) 3 << 48 && draw_far(3, 1) == -((int64_t) 3 << 48),
 	   "a tape for 3 b and -3 b");
@@ -220,8 +217,8 @@ static void
 test_variance(void)
 {
 	static const uint64_t scales[] = {1, 16, 100, 256, 300, 1000, 25601, 256000, 25600000};
-	double		big = 0x1p48;	/* b of the largest scale */
-	double		worst = 0;
+	double big = 0x1p48; /* b of the largest scale */
+	double worst = 0;
 
 	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
 	{
@@ -231,8 +228,7 @@ test_variance(void)
 
 		for (int64_t k = (int64_t) (80 / rate) + 3; k > 0; k--)
 			sum += 2 * k * (long double) k * mass * expl(-rate * k);
-		worst = fmax(worst, fabs((double)
-								 (race_discrete_laplace_variance(scales[i]) / sum - 1)));
+		worst = fmax(worst, fabs((double) (race_discrete_laplace_variance(scales[i]) / sum - 1)));
 	}
 	printf("# largest relative error %.3g\n", worst);
 	ok(worst < 1e-14, "the variance is that of the distribution");

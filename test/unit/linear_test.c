@@ -8,7 +8,7 @@
 #include "tap.h"
 #include "answers/factor.h"
 
-#define MOST	40
+#define MOST 40
 
 /* A matrix a[rows][n] of numbers between -1 and 1 */
 static void
@@ -22,7 +22,7 @@ fill(double *a, uint32_t rows, uint32_t n, uint64_t seed)
 static void
 gram(const double *a, uint32_t rows, uint32_t n, double *c)
 {
-	uint32_t	k;
+	uint32_t k;
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
@@ -34,7 +34,7 @@ gram(const double *a, uint32_t rows, uint32_t n, double *c)
 static void
 correlate(const double *a, uint32_t rows, uint32_t n, double *r)
 {
-	double		length[MOST];
+	double length[MOST];
 
 	gram(a, rows, n, r);
 	for (uint32_t i = 0; i < n; i++)
@@ -48,12 +48,12 @@ correlate(const double *a, uint32_t rows, uint32_t n, double *r)
 static void
 test_rows(uint32_t rows, uint32_t n, uint32_t rank, uint64_t seed)
 {
-	double		w[MOST * MOST];
-	double		before[MOST * MOST];
-	double		after[MOST * MOST];
-	double		lengths[MOST];
-	double		most = 0;
-	bool		sorted = true;
+	double w[MOST * MOST];
+	double before[MOST * MOST];
+	double after[MOST * MOST];
+	double lengths[MOST];
+	double most = 0;
+	bool sorted = true;
 
 	fill(w, rows, n, seed);
 	for (uint32_t i = rank; i < rows; i++)
@@ -67,7 +67,7 @@ test_rows(uint32_t rows, uint32_t n, uint32_t rank, uint64_t seed)
 		sorted &= i == 0 || lengths[i] <= lengths[i - 1];
 		for (uint32_t j = 0; j < i && j < rank && i < rank; j++)
 		{
-			double		sum = 0;
+			double sum = 0;
 
 			for (uint32_t k = 0; k < n; k++)
 				sum += w[i * n + k] * w[j * n + k];
@@ -82,9 +82,9 @@ test_rows(uint32_t rows, uint32_t n, uint32_t rank, uint64_t seed)
 static void
 test_eigenvectors(void)
 {
-	double		a[] = {2, 1, 0, 1, 2, 0, 0, 0, 7};
-	double		zero[9] = {0};
-	double		values[3];
+	double a[] = {2, 1, 0, 1, 2, 0, 0, 0, 7};
+	double zero[9] = {0};
+	double values[3];
 
 	race_jacobi(a, 3, 3, values);
 	ok(fabs(values[0] - 7) < 1e-14 && fabs(values[1] - 3) < 1e-14 && fabs(values[2] - 1) < 1e-14,
@@ -100,10 +100,10 @@ test_eigenvectors(void)
 static void
 test_independent(void)
 {
-	double		a[100 * 6];
-	double		r[36];
-	double		work[RACE_LINEAR_WORK(6)];
-	bool		keep[6];
+	double a[100 * 6];
+	double r[36];
+	double work[RACE_LINEAR_WORK(6)];
+	bool keep[6];
 
 	fill(a, 100, 6, 1);
 	for (int i = 0; i < 100; i++)
@@ -112,26 +112,29 @@ test_independent(void)
 		a[6 * i + 5] = a[6 * i + 4];
 	}
 	correlate(a, 100, 6, r);
-	ok(race_independent(r, 6, 99, work, keep) == 4 && keep[0] && keep[1] && !keep[2] &&
-	   keep[3] && keep[4] && !keep[5], "combinations of columns before them are not kept");
+	ok(race_independent(r, 6, 99, work, keep) == 4 && keep[0] && keep[1] && !keep[2] && keep[3] &&
+		   keep[4] && !keep[5],
+	   "combinations of columns before them are not kept");
 	for (int i = 0; i < 100; i++)
 		a[6 * i + 2] += 1e-4 * a[6 * i + 5] * a[6 * i];
 	correlate(a, 100, 6, r);
-	ok(race_independent(r, 6, 99, work, keep) == 5 && keep[2], "... but are if they differ a little");
+	ok(race_independent(r, 6, 99, work, keep) == 5 && keep[2],
+	   "... but are if they differ a little");
 	fill(a, 3, 6, 2);
 	correlate(a, 3, 6, r);
-	ok(race_independent(r, 6, 3, work, keep) == 6, "... and if there is no telling, for lack of rows");
+	ok(race_independent(r, 6, 3, work, keep) == 6,
+	   "... and if there is no telling, for lack of rows");
 	ok(race_independent(r, 6, 99, work, keep) == 3, "control: if it is told by that many rows");
 }
 
 static void
 test_inverse(uint32_t n)
 {
-	double		a[MOST * MOST];
-	double		c[MOST * MOST];
-	double		m[MOST * MOST];
-	double		most = 0;
-	bool		lower = true;
+	double a[MOST * MOST];
+	double c[MOST * MOST];
+	double m[MOST * MOST];
+	double most = 0;
+	bool lower = true;
 
 	fill(a, MOST, n, 3);
 	gram(a, MOST, n, c);
@@ -140,7 +143,7 @@ test_inverse(uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
 		{
-			double		sum = -(double) (i == j);
+			double sum = -(double) (i == j);
 
 			for (uint32_t k = 0; k < n; k++)
 				for (uint32_t l = 0; l < n; l++)
@@ -156,13 +159,13 @@ test_inverse(uint32_t n)
 static void
 test_factor(uint32_t n)
 {
-	double		a[MOST * MOST];
-	double		c[MOST * MOST];
-	double		factor[MOST * MOST];
-	double		inverse[MOST * MOST];
-	double		x[MOST];
-	double		most = 0;
-	double		apart = 0;
+	double a[MOST * MOST];
+	double c[MOST * MOST];
+	double factor[MOST * MOST];
+	double inverse[MOST * MOST];
+	double x[MOST];
+	double most = 0;
+	double apart = 0;
 
 	fill(a, MOST, n, 12);
 	gram(a, MOST, n, c);
@@ -173,7 +176,7 @@ test_factor(uint32_t n)
 	race_solve_upper(factor, n, x);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double		left = race_dot(c + (size_t) i * n, x, n) - a[i];
+		double left = race_dot(c + (size_t) i * n, x, n) - a[i];
 
 		most = fmax(most, fabs(left));
 	}
@@ -182,7 +185,7 @@ test_factor(uint32_t n)
 	race_root_product(factor, n, inverse);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		double		left = -x[i];
+		double left = -x[i];
 
 		for (uint32_t j = 0; j < n; j++)
 			left += inverse[i * n + j] * a[j];
@@ -194,7 +197,7 @@ test_factor(uint32_t n)
 static void
 test_least(void)
 {
-	double		c[] = {4, 0, 2, 1};		/* the square of its last number is 0 */
+	double c[] = {4, 0, 2, 1}; /* the square of its last number is 0 */
 
 	ok(!race_factorize(c, 2, 0.25) && c[0] == 2 && c[2] == 1 && c[3] == 0.5,
 	   "a square below the least one is made that");
@@ -205,15 +208,17 @@ test_least(void)
 static void
 test_known(void)
 {
-	double		r[] = {1, 0.6, 0.2, 0.6, 1, -0.3, 0.2, -0.3, 1};
+	double r[] = {1, 0.6, 0.2, 0.6, 1, -0.3, 0.2, -0.3, 1};
 	/* by the authors' formulas in NumPy, with the eigenvectors of numpy.linalg.eigh */
-	const double known[] = {0.9400673767, 0.1300281043, 0.1741047886,
-		0.1300281043, 0.8992042245, -0.1385677262, 0.1741047886, -0.1385677262, 1.1607283988};
-	double		work[RACE_LINEAR_WORK(3)];
-	double		singular[] = {1, -0.9819805060619657, -0.4038903479179, -0.9819805060619657, 1,
-	0.5694947974514993, -0.4038903479179, 0.5694947974514993, 1};
-	const double more_columns[] = {1.1328401073, 0.35730788, -0.2397917081,
-		0.35730788, 1.2670193285, 0.0118813204, -0.2397917081, 0.0118813204, 0.6001405642};
+	const double known[] = {0.9400673767,  0.1300281043, 0.1741047886,  0.1300281043, 0.8992042245,
+							-0.1385677262, 0.1741047886, -0.1385677262, 1.1607283988};
+	double work[RACE_LINEAR_WORK(3)];
+	double singular[] = {1, -0.9819805060619657, -0.4038903479179, -0.9819805060619657,
+						 1, 0.5694947974514993,  -0.4038903479179, 0.5694947974514993,
+						 1};
+	const double more_columns[] = {1.1328401073,  0.35730788,   -0.2397917081,
+								   0.35730788,    1.2670193285, 0.0118813204,
+								   -0.2397917081, 0.0118813204, 0.6001405642};
 
 	race_shrink(r, 3, 5, work);
 	ok(most_apart(r, known, 9) < 1e-9, "five degrees of freedom, three columns");
@@ -224,13 +229,13 @@ test_known(void)
 static void
 test_shrink(uint32_t n, double freedom, double change)
 {
-	double		a[MOST * MOST];
-	double		r[MOST * MOST];
-	double		shrunken[MOST * MOST];
-	double		work[RACE_LINEAR_WORK(MOST)];
-	double		trace = 0;
-	double		commute = 0;
-	uint32_t	rows = freedom < MOST ? (uint32_t) freedom : MOST;
+	double a[MOST * MOST];
+	double r[MOST * MOST];
+	double shrunken[MOST * MOST];
+	double work[RACE_LINEAR_WORK(MOST)];
+	double trace = 0;
+	double commute = 0;
+	uint32_t rows = freedom < MOST ? (uint32_t) freedom : MOST;
 
 	fill(a, rows, n, 4);
 	correlate(a, rows, n, r);
@@ -241,7 +246,7 @@ test_shrink(uint32_t n, double freedom, double change)
 		trace += shrunken[i * n + i];
 		for (uint32_t j = 0; j < n; j++)
 		{
-			double		sum = 0;
+			double sum = 0;
 
 			for (uint32_t k = 0; k < n; k++)
 				sum += shrunken[i * n + k] * r[k * n + j] - r[i * n + k] * shrunken[k * n + j];

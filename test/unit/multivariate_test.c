@@ -12,21 +12,21 @@
 #include "answers/factor.h"
 #include "answers/moments_psd.h"
 
-#define N			5			/* columns, with the constant */
-#define RECORDS		2000
+#define N 5 /* columns, with the constant */
+#define RECORDS 2000
 
 typedef struct Sums
 {
-	RaceSecondMoments	noisy;
-	double		m[N * N];
-	double		projected[N * N];
+	RaceSecondMoments noisy;
+	double m[N * N];
+	double projected[N * N];
 } Sums;
 
 static double
 normal(uint64_t *seed)
 {
-	double		u = (double) ((mix((*seed)++) >> 11) + 1) / 9007199254740993.0;
-	double		v = (double) (mix((*seed)++) >> 11) / 9007199254740992.0;
+	double u = (double) ((mix((*seed)++) >> 11) + 1) / 9007199254740993.0;
+	double v = (double) (mix((*seed)++) >> 11) / 9007199254740992.0;
 
 	return sqrt(-2 * log(u)) * cos(2 * 3.141592653589793 * v);
 }
@@ -56,7 +56,7 @@ add_noise(Sums *sums, uint64_t *seed)
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j <= i; j++)
 		{
-			double		e = normal(seed) * (i == j ? sums->noisy.diagonal : sums->noisy.other);
+			double e = normal(seed) * (i == j ? sums->noisy.diagonal : sums->noisy.other);
 
 			sums->m[i * N + j] += e;
 			if (i != j)
@@ -67,7 +67,7 @@ add_noise(Sums *sums, uint64_t *seed)
 static void
 project(Sums *sums)
 {
-	double		work[RACE_PSD_WORK(N)];
+	double work[RACE_PSD_WORK(N)];
 
 	race_project_psd(&sums->noisy, work);
 }
@@ -86,7 +86,7 @@ draw_record(uint64_t *seed, double *v)
 static void
 draw(Sums *sums, uint64_t seed, double diagonal, double other)
 {
-	double		v[N];
+	double v[N];
 
 	start(sums, RECORDS, diagonal, other);
 	for (int r = 0; r < RECORDS; r++)
@@ -104,14 +104,14 @@ draw(Sums *sums, uint64_t seed, double diagonal, double other)
 static double
 smallest_eigenvalue(const double *m)
 {
-	double		c[N * N];
-	double		low = -1e6;
-	double		high = 1e6;
+	double c[N * N];
+	double low = -1e6;
+	double high = 1e6;
 
 	/* the largest shift after which the matrix still has a Cholesky factor */
 	for (int steps = 0; steps < 100; steps++)
 	{
-		double		middle = (low + high) / 2;
+		double middle = (low + high) / 2;
 
 		memcpy(c, m, sizeof(c));
 		for (int i = 0; i < N; i++)
@@ -127,11 +127,11 @@ smallest_eigenvalue(const double *m)
 static void
 test_likely(void)
 {
-	Sums		sums;
+	Sums sums;
 	/* moved by a standard deviation of 0.85 * sqrt(5) * 10; by numerical integration */
 	const double diagonal[N] = {-1000, -20, 0, 20, 1000};
 	const double mean[N] = {0.360989, 9.786237, 15.165055, 25.106090, 1000};
-	bool		good = true;
+	bool good = true;
 
 	draw(&sums, 1, 0, 0);
 	ok(most_apart(sums.m, sums.projected, N * N) < 1e-8 * RECORDS, "exact sums stay as they are");
@@ -151,8 +151,8 @@ test_likely(void)
 static void
 test_noise_variance(void)
 {
-	Sums		sums;
-	double		weight[N * N] = {0};
+	Sums sums;
+	double weight[N * N] = {0};
 
 	start(&sums, 0, 3, 2);
 	weight[0] = 2;
@@ -171,35 +171,33 @@ static const double truth[N - 1] = {0.2, 0.5, -0.3, 0};
 static bool
 regress(Sums *sums, double *coefficients, double *covariance)
 {
-	double		work[RACE_RIDGE_WORK(N, N)];
-	RaceRidge	ridge = {N - 1, N - 1, predictors, coefficients, covariance, 0};
+	double work[RACE_RIDGE_WORK(N, N)];
+	RaceRidge ridge = {N - 1, N - 1, predictors, coefficients, covariance, 0};
 
 	return race_ridge_fit(&sums->noisy, &ridge, work);
 }
 
-/* Columns are a map of v: 2 x + 0.5, x' + x, x'' and y + 0.3 x; so y + 0.3 x = -0.075 + 0.55 c - 0.3 c' */
-static const double map[N * N] = {
-	1, 0, 0, 0, 0,
-	0.5, 2, 0, 0, 0,
-	0, 1, 1, 0, 0,
-	0, 0, 0, 1, 0,
-	0, 0.3, 0, 0, 1
-};
+/*
+ * Columns are a map of v: 2 x + 0.5, x' + x, x'' and y + 0.3 x; so y + 0.3 x = -0.075 + 0.55 c -
+ * 0.3 c'
+ */
+static const double map[N * N] = {1, 0, 0, 0, 0, 0.5, 2, 0, 0,   0, 0, 1, 1,
+								  0, 0, 0, 0, 0, 1,   0, 0, 0.3, 0, 0, 1};
 static const double mapped_truth[N - 1] = {-0.075, 0.55, -0.3, 0};
 
 /*
- * The share of coefficients of which intervals of 95 % hold the truth, over many draws: by columns with a prior or NULL, if
- * they are mapped.  The noise is said to be `doubt` times what it is.
+ * The share of coefficients of which intervals of 95 % hold the truth, over many draws: by columns
+ * with a prior or NULL, if they are mapped.  The noise is said to be `doubt` times what it is.
  */
 static double
 coverage(double other, double doubt, bool mapped, const double *prior, double *error)
 {
 	const double *right = mapped ? mapped_truth : truth;
-	double		coefficients[N - 1];
-	double		covariance[(N - 1) * (N - 1)];
-	int			held = 0;
-	int			draws = 400;
-	Sums		sums;
+	double coefficients[N - 1];
+	double covariance[(N - 1) * (N - 1)];
+	int held = 0;
+	int draws = 400;
+	Sums sums;
 
 	*error = 0;
 	for (int d = 0; d < draws; d++)
@@ -226,21 +224,21 @@ coverage(double other, double doubt, bool mapped, const double *prior, double *e
 static void
 test_regression(void)
 {
-	Sums		sums;
-	double		coefficients[N - 1];
-	double		covariance[(N - 1) * (N - 1)];
-	double		v[N];
-	double		gradient[N - 1] = {0};
-	uint64_t	seed = 3;
-	double		error;
-	double		less;
-	int			i;
+	Sums sums;
+	double coefficients[N - 1];
+	double covariance[(N - 1) * (N - 1)];
+	double v[N];
+	double gradient[N - 1] = {0};
+	uint64_t seed = 3;
+	double error;
+	double less;
+	int i;
 
 	draw(&sums, 3, 0, 0);
 	ok(regress(&sums, coefficients, covariance), "a regression");
 	for (int r = 0; r < RECORDS; r++)
 	{
-		double		left;
+		double left;
 
 		draw_record(&seed, v);
 		left = v[4];
@@ -259,13 +257,17 @@ test_regression(void)
 	ok(coverage(0, 1, false, NULL, &error) > 0.93, "intervals hold the truth: without noise");
 	ok(coverage(5, 1, false, NULL, &error) > 0.93, "... with noise");
 	ok(coverage(50, 1, false, NULL, &less) > 0.93 && less > error, "... and with much");
-	ok(coverage(50, 0.2, false, NULL, &less) < 0.9, "... but not if noise is said to be a fifth of what it is");
+	ok(coverage(50, 0.2, false, NULL, &less) < 0.9,
+	   "... but not if noise is said to be a fifth of what it is");
 }
 
-#define WIDE	64
+#define WIDE 64
 
-/* How much worse than the mean a regression predicts, in parts of the variance, on average over draws of sums of `records` rows of
- * independent columns of variance .1, of which the last is half a sum of all others, half noise */
+/*
+ * How much worse than the mean a regression predicts, in parts of the variance, on average over
+ * draws of sums of `records` rows of independent columns of variance .1, of which the last is half
+ * a sum of all others, half noise
+ */
 static double
 worse_than_mean(double records, double other)
 {
@@ -273,26 +275,34 @@ worse_than_mean(double records, double other)
 	static double projected[WIDE * WIDE];
 	static double covariance[WIDE * WIDE];
 	static double work[RACE_RIDGE_WORK(WIDE, WIDE)];
-	uint32_t	columns[WIDE];
-	double		coefficients[WIDE];
-	double		worse = 0;
+	uint32_t columns[WIDE];
+	double coefficients[WIDE];
+	double worse = 0;
 	const double variance = 0.1;
 	const double slope = sqrt(0.5 / (WIDE - 2));
-	const int	draws = 20;
+	const int draws = 20;
 
 	for (int d = 0; d < draws; d++)
 	{
-		RaceSecondMoments sums = {.n = WIDE, .count = records, .diagonal = other * sqrt(2), .other = other, .m = m, .projected = projected};
-		RaceRidge	ridge = {WIDE - 1, WIDE - 1, columns, coefficients, covariance, 0};
-		uint64_t	seed = 1000003 * (uint64_t) (d + 1);
-		double		explained = 0;
+		RaceSecondMoments sums = {.n = WIDE,
+								  .count = records,
+								  .diagonal = other * sqrt(2),
+								  .other = other,
+								  .m = m,
+								  .projected = projected};
+		RaceRidge ridge = {WIDE - 1, WIDE - 1, columns, coefficients, covariance, 0};
+		uint64_t seed = 1000003 * (uint64_t) (d + 1);
+		double explained = 0;
 
 		for (int i = 0; i < WIDE; i++)
 			for (int j = 0; j <= i; j++)
 			{
-				double		exact = i == j ? (i == 0 ? 1 : variance) : i == WIDE - 1 && j > 0 ? slope * variance : 0;
+				double exact = i == j      ? (i == 0 ? 1 : variance) :
+					i == WIDE - 1 && j > 0 ? slope * variance :
+											 0;
 
-				m[i * WIDE + j] = m[j * WIDE + i] = records * exact + (i == j ? sums.diagonal : other) * normal(&seed);
+				m[i * WIDE + j] = m[j * WIDE + i] =
+					records * exact + (i == j ? sums.diagonal : other) * normal(&seed);
 			}
 		for (uint32_t i = 0; i < WIDE - 1; i++)
 			columns[i] = i;
@@ -309,24 +319,25 @@ worse_than_mean(double records, double other)
 static void
 test_wide_regression(void)
 {
-	double		most = 0;
-	double		least = worse_than_mean(1e6, 100);
+	double most = 0;
+	double least = worse_than_mean(1e6, 100);
 
 	for (double other = 100; other < 1e7; other *= 2)
 		most = fmax(most, worse_than_mean(1e5, other));
-	ok(least < -0.45, "a regression on many columns explains what there is to be explained: %.3f", -least);
+	ok(least < -0.45, "a regression on many columns explains what there is to be explained: %.3f",
+	   -least);
 	ok(most < 0.02, "... and is never worse than the mean: %.4f at most", most);
 }
 
 static void
 test_map(void)
 {
-	double		prior[N * N];
-	double		wrong[N * N];
-	double		error;
-	double		with_prior;
-	double		with_wrong;
-	Sums		sums;
+	double prior[N * N];
+	double wrong[N * N];
+	double error;
+	double with_prior;
+	double with_wrong;
+	Sums sums;
 
 	/* the mean products of other records, by columns; and of a target that is 0.3 larger for x'' */
 	draw(&sums, 77, 0, 0);
@@ -338,12 +349,14 @@ test_map(void)
 		wrong[4 * N + i] = wrong[i * N + 4] = prior[4 * N + i] + 0.3 * prior[3 * N + i];
 	wrong[4 * N + 4] = prior[4 * N + 4] + 0.6 * prior[4 * N + 3] + 0.09 * prior[3 * N + 3];
 
-	ok(coverage(0, 1, true, NULL, &error) > 0.93 && error < 0.01, "columns are a map of what was summed: without noise");
+	ok(coverage(0, 1, true, NULL, &error) > 0.93 && error < 0.01,
+	   "columns are a map of what was summed: without noise");
 	ok(coverage(5, 1, true, NULL, &error) > 0.93, "... with noise");
 	ok(coverage(50, 1, true, NULL, &error) > 0.93, "... and with much");
 	ok(coverage(50, 1, true, prior, &with_prior) > 0.93, "public rows keep the intervals");
 	ok(with_prior < error / 2, "... and make the error less: %.4f, %.4f", with_prior, error);
-	ok(coverage(0, 1, true, wrong, &with_wrong) > 0.93 && with_wrong < 0.01, "wrong ones are left out without noise");
+	ok(coverage(0, 1, true, wrong, &with_wrong) > 0.93 && with_wrong < 0.01,
+	   "wrong ones are left out without noise");
 	(void) coverage(5, 1, true, NULL, &error);
 	(void) coverage(5, 1, true, wrong, &with_wrong);
 	ok(with_wrong < 1.1 * error, "... and with little: %.4f, %.4f", with_wrong, error);
@@ -354,17 +367,17 @@ test_map(void)
 static void
 test_classes(double other)
 {
-	Sums		sums[2];
-	RaceSecondMoments	noisy[2];
+	Sums sums[2];
+	RaceSecondMoments noisy[2];
 	RaceDiscriminants classes;
-	double		space[RACE_CLASSES_SPACE(2, N - 1)];
-	double		work[RACE_CLASSES_WORK(2, N - 1)];
-	double		v[N];
-	double		z[2];
-	double		density[2];
-	uint64_t	seed = 7;
-	int			right = 0;
-	double		square = 0;
+	double space[RACE_CLASSES_SPACE(2, N - 1)];
+	double work[RACE_CLASSES_WORK(2, N - 1)];
+	double v[N];
+	double z[2];
+	double density[2];
+	uint64_t seed = 7;
+	int right = 0;
+	double square = 0;
 
 	for (int c = 0; c < 2; c++)
 	{
@@ -392,24 +405,25 @@ test_classes(double other)
 	/* 4 standard deviations of the errors apart: 97.7 % are on the right side of the middle */
 	ok(right > (other < 10 ? 1930 : 1700), "... and %d of 2000 are found", right);
 	/* by the projected sums alone .87 with noise 5, and .20 with 60 */
-	ok(square > 2000 * (other < 10 ? 0.89 : 0.23) && square < 2200, "... classes are %.2f times as wide as the model says", square / 2000);
+	ok(square > 2000 * (other < 10 ? 0.89 : 0.23) && square < 2200,
+	   "... classes are %.2f times as wide as the model says", square / 2000);
 }
 
 static void
 test_far(void)
 {
-	Sums		sums[2];
-	RaceSecondMoments	noisy[2];
+	Sums sums[2];
+	RaceSecondMoments noisy[2];
 	RaceDiscriminants classes;
-	double		space[RACE_CLASSES_SPACE(2, N - 1)];
-	double		work[RACE_CLASSES_WORK(2, N - 1)];
-	double		v[N];
-	double		x[N - 1] = {0};
-	double		z[2];
-	double		density[2];
-	double		before = -INFINITY;
-	bool		rises = true;
-	uint64_t	seed = 9;
+	double space[RACE_CLASSES_SPACE(2, N - 1)];
+	double work[RACE_CLASSES_WORK(2, N - 1)];
+	double v[N];
+	double x[N - 1] = {0};
+	double z[2];
+	double density[2];
+	double before = -INFINITY;
+	bool rises = true;
+	uint64_t seed = 9;
 
 	for (int c = 0; c < 2; c++)
 	{
@@ -439,23 +453,24 @@ test_far(void)
 static void
 test_spread(void)
 {
-	Sums		sums;
-	double		scale[N - 1] = {1, 1, 1, 1};
-	double		work[RACE_COMPONENTS_WORK(N)];
-	double		vector[(N - 1) * (N - 1)];
+	Sums sums;
+	double scale[N - 1] = {1, 1, 1, 1};
+	double work[RACE_COMPONENTS_WORK(N)];
+	double vector[(N - 1) * (N - 1)];
 	RaceMomentEstimate variance[N - 1];
 	RaceMomentEstimate measured;
-	double		trace = 0;
-	double		sum = 0;
-	double		product = 0;
+	double trace = 0;
+	double sum = 0;
+	double product = 0;
 
 	draw(&sums, 11, 0, 0);
 	measured = race_estimate_covariance(&sums.noisy, 1, 3);
 	ok(measured.known && fabs(measured.value - 0.8 * 0.09) < 4 * measured.error &&
-	   measured.error < 0.005, "a covariance within its error");
+		   measured.error < 0.005,
+	   "a covariance within its error");
 	measured = race_estimate_correlation(&sums.noisy, 1, 3);
-	ok(measured.known && fabs(measured.value - 0.8) < 4 * measured.error &&
-	   measured.error < 0.02, "a correlation within its error");
+	ok(measured.known && fabs(measured.value - 0.8) < 4 * measured.error && measured.error < 0.02,
+	   "a correlation within its error");
 	race_components(&sums.noisy, scale, work, vector, variance);
 	for (int i = 0; i < N - 1; i++)
 	{
@@ -468,7 +483,8 @@ test_spread(void)
 
 	draw(&sums, 12, 2000, 1414);
 	ok(!race_estimate_correlation(&sums.noisy, 1, 2).known ||
-	   race_estimate_correlation(&sums.noisy, 1, 2).error > 1, "noise hides a correlation");
+		   race_estimate_correlation(&sums.noisy, 1, 2).error > 1,
+	   "noise hides a correlation");
 	ok(race_estimate_covariance(&sums.noisy, 1, 2).error > 0.3, "... and a covariance");
 }
 

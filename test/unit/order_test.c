@@ -16,18 +16,18 @@
 #include "hash/params.h"
 #include "hash/rows.h"
 
-#define ROWS		CASES(500000, 20000)
-#define RANGE		64
-#define SEED		3
-#define LIMIT		6.7
-#define MAX_SIZE	100
+#define ROWS CASES(500000, 20000)
+#define RANGE 64
+#define SEED 3
+#define LIMIT 6.7
+#define MAX_SIZE 100
 
 /* A set of one element, or of several, and its buckets */
 static void
 hash_set(const RaceRows *rows, const uint64_t *elements, size_t n, uint32_t *buckets)
 {
-	size_t		starts[2] = {0, n};
-	RaceColumn	column = {.elements = elements, .starts = starts};
+	size_t starts[2] = {0, n};
+	RaceColumn column = {.elements = elements, .starts = starts};
 
 	race_rows_hash_one(rows, ROWS, &column, buckets);
 }
@@ -39,16 +39,16 @@ hash_set(const RaceRows *rows, const uint64_t *elements, size_t n, uint32_t *buc
 static double
 deviation(const RaceRows *rows, const uint64_t *elements, size_t n, double *worst)
 {
-	uint32_t   *of_set = make_buckets(rows);
-	uint32_t   *of_one = make_buckets(rows);
-	double		rate = 1.0 / n + (1 - 1.0 / n) / RANGE;
-	double		sum = 0;
+	uint32_t *of_set = make_buckets(rows);
+	uint32_t *of_one = make_buckets(rows);
+	double rate = 1.0 / n + (1 - 1.0 / n) / RANGE;
+	double sum = 0;
 
 	hash_set(rows, elements, n, of_set);
 	for (size_t e = 0; e < n; e++)
 	{
-		uint32_t	same = 0;
-		double		error;
+		uint32_t same = 0;
+		double error;
 
 		hash_set(rows, elements + e, 1, of_one);
 		for (uint32_t row = 0; row < ROWS; row++)
@@ -68,7 +68,7 @@ make_integers(uint64_t *elements, int from, int step, size_t n, bool mixed)
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		int64_t		integer = from + step * (int64_t) i;
+		int64_t integer = from + step * (int64_t) i;
 
 		elements[i] = mixed ? race_element_of_integer(SEED, integer) : (uint64_t) integer;
 	}
@@ -79,9 +79,9 @@ static void
 test_sizes(const RaceRows *rows)
 {
 	static const size_t sizes[] = {2, 3, 4, 5, 7, 10, 33, MAX_SIZE};
-	uint64_t	elements[MAX_SIZE];
-	double		worst = 0;
-	double		worst_control = 0;
+	uint64_t elements[MAX_SIZE];
+	double worst = 0;
+	double worst_control = 0;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 	{
@@ -100,15 +100,15 @@ test_sizes(const RaceRows *rows)
  * it.  Squares of deviations have mean 1 and, within a set, depend on each other:
  * taken as one number a set, their variance is below 2.
  */
-#define SETS		100
+#define SETS 100
 
 static void
 test_many(const RaceRows *rows)
 {
-	uint64_t	elements[3];
-	double		sum = 0;
-	double		worst = 0;
-	double		error;
+	uint64_t elements[3];
+	double sum = 0;
+	double worst = 0;
+	double error;
 
 	for (int set = 0; set < SETS; set++)
 	{
@@ -120,7 +120,7 @@ test_many(const RaceRows *rows)
 	ok(fabs(error) < LIMIT && worst < LIMIT, "nor are many sets a little off together");
 }
 
-static int	pauses;
+static int pauses;
 
 static void
 count_pause(void)
@@ -132,28 +132,28 @@ count_pause(void)
 static int
 pauses_since(void)
 {
-	int			n = pauses;
+	int n = pauses;
 
 	pauses = 0;
 	return n;
 }
 
-#define STEPS		3
-#define LARGE		(STEPS * RACE_STEP + 5)
+#define STEPS 3
+#define LARGE (STEPS * RACE_STEP + 5)
 
 /* In the middle of large sets and long texts there are pauses, which change nothing. */
 static void
 test_pauses(void)
 {
 	static uint64_t elements[LARGE];
-	size_t		starts[2] = {0, LARGE};
-	RaceColumn	set = {.elements = elements, .starts = starts};
-	Recipe		recipe = {MULTI, RANGE, {PART(JACCARD, IND, 0, 1)}};
+	size_t starts[2] = {0, LARGE};
+	RaceColumn set = {.elements = elements, .starts = starts};
+	Recipe recipe = {MULTI, RANGE, {PART(JACCARD, IND, 0, 1)}};
 	RaceParams *params = make_params(&recipe, RACE_LANES, SEED);
-	RaceRows   *rows = make_rows(params);
-	uint32_t   *buckets = make_buckets(rows);
-	uint32_t   *with_pauses = make_buckets(rows);
-	uint64_t	element;
+	RaceRows *rows = make_rows(params);
+	uint32_t *buckets = make_buckets(rows);
+	uint32_t *with_pauses = make_buckets(rows);
+	uint64_t element;
 
 	for (size_t i = 0; i < LARGE; i++)
 		elements[i] = mix(i);
@@ -161,13 +161,11 @@ test_pauses(void)
 	element = race_element_of_bytes(SEED, elements, LARGE);
 	race_interrupt_hook = count_pause;
 	race_rows_hash_one(rows, RACE_LANES, &set, with_pauses);
-	ok(pauses_since() >= STEPS &&
-	   memcmp(buckets, with_pauses, RACE_LANES * sizeof(uint32_t)) == 0,
+	ok(pauses_since() >= STEPS && memcmp(buckets, with_pauses, RACE_LANES * sizeof(uint32_t)) == 0,
 	   "a large set is hashed with pauses, to the same buckets");
-	ok(race_kernel_value(params, &set, &set) == 1 && pauses_since() == STEPS,
-	   "and compared");
-	ok(race_element_of_bytes(SEED, elements, LARGE) == element &&
-	   pauses_since() == STEPS, "and a long text is hashed with pauses");
+	ok(race_kernel_value(params, &set, &set) == 1 && pauses_since() == STEPS, "and compared");
+	ok(race_element_of_bytes(SEED, elements, LARGE) == element && pauses_since() == STEPS,
+	   "and a long text is hashed with pauses");
 	race_interrupt_hook = NULL;
 	free(with_pauses);
 	free(buckets);
@@ -178,9 +176,9 @@ test_pauses(void)
 int
 main(void)
 {
-	Recipe		recipe = {MULTI, RANGE, {PART(JACCARD, IND, 0, 1)}};
+	Recipe recipe = {MULTI, RANGE, {PART(JACCARD, IND, 0, 1)}};
 	RaceParams *params = make_params(&recipe, ROWS, SEED);
-	RaceRows   *rows = make_rows(params);
+	RaceRows *rows = make_rows(params);
 
 	test_sizes(rows);
 	test_many(rows);

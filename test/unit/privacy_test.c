@@ -1,14 +1,16 @@
 /*
  * privacy_test.c
- *		An audit of the calls of src/privacy, whatever is passed to them: accounts, counting, measuring, looks, scores
+ *		An audit of the calls of src/privacy, whatever is passed to them: accounts, counting,
+ *		measuring, looks, scores
  *
  * - An account pays no more than its budget, and nothing after that.
- * - What a record adds is bounded, whatever buckets, cells, parts, shares and vectors it comes with.
+ * - What a record adds is bounded, whatever buckets, cells, parts, shares and vectors it comes
+ * with.
  * - Exact numbers of neighbors that get noise (tape.h) differ by no more than what was paid for.
  * - A call that draws nothing leaves no exact number in memory of the caller's.
  *
- * All is of fixed seeds.  As controls, an account that forgets what it paid, and counting without bounds, must be found
- * out, and neighbors must differ by nearly as much as they may.
+ * All is of fixed seeds.  As controls, an account that forgets what it paid, and counting without
+ * bounds, must be found out, and neighbors must differ by nearly as much as they may.
  */
 #include <float.h>
 
@@ -22,9 +24,9 @@
 #include "tap.h"
 #include "tape.h"
 
-#define MOST			1024	/* counters of a shape */
-#define BEYOND			64		/* counters after these, which nothing may change */
-#define UNTOUCHED		INT64_C(-7777)
+#define MOST 1024 /* counters of a shape */
+#define BEYOND 64 /* counters after these, which nothing may change */
+#define UNTOUCHED INT64_C(-7777)
 
 static uint64_t state;
 
@@ -48,8 +50,8 @@ typedef enum Form
 	FORMS
 } Form;
 
-#define COLUMNS		5
-#define PARTS		2			/* of a cell of the first table, of 5 x 3 x 2 cells */
+#define COLUMNS 5
+#define PARTS 2 /* of a cell of the first table, of 5 x 3 x 2 cells */
 
 static const size_t ends[] = {60, 84, 114};
 
@@ -57,19 +59,29 @@ static const RaceShape shapes[FORMS] = {
 	{.blocks = 20, .unit = 1, .range = 9},
 	{.blocks = 3, .unit = 640, .ends = ends},
 	{.blocks = 1, .unit = 4096, .range = 33, .nodes = {1, {32}}, .halvings = 3, .half_halvings = 2},
-	{.blocks = 1, .unit = 4096, .range = 17 * 9, .nodes = {2, {16, 8}}, .halvings = 2, .half_halvings = 1},
-	{.blocks = 1, .unit = 4096, .range = 9 * 9 * 9, .nodes = {3, {8, 8, 8}}, .halvings = 1, .half_halvings = 0},
+	{.blocks = 1,
+	 .unit = 4096,
+	 .range = 17 * 9,
+	 .nodes = {2, {16, 8}},
+	 .halvings = 2,
+	 .half_halvings = 1},
+	{.blocks = 1,
+	 .unit = 4096,
+	 .range = 9 * 9 * 9,
+	 .nodes = {3, {8, 8, 8}},
+	 .halvings = 1,
+	 .half_halvings = 0},
 	{.unit = 1, .columns = COLUMNS, .squared = UINT64_C(3) << 26},
-	{.unit = 1, .columns = COLUMNS, .squared = UINT64_C(3) << 26, .absolute = true}
-};
+	{.unit = 1, .columns = COLUMNS, .squared = UINT64_C(3) << 26, .absolute = true}};
 
 static size_t
 counters_of(Form form)
 {
 	const RaceShape *shape = &shapes[form];
 
-	return form >= PRODUCTS ? race_products_counters(COLUMNS) : form == TABLES ? ends[2] :
-		(size_t) shape->blocks * shape->range;
+	return form >= PRODUCTS ? race_products_counters(COLUMNS) :
+		form == TABLES      ? ends[2] :
+							  (size_t) shape->blocks * shape->range;
 }
 
 static bool
@@ -86,7 +98,9 @@ hostile_index(uint64_t bits, size_t n)
 {
 	static const uint32_t beyond[] = {UINT32_MAX, 1U << 31, INT32_MAX, UINT32_MAX - 1};
 
-	return bits % 4 > 0 ? (uint32_t) (bits / 4 % n) : bits % 8 > 0 ? (uint32_t) n : beyond[bits / 8 % 4];
+	return bits % 4 > 0 ? (uint32_t) (bits / 4 % n) :
+		bits % 8 > 0    ? (uint32_t) n :
+						  beyond[bits / 8 % 4];
 }
 
 static int64_t
@@ -101,21 +115,23 @@ hostile_part(uint64_t bits, int64_t unit)
 static void
 make_parts(int64_t *part, int n, int64_t unit, int64_t step)
 {
-	int64_t		left = unit;
-	bool		adds_up = draw() % 2 == 0;
+	int64_t left = unit;
+	bool adds_up = draw() % 2 == 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		part[i] = !adds_up ? hostile_part(draw(), unit) : i == n - 1 ? left :
-			draw() % 4 == 0 ? left : (int64_t) (draw() % (uint64_t) (left / step + 1)) * step;
+		part[i] = !adds_up  ? hostile_part(draw(), unit) :
+			i == n - 1      ? left :
+			draw() % 4 == 0 ? left :
+							  (int64_t) (draw() % (uint64_t) (left / step + 1)) * step;
 		left -= adds_up ? part[i] : 0;
 	}
 }
 
 typedef struct Counters
 {
-	int64_t		half[2][MOST + BEYOND];
-	int64_t		count[2];
+	int64_t half[2][MOST + BEYOND];
+	int64_t count[2];
 } Counters;
 
 static void
@@ -123,7 +139,7 @@ count_in_rows(Counters *to, bool halves, int64_t weight)
 {
 	static const double shares[] = {0, 1, 0.5, 1e-300, -1, 2, INFINITY, 1e300};
 	RacePortion portion = {shares[draw() % 8], draw()};
-	uint32_t	buckets[RACE_LANES];
+	uint32_t buckets[RACE_LANES];
 	const RaceShape *shape = &shapes[ROWS];
 	RaceCounterArray lower = {to->half[0], 8};
 	RaceCounterArray upper = {to->half[1], 8};
@@ -131,7 +147,8 @@ count_in_rows(Counters *to, bool halves, int64_t weight)
 	for (int i = 0; i < RACE_LANES; i++)
 		buckets[i] = hostile_index(draw(), shape->range);
 	if (halves)
-		race_count_halves(buckets, draw() % 1000, shape->blocks, shape->range, &portion, weight, lower, upper);
+		race_count_halves(buckets, draw() % 1000, shape->blocks, shape->range, &portion, weight,
+						  lower, upper);
 	else
 		race_count_rows(lower, buckets, 1, shape->blocks, shape->range, weight);
 }
@@ -143,9 +160,10 @@ count_in_tables(Counters *to, int64_t weight)
 
 	for (uint32_t block = 0; block < shapes[TABLES].blocks; block++)
 	{
-		uint32_t	parts = block == 0 ? PARTS : 1;
-		uint32_t	cell = hostile_index(draw(), (ends[block] - (block > 0 ? ends[block - 1] : 0)) / parts);
-		int64_t		part[PARTS];
+		uint32_t parts = block == 0 ? PARTS : 1;
+		uint32_t cell =
+			hostile_index(draw(), (ends[block] - (block > 0 ? ends[block - 1] : 0)) / parts);
+		int64_t part[PARTS];
 
 		make_parts(part, (int) parts, (int64_t) shapes[TABLES].unit, 1);
 		race_count_cells(&shapes[TABLES], array, block, &cell, part, parts, 1, weight);
@@ -157,20 +175,22 @@ static void
 count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
 {
 	const RaceShape *shape = &shapes[form];
-	int64_t		step = INT64_C(1) << shape->halvings * shape->nodes.dims;
-	int			n = draw() % 2 == 0 ? 1 : 1 << shape->nodes.dims;
-	uint32_t	node[8];
-	int64_t		share[8];
-	int64_t		up[8];
+	int64_t step = INT64_C(1) << shape->halvings * shape->nodes.dims;
+	int n = draw() % 2 == 0 ? 1 : 1 << shape->nodes.dims;
+	uint32_t node[8];
+	int64_t share[8];
+	int64_t up[8];
 	RaceCounterArray lower = {to->half[0], 8};
 	RaceCounterArray upper = {to->half[1], 8};
 
 	make_parts(share, n, (int64_t) shape->unit, draw() % 4 == 0 ? 1 : step);
 	for (int i = 0; i < n; i++)
 	{
-		node[i] = draw() % 2 == 0 ? shape->range / 2 + (uint32_t) (draw() % 3) - 1 : hostile_index(draw(), shape->range);
-		up[i] = draw() % 4 == 0 ? hostile_part(draw(), share[i] / 2) : share[i] < step ? 0 :
-			(int64_t) (draw() % (uint64_t) (share[i] / step + 1)) * step;
+		node[i] = draw() % 2 == 0 ? shape->range / 2 + (uint32_t) (draw() % 3) - 1 :
+									hostile_index(draw(), shape->range);
+		up[i] = draw() % 4 == 0 ? hostile_part(draw(), share[i] / 2) :
+			share[i] < step     ? 0 :
+								  (int64_t) (draw() % (uint64_t) (share[i] / step + 1)) * step;
 	}
 	race_count_split(shape, node, share, halves ? up : NULL, n, weight, lower, upper);
 }
@@ -178,7 +198,8 @@ count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
 static int16_t
 hostile_coordinate(uint64_t bits)
 {
-	static const int16_t edges[] = {INT16_MIN, INT16_MAX, 0, RACE_PRODUCTS_ONE, -RACE_PRODUCTS_ONE, 1, -1, RACE_PRODUCTS_ONE + 1};
+	static const int16_t edges[] = {INT16_MIN,          INT16_MAX, 0,  RACE_PRODUCTS_ONE,
+									-RACE_PRODUCTS_ONE, 1,         -1, RACE_PRODUCTS_ONE + 1};
 
 	return bits % 4 == 0 ? edges[bits / 4 % 8] : bits % 4 == 1 ? 0 : (int16_t) (bits >> 8);
 }
@@ -186,21 +207,22 @@ hostile_coordinate(uint64_t bits)
 static void
 make_vector(int16_t *v, int16_t *vector)
 {
-	bool		corner = draw() % 4 == 0;
+	bool corner = draw() % 4 == 0;
 
 	for (uint32_t i = 0; i < COLUMNS; i++)
-		v[i * RACE_PRODUCTS_TOGETHER] = vector[i] = corner ? (draw() % 2 == 0 ? INT16_MAX : INT16_MIN) :
-			hostile_coordinate(draw());
+		v[i * RACE_PRODUCTS_TOGETHER] = vector[i] =
+			corner ? (draw() % 2 == 0 ? INT16_MAX : INT16_MIN) : hostile_coordinate(draw());
 }
 
 static void
 count_products(Form form, Counters *to, int64_t weight)
 {
 	static int16_t v[COLUMNS * RACE_PRODUCTS_TOGETHER];
-	int16_t		vector[COLUMNS];
+	int16_t vector[COLUMNS];
 
 	make_vector(v, vector);
-	race_count_products(&shapes[form], v, 1, weight, draw() % 2 == 0 && __builtin_cpu_supports("avx2"), to->half[0]);
+	race_count_products(&shapes[form], v, 1, weight,
+						draw() % 2 == 0 && __builtin_cpu_supports("avx2"), to->half[0]);
 }
 
 /* Count a record that is as hostile as can be. */
@@ -222,19 +244,21 @@ count_record(Form form, Counters *to, bool halves, int64_t weight)
 static void
 count_unchecked(Form form, Counters *to, int64_t weight)
 {
-	int64_t		part[8];
-	int16_t		v[COLUMNS * RACE_PRODUCTS_TOGETHER];
-	int16_t		vector[COLUMNS];
-	size_t		at = 0;
+	int64_t part[8];
+	int16_t v[COLUMNS * RACE_PRODUCTS_TOGETHER];
+	int16_t vector[COLUMNS];
+	size_t at = 0;
 
 	make_parts(part, 8, (int64_t) shapes[form].unit, 1);
 	make_vector(v, vector);
 	if (form == ROWS)
 		for (uint32_t row = 0; row < shapes[ROWS].blocks; row++)
-			to->half[0][(row * shapes[ROWS].range + hostile_index(draw(), shapes[ROWS].range)) % counters_of(ROWS)] += weight;
+			to->half[0][(row * shapes[ROWS].range + hostile_index(draw(), shapes[ROWS].range)) %
+						counters_of(ROWS)] += weight;
 	else if (form < PRODUCTS)
 		for (int i = 0; i < 8; i++)
-			to->half[0][draw() % counters_of(form)] += (int64_t) ((uint64_t) weight * (uint64_t) part[i] % (UINT64_C(1) << 60));
+			to->half[0][draw() % counters_of(form)] +=
+				(int64_t) ((uint64_t) weight * (uint64_t) part[i] % (UINT64_C(1) << 60));
 	else
 		for (int i = 0; i < COLUMNS; i++)
 			for (int j = i; j < COLUMNS; j++)
@@ -246,16 +270,19 @@ static bool
 is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 {
 	const RaceShape *shape = &shapes[form];
-	uint32_t	blocks = form >= PRODUCTS ? 1 : shape->blocks;
+	uint32_t blocks = form >= PRODUCTS ? 1 : shape->blocks;
 	long double l1_of_all = 0;
 	long double squared_of_all = 0;
 	long double trace = 0;
-	bool		bounded = true;
+	bool bounded = true;
 
 	for (uint32_t block = 0; block < blocks; block++)
 	{
-		size_t		first = form == TABLES && block > 0 ? ends[block - 1] : block * (size_t) shape->range;
-		size_t		last = form >= PRODUCTS ? counters_of(form) : form == TABLES ? ends[block] : first + shape->range;
+		size_t first =
+			form == TABLES && block > 0 ? ends[block - 1] : block * (size_t) shape->range;
+		size_t last = form >= PRODUCTS ? counters_of(form) :
+			form == TABLES             ? ends[block] :
+										 first + shape->range;
 		long double l1 = 0;
 
 		for (size_t i = first; i < last; i++)
@@ -277,7 +304,7 @@ is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 			squared_of_all <= (long double) race_blocks_squared(shape, blocks) * weight * weight;
 	for (uint32_t i = 0; i < COLUMNS; i++)
 	{
-		size_t		at = race_product_counter(COLUMNS, i, i);
+		size_t at = race_product_counter(COLUMNS, i, i);
 		long double off = (long double) b->half[0][at] - a->half[0][at];
 
 		trace += off;
@@ -291,12 +318,14 @@ is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 static void
 make_counters(Form form, Counters *counters)
 {
-	bool		empty = draw() % 4 == 0;
+	bool empty = draw() % 4 == 0;
 
 	memset(counters, 0, sizeof(Counters));
 	for (size_t i = 0; i < counters_of(form) && !empty; i++)
 		for (int half = 0; half < 2; half++)
-			counters->half[half][i] = draw() % 4 == 0 ? 0 : (int64_t) (draw() >> (form < PRODUCTS ? 20 + draw() % 44 : 24));
+			counters->half[half][i] = draw() % 4 == 0 ?
+				0 :
+				(int64_t) (draw() >> (form < PRODUCTS ? 20 + draw() % 44 : 24));
 }
 
 static void
@@ -304,15 +333,15 @@ test_counting(int n)
 {
 	for (Form form = 0; form < FORMS; form++)
 	{
-		bool		bounded = true;
-		long		beyond = 0;
+		bool bounded = true;
+		long beyond = 0;
 
 		for (int i = 0; i < n; i++)
 		{
 			static Counters before;
 			static Counters after;
-			int64_t		weight = (int64_t) (1 + draw() % 1000);
-			bool		halves = draw() % 2 == 0;
+			int64_t weight = (int64_t) (1 + draw() % 1000);
+			bool halves = draw() % 2 == 0;
 
 			make_counters(form, &before);
 			after = before;
@@ -322,7 +351,8 @@ test_counting(int n)
 			count_unchecked(form, &after, weight);
 			beyond += !is_bounded(form, &before, &after, weight);
 		}
-		ok(bounded && beyond > n / 4, "form %d: a record adds no more than is declared, whatever is passed in; unchecked it would (%ld of %d)",
+		ok(bounded && beyond > n / 4,
+		   "form %d: a record adds no more than is declared, whatever is passed in; unchecked it would (%ld of %d)",
 		   (int) form, beyond, n);
 	}
 }
@@ -336,11 +366,13 @@ static RaceRandom some_random = {fill_from_pattern, &position, 0, {0}};
 static RaceRequest
 open_account(RaceAccount *account)
 {
-	RaceRequest request = {
-		.epsilon = log_uniform(draw(), 0.01, 20), .delta = draw() % 3 == 0 ? 0 : 1e-6,
-		.max_contributions = 1 + (uint32_t) (draw() % 5), .weight_bits = draw() % 3 == 0 ? (uint32_t) (draw() % 6) : 0,
-		.neighbors = draw() % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE : RACE_NEIGHBORS_SUBSTITUTE, .zcdp = draw() % 2 == 0
-	};
+	RaceRequest request = {.epsilon = log_uniform(draw(), 0.01, 20),
+						   .delta = draw() % 3 == 0 ? 0 : 1e-6,
+						   .max_contributions = 1 + (uint32_t) (draw() % 5),
+						   .weight_bits = draw() % 3 == 0 ? (uint32_t) (draw() % 6) : 0,
+						   .neighbors = draw() % 2 == 0 ? RACE_NEIGHBORS_ADD_REMOVE :
+														  RACE_NEIGHBORS_SUBSTITUTE,
+						   .zcdp = draw() % 2 == 0};
 
 	race_account_open(account, &some_random, &request, draw() % 4 == 0 ? 1 : 1e20);
 	return request;
@@ -350,48 +382,57 @@ open_account(RaceAccount *account)
 static double
 any_price(const RaceAccount *account)
 {
-	const double hostile[] = {INFINITY, NAN, -1, 0, DBL_MAX, 5e-324, -INFINITY, 2 * race_account_allowed(account)};
+	const double hostile[] = {INFINITY, NAN,    -1,        0,
+							  DBL_MAX,  5e-324, -INFINITY, 2 * race_account_allowed(account)};
 
 	return draw() % 4 == 0 ? hostile[draw() % 8] :
-		race_account_allowed(account) * pow((signed_unit(draw()) + 1) / 2, 1 + (double) (draw() % 4));
+							 race_account_allowed(account) *
+			pow((signed_unit(draw()) + 1) / 2, 1 + (double) (draw() % 4));
 }
 
 /* What one payment truly costs, as the account counts it */
 static long double
 true_cost(const RaceAccount *account, RaceChange change, uint64_t noise)
 {
-	return noise == 0 ? 0 : account->mechanism == RACE_MECHANISM_LAPLACE ?
-		(long double) change.l1 * RACE_SCALE_DENOMINATOR / noise :
-		(long double) change.squared / 2 / (long double) (noise - account->added);
+	return noise == 0 ? 0 :
+		account->mechanism == RACE_MECHANISM_LAPLACE ?
+						(long double) change.l1 * RACE_SCALE_DENOMINATOR / noise :
+						(long double) change.squared / 2 / (long double) (noise - account->added);
 }
 
-/* Pay often, and then what is left; returns the true cost in parts of the budget, or more than 2 for another fault. */
+/*
+ * Pay often, and then what is left; returns the true cost in parts of the budget, or more than 2
+ * for another fault.
+ */
 static long double
 spend(bool forgets)
 {
 	RaceAccount account;
 	long double cost = 0;
-	uint64_t	noise;
-	RaceChange	change;
+	uint64_t noise;
+	RaceChange change;
 
 	open_account(&account);
 	for (int i = 0; i < 40; i++)
 	{
-		uint64_t	l1 = 1 + draw() % (UINT64_C(1) << draw() % 30);
-		double		price = i < 38 ? any_price(&account) : INFINITY;
-		double		left = race_account_left(&account);
+		uint64_t l1 = 1 + draw() % (UINT64_C(1) << draw() % 30);
+		double price = i < 38 ? any_price(&account) : INFINITY;
+		double left = race_account_left(&account);
 
 		change = draw() % 2 == 0 ? race_change_of_score(&account, l1) :
-			race_change_of_counters(&account, l1, l1 * (1 + draw() % l1));
+								   race_change_of_counters(&account, l1, l1 * (1 + draw() % l1));
 		noise = race_pay(&account, price, change);
 		if (!forgets && noise > 0 &&
-			(!(left > 0) || true_cost(&account, change, noise) > fminl(price, left) * (1 + LDBL_EPSILON * 4)))
+			(!(left > 0) ||
+			 true_cost(&account, change, noise) > fminl(price, left) * (1 + LDBL_EPSILON * 4)))
 			return 3;
 		cost += true_cost(&account, change, noise);
 		if (forgets)
 			account.allotted = 0;
 	}
-	if (!forgets && (race_pay(&account, INFINITY, change) != 0 || race_account_cost(&account) > race_account_allowed(&account)))
+	if (!forgets &&
+		(race_pay(&account, INFINITY, change) != 0 ||
+		 race_account_cost(&account) > race_account_allowed(&account)))
 		return 4;
 	return cost / race_account_allowed(&account);
 }
@@ -399,10 +440,12 @@ spend(bool forgets)
 static bool
 pays_shares(void)
 {
-	RaceRequest request = {.epsilon = 1, .delta = 1e-6, .max_contributions = 1 + (uint32_t) (draw() % 9)};
+	RaceRequest request = {.epsilon = 1,
+						   .delta = 1e-6,
+						   .max_contributions = 1 + (uint32_t) (draw() % 9)};
 	RaceAccount account;
-	RaceChange	counters;
-	RaceChange	count;
+	RaceChange counters;
+	RaceChange count;
 
 	race_account_open_share(&account, &some_random, &request, 100, 200, 12);
 	count = race_change_of_counters(&account, 1, 1);
@@ -418,15 +461,16 @@ static bool
 refuses_the_largest(void)
 {
 	static const RaceShape large = {.blocks = 4000, .unit = UINT64_C(1) << 40, .range = 2};
-	bool		refuses = true;
+	bool refuses = true;
 
 	for (int i = 0; i < 100; i++)
 	{
 		RaceAccount account;
 
 		open_account(&account);
-		refuses &= race_pay(&account, INFINITY, race_change_of_counters(&account, race_blocks_l1(&large, 4000),
-																		race_blocks_squared(&large, 4000))) == 0 &&
+		refuses &= race_pay(&account, INFINITY,
+							race_change_of_counters(&account, race_blocks_l1(&large, 4000),
+													race_blocks_squared(&large, 4000))) == 0 &&
 			race_pay(&account, INFINITY, race_change_of_score(&account, UINT64_C(1) << 60)) == 0 &&
 			race_pay(&account, INFINITY, race_change_of_score(&account, UINT64_MAX)) == 0;
 	}
@@ -438,7 +482,7 @@ test_accounts(int n)
 {
 	long double most = 0;
 	long double forgetting = 0;
-	bool		shares = true;
+	bool shares = true;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -446,9 +490,11 @@ test_accounts(int n)
 		forgetting = fmaxl(forgetting, spend(true));
 		shares &= pays_shares();
 	}
-	ok(most <= 1 && most > 0.99, "an account pays no more than its budget, nor more than a price (%.6Lf)", most);
+	ok(most <= 1 && most > 0.99,
+	   "an account pays no more than its budget, nor more than a price (%.6Lf)", most);
 	ok(forgetting > 1.5, "control: one that forgets what it paid does (%.1Lf)", forgetting);
-	ok(shares, "that of a share pays for a count, then once for counters, and for no more than was planned");
+	ok(shares,
+	   "that of a share pays for a count, then once for counters, and for no more than was planned");
 	ok(refuses_the_largest(), "changes that are too large for integers are not paid for");
 }
 
@@ -458,18 +504,18 @@ test_accounts(int n)
 static struct
 {
 	RaceGrouping grouping;
-	uint32_t	group[3][MOST];
-	int64_t		expected[MOST];
-	uint32_t	blocks;
-	int			halvings[RACE_LEVELS];
-	int			levels;
-	uint32_t	block;
-	uint32_t	ordinary;
-	uint32_t	together;
-	bool		halves;
+	uint32_t group[3][MOST];
+	int64_t expected[MOST];
+	uint32_t blocks;
+	int halvings[RACE_LEVELS];
+	int levels;
+	uint32_t block;
+	uint32_t ordinary;
+	uint32_t together;
+	bool halves;
 	RaceProductsNoise products;
-	int64_t		space[2 * MOST];
-	int64_t		noisy[2][2 * MOST];
+	int64_t space[2 * MOST];
+	int64_t noisy[2][2 * MOST];
 } given;
 
 static int64_t *const noisy[] = {given.noisy[0], given.noisy[1]};
@@ -479,12 +525,12 @@ static void
 make_grouping(void)
 {
 	static const uint32_t lengths[][3] = {{5, 3, 2}, {24, 1, 1}, {6, 5, 1}};
-	uint32_t	block = (uint32_t) (draw() % 3);
+	uint32_t block = (uint32_t) (draw() % 3);
 
-	given.grouping = (RaceGrouping) {.block = block, .parts = block == 0 ? PARTS : 1};
+	given.grouping = (RaceGrouping){.block = block, .parts = block == 0 ? PARTS : 1};
 	for (int axis = 0; axis < 3; axis++)
 	{
-		uint32_t	length = lengths[block][axis];
+		uint32_t length = lengths[block][axis];
 
 		given.grouping.length[axis] = length;
 		given.grouping.groups[axis] = draw() % 2 == 0 ? length : 1 + (uint32_t) (draw() % length);
@@ -526,7 +572,8 @@ call_blocks(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_levels(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_levels(account, exact, given.halvings, given.levels, price, given.space, noisy);
+	return race_measure_levels(account, exact, given.halvings, given.levels, price, given.space,
+							   noisy);
 }
 
 static uint64_t
@@ -538,9 +585,12 @@ call_sums(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_products(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_plan_products(account, &shapes[given.blocks % 2 ? PRODUCTS : ABSOLUTE_PRODUCTS], price, &given.products) &&
-		race_measure_products(account, exact, price, &given.products, given.halves, given.space, given.noisy[0]) ?
-		given.products.noise : 0;
+	return race_plan_products(account, &shapes[given.blocks % 2 ? PRODUCTS : ABSOLUTE_PRODUCTS],
+							  price, &given.products) &&
+			race_measure_products(account, exact, price, &given.products, given.halves, given.space,
+								  given.noisy[0]) ?
+		given.products.noise :
+		0;
 }
 
 static uint64_t
@@ -560,36 +610,35 @@ call_details(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_distance(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_score_distance(account, exact, &given.grouping, given.expected, price, given.space, given.noisy[0]);
+	return race_score_distance(account, exact, &given.grouping, given.expected, price, given.space,
+							   given.noisy[0]);
 }
 
 static uint64_t
 call_unevenness(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_score_unevenness(account, exact, given.block, given.ordinary, given.together, price, given.space,
-								 given.noisy[0]);
+	return race_score_unevenness(account, exact, given.block, given.ordinary, given.together, price,
+								 given.space, given.noisy[0]);
 }
 
 static const struct
 {
 	const char *name;
-	uint64_t	(*call) (RaceAccount *account, const RaceExact *exact, double price);
-	Form		first;
-	Form		last;
-	double		reached;		/* at least, of what is paid for */
-}			calls[] = {
-	{"race_measure_count", call_count, ROWS, ABSOLUTE_PRODUCTS, 0.99},
-	{"race_measure_blocks", call_blocks, ROWS, SPACE, 0.99},
-	{"race_measure_levels", call_levels, LINE, SPACE, 0.99},
-	{"race_measure_sums", call_sums, TABLES, TABLES, 0.99},
-	{"race_measure_products", call_products, PRODUCTS, ABSOLUTE_PRODUCTS, 0.75},
-	{"race_look_norms", call_norms, ROWS, ROWS, 0.99},
-	{"race_look_details", call_details, LINE, SPACE, 0.5},
-	{"race_score_distance", call_distance, TABLES, TABLES, 0.99},
-	{"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99}
-};
+	uint64_t (*call)(RaceAccount *account, const RaceExact *exact, double price);
+	Form first;
+	Form last;
+	double reached; /* at least, of what is paid for */
+} calls[] = {{"race_measure_count", call_count, ROWS, ABSOLUTE_PRODUCTS, 0.99},
+			 {"race_measure_blocks", call_blocks, ROWS, SPACE, 0.99},
+			 {"race_measure_levels", call_levels, LINE, SPACE, 0.99},
+			 {"race_measure_sums", call_sums, TABLES, TABLES, 0.99},
+			 {"race_measure_products", call_products, PRODUCTS, ABSOLUTE_PRODUCTS, 0.75},
+			 {"race_look_norms", call_norms, ROWS, ROWS, 0.99},
+			 {"race_look_details", call_details, LINE, SPACE, 0.5},
+			 {"race_score_distance", call_distance, TABLES, TABLES, 0.99},
+			 {"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99}};
 
-#define CALLS	((int) (sizeof(calls) / sizeof(calls[0])))
+#define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
 
 static bool
 may_have_halves(Form form)
@@ -600,7 +649,7 @@ may_have_halves(Form form)
 static const RaceExact *
 exact_of(RaceExactMemory *memory, Form form, const Counters *counters)
 {
-	RaceExact  *exact = race_exact_begin(memory, &shapes[form]);
+	RaceExact *exact = race_exact_begin(memory, &shapes[form]);
 
 	race_exact_add(exact, counters->half[0], 8, counters->count[0]);
 	if (given.halves)
@@ -619,15 +668,16 @@ cost_of_draws(const RaceAccount *account)
 		const Draw *one = &tape.draws[i];
 		long double off = fabsl((long double) ((__int128) one->value[0] - one->value[1]));
 
-		cost += one->mechanism == RACE_MECHANISM_GAUSSIAN ? off * off / 2 / (long double) (one->noise - account->added) :
+		cost += one->mechanism == RACE_MECHANISM_GAUSSIAN ?
+			off * off / 2 / (long double) (one->noise - account->added) :
 			off * RACE_SCALE_DENOMINATOR / one->noise;
 	}
 	return cost;
 }
 
 /*
- * What a Wishart matrix hides, in place of what entries differ by: traces of what each table has besides, and what rounding
- * makes of them (greybox_test.c has all of its cost).
+ * What a Wishart matrix hides, in place of what entries differ by: traces of what each table has
+ * besides, and what rounding makes of them (greybox_test.c has all of its cost).
  */
 static long double
 cost_of_traces(const Counters *own)
@@ -652,18 +702,19 @@ is_left(const int64_t *memory, size_t n)
 
 typedef struct Found
 {
-	long double most;			/* cost, in parts of the price */
-	long		drawn;
-	bool		same;
-	bool		left;			/* exact numbers in memory of the caller's */
-	bool		spent;			/* more than the price */
+	long double most; /* cost, in parts of the price */
+	long drawn;
+	bool same;
+	bool left;  /* exact numbers in memory of the caller's */
+	bool spent; /* more than the price */
 } Found;
 
 /* Count the records of a person in a table, all alike or any; also apart, in `own`. */
 static void
-count_person(Form form, Counters *table, Counters *own, uint32_t records, int64_t weight, bool alike)
+count_person(Form form, Counters *table, Counters *own, uint32_t records, int64_t weight,
+			 bool alike)
 {
-	uint64_t	from = state;
+	uint64_t from = state;
 
 	for (uint32_t i = 0; i < records; i++)
 	{
@@ -687,9 +738,9 @@ compare(int number, Form form, Found *found)
 	static Counters own[2];
 	RaceAccount account;
 	RaceRequest request = open_account(&account);
-	double		price = account.allowed * (signed_unit(draw()) + 1.0001) / 2;
-	bool		alike = draw() % 4 > 0;
-	uint64_t	noise[2];
+	double price = account.allowed * (signed_unit(draw()) + 1.0001) / 2;
+	bool alike = draw() % 4 > 0;
+	uint64_t noise[2];
 
 	make_given(form);
 	given.halves = may_have_halves(form) && draw() % 3 == 0;
@@ -698,7 +749,8 @@ compare(int number, Form form, Found *found)
 	tables[1] = tables[0];
 	for (int table = 0; table < 2; table++)
 		if (table == 0 || request.neighbors == RACE_NEIGHBORS_SUBSTITUTE)
-			count_person(form, &tables[table], &own[table], request.max_contributions, INT64_C(1) << request.weight_bits, alike);
+			count_person(form, &tables[table], &own[table], request.max_contributions,
+						 INT64_C(1) << request.weight_bits, alike);
 		else
 			memset(&own[table], 0, sizeof(Counters));
 	for (int table = 0; table < 2; table++)
@@ -712,12 +764,16 @@ compare(int number, Form form, Found *found)
 		found->spent |= paying.allotted > price * (1 + 1e-15) + 1e-300;
 		found->left |= number != 4 && is_left(given.space, 2 * MOST);
 	}
-	found->same &= noise[0] == noise[1] && tape.same && tape.next == tape.n && (noise[0] > 0) == (tape.n > 0);
+	found->same &=
+		noise[0] == noise[1] && tape.same && tape.next == tape.n && (noise[0] > 0) == (tape.n > 0);
 	if (noise[0] == 0)
 		return;
 	found->drawn++;
-	found->most = fmaxl(found->most, (number == 4 && given.products.mechanism == RACE_MECHANISM_WISHART ?
-									  cost_of_traces(own) : cost_of_draws(&account)) / price);
+	found->most = fmaxl(found->most,
+						(number == 4 && given.products.mechanism == RACE_MECHANISM_WISHART ?
+							 cost_of_traces(own) :
+							 cost_of_draws(&account)) /
+							price);
 }
 
 static void
@@ -725,14 +781,19 @@ test_calls(int n)
 {
 	for (int number = 0; number < CALLS; number++)
 	{
-		Found		found = {.same = true};
-		int			pairs = number == 4 ? n / 8 : n;	/* Wishart matrices take long */
+		Found found = {.same = true};
+		int pairs = number == 4 ? n / 8 : n; /* Wishart matrices take long */
 
 		for (int i = 0; i < pairs; i++)
-			compare(number, calls[number].first + (Form) (i % (calls[number].last - calls[number].first + 1)), &found);
-		ok(found.same && !found.spent && found.most <= 1 + 1e-12L, "%s: neighbors differ by no more than was paid for (%.6Lf)",
-		   calls[number].name, found.most);
-		ok(SANITIZED || (found.most > calls[number].reached && found.drawn > pairs / 4), "... and by nearly as much, in %ld draws", found.drawn);
+			compare(number,
+					calls[number].first +
+						(Form) (i % (calls[number].last - calls[number].first + 1)),
+					&found);
+		ok(found.same && !found.spent && found.most <= 1 + 1e-12L,
+		   "%s: neighbors differ by no more than was paid for (%.6Lf)", calls[number].name,
+		   found.most);
+		ok(SANITIZED || (found.most > calls[number].reached && found.drawn > pairs / 4),
+		   "... and by nearly as much, in %ld draws", found.drawn);
 		ok(!found.left, "... and nothing exact is left in its space");
 	}
 }
@@ -745,12 +806,12 @@ test_unpaid(int n)
 {
 	for (int number = 0; number < CALLS; number++)
 	{
-		bool		refuses = true;
+		bool refuses = true;
 
 		for (int i = 0; i < n; i++)
 		{
 			static Counters table;
-			Form		form = calls[number].first;
+			Form form = calls[number].first;
 			RaceExactMemory memory;
 			RaceAccount account;
 
@@ -762,10 +823,13 @@ test_unpaid(int n)
 			given.halves = false;
 			make_counters(form, &table);
 			start_table(0);
-			refuses &= calls[number].call(&account, exact_of(&memory, form, &table), INFINITY) == 0 && tape.n == 0 &&
-				!is_left(given.space, 2 * MOST) && !is_left(given.noisy[0], 2 * MOST);
+			refuses &=
+				calls[number].call(&account, exact_of(&memory, form, &table), INFINITY) == 0 &&
+				tape.n == 0 && !is_left(given.space, 2 * MOST) &&
+				!is_left(given.noisy[0], 2 * MOST);
 		}
-		ok(refuses, "%s draws nothing, and leaves nothing, if it cannot be paid", calls[number].name);
+		ok(refuses, "%s draws nothing, and leaves nothing, if it cannot be paid",
+		   calls[number].name);
 	}
 }
 
@@ -773,11 +837,12 @@ test_unpaid(int n)
 static void
 spoil_grouping(int way)
 {
-	static const uint32_t wrapping[] = {463715309, 5607601, 7094};	/* their product is 30, modulo 2^64 */
-	uint32_t   *number[] = {
-		&given.grouping.length[0], &given.grouping.length[1], &given.grouping.length[2], &given.grouping.groups[0],
-		&given.grouping.groups[1], &given.grouping.groups[2], &given.grouping.parts
-	};
+	static const uint32_t wrapping[] = {463715309, 5607601,
+										7094}; /* their product is 30, modulo 2^64 */
+	uint32_t *number[] = {&given.grouping.length[0], &given.grouping.length[1],
+						  &given.grouping.length[2], &given.grouping.groups[0],
+						  &given.grouping.groups[1], &given.grouping.groups[2],
+						  &given.grouping.parts};
 
 	if (way < 7)
 		*number[way] = 0;
@@ -791,7 +856,7 @@ spoil_grouping(int way)
 		given.grouping.parts = 3 + (uint32_t) (draw() % 1000);
 	else
 	{
-		given.grouping = (RaceGrouping) {.block = 2, .parts = 1, .groups = {1, 1, 1}};
+		given.grouping = (RaceGrouping){.block = 2, .parts = 1, .groups = {1, 1, 1}};
 		memcpy(given.grouping.length, wrapping, sizeof(wrapping));
 	}
 }
@@ -799,8 +864,8 @@ spoil_grouping(int way)
 static void
 test_groupings(int n)
 {
-	bool		refuses = true;
-	bool		takes = true;
+	bool refuses = true;
+	bool takes = true;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -808,7 +873,7 @@ test_groupings(int n)
 		RaceExactMemory memory;
 		RaceAccount account;
 		const RaceExact *exact;
-		double		allotted;
+		double allotted;
 
 		open_account(&account);
 		make_given(TABLES);
@@ -818,12 +883,16 @@ test_groupings(int n)
 		spoil_grouping(i % 12);
 		start_table(0);
 		allotted = account.allotted;
-		refuses &= call_sums(&account, exact, account.allowed) == 0 && call_distance(&account, exact, account.allowed) == 0 &&
-			tape.n == 0 && account.allotted == allotted && !is_left(given.noisy[0], 2 * MOST) && !is_left(given.space, 2 * MOST);
+		refuses &= call_sums(&account, exact, account.allowed) == 0 &&
+			call_distance(&account, exact, account.allowed) == 0 && tape.n == 0 &&
+			account.allotted == allotted && !is_left(given.noisy[0], 2 * MOST) &&
+			!is_left(given.space, 2 * MOST);
 		make_given(TABLES);
-		takes &= call_sums(&account, exact, account.allowed) > 0 && tape.n == race_grouping_sums(&given.grouping);
+		takes &= call_sums(&account, exact, account.allowed) > 0 &&
+			tape.n == race_grouping_sums(&given.grouping);
 	}
-	ok(refuses, "sums and scores of groupings that do not fit draw nothing, pay nothing and leave nothing");
+	ok(refuses,
+	   "sums and scores of groupings that do not fit draw nothing, pay nothing and leave nothing");
 	ok(takes, "control: those that fit are drawn");
 }
 
@@ -832,7 +901,7 @@ static void
 test_noise_of_products(void)
 {
 	static Counters table;
-	bool		refuses = true;
+	bool refuses = true;
 
 	for (int i = 0; i < 300; i++)
 	{
@@ -846,13 +915,15 @@ test_noise_of_products(void)
 		if (!race_plan_products(&account, &shapes[PRODUCTS], account.allowed, &noise))
 			continue;
 		if (i % 3 == 0)
-			noise.mechanism = noise.mechanism == RACE_MECHANISM_GAUSSIAN ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
+			noise.mechanism = noise.mechanism == RACE_MECHANISM_GAUSSIAN ? RACE_MECHANISM_LAPLACE :
+																		   RACE_MECHANISM_GAUSSIAN;
 		else if (i % 3 == 1)
 			noise.coarser = i % 2 == 0 ? -1 : RACE_PRODUCTS_COARSEST + 1;
 		else
 			noise.noise--;
 		start_table(0);
-		refuses &= !race_measure_products(&account, exact, account.allowed, &noise, false, given.space, given.noisy[0]) &&
+		refuses &= !race_measure_products(&account, exact, account.allowed, &noise, false,
+										  given.space, given.noisy[0]) &&
 			tape.n == 0;
 	}
 	ok(refuses, "moments with other noise than is paid for are not drawn");

@@ -8,10 +8,10 @@
 #include "helpers.h"
 #include "tap.h"
 
-#define DRAWS		((uint64_t) 1 << 22)
-#define P_LIMIT		1e-11
-#define Z_LIMIT		7.0
-#define MAX_CELLS	257
+#define DRAWS ((uint64_t) 1 << 22)
+#define P_LIMIT 1e-11
+#define Z_LIMIT 7.0
+#define MAX_CELLS 257
 
 static RaceRandom source = {.fill = fill_from_system};
 
@@ -27,24 +27,24 @@ biased_below(RaceRandom *random, uint64_t n)
  * neighbors, and is nothing beyond them?
  */
 static bool
-uniform(uint64_t (*below) (RaceRandom *, uint64_t), uint64_t n, int cells)
+uniform(uint64_t (*below)(RaceRandom *, uint64_t), uint64_t n, int cells)
 {
-	uint64_t	observed[MAX_CELLS] = {0};
-	double		expected[MAX_CELLS];
-	uint64_t	beyond = 0;
-	double		p;
+	uint64_t observed[MAX_CELLS] = {0};
+	double expected[MAX_CELLS];
+	uint64_t beyond = 0;
+	double p;
 
 	for (uint64_t i = 0; i < (uint64_t) cells; i++)
 	{
 		/* how many numbers v have floor(v * cells / n) = i */
-		uint64_t	first = (uint64_t) (((unsigned __int128) n * i + cells - 1) / cells);
-		uint64_t	next = (uint64_t) (((unsigned __int128) n * (i + 1) + cells - 1) / cells);
+		uint64_t first = (uint64_t) (((unsigned __int128) n * i + cells - 1) / cells);
+		uint64_t next = (uint64_t) (((unsigned __int128) n * (i + 1) + cells - 1) / cells);
 
 		expected[i] = (double) (next - first) / (double) n * (double) DRAWS;
 	}
 	for (uint64_t i = 0; i < DRAWS; i++)
 	{
-		uint64_t	v = below(&source, n);
+		uint64_t v = below(&source, n);
 
 		if (v < n)
 			observed[(unsigned __int128) v * cells / n]++;
@@ -59,13 +59,13 @@ uniform(uint64_t (*below) (RaceRandom *, uint64_t), uint64_t n, int cells)
 static void
 test_uniform(void)
 {
-	uint64_t	ones = 0;
-	uint64_t	beyond = 0;
-	double		z;
+	uint64_t ones = 0;
+	uint64_t beyond = 0;
+	double z;
 
 	for (uint64_t i = 0; i < DRAWS; i++)
 	{
-		uint64_t	v = race_random_below(&source, 2);
+		uint64_t v = race_random_below(&source, 2);
 
 		ones += v == 1;
 		beyond += v > 1;
@@ -87,7 +87,7 @@ test_uniform(void)
 static void
 fill_counting(void *arg, uint8_t *bytes, size_t size)
 {
-	uint8_t    *next = arg;
+	uint8_t *next = arg;
 
 	while (size-- > 0)
 		*bytes++ = (*next)++;
@@ -97,9 +97,9 @@ fill_counting(void *arg, uint8_t *bytes, size_t size)
 static bool
 takes(uint8_t first, uint64_t n, uint64_t value, size_t bytes)
 {
-	RaceRandom	random = {.fill = fill_counting, .arg = &first};
-	uint64_t	got = race_random_below(&random, n);
-	size_t		used = n == 1 ? 0 : sizeof(random.buffer) - random.left;
+	RaceRandom random = {.fill = fill_counting, .arg = &first};
+	uint64_t got = race_random_below(&random, n);
+	size_t used = n == 1 ? 0 : sizeof(random.buffer) - random.left;
 
 	return got == value && used == bytes;
 }
@@ -108,22 +108,19 @@ takes(uint8_t first, uint64_t n, uint64_t value, size_t bytes)
 static void
 test_bytes(void)
 {
-	uint8_t		first = 0xfe;
-	RaceRandom	random = {.fill = fill_counting, .arg = &first};
-	int			wrong = 0;
+	uint8_t first = 0xfe;
+	RaceRandom random = {.fill = fill_counting, .arg = &first};
+	int wrong = 0;
 
 	ok(takes(0, 1, 0, 0), "n = 1 is 0 and takes no bytes");
 	ok(takes(0xfe, 2, 0, 1) && takes(0xff, 2, 1, 1), "n = 2 takes the low bit");
 	ok(takes(0xff, 3, 0, 2) && takes(0xfe, 3, 2, 1), "n = 3 refuses 3");
-	ok(takes(0xfb, 251, 0, 6) && takes(0xfa, 251, 250, 1),
-	   "n = 251 refuses 251 to 255");
+	ok(takes(0xfb, 251, 0, 6) && takes(0xfa, 251, 250, 1), "n = 251 refuses 251 to 255");
 	ok(takes(0xff, 256, 255, 1), "n = 256 takes a whole byte");
-	ok(takes(0xff, 257, 0x100, 2) && takes(4, 257, 5, 2),
-	   "n = 257 takes 9 bits of two bytes");
+	ok(takes(0xff, 257, 0x100, 2) && takes(4, 257, 5, 2), "n = 257 takes 9 bits of two bytes");
 	ok(takes(0x12, UINT64_C(1) << 56, UINT64_C(0x12131415161718), 7),
 	   "n = 2^56 takes 7 bytes, the highest first");
-	ok(takes(0x12, UINT64_MAX, UINT64_C(0x1213141516171819), 8),
-	   "n = 2^64 - 1 takes 8 bytes");
+	ok(takes(0x12, UINT64_MAX, UINT64_C(0x1213141516171819), 8), "n = 2^64 - 1 takes 8 bytes");
 
 	for (uint64_t n = 1; n <= 4096; n++)
 		wrong += race_random_below(&random, n) >= n;

@@ -13,9 +13,9 @@
 #include "hash/params.h"
 #include "hash/rows.h"
 
-#define ROWS		100000
-#define LIMIT		6.7
-#define DIMS		3
+#define ROWS 100000
+#define LIMIT 6.7
+#define DIMS 3
 
 /*
  * Make all codes floor(x), for one dimension: an offset of 0 and a projection of
@@ -40,24 +40,23 @@ static void
 test_fold(void)
 {
 	static const uint32_t large[] = {1000, 1024, 65535, 1048583, 33553919, 33553920};
-	int			wrong = 0;
-	int			short_of_whole = 0;
+	int wrong = 0;
+	int short_of_whole = 0;
 
 	for (int i = 0; i < 1000; i++)
 	{
-		uint32_t	range = i < 6 ? large[i] : (uint32_t) i - 4;
-		RaceParams	params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD,
-									   1, 1, 1, range);
-		RaceRows   *rows = make_rows(&params);
-		uint32_t   *buckets = make_buckets(rows);
+		uint32_t range = i < 6 ? large[i] : (uint32_t) i - 4;
+		RaceParams params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_FOLD, 1, 1, 1, range);
+		RaceRows *rows = make_rows(&params);
+		uint32_t *buckets = make_buckets(rows);
 
 		make_codes_plain(rows);
 		for (int j = 0; j < 600; j++)
 		{
 			/* multiples of the range from the largest to 0, of both signs */
-			int64_t		multiple = (((int64_t) 1 << 51) - 1) / range >> j / 12;
-			int64_t		code = (j & 1 ? -multiple : multiple) * range + j / 2 % 3 - 1;
-			double		x = (double) code;
+			int64_t multiple = (((int64_t) 1 << 51) - 1) / range >> j / 12;
+			int64_t code = (j & 1 ? -multiple : multiple) * range + j / 2 % 3 - 1;
+			double x = (double) code;
 
 			hash_vector(rows, &x, buckets);
 			wrong += buckets[0] != (code % range + range) % range;
@@ -78,29 +77,36 @@ test_fold(void)
 static bool
 universal(const RaceRows *rows)
 {
-	static const double codes[][2] = {
-		{0, 1}, {-1, 0}, {5, 1000}, {0, 0x1p31}, {0, 0x1p32}, {7, 7 + 0x1p45},
-		{-3, -3 + 0x1p33}, {0x1p32, 0x1p33 + 1}, {-RACE_MAX_CODE, RACE_MAX_CODE},
-		{RACE_MAX_CODE - 1, RACE_MAX_CODE}, {-0x1p40, 0x1p40}, {123456789, 987654321},
-		{0x1p32, 1}
-	};
-	const int	n = sizeof(codes) / sizeof(codes[0]);
-	double		probability = 1.0 / rows->params->range;
-	double		n_rows = rows->params->rows;
-	double		worst = 0;
-	double		sum = 0;
-	double		together;
+	static const double codes[][2] = {{0, 1},
+									  {-1, 0},
+									  {5, 1000},
+									  {0, 0x1p31},
+									  {0, 0x1p32},
+									  {7, 7 + 0x1p45},
+									  {-3, -3 + 0x1p33},
+									  {0x1p32, 0x1p33 + 1},
+									  {-RACE_MAX_CODE, RACE_MAX_CODE},
+									  {RACE_MAX_CODE - 1, RACE_MAX_CODE},
+									  {-0x1p40, 0x1p40},
+									  {123456789, 987654321},
+									  {0x1p32, 1}};
+	const int n = sizeof(codes) / sizeof(codes[0]);
+	double probability = 1.0 / rows->params->range;
+	double n_rows = rows->params->rows;
+	double worst = 0;
+	double sum = 0;
+	double together;
 
 	for (int i = 0; i < n; i++)
 	{
-		double		rate = share_of_vectors(rows, &codes[i][0], &codes[i][1]);
+		double rate = share_of_vectors(rows, &codes[i][0], &codes[i][1]);
 
 		worst = fmax(worst, fabs(standard_errors(rate, probability, n_rows)));
 		sum += rate;
 	}
 	together = standard_errors(sum / n, probability, n * n_rows);
-	printf("# range %u: off by up to %.2f standard errors, together by %.2f\n",
-		   rows->params->range, worst, together);
+	printf("# range %u: off by up to %.2f standard errors, together by %.2f\n", rows->params->range,
+		   worst, together);
 	return worst < LIMIT && fabs(together) < LIMIT;
 }
 
@@ -116,12 +122,12 @@ forget_keys(RaceRows *rows, int word)
 static void
 test_universal(uint32_t range)
 {
-	uint32_t	n_rows = range < 300 ? ROWS : 33000000 / range;
-	RaceParams	params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR,
-								   1, 2, n_rows, range);
-	RaceRows   *rows = make_rows(&params);
-	double		near = 0;
-	double		far = 1e6;
+	uint32_t n_rows = range < 300 ? ROWS : 33000000 / range;
+	RaceParams params =
+		l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 1, 2, n_rows, range);
+	RaceRows *rows = make_rows(&params);
+	double near = 0;
+	double far = 1e6;
 
 	ok(fabs(standard_errors(share_of_vectors(rows, &near, &far), 1.0 / range, n_rows)) < LIMIT,
 	   "range %u: records far apart meet at rate 1 / range", range);
@@ -145,20 +151,22 @@ test_universal(uint32_t range)
 static double
 elements_meet(const RaceRows *rows)
 {
-	static const uint64_t elements[][2] = {
-		{0, 1}, {0, UINT64_C(1) << 32}, {0, UINT64_C(1) << 63}, {5, UINT64_MAX},
-		{UINT64_C(0xFFFFFFFF), UINT64_C(0xFFFFFFFF) << 32}, {UINT64_MAX - 1, UINT64_MAX}
-	};
-	double		worst = 0;
+	static const uint64_t elements[][2] = {{0, 1},
+										   {0, UINT64_C(1) << 32},
+										   {0, UINT64_C(1) << 63},
+										   {5, UINT64_MAX},
+										   {UINT64_C(0xFFFFFFFF), UINT64_C(0xFFFFFFFF) << 32},
+										   {UINT64_MAX - 1, UINT64_MAX}};
+	double worst = 0;
 
 	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
 	{
-		RaceColumn	x = {.elements = &elements[i][0], .width = 1};
-		RaceColumn	y = {.elements = &elements[i][1], .width = 1};
+		RaceColumn x = {.elements = &elements[i][0], .width = 1};
+		RaceColumn y = {.elements = &elements[i][1], .width = 1};
 
-		worst = fmax(worst, fabs(standard_errors(share(rows, &x, &y),
-												 1.0 / rows->params->range,
-												 rows->params->rows)));
+		worst = fmax(worst,
+					 fabs(standard_errors(share(rows, &x, &y), 1.0 / rows->params->range,
+										  rows->params->rows)));
 	}
 	return worst;
 }
@@ -166,9 +174,9 @@ elements_meet(const RaceRows *rows)
 static void
 test_elements(uint32_t range)
 {
-	Recipe		recipe = {MULTI, range, {PART(MATCH, IND, 1, 1)}};
+	Recipe recipe = {MULTI, range, {PART(MATCH, IND, 1, 1)}};
 	RaceParams *params = make_params(&recipe, range < 300 ? ROWS : 33000000 / range, 0);
-	RaceRows   *rows = make_rows(params);
+	RaceRows *rows = make_rows(params);
 
 	ok(elements_meet(rows) < LIMIT, "range %u: different elements meet at rate 1 / range", range);
 	for (int word = 0; word < 2; word++)
@@ -185,16 +193,16 @@ test_elements(uint32_t range)
 static void
 test_uniform(uint32_t range)
 {
-	uint32_t	n_rows = range < 300 ? ROWS : 33000000 / range;
-	RaceParams	params = l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR,
-								   1, 1, n_rows, range);
-	RaceRows   *rows = make_rows(&params);
-	uint32_t   *buckets = make_buckets(rows);
-	uint64_t   *observed = calloc(range, sizeof(uint64_t));
-	double	   *expected = calloc(range, sizeof(double));
-	double		x = 17;
-	int			beyond = 0;
-	double		deviation;
+	uint32_t n_rows = range < 300 ? ROWS : 33000000 / range;
+	RaceParams params =
+		l2_params(RACE_SEQUENCE_INDEPENDENT, RACE_REHASH_MULTILINEAR, 1, 1, n_rows, range);
+	RaceRows *rows = make_rows(&params);
+	uint32_t *buckets = make_buckets(rows);
+	uint64_t *observed = calloc(range, sizeof(uint64_t));
+	double *expected = calloc(range, sizeof(double));
+	double x = 17;
+	int beyond = 0;
+	double deviation;
 
 	make_codes_plain(rows);
 	hash_vector(rows, &x, buckets);
@@ -221,16 +229,17 @@ test_uniform(uint32_t range)
 static void
 test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 {
-	static const double records[][DIMS] = {
-		{1e308, 1e308, 1e308}, {-1e308, -1e308, -1e308}, {1e308, -1e308, 1e308},
-		{1.7976931348623157e308, 0, -1.7976931348623157e308}, {1e200, 1e300, -1e308}
-	};
-	RaceParams	params = l2_params(sequence, rehash, DIMS, 1, 1000, range);
-	RaceRows   *rows;
-	uint32_t   *buckets;
-	int			beyond = 0;
-	double		ends[2] = {-RACE_MAX_CODE, RACE_MAX_CODE};
-	double		extremes[3] = {-1e300, 1e300, NAN};
+	static const double records[][DIMS] = {{1e308, 1e308, 1e308},
+										   {-1e308, -1e308, -1e308},
+										   {1e308, -1e308, 1e308},
+										   {1.7976931348623157e308, 0, -1.7976931348623157e308},
+										   {1e200, 1e300, -1e308}};
+	RaceParams params = l2_params(sequence, rehash, DIMS, 1, 1000, range);
+	RaceRows *rows;
+	uint32_t *buckets;
+	int beyond = 0;
+	double ends[2] = {-RACE_MAX_CODE, RACE_MAX_CODE};
+	double extremes[3] = {-1e300, 1e300, NAN};
 
 	params.bandwidth = RACE_MIN_BANDWIDTH;
 	rows = make_rows(&params);
@@ -250,8 +259,8 @@ test_saturation(RaceSequence sequence, RaceRehash rehash, uint32_t range)
 	rows = make_rows(&params);
 	make_codes_plain(rows);
 	ok(share_of_vectors(rows, &ends[0], &extremes[0]) == 1 &&
-	   share_of_vectors(rows, &ends[1], &extremes[1]) == 1 &&
-	   share_of_vectors(rows, &ends[0], &extremes[2]) == 1,
+		   share_of_vectors(rows, &ends[1], &extremes[1]) == 1 &&
+		   share_of_vectors(rows, &ends[0], &extremes[2]) == 1,
 	   "and saturate where the largest codes are");
 	ok(share_of_vectors(rows, &ends[0], &ends[1]) < 1, "which are two");
 	free(rows);

@@ -1,6 +1,7 @@
 /*
  * rows_test.c
- *		Row functions: the same bits everywhere, whatever computes them.  (known_test.c has known answers.)
+ *		Row functions: the same bits everywhere, whatever computes them.  (known_test.c has known
+ *		answers.)
  */
 #include "privacy/interrupt.h"
 #include "hash/column.h"
@@ -19,7 +20,7 @@ test_philox(void)
 {
 	static const uint32_t zeros[4] = {0};
 	static const uint32_t pi[4] = {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344};
-	uint64_t	out[2];
+	uint64_t out[2];
 
 	race_philox(0, zeros, out);
 	ok(out[0] == UINT64_C(0xe169c58d6627e8d5) && out[1] == UINT64_C(0x9b00dbd8bc57ac4c),
@@ -33,36 +34,34 @@ test_philox(void)
 static void
 test_philox_lanes(void)
 {
-	uint64_t	rows[RACE_LANES];
-	uint64_t	bits[RACE_LANES];
+	uint64_t rows[RACE_LANES];
+	uint64_t bits[RACE_LANES];
 
 	for (int p = 0; race_hash_path_name(p) != NULL; p++)
 	{
-		int			wrong = 0;
-		int			same = 0;
+		int wrong = 0;
+		int same = 0;
 
 		if (!race_hash_has(race_hash_path_name(p)))
 			continue;
 		race_hash_force(race_hash_path_name(p));
 		for (uint32_t round = 0; round < 1000; round++)
 		{
-			int64_t		seed = (int64_t) mix(round);
+			int64_t seed = (int64_t) mix(round);
 
 			for (int i = 0; i < RACE_LANES; i++)
 				rows[i] = (uint32_t) mix(round * RACE_LANES + i);
 			race_philox_lanes(seed, RACE_STREAM_REHASH, rows, ~round, round, bits);
 			for (int i = 0; i < RACE_LANES; i++)
 			{
-				uint32_t	row = (uint32_t) rows[i];
+				uint32_t row = (uint32_t) rows[i];
 
-				wrong += bits[i] !=
-					race_philox_bits(seed, RACE_STREAM_REHASH, row, ~round, round);
-				same += bits[i] ==
-					race_philox_bits(seed, RACE_STREAM_REHASH, row + 1, ~round, round);
+				wrong += bits[i] != race_philox_bits(seed, RACE_STREAM_REHASH, row, ~round, round);
+				same +=
+					bits[i] == race_philox_bits(seed, RACE_STREAM_REHASH, row + 1, ~round, round);
 			}
 		}
-		ok(wrong == 0 && same == 0, "%s code gives the bits of Philox",
-		   race_hash_path_name(p));
+		ok(wrong == 0 && same == 0, "%s code gives the bits of Philox", race_hash_path_name(p));
 	}
 	race_hash_force("auto");
 }
@@ -80,7 +79,7 @@ plain_hadamard(double *z, uint32_t n)
 	plain_hadamard(z + n / 2, n / 2);
 	for (uint32_t i = 0; i < n / 2; i++)
 	{
-		double		x = z[i];
+		double x = z[i];
 
 		z[i] = x + z[n / 2 + i];
 		z[n / 2 + i] = x - z[n / 2 + i];
@@ -92,10 +91,11 @@ plain_project(const RaceParams *part, const uint64_t *signs, const double *x, do
 {
 	const double *origin = race_array(part, RACE_ARRAY_OFFSET);
 	const double *widths = race_array(part, RACE_ARRAY_BANDWIDTHS);
-	uint32_t	n = race_structured_length(part);
+	uint32_t n = race_structured_length(part);
 
 	for (uint32_t i = 0; i < n; i++)
-		z[i] = i >= part->dims ? 0 :
+		z[i] = i >= part->dims ?
+			0 :
 			(x[i] - (origin == NULL ? 0 : origin[i])) / (widths == NULL ? 1 : widths[i]);
 	for (int round = 0; round < 3; round++, signs += n / 64)
 	{
@@ -109,7 +109,8 @@ static void
 plain_projections(const RaceRows *rows, const RaceColumn *x)
 {
 	for (int p = 0; p < rows->parts; p++)
-		for (uint32_t j = 0; j < rows->part[p].params->power && race_is_structured(rows->part[p].params); j++)
+		for (uint32_t j = 0;
+			 j < rows->part[p].params->power && race_is_structured(rows->part[p].params); j++)
 			plain_project(rows->part[p].params,
 						  race_rows_signs(rows, rows->part[p].function + j, 0), x[p].numbers,
 						  projections[rows->part[p].function + j]);
@@ -119,9 +120,9 @@ plain_projections(const RaceRows *rows, const RaceColumn *x)
 static double
 plain_sum(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j, bool fused)
 {
-	double		z = projections[j][row];
-	double		offset;
-	double		scale;
+	double z = projections[j][row];
+	double offset;
+	double scale;
 
 	if (part->kernel == ANGULAR)
 		return z;
@@ -135,14 +136,14 @@ static uint64_t
 plain_grouped(const RaceRows *rows, uint32_t row, uint32_t j, const RaceColumn *x)
 {
 	static const uint64_t turns[8] = {0, 4, 2, 6, 1, 5, 3, 7};
-	uint32_t	group = row / RACE_LANES * RACE_LANES + row % RACE_LANES / 8;
+	uint32_t group = row / RACE_LANES * RACE_LANES + row % RACE_LANES / 8;
 	const uint64_t *words = (const uint64_t *) race_rows_coefficient(rows, group, j, 0);
-	uint64_t	least = UINT64_MAX;
+	uint64_t least = UINT64_MAX;
 
 	for (size_t i = x->starts[0]; i < x->starts[1]; i++)
 	{
-		uint64_t	code = plain_place(x->elements[i], words[0], words[RACE_LANES]) ^
-			turns[row % 8] << 61;
+		uint64_t code =
+			plain_place(x->elements[i], words[0], words[RACE_LANES]) ^ turns[row % 8] << 61;
 
 		least = code < least ? code : least;
 	}
@@ -154,9 +155,9 @@ static uint64_t
 plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t j,
 		   const RaceColumn *x, bool fused)
 {
-	uint64_t   *words = (uint64_t *) race_rows_coefficient(rows, row, j, 0);
-	uint64_t	least = UINT64_MAX;
-	double		sum;
+	uint64_t *words = (uint64_t *) race_rows_coefficient(rows, row, j, 0);
+	uint64_t least = UINT64_MAX;
+	double sum;
 
 	if (part->kernel == MATCH)
 		return x->elements[words[0]];
@@ -166,17 +167,17 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 	{
 		for (size_t i = x->starts[0]; i < x->starts[1]; i++)
 		{
-			uint64_t	place = plain_place(x->elements[i], words[0], words[RACE_LANES]);
+			uint64_t place = plain_place(x->elements[i], words[0], words[RACE_LANES]);
 
 			least = place < least ? place : least;
 		}
 		return least;
 	}
 	sum = race_is_structured(part) ? plain_sum(rows, part, row, j, fused) :
-		*race_rows_coefficient(rows, row, j, 0);
+									 *race_rows_coefficient(rows, row, j, 0);
 	for (size_t i = 0; i < part->dims && !race_is_structured(part); i++)
 	{
-		double		c = *race_rows_coefficient(rows, row, j, i + 1);
+		double c = *race_rows_coefficient(rows, row, j, i + 1);
 
 		sum = fused ? fma(c, x->numbers[i], sum) : sum + c * x->numbers[i];
 	}
@@ -189,8 +190,8 @@ plain_code(const RaceRows *rows, const RaceParams *part, uint32_t row, uint32_t 
 static uint64_t
 plain_words(const RaceParams *part, uint64_t code)
 {
-	double		shifted = (double) ((int64_t) code + ((int64_t) 3 << 51));
-	uint64_t	bits;
+	double shifted = (double) ((int64_t) code + ((int64_t) 3 << 51));
+	uint64_t bits;
 
 	if (race_record_kind(part) != RACE_RECORD_VECTOR)
 		return code;
@@ -203,19 +204,20 @@ static uint32_t
 plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused)
 {
 	const RaceParams *params = rows->params;
-	int64_t		range = params->range;
-	uint64_t	hash = params->rehash == MULTI ? *race_rows_key(rows, row, 0) : 0;
-	uint32_t	first = 0;
+	int64_t range = params->range;
+	uint64_t hash = params->rehash == MULTI ? *race_rows_key(rows, row, 0) : 0;
+	uint32_t first = 0;
 
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), x++)
 	{
 		for (uint32_t j = first; j < first + part->power; j++)
 		{
-			uint64_t	code = plain_code(rows, part, row, j, x, fused);
-			uint64_t	words = plain_words(part, code);
+			uint64_t code = plain_code(rows, part, row, j, x, fused);
+			uint64_t words = plain_words(part, code);
 
 			if (params->rehash == FOLD)
-				hash = part->kernel == ANGULAR ? hash << 1 | code :
+				hash = part->kernel == ANGULAR ?
+					hash << 1 | code :
 					(uint64_t) (((int64_t) code % range + range) % range);
 			else
 				hash += *race_rows_key(rows, row, 1 + 2 * j) * (words & 0xFFFFFFFF) +
@@ -227,16 +229,16 @@ plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused
 }
 
 /* Row functions against their definition, and all vector code against portable */
-#define ROWS			128
-#define PLAIN_RECORDS	CASES(3000, 500)
-#define MAX_PATHS		8
-#define MAX_BATCH		70		/* whole tiles of records, and some left over */
+#define ROWS 128
+#define PLAIN_RECORDS CASES(3000, 500)
+#define MAX_PATHS 8
+#define MAX_BATCH 70 /* whole tiles of records, and some left over */
 
 /* The vector code that this machine has, and how much of it there is */
 static int
 vector_paths(const char **paths)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (int i = 1; race_hash_path_name(i) != NULL; i++)
 		if (race_hash_has(race_hash_path_name(i)) && n < MAX_PATHS)
@@ -251,7 +253,7 @@ vector_paths(const char **paths)
 static void
 hash_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, uint32_t *buckets)
 {
-	uint32_t   *block_buckets = calloc(n * RACE_LANES, sizeof(uint32_t));
+	uint32_t *block_buckets = calloc(n * RACE_LANES, sizeof(uint32_t));
 
 	if (block_buckets == NULL)
 		abort();
@@ -275,10 +277,10 @@ one_of(const RaceRows *rows, const RaceColumn *columns, size_t i, RaceColumn *on
 
 typedef struct Differences
 {
-	int			path[MAX_PATHS];	/* batches that differ from portable code */
-	int			one;			/* records alone that differ from batches */
-	int			plain;			/* buckets that are not as defined */
-	int			unfused;		/* or would not be without fused multiply-add */
+	int path[MAX_PATHS]; /* batches that differ from portable code */
+	int one;             /* records alone that differ from batches */
+	int plain;           /* buckets that are not as defined */
+	int unfused;         /* or would not be without fused multiply-add */
 } Differences;
 
 static void
@@ -293,8 +295,8 @@ compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool pl
 	static uint32_t portable[MAX_BATCH * ROWS];
 	static uint32_t buckets[MAX_BATCH * ROWS];
 	const char *paths[MAX_PATHS];
-	int			n_paths = vector_paths(paths);
-	RaceColumn	one[RACE_MAX_PARTS];
+	int n_paths = vector_paths(paths);
+	RaceColumn one[RACE_MAX_PARTS];
 
 	race_hash_force("portable");
 	hash_batch(rows, columns, n, portable);
@@ -309,18 +311,15 @@ compare_batch(const RaceRows *rows, const RaceColumn *columns, size_t n, bool pl
 	race_interrupt_hook = nothing;
 	race_rows_hash_one(rows, ROWS, one, buckets);
 	race_interrupt_hook = NULL;
-	differences->one += memcmp(buckets, portable + (n - 1) * ROWS,
-							   ROWS * sizeof(uint32_t)) != 0;
+	differences->one += memcmp(buckets, portable + (n - 1) * ROWS, ROWS * sizeof(uint32_t)) != 0;
 	for (size_t i = 0; i < n && plain; i++)
 	{
 		one_of(rows, columns, i, one);
 		plain_projections(rows, one);
 		for (uint32_t row = 0; row < ROWS; row++)
 		{
-			differences->plain += portable[i * ROWS + row] !=
-				plain_bucket(rows, row, one, true);
-			differences->unfused += portable[i * ROWS + row] !=
-				plain_bucket(rows, row, one, false);
+			differences->plain += portable[i * ROWS + row] != plain_bucket(rows, row, one, true);
+			differences->unfused += portable[i * ROWS + row] != plain_bucket(rows, row, one, false);
 		}
 	}
 }
@@ -329,16 +328,16 @@ static void
 test_paths(const Recipe *recipe, uint64_t records)
 {
 	RaceParams *params = make_params(recipe, ROWS, 0);
-	RaceRows   *rows = make_rows(params);
+	RaceRows *rows = make_rows(params);
 	Differences differences = {.one = 0};
 	const char *paths[MAX_PATHS];
-	uint64_t	number;
-	size_t		n;
+	uint64_t number;
+	size_t n;
 
 	/* batches of 1, 2, ... MAX_BATCH records, over and over */
 	for (number = 0, n = 1; number < records; number += n, n = n % MAX_BATCH + 1)
 	{
-		RaceColumn	columns[RACE_MAX_PARTS];
+		RaceColumn columns[RACE_MAX_PARTS];
 
 		random_records(params, number, n, columns);
 		compare_batch(rows, columns, n, number < PLAIN_RECORDS, &differences);
@@ -369,11 +368,11 @@ static bool
 is_prefix(const RaceRows *rows, uint32_t few)
 {
 	RaceParams *params = copy_params(rows->params);
-	uint32_t	functions = race_params_functions(params);
-	uint32_t   *all_buckets = make_buckets(rows);
-	uint32_t   *buckets;
-	RaceRows   *alone;
-	int			different = 0;
+	uint32_t functions = race_params_functions(params);
+	uint32_t *all_buckets = make_buckets(rows);
+	uint32_t *buckets;
+	RaceRows *alone;
+	int different = 0;
 
 	params->rows = few;
 	alone = allocate_rows(params);
@@ -382,7 +381,7 @@ is_prefix(const RaceRows *rows, uint32_t few)
 	buckets = make_buckets(alone);
 	for (uint64_t i = 0; i < CASES(1000, 50); i++)
 	{
-		RaceColumn	x[RACE_MAX_PARTS];
+		RaceColumn x[RACE_MAX_PARTS];
 
 		random_records(params, i, 1, x);
 		race_rows_hash_one(rows, rows->params->rows, x, all_buckets);
@@ -401,10 +400,10 @@ static void
 test_prefix(const Recipe *recipe)
 {
 	RaceParams *params = make_params(recipe, 300, 0);
-	RaceRows   *rows = make_rows(params);
+	RaceRows *rows = make_rows(params);
 
-	ok(is_prefix(rows, 1) && is_prefix(rows, 64) && is_prefix(rows, 100) &&
-	   is_prefix(rows, 299), "%s: fewer rows are the first of more", describe(params));
+	ok(is_prefix(rows, 1) && is_prefix(rows, 64) && is_prefix(rows, 100) && is_prefix(rows, 299),
+	   "%s: fewer rows are the first of more", describe(params));
 	rows->params->seed++;
 	ok(!is_prefix(rows, 64), "control: with another seed they are not");
 	free(rows);
@@ -413,10 +412,9 @@ test_prefix(const Recipe *recipe)
 
 /* In how many words the functions a and b, of `words` each in 70 rows, are the same */
 static int
-same_words(const RaceRows *rows_a, uint32_t a, const RaceRows *rows_b, uint32_t b,
-		   uint32_t words)
+same_words(const RaceRows *rows_a, uint32_t a, const RaceRows *rows_b, uint32_t b, uint32_t words)
 {
-	int			same = 0;
+	int same = 0;
 
 	for (uint32_t row = 0; row < 70; row++)
 		for (uint32_t i = 0; i < words; i++)
@@ -433,14 +431,14 @@ same_words(const RaceRows *rows_a, uint32_t a, const RaceRows *rows_b, uint32_t 
 static void
 test_product(const PartRecipe *part, uint32_t words)
 {
-	Recipe		alone_recipe = {MULTI, 1000, {*part}};
-	Recipe		twice_recipe = {MULTI, 1000, {*part, *part}};
+	Recipe alone_recipe = {MULTI, 1000, {*part}};
+	Recipe twice_recipe = {MULTI, 1000, {*part, *part}};
 	RaceParams *alone_params = make_params(&alone_recipe, 70, 11);
 	RaceParams *twice_params = make_params(&twice_recipe, 70, 11);
-	RaceRows   *alone = make_rows(alone_params);
-	RaceRows   *twice = make_rows(twice_params);
-	int			other_keys = 0;
-	int			all = 70 * (int) words;
+	RaceRows *alone = make_rows(alone_params);
+	RaceRows *twice = make_rows(twice_params);
+	int other_keys = 0;
+	int all = 70 * (int) words;
 
 	for (uint32_t j = 0; j < 70; j++)
 		for (uint32_t k = 0; k < 1 + 2 * part->power; k++)
@@ -481,27 +479,31 @@ main(void)
 		{MULTI, 256, {PART(MATCH, SOBOL, 100, 2)}},
 		{MULTI, 1000, {PART(L2, SOBOL, 2, 1), PART(MATCH, SOBOL, 4, 2)}},
 		{MULTI, 512, {PART(ANGULAR, IND, 6, 2), PART(JACCARD, IND, 0, 1)}},
-		{MULTI, 3, {{L1, IND, 2, 1, WIDTHS, 0}, PART(MATCH, SOBOL, 3, 1), PART(JACCARD, IND, 0, 2),
-			{L2, IND, 3, 1, TRANSFORM, 2}}},
+		{MULTI,
+		 3,
+		 {{L1, IND, 2, 1, WIDTHS, 0},
+		  PART(MATCH, SOBOL, 3, 1),
+		  PART(JACCARD, IND, 0, 2),
+		  {L2, IND, 3, 1, TRANSFORM, 2}}},
 		{FOLD, 1024, {PART(L2, STRUCTURED, 8, 1)}},
 		{FOLD, 1000, {{L2, STRUCTURED, 300, 1, WIDTHS, 0}}},
 		{MULTI, 64, {PART(L2, STRUCTURED, 8, 3)}},
 		{FOLD, 1000, {{ANGULAR, STRUCTURED, 8, 9, RACE_ARRAY_OFFSET, 0}}},
 		{MULTI, 1000, {PART(ANGULAR, STRUCTURED, 1100, 2)}},
-		{MULTI, 512, {PART(ANGULAR, STRUCTURED, 600, 2), PART(JACCARD, IND, 0, 1),
-			PART(L2, STRUCTURED, 3, 1), PART(L2, SOBOL, 3, 1)}},
+		{MULTI,
+		 512,
+		 {PART(ANGULAR, STRUCTURED, 600, 2), PART(JACCARD, IND, 0, 1), PART(L2, STRUCTURED, 3, 1),
+		  PART(L2, SOBOL, 3, 1)}},
 		/* wider than RACE_WIDE */
 		{FOLD, 1000, {PART(L2, IND, 300, 1)}},
 		{FOLD, 1024, {PART(L2, IND, 129, 1)}},
 		{FOLD, 1000, {PART(ANGULAR, IND, 300, 9)}},
 		{MULTI, 1000, {PART(L1, IND, 130, 2)}},
-		{MULTI, 1000, {PART(ANGULAR, IND, 260, 2), PART(JACCARD, IND, 0, 1)}}
-	};
-	static const PartRecipe parts[] = {
-		PART(L2, SOBOL, 2, 2), PART(L2, IND, 5, 1), {L1, IND, 3, 1, WIDTHS, 0},
-		PART(ANGULAR, IND, 4, 2), PART(JACCARD, IND, 0, 2), PART(MATCH, SOBOL, 100, 3),
-		PART(L2, STRUCTURED, 5, 2)
-	};
+		{MULTI, 1000, {PART(ANGULAR, IND, 260, 2), PART(JACCARD, IND, 0, 1)}}};
+	static const PartRecipe parts[] = {PART(L2, SOBOL, 2, 2),      PART(L2, IND, 5, 1),
+									   {L1, IND, 3, 1, WIDTHS, 0}, PART(ANGULAR, IND, 4, 2),
+									   PART(JACCARD, IND, 0, 2),   PART(MATCH, SOBOL, 100, 3),
+									   PART(L2, STRUCTURED, 5, 2)};
 	static const uint32_t words[] = {3, 6, 4, 5, 2, 1, 2};
 
 	test_philox();

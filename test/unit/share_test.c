@@ -12,14 +12,14 @@ typedef unsigned __int128 uint128;
 
 /* ------------------------------------------- exact distributions of sums */
 
-#define REACH	4096
-#define SIGMAS	20				/* e^-200 lies beyond */
-#define PI		3.14159265358979323846L
+#define REACH 4096
+#define SIGMAS 20 /* e^-200 lies beyond */
+#define PI 3.14159265358979323846L
 
 /* Probabilities of -REACH to REACH, of which the support is -reach to reach */
 typedef struct Distribution
 {
-	int			reach;
+	int reach;
 	long double p[2 * REACH + 1];
 } Distribution;
 
@@ -101,8 +101,8 @@ test_deviation(void)
 {
 	static Distribution sum;
 	static Distribution gaussian;
-	int			above = 0;
-	int			above_a_third = 0;
+	int above = 0;
+	int above_a_third = 0;
 
 	for (int variance = 1; variance <= 3; variance++)
 		for (int shares = 2; shares <= 6; shares++)
@@ -113,8 +113,7 @@ test_deviation(void)
 			sum_of_shares(&sum, variance, shares);
 			discrete_gaussian(&gaussian, variance * shares, sum.reach);
 			for (int x = 0; x * x < 100 * variance * shares; x++)
-				worst = fmaxl(worst, fabsl(logl(probability(&sum, x) /
-												probability(&gaussian, x))));
+				worst = fmaxl(worst, fabsl(logl(probability(&sum, x) / probability(&gaussian, x))));
 			above += worst > tau / 2;
 			above_a_third += worst > tau / 6;
 		}
@@ -130,8 +129,8 @@ divergence(const Distribution *d, int shift, long double alpha)
 
 	for (int x = -d->reach; x <= d->reach; x++)
 		if (probability(d, x - shift) > 0)
-			sum += probability(d, x) * powl(probability(d, x) / probability(d, x - shift),
-											alpha - 1);
+			sum +=
+				probability(d, x) * powl(probability(d, x) / probability(d, x - shift), alpha - 1);
 	return logl(sum) / (alpha - 1);
 }
 
@@ -161,16 +160,16 @@ static void
 test_divergence(void)
 {
 	static Distribution sum;
-	int			above = 0;
-	int			above_no_tau = 0;
-	int			above_one_more = 0;
-	int			cases = 0;
+	int above = 0;
+	int above_no_tau = 0;
+	int above_one_more = 0;
+	int cases = 0;
 
 	for (int variance = 1; variance <= 4; variance++)
 		for (int shares = 1; shares <= 5; shares++)
 			for (int shift = 1; shift <= 3; shift++)
 			{
-				uint128		squared = shift * shift;
+				uint128 squared = shift * shift;
 				long double exact;
 
 				sum_of_shares(&sum, variance, shares);
@@ -178,8 +177,7 @@ test_divergence(void)
 				cases++;
 				above += exceeds(exact, race_rho_of_sum(squared, 1, variance, shares));
 				above_no_tau += exceeds(exact, shift * shift / (2.0L * variance * shares));
-				above_one_more += exceeds(exact,
-										  race_rho_of_sum(squared, 1, variance, shares + 1));
+				above_one_more += exceeds(exact, race_rho_of_sum(squared, 1, variance, shares + 1));
 			}
 	ok(above == 0, "rho of a sum bounds its divergence from the sum shifted");
 	ok(above_no_tau > 0, "control: without tau it would not, %d times", above_no_tau);
@@ -191,17 +189,17 @@ test_divergence(void)
  * that the loss exceeds epsilon, less what is allowed for
  */
 static long double
-exact_delta(const Distribution *counter, const Distribution *count, int shift,
-			long double epsilon)
+exact_delta(const Distribution *counter, const Distribution *count, int shift, long double epsilon)
 {
 	long double factor = expl(epsilon);
 	long double delta = 0;
 
 	for (int x = -counter->reach; x <= counter->reach; x++)
 		for (int y = -count->reach; y <= count->reach; y++)
-			delta += fmaxl(0, probability(counter, x) * probability(count, y) -
-						   factor * probability(counter, x - shift) *
-						   probability(count, y - shift));
+			delta +=
+				fmaxl(0,
+					  probability(counter, x) * probability(count, y) -
+						  factor * probability(counter, x - shift) * probability(count, y - shift));
 	return delta;
 }
 
@@ -211,9 +209,9 @@ test_plans(void)
 {
 	static Distribution counter;
 	static Distribution count;
-	const RaceSensitivity sensitivity = {.counters = 4,.count = 4,.cells = 64};
-	int			above = 0;
-	int			above_fewer = 0;
+	const RaceSensitivity sensitivity = {.counters = 4, .count = 4, .cells = 64};
+	int above = 0;
+	int above_fewer = 0;
 
 	for (int honest = 4; honest <= 8; honest += 4)
 	{
@@ -246,12 +244,12 @@ test_known_sums(void)
 {
 	static const struct
 	{
-		uint64_t	squared;
-		uint64_t	cells;
-		uint64_t	variance;
-		uint32_t	shares;
+		uint64_t squared;
+		uint64_t cells;
+		uint64_t variance;
+		uint32_t shares;
 		long double rho;
-	}			known[] = {
+	} known[] = {
 		{1, 1, 1, 2, 0.25036587192149245533L},
 		{1, 1, 1, 3, 0.16697656089826570887L},
 		{4, 100, 2, 5, 0.20000016944495825539L},
@@ -261,14 +259,13 @@ test_known_sums(void)
 		{1, 1, 4, 1000000, 1.250000000000357859e-7L},
 		{5, 7, 3, 1, 0.83333333333333333333L},
 	};
-	double		rho;
+	double rho;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 	{
-		rho = race_rho_of_sum(known[i].squared, known[i].cells, known[i].variance,
-							  known[i].shares);
-		ok(rho >= known[i].rho && rho <= known[i].rho * (1 + 1e-9L),
-		   "%u shares of variance %d", known[i].shares, (int) known[i].variance);
+		rho = race_rho_of_sum(known[i].squared, known[i].cells, known[i].variance, known[i].shares);
+		ok(rho >= known[i].rho && rho <= known[i].rho * (1 + 1e-9L), "%u shares of variance %d",
+		   known[i].shares, (int) known[i].variance);
 	}
 
 	/* the tail of a long sum is bounded rather than added up */
@@ -282,13 +279,13 @@ test_known_plans(void)
 {
 	static const struct
 	{
-		double		epsilon;
-		double		delta;
+		double epsilon;
+		double delta;
 		RaceSensitivity sensitivity;
-		uint32_t	honest;
-		uint64_t	counter_variance;
-		uint64_t	count_variance;
-	}			known[] = {
+		uint32_t honest;
+		uint64_t counter_variance;
+		uint64_t count_variance;
+	} known[] = {
 		{1, 1e-6, {1000, 1, 1 << 20}, 1, 21609, 411},
 		{1, 1e-6, {1024, 1, 1 << 20}, 10, 2211, 42},
 		{1, 1e-6, {1024, 1, 1 << 20}, 102, 215, 5},
@@ -308,8 +305,8 @@ test_known_plans(void)
 
 		ok(race_share_budget(known[i].epsilon, known[i].delta, &known[i].sensitivity,
 							 known[i].honest, RACE_COUNT_SHARE, &budget) &&
-		   budget.counter_variance == known[i].counter_variance &&
-		   budget.count_variance == known[i].count_variance,
+			   budget.counter_variance == known[i].counter_variance &&
+			   budget.count_variance == known[i].count_variance,
 		   "epsilon %g, delta %g, %u honest shares", known[i].epsilon, known[i].delta,
 		   known[i].honest);
 	}
@@ -317,8 +314,7 @@ test_known_plans(void)
 
 /* The smallest variance that spends at most rho?  Ties of 1e-9 may go either way. */
 static bool
-smallest(uint64_t variance, long double rho, uint128 squared, uint64_t cells,
-		 uint32_t shares)
+smallest(uint64_t variance, long double rho, uint128 squared, uint64_t cells, uint32_t shares)
 {
 	return variance >= RACE_MIN_SHARE_VARIANCE &&
 		reference_rho(squared, cells, variance, shares) <= rho &&
@@ -329,22 +325,20 @@ smallest(uint64_t variance, long double rho, uint128 squared, uint64_t cells,
 static void
 test_random_plans(void)
 {
-	int			wrong_variance = 0;
-	int			wrong_cost = 0;
-	int			refused = 0;
-	int			wrongly_refused = 0;
+	int wrong_variance = 0;
+	int wrong_cost = 0;
+	int refused = 0;
+	int wrongly_refused = 0;
 
 	for (uint64_t i = 0; i < 12000; i += 6)
 	{
-		double		epsilon = log_uniform(mix(i), 1e-7, 100);
-		double		delta = log_uniform(mix(i + 1), 1e-30, 0.1);
-		RaceSensitivity s = {
-			.counters = (uint128) log_uniform(mix(i + 2), 1, 0x1p40),
-			.count = (uint128) log_uniform(mix(i + 3), 1, 0x1p10),
-			.cells = (uint64_t) log_uniform(mix(i + 4), 1, 0x1p25)
-		};
-		uint32_t	honest = (uint32_t) log_uniform(mix(i + 5), 1, 3000);
-		double		allowed = race_rho_allowed(epsilon, delta);
+		double epsilon = log_uniform(mix(i), 1e-7, 100);
+		double delta = log_uniform(mix(i + 1), 1e-30, 0.1);
+		RaceSensitivity s = {.counters = (uint128) log_uniform(mix(i + 2), 1, 0x1p40),
+							 .count = (uint128) log_uniform(mix(i + 3), 1, 0x1p10),
+							 .cells = (uint64_t) log_uniform(mix(i + 4), 1, 0x1p25)};
+		uint32_t honest = (uint32_t) log_uniform(mix(i + 5), 1, 3000);
+		double allowed = race_rho_allowed(epsilon, delta);
 		RaceGaussianBudget budget;
 		long double count_rho;
 		long double rho;
@@ -360,8 +354,8 @@ test_random_plans(void)
 		rho = count_rho + reference_rho(s.counters, s.cells, budget.counter_variance, honest);
 		wrong_variance += !smallest(budget.count_variance, allowed / 20.0L, s.count, 1, honest) ||
 			!smallest(budget.counter_variance, allowed - count_rho, s.counters, s.cells, honest);
-		wrong_cost += budget.rho < rho || budget.rho > rho * (1 + 1e-11L) ||
-			budget.rho > allowed || budget.epsilon > epsilon ||
+		wrong_cost += budget.rho < rho || budget.rho > rho * (1 + 1e-11L) || budget.rho > allowed ||
+			budget.epsilon > epsilon ||
 			budget.epsilon < fmin(epsilon, race_epsilon_of_rho(budget.rho, delta));
 	}
 	printf("# %d of 2000 plans refused\n", refused);
@@ -375,18 +369,18 @@ test_random_plans(void)
 static void
 test_merged(void)
 {
-	const RaceSensitivity sensitivity = {.counters = 1024,.count = 1,.cells = 1 << 25};
+	const RaceSensitivity sensitivity = {.counters = 1024, .count = 1, .cells = 1 << 25};
 	const uint32_t many[] = {62, 63, 64, 65, 66, 1000, 1000000, UINT32_MAX - 1, UINT32_MAX};
 	RaceGaussianBudget budget;
-	double		before = INFINITY;
-	int			wrong = 0;
+	double before = INFINITY;
+	int wrong = 0;
 
 	if (!race_share_budget(1, 1e-6, &sensitivity, 100, RACE_COUNT_SHARE, &budget))
 		abort();
 	for (uint32_t i = 0; i < 60 + sizeof(many) / sizeof(many[0]); i++)
 	{
-		uint32_t	honest = i < 60 ? i + 1 : many[i - 60];
-		double		rho = race_share_rho(&sensitivity, &budget, honest);
+		uint32_t honest = i < 60 ? i + 1 : many[i - 60];
+		double rho = race_share_rho(&sensitivity, &budget, honest);
 
 		wrong += !(rho > 0 && rho < before);
 		before = rho;
@@ -401,7 +395,7 @@ test_merged(void)
 
 	budget.counter_variance = budget.count_variance = RACE_MIN_SHARE_VARIANCE;
 	ok(race_share_rho(&sensitivity, &budget, UINT32_MAX) <
-	   race_share_rho(&sensitivity, &budget, UINT32_MAX - 1),
+		   race_share_rho(&sensitivity, &budget, UINT32_MAX - 1),
 	   "also where variances are smallest, and sums longest");
 }
 
@@ -423,26 +417,24 @@ test_hostile(void)
 	const uint128 largest = ((uint128) 1 << 100) - 1;
 
 	ok(!plans(NAN, 1e-6, 1, 1, 1, 1) && !plans(1, NAN, 1, 1, 1, 1) &&
-	   !plans(INFINITY, 1e-6, 1, 1, 1, 1) && !plans(-1, 1e-6, 1, 1, 1, 1) &&
-	   !plans(0, 1e-6, 1, 1, 1, 1) && !plans(1, 0, 1, 1, 1, 1) &&
-	   !plans(1, -1e-6, 1, 1, 1, 1) && !plans(1, 1, 1, 1, 1, 1),
+		   !plans(INFINITY, 1e-6, 1, 1, 1, 1) && !plans(-1, 1e-6, 1, 1, 1, 1) &&
+		   !plans(0, 1e-6, 1, 1, 1, 1) && !plans(1, 0, 1, 1, 1, 1) &&
+		   !plans(1, -1e-6, 1, 1, 1, 1) && !plans(1, 1, 1, 1, 1, 1),
 	   "epsilon and delta outside their limits are refused");
-	ok(!plans(1, 1e-6, 0, 1, 1, 1) && !plans(1, 1e-6, 1, 0, 1, 1) &&
-	   !plans(1, 1e-6, 1, 1, 0, 1) && !plans(1, 1e-6, largest + 1, 1, 1, 1) &&
-	   !plans(1, 1e-6, 1, ~(uint128) 0, 1, 1),
+	ok(!plans(1, 1e-6, 0, 1, 1, 1) && !plans(1, 1e-6, 1, 0, 1, 1) && !plans(1, 1e-6, 1, 1, 0, 1) &&
+		   !plans(1, 1e-6, largest + 1, 1, 1, 1) && !plans(1, 1e-6, 1, ~(uint128) 0, 1, 1),
 	   "so are sensitivities of nothing, and beyond their limit");
 	ok(!plans(1, 1e-6, 1, 1, 1, 0), "so are sums without an honest share");
-	ok(!plans(1, 1e-6, largest, 1, 1, UINT32_MAX) &&
-	   !plans(1, 1e-6, 1, largest, 1, UINT32_MAX) &&
-	   !plans(RACE_MIN_EPSILON, RACE_MIN_DELTA, 1, 1, 1, 1),
+	ok(!plans(1, 1e-6, largest, 1, 1, UINT32_MAX) && !plans(1, 1e-6, 1, largest, 1, UINT32_MAX) &&
+		   !plans(RACE_MIN_EPSILON, RACE_MIN_DELTA, 1, 1, 1, 1),
 	   "so is noise beyond the largest variance");
 	ok(plans(RACE_MAX_EPSILON, 0.5, 1, 1, UINT64_MAX, UINT32_MAX) &&
-	   plans(RACE_MAX_EPSILON, RACE_MIN_DELTA, largest >> 43, 1, 1, 1),
+		   plans(RACE_MAX_EPSILON, RACE_MIN_DELTA, largest >> 43, 1, 1, 1),
 	   "what lies just within all limits is not");
 	ok(race_rho_of_sum(1, 1, 0, 5) == INFINITY && race_rho_of_sum(1, 1, 5, 0) == INFINITY &&
-	   race_rho_of_sum(1, 1, UINT64_MAX, UINT32_MAX) > 0 &&
-	   race_rho_of_sum(~(uint128) 0, UINT64_MAX, 1, UINT32_MAX) < INFINITY &&
-	   race_rho_of_sum(0, 1, 1, 1) < 1e-300,
+		   race_rho_of_sum(1, 1, UINT64_MAX, UINT32_MAX) > 0 &&
+		   race_rho_of_sum(~(uint128) 0, UINT64_MAX, 1, UINT32_MAX) < INFINITY &&
+		   race_rho_of_sum(0, 1, 1, 1) < 1e-300,
 	   "sums of nothing, and enormous ones");
 }
 
@@ -450,11 +442,12 @@ static void
 test_honest(void)
 {
 	ok(race_honest_shares(10, 1, 2) == 7 && race_honest_shares(1, 0, 0) == 1 &&
-	   race_honest_shares(UINT32_MAX, 0, 0) == UINT32_MAX,
+		   race_honest_shares(UINT32_MAX, 0, 0) == UINT32_MAX,
 	   "honest shares are those of the parties that neither collude nor drop out");
 	ok(race_honest_shares(0, 0, 0) == 0 && race_honest_shares(3, 1, 2) == 0 &&
-	   race_honest_shares(3, 4, 0) == 0 && race_honest_shares(5, UINT32_MAX, UINT32_MAX) == 0 &&
-	   race_honest_shares(UINT32_MAX, UINT32_MAX, 2) == 0, "and never fewer than none");
+		   race_honest_shares(3, 4, 0) == 0 && race_honest_shares(5, UINT32_MAX, UINT32_MAX) == 0 &&
+		   race_honest_shares(UINT32_MAX, UINT32_MAX, 2) == 0,
+	   "and never fewer than none");
 }
 
 int

@@ -14,17 +14,17 @@ sobol_bits(int64_t seed, uint32_t dimension, uint32_t index)
 {
 	static struct
 	{
-		bool		known;
-		int64_t		seed;
-		uint32_t	first;
-		uint64_t	bits[RACE_LANES];
-	}			blocks[RACE_SOBOL_DIMENSIONS];
-	uint32_t	first = index / RACE_LANES * RACE_LANES;
+		bool known;
+		int64_t seed;
+		uint32_t first;
+		uint64_t bits[RACE_LANES];
+	} blocks[RACE_SOBOL_DIMENSIONS];
+	uint32_t first = index / RACE_LANES * RACE_LANES;
 
 	if (!blocks[dimension].known || blocks[dimension].seed != seed ||
 		blocks[dimension].first != first)
 	{
-		RaceSobol	sequence;
+		RaceSobol sequence;
 
 		race_sobol_start(&sequence, seed, dimension);
 		race_sobol_lanes(&sequence, first, blocks[dimension].bits);
@@ -35,10 +35,10 @@ sobol_bits(int64_t seed, uint32_t dimension, uint32_t index)
 	return blocks[dimension].bits[index % RACE_LANES];
 }
 
-#define LEVELS		10
-#define POINTS		(1 << LEVELS)
+#define LEVELS 10
+#define POINTS (1 << LEVELS)
 
-typedef uint64_t (*Sequence) (int64_t seed, uint32_t dimension, uint32_t index);
+typedef uint64_t (*Sequence)(int64_t seed, uint32_t dimension, uint32_t index);
 
 /* Independent points, as a control */
 static uint64_t
@@ -56,14 +56,13 @@ leading(uint64_t bits, int digits)
 
 /* Does each cell of a 2^-k have one of 2^k points, from `first` on? */
 static bool
-fills_line(Sequence sequence, int64_t seed, uint32_t dimension, uint32_t first,
-		   int k)
+fills_line(Sequence sequence, int64_t seed, uint32_t dimension, uint32_t first, int k)
 {
-	bool		seen[POINTS] = {false};
+	bool seen[POINTS] = {false};
 
 	for (uint32_t i = first; i < first + (1u << k); i++)
 	{
-		uint32_t	cell = leading(sequence(seed, dimension, i), k);
+		uint32_t cell = leading(sequence(seed, dimension, i), k);
 
 		if (seen[cell])
 			return false;
@@ -81,11 +80,11 @@ is_net(Sequence sequence, int64_t seed, uint32_t d1, uint32_t d2)
 {
 	for (int k = 0; k <= LEVELS; k++)
 	{
-		bool		seen[POINTS] = {false};
+		bool seen[POINTS] = {false};
 
 		for (uint32_t i = 0; i < POINTS; i++)
 		{
-			uint32_t	box = leading(sequence(seed, d1, i), k) << (LEVELS - k) |
+			uint32_t box = leading(sequence(seed, d1, i), k) << (LEVELS - k) |
 				leading(sequence(seed, d2, i), LEVELS - k);
 
 			if (seen[box])
@@ -99,7 +98,7 @@ is_net(Sequence sequence, int64_t seed, uint32_t d1, uint32_t d2)
 static void
 test_evenness(void)
 {
-	int			uneven = 0;
+	int uneven = 0;
 
 	for (uint32_t d = 0; d < RACE_SOBOL_DIMENSIONS; d++)
 	{
@@ -112,7 +111,8 @@ test_evenness(void)
 	ok(!fills_line(independent_bits, 0, 0, 0, LEVELS), "control: independent points do not");
 
 	ok(is_net(sobol_bits, 0, 0, 1) && is_net(sobol_bits, -1, 0, 1) &&
-	   is_net(sobol_bits, INT64_MAX, 1, 0), "the first two coordinates are a net");
+		   is_net(sobol_bits, INT64_MAX, 1, 0),
+	   "the first two coordinates are a net");
 	ok(!is_net(independent_bits, 0, 0, 1), "control: independent points are not");
 	ok(!is_net(sobol_bits, 0, 0, 0), "control: nor is a coordinate with itself");
 }
@@ -126,31 +126,41 @@ test_known_answers(void)
 {
 	static const struct
 	{
-		int64_t		seed;
-		uint32_t	index;
-		uint64_t	bits[3];
-	}			known[] = {
-		{0, 0, {UINT64_C(0x37956dd75ecc9fa5), UINT64_C(0x50df7d1af44f2f28),
-			UINT64_C(0xd720f5ffa16b30d7)}},
-		{0, 1023, {UINT64_C(0xbc6730d0f62a9a9b), UINT64_C(0x064707b31ceed6a8),
-			UINT64_C(0x21cab2103c1654b8)}},
-		{0, 33554431, {UINT64_C(0xbc58c759da3e1dc0), UINT64_C(0xa241ab0413c52ce6),
-			UINT64_C(0xfbdbef44179ae06a)}},
-		{-1, 0, {UINT64_C(0xfd29d03235adf094), UINT64_C(0x1e8f0227be4fb950),
-			UINT64_C(0xe53664f3509d0c18)}},
-		{-1, 1023, {UINT64_C(0x19f58c7220a6c81a), UINT64_C(0x4263e254624fa8f8),
-			UINT64_C(0x35a2cbffda5e9cd3)}},
-		{-1, 33554431, {UINT64_C(0x19cac2af513c83ae), UINT64_C(0xbc8ef60cad9c0fcd),
-			UINT64_C(0xc6735aa73f0b2f1a)}}
-	};
+		int64_t seed;
+		uint32_t index;
+		uint64_t bits[3];
+	} known[] = {{0,
+				  0,
+				  {UINT64_C(0x37956dd75ecc9fa5), UINT64_C(0x50df7d1af44f2f28),
+				   UINT64_C(0xd720f5ffa16b30d7)}},
+				 {0,
+				  1023,
+				  {UINT64_C(0xbc6730d0f62a9a9b), UINT64_C(0x064707b31ceed6a8),
+				   UINT64_C(0x21cab2103c1654b8)}},
+				 {0,
+				  33554431,
+				  {UINT64_C(0xbc58c759da3e1dc0), UINT64_C(0xa241ab0413c52ce6),
+				   UINT64_C(0xfbdbef44179ae06a)}},
+				 {-1,
+				  0,
+				  {UINT64_C(0xfd29d03235adf094), UINT64_C(0x1e8f0227be4fb950),
+				   UINT64_C(0xe53664f3509d0c18)}},
+				 {-1,
+				  1023,
+				  {UINT64_C(0x19f58c7220a6c81a), UINT64_C(0x4263e254624fa8f8),
+				   UINT64_C(0x35a2cbffda5e9cd3)}},
+				 {-1,
+				  33554431,
+				  {UINT64_C(0x19cac2af513c83ae), UINT64_C(0xbc8ef60cad9c0fcd),
+				   UINT64_C(0xc6735aa73f0b2f1a)}}};
 	static const uint32_t dimensions[3] = {0, 1, 20};
-	uint64_t	digest = 0;
-	int			different = 0;
+	uint64_t digest = 0;
+	int different = 0;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		for (uint32_t j = 0; j < 3; j++)
-			different += sobol_bits(known[i].seed, dimensions[j], known[i].index) !=
-				known[i].bits[j];
+			different +=
+				sobol_bits(known[i].seed, dimensions[j], known[i].index) != known[i].bits[j];
 	ok(different == 0, "known answers");
 	for (size_t i = 0; i < RACE_SOBOL_DIMENSIONS; i++)
 		for (uint32_t j = 0; j < 200; j++)
@@ -163,14 +173,14 @@ test_known_answers(void)
  * cells are of three digits, after the first `level`, of each of two
  * coordinates.  Seeds are fixed, so this passes always or never.
  */
-#define SEEDS	CASES(20000, 2000)
+#define SEEDS CASES(20000, 2000)
 
 static bool
 uniform_over_seeds(uint32_t d1, uint32_t d2, uint32_t index, int level)
 {
-	uint64_t	observed[64] = {0};
-	double		expected[64];
-	double		deviation;
+	uint64_t observed[64] = {0};
+	double expected[64];
+	double deviation;
 
 	for (int i = 0; i < 64; i++)
 		expected[i] = SEEDS / 64.0;
@@ -186,7 +196,7 @@ test_uniformity(void)
 {
 	static const uint32_t indexes[] = {0, 1, 2, 1023, (1 << RACE_SOBOL_LEVELS) - 1};
 	static const int levels[] = {0, 10, 23, 26, 50, 61};
-	int			uneven = 0;
+	int uneven = 0;
 
 	for (size_t i = 0; i < sizeof(indexes) / sizeof(indexes[0]); i++)
 		for (size_t j = 0; j < sizeof(levels) / sizeof(levels[0]); j++)

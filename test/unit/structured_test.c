@@ -14,13 +14,13 @@
 #include "kernels.h"
 #include "tap.h"
 
-#define MOST_DIMS	2048
-#define SOME		100			/* rows of a transform */
+#define MOST_DIMS 2048
+#define SOME 100 /* rows of a transform */
 
 static RaceParams
 structured_params(RaceKernel kernel, uint32_t dims, uint32_t rows)
 {
-	RaceParams	params = l2_params(STRUCTURED, FOLD, dims, 1, rows, 256);
+	RaceParams params = l2_params(STRUCTURED, FOLD, dims, 1, rows, 256);
 
 	params.kernel = (uint8_t) kernel;
 	return params;
@@ -32,12 +32,12 @@ structured_params(RaceKernel kernel, uint32_t dims, uint32_t rows)
 static void
 test_angles(uint32_t dims)
 {
-	RaceParams	params = structured_params(L2, dims, 64);
-	uint32_t	length = race_structured_length(&params);
-	RaceRows   *rows = make_rows(&params);
-	double	   *matrix = calloc((size_t) length * length, sizeof(double));
-	double		x[MOST_DIMS] = {0};
-	double		worst = 0;
+	RaceParams params = structured_params(L2, dims, 64);
+	uint32_t length = race_structured_length(&params);
+	RaceRows *rows = make_rows(&params);
+	double *matrix = calloc((size_t) length * length, sizeof(double));
+	double x[MOST_DIMS] = {0};
+	double worst = 0;
 
 	params.dims = length;
 	for (uint32_t i = 0; i < length; i++)
@@ -49,7 +49,7 @@ test_angles(uint32_t dims)
 	for (uint32_t a = 0; a < SOME; a++)
 		for (uint32_t b = 0; b <= a; b++)
 		{
-			double		sum = 0;
+			double sum = 0;
 
 			for (uint32_t i = 0; i < length; i++)
 				sum += matrix[i * length + a] * matrix[i * length + b];
@@ -64,16 +64,16 @@ test_angles(uint32_t dims)
 static void
 test_lengths(uint32_t dims)
 {
-	const int	n = CASES(1000000, 200000);
-	RaceParams	params = structured_params(L2, dims, 64);
-	double		d = race_structured_length(&params);
-	double		square = 0;
-	double		fourth = 0;
+	const int n = CASES(1000000, 200000);
+	RaceParams params = structured_params(L2, dims, 64);
+	double d = race_structured_length(&params);
+	double square = 0;
+	double fourth = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		double		u = (i + 0.5) / n;
-		double		length = race_structured_scale(&params, race_inverse_normal(u)) * d;
+		double u = (i + 0.5) / n;
+		double length = race_structured_scale(&params, race_inverse_normal(u)) * d;
 
 		square += length * length / n;
 		fourth += pow(length, 4) / n;
@@ -86,20 +86,20 @@ test_lengths(uint32_t dims)
 
 /* -------------------------------------------------------------- deviations */
 
-#define ROWS	16384
-#define LIMIT	6.7				/* standard errors of independent rows */
+#define ROWS 16384
+#define LIMIT 6.7 /* standard errors of independent rows */
 
-#define SEEDS	CASES(400, 10)
+#define SEEDS CASES(400, 10)
 
 /* In what share of rows x and y meet, over many seeds */
 static double
 share_over_seeds(RaceParams *params, const double *x, const double *y)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	for (params->seed = 0; params->seed < SEEDS; params->seed++)
 	{
-		RaceRows   *rows = make_rows(params);
+		RaceRows *rows = make_rows(params);
 
 		sum += share_of_vectors(rows, x, y) / SEEDS;
 		free(rows);
@@ -111,27 +111,25 @@ share_over_seeds(RaceParams *params, const double *x, const double *y)
 typedef struct Shape
 {
 	const char *name;
-	double		x[4];			/* the first numbers */
-	double		y[4];
-	bool		repeated;		/* else all others are 0 */
+	double x[4]; /* the first numbers */
+	double y[4];
+	bool repeated; /* else all others are 0 */
 } Shape;
 
-static const Shape shapes[] = {
-	{"unit vectors at a right angle", {1}, {0, 1}, false},
-	{"two numbers and one", {1, 1}, {1}, false},
-	{"sum and difference of two", {1, 1}, {1, -1}, false},
-	{"three and two", {1, 1, 1}, {1, 0, 0, 1}, false},
-	{"four and two of them", {1, 1, 1, 1}, {1, 1}, false},
-	{"two, weighed", {3, 1}, {1, 3}, false},
-	{"constant and alternating", {1, 1, 1, 1}, {1, -1, 1, -1}, true},
-	{"constant and half of it", {1, 1, 1, 1}, {1, 1, 0, 0}, true}
-};
+static const Shape shapes[] = {{"unit vectors at a right angle", {1}, {0, 1}, false},
+							   {"two numbers and one", {1, 1}, {1}, false},
+							   {"sum and difference of two", {1, 1}, {1, -1}, false},
+							   {"three and two", {1, 1, 1}, {1, 0, 0, 1}, false},
+							   {"four and two of them", {1, 1, 1, 1}, {1, 1}, false},
+							   {"two, weighed", {3, 1}, {1, 3}, false},
+							   {"constant and alternating", {1, 1, 1, 1}, {1, -1, 1, -1}, true},
+							   {"constant and half of it", {1, 1, 1, 1}, {1, 1, 0, 0}, true}};
 
 /* The vectors of a shape, of one length for angles; for l2, about two bandwidths apart */
 static void
 make_vectors(const Shape *shape, const RaceParams *params, double *x, double *y)
 {
-	double		unit = params->kernel == L2 && shape->repeated ? 1 / sqrt(params->dims) : 1;
+	double unit = params->kernel == L2 && shape->repeated ? 1 / sqrt(params->dims) : 1;
 
 	for (uint32_t i = 0; i < params->dims; i++)
 	{
@@ -144,12 +142,12 @@ make_vectors(const Shape *shape, const RaceParams *params, double *x, double *y)
 static void
 test_shape(const Shape *shape, RaceKernel kernel, uint32_t dims)
 {
-	RaceParams	params = structured_params(kernel, dims, ROWS);
-	double		x[MOST_DIMS];
-	double		y[MOST_DIMS];
-	double		k;
-	double		share;
-	double		other;
+	RaceParams params = structured_params(kernel, dims, ROWS);
+	double x[MOST_DIMS];
+	double y[MOST_DIMS];
+	double k;
+	double share;
+	double other;
 
 	make_vectors(shape, &params, x, y);
 	k = kernel_of_vectors(&params, x, y);
@@ -157,10 +155,9 @@ test_shape(const Shape *shape, RaceKernel kernel, uint32_t dims)
 	for (uint32_t i = 0; i < dims; i++)
 		y[i] += 0.02 * (y[i] - x[i]);
 	other = kernel_of_vectors(&params, x, y);
-	printf("# off by %.6f, standard error %.6f\n", share - k,
-		   sqrt(k * (1 - k) / ROWS / SEEDS));
-	ok(fabs(standard_errors(share, k, ROWS * SEEDS)) < LIMIT,
-	   "%s(%u), %s: as the kernel says", race_kernel_name(kernel), dims, shape->name);
+	printf("# off by %.6f, standard error %.6f\n", share - k, sqrt(k * (1 - k) / ROWS / SEEDS));
+	ok(fabs(standard_errors(share, k, ROWS * SEEDS)) < LIMIT, "%s(%u), %s: as the kernel says",
+	   race_kernel_name(kernel), dims, shape->name);
 	ok(SANITIZED || fabs(standard_errors(share, other, ROWS * SEEDS)) > LIMIT,
 	   "control: not if one were a little farther");
 }
@@ -172,11 +169,11 @@ test_shape(const Shape *shape, RaceKernel kernel, uint32_t dims)
 static void
 test_opposite(uint32_t dims)
 {
-	RaceParams	params = structured_params(ANGULAR, dims, ROWS);
-	double		x[MOST_DIMS] = {1};
-	double		y[MOST_DIMS] = {-1};
-	double		share = share_over_seeds(&params, x, y) * race_structured_length(&params);
-	double		limit = 0.1 * sqrt(400.0 / SEEDS);
+	RaceParams params = structured_params(ANGULAR, dims, ROWS);
+	double x[MOST_DIMS] = {1};
+	double y[MOST_DIMS] = {-1};
+	double share = share_over_seeds(&params, x, y) * race_structured_length(&params);
+	double limit = 0.1 * sqrt(400.0 / SEEDS);
 
 	printf("# %.3f / D\n", share);
 	ok(fabs(share - 2.4) < limit, "dims %u: opposite unit vectors meet in 2.4 / D of the rows",

@@ -9,15 +9,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static int	tap_tests = 0;
-static int	tap_failures = 0;
+static int tap_tests = 0;
+static int tap_failures = 0;
 
 /* One test; the rest names it, as for printf. */
-__attribute__((format(printf, 2, 3)))
-static inline void
+__attribute__((format(printf, 2, 3))) static inline void
 ok(bool good, const char *format, ...)
 {
-	va_list		args;
+	va_list args;
 
 	tap_tests++;
 	tap_failures += !good;
@@ -37,4 +36,4 @@ done_testing(void)
 	return tap_failures > 0;
 }
 
-#endif							/* RACE_TEST_TAP_H */
+#endif /* RACE_TEST_TAP_H */

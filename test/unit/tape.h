@@ -1,7 +1,7 @@
 /*
  * tape.h
- *		race_noisy() of grey-box audits: it notes each number of a table that is to get noise, with its answer,
- *		and gives the same answers to another table.
+ *		race_noisy() of grey-box audits: it notes each number of a table that is to get noise,
+ *		with its answer, and gives the same answers to another table.
  */
 #ifndef RACE_TEST_TAPE_H
 #define RACE_TEST_TAPE_H
@@ -15,7 +15,7 @@
 static inline void *
 allocate(size_t size)
 {
-	void	   *memory = calloc(1, size + 1);
+	void *memory = calloc(1, size + 1);
 
 	if (memory == NULL)
 		abort();
@@ -25,20 +25,20 @@ allocate(size_t size)
 typedef struct Draw
 {
 	RaceMechanism mechanism;
-	uint64_t	noise;
-	int64_t		value[2];		/* of both tables */
-	int64_t		answer;
+	uint64_t noise;
+	int64_t value[2]; /* of both tables */
+	int64_t answer;
 } Draw;
 
 static struct
 {
-	Draw	   *draws;
-	size_t		capacity;
-	size_t		n;
-	size_t		next;			/* of the second table */
-	int			table;			/* 0 or 1 */
-	bool		same;			/* so far */
-	uint64_t	random;
+	Draw *draws;
+	size_t capacity;
+	size_t n;
+	size_t next; /* of the second table */
+	int table;   /* 0 or 1 */
+	bool same;   /* so far */
+	uint64_t random;
 } tape;
 
 static void
@@ -57,32 +57,38 @@ start_table(int table)
 static inline bool
 same_plans(const RacePlan *a, const RacePlan *b)
 {
-	return a->selection.rows == b->selection.rows && a->selection.grid.halvings == b->selection.grid.halvings &&
-		a->selection.grid.levels == b->selection.grid.levels && a->selection.tables == b->selection.tables &&
-		a->count_price == b->count_price && a->look_price == b->look_price &&
-		a->count_noise == b->count_noise && a->look_noise == b->look_noise && a->counter_noise == b->counter_noise &&
+	return a->selection.rows == b->selection.rows &&
+		a->selection.grid.halvings == b->selection.grid.halvings &&
+		a->selection.grid.levels == b->selection.grid.levels &&
+		a->selection.tables == b->selection.tables && a->count_price == b->count_price &&
+		a->look_price == b->look_price && a->count_noise == b->count_noise &&
+		a->look_noise == b->look_noise && a->counter_noise == b->counter_noise &&
 		a->products.mechanism == b->products.mechanism && a->products.noise == b->products.noise &&
-		a->products.entry_noise == b->products.entry_noise && a->products.coarser == b->products.coarser &&
-		a->products.variance == b->products.variance && memcmp(&a->noise, &b->noise, sizeof(RaceNoise)) == 0;
+		a->products.entry_noise == b->products.entry_noise &&
+		a->products.coarser == b->products.coarser &&
+		a->products.variance == b->products.variance &&
+		memcmp(&a->noise, &b->noise, sizeof(RaceNoise)) == 0;
 }
 
 /* What a mechanism could have answered: a few deviations off */
 static int64_t
 answer(int64_t value, RaceMechanism mechanism, uint64_t noise)
 {
-	double		deviation = mechanism == RACE_MECHANISM_GAUSSIAN ? sqrt((double) noise) :
+	double deviation = mechanism == RACE_MECHANISM_GAUSSIAN ?
+		sqrt((double) noise) :
 		(double) noise / RACE_SCALE_DENOMINATOR;
 
 	return race_clamped_sum(value, (int64_t) (3 * deviation * signed_unit(mix(++tape.random))));
 }
 
 /* The linker calls it in place of race_noisy() (Makefile). */
-int64_t		__wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise);
+int64_t __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
+						  uint64_t noise);
 
 int64_t
 __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
 {
-	Draw	   *draw;
+	Draw *draw;
 
 	(void) random;
 	if (tape.table == 0)

@@ -8,12 +8,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define WORDS	8
+#define WORDS 8
 
 /* An integer of 512 bits, the lowest word first */
 typedef struct Wide
 {
-	uint64_t	word[WORDS];
+	uint64_t word[WORDS];
 } Wide;
 
 static inline Wide
@@ -35,7 +35,7 @@ times(Wide a, uint64_t b)
 static inline Wide
 wide(uint64_t x)
 {
-	Wide		a = {{x}};
+	Wide a = {{x}};
 
 	return a;
 }
@@ -43,7 +43,7 @@ wide(uint64_t x)
 static inline Wide
 wide_128(unsigned __int128 x)
 {
-	Wide		a = {{(uint64_t) x, (uint64_t) (x >> 64)}};
+	Wide a = {{(uint64_t) x, (uint64_t) (x >> 64)}};
 
 	return a;
 }
@@ -90,7 +90,7 @@ order(Wide a, Wide b)
 static inline Wide
 minus(Wide a, Wide b)
 {
-	uint64_t	borrow = 0;
+	uint64_t borrow = 0;
 
 	for (int i = 0; i < WORDS; i++)
 	{
@@ -105,11 +105,11 @@ minus(Wide a, Wide b)
 static inline double
 approximate(Wide a)
 {
-	double		x = 0;
+	double x = 0;
 
 	for (int i = WORDS - 1; i >= 0; i--)
 		x = x * 0x1p64 + (double) a.word[i];
 	return x;
 }
 
-#endif							/* RACE_TEST_WIDE_H */
+#endif /* RACE_TEST_WIDE_H */

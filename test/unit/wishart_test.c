@@ -24,11 +24,11 @@
 #include "tap.h"
 #include "wide.h"
 
-#define P			4			/* columns */
-#define N			(P * (P + 1) / 2)
-#define DRAWS		CASES(20000, 2000)
-#define SCALE		(UINT64_C(1) << 38)
-#define Z_LIMIT		4.5
+#define P 4 /* columns */
+#define N (P * (P + 1) / 2)
+#define DRAWS CASES(20000, 2000)
+#define SCALE (UINT64_C(1) << 38)
+#define Z_LIMIT 4.5
 
 static uint64_t position;
 static RaceRandom pattern = {fill_from_pattern, &position, 0, {0}};
@@ -36,7 +36,7 @@ static RaceRandom pattern = {fill_from_pattern, &position, 0, {0}};
 static void
 draw(uint32_t columns, uint64_t scale, int sign, int64_t *triangle)
 {
-	int64_t		work[P * (P + 1)];
+	int64_t work[P * (P + 1)];
 
 	race_wishart(&pattern, columns, scale, sign, work, triangle);
 }
@@ -45,18 +45,17 @@ draw(uint32_t columns, uint64_t scale, int sign, int64_t *triangle)
 static double
 largest_z(const double *x, int n)
 {
-	double		largest = 0;
-	double		limit;
+	double largest = 0;
+	double limit;
 
 	for (limit = 0.05; limit < 6; limit *= 1.5)
 	{
-		double		expected = exp(-limit);
-		int			beyond = 0;
+		double expected = exp(-limit);
+		int beyond = 0;
 
 		for (int i = 0; i < n; i++)
 			beyond += x[i] > limit;
-		largest = fmax(largest, fabs(beyond - n * expected) /
-					   sqrt(n * expected * (1 - expected)));
+		largest = fmax(largest, fabs(beyond - n * expected) / sqrt(n * expected * (1 - expected)));
 	}
 	return largest;
 }
@@ -65,8 +64,8 @@ largest_z(const double *x, int n)
 static double
 reach(const int64_t *triangle, const double *v)
 {
-	double		root[P * P];
-	double		sum = 0;
+	double root[P * P];
+	double sum = 0;
 
 	for (int i = 0; i < P; i++)
 		for (int j = i; j < P; j++)
@@ -75,7 +74,7 @@ reach(const int64_t *triangle, const double *v)
 		return -1;
 	for (int i = 0; i < P; i++)
 	{
-		double		z = race_dot(root + i * P, v, i + 1);
+		double z = race_dot(root + i * P, v, i + 1);
 
 		sum += z * z;
 	}
@@ -86,13 +85,13 @@ static void
 test_reach(const char *what, double x, double y, double z, double t)
 {
 	static double share[DRAWS];
-	double		length = sqrt(x * x + y * y + z * z + t * t);
-	double		v[P] = {x / length, y / length, z / length, t / length};
-	int			negative = 0;
+	double length = sqrt(x * x + y * y + z * z + t * t);
+	double v[P] = {x / length, y / length, z / length, t / length};
+	int negative = 0;
 
 	for (int i = 0; i < DRAWS; i++)
 	{
-		int64_t		w[N] = {0};
+		int64_t w[N] = {0};
 
 		draw(P, SCALE, 1, w);
 		share[i] = reach(w, v) / (2.0 * SCALE);
@@ -103,8 +102,8 @@ test_reach(const char *what, double x, double y, double z, double t)
 	   largest_z(share, DRAWS));
 	for (int i = 0; i < DRAWS; i++)
 		share[i] *= 0.95;
-	ok(SANITIZED || largest_z(share, DRAWS) > Z_LIMIT, "... a scale 5 %% too small is found, z = %.1f",
-	   largest_z(share, DRAWS));
+	ok(SANITIZED || largest_z(share, DRAWS) > Z_LIMIT,
+	   "... a scale 5 %% too small is found, z = %.1f", largest_z(share, DRAWS));
 }
 
 /* Of one column it is an exponential number, and the difference a Laplace number */
@@ -112,11 +111,11 @@ static void
 test_one(void)
 {
 	static double share[DRAWS];
-	int			above = 0;
+	int above = 0;
 
 	for (int i = 0; i < DRAWS; i++)
 	{
-		int64_t		e = 0;
+		int64_t e = 0;
 
 		draw(1, SCALE, 1, &e);
 		draw(1, SCALE, -1, &e);
@@ -131,19 +130,19 @@ test_one(void)
 static void
 test_variance(void)
 {
-	double		sum[N] = {0};
-	double		square[N] = {0};
-	bool		good = true;
+	double sum[N] = {0};
+	double square[N] = {0};
+	bool good = true;
 
 	for (int i = 0; i < DRAWS; i++)
 	{
-		int64_t		e[N] = {0};
+		int64_t e[N] = {0};
 
 		draw(P, SCALE, 1, e);
 		draw(P, SCALE, -1, e);
 		for (int k = 0; k < N; k++)
 		{
-			double		x = (double) e[k] / SCALE / sqrt(2 * (P + 1));
+			double x = (double) e[k] / SCALE / sqrt(2 * (P + 1));
 
 			sum[k] += x / DRAWS;
 			square[k] += x * x / DRAWS;
@@ -152,7 +151,7 @@ test_variance(void)
 	for (int k = 0; k < N; k++)
 	{
 		/* places 0, 4, 7 and 9 are the diagonal; the kurtosis is at most 6 */
-		double		expected = k == 0 || k == 4 || k == 7 || k == 9 ? 2 : 1;
+		double expected = k == 0 || k == 4 || k == 7 || k == 9 ? 2 : 1;
 
 		good = good && fabs(sum[k]) < Z_LIMIT * sqrt(expected / DRAWS) &&
 			fabs(square[k] / expected - 1) < Z_LIMIT * sqrt(5.0 / DRAWS);
@@ -163,13 +162,18 @@ test_variance(void)
 /* ------------------------------------------------------------------- rounding */
 
 /* Normal numbers are truncated; here they have such bits more, and products twice as many. */
-#define MORE_BITS	8
-#define PLACES		(2 * (RACE_WISHART_BITS + MORE_BITS))
+#define MORE_BITS 8
+#define PLACES (2 * (RACE_WISHART_BITS + MORE_BITS))
 
 /* What is known of the numbers before they were truncated */
 typedef enum Kind
 {
-	DRAWN, ANYWHERE, LARGEST, OPPOSITE, SMALLEST, KINDS
+	DRAWN,
+	ANYWHERE,
+	LARGEST,
+	OPPOSITE,
+	SMALLEST,
+	KINDS
 } Kind;
 
 static int64_t
@@ -194,17 +198,19 @@ static Wide
 entry_error(const int64_t *x, const int64_t *y, const uint8_t *x_more, const uint8_t *y_more,
 			uint32_t n, uint64_t scale, int64_t computed)
 {
-	Wide		ideal[2] = {{{0}}, {{0}}};	/* what is positive, and what is negative */
+	Wide ideal[2] = {{{0}}, {{0}}}; /* what is positive, and what is negative */
 
 	for (uint32_t k = 0; k < n; k++)
 	{
-		Wide	   *side = &ideal[(x[k] < 0) != (y[k] < 0)];
+		Wide *side = &ideal[(x[k] < 0) != (y[k] < 0)];
 
-		*side = sum(*side, times(product(((uint64_t) llabs(x[k]) << MORE_BITS) + x_more[k],
-										 ((uint64_t) llabs(y[k]) << MORE_BITS) + y_more[k]), scale));
+		*side = sum(*side,
+					times(product(((uint64_t) llabs(x[k]) << MORE_BITS) + x_more[k],
+								  ((uint64_t) llabs(y[k]) << MORE_BITS) + y_more[k]),
+						  scale));
 	}
-	ideal[computed > 0] = sum(ideal[computed > 0],
-							  times_power_of_2(wide((uint64_t) llabs(computed)), PLACES));
+	ideal[computed > 0] =
+		sum(ideal[computed > 0], times_power_of_2(wide((uint64_t) llabs(computed)), PLACES));
 	return order(ideal[0], ideal[1]) > 0 ? minus(ideal[0], ideal[1]) : minus(ideal[1], ideal[0]);
 }
 
@@ -215,15 +221,15 @@ entry_error(const int64_t *x, const int64_t *y, const uint8_t *x_more, const uin
 static double
 largest_error(Kind kind, uint32_t columns, uint64_t scale, bool *within)
 {
-	uint32_t	n = columns + 1;
-	size_t		numbers = (size_t) columns * n;
-	int64_t    *normal = malloc(numbers * sizeof(int64_t));
-	uint8_t    *more = malloc(numbers);
-	int64_t    *triangle = calloc(columns * n / 2, sizeof(int64_t));
-	Wide		allowed = times_power_of_2(wide((race_wishart_rounding(columns, scale) - 1) / 2), PLACES);
-	Wide		largest = {{0}};
-	uint32_t	i;
-	size_t		k;
+	uint32_t n = columns + 1;
+	size_t numbers = (size_t) columns * n;
+	int64_t *normal = malloc(numbers * sizeof(int64_t));
+	uint8_t *more = malloc(numbers);
+	int64_t *triangle = calloc(columns * n / 2, sizeof(int64_t));
+	Wide allowed = times_power_of_2(wide((race_wishart_rounding(columns, scale) - 1) / 2), PLACES);
+	Wide largest = {{0}};
+	uint32_t i;
+	size_t k;
 
 	race_wishart(&pattern, columns, scale, 1, normal, triangle);
 	for (k = 0; k < numbers; k++)
@@ -238,8 +244,8 @@ largest_error(Kind kind, uint32_t columns, uint64_t scale, bool *within)
 	for (i = 0, k = 0; i < columns && i < 8; i++)
 		for (uint32_t j = i; j < columns; j++, k++)
 		{
-			Wide		error = entry_error(normal + i * n, normal + j * n, more + i * n, more + j * n,
-											n, scale, triangle[k]);
+			Wide error = entry_error(normal + i * n, normal + j * n, more + i * n, more + j * n, n,
+									 scale, triangle[k]);
 
 			if (order(error, largest) > 0)
 				largest = error;
@@ -255,8 +261,8 @@ static void
 test_rounding(uint32_t columns)
 {
 	static const uint64_t scales[] = {1, 2, 1000003, SCALE + 1, RACE_MAX_WISHART_SCALE};
-	bool		within = true;
-	double		largest = 0;
+	bool within = true;
+	double largest = 0;
 
 	for (int i = 0; i < 5; i++)
 		for (int kind = 0; kind < KINDS; kind++)
@@ -269,8 +275,8 @@ test_rounding(uint32_t columns)
 static void
 test_steps(void)
 {
-	double		step = 1 / ldexp(1, RACE_WISHART_BITS);
-	double		each = (RACE_WISHART_LARGEST * step + 0.5 * step) * step;
+	double step = 1 / ldexp(1, RACE_WISHART_BITS);
+	double each = (RACE_WISHART_LARGEST * step + 0.5 * step) * step;
 
 	ok(race_wishart_steps(7) >= 56 * each && race_wishart_steps(7) < 1.1 * 56 * each,
 	   "steps cost what those of the largest numbers do");
@@ -278,18 +284,18 @@ test_steps(void)
 
 /* ---------------------------------------------------------------------- noise */
 
-#define CELLS	31				/* from -15 or less to 15 or more */
-#define FAR		400				/* what is beyond has no probability to speak of */
+#define CELLS 31 /* from -15 or less to 15 or more */
+#define FAR 400  /* what is beyond has no probability to speak of */
 
 /*
- * The probability of an integer in an entry on the diagonal of a Wishart matrix of two columns and scale 1:
- * its whole part is a chi-square number of three degrees of freedom, rounded down.
+ * The probability of an integer in an entry on the diagonal of a Wishart matrix of two columns and
+ * scale 1: its whole part is a chi-square number of three degrees of freedom, rounded down.
  */
 static double
 whole_probability(int k)
 {
-	double		below = 0;
-	double		x;
+	double below = 0;
+	double x;
 
 	for (x = k; x <= k + 1; x++)
 		below = erf(sqrt(x / 2)) - sqrt(2 * x / RACE_PI) * exp(-x / 2) - (x > k ? below : 0);
@@ -302,12 +308,14 @@ laplace_probability(double b, int k)
 	return tanh(0.5 / b) * exp(-abs(k) / b);
 }
 
-/* The probability that what was observed is the difference of two such entries and noise of scale b */
+/*
+ * The probability that what was observed is the difference of two such entries and noise of scale b
+ */
 static double
 noise_fits(const uint64_t *observed, double b)
 {
-	double		expected[CELLS] = {0};
-	double		difference[2 * FAR + 1] = {0};
+	double expected[CELLS] = {0};
+	double difference[2 * FAR + 1] = {0};
 
 	for (int i = 0; i <= FAR; i++)
 		for (int j = 0; j <= FAR; j++)
@@ -315,9 +323,11 @@ noise_fits(const uint64_t *observed, double b)
 	for (int i = -FAR; i <= FAR; i++)
 		for (int j = -FAR; j <= FAR; j++)
 		{
-			int			cell = i + j + CELLS / 2;
+			int cell = i + j + CELLS / 2;
 
-			expected[cell < 0 ? 0 : cell >= CELLS ? CELLS - 1 : cell] +=
+			expected[cell < 0          ? 0 :
+						 cell >= CELLS ? CELLS - 1 :
+										 cell] +=
 				DRAWS * difference[FAR + i] * laplace_probability(b, j);
 		}
 	return chi_square_tail(chi_square(observed, expected, CELLS), CELLS - 1);
@@ -326,14 +336,17 @@ noise_fits(const uint64_t *observed, double b)
 static RaceRequest
 request_moments(double epsilon)
 {
-	return (RaceRequest) {.epsilon = epsilon, .rows = 1, .max_contributions = 1, .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
+	return (RaceRequest){.epsilon = epsilon,
+						 .rows = 1,
+						 .max_contributions = 1,
+						 .neighbors = RACE_NEIGHBORS_ADD_REMOVE};
 }
 
 static RacePlan
 plan_moments(const RaceParams *params, double epsilon)
 {
 	RaceRequest request = request_moments(epsilon);
-	RacePlan	plan;
+	RacePlan plan;
 
 	if (!race_plan_release(&request, params, race_largest_selection(&request, params), &plan))
 		abort();
@@ -341,28 +354,32 @@ plan_moments(const RaceParams *params, double epsilon)
 }
 
 /*
- * The first number of a release of moments of which this is the first exact one, and others are 0.  Its noise must be that
- * of the plan.
+ * The first number of a release of moments of which this is the first exact one, and others are 0.
+ * Its noise must be that of the plan.
  */
 static int64_t
 draw_first(const RaceParams *params, const RacePlan *plan, double epsilon, int64_t first)
 {
-	int64_t    *counters = calloc(params->range, sizeof(int64_t));
-	int64_t    *noisy = malloc(params->range * sizeof(int64_t));
+	int64_t *counters = calloc(params->range, sizeof(int64_t));
+	int64_t *noisy = malloc(params->range * sizeof(int64_t));
 	RaceRequest request = request_moments(epsilon);
 	RaceExactMemory memory;
-	RaceShape	shape;
-	RaceRelease release = {.params = params, .request = &request, .workspace = malloc(race_draw_workspace(params))};
-	RaceExact  *exact;
-	int64_t		records;
+	RaceShape shape;
+	RaceRelease release = {.params = params,
+						   .request = &request,
+						   .workspace = malloc(race_draw_workspace(params))};
+	RaceExact *exact;
+	int64_t records;
 
 	race_moments_shape(params, &shape);
 	exact = race_exact_begin(&memory, &shape);
 	race_exact_add(exact, counters, sizeof(int64_t), 0);
 	release.exact = exact;
 	counters[0] = first;
-	if (!race_release_begin(&release, &pattern, &records) || !race_release_counters(&release, &noisy) ||
-		release.plan.products.noise != plan->products.noise || release.plan.products.entry_noise != plan->products.entry_noise)
+	if (!race_release_begin(&release, &pattern, &records) ||
+		!race_release_counters(&release, &noisy) ||
+		release.plan.products.noise != plan->products.noise ||
+		release.plan.products.entry_noise != plan->products.entry_noise)
 		abort();
 	first = noisy[0];
 	free(counters);
@@ -386,42 +403,44 @@ static void
 test_noise(void)
 {
 	RaceParams *params = moments_params(1, 0.006, RACE_CLIP_NORM);
-	double		epsilon = epsilon_of(3 * 7 * 304 / 5.0);
-	RacePlan	plan = plan_moments(params, epsilon);
-	uint64_t	observed[CELLS] = {0};
+	double epsilon = epsilon_of(3 * 7 * 304 / 5.0);
+	RacePlan plan = plan_moments(params, epsilon);
+	uint64_t observed[CELLS] = {0};
 
 	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.products.noise == 1 &&
-	   plan.products.entry_noise == RACE_SCALE_DENOMINATOR, "a plan with the least noise");
+		   plan.products.entry_noise == RACE_SCALE_DENOMINATOR,
+	   "a plan with the least noise");
 	for (int i = 0; i < DRAWS; i++)
 	{
-		int64_t		noise = draw_first(params, &plan, epsilon, 0);
+		int64_t noise = draw_first(params, &plan, epsilon, 0);
 
 		observed[noise < -(CELLS / 2) ? 0 : noise > CELLS / 2 ? CELLS - 1 : noise + CELLS / 2]++;
 	}
 	ok(noise_fits(observed, 1) > 1e-3, "its noise is that of two matrices and of entries, p = %.2g",
 	   noise_fits(observed, 1));
-	ok(SANITIZED || noise_fits(observed, 0.25) < 1e-9, "... a quarter of the noise of entries is not, p = %.2g",
-	   noise_fits(observed, 0.25));
-	ok(SANITIZED || noise_fits(observed, 1e-3) < 1e-9, "... nor is none of it, p = %.2g", noise_fits(observed, 1e-3));
+	ok(SANITIZED || noise_fits(observed, 0.25) < 1e-9,
+	   "... a quarter of the noise of entries is not, p = %.2g", noise_fits(observed, 0.25));
+	ok(SANITIZED || noise_fits(observed, 1e-3) < 1e-9, "... nor is none of it, p = %.2g",
+	   noise_fits(observed, 1e-3));
 	free(params);
 }
 
 /*
- * An exact number at the limit stays there with half of all noise, if this is added up before it is clamped.
- * Here the noise of entries is as large as that of matrices.
+ * An exact number at the limit stays there with half of all noise, if this is added up before it is
+ * clamped.  Here the noise of entries is as large as that of matrices.
  */
 static void
 test_clamp(void)
 {
 	RaceParams *params = moments_params(2, 0.005, RACE_CLIP_NORM);
-	RacePlan	plan = plan_moments(params, 1);
-	int			stay = 0;
-	int			stay_between = 0;
+	RacePlan plan = plan_moments(params, 1);
+	int stay = 0;
+	int stay_between = 0;
 
 	for (int i = 0; i < DRAWS; i++)
 	{
-		int64_t		matrices[6] = {0};
-		int64_t		entry = race_discrete_laplace(&pattern, plan.products.entry_noise);
+		int64_t matrices[6] = {0};
+		int64_t entry = race_discrete_laplace(&pattern, plan.products.entry_noise);
 
 		stay += draw_first(params, &plan, 1, RACE_MAX_COUNT) == RACE_MAX_COUNT;
 		draw(3, plan.products.noise, 1, matrices);
@@ -429,7 +448,7 @@ test_clamp(void)
 		stay_between += (entry < 0 ? entry : 0) + matrices[0] >= 0;
 	}
 	ok(plan.noise.mechanism == RACE_MECHANISM_WISHART && plan.products.coarser == 0 &&
-	   fabs(standard_errors((double) stay / DRAWS, 0.5, DRAWS)) < Z_LIMIT,
+		   fabs(standard_errors((double) stay / DRAWS, 0.5, DRAWS)) < Z_LIMIT,
 	   "numbers are clamped after all noise was added: %d of %d at the limit", stay, DRAWS);
 	ok(SANITIZED || fabs(standard_errors((double) stay_between / DRAWS, 0.5, DRAWS)) > Z_LIMIT,
 	   "... clamped before they would be %d", stay_between);
@@ -444,7 +463,7 @@ test_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace)
 {
 	RaceWishartBudget budget;
 	long double cost;
-	bool		found = race_wishart_budget(epsilon, columns, records, trace, &budget);
+	bool found = race_wishart_budget(epsilon, columns, records, trace, &budget);
 
 	ok(found, "a budget of epsilon %g for %u columns, %llu records of trace %llu", epsilon, columns,
 	   (unsigned long long) records, (unsigned long long) trace);
@@ -453,17 +472,21 @@ test_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t trace)
 	cost = (long double) trace / (2 * (long double) budget.scale) +
 		(long double) columns * (columns + 1) * 66 / 0x1p48L +
 		(long double) race_wishart_rounding(columns, budget.scale) * (columns * (columns + 1) / 2) *
-		RACE_SCALE_DENOMINATOR / budget.entry_scale;
+			RACE_SCALE_DENOMINATOR / budget.entry_scale;
 	cost *= records;
 	ok(cost <= budget.epsilon && budget.epsilon <= epsilon, "... costs what it says, and not more");
-	ok(budget.scale < 1000 || cost > 0.99L * epsilon, "... and uses it, %.4Lf of it", cost / epsilon);
+	ok(budget.scale < 1000 || cost > 0.99L * epsilon, "... and uses it, %.4Lf of it",
+	   cost / epsilon);
 }
 
-/* A source that gives the bytes of a tape from a place on, and the first normal number that it makes */
+/*
+ * A source that gives the bytes of a tape from a place on, and the first normal number that it
+ * makes
+ */
 static RaceRandom
 from_tape(const uint8_t *tape, size_t place)
 {
-	RaceRandom	random = {fill_from_pattern, &position, sizeof(random.buffer) - place, {0}};
+	RaceRandom random = {fill_from_pattern, &position, sizeof(random.buffer) - place, {0}};
 
 	memcpy(random.buffer, tape, sizeof(random.buffer));
 	return random;
@@ -472,17 +495,20 @@ from_tape(const uint8_t *tape, size_t place)
 static int64_t
 normal_from_tape(const uint8_t *tape, size_t place)
 {
-	RaceRandom	random = from_tape(tape, place);
-	int64_t		normal[2];
-	int64_t		square = 0;
+	RaceRandom random = from_tape(tape, place);
+	int64_t normal[2];
+	int64_t square = 0;
 
 	race_wishart(&random, 1, 1, 1, normal, &square);
 	return normal[0];
 }
 
-/* What follows the high bits of a normal number: its low bits, and a bit after 13 bytes of a comparison */
-#define LOW_BYTES		3
-#define COMPARED_BYTES	13
+/*
+ * What follows the high bits of a normal number: its low bits, and a bit after 13 bytes of a
+ * comparison
+ */
+#define LOW_BYTES 3
+#define COMPARED_BYTES 13
 
 /*
  * Low bits are dropped with a probability below 2^-20, which no sample shows.  So this gives them
@@ -492,21 +518,22 @@ normal_from_tape(const uint8_t *tape, size_t place)
 static void
 test_low_bits(void)
 {
-	uint8_t		tape[sizeof(((RaceRandom *) 0)->buffer)];
-	size_t		place = 0;
-	size_t		end = 0;
-	int64_t		high = 0;
+	uint8_t tape[sizeof(((RaceRandom *) 0)->buffer)];
+	size_t place = 0;
+	size_t end = 0;
+	int64_t high = 0;
 
 	fill_from_pattern(&position, tape, sizeof(tape));
 	for (; high <= 0; place++)
 	{
-		RaceRandom	random = from_tape(tape, place);
+		RaceRandom random = from_tape(tape, place);
 
 		high = race_discrete_gaussian(&random, UINT64_C(1) << 56);
 		end = sizeof(tape) - random.left + LOW_BYTES;
 	}
 	place--;
-	ok(llabs(normal_from_tape(tape, place)) >> 20 == high, "a normal number has the bits of a discrete Gaussian");
+	ok(llabs(normal_from_tape(tape, place)) >> 20 == high,
+	   "a normal number has the bits of a discrete Gaussian");
 	memset(tape + end, 0, COMPARED_BYTES);
 	tape[end + COMPARED_BYTES] = 1;
 	ok(normal_from_tape(tape, place) == normal_from_tape(tape, end + COMPARED_BYTES + 1),
@@ -537,7 +564,8 @@ main(void)
 	ok(!race_wishart_budget(1, RACE_WISHART_COLUMNS + 1, 1, 1000000, &budget),
 	   "not of too many columns");
 	ok(!race_wishart_budget(1e-6, 7, 1, 9500000, &budget), "not of a scale that is too large");
-	ok(!race_wishart_budget(1e-8, 100, 1, 1, &budget) && !race_wishart_budget(1, 100, 10000000, 1, &budget),
+	ok(!race_wishart_budget(1e-8, 100, 1, 1, &budget) &&
+		   !race_wishart_budget(1, 100, 10000000, 1, &budget),
 	   "not where steps of normal numbers cost too much");
 	return done_testing();
 }
