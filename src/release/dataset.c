@@ -92,6 +92,16 @@ race_dataset_check_meant(const RaceDataset *dataset)
 				 "The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged."),
 			 errhint(
 				 "If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
+	if (dataset->public_remade != NULL)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("public table \"%s\" of dataset \"%s\" is another table now",
+					dataset->public_remade, race_cut(dataset->name)),
+			 errdetail(
+				 "The table that was declared public was dropped; this one has the same columns. Nothing was read and nothing charged."),
+			 errhint("If this one is public, too, CALL race_budget_adopt(%s).",
+					 quote_literal_cstr(dataset->name))));
 }
 
 void
@@ -108,7 +118,7 @@ race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset,
 		ledger,
 		"SELECT _racepriv._race_find_budget($2, $3) IS NOT DISTINCT FROM $1, NOT EXISTS ("
 		"SELECT FROM unnest(_racepriv._race_topmost($2)) t WHERE NOT EXISTS ("
-		"SELECT FROM _racepriv._race_table_entries e WHERE e.relation = t AND e.belongs)), m.unit_changed, m.public_changed"
+		"SELECT FROM _racepriv._race_table_entries e WHERE e.relation = t AND e.belongs)), m.unit_changed, m.public_changed, m.public_remade"
 		" FROM _racepriv._race_datasets_meant m WHERE m.dataset = $4",
 		lengthof(parameters), parameters);
 	shares = DatumGetBool(race_ledger_value(1, &isnull));
@@ -116,6 +126,7 @@ race_dataset_check_tables(const RaceLedger *ledger, RaceDataset *dataset,
 		refuse_tables(dataset, shares);
 	dataset->unit_changed = DatumGetBool(race_ledger_value(3, &isnull));
 	dataset->public_changed = race_ledger_text(4);
+	dataset->public_remade = race_ledger_text(5);
 }
 
 bool

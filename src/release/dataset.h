@@ -26,6 +26,7 @@ typedef struct RaceDataset
 	char *
 		/* public table that is another table than the one that was protected, or NULL */
 		public_changed;
+	char *public_remade; /* public table that may have been made anew, or NULL */
 } RaceDataset;
 
 /*

@@ -347,6 +347,8 @@ DECLARE
 	tables regclass[];
 	relations jsonb;
 	others text;
+	m _racepriv._race_datasets_meant;
+	public_now CONSTANT regclass[] := ARRAY(SELECT to_regclass(t) FROM unnest(d.public_tables) t WHERE to_regclass(t) IS NOT NULL);
 BEGIN
 	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass]);
 	SELECT * INTO b FROM _racepriv.race_budgets WHERE budget = d.budget FOR UPDATE;
@@ -359,7 +361,7 @@ BEGIN
 	WHERE t.budget = b.budget;
 	tables := _racepriv._race_topmost(tables);
 	PERFORM _racepriv._race_check_owner(actor, tables);
-	IF _racepriv._race_find_budget(tables, '{}') <> b.budget THEN
+	IF _racepriv._race_find_budget(tables, public_now) <> b.budget THEN
 		RAISE EXCEPTION 'tables of budget "%" belong to another budget', b.budget
 			USING ERRCODE = 'object_not_in_prerequisite_state';
 	END IF;
@@ -376,9 +378,16 @@ BEGIN
 	IF others IS NOT NULL THEN
 		RAISE NOTICE 'adopted from other owners: %', others;
 	END IF;
+	SELECT * INTO m FROM _racepriv._race_datasets_meant n WHERE n.dataset = d.dataset;
+	IF m.public_remade IS NOT NULL THEN
+		RAISE NOTICE 'public table "%" was made anew: this one is public from now on', m.public_remade;
+	END IF;
 	UPDATE _racepriv.race_budgets SET identity = _racepriv._race_identity() WHERE budget = b.budget;
+	-- the unit column that was protected stays
 	PERFORM _racepriv._race_enter_act(actor, b.budget, dataset, 'adopt',
-		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations));
+		jsonb_build_object('identity_before', to_jsonb(b.identity), 'relations', relations)
+		|| CASE WHEN m.unit_changed OR m.public_changed IS NOT NULL THEN '{}'
+			ELSE jsonb_build_object('meant', _racepriv._race_meant(d.relation, d.unit_column, public_now)) END);
 END $$;
 REVOKE EXECUTE ON FUNCTION _racepriv._race_budget_adopt(name, text) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_budget_adopt(name, text) IS
@@ -388,7 +397,7 @@ CREATE PROCEDURE @extschema@.race_budget_adopt(dataset text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 GRANT EXECUTE ON PROCEDURE @extschema@.race_budget_adopt(text) TO PUBLIC;
 COMMENT ON PROCEDURE @extschema@.race_budget_adopt(text) IS
-	'declares that this copy of the database spends the budget of a dataset from now on, after a restore or a copy. Let no other copy spend it. Error 42501 unless you own its relation and tables';
+	'declares that this copy of the database spends the budget of a dataset from now on, and that public tables made anew are public. Let no other copy spend it. Error 42501 unless you own its relation and tables';
 
 CREATE PROCEDURE @extschema@.race_grant(grantee regrole, duty text)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

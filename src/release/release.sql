@@ -66,35 +66,43 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_dataset(text, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_dataset(text, boolean) IS
 	'what is registered of a dataset, and its relation as it is now, of any owner where asked for; errors: 42704 no such dataset, 42P01 no such relation';
 
--- In the copy of the database where it was protected, columns and tables go by their OIDs.  A public table may be made anew: when
--- the one that was declared is gone, with the same columns, by its owner, who could have changed its rows as well, by that of the
--- relation, or by a superuser.  In another copy, the owner alone must be one of these.
+-- In the copy of the database where it was protected or adopted last, columns and tables go by their OIDs.  A public table may be
+-- made anew, when the one that was declared is gone, with the same columns, by its owner, who could have changed its rows as well, by
+-- that of the relation, or by a superuser.  But a private table may have been renamed: race_budget_adopt accepts it, and no release
+-- does.  In another copy, the owner alone must be one of these.
 CREATE VIEW _racepriv._race_datasets_meant AS
 SELECT d.dataset,
 	coalesce(p.here AND (p.meant->>'relation'::text)::oid = d.relation AND a.attnum IS NOT NULL
 		AND (p.meant->>'unit'::text)::int2 IS DISTINCT FROM a.attnum, false) AS unit_changed,
-	(SELECT pg_catalog.min(t.name) FROM (
-			SELECT c.oid, c.oid::regclass::text, c.relowner
-			FROM pg_catalog.unnest(d.public_tables) u (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(u.name)::oid) t (oid, name, relowner)
-		JOIN pg_catalog.pg_class r ON r.oid = d.relation JOIN pg_catalog.pg_roles o ON o.oid = t.relowner
-		CROSS JOIN LATERAL (SELECT p.meant->'public'::text->t.name,
-			_racepriv._race_meant(d.relation, NULL::name, ARRAY[t.oid::regclass])->'public'::text->t.name) b (before, now)
-		LEFT JOIN pg_catalog.pg_class gone ON gone.oid = (b.before->>'relation'::text)::oid
-		WHERE NOT coalesce(p.here AND (b.before->>'relation'::text)::oid = t.oid, false)
-			AND NOT coalesce((t.relowner = r.relowner OR o.rolsuper
-					OR CASE WHEN p.here THEN b.before->'owner_id'::text = b.now->'owner_id'::text ELSE b.before->'owner'::text = b.now->'owner'::text END)
-				AND (NOT coalesce(p.here, false)
-					OR gone.oid IS NULL AND b.before->'kind'::text = b.now->'kind'::text AND b.before->'columns'::text = b.now->'columns'::text), false)) AS public_changed
+	t.changed AS public_changed, t.remade AS public_remade, p.meant
 FROM _racepriv._race_datasets_now d
 LEFT JOIN LATERAL (
 	SELECT c.request->'meant'::text, _racepriv._race_is_here(c.identity) FROM _racepriv.race_charges c
-	WHERE c.dataset = d.dataset AND c.act = 'protect'::text ORDER BY c.charged_at DESC LIMIT 1) p (meant, here) ON true
-LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.relation AND a.attname = d.unit_column AND a.attnum > 0::smallint AND NOT a.attisdropped;
+	WHERE c.dataset = d.dataset AND c.act = ANY ('{protect,adopt}'::text[]) AND c.request ? 'meant'::text
+	ORDER BY c.charged_at DESC LIMIT 1) p (meant, here) ON true
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.relation AND a.attname = d.unit_column AND a.attnum > 0::smallint AND NOT a.attisdropped
+LEFT JOIN LATERAL (
+	SELECT pg_catalog.min(n.name) FILTER (WHERE NOT (n.owners AND (NOT n.here OR n.same))), pg_catalog.min(n.name) FILTER (WHERE n.owners AND n.here AND n.same)
+	FROM (
+		SELECT t.name, coalesce(p.here, false),
+			coalesce(t.relowner = r.relowner OR o.rolsuper
+				OR CASE WHEN p.here THEN b.before->'owner_id'::text = b.now->'owner_id'::text ELSE b.before->'owner'::text = b.now->'owner'::text END, false),
+			coalesce(gone.oid IS NULL AND b.before->'kind'::text = b.now->'kind'::text AND b.before->'columns'::text = b.now->'columns'::text, false)
+		FROM (
+				SELECT c.oid, c.oid::regclass::text, c.relowner
+				FROM pg_catalog.unnest(d.public_tables) u (name) JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(u.name)::oid) t (oid, name, relowner)
+			JOIN pg_catalog.pg_class r ON r.oid = d.relation JOIN pg_catalog.pg_roles o ON o.oid = t.relowner
+			CROSS JOIN LATERAL (SELECT p.meant->'public'::text->t.name,
+				_racepriv._race_meant(d.relation, NULL::name, ARRAY[t.oid::regclass])->'public'::text->t.name) b (before, now)
+			LEFT JOIN pg_catalog.pg_class gone ON gone.oid = (b.before->>'relation'::text)::oid
+		WHERE NOT coalesce(p.here AND (b.before->>'relation'::text)::oid = t.oid, false)) n (name, here, owners, same)) t (changed, remade) ON true;
 COMMENT ON VIEW _racepriv._race_datasets_meant IS
 	'whether the unit column and the public tables of a dataset are those that were protected';
 COMMENT ON COLUMN _racepriv._race_datasets_meant.dataset IS 'the name of the dataset';
 COMMENT ON COLUMN _racepriv._race_datasets_meant.unit_changed IS 'whether the unit column is another column now';
 COMMENT ON COLUMN _racepriv._race_datasets_meant.public_changed IS 'a public table that is another table now; NULL if there is none';
+COMMENT ON COLUMN _racepriv._race_datasets_meant.public_remade IS 'a public table that seems to have been made anew; NULL if there is none';
+COMMENT ON COLUMN _racepriv._race_datasets_meant.meant IS 'the column and the public tables that were protected or adopted last';
 
 CREATE FUNCTION _racepriv._race_is_shown(shown text, name boolean) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'race_is_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

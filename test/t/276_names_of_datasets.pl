@@ -1,6 +1,7 @@
 # A dataset names its unit column and its public tables.  Where such a name has passed to another column or table since, a
 # release is refused with 55000, and nothing is charged: it would protect somebody else, or read a private table as a public one.
-# A public table that its owner has made anew with the same columns is the same: a series that was paid for goes on.
+# A public table that its owner has made anew with the same columns is public when she says so: a private table may have been renamed.
+# Then a series that was paid for goes on.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -68,9 +69,16 @@ is(sql($spent), 7, 'nothing was charged');
 sql("CREATE TABLE kept $made; CALL race_protect('kept', 'kept', epsilon_limit => 1)");
 sql(remake('ALTER TABLE kept RENAME TO names'));
 like(sql_fails($_), qr/ERROR:  22023: a table that has a budget cannot be public/, "a table that has a budget: $_") for @calls;
-sql(remake("CREATE TABLE names $made"));
+for my $remade ("CREATE TABLE names $made", "CREATE TABLE hidden $made; ALTER TABLE hidden RENAME TO names") {
+	sql(remake($remade));
+	like(sql_fails($_), qr/ERROR:  55000: $table\nDETAIL:  .*has the same columns.*\nHINT:  .*CALL race_budget_adopt\('seen'\)\.|ERROR:  55000: .*\nHINT:  .*CALL race_budget_adopt\('days'\)/, "$remade: $_") for @calls;
+}
+is(sql($spent), 7, 'nothing was charged');
+like(sql_fails("SET client_min_messages = notice; CALL race_budget_adopt('seen')"), qr/NOTICE: .*public table "public.names" was made anew/, 'its owner says that it is public');
 sql($_) for @calls;
-is(sql('SELECT count(*) FROM race_versions($$days$$)'), 2, 'with the same columns, a series that was paid for goes on');
+is(sql('SELECT count(*) FROM race_versions($$days$$)'), 2, 'then a series that was paid for goes on');
 is(sql($spent), 9, 'and other releases do');
+sql('ALTER TABLE calls RENAME person TO was; ALTER TABLE calls RENAME another TO person');
+refused('adopting does not change the unit column', "CALL race_budget_adopt('seen')", 'ALTER TABLE calls RENAME person TO another; ALTER TABLE calls RENAME was TO person', qr/unit column "person"/, "CALL race_release_next('visits')");
 sql("DROP OWNED BY $stranger; DROP ROLE $stranger");
 done_testing();
