@@ -14,6 +14,7 @@
 
 #include "release/ledger.h"
 #include "release/mutable.h"
+#include "sketch/compat.h"
 
 /*
  * Which functions an expression or a query calls, seen or unseen.
@@ -91,7 +92,7 @@ extern bool race_lineage_same(const RaceLineage *a, const RaceLineage *b);
 extern void race_refuse_relation(Oid relid, const char *why);
 
 /* Raise 42P01 or 42704: an object of this kind was dropped by another session. */
-extern void race_refuse_dropped(const char *kind) pg_attribute_noreturn();
+pg_noreturn extern void race_refuse_dropped(const char *kind);
 
 /* Open and lock a relation; raise 42P01 if another session has dropped it. */
 extern Relation race_relation_open(Oid relid);

@@ -14,6 +14,10 @@
 #include "varatt.h"
 #endif
 
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /*
  * Input functions report bad input softly from 16 on; before, a soft error is
  * an error.  escontext comes from race_escontext(fcinfo).
