@@ -27,17 +27,39 @@ race_fourier_size(size_t n)
 	return size;
 }
 
-size_t
-race_fourier_space(const size_t *sizes)
+static size_t
+longest_axis(const size_t *sizes)
 {
 	size_t n = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
 
-	return 2 * (n > sizes[2] ? n : sizes[2]);
+	return n > sizes[2] ? n : sizes[2];
 }
 
-/* Transform n numbers in their place; roots[i] is e^(-2 pi i / n), to the power i. */
+size_t
+race_fourier_space(const size_t *sizes)
+{
+	return 2 * longest_axis(sizes);
+}
+
+void
+race_fourier_prepare(const size_t *sizes, RaceComplex *space)
+{
+	size_t n = longest_axis(sizes);
+
+	for (size_t i = 0; i < n; i++)
+	{
+		double angle = -2 * RACE_PI * (double) i / (double) n;
+
+		space[i] = (RaceComplex){cos(angle), sin(angle)};
+	}
+}
+
+/*
+ * Transform n numbers in their place; roots[i] is e^(-2 pi i / n), to the power i / stride.  The
+ * sign is that of the imaginary parts: -1 for the inverse.
+ */
 static void
-transform(RaceComplex *x, size_t n, const RaceComplex *roots)
+transform(RaceComplex *x, size_t n, const RaceComplex *roots, size_t stride, double sign)
 {
 	size_t reversed = 0;
 
@@ -60,11 +82,12 @@ transform(RaceComplex *x, size_t n, const RaceComplex *roots)
 		for (size_t i = 0; i < n; i += 2 * half)
 			for (size_t j = 0; j < half; j++)
 			{
-				RaceComplex root = roots[j * (n / half / 2)];
+				RaceComplex root = roots[j * (n / half / 2) * stride];
 				RaceComplex *a = &x[i + j];
 				RaceComplex *b = &x[i + j + half];
-				double re = b->re * root.re - b->im * root.im;
-				double im = b->re * root.im + b->im * root.re;
+				double root_im = sign * root.im;
+				double re = b->re * root.re - b->im * root_im;
+				double im = b->re * root_im + b->im * root.re;
 
 				b->re = a->re - re;
 				b->im = a->im - im;
@@ -78,19 +101,13 @@ race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *spac
 {
 	size_t all = sizes[0] * sizes[1] * sizes[2];
 	size_t inner = 1; /* elements of a line are so far apart */
+	size_t longest = longest_axis(sizes);
+	RaceComplex *line = space + longest;
 
 	for (int axis = RACE_FOURIER_DIMS; axis-- > 0; inner *= sizes[axis])
 	{
 		size_t n = sizes[axis];
-		RaceComplex *roots = space;
-		RaceComplex *line = space + n;
 
-		for (size_t i = 0; i < n; i++)
-		{
-			double angle = (inverse ? 2 : -2) * RACE_PI * (double) i / (double) n;
-
-			roots[i] = (RaceComplex){cos(angle), sin(angle)};
-		}
 		for (size_t from = 0; from < all && n > 1; from++)
 		{
 			if (from / inner % n != 0)
@@ -99,7 +116,7 @@ race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *spac
 				race_look_for_interrupts();
 			for (size_t i = 0; i < n; i++)
 				line[i] = x[from + i * inner];
-			transform(line, n, roots);
+			transform(line, n, space, longest / n, inverse ? -1 : 1);
 			for (size_t i = 0; i < n; i++)
 				x[from + i * inner] = line[i];
 		}
@@ -172,6 +189,7 @@ race_lattice_init(RaceLattice *lattice, const RaceRadial *radial, const size_t *
 			race_radial_value(radial, radial->euclidean ? sqrt(apart) : apart);
 		lattice->spectrum[i].im = 0;
 	}
+	race_fourier_prepare(lattice->sizes, lattice->space);
 	race_fourier(lattice->spectrum, lattice->sizes, 0, lattice->space);
 	for (size_t i = 0; i < n && split; i++)
 	{

@@ -26,8 +26,9 @@ typedef struct RaceComplex
 /* Return the least size from n on that can be transformed. */
 extern size_t race_fourier_size(size_t n);
 
-/* Return the numbers of space that a transform of these sizes needs. */
+/* Return the numbers of space that a transform of these sizes needs; it is prepared once. */
 extern size_t race_fourier_space(const size_t *sizes);
+extern void race_fourier_prepare(const size_t *sizes, RaceComplex *space);
 
 /*
  * Transform x [sizes[0]][sizes[1]][sizes[2]] in its place: the sum of x e^(-i w k), or for

@@ -48,6 +48,7 @@ test_transform(size_t a, size_t b, size_t c)
 		x[i].re = y[i].re = i % 3 == 0 ? 0 : sin((double) i);
 		x[i].im = y[i].im = cos((double) i * 0.7);
 	}
+	race_fourier_prepare(sizes, space);
 	race_fourier(y, sizes, 0, space);
 	for (size_t i = 0; i < n; i += 1 + n / 200)
 	{
