@@ -875,8 +875,9 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 													   view->header->noise.counter_variance,
 													   view->header->noise.count_variance);
 	gridded->node_variance = node_variance;
-	gridded->squared_bias =
-		view->params->dims == ERROR_DIMS ? 0 : pow(race_grid_most_bias(view->params), 2);
+	gridded->squared_bias = view->params->dims == ERROR_DIMS ?
+		0 :
+		pow(race_grid_most_bias(view->params), 2) + pow(race_grid_rounding(view->params), 2);
 	gridded->part = of_difference[choice.levels];
 	gridded->count = load_levels(view, node_variance, stored, choice.levels, context);
 	if (choice.levels > 1)

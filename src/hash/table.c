@@ -29,10 +29,13 @@ static const struct
 {
 	int bits;
 	int halvings; /* of a grid whose cells were chosen */
-	double step;  /* width of these cells, in bandwidths */
-} by_dims[RACE_GRID_DIMS + 1] = {{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}};
+	int most;     /* halvings of any grid */
+	double step;  /* width of cells that were chosen, in bandwidths */
+} by_dims[RACE_GRID_DIMS + 1] = {{0, 0, 0, 0},
+								 {14, 5, 6, 1.0 / 16},
+								 {10, 4, 5, 1.0 / 8},
+								 {6, 4, 4, 1.0 / 4}};
 
-#define MIN_POSITION_BITS 2
 #define MAX_CELLS ((double) RACE_GRID_NODES)
 
 /* ---------------------------------------------------------------- geometry */
@@ -51,14 +54,13 @@ count_nodes(RaceGrid *grid)
 	grid->mean_step = sqrt(sum / grid->dims);
 }
 
-/* Return how often all numbers of cells can be halved, within what units allow. */
+/* Return how often all numbers of cells can be halved, within what positions allow. */
 static uint32_t
 count_halvings(const double *cells, uint32_t dims)
 {
-	uint32_t most = by_dims[dims].bits - MIN_POSITION_BITS;
 	uint32_t halvings = 0;
 
-	for (; halvings < most; halvings++)
+	for (; halvings < (uint32_t) by_dims[dims].most; halvings++)
 		for (uint32_t i = 0; i < dims; i++)
 			if (((uint64_t) cells[i] >> halvings) % 2 != 0)
 				return halvings;
@@ -591,4 +593,34 @@ race_grid_most_bias(const RaceParams *params)
 	RaceGridChoice as_it_is = {0, 1};
 
 	return bias_of(params, as_it_is, most_bias[params->dims], most_power[params->dims]);
+}
+
+/*
+ * Positions are rounded to parts of a cell.  Records on a lattice are rounded alike nearby: a sum
+ * changes as if they moved together, by at most this share of it for each bandwidth.
+ */
+#define SLOPE_PLACES 64 /* in 4 bandwidths */
+#define SLOPE_STEP (4.0 / SLOPE_PLACES)
+
+static double
+steepest_slope(const RaceParams *params)
+{
+	double most = 0;
+
+	for (int i = 0; i < SLOPE_PLACES; i++)
+		most = fmax(most,
+					log(race_kernel_at(params, i * SLOPE_STEP) /
+						race_kernel_at(params, (i + 1) * SLOPE_STEP)) /
+						SLOPE_STEP);
+	return most;
+}
+
+double
+race_grid_rounding(const RaceParams *params)
+{
+	RaceGrid grid;
+
+	race_grid_of(params, &grid);
+	return ldexp(grid.mean_step, (int) grid.halvings - by_dims[grid.dims].bits) / sqrt(12) *
+		steepest_slope(params);
 }

@@ -144,6 +144,9 @@ extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice 
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 extern double race_grid_most_bias(const RaceParams *params);
 
+/* Return the standard deviation of what rounded positions change, as a part of a kernel sum. */
+extern double race_grid_rounding(const RaceParams *params);
+
 /* Set the shape of exact nodes. */
 extern void race_grid_shape(const RaceParams *params, RaceShape *shape);
 

@@ -393,15 +393,16 @@ static void
 test_look_at_line(void)
 {
 	RaceParams *params = grid_params(RACE_KERNEL_L2, 1, 64, 1);
+	int64_t unit = (int64_t) race_grid_unit(params);
 	int64_t counters[65];
 
 	for (int k = 0; k <= 64; k++)
-		counters[k] = 4096 * 6 * (100 + 3 * k);
-	counters[0] = 4096 * (300 + 3);
-	counters[64] = 4096 * (3 * (100 + 3 * 64) - 3);
+		counters[k] = unit * 6 * (100 + 3 * k);
+	counters[0] = unit * (300 + 3);
+	counters[64] = unit * (3 * (100 + 3 * 64) - 3);
 	for (int k = 1; k <= 4; k++)
 		ok(seen(params, k, counters) == 0, "%d halvings lose nothing of a line", k);
-	counters[10] += 4096;
+	counters[10] += unit;
 	ok(seen(params, 1, counters) >= 50, "but of what is not");
 	free(params);
 }
