@@ -807,12 +807,12 @@ make_levels(RaceGridded *gridded, const RaceView *view, const Level *nodes, Memo
 /*
  * What cells change a kernel sum.
  *
- * Nodes twice as far apart follow from those of a release.  In two dimensions, cells are taken to
- * change a sum by a part of its difference between both: at a question, and over the box.  The part
- * is larger with two levels, beside whose smaller noise cells change more.  What neither shows is
- * race_grid_most_bias.
+ * Nodes twice as far apart follow from those of a release.  In one and two dimensions, cells are
+ * taken to change a sum by a part of its difference between both: at a question, and over the box.
+ * The part is larger with two levels, beside whose smaller noise cells change more.  What neither
+ * shows is race_grid_most_bias.
  */
-#define COMPARED_DIMS 2
+#define COMPARED_DIMS 2 /* at most */
 
 static const double of_difference[RACE_GRID_LEVELS + 1] = {0, 0.6, 1};
 
@@ -820,7 +820,7 @@ static const double of_difference[RACE_GRID_LEVELS + 1] = {0, 0.6, 1};
 
 /* Return the same grid with nodes twice as far apart. */
 static RaceGridded *
-make_coarser(const RaceView *view, const Level *nodes, MemoryContext context)
+make_coarser(const RaceView *view, const Level *nodes, double node_variance, MemoryContext context)
 {
 	RaceGridded *gridded = MemoryContextAllocZero(context, sizeof(RaceGridded));
 	Level coarse = {.grid = nodes->grid};
@@ -831,6 +831,7 @@ make_coarser(const RaceView *view, const Level *nodes, MemoryContext context)
 	coarse.records = extend_grid(&coarse.grid, 0, odd, nodes->records, context);
 	race_grid_coarsen_real(&coarse.grid, coarse.records, coarse.records);
 	race_grid_halve(&coarse.grid);
+	gridded->node_variance = node_variance * pow(1.5, coarse.grid.dims);
 	make_levels(gridded, view, &coarse, context);
 	return gridded;
 }
@@ -887,8 +888,8 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 		gridded->second = stored[1].grid;
 		widen_grid(&gridded->second, OUTSIDE_NODES, outside);
 	}
-	if (view->params->dims == COMPARED_DIMS)
-		gridded->coarser = make_coarser(view, stored, context);
+	if (view->params->dims <= COMPARED_DIMS)
+		gridded->coarser = make_coarser(view, stored, node_variance, context);
 	make_levels(gridded, view, stored, context);
 	if (gridded->coarser != NULL)
 		gridded->squared_bias +=

@@ -32,7 +32,7 @@ typedef struct RaceGridded
 	double node_variance;  /* of the noise of a node, in records */
 	double squared_bias;   /* what cells change a kernel sum, as a part of it, squared */
 	RaceGrid second;       /* the coarse level that the sketch has, wider, or no nodes */
-	struct RaceGridded *coarser; /* in two dimensions, with nodes twice as far apart; or NULL */
+	struct RaceGridded *coarser; /* in one and two dimensions, nodes twice as far apart; or NULL */
 	double part;                 /* share of the difference of both grids that cells may cause */
 	int n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];

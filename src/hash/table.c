@@ -565,7 +565,7 @@ static const struct
 
 /*
  * Where records lie on a line, or are whole numbers, it was up to so much.  With .025 intervals of
- * skin held 91 %.  In two dimensions the nodes tell the rest (evaluator.c).
+ * skin held 91 %.  In one and two dimensions the nodes tell the rest (evaluator.c).
  */
 static const double most_bias[RACE_GRID_DIMS + 1] = {0, 0.025, 0.003, 0.04};
 static const double most_power[RACE_GRID_DIMS + 1] = {0, 2, 3, 2};
