@@ -32,8 +32,8 @@ static const struct
 	int most;     /* halvings of any grid */
 	double step;  /* width of cells that were chosen, in bandwidths */
 } by_dims[RACE_GRID_DIMS + 1] = {{0, 0, 0, 0},
-								 {14, 5, 6, 1.0 / 16},
-								 {10, 4, 5, 1.0 / 8},
+								 {12, 5, 6, 1.0 / 16},
+								 {8, 4, 5, 1.0 / 8},
 								 {6, 4, 4, 1.0 / 4}};
 
 #define MAX_CELLS ((double) RACE_GRID_NODES)
