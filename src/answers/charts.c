@@ -48,7 +48,7 @@ PG_FUNCTION_INFO_V1(race_histogram);
 #define MOST_STEPS 10000
 #define MOST_MAP_STEPS 500
 #define LEAST_SMOOTHING 1e-6
-#define REACH 8.5 /* standard deviations; there is less than 1e-16 beyond */
+#define REACH 8.5 /* standard deviations beyond which there is less than 1e-16 */
 
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
 #define GRID_DEGREES 1e6
@@ -66,13 +66,13 @@ typedef struct Axis
 {
 	RaceColumnPlace place;
 	double bandwidth;
-	double width; /* the standard deviation around points */
-	double lower; /* the bounds; infinite without */
+	double width; /* standard deviation around points */
+	double lower; /* lower bound; infinite without */
 	double upper;
-	bool cells; /* of a histogram: n cells; else n places */
+	bool cells; /* true for the n cells of a histogram, false for n places */
 	uint32 n;
 	double *at;     /* [n] places, or [n + 1] edges of cells; they ascend */
-	double *values; /* [n], of one point or node; else 0 */
+	double *values; /* [n]: values of one point or node; 0 elsewhere */
 } Axis;
 
 typedef struct Chart
@@ -80,13 +80,13 @@ typedef struct Chart
 	RaceFitted fitted;
 	int n_axes;
 	Axis axes[MOST_AXES];
-	uint32 lines;     /* of the first axis */
+	uint32 lines;     /* places of the first axis; 1 without a second one */
 	uint32 length;    /* places of the second axis in each line; 1 without one */
-	double *share;    /* [lines][length]: of all records, or a density */
-	double *variance; /* [lines][length]: of the share; NULL where it is unknown */
+	double *share;    /* [lines][length]: shares of all records, or densities */
+	double *variance; /* [lines][length]: variances of the shares; NULL where unknown */
 	RaceRecordCount count;
-	double records; /* the count, as a divisor */
-	double z;       /* of an interval, in standard errors */
+	double records; /* number of records, as a divisor */
+	double z;       /* half width of intervals, in standard errors */
 	RaceResultRow row;
 } Chart;
 
@@ -252,7 +252,7 @@ find_noise(Chart *chart)
 	const RaceView *view = &chart->fitted.view;
 	double unit = (double) race_record_unit(view->params);
 	double variance = view->header->noise.counter_variance / (unit * unit);
-	double *squares[MOST_AXES]; /* at each place, of what the nodes of the axis are there */
+	double *squares[MOST_AXES]; /* sums of squared values of the nodes at each place */
 	RaceGrid grid;
 	uint32 from;
 	uint32 to;

@@ -154,13 +154,13 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
  */
 typedef struct Terms
 {
-	double model;               /* 0 without a model */
-	double weight;              /* of the rows; 1 without a model */
-	double mean;                /* of the rows, or of their residuals; or the sum of a grid */
+	double model;               /* sum by the model; 0 without a model */
+	double weight;              /* weight of the rows; 1 without a model */
+	double mean;                /* mean of the rows, or of their residuals; or the sum of a grid */
 	const RaceModel *trusted;   /* the model, if it is used; else NULL */
-	RaceEvaluator *evaluator;   /* or NULL */
+	RaceEvaluator *evaluator;   /* cached evaluator of the sketch, or NULL */
 	RaceEvaluator *residuals;   /* the evaluator, if rows add residuals of the model; or NULL */
-	const RaceGridded *gridded; /* or NULL */
+	const RaceGridded *gridded; /* grid of the sketch, or NULL */
 	RaceRecordCount count;
 } Terms;
 
@@ -816,7 +816,7 @@ typedef struct KernelSite
 {
 	RaceRecordReader x_reader;
 	RaceRecordReader y_reader;
-	MemoryContext space; /* of what follows, for a call */
+	MemoryContext space; /* memory of one call */
 	RaceRecords *x;
 	RaceRecords *y;
 } KernelSite;

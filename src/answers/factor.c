@@ -42,7 +42,7 @@ factor_row(const double *l, uint32_t stride, const double *c, uint32_t i, double
 uint32_t
 race_independent(const double *r, uint32_t n, double freedom, double *work, bool *keep)
 {
-	double *c = work + (size_t) n * n; /* of the column with those kept */
+	double *c = work + (size_t) n * n; /* products of the column with those that are kept */
 	uint32_t kept = 0;
 	uint32_t i;
 

@@ -27,15 +27,15 @@
  * Limits of time and memory
  */
 #define MOST_DIMS 32
-#define MOST_TERMS 1000                       /* of the polynomial of a map */
-#define MOST_SUMS ((uint64) 16 * 1024 * 1024) /* of terms in a block of rows */
-#define MOST_BLOCKS (2048 / RACE_LANES)       /* of rows that a map is found from */
+#define MOST_TERMS 1000                       /* terms of the polynomial of a map */
+#define MOST_SUMS ((uint64) 16 * 1024 * 1024) /* sums of terms in a block of rows */
+#define MOST_BLOCKS (2048 / RACE_LANES)       /* blocks of rows that a map is found from */
 #define MAP_WORK 5e8                          /* products of terms in the equations of a map */
-#define MAP_POINTS \
-	2048         /* that a map is found from, before the last round; and that stay in the end */
-#define BLOCKS 4 /* of rows that a move looks at; at most PROBES / dims */
+/* points that a map is found from before the last round, and that stay in the end */
+#define MAP_POINTS 2048
+#define BLOCKS 4 /* blocks of rows that a move looks at: at most PROBES / dims */
 #define PROBES 32
-#define LEAST_ROWS 512 /* fewer have too much noise to flow by */
+#define LEAST_ROWS 512 /* rows below which noise is too large to flow by */
 
 /*
  * The schedule: rounds, each of some moves with momentum, and then of maps
@@ -44,39 +44,40 @@
 #define MOVES 24
 #define MAPS 2
 #define MOMENTUM 0.9
-#define RATE 2.0           /* squared bandwidths for a slope of 1, in the first round */
-#define RATE_DECAY 0.8     /* from a round to the next */
-#define PROBE 0.25         /* bandwidths to both sides between which a slope is measured, at most */
-#define PROBE_IN_BOX 0.125 /* parts of the box */
+#define RATE 2.0       /* squared bandwidths for a slope of 1, in the first round */
+#define RATE_DECAY 0.8 /* factor of the rate from a round to the next */
+/* most bandwidths to both sides between which a slope is measured */
+#define PROBE 0.25
+#define PROBE_IN_BOX 0.125 /* the same in parts of the box */
 
 /*
  * Regularization
  */
-#define MAP_PRIOR \
-	0.1 /* variance of the terms of a map where noise hides all; surrogate losses have 1 */
+/* variance of the terms of a map where noise hides all; surrogate losses have 1 */
+#define MAP_PRIOR 0.1
 #define LEAST_SPREAD 1e-4  /* standard deviation of points along an axis, in parts of the box */
-#define LEAST_VARIANCE 0.1 /* by a map, what is left of a variance, */
-#define MOST_VARIANCE 4.0  /* and what it grows to */
-#define LEAST_PART 1e-3    /* of a map: a shorter step is not gone */
+#define LEAST_VARIANCE 0.1 /* smallest factor of a variance by a map */
+#define MOST_VARIANCE 4.0  /* largest factor of a variance by a map */
+#define LEAST_PART 1e-3    /* shortest step, as a part of a map */
 
 typedef struct Flow
 {
 	const RaceFitState *fit;
 	const RaceBox *box;
-	uint32 n;         /* points */
+	uint32 n;         /* number of points */
 	double *x;        /* [n][dims] */
 	double *velocity; /* [n][dims] */
 	double *slopes;   /* [n][dims] */
 	double *probe;    /* [dims]: distance to both sides at which slopes are measured */
-	double *rate;     /* [dims]: the first rate */
+	double *rate;     /* [dims]: rates of the first round */
 	float *residuals; /* [RACE_LANES][range]: share of records less that of points */
 	/* the polynomial of a map */
 	uint32 map_points; /* first points, from which the polynomial is found */
 	uint32 terms;
 	bool fourth;          /* true for degree 4, false for degree 2 */
-	double prior;         /* the variance that terms have where noise hides all */
+	double prior;         /* variance of terms where noise hides all */
 	double *h;            /* [n][dims]: points in white coordinates */
-	double *gram;         /* [terms][terms], of least squares; the lower triangle */
+	double *gram;         /* [terms][terms]: Gram matrix of least squares, its lower triangle */
 	double *coefficients; /* [terms] */
 } Flow;
 

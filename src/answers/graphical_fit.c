@@ -47,10 +47,10 @@ typedef struct Fit
 	size_t n;
 	double *target; /* m */
 	double *ridge;  /* r */
-	double *scale;  /* of a parameter: 1 / root of the curvature */
+	double *scale;  /* scale of each parameter: 1 / root of the curvature */
 	double *gradient;
 	double *direction;
-	double *trial; /* theta before a step; then the gradient behind it */
+	double *trial; /* theta before a step; then the gradient after it */
 	double *best;  /* theta with the least distance of a table */
 	double *steps[HISTORY];
 	double *changes[HISTORY];

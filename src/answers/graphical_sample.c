@@ -35,11 +35,11 @@ scrambled(uint32_t k, uint32_t seed)
 typedef struct Sample
 {
 	uint32_t n;
-	uint32_t *rows;   /* [n][columns], of cells */
-	uint32_t *groups; /* [n][columns], of groups */
-	uint32_t *order;  /* of rows */
+	uint32_t *rows;   /* [n][columns]: cells */
+	uint32_t *groups; /* [n][columns]: groups */
+	uint32_t *order;  /* order of rows */
 	uint32_t *sorted;
-	uint32_t *codes; /* of rows */
+	uint32_t *codes; /* codes of rows */
 	uint32_t *keys;  /* sort keys of rows */
 } Sample;
 
@@ -76,8 +76,8 @@ sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 typedef struct Within
 {
 	uint32_t *start;    /* [groups + 1] */
-	uint32_t *cell;     /* [cells], by group */
-	double *cumulative; /* in the group */
+	uint32_t *cell;     /* [cells]: cells by group */
+	double *cumulative; /* cumulative probabilities in the group */
 } Within;
 
 static void

@@ -34,13 +34,13 @@ typedef struct Search
 {
 	/* what is to be high: the density, or a function of what this is a part of */
 	double (*height)(struct Search *search, const double *x);
-	double first_step; /* of a climb, in widths */
+	double first_step; /* first step of a climb, in widths */
 	double last_step;
 	RaceQuestion question;
 	uint32 dims;
 	const double *lower; /* [dims]: the box that is searched */
 	const double *upper;
-	double *widths; /* [dims]: of what counts as near, about a bandwidth */
+	double *widths; /* [dims]: lengths that count as near, about a bandwidth */
 } Search;
 
 /*
@@ -55,15 +55,15 @@ typedef struct Search
 PG_FUNCTION_INFO_V1(race_modes);
 
 #define MOST_MODES 100
-#define STARTS(most) (3 * (most) + 10) /* of climbs, as several reach the same mode */
-#define FIRST_STEP 0.5                 /* of a climb, in widths */
+#define STARTS(most) (3 * (most) + 10) /* number of climbs, as several reach the same mode */
+#define FIRST_STEP 0.5                 /* first step of a climb, in widths */
 #define LAST_STEP (1.0 / 128)
 #define MOST_SWEEPS 1000
-#define NEAR 1.0       /* widths: a denser point as near leaves no start */
-#define SAME 0.25      /* widths apart, maxima are the same */
-#define SADDLE_STEPS 4 /* on a line, in a width; at most MOST_SADDLE_STEPS */
+#define NEAR 1.0       /* widths within which a denser point leaves no start */
+#define SAME 0.25      /* widths within which maxima are the same */
+#define SADDLE_STEPS 4 /* steps on a line, in a width; at most MOST_SADDLE_STEPS */
 #define MOST_SADDLE_STEPS 32
-#define PART_OF_BOX 16 /* a width, where columns have no bandwidth */
+#define PART_OF_BOX 16 /* widths in the box, where columns have no bandwidth */
 
 typedef struct Maximum
 {
@@ -301,7 +301,7 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 	const RaceParams *params = view->params;
 	uint32 dims = params->dims;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	/* in which the kernel falls to e^-1, where it depends on the distance of columns */
+	/* the distance at which the kernel falls to e^-1, where it depends on that of columns */
 	double bandwidth = race_array(params, RACE_ARRAY_MATRIX) == NULL &&
 			race_kernel_type(params->kernel)->of_distance != NULL ?
 		params->bandwidth / params->power :
@@ -477,8 +477,8 @@ race_loss(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_minimize);
 
-#define LOSS_PART_OF_BOX 8            /* a width of the search */
-#define LOSS_LAST_STEP (1.0 / 131072) /* of a climb, in widths */
+#define LOSS_PART_OF_BOX 8            /* widths of the search in the box */
+#define LOSS_LAST_STEP (1.0 / 131072) /* last step of a climb, in widths */
 #define MOST_ASKED 20000
 
 typedef struct Minimize

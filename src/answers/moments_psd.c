@@ -622,8 +622,8 @@ enum
 typedef struct Pair
 {
 	double sum[SUMS];
-	double deviation[SUMS]; /* of noise */
-	double slope[SUMS];     /* of what is measured */
+	double deviation[SUMS]; /* standard deviations of noise */
+	double slope[SUMS];     /* slopes of the sums */
 	double count;
 } Pair;
 

@@ -52,9 +52,9 @@
 #define MAX_NODES 4096   /* nodes of a grid that are observed; coarser cells if there are more */
 #define MAX_POINTS 2048  /* points of models that are observed: there is a matrix of them */
 #define SIGNIFICANT 3.0  /* standard deviations of noise above which a number of records is used */
-#define LEAST_NOISE 1e-6 /* parts of all records: less noise is not told from rounding */
-#define SMOOTHNESS 1.5   /* of the Matern process */
-#define ROUNDS 3         /* of finding s0 */
+#define LEAST_NOISE 1e-6 /* noise in parts of all records below which rounding hides it */
+#define SMOOTHNESS 1.5   /* smoothness of the Matern process */
+#define ROUNDS 3         /* rounds that find s0 */
 #define MAX_TESTS 512    /* places at which kernel sums are compared with predictions */
 #define LEAST_SUM 2.0    /* standard deviations of noise from which a sum has information */
 #define OUTLIER 16.0     /* variances of noise: a larger squared residual adds to the nugget */
@@ -79,14 +79,14 @@ typedef struct RaceProportion
 	bool none;           /* true if no function was fitted; the fields below are unset */
 	RaceRadial radial;
 	RaceCosines basis;
-	uint32 n;              /* places */
-	double *places;        /* in bandwidths, [radial.dims][n] */
+	uint32 n;              /* number of places */
+	double *places;        /* [radial.dims][n]: places, in bandwidths */
 	double *records;       /* [n]: estimated records, not negative */
 	double *upper_records; /* [n]: records times the share */
-	double *place;         /* space for one */
+	double *place;         /* memory for one place */
 	double mean;           /* share of all records */
 	double coefficients[RACE_COSINE_TERMS];
-	double *covariance; /* of the coefficients, [basis.n][basis.n] */
+	double *covariance; /* [basis.n][basis.n]: covariance of the coefficients */
 	double nugget;      /* variance of shares around the smooth function */
 } RaceProportion;
 
@@ -100,10 +100,10 @@ typedef struct RaceProportion
 typedef struct Observations
 {
 	RaceQuestion *questions;   /* [RACE_HALVES] */
-	double *x;                 /* the places as vectors, [n][dims] */
-	double *sums[RACE_HALVES]; /* [n]: of each sketch */
+	double *x;                 /* [n][dims]: places as vectors */
+	double *sums[RACE_HALVES]; /* [n]: sums of each sketch */
 	double noise;              /* variance of a sum of one sketch */
-	float *gram;               /* K, [n][n]; NULL of grids */
+	float *gram;               /* [n][n]: K; NULL of grids */
 } Observations;
 
 /* Keep the places in `context`, with no records yet. */
@@ -190,7 +190,7 @@ static void
 estimate_records(RaceProportion *proportion, const Observations *observations, const RaceGrid *grid)
 {
 	double *mean = palloc(proportion->n * sizeof(double));
-	double left = 1; /* of a variance, along an axis */
+	double left = 1; /* factor of the variance that an axis leaves */
 
 	for (uint32 k = 0; k < proportion->n; k++)
 		mean[k] = observations->sums[RACE_LOWER][k] + observations->sums[RACE_UPPER][k];

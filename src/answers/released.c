@@ -63,19 +63,19 @@ typedef struct Part
 typedef struct Released
 {
 	RaceNamed named;
-	char *name;  /* of the release */
-	char *label; /* or NULL, of all labels */
+	char *name;  /* name of the release */
+	char *label; /* label, or NULL for all labels */
 	int n;
 	Part *parts;
-	Datum sum;           /* of a pair, or 0 before its first use */
-	Datum domains;       /* of the latest version: jsonb, or 0 */
-	RaceDomain *columns; /* [n_columns], or NULL before the first record */
+	Datum sum;           /* merged pair, or 0 before its first use */
+	Datum domains;       /* jsonb: domains of the latest version, or 0 */
+	RaceDomain *columns; /* [n_columns]: domains, or NULL before the first record */
 	int n_columns;
-	RaceClasses *classes;         /* of labels, or NULL before their first use */
-	Datum *sketches;              /* of labels */
-	RaceCalibration *calibration; /* or NULL */
-	MemoryContext context;        /* of all fields */
-	RaceCallSite **halves;        /* of race_released_mean; else NULL */
+	RaceClasses *classes;         /* classes by label, or NULL before their first use */
+	Datum *sketches;              /* sketches of labels */
+	RaceCalibration *calibration; /* calibration of scores, or NULL */
+	MemoryContext context;        /* memory context of all fields */
+	RaceCallSite **halves;        /* call sites of both halves of race_released_mean, or NULL */
 } Released;
 
 /* Return a column, copied to a context, or 0.  A sketch out of line stays there. */
@@ -157,7 +157,7 @@ find_versions(Datum *name, double **weights)
  * alone decide, so a weighted sum of their counters is a sketch of the same kind, whose noise has a
  * known variance.
  */
-#define ROUNDING_VARIANCE (1.0 / 12) /* of a sum that is rounded to an integer */
+#define ROUNDING_VARIANCE (1.0 / 12) /* variance of a sum that is rounded to an integer */
 
 static int64
 rounded(double sum)

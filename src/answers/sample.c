@@ -88,7 +88,7 @@ race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
 typedef struct Knot
 {
 	double x;
-	double share; /* of all records, below x */
+	double share; /* share of all records below x */
 } Knot;
 
 typedef struct Marginal
@@ -120,8 +120,8 @@ create_marginal(const RaceFitted *fitted, const RaceColumnPlace *place)
 	uint64 points = fitted->view.model->points;
 	double lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
 	double upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
-	double reach =
-		INFINITY; /* as far as a value is spread at most: half a bandwidth, where there is one */
+	/* farthest that a value is spread: half a bandwidth, where there is one */
+	double reach = INFINITY;
 	SampleValue *values = palloc(points * sizeof(SampleValue));
 	uint64 n = 1;
 	Marginal *marginal;
@@ -210,11 +210,11 @@ quantile_of(const Marginal *marginal, double p)
 typedef struct Drawn
 {
 	uint64 point;                          /* point that the record comes from */
-	const double *vectors[RACE_MAX_PARTS]; /* of parts that are vectors, else NULL */
+	const double *vectors[RACE_MAX_PARTS]; /* vectors of parts; NULL for other parts */
 } Drawn;
 
 #define NEAREST 4
-#define SHARE 0.5 /* of the distance to them, by which a point is moved */
+#define SHARE 0.5 /* part of the distance to them by which a point is moved */
 
 /* The nearest points of a point, found when it is first drawn */
 typedef struct Near
@@ -229,11 +229,10 @@ typedef struct Draws
 {
 	const RaceFitted *fitted;
 	int64 seed;
-	Marginal *line; /* of a vector of one number by itself; else NULL */
-	Near *near;     /* [points]: NULL if there are no vectors */
-	/* for kernels that are functions of a distance, else NULL */
-	RaceRadial *radial;
-	double *places;                  /* [radial->dims][points] */
+	Marginal *line;     /* quantiles of a vector of one number by itself, or NULL */
+	Near *near;         /* [points]: NULL if there are no vectors */
+	RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
+	double *places;     /* [radial->dims][points] */
 	double *vectors[RACE_MAX_PARTS]; /* drawn vectors */
 } Draws;
 
@@ -354,7 +353,7 @@ uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 }
 
 #define SHUFFLED_BITS 8 /* records that are shuffled together: 2^this */
-#define GOLDEN_RATIO UINT64CONST(0x9E3779B97F4A7C15) /* times 2^64, without the 1 */
+#define GOLDEN_RATIO UINT64CONST(0x9E3779B97F4A7C15) /* fraction of the golden ratio, times 2^64 */
 
 /* Return random bits for record i that are independent of uniforms(). */
 static uint64
@@ -413,8 +412,8 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 	uint64 bits = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
 	double place = ((double) (bits >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
 	uint64 to = fitted->view.model->points - 1;
-	double
-		shares[NEAREST]; /* of the difference to the nearest points, by which the record is moved */
+	/* shares of the difference to the nearest points by which the record is moved */
+	double shares[NEAREST];
 	double u[2];
 	const Near *near;
 	int k = 0;
@@ -732,8 +731,8 @@ typedef struct Sample
 {
 	RaceFitted fitted;
 	Draws *draws;
-	RaceResultRow row; /* of x and record, if `fill` is NULL */
-	Fill *fill;        /* for rows of a table; else NULL */
+	RaceResultRow row; /* row (x, record), if `fill` is NULL */
+	Fill *fill;        /* filling of rows of a table, or NULL */
 } Sample;
 
 /* Prepare to make rows of the type of argument 0. */

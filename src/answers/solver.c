@@ -561,7 +561,7 @@ race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, siz
 					 double *sorted)
 {
 	double least = 0;
-	size_t equal = 0; /* to the least that is kept: how many of them are */
+	size_t equal = 0; /* number of values that equal the least one that is kept */
 	size_t kept = 0;
 
 	memcpy(sorted, weights, m * sizeof(double));

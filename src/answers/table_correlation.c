@@ -35,7 +35,7 @@ typedef struct Correlations
 	RaceOpenTables open;
 	int *columns; /* [n]: those that have numbers */
 	int n;
-	int place[2]; /* of the next pair */
+	int place[2]; /* columns of the next pair */
 	double z;
 	RaceResultRow row;
 } Correlations;
@@ -151,7 +151,7 @@ next_correlation(void *context, uint64 call)
 	Column first;
 	Column second;
 	double *counts;
-	double variance = 0; /* by the model */
+	double variance = 0; /* variance by the model */
 	double product = 0;
 	double records = 0;
 	double squares = 0;

@@ -17,10 +17,12 @@
 #include "answers/table_model.h"
 #include "choice/choose_tables.h"
 
-#define ITERATIONS 100 /* of a fit, at most: more bring 1 % on Adult (`test/bench/run tables`) */
-#define LEAST_VARIANCE 1.0 /* in a fit: less would make it converge slowly, and for nothing */
-#define FEWER_CELLS \
-	10 /* a fit begins where one ended whose cliques have fewer cells by this factor */
+/* most steps of a fit: more bring 1 % on Adult (`test/bench/run tables`) */
+#define ITERATIONS 100
+/* least variance in a fit: less would make it converge slowly, and for nothing */
+#define LEAST_VARIANCE 1.0
+/* factor of cells: a fit begins where one ended whose cliques have fewer cells by this */
+#define FEWER_CELLS 10
 
 /* Sets of columns are aligned to more than what palloc aligns to. */
 #define ALIGNMENT sizeof(RaceColumnSet)

@@ -35,8 +35,8 @@ typedef struct Piece
 typedef struct ColumnMode
 {
 	const RaceDomain *domain;
-	double records; /* of the column */
-	int number;     /* of the column's modes */
+	double records; /* records of the column */
+	int number;     /* number of the column's modes */
 	Piece piece;
 	bool known;
 } ColumnMode;

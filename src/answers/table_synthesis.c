@@ -28,23 +28,22 @@
 PG_FUNCTION_INFO_V1(race_tables_rows);
 PG_FUNCTION_INFO_V1(race_tables_rank);
 
-#define ROWS_AT_ONCE 65536 /* whose frequencies are near those of the model together */
+#define ROWS_AT_ONCE 65536 /* rows drawn together, whose frequencies are near those of the model */
 #define MOST_ROWS 1000000000
-#define MOST_DRAWS 1000 /* of a value or a row until the constraints of its type hold */
+#define MOST_DRAWS 1000 /* draws of a value or a row until the constraints of its type hold */
 
 /* How a column of the result is filled */
 typedef struct Target
 {
-	int column;   /* of the release; -1: it has none of this name, and the value is NULL */
-	Oid type;     /* without SQL domains */
+	int column;   /* column of the release; -1: none has this name, and the value is NULL */
+	Oid type;     /* type of values, without SQL domains */
 	Oid declared; /* the declared type, which may be a SQL domain */
 	FmgrInfo input;
 	Oid parameter;
 	int32 typmod;
-	Datum *categories; /* [n] */
-	double *
-		/* [n]: of a column some of whose records' values it cannot have; 0 for these; else NULL */
-		shares;
+	Datum *categories; /* [n]: categories as values of the type */
+	/* [cells]: shares of records, -1 where the type has no such value; NULL if it has all */
+	double *shares;
 	bool not_null;
 	RaceDomainCheck *check; /* constraints of its type, or NULL */
 	Oid role;               /* role of an input function that may call others; else invalid */

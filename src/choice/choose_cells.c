@@ -83,7 +83,7 @@ loss_at_bounds(const RaceParams *params, int halvings)
 		sqrt(near_bounds) / box;
 }
 
-#define MOST_CELLS 32 /* more than there are choices of halvings and levels */
+#define MOST_CELLS 32 /* most choices of halvings and levels */
 
 static double
 cells_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
@@ -154,7 +154,7 @@ choose_cells(const RaceRequest *request, const RaceParams *params, double mass)
 typedef struct Seen
 {
 	int halvings;
-	double detail; /* as in RaceGridLook */
+	double detail; /* detail of the last halving, as in RaceDetails, in records */
 	double spread;
 	double scale;
 } Seen;
@@ -177,9 +177,9 @@ look_at_grid(RaceRelease *release, int halvings, Seen *seen)
  * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of
  * these.  A smooth table loses with the fourth power of cells, few places with the first.
  */
-#define FACTORS 73    /* of A, from 2^-9 to 2^9 */
-#define STEPS 4       /* to the next power of 2 */
-#define DEVIATION 2.0 /* of its logarithm to base 2 */
+#define FACTORS 73    /* factors of A that are tried, from 2^-9 to 2^9 */
+#define STEPS 4       /* factors to the next power of 2 */
+#define DEVIATION 2.0 /* standard deviation of its logarithm to base 2 */
 
 static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
@@ -190,10 +190,10 @@ static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
 typedef struct Losses
 {
-	double usual; /* on average over the box, after `from` halvings */
+	double usual; /* mean over the box, after `from` halvings */
 	int from;
-	double concentration;           /* of records, at least */
-	double weight[FACTORS][POWERS]; /* a posteriori; they add up to 1 */
+	double concentration;           /* least concentration of records */
+	double weight[FACTORS][POWERS]; /* probabilities a posteriori; they add up to 1 */
 } Losses;
 
 static double

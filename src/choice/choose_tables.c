@@ -18,8 +18,8 @@
 #include "privacy/score.h"
 #include "privacy/sampler.h"
 
-#define WORK_ALIGNMENT 16            /* of sets of columns */
-#define ROUNDING_VARIANCE (1.0 / 12) /* of a mean that is rounded to an integer */
+#define WORK_ALIGNMENT 16            /* bytes that sets of columns are aligned to */
+#define ROUNDING_VARIANCE (1.0 / 12) /* variance of a mean that is rounded to an integer */
 
 const RaceReference *race_reference = NULL;
 
@@ -29,14 +29,15 @@ typedef struct Work
 	RaceMeasuring result;
 	RaceSelect select;
 	RaceRelease *release;
-	RaceContingency exact_tables; /* which tables the exact counters have */
+	RaceContingency exact_tables; /* tables of the exact counters */
 	RaceSelectArrays arrays;
-	double *joined;     /* [finest of all columns] */
-	int64_t *sums;      /* as many: noisy counts of groups before any are joined */
-	double *measured;   /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
-	int64_t *scores;    /* [tables] */
-	int64_t *space;     /* [counters of the largest table]: of src/privacy, or noisy ones */
-	double *shares;     /* [cells of the largest table]: what the reference says */
+	double *joined;   /* [finest of all columns] */
+	int64_t *sums;    /* [finest of all columns]: noisy counts of groups before any are joined */
+	double *measured; /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
+	int64_t *scores;  /* [tables] */
+	/* [counters of the largest table]: memory of src/privacy, or noisy counters */
+	int64_t *space;
+	double *shares;     /* [cells of the largest table]: shares by the reference */
 	int64_t *expected;  /* [cells of the largest table]: the same in units */
 	double *marginal;   /* [finest of the largest column] */
 	uint32_t *block_of; /* [cells of the largest column] */
@@ -333,7 +334,7 @@ measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 {
 	RaceGrouping grouping = grouping_of(work, table);
 	int64_t *cells = work->result.counters + work->counters;
-	int64_t *blocks = work->space; /* that of each is moved to its first cell */
+	int64_t *blocks = work->space; /* each is moved to its first cell */
 	uint64_t noise;
 
 	grouping.group[0] = work->block_of;

@@ -15,7 +15,7 @@
 typedef struct RaceMeasuring
 {
 	double total;           /* estimate of the number of records */
-	RaceContingency tables; /* with joined groups and measured tables */
+	RaceContingency tables; /* tables with joined groups, those that were measured */
 	int64_t *counters;
 } RaceMeasuring;
 

@@ -22,7 +22,7 @@
 typedef struct RaceSelection
 {
 	uint32_t rows;
-	RaceGridChoice grid; /* of a grid, which has 1 row */
+	RaceGridChoice grid; /* cells and levels of a grid, which has 1 row */
 	const struct RaceMeasuring
 		*tables; /* of tables: what was measured (choose_tables.h), or NULL */
 } RaceSelection;
@@ -36,8 +36,8 @@ typedef struct RacePlan
 	uint64_t count_noise; /* scales or variances, as sampler.h has them */
 	uint64_t look_noise;
 	uint64_t counter_noise;
-	RaceProductsNoise products; /* of moments, in place of counter_noise */
-	RaceNoise noise;            /* what the sketch will say of it */
+	RaceProductsNoise products; /* noise of moments, in place of counter_noise */
+	RaceNoise noise;            /* noise and cost that the sketch will state */
 } RacePlan;
 
 /*

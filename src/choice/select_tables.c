@@ -29,14 +29,15 @@
  * (2,000 to 30,000 records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3
  * and 1.  Half or twice of most changed errors by less than a tenth.
  */
-#define COUNT_TABLES \
-	2.0 /* the number of records gets the share of one of this number of tables a column, */
+/* The number of records gets the share of one of this number of tables a column, within limits. */
+#define COUNT_TABLES 2.0
 #define COUNT_LEAST 0.02
 #define COUNT_MOST 0.05
-#define SCORES_PART 0.1      /* scores, of what is left in a round */
-#define FIRST_ROUND_PART 0.5 /* the first round's tables, of what is left */
+
+#define SCORES_PART 0.1      /* part of what is left in a round, for scores */
+#define FIRST_ROUND_PART 0.5 /* part of what is left, for the tables of the first round */
 #define ROUNDS 2
-#define LEAST_REST 0.01 /* a smaller part is not spent */
+#define LEAST_REST 0.01 /* least part that is spent */
 
 /*
  * Tables of one column get this much times the fourth root of their error if they got all: .55 on
@@ -599,7 +600,7 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 {
 	double left = left_of(select);
 	double part = 1;
-	double parts = 0; /* of tables that are measured without scores */
+	double parts = 0; /* parts of tables that are measured without scores */
 
 	select->total = fmax((double) count, 1);
 	select->all = false;

@@ -68,20 +68,21 @@ typedef struct RaceSelect
 {
 	/* the request */
 	uint32_t columns;
-	const uint32_t *cells;   /* [columns]: of tables of one column */
+	const uint32_t *cells;   /* [columns]: cells of tables of one column */
 	const uint32_t *finest;  /* [columns]: groups of cells in which pairs are counted */
 	const uint32_t *ordered; /* [columns]: number of first groups that are alike if neighbors */
 	const uint32_t *width;   /* [columns]: the number of cells in these groups */
-	const double *weights;   /* [columns], how much a column matters */
-	uint32_t n_asked;
+	const double *weights;   /* [columns]: how much a column matters */
+	uint32_t n_asked;        /* number of tables that are asked for */
 	/*
-	 * [n_asked]: tables that matter more, by this factor, and tables of three columns that may be
-	 * chosen, with a factor of 1; those of three columns come first, and of these the former
+	 * [n_asked]: tables that matter more, with a factor as their weight, and tables of three columns
+	 * that may be chosen, with a factor of 1.  Tables of three columns come first; among them, those
+	 * that matter more do.
 	 */
 	const RaceSelectTable *asked;
 	uint32_t parts; /* counters of a cell */
 
-	/* the same, set by race_select_begin() */
+	/* the request, as race_select_begin() sets it */
 	RaceAccount planned; /* what is left after all that is planned */
 	RaceShape shape;
 	RaceExactMemory memory; /* exact counters without any */
@@ -92,28 +93,24 @@ typedef struct RaceSelect
 	uint32_t max_contributions; /* records of a person */
 
 	/* results */
-	RacePrice count;                       /* of the number of records */
+	RacePrice count;                       /* price of the number of records */
 	double total;                          /* estimate of the number of records, at least 1 */
-	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* of tables of one column */
-	uint32_t block
-		/* cells of a column that are counted together, if they are alike; 1: none */
-		[RACE_GRAPH_COLUMNS];
+	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* prices of tables of one column */
+	/* cells of a column that are counted together, if they are alike; 1: none */
+	uint32_t block[RACE_GRAPH_COLUMNS];
 	double unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
 	uint32_t groups[RACE_GRAPH_COLUMNS];
-	uint32_t *group_of
-		[RACE_GRAPH_COLUMNS]; /* [finest]: the group of each of them; memory of the caller's */
+	/* [columns][finest]: group of each finest one, in memory of the caller's */
+	uint32_t *group_of[RACE_GRAPH_COLUMNS];
 	uint32_t measured; /* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
-	/* in between */
+	/* the state between calls */
 	bool all; /* whether all pairs are measured */
-	uint32_t
-		/*
-		 * tables of several columns, table[], that are measured without scores, but for all pairs
-		 */
-		n_fixed;
+	/* number of first tables, in table[], that are measured without scores */
+	uint32_t n_fixed;
 	uint32_t round;         /* the next round, from 0 on */
-	double score_deviation; /* in records */
+	double score_deviation; /* standard deviation of scores, in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
 } RaceSelect;
 

@@ -242,7 +242,7 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	return true;
 }
 
-#define ROUNDING_VARIANCE (1.0 / 12) /* of a mean that is rounded to an integer */
+#define ROUNDING_VARIANCE (1.0 / 12) /* variance of a mean that is rounded to an integer */
 
 void
 race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers)

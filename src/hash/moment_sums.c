@@ -298,10 +298,10 @@ race_moments_features(const RaceParams *params, const RaceRows *functions, const
 /* A batch on its way to fixed point, a column after the other */
 typedef struct Batch
 {
-	uint32_t columns;          /* of u */
-	double squares[TOGETHER];  /* of each record: the sum of squares of v */
-	double absolute[TOGETHER]; /* of each record: the sum of absolute values */
-	double factors[TOGETHER];  /* of each record: what it is multiplied by */
+	uint32_t columns;          /* columns of u */
+	double squares[TOGETHER];  /* sum of squares of v of each record */
+	double absolute[TOGETHER]; /* sum of absolute values of v of each record */
+	double factors[TOGETHER];  /* factor of each record */
 	double *u;                 /* [columns][TOGETHER] */
 	int16_t *v;                /* [1 + columns][TOGETHER] */
 } Batch;

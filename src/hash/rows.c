@@ -74,7 +74,7 @@ larger(size_t a, size_t b)
 /* What all functions need */
 typedef struct Space
 {
-	size_t words;     /* in a row */
+	size_t words;     /* words in a row */
 	size_t signs;     /* words in all */
 	size_t workspace; /* vectors of RACE_LANES */
 } Space;

@@ -28,7 +28,7 @@
 static const struct
 {
 	int bits;
-	int halvings; /* of a grid whose cells were chosen */
+	int halvings; /* halvings of a grid whose cells were chosen */
 	double step;  /* width of these cells, in bandwidths */
 } by_dims[RACE_GRID_DIMS + 1] = {{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}};
 
@@ -334,7 +334,7 @@ double
 race_grid_smooth(const RaceParams *params, double step, double distance)
 {
 	double a = RACE_GRID_REACH * step;
-	double e = 1.0 / 64; /* this and all that follows in parts of a, which may be huge */
+	double e = 1.0 / 64; /* a 64th of a, which may be huge; so is all that follows */
 	double at = distance / a;
 	double k[3];
 	double slope;
@@ -521,7 +521,7 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGr
 	double unit = (double) race_grid_unit(params);
 	double node_variance = counter_variance / (unit * unit);
 	double smooth = 0;
-	double worth = 1; /* of all nodes there, in fine ones of their noise */
+	double worth = 1; /* information of the nodes at a place, in fine nodes with their noise */
 	double of_sum;
 	double sum;
 	KernelSums sums;

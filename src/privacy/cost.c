@@ -116,9 +116,10 @@ race_rho_allowed(double epsilon, double delta)
  * are within a factor e^1e-12 of those of real numbers that were rounded at random, have this delta
  * at epsilon + 1e-12, times e^1e-12.
  */
-#define ROUNDING_COST 1e-12 /* of fewer than 2^70 integers */
-#define TAIL_MARGIN 1e-11 /* of erfc(x), x < 27, relative: x has errors of some ulps, times 2 x^2 */
-#define MOST_EXACT_EPSILON 500 /* its exponential is a double */
+#define ROUNDING_COST 1e-12 /* cost of rounding fewer than 2^70 integers */
+/* relative error of erfc(x), x < 27: x has errors of some ulps, times 2 x^2 */
+#define TAIL_MARGIN 1e-11
+#define MOST_EXACT_EPSILON 500 /* largest epsilon whose exponential is a double */
 
 /* Return delta at twice this rho = mu^2, rounded up. */
 static double

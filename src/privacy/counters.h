@@ -32,7 +32,7 @@
 typedef struct RaceCounterArray
 {
 	void *counters;
-	int width; /* bytes of each */
+	int width; /* bytes of a counter */
 } RaceCounterArray;
 
 /* Expands `action` with `type` bound to the integer type of `width` bytes. */

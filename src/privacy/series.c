@@ -39,8 +39,8 @@ race_series_closed(uint32_t intervals, uint32_t levels)
 void
 race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length)
 {
-	uint32_t before = 0; /* intervals that close fewer values, */
-	uint32_t n = number; /* and that close as many: each closes one at least */
+	uint32_t before = 0; /* a number of intervals that close fewer values */
+	uint32_t n = number; /* a number of intervals that close as many: each closes one at least */
 
 	for (int bits = 32; bits > 0 && before + 1 < n; bits--)
 	{

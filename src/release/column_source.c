@@ -29,7 +29,7 @@
  * view selects besides, and how many views there are on the way, changes nothing.
  */
 
-#define MAX_NODES 10000 /* of the expression: views double them at each level */
+#define MAX_NODES 10000 /* most nodes of the expression: views double them at each level */
 
 /* A column of a table, or of something else in FROM */
 typedef struct Origin
@@ -41,7 +41,7 @@ typedef struct Origin
 
 typedef struct Trace
 {
-	List *origins; /* of Origin: $1, $2, ... */
+	List *origins; /* Origin: those of $1, $2, ... */
 	RaceCalls calls;
 	int nodes;
 } Trace;

@@ -38,10 +38,10 @@
  */
 
 #define MOST_VALUES 1024 /* cells of whole numbers: more values share cells */
-#define NUMBER_CELLS 256 /* of others, without a step */
-#define NUMBER_GROUPS 64 /* in tables of two columns (test/bench/TABLES.md), */
-#define SINGLE_NUMBERS \
-	32 /* where so few are single; groups of two cells and more are known to be in order */
+#define NUMBER_CELLS 256 /* cells of other numbers, without a step */
+#define NUMBER_GROUPS 64 /* groups of numbers in tables of two columns (test/bench/TABLES.md) */
+/* first of these groups that are single values; wider ones are known to be in order */
+#define SINGLE_NUMBERS 32
 #define CATEGORY_GROUPS 128
 
 /* Why a column has no domain, and what the owner can say of it */

@@ -67,13 +67,13 @@ typedef struct Occurrence
 typedef struct Lineage
 {
 	Oid relid;           /* relation that is being looked at */
-	List *public_tables; /* of OIDs */
+	List *public_tables; /* OIDs of public tables */
 	RaceLineage *result;
-	List *occurrences; /* of Occurrence */
+	List *occurrences; /* Occurrence: the uses of tables */
 	int queries;       /* queries that were looked at */
 	int columns;
 	int capacity;
-	int *same_as; /* of each column: one nearer to its class's root */
+	int *same_as; /* [columns]: a column nearer to the root of its class */
 } Lineage;
 
 /* What something in FROM gives: the columns, as numbers */
@@ -88,7 +88,7 @@ typedef struct Level
 {
 	Query *query;
 	struct Level *parent;
-	Source **sources; /* by position in the range table, from 1 */
+	Source **sources; /* sources by position in the range table, from 1 */
 } Level;
 
 static void check_view_query(Oid relid, Query *query, RaceCalls *calls);

@@ -51,8 +51,8 @@ enum
 };
 
 #define CONFIDENCE 0.95
-#define DEPENDENCE \
-	0.3 /* a pair of columns is taken to be so far from independent, as a part of all records */
+/* distance of a pair of columns from independence, as a part of all records */
+#define DEPENDENCE 0.3
 #define MOST_EPSILON 1e6
 #define LEAST_EPSILON 1e-6
 

@@ -519,7 +519,7 @@ typedef struct Key
 		int64 integer;
 		Oid oid;
 		bool boolean;
-	} space; /* of values that are no texts */
+	} space; /* memory of values that are no texts */
 } Key;
 
 typedef struct CellColumn

@@ -376,7 +376,7 @@ max_batch_size(const RaceSketch *sketch)
 	Size counters = RaceCounters(sketch->params) * sketch->width;
 
 	if (race_summary_kind(sketch->params)->matrix)
-		return MAX_BATCH_SIZE; /* of few counters, too: products are fast of many records */
+		return MAX_BATCH_SIZE; /* few counters, too: products of many records are faster */
 	for (const RaceParams *part = sketch->params; part != NULL;
 		 part = race_params_next(part, sketch->params))
 		if (race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
