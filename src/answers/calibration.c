@@ -168,7 +168,7 @@ add_product(double *matrix, int n, const int *index, const double *x, double fac
 
 /* Evaluate the gradient of slope and shifts. */
 static void
-evaluate(Fit *fit)
+evaluate_gradient(Fit *fit)
 {
 	const RaceCalibration *calibration = fit->calibration;
 	int n = fit->n;
@@ -264,7 +264,7 @@ fit_line(Fit *fit, double slope_spread, double shift_spread)
 		CHECK_FOR_INTERRUPTS();
 		calibration->slope = 1 + from_prior[0];
 		memcpy(calibration->shift, from_prior + 1, calibration->classes * sizeof(double));
-		evaluate(fit);
+		evaluate_gradient(fit);
 		evidence = find_step(fit, precision, from_prior, step);
 		largest = 0;
 		for (int i = 0; i < n; i++)

@@ -367,7 +367,7 @@ estimate_density(const RaceQuestion *question, RaceDensity *result)
  * race_estimator_variance(); of less than two of them the variances are infinite.
  */
 static double
-covariance(const RaceQuestion questions[2], const Terms terms[2])
+covariance_of_means(const RaceQuestion questions[2], const Terms terms[2])
 {
 	const RaceParams *params = questions[0].view.params;
 	uint64 rows = params->rows;
@@ -402,7 +402,7 @@ race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 		terms[i] = find_terms(&questions[i]);
 		describe_terms(&questions[i], &terms[i], &results[i]);
 	}
-	return covariance(questions, terms);
+	return covariance_of_means(questions, terms);
 }
 
 /* ---------------------------------------------------------------- intervals */

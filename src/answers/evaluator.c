@@ -439,7 +439,7 @@ coarsen_level(const RaceGrid *fine, double *nodes)
 }
 
 static double
-dot(const double *a, const double *b, uint64 n)
+dot_product(const double *a, const double *b, uint64 n)
 {
 	double sum = 0;
 
@@ -463,7 +463,7 @@ combine_levels(const Level *fine, const Level *coarse)
 	coarsen_level(&fine->grid, nodes);
 	for (uint64 k = 0; k < n; k++)
 		direction[k] = residual[k] -= nodes[k];
-	squares = dot(residual, residual, n);
+	squares = dot_product(residual, residual, n);
 	enough = squares * LEAST_SQUARES_RESIDUAL;
 	for (int step = 0; step < LEAST_SQUARES_STEPS && squares > enough; step++)
 	{
@@ -472,13 +472,14 @@ combine_levels(const Level *fine, const Level *coarse)
 
 		memset(nodes, 0, fine->grid.nodes * sizeof(double));
 		add_between(&fine->grid, &coarse->grid, direction, nodes);
-		along = squares / (dot(direction, direction, n) + dot(nodes, nodes, fine->grid.nodes));
+		along = squares /
+			(dot_product(direction, direction, n) + dot_product(nodes, nodes, fine->grid.nodes));
 		for (uint64 k = 0; k < fine->grid.nodes; k++)
 			fine->records[k] += along * nodes[k];
 		coarsen_level(&fine->grid, nodes);
 		for (uint64 k = 0; k < n; k++)
 			residual[k] -= along * (direction[k] + nodes[k]);
-		squares = dot(residual, residual, n);
+		squares = dot_product(residual, residual, n);
 		for (uint64 k = 0; k < n; k++)
 			direction[k] = residual[k] + squares / before * direction[k];
 	}

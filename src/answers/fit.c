@@ -444,7 +444,8 @@ test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model
  * Make the model and test it.  The sketch with it is in context `old`; that of the fit is deleted.
  */
 static RaceSketchDatum *
-finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, MemoryContext old)
+finish_model(const RaceFitState *fit, const RaceRecords *tests, char *const *texts,
+			 MemoryContext old)
 {
 	MemoryContext context;
 	RaceSketchDatum *fitted;
@@ -702,7 +703,7 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 		move_particles(&fit, &box, request, moved);
 		solve_halves(&fit);
 	}
-	return finish(&fit, place_tests(&fit, &box, request), NULL, old);
+	return finish_model(&fit, place_tests(&fit, &box, request), NULL, old);
 }
 
 bool
@@ -827,7 +828,7 @@ fit_records(const RaceView *view, RaceRecords *records, char **texts)
 		texts = texts == NULL ? NULL : chosen;
 	}
 	solve_halves(&fit);
-	return finish(&fit, tests, texts, old);
+	return finish_model(&fit, tests, texts, old);
 }
 
 /*

@@ -82,14 +82,14 @@ typedef struct Flow
 } Flow;
 
 static double *
-zeros(Size n)
+allocate_zeros(Size n)
 {
 	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /* Set the buckets of n points in a block of rows, [n][RACE_LANES]. */
 static void
-hash(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
+hash_points(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
 {
 	RaceColumn column = {x, NULL, NULL, flow->box->dims};
 
@@ -140,7 +140,7 @@ sum_terms(const Flow *flow, Size block, double *sums)
 		uint32 n = Min(flow->map_points - from, RACE_RECORDS_TOGETHER);
 
 		CHECK_FOR_INTERRUPTS();
-		hash(flow, block, flow->x + (Size) from * params->dims, n, buckets);
+		hash_points(flow, block, flow->x + (Size) from * params->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
 		{
 			terms_at(flow, flow->h + (Size) (from + i) * flow->box->dims, terms);
@@ -174,7 +174,7 @@ find_polynomial(Flow *flow)
 	double most = MAP_WORK / ((double) RACE_LANES * range * terms * terms / 2);
 	double ridge = view->header->noise.counter_variance / pow(flow->fit->records, 2) / flow->prior;
 	double trace = 0;
-	double *sums = zeros(RACE_LANES * range * (terms + 1));
+	double *sums = allocate_zeros(RACE_LANES * range * (terms + 1));
 
 	memset(flow->gram, 0, terms * terms * sizeof(double));
 	memset(flow->coefficients, 0, terms * sizeof(double));
@@ -244,7 +244,7 @@ bandwidth_along(const RaceParams *params, uint32 axis)
  * each other: a bound of the largest eigenvalue of their cosines.
  */
 static double
-steepest(const RaceParams *params)
+steepest_slope(const RaceParams *params)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
 	double most = 1;
@@ -276,10 +276,10 @@ steepest(const RaceParams *params)
 
 /* Start the scales of moves, and the polynomial of maps.  Return false if it is too large. */
 static bool
-start(Flow *flow, RaceFitState *fit, const RaceBox *box)
+start_flow(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
 	const RaceParams *params = fit->view->params;
-	double rate = RATE / steepest(params);
+	double rate = RATE / steepest_slope(params);
 	uint32 dims = box->dims;
 	uint32 terms = dims + dims * (dims + 1) / 2;
 	double most_terms = Min(MOST_TERMS, (double) MOST_SUMS / RACE_LANES / params->range - 1);
@@ -288,10 +288,10 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	flow->box = box;
 	flow->n = fit->points->n;
 	flow->x = fit->points->parts[0].numbers;
-	flow->velocity = zeros((Size) flow->n * dims);
-	flow->slopes = zeros((Size) flow->n * dims);
-	flow->probe = zeros(dims);
-	flow->rate = zeros(dims);
+	flow->velocity = allocate_zeros((Size) flow->n * dims);
+	flow->slopes = allocate_zeros((Size) flow->n * dims);
+	flow->probe = allocate_zeros(dims);
+	flow->rate = allocate_zeros(dims);
 	flow->residuals =
 		palloc_extended((Size) RACE_LANES * params->range * sizeof(float), MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < dims; i++)
@@ -306,9 +306,9 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	flow->fourth = race_is_surrogate(params) && 2 * terms <= most_terms;
 	flow->terms = (1 + flow->fourth) * terms;
 	flow->prior = race_is_surrogate(params) ? 1 : MAP_PRIOR;
-	flow->h = zeros((Size) flow->n * dims);
-	flow->gram = zeros((Size) flow->terms * flow->terms);
-	flow->coefficients = zeros(flow->terms);
+	flow->h = allocate_zeros((Size) flow->n * dims);
+	flow->gram = allocate_zeros((Size) flow->terms * flow->terms);
+	flow->coefficients = allocate_zeros(flow->terms);
 	return true;
 }
 
@@ -332,7 +332,7 @@ find_residuals(Flow *flow, Size block)
 	{
 		uint32 n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
 
-		hash(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
+		hash_points(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
 			for (uint32 r = 0; r < rows; r++)
 				flow->residuals[(Size) r * range + buckets[i * RACE_LANES + r]] -= 1.0 / flow->n;
@@ -356,10 +356,10 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 		at[i] = x[i * dims + axis];
 		x[i * dims + axis] = at[i] + flow->probe[axis];
 	}
-	hash(flow, block, x, n, above);
+	hash_points(flow, block, x, n, above);
 	for (uint32 i = 0; i < n; i++)
 		x[i * dims + axis] = at[i] - flow->probe[axis];
-	hash(flow, block, x, n, below);
+	hash_points(flow, block, x, n, below);
 	for (uint32 i = 0; i < n; i++)
 	{
 		float sum = 0;
@@ -374,7 +374,7 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 
 /* Move points up the slopes of the next blocks by a part of the first rate; keep them inside. */
 static void
-move(Flow *flow, uint32 number, double part)
+move_up_slopes(Flow *flow, uint32 number, double part)
 {
 	const RaceBox *box = flow->box;
 	uint32 dims = box->dims;
@@ -425,7 +425,7 @@ part_of_box(const Flow *flow, Size p, uint32 i)
 
 /* Compute the mean of the points, their covariance's Cholesky factor, and white coordinates. */
 static void
-whiten(const Flow *flow, double *mean, double *factor, double *h)
+whiten_points(const Flow *flow, double *mean, double *factor, double *h)
 {
 	uint32 dims = flow->box->dims;
 
@@ -497,17 +497,17 @@ spread_after(uint32 n, double part, const double *shift, const double *products,
 
 /* Map the points to the mean and covariance of the counters. */
 static void
-map(Flow *flow)
+map_to_counters(Flow *flow)
 {
 	Size dims = flow->box->dims;
-	double *mean = zeros(2 * dims + 3 * dims * dims);
+	double *mean = allocate_zeros(2 * dims + 3 * dims * dims);
 	double *shift = mean + dims;
 	double *factor = shift + dims;
 	double *products = factor + dims * dims;
 	double *spread = products + dims * dims;
 	double part = 1;
 
-	whiten(flow, mean, factor, flow->h);
+	whiten_points(flow, mean, factor, flow->h);
 	find_polynomial(flow);
 	for (Size p = 0; p < flow->n; p++)
 	{
@@ -534,17 +534,17 @@ map(Flow *flow)
 
 /* Keep the first points alone, with the mean and the covariance of all. */
 static void
-thin(Flow *flow)
+thin_points(Flow *flow)
 {
 	uint32 dims = flow->box->dims;
-	double *mean = zeros(2 * dims);
-	double *factor = zeros(3 * (Size) dims * dims);
+	double *mean = allocate_zeros(2 * dims);
+	double *factor = allocate_zeros(3 * (Size) dims * dims);
 	double *factor_of_kept = factor + (Size) dims * dims;
 	double *identity = factor_of_kept + (Size) dims * dims;
 
-	whiten(flow, mean, factor, flow->h);
+	whiten_points(flow, mean, factor, flow->h);
 	flow->n = Min(flow->n, MAP_POINTS);
-	whiten(flow, mean + dims, factor_of_kept, flow->h);
+	whiten_points(flow, mean + dims, factor_of_kept, flow->h);
 	for (uint32 i = 0; i < dims; i++)
 		identity[(Size) i * dims + i] = 1;
 	place(flow, mean, factor, identity, mean, 0, flow->h);
@@ -557,22 +557,22 @@ race_flow(RaceFitState *fit, const RaceBox *box)
 {
 	bool surrogate = race_is_surrogate(fit->view->params);
 	Flow flow = {0};
-	bool can_map = start(&flow, fit, box);
+	bool can_map = start_flow(&flow, fit, box);
 
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		race_tell("race_fit: points are moved, round %d of %d", round + 1, ROUNDS);
 		memset(flow.velocity, 0, (Size) flow.n * box->dims * sizeof(double));
 		for (int i = 0; i < MOVES && !surrogate; i++)
-			move(&flow, round * MOVES + i, pow(RATE_DECAY, round));
+			move_up_slopes(&flow, round * MOVES + i, pow(RATE_DECAY, round));
 		flow.map_points = round + 1 < ROUNDS ? Min(flow.n, MAP_POINTS) : flow.n;
 		for (int i = 0; i < MAPS && can_map; i++)
-			map(&flow);
+			map_to_counters(&flow);
 	}
 	if (surrogate)
 	{
 		if (can_map)
-			thin(&flow);
+			thin_points(&flow);
 		fit->points->n = Min(flow.n, MAP_POINTS);
 	}
 	return can_map;

@@ -174,7 +174,7 @@ add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *produ
 
 /* Return P's product with itself. */
 static double
-pooled(const Pair *pair, const Products *products)
+pooled_product(const Pair *pair, const Products *products)
 {
 	double share = pair->share;
 
@@ -209,7 +209,7 @@ find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *
 	products->with_both = noise / parts * Max(squares->pooled - pair->pooled_noise * most, 0);
 	products->with_record = noise / parts * most / nodes->n;
 	products->difference_square = Max(squares->weighted - noise * most / nodes->n, 0);
-	products->kernel = of_two_records(pooled(pair, products), n);
+	products->kernel = of_two_records(pooled_product(pair, products), n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
 	products->kernel_square = products->kernel;
 }
@@ -379,7 +379,7 @@ load_both(const Pair *pair, Nodes *nodes)
 
 /* Set the sums: the kernel, or its square, times the values of both sketches. */
 static void
-convolve(Nodes *nodes, const RaceParams *params, bool square)
+convolve_values(Nodes *nodes, const RaceParams *params, bool square)
 {
 	RaceRadial *radial = palloc(sizeof(RaceRadial));
 	size_t sides[RACE_FOURIER_DIMS];
@@ -450,19 +450,19 @@ table_products(const Pair *pair, Products *products)
 	Nodes nodes;
 
 	load_both(pair, &nodes);
-	convolve(&nodes, pair->view[0]->params, false);
+	convolve_values(&nodes, pair->view[0]->params, false);
 	add_products(pair, &nodes, 1, products, &squares);
 	for (int side = 0; side < 2; side++)
 		find_noise_moments(&nodes, side);
 	find_moments(pair, &nodes, 1, &squares, products);
 	if (pair->view[1] != NULL)
 	{
-		convolve(&nodes, pair->view[0]->params, true);
+		convolve_values(&nodes, pair->view[0]->params, true);
 		find_noise_moments(&nodes, nodes.halved[1] > nodes.halved[0]);
 		add_products(pair, &nodes, 1, &of_square, &squares);
 		set_kernel_square(
 			products,
-			of_two_records(pooled(pair, &of_square) -
+			of_two_records(pooled_product(pair, &of_square) -
 							   pair->pooled_noise * nodes.trace[nodes.halved[1] > nodes.halved[0]],
 						   pair->records[0] + pair->records[1]));
 	}

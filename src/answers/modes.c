@@ -149,7 +149,7 @@ try_axes(Search *search, double *x, double density, double step)
  * reached.
  */
 static double
-climb(Search *search, double *x)
+climb_to_maximum(Search *search, double *x)
 {
 	double density = search->height(search, x);
 	Size size = search->dims * sizeof(double);
@@ -194,7 +194,7 @@ density_at(Search *search, const double *x)
 
 /* Return the distance of two places in widths. */
 static double
-apart(const Search *search, const double *a, const double *b)
+distance_in_widths(const Search *search, const double *a, const double *b)
 {
 	double sum = 0;
 
@@ -238,7 +238,7 @@ keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32
 	for (uint32 i = 0; i < n && n_kept < most; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j < i && !(apart(search, places[j].x, places[i].x) < near); j++)
+		for (j = 0; j < i && !(distance_in_widths(search, places[j].x, places[i].x) < near); j++)
 			;
 		if (j == i)
 			kept[n_kept++] = places[i];
@@ -252,8 +252,8 @@ keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32
 static double
 saddle_between(Search *search, const Maximum *a, const Maximum *b)
 {
-	int steps =
-		(int) Min(Max(ceil(apart(search, a->x, b->x) * SADDLE_STEPS), 3), MOST_SADDLE_STEPS);
+	int steps = (int) Min(Max(ceil(distance_in_widths(search, a->x, b->x) * SADDLE_STEPS), 3),
+						  MOST_SADDLE_STEPS);
 	double *x = palloc(search->dims * sizeof(double));
 	double least = Min(a->density, b->density);
 
@@ -331,7 +331,7 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 		found->modes[i] = (Maximum){x + i * dims, density_at(search, x + i * dims), 0};
 	found->n = keep_maxima(search, found->modes, found->n, NEAR, STARTS(most));
 	for (i = 0; i < found->n; i++)
-		found->modes[i].density = climb(search, found->modes[i].x);
+		found->modes[i].density = climb_to_maximum(search, found->modes[i].x);
 	found->n = keep_maxima(search, found->modes, found->n, SAME, STARTS(most));
 	find_prominences(search, found->modes, found->n);
 	qsort(found->modes, found->n, sizeof(Maximum), compare_prominences);
@@ -423,7 +423,7 @@ new_lifted(const RaceParams *params)
 
 /* Compute the queries of theta, [queries][race_hashed_width]; return false if theta is too long. */
 static bool
-lift(const RaceParams *params, const double *theta, double *lifted)
+lift_theta(const RaceParams *params, const double *theta, double *lifted)
 {
 	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 		if (!race_surrogate_query(params, theta, i, lifted + i * race_hashed_width(params)))
@@ -461,8 +461,8 @@ race_loss(PG_FUNCTION_ARGS)
 	params = question.view.params;
 	check_loss(params);
 	lifted = new_lifted(params);
-	if (!lift(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1),
-			  lifted))
+	if (!lift_theta(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1),
+					lifted))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("theta is longer than the query_radius of the parameters allows"),
@@ -491,7 +491,7 @@ typedef struct Minimize
 
 /* Lengthen theta as far as queries may be: the margin loss falls with it, the classifier stays. */
 static void
-lengthen(const RaceParams *params, double *theta)
+lengthen_theta(const RaceParams *params, double *theta)
 {
 	double length = sqrt(race_dot(theta, theta, params->dims - 1));
 
@@ -507,8 +507,8 @@ ask_loss(Minimize *minimize, const double *x)
 	const RaceParams *params = minimize->search.question.view.params;
 
 	memcpy(minimize->theta, x, minimize->search.dims * sizeof(double));
-	lengthen(params, minimize->theta);
-	(void) lift(params, minimize->theta, minimize->lifted);
+	lengthen_theta(params, minimize->theta);
+	(void) lift_theta(params, minimize->theta, minimize->lifted);
 	return estimate_loss(&minimize->search.question, minimize->lifted);
 }
 
@@ -587,8 +587,8 @@ race_minimize(PG_FUNCTION_ARGS)
 	minimize->theta = palloc(search->dims * sizeof(double));
 	minimize->lifted = new_lifted(params);
 	x = palloc0(search->dims * sizeof(double));
-	value = -climb(search, x);
-	lengthen(params, x);
+	value = -climb_to_maximum(search, x);
+	lengthen_theta(params, x);
 	warn_of_loss(minimize, value);
 	race_row_start(&row, fcinfo);
 	race_row_add_numbers(&row, x, search->dims);

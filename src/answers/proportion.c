@@ -335,7 +335,7 @@ observe_points(RaceProportion *proportion, Observations *observations, MemoryCon
 
 /* Observe a pair.  Return false if there is nothing that a function can be fitted to. */
 static bool
-observe(RaceProportion *proportion, Observations *observations, MemoryContext context)
+observe_pair(RaceProportion *proportion, Observations *observations, MemoryContext context)
 {
 	const RaceView *lower = &observations->questions[RACE_LOWER].view;
 	const RaceView *upper = &observations->questions[RACE_UPPER].view;
@@ -501,8 +501,8 @@ weigh_basis(const RaceProportion *proportion, const Observations *observations, 
  * variance of noise, the mean over records.
  */
 static double
-linearize(const RaceProportion *proportion, const Observations *observations, const double *shares,
-		  double *residuals)
+linearize_observations(const RaceProportion *proportion, const Observations *observations,
+					   const double *shares, double *residuals)
 {
 	double records = 0;
 	double sum = 0;
@@ -538,7 +538,7 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 		double before = noise;
 
 		set_shares(proportion, shares);
-		noise = linearize(proportion, observations, shares, residuals);
+		noise = linearize_observations(proportion, observations, shares, residuals);
 		for (uint32 i = 0; i < n * n; i++)
 			equations.gram[i] *= before / noise;
 		for (uint32 i = 0; i < n; i++)
@@ -647,7 +647,7 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 	race_derived_init(&proportion->derived, view, context);
 	race_derived_init(&proportion->upper, &observations.questions[RACE_UPPER].view, context);
 	proportion->mean = lower + upper > 0 ? upper / (lower + upper) : 0.5;
-	proportion->none = !observe(proportion, &observations, context);
+	proportion->none = !observe_pair(proportion, &observations, context);
 	if (!proportion->none)
 	{
 		race_cosines_init(&proportion->basis, proportion->radial.dims, proportion->places,
@@ -695,8 +695,8 @@ race_half_sites_create(Oid type, MemoryContext context)
  * noise.  It asks about places of its own, before the query is asked about.
  */
 static const RaceProportion *
-ask(RaceCallSite **sites, const RaceValuePair *pair, Datum query,
-	RaceQuestion questions[RACE_HALVES])
+ask_pair(RaceCallSite **sites, const RaceValuePair *pair, Datum query,
+		 RaceQuestion questions[RACE_HALVES])
 {
 	const RaceView *lower = &questions[RACE_LOWER].view;
 	const RaceView *upper = &questions[RACE_UPPER].view;
@@ -847,7 +847,7 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites, const R
 	race_check_confidence(confidence);
 	race_check_value_bounds(lower, upper);
 	race_row_start(&row, fcinfo);
-	proportion = ask(sites, pair, query, questions);
+	proportion = ask_pair(sites, pair, query, questions);
 	estimate = estimate_share(questions, proportion, confidence);
 	values[0] = estimate.share;
 	values[1] = estimate.lower;

@@ -183,7 +183,7 @@ typedef struct Sums
  * one downwards, or the first cell.
  */
 static uint32 *
-neighbours(const uint32 *group_of, uint32 n)
+neighbours_of_cells(const uint32 *group_of, uint32 n)
 {
 	uint32 *next = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
 
@@ -228,7 +228,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double *values = palloc0(groups * sizeof(double));
 	double *flat = palloc0(groups * sizeof(double));
 	double *squares = palloc0(groups * sizeof(double));
-	uint32 *next_cells = neighbours(group_of, domain->n);
+	uint32 *next_cells = neighbours_of_cells(group_of, domain->n);
 
 	CHECK_FOR_INTERRUPTS();
 	for (uint32 i = 0; i < RaceDomainCells(domain); i++)

@@ -28,7 +28,7 @@
 #define ALIGNMENT sizeof(RaceColumnSet)
 
 static void *
-allocate(void *context, size_t size)
+allocate_in_context(void *context, size_t size)
 {
 	char *chunk =
 		MemoryContextAllocExtended(context, size + ALIGNMENT, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -45,7 +45,7 @@ typedef struct Description
 } Description;
 
 static Description *
-describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
+describe_tables(const RaceContingency *tables, const RaceTable *table, uint32 n)
 {
 	Description *description = palloc(sizeof(Description));
 	uint32 *cells = palloc(tables->columns * sizeof(uint32));
@@ -112,8 +112,8 @@ fit_first(const Description *description, uint32 n, double total)
 {
 	double cells = cells_of_cliques(description, n);
 	uint32 fewer = n;
-	RaceGraph *graph = race_graph_create(&description->columns, n, description->marginals, allocate,
-										 CurrentMemoryContext);
+	RaceGraph *graph = race_graph_create(&description->columns, n, description->marginals,
+										 allocate_in_context, CurrentMemoryContext);
 
 	while (fewer > description->columns.columns &&
 		   cells_of_cliques(description, fewer) > cells / FEWER_CELLS)
@@ -137,8 +137,8 @@ fit_first(const Description *description, uint32 n, double total)
 
 /* Fit a graph to counters, in the current memory context. */
 static RaceGraph *
-fit(Description *description, const RaceContingency *tables, const RaceTable *table,
-	RaceCounterArray counters, double total)
+fit_graph(Description *description, const RaceContingency *tables, const RaceTable *table,
+		  RaceCounterArray counters, double total)
 {
 	for (uint32 i = 0; i < description->n; i++)
 	{
@@ -239,13 +239,13 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	race_contingency_of(model->derived.params, &model->tables);
 	model->table = list_tables(&model->tables, view->header->noise.counter_variance, &model->n);
 	estimate_total(model, view);
-	description = describe(&model->tables, model->table, model->n);
+	description = describe_tables(&model->tables, model->table, model->n);
 	if (view->model != NULL)
 	{
 		Size n;
 
 		model->graph = race_graph_create(&description->columns, description->n,
-										 description->marginals, allocate, context);
+										 description->marginals, allocate_in_context, context);
 		memcpy(race_graph_theta(model->graph, &n), view->model->words,
 			   view->model->points * sizeof(double));
 		Assert(n == view->model->points);
@@ -255,7 +255,7 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	{
 		RaceCounterArray counters = {(void *) view->counters, view->width};
 
-		model->graph = fit(description, &model->tables, model->table, counters, model->total);
+		model->graph = fit_graph(description, &model->tables, model->table, counters, model->total);
 	}
 	MemoryContextSwitchTo(old);
 	*size = MemoryContextMemAllocated(context, true);
@@ -315,9 +315,10 @@ begin_reference(const RaceMeasuring *measuring)
 	uint32 n;
 
 	tables = list_tables(&measuring->tables, 1, &n);
-	description = describe(&measuring->tables, tables, n);
+	description = describe_tables(&measuring->tables, tables, n);
 	reference->context = context;
-	reference->graph = fit(description, &measuring->tables, tables, counters, measuring->total);
+	reference->graph =
+		fit_graph(description, &measuring->tables, tables, counters, measuring->total);
 	MemoryContextSwitchTo(old);
 	return reference;
 }

@@ -69,7 +69,7 @@ typedef struct Synthesis
 
 /* Return a number in [0, 1) from the seed. */
 static double
-uniform(void *state)
+draw_uniform(void *state)
 {
 	Synthesis *synthesis = state;
 	uint64 draw = synthesis->draws++;
@@ -195,7 +195,7 @@ number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 	double low = Max(race_tables_edge(domain, cell), domain->lower);
 	double high =
 		Min(race_tables_edge(domain, cell + 1), domain->whole ? domain->upper + 1 : domain->upper);
-	double u = uniform(synthesis);
+	double u = draw_uniform(synthesis);
 
 	if (!domain->whole)
 		return low + u * (high - low);
@@ -212,7 +212,7 @@ draw_value(Synthesis *synthesis, const Target *target, uint32 n)
 
 	for (uint32 i = 0; i < n; i++)
 		left += Max(target->shares[i], 0);
-	left *= uniform(synthesis);
+	left *= draw_uniform(synthesis);
 	for (uint32 i = 0; i < n; i++)
 	{
 		if (target->shares[i] < 0)
@@ -350,7 +350,7 @@ draw_row(Synthesis *synthesis, uint64 number)
 	if (synthesis->n == 0)
 	{
 		synthesis->n = (uint32) Min(synthesis->rows - number, synthesis->at_once);
-		race_graph_sample(synthesis->open.model->graph, uniform, synthesis, synthesis->n,
+		race_graph_sample(synthesis->open.model->graph, draw_uniform, synthesis, synthesis->n,
 						  synthesis->cells, synthesis->space);
 	}
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
@@ -463,7 +463,7 @@ rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const
 		palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	double *probabilities = palloc(RANKED_ROWS * sizeof(double));
 
-	race_graph_sample(open->model->graph, uniform, &synthesis, RANKED_ROWS, rows, space);
+	race_graph_sample(open->model->graph, draw_uniform, &synthesis, RANKED_ROWS, rows, space);
 	for (uint32 i = 0; i < RANKED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

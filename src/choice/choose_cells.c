@@ -31,7 +31,7 @@ static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
  * Return the cells after these halvings; steps are parts of the bandwidth if a kernel is sharper.
  */
 static RaceGrid
-halved(const RaceParams *params, int halvings)
+halve_grid(const RaceParams *params, int halvings)
 {
 	double sharpness = params->power;
 	RaceGrid grid;
@@ -58,7 +58,7 @@ peak_of(const RaceParams *params)
 static double
 loss_of_detail(const RaceParams *params, int halvings)
 {
-	RaceGrid grid = halved(params, halvings);
+	RaceGrid grid = halve_grid(params, halvings);
 	double wavelets = 1;
 
 	for (uint32_t i = 0; i < grid.dims; i++)
@@ -70,7 +70,7 @@ loss_of_detail(const RaceParams *params, int halvings)
 static double
 loss_at_bounds(const RaceParams *params, int halvings)
 {
-	RaceGrid grid = halved(params, halvings);
+	RaceGrid grid = halve_grid(params, halvings);
 	double box = 1;
 	double near_bounds = 0;
 
@@ -203,7 +203,7 @@ factor_of(int factor)
 }
 
 static double
-loss(const Losses *losses, int factor, int power, int halvings)
+loss_after(const Losses *losses, int factor, int power, int halvings)
 {
 	return losses->usual * factor_of(factor) * exp2(powers[power] * (halvings - losses->from));
 }
@@ -216,7 +216,7 @@ loss(const Losses *losses, int factor, int power, int halvings)
 
 /* Return the square of losses where questions are asked, over that on average over the box. */
 static double
-where_asked(double concentration)
+loss_where_asked(double concentration)
 {
 	return (1 + concentration) / 2;
 }
@@ -226,7 +226,7 @@ where_asked(double concentration)
  * three dimensions records are often near a line, which may lose little.
  */
 static double
-concentration(const RaceParams *params, const Seen *seen, double records)
+seen_concentration(const RaceParams *params, const Seen *seen, double records)
 {
 	double times = race_spread_factor(params->dims);
 	double norm = times == 0 ? 0 : fmax((seen->spread - seen->scale) / times, 0);
@@ -251,14 +251,14 @@ infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const
 	double most = -INFINITY;
 	double sum = 0;
 
-	losses->usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
+	losses->usual = cells->loss / sqrt(loss_where_asked(USUAL_CONCENTRATION));
 	losses->from = cells->halvings;
-	losses->concentration = concentration(params, seen, records);
+	losses->concentration = seen_concentration(params, seen, records);
 	for (int i = 0; i < FACTORS; i++)
 		for (int j = 0; j < POWERS; j++)
 		{
 			double off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
-			double detail = loss(losses, i, j, seen->halvings) / seen_loss;
+			double detail = loss_after(losses, i, j, seen->halvings) / seen_loss;
 
 			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
 			most = fmax(most, losses->weight[i][j]);
@@ -285,11 +285,11 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 	{
 		double less = fmin(pow(factor_of(i), 2), 1);
 		double where =
-			where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
+			loss_where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
 
 		for (int j = 0; j < POWERS; j++)
 		{
-			double lost = loss(losses, i, j, choice.halvings);
+			double lost = loss_after(losses, i, j, choice.halvings);
 
 			sum += losses->weight[i][j] * sqrt(variance + where * lost * lost);
 		}
@@ -390,7 +390,7 @@ cells_noise(const RaceParams *params, const RacePlan *plan)
 }
 
 static uint64_t
-cells_look(const RaceParams *params)
+cells_look_change(const RaceParams *params)
 {
 	RaceShape shape;
 
@@ -416,7 +416,7 @@ draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 }
 
 const RaceReleaseKind race_release_cells = {.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE},
-											.look_change = cells_look,
+											.look_change = cells_look_change,
 											.open = race_plan_open,
 											.plan = race_plan_blocks,
 											.noise = cells_noise,

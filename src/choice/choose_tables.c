@@ -49,7 +49,7 @@ typedef struct Work
 
 /* Return the number of groups of all columns before any are joined. */
 static uint32_t
-all_groups(const RaceContingency *tables)
+number_of_groups(const RaceContingency *tables)
 {
 	uint32_t n = 0;
 
@@ -101,8 +101,8 @@ tables_workspace(const RaceParams *params)
 	size_t words;
 
 	race_contingency_of(params, &tables);
-	words = 3 * (size_t) all_groups(&tables) + (size_t) most_groups(&tables) + most_cells(&tables) +
-		RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
+	words = 3 * (size_t) number_of_groups(&tables) + (size_t) most_groups(&tables) +
+		most_cells(&tables) + RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
 		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) +
 		params->range;
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
@@ -110,7 +110,7 @@ tables_workspace(const RaceParams *params)
 
 /* Set the tables of parameters, whose units have the digits of weights. */
 static void
-tables_of(const RaceRequest *request, const RaceParams *params, RaceContingency *tables)
+set_tables(const RaceRequest *request, const RaceParams *params, RaceContingency *tables)
 {
 	race_contingency_of(params, tables);
 	tables->unit <<= request->weight_bits;
@@ -211,7 +211,7 @@ block_size(const RaceTable *table, uint32_t cell)
 
 /* Return the records of a cell of the block that begins with a cell, by its counter. */
 static double
-density(const RaceTable *table, const int64_t *counters, uint32_t cell)
+cell_density(const RaceTable *table, const int64_t *counters, uint32_t cell)
 {
 	return (double) counters[cell] / block_size(table, cell);
 }
@@ -221,17 +221,17 @@ density(const RaceTable *table, const int64_t *counters, uint32_t cell)
  * both differences, but no more than twice either, and so that no cell is below 0.
  */
 static double
-slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
+cell_slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
 {
-	double own = density(table, counters, cell);
+	double own = cell_density(table, counters, cell);
 	double down;
 	double up;
 	double most;
 
 	if (cell == 0 || cell + table->block >= table->ordinary || !(own > 0))
 		return 0;
-	down = own - density(table, counters, cell - table->block);
-	up = density(table, counters, cell + table->block) - own;
+	down = own - cell_density(table, counters, cell - table->block);
+	up = cell_density(table, counters, cell + table->block) - own;
 	if (!(down * up > 0))
 		return 0;
 	most = fmin(2 * fmin(fabs(down), fabs(up)), 2 * own);
@@ -247,13 +247,13 @@ divide_blocks(const RaceTable *table, const int64_t *counters, int64_t *cells)
 {
 	for (uint32_t i = 0, size; i < table->cells; i += size)
 	{
-		double step = i < table->ordinary ? slope(table, counters, i) : 0;
+		double step = i < table->ordinary ? cell_slope(table, counters, i) : 0;
 		int64_t before = 0;
 
 		size = block_size(table, i);
 		for (uint32_t k = 1; k <= size; k++)
 		{
-			double up_to = k * (density(table, counters, i) + step * ((double) k - size) / 2);
+			double up_to = k * (cell_density(table, counters, i) + step * ((double) k - size) / 2);
 			int64_t rounded = k == size ? counters[i] : (int64_t) floor(up_to + 0.5);
 
 			cells[i + k - 1] = rounded - before;
@@ -390,7 +390,7 @@ sum_groups(Work *work)
 	int64_t *sums = work->sums;
 
 	finest.joined = NULL;
-	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
+	memset(sums, 0, number_of_groups(&finest) * sizeof(int64_t));
 	/* bound: the columns */
 	for (uint32_t j = 0; j < finest.columns; sums += work->arrays.finest[j++])
 		for (uint32_t i = 0; i < work->arrays.cells[j]; i++, counter += finest.parts)
@@ -475,7 +475,7 @@ independent_shares(const Work *work, const RaceTable *table, double *shares)
 
 /* Set what the reference expects in each cell of a table, in units. */
 static void
-expect(const Work *work, size_t cells)
+set_expected(const Work *work, size_t cells)
 {
 	double units = work->result.total * (double) work->exact_tables.unit;
 
@@ -491,7 +491,7 @@ score_table(const Work *work, const RaceTable *table)
 	RaceGrouping grouping = grouping_of(work, table);
 	int64_t score = 0;
 
-	expect(work, race_grouping_sums(&grouping) / grouping.parts);
+	set_expected(work, race_grouping_sums(&grouping) / grouping.parts);
 	(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
 							   work->expected, work->score_price, work->space, &score);
 	return score;
@@ -553,8 +553,8 @@ make_work(RaceRelease *release)
 
 	memset(work, 0, sizeof(Work));
 	work->release = release;
-	tables_of(release->request, release->params, tables);
-	n = all_groups(tables);
+	set_tables(release->request, release->params, tables);
+	n = number_of_groups(tables);
 	work->joined = (double *) (work + 1);
 	work->sums = (int64_t *) work->joined + n;
 	work->measured = (double *) (work->sums + n);
@@ -577,7 +577,7 @@ make_work(RaceRelease *release)
 
 /* Return the mean of a noisy number and a second draw, which has this weight, rounded. */
 static int64_t
-mean_of(int64_t first, int64_t second, double weight)
+mean_of_draws(int64_t first, int64_t second, double weight)
 {
 	double mean = floor((double) first + ((double) second - (double) first) * weight + 0.5);
 
@@ -604,7 +604,7 @@ measure_again(Work *work, const RacePrice *prices)
 
 		for (size_t i = 0; i < race_grouping_sums(&grouping); i++, counters++)
 			if (noise > 0)
-				*counters = mean_of(*counters, work->space[i], weight);
+				*counters = mean_of_draws(*counters, work->space[i], weight);
 		if (noise > 0)
 			*variance = *variance * second / (*variance + second) + ROUNDING_VARIANCE;
 	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);
@@ -679,7 +679,7 @@ static uint64_t
 begin_plan(const RaceRequest *request, const RaceParams *params, Work *work)
 {
 	memset(work, 0, sizeof(Work));
-	tables_of(request, params, &work->exact_tables);
+	set_tables(request, params, &work->exact_tables);
 	return race_tables_begin(request, &work->exact_tables, race_record_unit(params), &work->arrays,
 							 &work->select);
 }

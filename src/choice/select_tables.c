@@ -168,7 +168,7 @@ planned_exact(const RaceSelect *select)
 
 /* Return what is left of the budget after what is planned so far. */
 static double
-left_of(const RaceSelect *select)
+amount_left(const RaceSelect *select)
 {
 	return race_account_left(&select->planned);
 }
@@ -365,14 +365,14 @@ race_select_count(RaceSelect *select)
 }
 
 static uint32_t
-pairs(const RaceSelect *select)
+number_of_pairs(const RaceSelect *select)
 {
 	return select->columns * (select->columns - 1) / 2;
 }
 
 /* Return the number of tables of three columns, which are the first that are asked for. */
 static uint32_t
-triples(const RaceSelect *select)
+number_of_triples(const RaceSelect *select)
 {
 	uint32_t n = 0;
 
@@ -384,9 +384,9 @@ triples(const RaceSelect *select)
 
 /* Return how many of these tables matter more; the others may be chosen. */
 static uint32_t
-asked_triples(const RaceSelect *select)
+number_of_asked_triples(const RaceSelect *select)
 {
-	uint32_t n = triples(select);
+	uint32_t n = number_of_triples(select);
 
 	/* bound: the sets of the workload */
 	while (n > 0 && select->asked[n - 1].weight == 1)
@@ -397,20 +397,20 @@ asked_triples(const RaceSelect *select)
 static bool
 are_candidates(const RaceSelect *select)
 {
-	return asked_triples(select) < triples(select);
+	return number_of_asked_triples(select) < number_of_triples(select);
 }
 
 /* Return whether any table matters more than what its columns do. */
 static bool
 is_any_asked(const RaceSelect *select)
 {
-	return asked_triples(select) > 0 || select->n_asked > triples(select);
+	return number_of_asked_triples(select) > 0 || select->n_asked > number_of_triples(select);
 }
 
 uint32_t
 race_select_candidates(const RaceSelect *select)
 {
-	return pairs(select) + (select->round + 1 == ROUNDS ? triples(select) : 0);
+	return number_of_pairs(select) + (select->round + 1 == ROUNDS ? number_of_triples(select) : 0);
 }
 
 /* Return the part of the budget that tables of one column get: all, if scores would say nothing. */
@@ -422,7 +422,7 @@ one_ways_part(const RaceSelect *select, double left)
 		sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
 	double part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
 	double amount = left * (1 - part) * SCORES_PART;
-	double change = score_change(select) * (double) pairs(select);
+	double change = score_change(select) * (double) number_of_pairs(select);
 	double deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
 
 	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
@@ -436,8 +436,8 @@ one_ways_part(const RaceSelect *select, double left)
 static void
 next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
 {
-	if (number >= pairs(select))
-		*table = select->asked[number - pairs(select)];
+	if (number >= number_of_pairs(select))
+		*table = select->asked[number - number_of_pairs(select)];
 	else
 	{
 		if (number == 0)
@@ -476,7 +476,7 @@ table_parts(const RaceSelect *select)
 	double parts = 0;
 	RaceSelectTable table;
 
-	for (uint32_t k = 0; k < pairs(select) + asked_triples(select); k++)
+	for (uint32_t k = 0; k < number_of_pairs(select) + number_of_asked_triples(select); k++)
 	{
 		next_candidate(select, k, &table);
 		parts += table_part(select, &table, select->finest);
@@ -495,7 +495,7 @@ race_select_noise(const RaceSelect *select)
 static double
 all_parts(const RaceSelect *select, double left)
 {
-	uint32_t tables = pairs(select) + asked_triples(select);
+	uint32_t tables = number_of_pairs(select) + number_of_asked_triples(select);
 	double cells = 1;
 	double parts;
 
@@ -568,7 +568,7 @@ static double
 fix_tables(RaceSelect *select)
 {
 	bool asked = select->fixed && is_any_asked(select);
-	uint32_t tables = asked ? select->n_asked : pairs(select);
+	uint32_t tables = asked ? select->n_asked : number_of_pairs(select);
 	double parts = 0;
 	RaceSelectTable table;
 
@@ -576,7 +576,7 @@ fix_tables(RaceSelect *select)
 		select->groups[i] = select->finest[i];
 	for (uint32_t k = 0; k < tables && select->n_fixed < RACE_SELECT_TABLES; k++)
 	{
-		next_candidate(select, asked ? pairs(select) + k : k, &table);
+		next_candidate(select, asked ? number_of_pairs(select) + k : k, &table);
 		if ((asked ? table.third != table.second && table.weight == 1 :
 					 !select->fixed && select->weights[table.first] == 1 &&
 					 select->weights[table.second] == 1) ||
@@ -598,7 +598,7 @@ least_in_group(const RaceSelect *select, double amount)
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
-	double left = left_of(select);
+	double left = amount_left(select);
 	double part = 1;
 	double parts = 0; /* parts of tables that are measured without scores */
 
@@ -635,7 +635,7 @@ race_select_one_ways(RaceSelect *select, int64_t count)
  * many groups there are
  */
 static uint32_t
-join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
+join_column(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
 {
 	uint32_t groups = 0;
 	double sum = 0;
@@ -684,12 +684,12 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 void
 race_select_join(RaceSelect *select, const int64_t *counts)
 {
-	double left = left_of(select);
+	double left = amount_left(select);
 	double least;
 
 	select->total = estimate_total(select, counts);
 	least = select->all && are_few_numbers(select) ?
-		select->total / best_cells(select, 2, left / pairs(select)) :
+		select->total / best_cells(select, 2, left / number_of_pairs(select)) :
 		least_in_group(select, left);
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
@@ -699,8 +699,8 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 				select->group_of[i][k] = k;
 			continue;
 		}
-		select->groups[i] = join(counts, select->finest[i], select->ordered[i],
-								 least * (double) select->unit, select->group_of[i]);
+		select->groups[i] = join_column(counts, select->finest[i], select->ordered[i],
+										least * (double) select->unit, select->group_of[i]);
 		counts += select->finest[i];
 	}
 }
@@ -711,7 +711,7 @@ double
 race_select_scores(RaceSelect *select)
 {
 	uint32_t n = race_select_candidates(select);
-	double price = left_of(select) * SCORES_PART / n;
+	double price = amount_left(select) * SCORES_PART / n;
 	uint64_t noise = 0;
 
 	if (select->round >= ROUNDS)
@@ -824,7 +824,7 @@ gain_of_second_draw(const RaceSelect *select, double amount)
  * show no dependence.
  */
 static bool
-tell_dependence(const RaceSelect *select, const int64_t *scores)
+scores_show_dependence(const RaceSelect *select, const int64_t *scores)
 {
 	uint32_t n = race_select_candidates(select);
 	double deviations = select->pure ? log(n) / sqrt(2) : sqrt(2 * log(n));
@@ -859,7 +859,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 {
 	bool refused[RACE_SELECT_SCORES] = {false};
 	uint32_t to = select->measured;
-	double amount = left_of(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double amount = amount_left(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
 	double parts = 0;
 	RaceSelectTable table;
 	uint32_t number = 0;
@@ -881,7 +881,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 	}
 	/* dependence is weak: the rest goes to race_select_rest() */
 	if (select->round == 0 && !is_any_asked(select) &&
-		(!tell_dependence(select, scores) ||
+		(!scores_show_dependence(select, scores) ||
 		 all < SECOND_DRAW_PART * gain_of_second_draw(select, amount)))
 	{
 		to = select->measured;
@@ -897,14 +897,16 @@ race_select_all(RaceSelect *select)
 	RaceSelectTable table;
 	uint32_t to = select->n_fixed;
 
-	for (; !select->fixed && select->all && to < pairs(select) + asked_triples(select); to++)
+	for (; !select->fixed && select->all &&
+		 to < number_of_pairs(select) + number_of_asked_triples(select);
+		 to++)
 	{
 		next_candidate(select, to, &table);
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
 	take_tables(select, to,
-				left_of(select) *
+				amount_left(select) *
 					(select->round == ROUNDS ? 1 :
 						 select->all         ? ALL_PART :
 											   FIRST_ROUND_PART));
@@ -914,7 +916,7 @@ race_select_all(RaceSelect *select)
 bool
 race_select_rest(RaceSelect *select, RacePrice *prices)
 {
-	double left = left_of(select);
+	double left = amount_left(select);
 
 	for (uint32_t i = 0; i < select->columns; i++)
 		if (select->block[i] > 1)

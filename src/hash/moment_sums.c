@@ -151,7 +151,7 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 
 /* Return 1 in fixed point, so that no number is above ONE. */
 static double
-one_of(const RaceParams *params)
+fixed_point_one(const RaceParams *params)
 {
 	return params->moments.targets > 0 ? RACE_MOMENTS_SMALL_ONE : ONE;
 }
@@ -172,8 +172,8 @@ uint64_t
 race_moments_squared(const RaceParams *params)
 {
 	double columns = race_moments_columns(params);
-	double norm =
-		params->moments.norm * one_of(params) + sqrt(square_of_norm(params, columns, columns)) / 2;
+	double norm = params->moments.norm * fixed_point_one(params) +
+		sqrt(square_of_norm(params, columns, columns)) / 2;
 
 	return (uint64_t) fmin(norm * norm,
 						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) +
@@ -191,7 +191,8 @@ race_moments_shape(const RaceParams *params, RaceShape *shape)
 uint64_t
 race_moments_unit(const RaceParams *params)
 {
-	return (uint64_t) (one_of(params) * one_of(params)) >> params->moments.coarser;
+	return (uint64_t) (fixed_point_one(params) * fixed_point_one(params)) >>
+		params->moments.coarser;
 }
 
 /* ----------------------------------------------------------------- scaling */
@@ -394,7 +395,7 @@ INLINE void
 choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
 	bool absolute = params->moments.clip == RACE_CLIP_ABSOLUTE;
-	double one = one_of(params);
+	double one = fixed_point_one(params);
 	double most = params->moments.norm;
 	uint32_t others = batch->columns - params->moments.targets;
 	size_t from;

@@ -180,8 +180,8 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
  * multiplied by its key.
  */
 static void
-hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n, bool interruptible,
-	 uint32_t *buckets)
+hash_block(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
+		   bool interruptible, uint32_t *buckets)
 {
 	uint64_t sums[SUMS_TOGETHER * RACE_LANES];
 
@@ -215,7 +215,7 @@ race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns, si
 
 	if (rows->together == 0)
 	{
-		hash(rows, block, columns, n, false, buckets);
+		hash_block(rows, block, columns, n, false, buckets);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -236,7 +236,7 @@ race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns, 
 	{
 		race_look_for_interrupts();
 		if (rows->together == 0)
-			hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
+			hash_block(rows, block, columns, 1, true, buckets + block * RACE_LANES);
 		else
 			hash_together(rows, block, blocks < all - block ? blocks : all - block, columns, true,
 						  buckets + block * RACE_LANES);

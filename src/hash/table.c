@@ -230,7 +230,7 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
  * Return the cell of a number along an axis, and set how far it is in it, in 2^-bits of its width.
  */
 static uint32_t
-locate(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
+locate_cell(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
 {
 	double scale = (double) ((int64_t) 1 << bits);
 	double at = floor((x - grid->lower[axis]) / grid->width[axis] * scale + 0.5);
@@ -253,7 +253,7 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 	for (uint32_t axis = 0; axis < grid->dims; axis++)
 	{
 		int64_t position;
-		uint32_t cell = locate(grid, axis, x[axis], bits, &position);
+		uint32_t cell = locate_cell(grid, axis, x[axis], bits, &position);
 		int64_t right = position * ((int64_t) 1 << grid->halvings);
 		int64_t left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
 
@@ -440,7 +440,7 @@ shell_area(const RaceParams *params)
  * radius is 1, if one end does: the covariogram of a ball.
  */
 static double
-inside(uint32_t dims, double r)
+share_inside(uint32_t dims, double r)
 {
 	double half = r / 2;
 
@@ -498,7 +498,7 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 			race_grid_smooth(params, from, r) - (less > 0 ? race_grid_smooth(params, less, r) : 0);
 
 		if (place == RACE_GRID_ANYWHERE)
-			nodes *= inside(grid->dims, r / radius);
+			nodes *= share_inside(grid->dims, r / radius);
 		sums.values += k * nodes;
 		sums.squares += k * k * nodes;
 	}

@@ -61,7 +61,7 @@ typedef double (*Bound)(double a, double x, double y);
  * in log a: each bound falls and then rises.
  */
 static double
-least(Bound bound, double x, double y)
+least_bound(Bound bound, double x, double y)
 {
 	const double golden = 0.6180339887498949;
 	double low = -40 * LN2;
@@ -92,7 +92,7 @@ race_epsilon_of_rho(double rho, double delta)
 
 	if (rho == 0)
 		return 0;
-	return fmax(least(epsilon_at, rho, log_delta), 0);
+	return fmax(least_bound(epsilon_at, rho, log_delta), 0);
 }
 
 double
@@ -101,7 +101,7 @@ race_rho_allowed(double epsilon, double delta)
 	/* the logarithm of delta, rounded down */
 	double log_delta = log(delta) * (1 + RACE_MARGIN);
 
-	return -least(minus_rho_at, epsilon, log_delta);
+	return -least_bound(minus_rho_at, epsilon, log_delta);
 }
 
 /*

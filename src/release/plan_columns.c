@@ -104,7 +104,7 @@ variance_of(const ColumnsPlan *plan, uint64 noise)
  * each other.  Return false if noise would be too large.
  */
 static bool
-simulate(ColumnsPlan *plan, double epsilon)
+simulate_release(ColumnsPlan *plan, double epsilon)
 {
 	RaceSelect *select = &plan->select;
 	int64 *counts = plan->counts;
@@ -156,7 +156,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 
 /* Return how far a sum of noise with this variance is from 0, at most, with the confidence. */
 static double
-reach(const ColumnsPlan *plan, double variance)
+reach_of_noise(const ColumnsPlan *plan, double variance)
 {
 	return sqrt(variance) *
 		(plan->select.pure ? -log1p(-CONFIDENCE) / sqrt(2) :
@@ -172,10 +172,10 @@ error_of_value(ColumnsPlan *plan, double epsilon)
 {
 	double most = 0;
 
-	if (!simulate(plan, epsilon))
+	if (!simulate_release(plan, epsilon))
 		return INFINITY;
 	for (int i = 0; i < plan->counted.columns; i++)
-		most = Max(most, reach(plan, plan->variance[i]));
+		most = Max(most, reach_of_noise(plan, plan->variance[i]));
 	return most;
 }
 
@@ -218,7 +218,7 @@ static void
 add_column(ColumnsPlan *plan, int i)
 {
 	const RaceDomain *domain = &plan->counted.domains[i];
-	double deviation = reach(plan, plan->variance[i]);
+	double deviation = reach_of_noise(plan, plan->variance[i]);
 	double half = domain->category ? 0 : (domain->width - domain->whole) / 2;
 	/* values that are all as frequent have this standard deviation */
 	double spread = (domain->upper - domain->lower) / sqrt(12);
@@ -247,7 +247,7 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 				 psprintf("count of one cell of \"%s\", \"%s\" and \"%s\"",
 						  domains[table->first].name, domains[table->second].name,
 						  domains[table->third].name),
-			 reach(plan, variance_of(plan, table->price.noise)), "records");
+			 reach_of_noise(plan, variance_of(plan, table->price.noise)), "records");
 }
 
 static void
@@ -272,14 +272,14 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	if (counted->chosen > 0)
 		add_line(plan, "persons of a category that is chosen as often as not",
 				 (double) plan->choice.threshold.least, "persons");
-	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
+	add_line(plan, "count of all records", reach_of_noise(plan, 1 / precision), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
 	for (int i = 0; i < counted->columns && counted->n > counted->columns; i++)
 	{
 		/* if the means are in the middle of the range: the errors of the parts of a cell */
 		const RaceDomain *measure = &counted->domains[counted->columns];
-		double deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
+		double deviation = reach_of_noise(plan, plan->variance[i] / plan->tables.parts / 2);
 
 		add_line(plan,
 				 psprintf("mean of \"%s\" for one value of \"%s\"", measure->name,
@@ -431,7 +431,7 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);
-	if (!simulate(plan, epsilon))
+	if (!simulate_release(plan, epsilon))
 		race_refuse_arguments("the noise would be too large for a counter",
 							  "Plan with a larger epsilon.");
 	add_lines(plan, epsilon);

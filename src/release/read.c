@@ -313,7 +313,7 @@ digits_of(Oid type, int32 typmod, int *whole, int *fraction)
  * for all numbers of a table.
  */
 static bool
-overflows(Node *from, Node *to)
+may_overflow(Node *from, Node *to)
 {
 	int32 typmod = exprTypmod(from);
 	Oid type = getBaseTypeAndTypmod(exprType(from), &typmod);
@@ -368,7 +368,7 @@ cast_argument(Node *node)
 	/* to numeric(5,2), integers go by way of numeric */
 	if (is_cast(argument) && exprType(argument) == NUMERICOID && exprTypmod(argument) < 0)
 		argument = linitial(((FuncExpr *) argument)->args);
-	return overflows(argument, node) ? argument : NULL;
+	return may_overflow(argument, node) ? argument : NULL;
 }
 
 static bool
