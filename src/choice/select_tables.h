@@ -107,7 +107,7 @@ typedef struct RaceSelect
 
 	/* the state between calls */
 	bool all; /* whether all pairs are measured */
-	/* number of first tables, in table[], that are measured without scores */
+	/* number of first tables, in table[], that need no scores, where not all pairs are measured */
 	uint32_t n_fixed;
 	uint32_t round;         /* the next round, from 0 on */
 	double score_deviation; /* standard deviation of scores, in records */
