@@ -283,9 +283,8 @@ set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
 {
 	const uint32_t columns[TABLE_COLUMNS] = {marginal->first, marginal->second, marginal->third};
 
-	table->columns = marginal->first == marginal->second ? 1 :
-		marginal->second == marginal->third              ? 2 :
-														   3;
+	table->columns =
+		1 + (marginal->second != marginal->first) + (marginal->third != marginal->second);
 	table->set = 0;
 	table->cells = 1;
 	for (uint32_t k = 0; k < TABLE_COLUMNS; k++)

@@ -832,6 +832,15 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 	return estimate_by_ratio(&share, t);
 }
 
+/* Return the value between these bounds that a share stands for, which is clamped to 0 to 1. */
+static double
+value_of_share(double share, double lower, double upper)
+{
+	if (share >= 1)
+		return upper;
+	return share <= 0 ? lower : lower + (upper - lower) * share;
+}
+
 Datum
 race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites, const RaceValuePair *pair,
 						  Datum query, double confidence)
@@ -853,9 +862,7 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites, const R
 	values[1] = estimate.lower;
 	values[2] = estimate.upper;
 	for (int i = 0; i < 3; i++)
-		values[i] = values[i] >= 1 ? upper :
-			values[i] <= 0         ? lower :
-									 lower + (upper - lower) * values[i];
+		values[i] = value_of_share(values[i], lower, upper);
 	race_row_add_if(&row, estimate.has_mean, Float8GetDatum(values[0]));
 	race_row_add_if(&row, estimate.has_mean, Float8GetDatum((upper - lower) * estimate.deviation));
 	race_row_add(&row, Float8GetDatum(values[1]));

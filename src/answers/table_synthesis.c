@@ -115,6 +115,25 @@ is_of_type(const RaceDomain *domain, Oid type)
 	return strcmp(domain->type, format_type_be(type)) == 0;
 }
 
+/* Return the cast of a double to a type of numbers that raises an error; NULL of other types. */
+static PGFunction
+cast_to(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return dtoi2;
+		case INT4OID:
+			return dtoi4;
+		case INT8OID:
+			return dtoi8;
+		case FLOAT4OID:
+			return dtof;
+		default:
+			return NULL;
+	}
+}
+
 /*
  * Raise 22003 if numbers of a domain are too large for a type.  Days and seconds are no numbers of
  * other types: these are read as texts.
@@ -123,15 +142,11 @@ static void
 check_number_type(Target *target, const RaceDomain *domain)
 {
 	Oid type = target->type;
-	PGFunction cast = type == INT2OID ? dtoi2 :
-		type == INT4OID               ? dtoi4 :
-		type == INT8OID               ? dtoi8 :
-		type == FLOAT4OID             ? dtof :
-										NULL;
+	PGFunction cast = cast_to(type);
+	bool has_seconds = is_of_type(domain, TIMESTAMPOID) || is_of_type(domain, TIMESTAMPTZOID) ||
+		is_of_type(domain, INTERVALOID);
 
-	if (is_of_type(domain, DATEOID) ? type != DATEOID :
-									  type == DATEOID || is_of_type(domain, TIMESTAMPOID) ||
-				is_of_type(domain, TIMESTAMPTZOID) || is_of_type(domain, INTERVALOID))
+	if (has_seconds || is_of_type(domain, DATEOID) != (type == DATEOID))
 		target->type = InvalidOid;
 	else if (cast != NULL)
 	{

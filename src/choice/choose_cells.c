@@ -314,11 +314,11 @@ static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 
 static int
 halvings_of_look(const RaceParams *params, const Cells *cells)
 {
-	int halvings = params->dims > 1 ? cells->halvings + 1 :
-		cells->halvings > 1         ? cells->halvings :
-									  1;
+	int halvings = params->dims > 1 ? cells->halvings + 1 : cells->halvings;
 	RaceShape shape;
 
+	if (halvings < 1)
+		halvings = 1;
 	race_grid_shape(params, &shape);
 	/* bound: one halving less each time */
 	while (halvings > 0 && !race_can_look(&shape, halvings))

@@ -204,9 +204,9 @@ grouping_of(const Work *work, const RaceTable *table)
 static uint32_t
 block_size(const RaceTable *table, uint32_t cell)
 {
-	return cell + table->block <= table->ordinary ? table->block :
-		cell < table->ordinary                    ? table->ordinary - cell :
-													1;
+	if (cell + table->block <= table->ordinary)
+		return table->block;
+	return cell < table->ordinary ? table->ordinary - cell : 1;
 }
 
 /* Return the records of a cell of the block that begins with a cell, by its counter. */

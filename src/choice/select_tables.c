@@ -896,6 +896,7 @@ race_select_all(RaceSelect *select)
 {
 	RaceSelectTable table;
 	uint32_t to = select->n_fixed;
+	double part = select->all ? ALL_PART : FIRST_ROUND_PART;
 
 	for (; !select->fixed && select->all &&
 		 to < number_of_pairs(select) + number_of_asked_triples(select);
@@ -905,11 +906,7 @@ race_select_all(RaceSelect *select)
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to,
-				amount_left(select) *
-					(select->round == ROUNDS ? 1 :
-						 select->all         ? ALL_PART :
-											   FIRST_ROUND_PART));
+	take_tables(select, to, amount_left(select) * (select->round == ROUNDS ? 1 : part));
 	return select->measured > 0;
 }
 

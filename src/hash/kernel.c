@@ -304,15 +304,15 @@ race_kernel_list(uint32_t takes, char *list, size_t length)
 		for (int kernel = 1; kernel < KERNELS; kernel++)
 		{
 			const RaceKernelType *type = race_kernel_type(kernel);
+			const char *separator = ", ";
 
 			if (type == NULL || (type->takes & takes) == 0)
 				continue;
 			left += pass == 0 ? 1 : -1;
+			if (left <= 1)
+				separator = left == 1 ? " and " : "";
 			if (pass == 1 && used < length)
-				used += snprintf(list + used, length - used, "%s%s", type->name,
-								 left == 0     ? "" :
-									 left == 1 ? " and " :
-												 ", ");
+				used += snprintf(list + used, length - used, "%s%s", type->name, separator);
 		}
 	return list;
 }

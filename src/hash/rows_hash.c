@@ -41,10 +41,12 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block, bool inte
 	bool signs = race_kernel_type(params->kernel)->signs;
 	RaceHashBlock result;
 
-	result.mode = !fold            ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
-		signs                      ? RACE_HASH_SIGNS :
-		(range & (range - 1)) == 0 ? RACE_HASH_MASK :
-									 RACE_HASH_FOLD;
+	if (!fold)
+		result.mode = signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS;
+	else if (signs)
+		result.mode = RACE_HASH_SIGNS;
+	else
+		result.mode = (range & (range - 1)) == 0 ? RACE_HASH_MASK : RACE_HASH_FOLD;
 	result.width =
 		race_record_kind(params) == RACE_RECORD_VECTOR ? race_hashed_width(params) : params->dims;
 	result.power = params->power;

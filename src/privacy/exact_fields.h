@@ -29,9 +29,9 @@ race_draws(const RaceAccount *account, const RaceExact *exact)
 static inline size_t
 race_block_begin(const RaceShape *shape, uint32_t block)
 {
-	return shape->ends == NULL ? (size_t) block * shape->range :
-		block == 0             ? 0 :
-								 shape->ends[block - 1];
+	if (shape->ends == NULL)
+		return (size_t) block * shape->range;
+	return block == 0 ? 0 : shape->ends[block - 1];
 }
 
 static inline size_t

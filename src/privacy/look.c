@@ -76,12 +76,6 @@ race_spread_factor(uint32_t dims)
 	return times_spread[dims];
 }
 
-static int64_t
-clamp_magnitude(__int128 x, int64_t most)
-{
-	return (int64_t) (x > most ? most : x < -most ? -most : x);
-}
-
 /* Return the product of one wavelet, which begins at a node, with a line. */
 static int64_t
 wavelet_product(const int64_t *from, int64_t step, const int *taps, int n)
@@ -90,7 +84,7 @@ wavelet_product(const int64_t *from, int64_t step, const int *taps, int n)
 
 	for (int i = 0; i < n; i++)
 		sum += (__int128) from[i * step] * taps[i];
-	return clamp_magnitude(sum, MOST_PRODUCT);
+	return race_clamped(sum, MOST_PRODUCT);
 }
 
 /*
@@ -173,7 +167,7 @@ load_whole(const RaceExact *exact, int64_t *nodes, int64_t *space)
 			nodes[i] = race_clamped_sum(nodes[i], space[i]);
 	}
 	for (uint64_t i = 0; i < n; i++)
-		nodes[i] = clamp_magnitude(nodes[i], MOST_NODE);
+		nodes[i] = race_clamped(nodes[i], MOST_NODE);
 }
 
 /* Return the exact numbers.  Nodes are changed, and `space` has as many. */
@@ -194,7 +188,7 @@ exact_details(const RaceShape *shape, int halvings, int64_t *nodes, int64_t *spa
 	race_nodes_coarsen(&grid, nodes, nodes);
 	race_nodes_halve(&grid);
 	for (uint64_t i = 0; times_spread[grid.dims] > 0 && i < race_nodes_count(&grid); i++)
-		spread += square(clamp_magnitude(nodes[i], MOST_PRODUCT));
+		spread += square(race_clamped(nodes[i], MOST_PRODUCT));
 	return (RaceDetails){(int64_t) norm_in_units(detail, 1, shape->unit),
 						 (int64_t) norm_in_units(spread, times_spread[grid.dims], shape->unit)};
 }

@@ -163,9 +163,7 @@ draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProd
 
 			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
 			if (!share)
-				*counter = race_shift_rounded((*counter > limit      ? limit :
-												   *counter < -limit ? -limit :
-																	   *counter) *
+				*counter = race_shift_rounded(race_clamped(*counter, limit) *
 												  ((int64_t) 1 << noise->coarser),
 											  (int) account->weight_bits);
 		}

@@ -353,11 +353,11 @@ join_conditions(const List *conditions)
 		return NULL;
 	initStringInfo(&text);
 	foreach (cell, conditions)
-		appendStringInfo(&text, "%s%s",
-						 cell == list_head(conditions)       ? "" :
-							 lnext(conditions, cell) == NULL ? ", or " :
-															   ", ",
-						 strVal(lfirst(cell)));
+	{
+		if (cell != list_head(conditions))
+			appendStringInfoString(&text, lnext(conditions, cell) == NULL ? ", or " : ", ");
+		appendStringInfoString(&text, strVal(lfirst(cell)));
+	}
 	return text.data;
 }
 

@@ -292,20 +292,35 @@ tables_of(const PlannedStmt *plan)
 static bool
 digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 {
-	bool limited = type == NUMERICOID && typmod >= (int32) VARHDRSZ;
-
-	*fraction = type == INT2OID || type == INT4OID || type == INT8OID ? 0 :
-		limited ? (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 :
-				  PG_INT16_MAX;
-	*whole = type == INT2OID ? 5 :
-		type == INT4OID      ? 10 :
-		type == INT8OID      ? 19 :
-		type == FLOAT4OID    ? 39 :
-		type == FLOAT8OID    ? 309 :
-		type != NUMERICOID   ? 0 :
-		limited              ? ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction :
-							   PG_INT16_MAX;
-	return *whole != 0 || type == NUMERICOID;
+	*fraction = type == INT2OID || type == INT4OID || type == INT8OID ? 0 : PG_INT16_MAX;
+	switch (type)
+	{
+		case INT2OID:
+			*whole = 5;
+			return true;
+		case INT4OID:
+			*whole = 10;
+			return true;
+		case INT8OID:
+			*whole = 19;
+			return true;
+		case FLOAT4OID:
+			*whole = 39;
+			return true;
+		case FLOAT8OID:
+			*whole = 309;
+			return true;
+		case NUMERICOID:
+			*whole = PG_INT16_MAX;
+			if (typmod >= (int32) VARHDRSZ)
+			{
+				*fraction = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+				*whole = ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction;
+			}
+			return true;
+		default:
+			return false;
+	}
 }
 
 /*

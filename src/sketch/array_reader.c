@@ -336,11 +336,14 @@ double_of_half(uint16 half)
 {
 	uint32 exponent = half >> 10 & 31;
 	uint32 fraction = half & 1023;
-	double x = exponent == 0 ? ldexp(fraction, -24) :
-		exponent < 31        ? ldexp(fraction + 1024, (int) exponent - 25) :
-		fraction == 0        ? INFINITY :
-							   NAN;
+	double x;
 
+	if (exponent == 31)
+		x = fraction == 0 ? INFINITY : NAN;
+	else if (exponent == 0)
+		x = ldexp(fraction, -24);
+	else
+		x = ldexp(fraction + 1024, (int) exponent - 25);
 	return (half & 0x8000) != 0 ? -x : x;
 }
 
