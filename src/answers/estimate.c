@@ -64,7 +64,7 @@ race_ask_about(RaceQuestion *question, Datum query)
 				 "The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
 				 race_params_brief(question->view.params)),
 			 errhint(
-				 "Fit a model to public or made-up records: SELECT race_fit(sketch, record) FROM …. Or add up the answers for each category of a list.")));
+				 "Fit a model to public or made-up records by race_fit(sketch, record), or add up the answers for all categories.")));
 }
 
 void

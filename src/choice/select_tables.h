@@ -146,7 +146,7 @@ extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
 /*
  * Choose the tables that need no scores, table[]: all where they are good enough, or the pairs of a
- * label; else false
+ * label.  Return false if there are none.
  */
 extern bool race_select_all(RaceSelect *select);
 

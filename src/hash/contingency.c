@@ -465,11 +465,11 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	race_contingency_of(params, &tables);
 	if (!are_valid_columns(&tables))
 		return PROBLEM(
-			"tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
+			"tables need cells and groups up to %d, weights from 1 to %g, and a measure as the last column",
 			RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
 	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_valid_workload(&tables))
 		return PROBLEM(
-			"workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
+			"workload must be at most %d different tables of 3 columns, then of 2, with weights 1 to %g",
 			RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->tables.joined != 0) ||
 		(tables.measured != NULL) != (params->tables.measured != 0) ||
@@ -483,7 +483,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 			"joined groups must be numbered in the order in which they begin, one number for each group");
 	if (!is_valid_measured(&tables))
 		return PROBLEM(
-			"measured tables must be one of each column, then at most %d of two or three columns, with a variance above 0",
+			"measured must be one table a column, then at most %d of two or three, with variances above 0",
 			RACE_CONTINGENCY_MEASURED);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))

@@ -203,7 +203,7 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 
 	if (!race_radial_can(params) || params->dims < 1 || params->dims > RACE_GRID_DIMS)
 		return PROBLEM(
-			"sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
+			"sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, powers up to %d",
 			RACE_GRID_DIMS, RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)

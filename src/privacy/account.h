@@ -52,14 +52,14 @@ extern void race_account_open_share(RaceAccount *account, RaceRandom *random,
 									const RaceRequest *request, uint64_t count_variance,
 									uint64_t counter_variance, uint64_t squared);
 
-/* Return what is left to be paid, rounded down, and the budget. */
+/* Return what is left to be paid, rounded down; and the budget.  Both have the unit of prices. */
 extern double race_account_left(const RaceAccount *account);
 extern double race_account_allowed(const RaceAccount *account);
 
 /* Return what was spent, rounded up; it is at most the budget. */
 extern double race_account_cost(const RaceAccount *account);
 
-/* Return the variance of noise as the account has it. */
+/* Return the variance of noise: of its scale with discrete Laplace noise, else that number. */
 extern double race_account_variance(const RaceAccount *account, uint64_t noise);
 
 #endif

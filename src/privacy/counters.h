@@ -26,7 +26,7 @@
  */
 #define RACE_LANES 64
 
-/* number of counters that are converted at a time, on the stack */
+/* Counters that are converted at a time, on the stack */
 #define RACE_COUNTER_BLOCK 512
 
 typedef struct RaceCounterArray

@@ -93,6 +93,7 @@ extern bool race_measure_products(RaceAccount *account, const RaceExact *exact, 
 								  const RaceProductsNoise *noise, bool share, int64_t *space,
 								  int64_t *noisy);
 
+/* Return how many numbers of space race_measure_products() needs. */
 extern size_t race_products_space(const RaceShape *shape);
 
 #endif

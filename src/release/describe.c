@@ -66,7 +66,7 @@ argument_text(FunctionCallInfo fcinfo, int i)
 
 /* What may be done with a column of a type that has neither numbers nor categories */
 #define NOT_COUNTED \
-	"Values of this type cannot be counted. Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
+	"Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
 
 static void
 refuse_bounds(Oid type)

@@ -37,7 +37,7 @@ refuse_expression(const char *what, const char *instead)
 		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 		 errmsg("an expression of a release must not contain %s", what),
 		 errdetail(
-			 "Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
+			 "Each record must depend on one row of the relation: otherwise a person could change the records of others."),
 		 errhint("%s", instead)));
 }
 

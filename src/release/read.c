@@ -406,9 +406,9 @@ refuse_casts(Node *node, void *relation)
 				 "The budget would be charged before it fails. Nothing was read and nothing charged."),
 			 TypeCategory(getBaseType(exprType(argument))) == TYPCATEGORY_NUMERIC ?
 				 errhint(
-					 "Leave it out, since a column is released in its own type, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
+					 "Leave the cast out, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
 				 errhint(
-					 "Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END, which is NULL for other texts.")));
+					 "Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END.")));
 	if (!IsA(node, CaseExpr))
 		return expression_tree_walker(node, refuse_casts, relation);
 	foreach (cell, ((CaseExpr *) node)->args)
