@@ -476,7 +476,7 @@ prepare_classes(Released *site, Oid query)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name)),
 				 errhint(
-					 "Of a release by columns, race_classify(name, column, '{\"other\": value}') tells how likely each value of a column is.")));
+					 "For a release by columns, race_classify(name, column, '{\"other\": value}') returns a share for each value.")));
 		labels[i] = part->label;
 		sketches[i] = part->sketch;
 		race_sketch_view_header_any(part->sketch, &views[i]);

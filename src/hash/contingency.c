@@ -465,7 +465,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 	race_contingency_of(params, &tables);
 	if (!are_valid_columns(&tables))
 		return PROBLEM(
-			"tables need cells and groups up to %d, weights from 1 to %g, and a measure as the last column",
+			"tables need cells and groups up to %d, weights from 1 to %g, and a measure last",
 			RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
 	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_valid_workload(&tables))
 		return PROBLEM(
@@ -483,7 +483,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 			"joined groups must be numbered in the order in which they begin, one number for each group");
 	if (!is_valid_measured(&tables))
 		return PROBLEM(
-			"measured must be one table a column, then at most %d of two or three, with variances above 0",
+			"measured must be one table a column, then at most %d of 2 or 3, with variances above 0",
 			RACE_CONTINGENCY_MEASURED);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))

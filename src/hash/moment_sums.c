@@ -73,7 +73,7 @@ bounds_problem(const RaceParams *params, char *message, size_t length)
 		if (!(lower[i] >= -RACE_MAX_BANDWIDTH && upper[i] <= RACE_MAX_BANDWIDTH &&
 			  upper[i] - lower[i] >= RACE_MIN_BANDWIDTH))
 			return PROBLEM(
-				"bounds of moments must be from %g to %g, and each lower one at least %g below the upper one",
+				"bounds of moments must be from %g to %g, lower ones at least %g below upper ones",
 				-RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
 	return NULL;
 }
