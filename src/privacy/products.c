@@ -160,10 +160,7 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 	uint64_t norms[RACE_PRODUCTS_TOGETHER];
 	bool beyond;
 
-	/*
-	 * bound: RACE_PRODUCTS_ONE, since each number that is not 0 becomes smaller each time; two
-	 * suffice
-	 */
+	/* bound: RACE_PRODUCTS_ONE, as numbers that are not 0 become smaller each time; two suffice */
 	do
 	{
 		beyond = false;
