@@ -42,7 +42,10 @@ typedef struct Work
 	double *marginal;   /* [finest of the largest column] */
 	uint32_t *block_of; /* [cells of the largest column] */
 	size_t counters;    /* number of counters that were measured */
-	double score_price;
+	double price;       /* of a score, or of a selection, of this round */
+	void *scores_memory;
+	RaceScores *exact_scores;  /* of selections, in that memory */
+	RaceCandidate *candidates; /* [tables + 1] */
 } Work;
 
 /* ------------------------------------------------------------------ sizes */
@@ -93,6 +96,16 @@ most_cells(const RaceContingency *tables)
 	return most;
 }
 
+/* Return the bytes of the scores and candidates of selections, a multiple of the alignment. */
+static size_t
+picks_size(const RaceContingency *tables)
+{
+	uint32_t n = race_contingency_tables(tables);
+
+	return (race_scores_size(n) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT +
+		((size_t) n + 1) * sizeof(RaceCandidate);
+}
+
 /* Return the bytes of the workspace of a release, which is aligned to 8 and holds the result. */
 static size_t
 tables_workspace(const RaceParams *params)
@@ -105,7 +118,7 @@ tables_workspace(const RaceParams *params)
 		most_cells(&tables) + RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
 		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) +
 		params->range;
-	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
+	return 2 * WORK_ALIGNMENT + sizeof(Work) + picks_size(&tables) + words * sizeof(int64_t);
 }
 
 /* Set the tables of parameters, whose units have the digits of weights. */
@@ -484,22 +497,24 @@ set_expected(const Work *work, size_t cells)
 			(int64_t) floor(fmax(fmin(work->shares[i] * units, (double) RACE_MAX_COUNT), 0) + 0.5);
 }
 
-/* Draw the noisy score of a table; one that cannot be paid is 0. */
-static int64_t
-score_table(const Work *work, const RaceTable *table)
+/* Set the score of a table that may be chosen: a noisy one, or one for selections. */
+static void
+set_score(Work *work, uint32_t number, const RaceTable *table)
 {
 	RaceGrouping grouping = grouping_of(work, table);
-	int64_t score = 0;
 
 	set_expected(work, race_grouping_sums(&grouping) / grouping.parts);
-	(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
-							   work->expected, work->score_price, work->space, &score);
-	return score;
+	work->scores[number] = 0;
+	if (work->select.pure)
+		race_scores_set(work->exact_scores, number, &grouping, work->expected, work->space);
+	else
+		(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
+								   work->expected, work->price, work->space, &work->scores[number]);
 }
 
-/* Draw a noisy score of each table that may be chosen. */
+/* Set the scores of all tables that may be chosen, by how far each is from the reference. */
 static void
-draw_scores(Work *work, RaceTable table)
+set_scores(Work *work, RaceTable table)
 {
 	const RaceReference *reference =
 		work->result.tables.n_measured > work->select.columns ? race_reference : NULL;
@@ -508,7 +523,8 @@ draw_scores(Work *work, RaceTable table)
 
 	work->result.total = work->select.total;
 	state = reference != NULL ? reference->begin(&work->result) : NULL;
-
+	if (work->select.pure)
+		work->exact_scores = race_scores_begin(work->scores_memory, work->release->exact, n);
 	for (uint32_t k = 0; k < n; k++)
 	{
 		race_look_for_interrupts();
@@ -516,7 +532,7 @@ draw_scores(Work *work, RaceTable table)
 			reference->table(state, &table, work->shares);
 		else
 			independent_shares(work, &table, work->shares);
-		work->scores[k] = score_table(work, &table);
+		set_score(work, k, &table);
 		race_contingency_next(&work->exact_tables, &table);
 	}
 	if (reference != NULL)
@@ -555,7 +571,10 @@ make_work(RaceRelease *release)
 	work->release = release;
 	set_tables(release->request, release->params, tables);
 	n = number_of_groups(tables);
-	work->joined = (double *) (work + 1);
+	work->scores_memory =
+		(char *) work + (sizeof(Work) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT;
+	work->joined = (double *) ((char *) work->scores_memory + picks_size(tables));
+	work->candidates = (RaceCandidate *) work->joined - (race_contingency_tables(tables) + 1);
 	work->sums = (int64_t *) work->joined + n;
 	work->measured = (double *) (work->sums + n);
 	work->scores =
@@ -624,6 +643,28 @@ round_weights(Work *work, uint32_t bits)
 	tables->unit >>= bits;
 }
 
+/* Pick tables one after the other, each the best by what it gains. */
+static void
+pick_tables(Work *work)
+{
+	RaceSelect *select = &work->select;
+
+	/* bound: race_select_picks(), which picks do not change */
+	for (uint32_t i = 0; i < race_select_picks(select); i++)
+	{
+		uint32_t n = race_select_qualities(select, work->price, work->candidates);
+		uint32_t picked = 0;
+
+		if (n == 0 ||
+			race_select(&work->release->account, work->release->exact, work->exact_scores,
+						work->candidates, n, work->price, &picked) == 0 ||
+			!race_select_pick(select, &work->candidates[picked]))
+			break;
+	}
+	race_select_take(select);
+	race_scores_end(work->exact_scores);
+}
+
 /* Score tables, and measure those that are chosen, in rounds. */
 static void
 measure_several(Work *work, RaceTable pair)
@@ -632,12 +673,15 @@ measure_several(Work *work, RaceTable pair)
 	if (race_select_all(&work->select))
 		measure_chosen(work, pair, 0);
 	/* bound: ROUNDS of select_tables.c */
-	while ((work->score_price = race_select_scores(&work->select)) > 0)
+	while ((work->price = race_select_round(&work->select)) > 0)
 	{
 		uint32_t before = work->select.measured;
 
-		draw_scores(work, pair);
-		race_select_choose(&work->select, work->scores);
+		set_scores(work, pair);
+		if (work->select.pure)
+			pick_tables(work);
+		else
+			race_select_choose(&work->select, work->scores);
 		measure_chosen(work, pair, before);
 	}
 }

@@ -46,4 +46,11 @@ race_block_length(const RaceShape *shape, uint32_t block)
  */
 extern bool race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums);
 
+/*
+ * Set how far the exact sums of a grouping are from expected ones, in L1, with the parts of a cell
+ * added up.  False if the sums cannot be loaded.  `space` has zeros after it.
+ */
+extern bool race_exact_distance(const RaceExact *exact, const RaceGrouping *grouping,
+								const int64_t *expected, int64_t *space, int64_t *apart);
+
 #endif

@@ -46,7 +46,7 @@ extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
  */
 extern int64_t race_discrete_laplace(RaceRandom *random, uint64_t scale);
 
-/* Return true with probability exp(-u / t), 0 <= u <= t <= 2^127 (algorithm 1). */
+/* Return true with probability exp(-u / t), for any u and 1 <= t <= 2^127 (algorithm 1). */
 extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u, unsigned __int128 t);
 
 /* Return the variance of discrete Laplace noise: 2 e^(-1/b) / (1 - e^(-1/b))^2, rounded. */

@@ -32,23 +32,32 @@ distance_from_expected(const int64_t *sums, uint32_t parts, size_t cells, const 
 	return total;
 }
 
+bool
+race_exact_distance(const RaceExact *exact, const RaceGrouping *grouping, const int64_t *expected,
+					int64_t *space, int64_t *apart)
+{
+	size_t sums = race_grouping_sums(grouping);
+
+	if (!race_load_sums(exact, grouping, space))
+		return false;
+	*apart = distance_from_expected(space, grouping->parts, sums / grouping->parts, expected);
+	memset(space, 0, sums * sizeof(int64_t));
+	return true;
+}
+
 uint64_t
 race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
 					const int64_t *expected, double price, int64_t *space, int64_t *noisy)
 {
+	bool draws = race_draws(account, exact);
+	int64_t apart = 0;
 	uint64_t noise;
 
-	if (race_draws(account, exact) && !race_load_sums(exact, grouping, space))
+	if (draws && !race_exact_distance(exact, grouping, expected, space, &apart))
 		return 0;
 	noise = race_pay(account, price, race_change_of_score(account, exact->shape->unit));
-	if (noise > 0 && race_draws(account, exact))
-		*noisy = race_draw(account,
-						   distance_from_expected(space, grouping->parts,
-												  race_grouping_sums(grouping) / grouping->parts,
-												  expected),
-						   noise);
-	if (race_draws(account, exact))
-		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
+	if (noise > 0 && draws)
+		*noisy = race_draw(account, apart, noise);
 	return noise;
 }
 

@@ -51,7 +51,7 @@ enum
 };
 
 #define CONFIDENCE 0.95
-/* distance of a pair of columns from independence, as a part of all records */
+/* A pair of columns is taken to be so far from independent, as a part of all records. */
 #define DEPENDENCE 0.3
 #define MOST_EPSILON 1e6
 #define LEAST_EPSILON 1e-6
@@ -75,6 +75,7 @@ typedef struct ColumnsPlan
 	RaceSelectArrays arrays;
 	int64 *counts; /* [groups of all columns], before any are joined */
 	int64 scores[RACE_SELECT_SCORES];
+	RaceCandidate candidates[RACE_SELECT_SCORES + 1];
 	uint64 count_noise;
 	double variance[RACE_GRAPH_COLUMNS]; /* variance of a cell's records, of each column */
 	/* variance of a cell that is no category that was measured when it was chosen */
@@ -109,6 +110,7 @@ simulate_release(ColumnsPlan *plan, double epsilon)
 	RaceSelect *select = &plan->select;
 	int64 *counts = plan->counts;
 	RacePrice again[RACE_GRAPH_COLUMNS];
+	double price;
 
 	plan->request.epsilon = epsilon;
 	if (plan->counted.chosen > 0)
@@ -134,8 +136,8 @@ simulate_release(ColumnsPlan *plan, double epsilon)
 	race_select_join(select, plan->counts);
 	race_select_all(select);
 	/* bound: ROUNDS of select_tables.c */
-	while (select->columns > 1 && race_select_scores(select) > 0)
-		race_select_choose(select, plan->scores);
+	while (select->columns > 1 && (price = race_select_round(select)) > 0)
+		race_select_suppose(select, price, plan->scores, plan->candidates);
 	if (race_select_rest(select, again))
 		for (uint32 i = 0; i < select->columns; i++)
 		{

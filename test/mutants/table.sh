@@ -172,9 +172,21 @@ mutant moments-numbers-uncut 'moments' 'numbers beyond 1 are not cut' \
 ##### contingency tables
 
 mutant tables-scores-none 'tables, scores' 'no noise' \
-	's/race_draw\(\s*account,\s+(distance_from_expected\(\s*.*?expected\)),\s+noise\)/$1/s' privacy_test greybox_tables_test
+	's/race_draw\(account, (apart), noise\)/$1/' privacy_test greybox_tables_test
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
-	's/(race_draw\(\s*account,\s+distance_from_expected\(\s*.*?expected\),\s+noise)\)/$1 \/ 4)/s' privacy_test greybox_tables_test
+	's/(race_draw\(account, apart, noise)\)/$1 \/ 4)/' privacy_test greybox_tables_test
+mutant select-half 'selections' 'half of the scale' \
+	's/race_most_product\(change, 2\)/change/' privacy_test greybox_tables_test
+mutant select-weight 'selections' 'the first weight pays for all' \
+	's/(candidates\[i\]\.weight > most)\)/$1 \&\& i == 0)/' privacy_test greybox_tables_test
+mutant select-free 'selections' 'not paid' \
+	's/scale = race_pay\(account, (price, race_change_of_score\(account, race_most_product\(change)/scale = race_pay((RaceAccount[]) {*account}, $1/' privacy_test select_tables_test
+mutant select-best 'selections' 'the best is taken without a coin' \
+	's/best = quality\[i\] > best \? quality\[i\] : best;\n\t\}/$&\n\tif (n > 2)\n\t\tscale = 1;/' select_test
+mutant select-order 'selections' 'candidates come in their order' \
+	's/i \+ \(uint32_t\) race_random_below\(random, n - i\)/i/' select_test
+mutant select-left 'selections' 'qualities stay in memory' \
+	's/(memset\(scores, 0, )race_scores_size\(scores->n\)/${1}sizeof(RaceScores)/' privacy_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
 	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
 mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \
