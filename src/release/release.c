@@ -682,7 +682,7 @@ check_limits(const RaceReleaseTerms *terms)
 		ereport(
 			NOTICE,
 			(errmsg(
-				 "release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds",
+				 "release \"%s\" has densities, but no curves, quantiles or modes: its parameters lack bounds",
 				 terms->kept.name),
 			 errhint(
 				 "A release of another name, with lower and upper, has them; it is charged, too.")));
