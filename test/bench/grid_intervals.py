@@ -5,6 +5,7 @@ Each table has one to three of its first numeric columns, as parts of their rang
 anywhere.  Of 20 releases: the share of intervals that contain the kernel sum of the records, on average and in the worst release,
 and the mean half-width over 1.96 root mean square errors: 1 is exact.  CONTROL=0.2 makes intervals so many times as wide.
 """
+import gzip
 import os
 import sys
 
@@ -25,7 +26,7 @@ DISTANCES = np.concatenate([np.linspace(0, 20, 4001), np.linspace(20.1, 200, 180
 
 def read(name):
     path = os.path.join(os.environ['RACEPRIV_DATA'], name + '.csv.gz')
-    with __import__('gzip').open(path, 'rt') as file:
+    with gzip.open(path, 'rt') as file:
         header = file.readline().strip().split(',')
         numbers = [header.index(column) for column in COLUMNS[name].split()]
         x = np.loadtxt(file, delimiter=',', usecols=numbers, comments=None)
