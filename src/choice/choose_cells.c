@@ -415,7 +415,7 @@ draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 							   release->workspace, counters) > 0;
 }
 
-const RaceReleaseKind race_release_cells = {.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE},
+const RaceReleaseKind race_release_cells = {.look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE_CELLS},
 											.look_change = cells_look,
 											.open = race_plan_open,
 											.plan = race_plan_blocks,

@@ -186,13 +186,12 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 		return 0;
 	if (account->mechanism == RACE_MECHANISM_LAPLACE)
 	{
-		RaceChoiceBudget budget;
-
-		if (change.l1 > RACE_MAX_SENSITIVITY ||
-			!race_choice_budget(price, 1, (uint64_t) change.l1, &budget))
+		noise = change.l1 > RACE_MAX_SENSITIVITY ?
+			0 :
+			race_scale_for_epsilon(price, (uint64_t) change.l1);
+		if (noise == 0)
 			return 0;
-		noise = budget.scale;
-		cost = budget.cost;
+		cost = fmin(price, race_epsilon_of_draw((uint64_t) change.l1, noise));
 	}
 	else
 	{

@@ -35,7 +35,7 @@ mutant look-weight-3 'look at cells' 'a weight of 88 for 89' \
 ##### accounts
 
 mutant account-twice 'accounts, Laplace' 'noise for twice the price' \
-	's/race_choice_budget\(price, 1,/race_choice_budget(2 * price, 1,/' budget_test
+	's/race_scale_for_epsilon\(price,/race_scale_for_epsilon(2 * price,/' budget_test
 mutant account-twice-rho 'accounts, Gaussian' 'noise for twice the price' \
 	's/race_variance_for_rho\(price,/race_variance_for_rho(2 * price,/' budget_test
 mutant account-forgets 'accounts' 'what was paid is not taken off' \
@@ -273,7 +273,7 @@ mutant scores-bound 'scores' 'noise for one record of a person' \
 mutant choice-noise-none 'choice of categories' 'no noise' \
 	's/\*noisy = race_noisy\(random, persons, threshold->mechanism, threshold->noise\);/*noisy = persons;/' choice_test
 mutant choice-noise-half 'choice of categories' 'half the noise' \
-	's/(threshold->noise = budget\.scale)/$1 \/ 2/' choice_test
+	's/(threshold->noise = scale)/$1 \/ 2/' choice_test
 mutant choice-threshold 'choice of categories' 'a threshold that is one less' \
 	's/threshold->least = threshold->reach \+ 1/threshold->least = threshold->reach/' choice_test
 mutant choice-tail 'choice of categories' 'noise that goes on beyond the threshold' \
