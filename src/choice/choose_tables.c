@@ -35,7 +35,8 @@ typedef struct Work
 	int64_t *sums;      /* as many: noisy counts of groups before any are joined */
 	double *measured;   /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
 	int64_t *scores;    /* [tables] */
-	int64_t *space;     /* [counters of the largest table]: of src/privacy, or noisy ones */
+	int64_t *space;     /* [counters of the largest table]: noisy ones */
+	RaceSpace *exact;   /* as many */
 	double *shares;     /* [cells of the largest table]: what the reference says */
 	int64_t *expected;  /* [cells of the largest table]: the same in units */
 	double *marginal;   /* [finest of the largest column] */
@@ -102,7 +103,7 @@ tables_workspace(const RaceParams *params)
 	race_contingency_of(params, &tables);
 	words = 3 * (size_t) all_groups(&tables) + (size_t) most_groups(&tables) + most_cells(&tables) +
 		RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
-		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) +
+		race_contingency_tables(&tables) + (2 * tables.parts + 2) * largest_table(&tables) +
 		params->range;
 	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
 }
@@ -282,7 +283,7 @@ measure_table(Work *work, const RaceTable *table, const RacePrice *price)
 	RaceGrouping grouping = grouping_of(work, table);
 	int64_t *counters = work->result.counters + work->counters;
 	uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-									   price->amount, counters);
+									   price->amount, work->exact, counters);
 
 	if (noise == 0)
 		return false;
@@ -306,7 +307,7 @@ choose_block(Work *work, RaceTable *table)
 		return;
 	if (race_score_unevenness(&work->release->account, work->release->exact, table->number,
 							  table->ordinary, table->block, select->unevenness[table->first],
-							  work->space, &score) > 0)
+							  work->exact, &score) > 0)
 		race_select_block(select, table->first, score);
 	else
 		select->block[table->first] = 1;
@@ -339,7 +340,7 @@ measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 	grouping.group[0] = work->block_of;
 	grouping.groups[0] = number_blocks(table, work->block_of);
 	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-							  price->amount, blocks);
+							  price->amount, work->exact, blocks);
 	if (noise == 0)
 		return false;
 	for (uint32_t i = (uint32_t) table->cells; i-- > 0;)
@@ -492,7 +493,7 @@ score_table(const Work *work, const RaceTable *table)
 
 	expect(work, race_grouping_sums(&grouping) / grouping.parts);
 	(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
-							   work->expected, work->score_price, work->space, &score);
+							   work->expected, work->score_price, work->exact, &score);
 	return score;
 }
 
@@ -560,7 +561,8 @@ make_work(RaceRelease *release)
 	work->scores =
 		(int64_t *) (work->measured + RACE_TABLE_NUMBERS * (tables->columns + RACE_SELECT_TABLES));
 	work->space = work->scores + race_contingency_tables(tables);
-	work->shares = (double *) (work->space + tables->parts * largest_table(tables));
+	work->exact = (RaceSpace *) (work->space + tables->parts * largest_table(tables));
+	work->shares = (double *) (work->space + 2 * tables->parts * largest_table(tables));
 	work->expected = (int64_t *) (work->shares + largest_table(tables));
 	work->marginal = (double *) (work->expected + largest_table(tables));
 	work->block_of = (uint32_t *) (work->marginal + most_groups(tables));
@@ -597,7 +599,7 @@ measure_again(Work *work, const RacePrice *prices)
 		RaceGrouping grouping = grouping_of(work, &table);
 		double *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
 		uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-										   prices[table.first].amount, work->space);
+										   prices[table.first].amount, work->exact, work->space);
 		double second = race_select_variance(&work->select, noise);
 		double weight = *variance / (*variance + second);
 

@@ -177,7 +177,8 @@ static uint64_t
 plan_table(RaceSelect *select, RacePrice *price, double amount)
 {
 	price->amount = amount;
-	price->noise = race_measure_sums(&select->planned, planned_exact(select), NULL, amount, NULL);
+	price->noise =
+		race_measure_sums(&select->planned, planned_exact(select), NULL, amount, NULL, NULL);
 	return price->noise;
 }
 

@@ -19,10 +19,18 @@ begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 {
 	memset(account, 0, sizeof(RaceAccount));
 	account->random = random;
-	account->mechanism = request->delta == 0 ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
+	account->mechanism = request->delta > 0 ? RACE_MECHANISM_GAUSSIAN : RACE_MECHANISM_LAPLACE;
 	account->records = race_person_records(request);
 	account->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	account->weight_bits = request->weight_bits;
+}
+
+/* Return whether epsilon and delta are within their limits.  What is no number is not. */
+static bool
+is_within_limits(const RaceRequest *request)
+{
+	return request->epsilon > 0 && request->epsilon <= RACE_MAX_EPSILON && request->delta >= 0 &&
+		request->delta < 1;
 }
 
 /*
@@ -75,6 +83,8 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 	RaceGaussianAccount gaussian = {request->epsilon, 0};
 
 	begin(account, random, request);
+	if (!is_within_limits(request))
+		return;
 	if (request->delta > 0)
 		gaussian = open_gaussian(
 			request, pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared);
@@ -87,6 +97,7 @@ race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequ
 						uint64_t count_variance, uint64_t counter_variance, uint64_t squared)
 {
 	begin(account, random, request);
+	account->mechanism = RACE_MECHANISM_GAUSSIAN; /* shares add up */
 	account->share[0] = count_variance;
 	account->share[1] = counter_variance;
 	account->share_squared = squared;
@@ -154,13 +165,17 @@ allot(RaceAccount *account, double price, double cost)
 	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
 }
 
-/* Return the planned noise of a noise share; 0 for a larger change, or after two draws. */
+/*
+ * Return the planned noise of a noise share; 0 for a larger change than was planned, or than can be
+ * paid for, or after two draws.
+ */
 static uint64_t
 share_noise(RaceAccount *account, RaceChange change)
 {
 	uint64_t squared = account->drawn == 0 ? 1 : account->share_squared;
 
-	if (account->drawn > 1 || change.squared > race_change_of_counters(account, 1, squared).squared)
+	if (account->drawn > 1 || change.squared > MOST_SQUARED ||
+		change.squared > race_change_of_counters(account, 1, squared).squared)
 		return 0;
 	return account->share[account->drawn++];
 }
@@ -208,7 +223,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 bool
 race_pay_epsilon(RaceAccount *account, double price, double cost)
 {
-	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost <= price) ||
+	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost > 0) || !(cost <= price) ||
 		!(price <= race_account_left(account)))
 		return false;
 	allot(account, price, cost);
@@ -228,13 +243,14 @@ race_draw_rounded(const RaceAccount *account, int64_t value, uint64_t noise)
 }
 
 void
-race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t noise, bool rounded)
+race_draw_all(const RaceAccount *account, const int64_t *exact, size_t n, uint64_t noise,
+			  bool rounded, int64_t *noisy)
 {
 	for (size_t i = 0; i < n; i++)
 	{
 		if (i % DRAWS_A_STEP == 0)
 			race_look_for_interrupts();
-		counters[i] = rounded ? race_draw_rounded(account, counters[i], noise) :
-								race_draw(account, counters[i], noise);
+		noisy[i] = rounded ? race_draw_rounded(account, exact[i], noise) :
+							 race_draw(account, exact[i], noise);
 	}
 }

@@ -39,7 +39,7 @@ typedef struct RaceAccount
 /*
  * Open the account of a request.  What a record changes at most, squared in L2, where it takes all
  * that is allowed, decides between both accounts of Gaussian noise (race_gaussian_account).  What
- * choices of categories took of it comes off first, rounded up: it is never allowed again.
+ * choices of categories took of it comes off first, rounded up: it is never allowed again.  Nothing is allowed to a request beyond the limits of cost.h.
  */
 extern void race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
 							  double squared);

@@ -41,9 +41,16 @@ race_block_length(const RaceShape *shape, uint32_t block)
 }
 
 /*
- * Load the exact sums of a grouping; a number that is clamped is moved no farther from another one.
- * False if the grouping does not fit the block, or if there is not one whole.
+ * Return the n numbers of a space; NULL if one of them is a counter, too, which would be counted
+ * more than once.
  */
-extern bool race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums);
+extern int64_t *race_space_numbers(const RaceExact *exact, RaceSpace *space, size_t n);
+
+/*
+ * Load the exact sums of a grouping; a number that is clamped is moved no farther from another one.
+ * NULL if the grouping does not fit the block or the space, or if there is not one whole.
+ */
+extern int64_t *race_load_sums(const RaceExact *exact, const RaceGrouping *grouping,
+							   RaceSpace *space);
 
 #endif

@@ -34,7 +34,7 @@ typedef struct RaceDetails
 } RaceDetails;
 
 extern uint64_t race_look_details(RaceAccount *account, const RaceExact *exact, int halvings,
-								  double price, int64_t *space, RaceDetails *noisy);
+								  double price, RaceSpace *space, RaceDetails *noisy);
 
 /*
  * Return whether a grid can be looked at after so many halvings; and what a record changes of both

@@ -14,7 +14,8 @@
 #include "privacy/sampler.h"
 
 /*
- * Return a number plus noise of this scale or variance (sampler.h), cut where it does not fit.  It
+ * Return a number plus noise of this scale or variance (sampler.h), cut where it does not fit; 0
+ * without any noise.  It
  * is clamped to +-RACE_MAX_COUNT by who calls this, after all noise was added: to clamp a number
  * that lacks some of its noise is not post-processing.
  */

@@ -34,20 +34,22 @@ distance(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expec
 
 uint64_t
 race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
-					const int64_t *expected, double price, int64_t *space, int64_t *noisy)
+					const int64_t *expected, double price, RaceSpace *space, int64_t *noisy)
 {
+	bool draws = race_draws(account, exact);
+	int64_t *sums = draws ? race_load_sums(exact, grouping, space) : NULL;
 	uint64_t noise;
 
-	if (race_draws(account, exact) && !race_load_sums(exact, grouping, space))
+	if (draws && sums == NULL)
 		return 0;
 	noise = race_pay(account, price, race_change_of_score(account, exact->shape->unit));
-	if (noise > 0 && race_draws(account, exact))
+	if (noise > 0 && draws)
 		*noisy = race_draw(account,
-						   distance(space, grouping->parts,
+						   distance(sums, grouping->parts,
 									race_grouping_sums(grouping) / grouping->parts, expected),
 						   noise);
-	if (race_draws(account, exact))
-		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
+	if (draws)
+		memset(sums, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	return noise;
 }
 
@@ -77,24 +79,26 @@ unevenness(const int64_t *counters, uint32_t ordinary, uint32_t together)
 
 uint64_t
 race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t block,
-					  uint32_t ordinary, uint32_t together, double price, int64_t *space,
+					  uint32_t ordinary, uint32_t together, double price, RaceSpace *space,
 					  int64_t *noisy)
 {
 	const RaceShape *shape = exact->shape;
+	int64_t *counters = race_space_numbers(exact, space, ordinary);
+	bool draws = race_draws(account, exact);
 	uint64_t noise;
 
 	if (together < 2 || exact->halves > 1 || block >= shape->blocks ||
-		ordinary > race_block_length(shape, block))
+		ordinary > race_block_length(shape, block) || (draws && counters == NULL))
 		return 0;
 	noise = race_pay(account, price,
 					 race_change_of_score(
 						 account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
-	if (noise > 0 && race_draws(account, exact))
+	if (noise > 0 && draws)
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block),
-						   ordinary, space);
-		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);
-		memset(space, 0, ordinary * sizeof(int64_t));
+						   ordinary, counters);
+		*noisy = race_draw(account, unevenness(counters, ordinary, together), noise);
+		memset(counters, 0, ordinary * sizeof(int64_t));
 	}
 	return noise;
 }

@@ -29,7 +29,7 @@ plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *t
 	double odds;
 	double k;
 
-	if (scale == 0)
+	if (scale == 0 || !(delta > 0))
 		return false;
 	delta = delta / (double) categories * (1 - RACE_MARGIN);
 	b = (double) scale / RACE_SCALE_DENOMINATOR;
@@ -119,7 +119,7 @@ set_threshold(double delta, uint64_t categories, uint64_t variance, RaceThreshol
 	double low = 1;
 	double high = 37; /* erfc is above 0 there */
 
-	if (normal_tail(high) > tail)
+	if (!(normal_tail(high) <= tail))
 		return false;
 	for (int i = 0; i < 100; i++)
 	{
@@ -220,7 +220,7 @@ race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint6
 					   int64_t noisy, int64_t further)
 {
 	/* further records would have no noise */
-	if (summed <= 1)
+	if (summed <= 1 || summed > RACE_MOST_SUMMED)
 		return noisy;
 	/* bound: RACE_MOST_SUMMED */
 	for (uint64_t i = 1; i < summed; i++)

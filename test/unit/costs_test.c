@@ -306,7 +306,7 @@ pay_levels(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 pay_sums(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return ASK(race_measure_sums, account, exact, NULL, price, NULL);
+	return ASK(race_measure_sums, account, exact, NULL, price, NULL, NULL);
 }
 
 static uint64_t
