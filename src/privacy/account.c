@@ -18,6 +18,7 @@ static void
 begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 {
 	memset(account, 0, sizeof(RaceAccount));
+	account->self = account;
 	account->random = random;
 	account->mechanism = request->delta > 0 ? RACE_MECHANISM_GAUSSIAN : RACE_MECHANISM_LAPLACE;
 	account->records = race_person_records(request);
@@ -141,7 +142,8 @@ race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t square
 	unsigned __int128 m = account->records;
 	int sides = account->substitute ? 2 : 1;
 
-	if (m == 0 || l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
+	if (m == 0 || l1 == UINT64_MAX || squared == UINT64_MAX ||
+		squared > MOST_SQUARED / (m * m * sides))
 		return TOO_MUCH;
 	return (RaceChange){m * l1 * sides, m * m * squared * sides};
 }

@@ -22,18 +22,19 @@
 
 typedef struct RaceAccount
 {
-	RaceRandom *random;      /* where noise comes from; NULL: nothing is drawn, for a plan */
-	RaceMechanism mechanism; /* discrete Laplace or discrete Gaussian */
-	uint32_t records;        /* records of a person, in places of weights */
-	bool substitute;         /* whether neighbors replace a person's records */
-	uint32_t weight_bits;    /* binary digits of weights, which noisy numbers lose */
-	double allowed;          /* epsilon, or what Gaussian noise may cost */
-	uint64_t added;          /* added to each variance by the exact account (budget.h) */
-	double allotted;         /* the sum of prices, rounded up */
-	double cost;             /* the sum of true costs, rounded up */
-	uint64_t share[2];       /* of a noise share: variances of the count and of counters */
-	uint64_t share_squared;  /* of a noise share: squared L2 change of counters by a record */
-	int drawn;               /* variances of share[] drawn so far */
+	const struct RaceAccount *self; /* a copy is not this one: it plans, and draws nothing */
+	RaceRandom *random;             /* where noise comes from; NULL: nothing is drawn, for a plan */
+	RaceMechanism mechanism;        /* discrete Laplace or discrete Gaussian */
+	uint32_t records;               /* records of a person, in places of weights */
+	bool substitute;                /* whether neighbors replace a person's records */
+	uint32_t weight_bits;           /* binary digits of weights, which noisy numbers lose */
+	double allowed;                 /* epsilon, or what Gaussian noise may cost */
+	uint64_t added;                 /* added to each variance by the exact account (budget.h) */
+	double allotted;                /* the sum of prices, rounded up */
+	double cost;                    /* the sum of true costs, rounded up */
+	uint64_t share[2];              /* of a noise share: variances of the count and of counters */
+	uint64_t share_squared; /* of a noise share: squared L2 change of counters by a record */
+	int drawn;              /* variances of share[] drawn so far */
 } RaceAccount;
 
 /*

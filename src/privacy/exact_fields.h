@@ -18,11 +18,14 @@ struct RaceExact
 	int64_t count[RACE_EXACT_HALVES];
 };
 
-/* Return whether there is something to draw, and somewhere to draw from. */
+/*
+ * Return whether there is something to draw, and somewhere to draw from: what a copy pays is not
+ * taken off of the account.
+ */
 static inline bool
 race_draws(const RaceAccount *account, const RaceExact *exact)
 {
-	return account->random != NULL && exact->halves > 0;
+	return account->random != NULL && account->self == account && exact->halves > 0;
 }
 
 /* Return where a block begins; and the number of its counters. */

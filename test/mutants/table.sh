@@ -394,3 +394,7 @@ mutant call-large-products 'moments' 'changes beyond all numbers wrap around' \
 	's/\t\tshape->squared > MOST_SQUARED \/ shape->columns\)\n\t\treturn[^;]*;/\t\tfalse)\n\t\treturn 0;/' privacy_test
 mutant call-grouping 'measuring' 'a grouping that has no group is taken' \
 	's/grouping->groups\[axis\] < 1 \|\| //' privacy_test
+mutant call-largest 'accounts' 'the largest number is paid for, whatever it stands for' \
+	's/ \|\| squared == UINT64_MAX//' privacy_test
+mutant call-copy 'accounts' 'a copy of an account draws' \
+	's/ && account->self == account//' privacy_test

@@ -411,6 +411,8 @@ test_counting(int n)
 static uint64_t position;
 static RaceRandom some_random = {fill_from_pattern, &position, 0, {0}};
 
+static double opened_for;
+
 /* Laplace, zCDP or exact accounts, with weights, of neighbors that add or replace records */
 static RaceRequest
 open_account(RaceAccount *account)
@@ -423,7 +425,8 @@ open_account(RaceAccount *account)
 														  RACE_NEIGHBORS_SUBSTITUTE,
 						   .zcdp = draw() % 2 == 0};
 
-	race_account_open(account, &some_random, &request, draw() % 4 == 0 ? 1 : 1e20);
+	opened_for = draw() % 4 == 0 ? 1 : 1e20;
+	race_account_open(account, &some_random, &request, opened_for);
 	return request;
 }
 
@@ -570,12 +573,19 @@ static bool
 refuses_the_largest(void)
 {
 	static const RaceShape large = {.blocks = 4000, .unit = UINT64_C(1) << 40, .range = 2};
+	static const RaceShape wrapping = {.blocks = 2, .unit = (UINT64_C(1) << 32) + 1, .range = 2};
+	RaceRequest request = {.epsilon = 1e9, .delta = 1e-6, .max_contributions = 1};
+	RaceAccount account;
 	bool refuses = true;
+
+	race_account_open(&account, &some_random, &request, 1);
+	refuses &= race_pay(&account, INFINITY,
+						race_change_of_counters(&account, race_blocks_l1(&wrapping, 2),
+												race_blocks_squared(&wrapping, 2))) == 0 &&
+		race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) > 0;
 
 	for (int i = 0; i < 100; i++)
 	{
-		RaceAccount account;
-
 		open_account(&account);
 		refuses &= race_pay(&account, INFINITY,
 							race_change_of_counters(&account, race_blocks_l1(&large, 4000),
@@ -884,9 +894,10 @@ compare(int number, Form form, Found *found)
 	for (int table = 0; table < 2; table++)
 	{
 		RaceExactMemory memory;
-		RaceAccount paying = account;
+		RaceAccount paying;
 		const RaceExact *exact = exact_of(&memory, form, &tables[table]);
 
+		race_account_open(&paying, &some_random, &request, opened_for);
 		start_table(table);
 		noise[table] = calls[number].call(&paying, exact, price);
 		found->spent |= paying.allotted > price * (1 + 1e-15) + 1e-300;
@@ -929,13 +940,14 @@ test_calls(int n)
 
 /* ---------------------------------------------------------------- refusals */
 
-/* Without a budget, all calls draw nothing, and leave nothing. */
+/* Without a budget, all calls draw nothing, and leave nothing; nor with a copy of an account. */
 static void
 test_unpaid(int n)
 {
 	for (int number = 0; number < CALLS; number++)
 	{
 		bool refuses = true;
+		bool plans = true;
 
 		for (int i = 0; i < n; i++)
 		{
@@ -943,8 +955,10 @@ test_unpaid(int n)
 			Form form = calls[number].first;
 			RaceExactMemory memory;
 			RaceAccount account;
+			RaceAccount copy;
 
 			open_account(&account);
+			copy = account;
 			/* bound: 10 */
 			for (int k = 0; k < 10; k++)
 				(void) race_pay(&account, INFINITY, race_change_of_counters(&account, 1, 1));
@@ -956,9 +970,13 @@ test_unpaid(int n)
 				calls[number].call(&account, exact_of(&memory, form, &table), INFINITY) == 0 &&
 				tape.n == 0 && !is_left(given.space, 2 * MOST) &&
 				!is_left(given.noisy[0], 2 * MOST);
+			(void) calls[number].call(&copy, exact_of(&memory, form, &table), copy.allowed);
+			plans &= tape.n == 0 && !is_left(given.space, 2 * MOST) &&
+				!is_left(given.noisy[0], 2 * MOST);
 		}
 		ok(refuses, "%s draws nothing, and leaves nothing, if it cannot be paid",
 		   calls[number].name);
+		ok(plans, "... and not with a copy of an account either");
 	}
 }
 
