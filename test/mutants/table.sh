@@ -375,7 +375,7 @@ mutant call-exact-written 'measuring' 'numbers get noise where they are written'
 mutant call-space-counted 'measuring' 'a space may be among counters' \
 	's/\t\t\tcounters < end\)\n\t\t\treturn NULL;/\t\t\tcounters < end \&\& false)\n\t\t\treturn NULL;/' privacy_test
 mutant call-no-noise 'noise' 'a number without noise is exact' \
-	's/\tif \(noise == 0\)\n\t\treturn 0;\n(\tdraw = mechanism)/$1/' laplace_test
+	's/(if \(noise == 0\)\n\t\treturn) 0;/$1 value;/' laplace_test
 mutant call-limits 'accounts' 'a request may be beyond all limits' \
 	's/if \(!is_within_limits\(request\)\)/if (!is_within_limits(request) \&\& false)/' privacy_test
 mutant call-records 'accounts' 'the records of a person wrap around' \
