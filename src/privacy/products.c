@@ -167,10 +167,7 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 	uint64_t norms[RACE_PRODUCTS_TOGETHER];
 	bool beyond;
 
-	/*
-	 * bound: RACE_PRODUCTS_ONE, since each number that is not 0 becomes smaller each time; two
-	 * suffice
-	 */
+	/* bound: RACE_PRODUCTS_ONE: a number that is not 0 becomes smaller; twice is enough */
 	do
 	{
 		beyond = false;
