@@ -18,13 +18,14 @@
 /* ------------------------------------------------------ errors by a look */
 
 /*
- * A kernel sum changes by about this for each wavelet that is lost, in steps: between .02 and .05
- * on 37 made tables.  And by this at bounds, where half hats are moved, in squares of steps.
+ * A kernel sum is expected to change by this, in records, for each wavelet that is lost, times the
+ * step in bandwidths; and by this at bounds, where half hats are moved, times its square.  No
+ * script here prints these numbers.
  */
 static const double of_wavelet[RACE_GRID_DIMS + 1] = {0, 0.032, 0.045, 0.05};
 static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
 
-/* Details are multiplied by this when the noisy look is read. */
+/* A look has wavelets of integers, which are so many times as large as those (look.c). */
 #define TIMES_DETAIL 6.0
 
 /*
@@ -175,7 +176,8 @@ look_at_grid(RaceRelease *release, int halvings, Seen *seen)
 
 /*
  * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of
- * these.  A smooth table loses with the fourth power of cells, few places with the first.
+ * these.  A smooth table loses with the fourth power of cells, few places with the first.  The
+ * deviation of A is assumed.
  */
 #define FACTORS 73    /* factors of A that are tried, from 2^-9 to 2^9 */
 #define STEPS 4       /* factors to the next power of 2 */
@@ -185,7 +187,7 @@ static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
 #define POWERS ((int) (sizeof(powers) / sizeof(powers[0])))
 
-/* What is seen is the true loss but for such a part, beside its noise. */
+/* What is seen is taken to be the true loss but for such a part, beside its noise. */
 #define OFF 0.2
 
 typedef struct Losses
@@ -210,7 +212,8 @@ loss_after(const Losses *losses, int factor, int power, int halvings)
 
 /*
  * Half of all questions are taken to be asked where records are.  So many times as much as on
- * average over the box is lost there, or as much more often as records lie closer together.
+ * average over the box, squared, is assumed to be lost there, or as much more often as records lie
+ * closer together.
  */
 #define USUAL_CONCENTRATION (3.3 * 3.3)
 
@@ -415,7 +418,7 @@ draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 							   release->workspace, counters) > 0;
 }
 
-const RaceReleaseKind race_release_cells = {.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE},
+const RaceReleaseKind race_release_cells = {.look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE_CELLS},
 											.look_change = cells_look_change,
 											.open = race_plan_open,
 											.plan = race_plan_blocks,

@@ -149,7 +149,7 @@ draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 							   price, counters) > 0;
 }
 
-const RaceReleaseKind race_release_rows = {.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE},
+const RaceReleaseKind race_release_rows = {.look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE},
 										   .look_change = rows_look_change,
 										   .open = race_plan_open,
 										   .plan = race_plan_blocks,

@@ -31,20 +31,20 @@ typedef struct Work
 	RaceRelease *release;
 	RaceContingency exact_tables; /* tables of the exact counters */
 	RaceSelectArrays arrays;
-	double *joined;   /* [finest of all columns] */
-	int64_t *sums;    /* [finest of all columns]: noisy counts of groups before any are joined */
-	double *measured; /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
-	int64_t *scores;  /* [tables] */
-	/* [counters of the largest table]: memory of src/privacy, or noisy counters */
-	int64_t *space;
-	double *shares;     /* [cells of the largest table]: shares by the reference */
+	double *joined;     /* [finest of all columns] */
+	int64_t *sums;      /* as many: noisy counts of groups before any are joined */
+	double *measured;   /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
+	int64_t *scores;    /* [tables] */
+	int64_t *space;     /* [counters of the largest table]: noisy ones */
+	RaceSpace *exact;   /* as many */
+	double *shares;     /* [cells of the largest table]: what the reference says */
 	int64_t *expected;  /* [cells of the largest table]: the same in units */
 	double *marginal;   /* [finest of the largest column] */
 	uint32_t *block_of; /* [cells of the largest column] */
 	size_t counters;    /* number of counters that were measured */
 	double price;       /* of a score, or of a selection, of this round */
-	void *scores_memory;
-	RaceScores *exact_scores;  /* of selections, in that memory */
+	RaceSpace *scores_space;
+	RaceScores *exact_scores;  /* of selections, in that space */
 	RaceCandidate *candidates; /* [tables + 1] */
 } Work;
 
@@ -116,7 +116,7 @@ tables_workspace(const RaceParams *params)
 	race_contingency_of(params, &tables);
 	words = 3 * (size_t) number_of_groups(&tables) + (size_t) most_groups(&tables) +
 		most_cells(&tables) + RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
-		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) +
+		race_contingency_tables(&tables) + (2 * tables.parts + 2) * largest_table(&tables) +
 		params->range;
 	return 2 * WORK_ALIGNMENT + sizeof(Work) + picks_size(&tables) + words * sizeof(int64_t);
 }
@@ -296,7 +296,7 @@ measure_table(Work *work, const RaceTable *table, const RacePrice *price)
 	RaceGrouping grouping = grouping_of(work, table);
 	int64_t *counters = work->result.counters + work->counters;
 	uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-									   price->amount, counters);
+									   price->amount, work->exact, counters);
 
 	if (noise == 0)
 		return false;
@@ -320,7 +320,7 @@ choose_block(Work *work, RaceTable *table)
 		return;
 	if (race_score_unevenness(&work->release->account, work->release->exact, table->number,
 							  table->ordinary, table->block, select->unevenness[table->first],
-							  work->space, &score) > 0)
+							  work->exact, &score) > 0)
 		race_select_block(select, table->first, score);
 	else
 		select->block[table->first] = 1;
@@ -353,7 +353,7 @@ measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 	grouping.group[0] = work->block_of;
 	grouping.groups[0] = number_blocks(table, work->block_of);
 	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-							  price->amount, blocks);
+							  price->amount, work->exact, blocks);
 	if (noise == 0)
 		return false;
 	for (uint32_t i = (uint32_t) table->cells; i-- > 0;)
@@ -506,10 +506,10 @@ set_score(Work *work, uint32_t number, const RaceTable *table)
 	set_expected(work, race_grouping_sums(&grouping) / grouping.parts);
 	work->scores[number] = 0;
 	if (work->select.pure)
-		race_scores_set(work->exact_scores, number, &grouping, work->expected, work->space);
+		race_scores_set(work->exact_scores, number, &grouping, work->expected, work->exact);
 	else
 		(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
-								   work->expected, work->price, work->space, &work->scores[number]);
+								   work->expected, work->price, work->exact, &work->scores[number]);
 }
 
 /* Set the scores of all tables that may be chosen, by how far each is from the reference. */
@@ -524,7 +524,7 @@ set_scores(Work *work, RaceTable table)
 	work->result.total = work->select.total;
 	state = reference != NULL ? reference->begin(&work->result) : NULL;
 	if (work->select.pure)
-		work->exact_scores = race_scores_begin(work->scores_memory, work->release->exact, n);
+		work->exact_scores = race_scores_begin(work->scores_space, work->release->exact, n);
 	for (uint32_t k = 0; k < n; k++)
 	{
 		race_look_for_interrupts();
@@ -571,16 +571,18 @@ make_work(RaceRelease *release)
 	work->release = release;
 	set_tables(release->request, release->params, tables);
 	n = number_of_groups(tables);
-	work->scores_memory =
-		(char *) work + (sizeof(Work) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT;
-	work->joined = (double *) ((char *) work->scores_memory + picks_size(tables));
+	work->scores_space =
+		(RaceSpace *) ((char *) work +
+					   (sizeof(Work) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT);
+	work->joined = (double *) ((char *) work->scores_space + picks_size(tables));
 	work->candidates = (RaceCandidate *) work->joined - (race_contingency_tables(tables) + 1);
 	work->sums = (int64_t *) work->joined + n;
 	work->measured = (double *) (work->sums + n);
 	work->scores =
 		(int64_t *) (work->measured + RACE_TABLE_NUMBERS * (tables->columns + RACE_SELECT_TABLES));
 	work->space = work->scores + race_contingency_tables(tables);
-	work->shares = (double *) (work->space + tables->parts * largest_table(tables));
+	work->exact = (RaceSpace *) (work->space + tables->parts * largest_table(tables));
+	work->shares = (double *) (work->space + 2 * tables->parts * largest_table(tables));
 	work->expected = (int64_t *) (work->shares + largest_table(tables));
 	work->marginal = (double *) (work->expected + largest_table(tables));
 	work->block_of = (uint32_t *) (work->marginal + most_groups(tables));
@@ -617,7 +619,7 @@ measure_again(Work *work, const RacePrice *prices)
 		RaceGrouping grouping = grouping_of(work, &table);
 		double *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
 		uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-										   prices[table.first].amount, work->space);
+										   prices[table.first].amount, work->exact, work->space);
 		double second = race_select_variance(&work->select, noise);
 		double weight = *variance / (*variance + second);
 

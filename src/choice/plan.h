@@ -41,6 +41,14 @@ typedef struct RacePlan
 } RacePlan;
 
 /*
+ * The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho.  Of Gaussian noise, the mean over rows
+ * leaves as much in a kernel sum as the count has, times 1 / (1 - share) and 1 / share.  A density
+ * f is best at a share of f / (1 + f), which is an eighth of a usual density (race_kernel_mass).
+ */
+#define RACE_COUNT_SHARE 20
+#define RACE_COUNT_SHARE_ROWS 8
+
+/*
  * Count records with weights from 0 to a whole number, besides what a request says.  Weights get as
  * many binary digits as the noise of these parameters leaves room for.  False if weight_max is too
  * large for counters or noise.

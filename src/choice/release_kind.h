@@ -8,11 +8,15 @@
 
 #include "choice/plan.h"
 
+/* Of epsilon, 1 / share is for the look of a pure release at what to keep. */
+#define RACE_LOOK_SHARE 50
+#define RACE_LOOK_SHARE_CELLS 20 /* of a grid with several axes, where more is to be gained */
+
 typedef struct RaceReleaseKind RaceReleaseKind;
 
 struct RaceReleaseKind
 {
-	/* Of a pure release, 1 / look_share[dims > 1] of epsilon is for the look at what to keep. */
+	/* The share of a look, by dims > 1 */
 	uint32_t look_share[2];
 
 	/*

@@ -101,8 +101,8 @@
 
 /*
  * The noise of a table of three columns counts so much, since the fit takes little of it: most
- * cells have few records, and these stay near what the other tables say.  Of 1, .5 and .25 on Adult
- * and four made tables, 1 missed tables that were worth it, and .25 chose some that were not.
+ * cells have few records, and these stay near what the other tables say.  No script here compares
+ * it with other numbers.
  */
 #define TRIPLE_NOISE 0.5
 
@@ -114,8 +114,8 @@
 
 /*
  * If tables of a label with two columns may be chosen besides, all tables get this part of what is
- * left.  Of 16 columns of two values (nltcs) the scores of so many took more than they brought:
- * pairs became 1.2 times worse at epsilon = 1, 1.5 at 10.
+ * left: where there are few columns alone, since the scores of so many tables take more than they
+ * bring.  No script here compares either number with others.
  */
 #define ALL_PART 0.9
 #define ALL_COLUMNS 6
@@ -179,7 +179,8 @@ static uint64_t
 plan_table(RaceSelect *select, RacePrice *price, double amount)
 {
 	price->amount = amount;
-	price->noise = race_measure_sums(&select->planned, planned_exact(select), NULL, amount, NULL);
+	price->noise =
+		race_measure_sums(&select->planned, planned_exact(select), NULL, amount, NULL, NULL);
 	return price->noise;
 }
 

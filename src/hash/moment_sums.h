@@ -40,13 +40,13 @@
 
 /*
  * To find a factor, a target in [-1, 1] is taken to be so large at least.  So most factors do not
- * depend on the target, and regressions have less bias.
+ * depend on the target, and regressions have less bias.  No script here prints the number.
  */
 #define RACE_TARGET_LEAST 0.35
 
 /*
- * The squared norm that all features together are made to have, by the root of their number.  Like
- * what is above, it was chosen on made-up tables.
+ * The squared norm that all features together are made to have, by the root of their number; no
+ * script here prints it either.
  */
 #define RACE_FEATURES_SQUARED 0.9
 

@@ -8,15 +8,16 @@
 #include "hash/sampling_variance.h"
 
 /*
- * This is a prior, from the paper and from measurements on several tables.  It
- * chooses the rows of a release, and serves where rows cannot tell their own variance.
+ * This is a prior.  It chooses the rows of a release, and serves where rows cannot tell their own
+ * variance.  Its form is the paper's; its numbers follow from nothing that is known of a release,
+ * and no script here prints them.
  */
 
 /*
  * With independent rows the variance is at most g^2 / R, where g is the sum of
  * the square roots of the kernel (Coleman & Shrivastava 2021, theorem 2.5).  What
  * share of the records g is depends on the table and the query; the prior is
- * KERNEL_MASS for tables of up to USUAL_RECORDS, and less for larger ones, as
+ * KERNEL_MASS, a part of the records, for tables of up to USUAL_RECORDS, and less for larger ones, as
  * larger tables are asked at finer bandwidths (Silverman 1986: N^(-1/(d+4))).
  */
 #define KERNEL_MASS 0.135
@@ -30,10 +31,9 @@ race_kernel_mass(double records)
 
 /*
  * Return the power of the number of rows by which the variance falls.  With rows that share the
- * work, the error falls faster.  Measured: the variance falls like R^-1.15 to R^-1.33 with Sobol'
- * rows in 1 to 15 dimensions.  At R = 1024, structured rows have 0.3 to 0.8 of the variance of
- * independent ones with power 1, and about the same with power 8.  `test/bench/run accuracy`
- * compares Sobol' rows with independent ones.
+ * work, the error falls faster; by how much depends on the table and the dimensions.  These powers
+ * are assumed.  `test/bench/run accuracy` compares errors of Sobol' rows with those of independent
+ * ones, at some numbers of rows.
  */
 static double
 variance_exponent(int sequence)

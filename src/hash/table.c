@@ -510,8 +510,9 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 /*
  * Least squares of two levels (evaluator.c) leave the noise of the fine one where a kernel changes
  * within coarse cells.  Where it is smooth from this part of their width on, they have the
- * information of the fine nodes and of coarse ones, each of which is worth several fine ones.  The
- * variance is then .77 to 1.2 times the exact one, for cells of an eighth to two bandwidths.
+ * information of the fine nodes and of coarse ones, each of which is worth several fine ones.  It
+ * is a part of the width of a coarse cell, chosen so that this variance is near the exact one; no
+ * script here compares them.
  */
 #define SMOOTH_PART (2.0 / 3)
 
@@ -553,9 +554,9 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGr
 /*
  * What the projection leaves of a kernel sum (evaluator.c) falls with the fourth power of the
  * cells where records lie smoothly, and with the first where they share a few places.  It is
- * expected to be so much of a typical answer for cells of a bandwidth, and to fall with such a
- * power.  Of those that were tried, these made errors least on 14 made tables.  In one dimension,
- * fine cells cost little, and numbers are often round.  The peak of l1 is sharper.
+ * expected to be such a part of a typical answer for cells of a bandwidth, and to fall with such a
+ * power: a prior, which no script here prints.  In one dimension, fine cells cost little, and
+ * numbers are often round.  The peak of l1 is sharper.
  */
 static const struct
 {
@@ -564,8 +565,9 @@ static const struct
 } bias_by_dims[RACE_GRID_DIMS + 1] = {{0, 0}, {0.025, 2}, {0.01, 2.5}, {0.01, 2.5}};
 
 /*
- * Where records lie on a line, or are whole numbers, it was up to so much.  With .025 intervals of
- * skin held 91 %.  In one and two dimensions the nodes tell the rest (evaluator.c).
+ * Where records lie on a line, or are whole numbers, it may be more: intervals allow for such a
+ * part of an answer, which no script here prints.  In two dimensions the nodes tell the rest
+ * (evaluator.c).
  */
 static const double most_bias[RACE_GRID_DIMS + 1] = {0, 0.025, 0.003, 0.04};
 static const double most_power[RACE_GRID_DIMS + 1] = {0, 2, 3, 2};

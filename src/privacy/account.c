@@ -18,11 +18,20 @@ static void
 start_account(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 {
 	memset(account, 0, sizeof(RaceAccount));
+	account->self = account;
 	account->random = random;
-	account->mechanism = request->delta == 0 ? RACE_MECHANISM_LAPLACE : RACE_MECHANISM_GAUSSIAN;
+	account->mechanism = request->delta > 0 ? RACE_MECHANISM_GAUSSIAN : RACE_MECHANISM_LAPLACE;
 	account->records = race_person_records(request);
 	account->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	account->weight_bits = request->weight_bits;
+}
+
+/* Return whether epsilon and delta are within their limits.  What is no number is not. */
+static bool
+is_within_limits(const RaceRequest *request)
+{
+	return request->epsilon > 0 && request->epsilon <= RACE_MAX_EPSILON && request->delta >= 0 &&
+		request->delta < 1;
 }
 
 /*
@@ -75,6 +84,8 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 	RaceGaussianAccount gaussian = {request->epsilon, 0};
 
 	start_account(account, random, request);
+	if (!is_within_limits(request))
+		return;
 	if (request->delta > 0)
 		gaussian = open_gaussian(
 			request, pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared);
@@ -87,6 +98,7 @@ race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequ
 						uint64_t count_variance, uint64_t counter_variance, uint64_t squared)
 {
 	start_account(account, random, request);
+	account->mechanism = RACE_MECHANISM_GAUSSIAN; /* shares add up */
 	account->share[0] = count_variance;
 	account->share[1] = counter_variance;
 	account->share_squared = squared;
@@ -130,7 +142,8 @@ race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t square
 	unsigned __int128 m = account->records;
 	int sides = account->substitute ? 2 : 1;
 
-	if (m == 0 || l1 == UINT64_MAX || squared > MOST_SQUARED / (m * m * sides))
+	if (m == 0 || l1 == UINT64_MAX || squared == UINT64_MAX ||
+		squared > MOST_SQUARED / (m * m * sides))
 		return TOO_MUCH;
 	return (RaceChange){m * l1 * sides, m * m * squared * sides};
 }
@@ -154,13 +167,17 @@ spend_price(RaceAccount *account, double price, double cost)
 	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
 }
 
-/* Return the planned noise of a noise share; 0 for a larger change, or after two draws. */
+/*
+ * Return the planned noise of a noise share; 0 for a larger change than was planned, or than can be
+ * paid for, or after two draws.
+ */
 static uint64_t
 share_noise(RaceAccount *account, RaceChange change)
 {
 	uint64_t squared = account->drawn == 0 ? 1 : account->share_squared;
 
-	if (account->drawn > 1 || change.squared > race_change_of_counters(account, 1, squared).squared)
+	if (account->drawn > 1 || change.squared > MOST_SQUARED ||
+		change.squared > race_change_of_counters(account, 1, squared).squared)
 		return 0;
 	return account->share[account->drawn++];
 }
@@ -186,13 +203,12 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 		return 0;
 	if (account->mechanism == RACE_MECHANISM_LAPLACE)
 	{
-		RaceChoiceBudget budget;
-
-		if (change.l1 > RACE_MAX_SENSITIVITY ||
-			!race_choice_budget(price, 1, (uint64_t) change.l1, &budget))
+		noise = change.l1 > RACE_MAX_SENSITIVITY ?
+			0 :
+			race_scale_for_epsilon(price, (uint64_t) change.l1);
+		if (noise == 0)
 			return 0;
-		noise = budget.scale;
-		cost = budget.cost;
+		cost = fmin(price, race_epsilon_of_draw((uint64_t) change.l1, noise));
 	}
 	else
 	{
@@ -209,7 +225,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 bool
 race_pay_epsilon(RaceAccount *account, double price, double cost)
 {
-	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost <= price) ||
+	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost > 0) || !(cost <= price) ||
 		!(price <= race_account_left(account)))
 		return false;
 	spend_price(account, price, cost);
@@ -229,13 +245,14 @@ race_draw_rounded(const RaceAccount *account, int64_t value, uint64_t noise)
 }
 
 void
-race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t noise, bool rounded)
+race_draw_all(const RaceAccount *account, const int64_t *exact, size_t n, uint64_t noise,
+			  bool rounded, int64_t *noisy)
 {
 	for (size_t i = 0; i < n; i++)
 	{
 		if (i % DRAWS_A_STEP == 0)
 			race_look_for_interrupts();
-		counters[i] = rounded ? race_draw_rounded(account, counters[i], noise) :
-								race_draw(account, counters[i], noise);
+		noisy[i] = rounded ? race_draw_rounded(account, exact[i], noise) :
+							 race_draw(account, exact[i], noise);
 	}
 }

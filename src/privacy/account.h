@@ -22,24 +22,25 @@
 
 typedef struct RaceAccount
 {
-	RaceRandom *random;      /* source of noise; NULL for a plan, which draws nothing */
-	RaceMechanism mechanism; /* discrete Laplace or discrete Gaussian */
-	uint32_t records;        /* records of a person, in places of weights */
-	bool substitute;         /* whether neighbors replace a person's records */
-	uint32_t weight_bits;   /* binary digits after the point of weights, which noisy numbers lose */
-	double allowed;         /* epsilon, or what Gaussian noise may cost */
-	uint64_t added;         /* added to each variance by the exact account (budget.h) */
-	double allotted;        /* the sum of prices, rounded up */
-	double cost;            /* the sum of true costs, rounded up */
-	uint64_t share[2];      /* variances of a noise share: of the count, and of counters */
-	uint64_t share_squared; /* squared L2 change of a noise share's counters by a record */
+	const struct RaceAccount *self; /* a copy is not this one: it plans, and draws nothing */
+	RaceRandom *random;             /* where noise comes from; NULL: nothing is drawn, for a plan */
+	RaceMechanism mechanism;        /* discrete Laplace or discrete Gaussian */
+	uint32_t records;               /* records of a person, in places of weights */
+	bool substitute;                /* whether neighbors replace a person's records */
+	uint32_t weight_bits;           /* binary digits of weights, which noisy numbers lose */
+	double allowed;                 /* epsilon, or what Gaussian noise may cost */
+	uint64_t added;                 /* added to each variance by the exact account (budget.h) */
+	double allotted;                /* the sum of prices, rounded up */
+	double cost;                    /* the sum of true costs, rounded up */
+	uint64_t share[2];              /* of a noise share: variances of the count and of counters */
+	uint64_t share_squared; /* of a noise share: squared L2 change of counters by a record */
 	int drawn;              /* variances of share[] drawn so far */
 } RaceAccount;
 
 /*
  * Open the account of a request.  What a record changes at most, squared in L2, where it takes all
  * that is allowed, decides between both accounts of Gaussian noise (race_gaussian_account).  What
- * choices of categories took of it comes off first, rounded up: it is never allowed again.
+ * choices of categories took of it comes off first, rounded up: it is never allowed again.  Nothing is allowed to a request beyond the limits of cost.h.
  */
 extern void race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
 							  double squared);

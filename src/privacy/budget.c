@@ -59,14 +59,19 @@ scale_for(double epsilon, uint64_t sensitivity, uint32_t multiplier, uint32_t di
 }
 
 uint64_t
+race_scale_for_epsilon(double epsilon, uint64_t sensitivity)
+{
+	return scale_for(epsilon, sensitivity, 1, 1);
+}
+
+uint64_t
 race_variance_for_rho(double rho, unsigned __int128 squared)
 {
 	return divide_up(squared, 2, rho, RACE_MAX_VARIANCE);
 }
 
-/* Return the epsilon that a scale costs, sensitivity / b, rounded up. */
-static double
-epsilon_of_scale(uint64_t sensitivity, uint64_t scale)
+double
+race_epsilon_of_draw(uint64_t sensitivity, uint64_t scale)
 {
 	return race_up(race_up((double) sensitivity * RACE_SCALE_DENOMINATOR) / (double) scale);
 }
@@ -102,21 +107,10 @@ race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t
 		return false;
 	budget->epsilon =
 		race_cost_sum(race_cost_sum(race_up((double) trace / (2 * (double) budget->scale)), steps),
-					  epsilon_of_scale(rounding, budget->entry_scale));
+					  race_epsilon_of_draw(rounding, budget->entry_scale));
 	budget->epsilon = fmin(epsilon, budget->epsilon);
 	budget->variance = 2 * (columns + 1.0) * (double) budget->scale * (double) budget->scale +
 		race_discrete_laplace_variance(budget->entry_scale);
-	return true;
-}
-
-bool
-race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity, RaceChoiceBudget *budget)
-{
-	budget->scale = scale_for(epsilon, sensitivity, share, 1);
-	budget->rest = race_down(race_down(epsilon * (share - 1)) / share);
-	if (budget->scale == 0)
-		return false;
-	budget->cost = fmin(race_up(epsilon / share), epsilon_of_scale(sensitivity, budget->scale));
 	return true;
 }
 

@@ -13,37 +13,16 @@
 #include "privacy/sampler.h"
 #include "privacy/wishart.h"
 
-/*
- * The count gets 1 / RACE_COUNT_SHARE of epsilon, or of rho.  Of Gaussian noise, the mean over rows
- * leaves as much in a kernel sum as the count has, times 1 / (1 - share) and 1 / share.  A density
- * f is best at a share of f / (1 + f), which is an eighth of a usual density (race_kernel_mass).
- */
-#define RACE_COUNT_SHARE 20
-#define RACE_COUNT_SHARE_ROWS 8
-
 #define RACE_MAX_SENSITIVITY ((uint64_t) 1 << 50)
 
 /*
- * How a pure release pays for choosing what it keeps: 1 / share of epsilon for numbers that
- * change by at most this sensitivity together, by which it chooses, and the rest for the release
- * itself.
+ * Return the least scale of Laplace noise at which a change in L1 costs at most epsilon, exactly; 0
+ * if it would be too large.  The change is at most the maximum.
  */
-#define RACE_CHOICE_SHARE 50
-#define RACE_CELLS_SHARE 20 /* the same of a grid with several axes, where more is to be gained */
+extern uint64_t race_scale_for_epsilon(double epsilon, uint64_t sensitivity);
 
-typedef struct RaceChoiceBudget
-{
-	uint64_t scale; /* scale of the noise of each number */
-	double cost;    /* epsilon of the choice, rounded up */
-	double rest;    /* epsilon that is left, rounded down */
-} RaceChoiceBudget;
-
-/*
- * Set the budget of a choice.  Return false when the noise would be too large.  epsilon is within
- * the limits of cost.h, the sensitivity from 1 to the maximum.
- */
-extern bool race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity,
-							   RaceChoiceBudget *budget);
+/* Return the epsilon that such a scale costs, rounded up. */
+extern double race_epsilon_of_draw(uint64_t sensitivity, uint64_t scale);
 
 /*
  * What an account of Gaussian noise allows: sums of squared changes over twice the variances, of

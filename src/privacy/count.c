@@ -124,7 +124,7 @@ are_unit_parts(const int64_t *numbers, int n, uint64_t unit)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (numbers[i] < 0 || (uint64_t) numbers[i] > unit)
+		if (numbers[i] < 0 || (uint64_t) numbers[i] > unit - sum)
 			return false;
 		sum += (uint64_t) numbers[i];
 	}

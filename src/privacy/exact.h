@@ -65,4 +65,11 @@ extern void race_exact_add(RaceExact *exact, const void *counters, int width, in
 /* Return how many halves were added. */
 extern int race_exact_halves(const RaceExact *exact);
 
+/*
+ * Memory of the caller's in which a call works with exact numbers: as many of 8 bytes as the call
+ * says, apart from the counters.  There are zeros in it afterwards, unless the user interrupts the
+ * call.  Nobody outside of src/privacy looks into it.
+ */
+typedef struct RaceSpace RaceSpace;
+
 #endif

@@ -18,11 +18,14 @@ struct RaceExact
 	int64_t count[RACE_EXACT_HALVES];
 };
 
-/* Return whether there is something to draw, and somewhere to draw from. */
+/*
+ * Return whether there is something to draw, and somewhere to draw from: what a copy pays is not
+ * taken off of the account.
+ */
 static inline bool
 race_draws(const RaceAccount *account, const RaceExact *exact)
 {
-	return account->random != NULL && exact->halves > 0;
+	return account->random != NULL && account->self == account && exact->halves > 0;
 }
 
 /* Return where a block begins; and the number of its counters. */
@@ -41,16 +44,23 @@ race_block_length(const RaceShape *shape, uint32_t block)
 }
 
 /*
- * Load the exact sums of a grouping; a number that is clamped is moved no farther from another one.
- * False if the grouping does not fit the block, or if there is not one whole.
+ * Return the n numbers of a space; NULL if one of them is a counter, too, which would be counted
+ * more than once.
  */
-extern bool race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums);
+extern int64_t *race_space_numbers(const RaceExact *exact, RaceSpace *space, size_t n);
+
+/*
+ * Load the exact sums of a grouping; a number that is clamped is moved no farther from another one.
+ * NULL if the grouping does not fit the block or the space, or if there is not one whole.
+ */
+extern int64_t *race_load_sums(const RaceExact *exact, const RaceGrouping *grouping,
+							   RaceSpace *space);
 
 /*
  * Set how far the exact sums of a grouping are from expected ones, in L1, with the parts of a cell
  * added up.  False if the sums cannot be loaded.  `space` has zeros after it.
  */
 extern bool race_exact_distance(const RaceExact *exact, const RaceGrouping *grouping,
-								const int64_t *expected, int64_t *space, int64_t *apart);
+								const int64_t *expected, RaceSpace *space, int64_t *apart);
 
 #endif

@@ -195,21 +195,23 @@ exact_details(const RaceShape *shape, int halvings, int64_t *nodes, int64_t *spa
 
 uint64_t
 race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, double price,
-				  int64_t *space, RaceDetails *noisy)
+				  RaceSpace *space, RaceDetails *noisy)
 {
-	uint64_t noise = !race_can_look(exact->shape, halvings) ?
+	size_t n = race_nodes_count(&exact->shape->nodes);
+	int64_t *nodes = race_space_numbers(exact, space, 2 * n);
+	bool draws = race_draws(account, exact);
+	uint64_t noise = !race_can_look(exact->shape, halvings) || (draws && nodes == NULL) ?
 		0 :
 		race_pay(account, price, race_change_of_score(account, race_details_change(exact->shape)));
-	int64_t *nodes = space + race_nodes_count(&exact->shape->nodes);
 	RaceDetails details;
 
-	if (noise == 0 || !race_draws(account, exact))
+	if (noise == 0 || !draws)
 		return noise;
-	load_whole(exact, nodes, space);
-	details = exact_details(exact->shape, halvings, nodes, space);
+	load_whole(exact, nodes, nodes + n);
+	details = exact_details(exact->shape, halvings, nodes, nodes + n);
 	noisy->detail = race_draw(account, details.detail, noise);
 	noisy->spread = race_draw(account, details.spread, noise);
-	memset(space, 0, 2 * race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
+	memset(nodes, 0, 2 * n * sizeof(int64_t));
 	return noise;
 }
 

@@ -33,7 +33,7 @@ typedef struct RaceDetails
  * `space` has twice as many numbers as nodes.  0 also if it cannot be looked at (race_can_look()).
  */
 extern uint64_t race_look_details(RaceAccount *account, const RaceExact *exact, int halvings,
-								  double price, int64_t *space, RaceDetails *noisy);
+								  double price, RaceSpace *space, RaceDetails *noisy);
 
 /*
  * Return whether a grid can be looked at after so many halvings; and what a record changes of both

@@ -48,6 +48,22 @@ pay_blocks(RaceAccount *account, const RaceShape *shape, uint32_t blocks, double
 											race_blocks_squared(shape, blocks)));
 }
 
+/* Draw the first n counters of a half. */
+static void
+draw_counters(const RaceAccount *account, const RaceExact *exact, int half, size_t n,
+			  uint64_t noise, int64_t *noisy)
+{
+	int64_t counter[RACE_COUNTER_BLOCK];
+
+	for (size_t at = 0; at < n; at += RACE_COUNTER_BLOCK)
+	{
+		size_t m = n - at < RACE_COUNTER_BLOCK ? n - at : RACE_COUNTER_BLOCK;
+
+		race_counters_load(exact->counters[half], exact->width[half], at, m, counter);
+		race_draw_all(account, counter, m, noise, true, noisy + at);
+	}
+}
+
 uint64_t
 race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
 					int64_t *const *noisy)
@@ -55,13 +71,9 @@ race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t block
 	uint64_t noise = blocks < 1 || blocks > exact->shape->blocks ?
 		0 :
 		pay_blocks(account, exact->shape, blocks, price);
-	size_t n = race_block_begin(exact->shape, blocks);
 
 	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
-	{
-		race_counters_load(exact->counters[i], exact->width[i], 0, n, noisy[i]);
-		race_draw_all(account, noisy[i], n, noise, true);
-	}
+		draw_counters(account, exact, i, race_block_begin(exact->shape, blocks), noise, noisy[i]);
 	return noise;
 }
 
@@ -81,13 +93,12 @@ are_levels(const RaceExact *exact, const int *halvings, int levels)
 	return halvings[levels - 1] <= most;
 }
 
-/* Load the exact nodes of levels one after the other; returns their number. */
-static size_t
-load_levels(const RaceExact *exact, int half, const int *halvings, int levels, int64_t *nodes,
-			int64_t *counters)
+/* Draw the levels of a half one after the other. */
+static void
+draw_levels(const RaceAccount *account, const RaceExact *exact, int half, const int *halvings,
+			int levels, uint64_t noise, int64_t *nodes, int64_t *noisy)
 {
 	RaceNodes grid = exact->shape->nodes;
-	int64_t *next = counters;
 	int halved = 0;
 
 	race_counters_load(exact->counters[half], exact->width[half], 0, race_nodes_count(&grid),
@@ -99,25 +110,26 @@ load_levels(const RaceExact *exact, int half, const int *halvings, int levels, i
 			race_nodes_coarsen(&grid, nodes, nodes);
 			race_nodes_halve(&grid);
 		}
-		memcpy(next, nodes, race_nodes_count(&grid) * sizeof(int64_t));
-		next += race_nodes_count(&grid);
+		race_draw_all(account, nodes, race_nodes_count(&grid), noise, true, noisy);
+		noisy += race_nodes_count(&grid);
 	}
-	return next - counters;
 }
 
 uint64_t
 race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *halvings, int levels,
-					double price, int64_t *space, int64_t *const *noisy)
+					double price, RaceSpace *space, int64_t *const *noisy)
 {
-	uint64_t noise = are_levels(exact, halvings, levels) ?
+	size_t n = race_nodes_count(&exact->shape->nodes);
+	int64_t *nodes = race_space_numbers(exact, space, n);
+	bool draws = race_draws(account, exact);
+	uint64_t noise = are_levels(exact, halvings, levels) && !(draws && nodes == NULL) ?
 		pay_blocks(account, exact->shape, (uint32_t) levels, price) :
 		0;
 
-	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
+	for (int i = 0; noise > 0 && draws && i < exact->halves; i++)
 	{
-		race_draw_all(account, noisy[i], load_levels(exact, i, halvings, levels, space, noisy[i]),
-					  noise, true);
-		memset(space, 0, race_nodes_count(&exact->shape->nodes) * sizeof(int64_t));
+		draw_levels(account, exact, i, halvings, levels, noise, nodes, noisy[i]);
+		memset(nodes, 0, n * sizeof(int64_t));
 	}
 	return noise;
 }
@@ -132,7 +144,8 @@ race_grouping_sums(const RaceGrouping *grouping)
 }
 
 /*
- * Return whether the axes and parts of a grouping make up its block, with groups along each axis.
+ * Return whether the axes and parts of a grouping make up its block, with groups along each axis,
+ * of which there are no more than places: so their product is no more than that of places.
  */
 static bool
 fits_block(const RaceShape *shape, const RaceGrouping *grouping)
@@ -148,7 +161,7 @@ fits_block(const RaceShape *shape, const RaceGrouping *grouping)
 	left /= grouping->parts;
 	for (int axis = 0; axis < RACE_GROUPING_AXES; axis++)
 	{
-		if (grouping->groups[axis] < 1 || grouping->length[axis] < 1 ||
+		if (grouping->groups[axis] < 1 || grouping->groups[axis] > grouping->length[axis] ||
 			left % grouping->length[axis] != 0)
 			return false;
 		left /= grouping->length[axis];
@@ -165,15 +178,19 @@ group_at(const RaceGrouping *grouping, int axis, uint32_t place)
 	return group < grouping->groups[axis] ? group : grouping->groups[axis] - 1;
 }
 
-bool
-race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums)
+int64_t *
+race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, RaceSpace *space)
 {
 	const uint32_t *length = grouping->length;
 	int64_t counter[RACE_COUNTER_BLOCK];
+	int64_t *sums;
 	size_t at;
 
 	if (exact->halves != 1 || !fits_block(exact->shape, grouping))
-		return false;
+		return NULL;
+	sums = race_space_numbers(exact, space, race_grouping_sums(grouping));
+	if (sums == NULL)
+		return NULL;
 	at = race_block_begin(exact->shape, grouping->block);
 	memset(sums, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	for (uint32_t i = 0; i < length[0]; i++)
@@ -192,24 +209,23 @@ race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *su
 				for (uint32_t part = 0; part < grouping->parts; part++)
 					sum[part] = race_clamped_sum(sum[part], counter[part]);
 			}
-	return true;
+	return sums;
 }
 
 uint64_t
 race_measure_sums(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
-				  double price, int64_t *noisy)
+				  double price, RaceSpace *space, int64_t *noisy)
 {
+	bool draws = race_draws(account, exact);
+	int64_t *sums = draws ? race_load_sums(exact, grouping, space) : NULL;
 	uint64_t noise;
 
-	if (race_draws(account, exact) && !race_load_sums(exact, grouping, noisy))
+	if (draws && sums == NULL)
 		return 0;
 	noise = pay_blocks(account, exact->shape, 1, price);
-	if (race_draws(account, exact))
-	{
-		if (noise > 0)
-			race_draw_all(account, noisy, race_grouping_sums(grouping), noise, false);
-		else
-			memset(noisy, 0, race_grouping_sums(grouping) * sizeof(int64_t));
-	}
+	if (noise > 0 && draws)
+		race_draw_all(account, sums, race_grouping_sums(grouping), noise, false, noisy);
+	if (draws)
+		memset(sums, 0, race_grouping_sums(grouping) * sizeof(int64_t));
 	return noise;
 }

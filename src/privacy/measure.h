@@ -5,7 +5,7 @@
  * Each call pays a price at most and returns the noise that it drew, a scale or variance; 0 if it
  * drew nothing, since nothing was left or the noise would be too large.  Of exact counters without
  * halves, or with an account without random numbers, it plans: it pays, and draws nothing.  Noisy
- * numbers are written to memory of the caller's; the `space` of a call has zeros after it.
+ * numbers are written to memory of the caller's, and nothing else is, but to a `space`.
  *
  * Sensitivity: what is measured is linear, and each counter is in at most one sum of a block.  So a
  * record changes the sums of a block by its unit at most, as it changes the counters.
@@ -36,13 +36,14 @@ extern uint64_t race_blocks_squared(const RaceShape *shape, uint32_t blocks);
 #define RACE_LEVELS 2
 
 extern uint64_t race_measure_levels(RaceAccount *account, const RaceExact *exact,
-									const int *halvings, int levels, double price, int64_t *space,
+									const int *halvings, int levels, double price, RaceSpace *space,
 									int64_t *const *noisy);
 
 /*
  * Which counters of a block are added up.  They lie along up to three axes, the last of which runs
  * fastest, and each has parts, which stay apart.  A place along an axis is in a group: by itself
- * where there are none.  What is beyond the groups is in the last one.
+ * where there are none.  What is beyond the groups is in the last one.  There are no more groups
+ * than places.
  */
 #define RACE_GROUPING_AXES 3
 
@@ -60,10 +61,11 @@ extern size_t race_grouping_sums(const RaceGrouping *grouping);
 
 /*
  * Measure the sums of a block: noisy[sums]; with the digits of weights, which the caller rounds
- * off.
+ * off.  `space` has as many numbers.
  */
 extern uint64_t race_measure_sums(RaceAccount *account, const RaceExact *exact,
-								  const RaceGrouping *grouping, double price, int64_t *noisy);
+								  const RaceGrouping *grouping, double price, RaceSpace *space,
+								  int64_t *noisy);
 
 /* The noise of moments */
 typedef struct RaceProductsNoise
@@ -90,7 +92,7 @@ extern bool race_plan_products(const RaceAccount *account, const RaceShape *shap
  * paid.
  */
 extern bool race_measure_products(RaceAccount *account, const RaceExact *exact, double price,
-								  const RaceProductsNoise *noise, bool share, int64_t *space,
+								  const RaceProductsNoise *noise, bool share, RaceSpace *space,
 								  int64_t *noisy);
 
 /* Return how many numbers of space race_measure_products() needs. */

@@ -142,45 +142,55 @@ draw_wishart(const RaceAccount *account, const RaceShape *shape, uint64_t scale,
 	return space;
 }
 
-/* Add noise to exact moments. */
+/* Draw the moments one after the other. */
 static void
-draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise,
-			  bool share, int64_t *space, int64_t *counter)
+draw_products(const RaceAccount *account, const RaceExact *exact, const RaceProductsNoise *noise,
+			  bool share, int64_t *space, int64_t *noisy)
 {
+	const RaceShape *shape = exact->shape;
 	int64_t limit = RACE_MAX_COUNT >> noise->coarser;
 	bool wishart = noise->mechanism == RACE_MECHANISM_WISHART;
 	int64_t *matrix = wishart ? draw_wishart(account, shape, noise->noise, space) : NULL;
 	uint64_t entry = wishart ? noise->entry_noise : noise->noise;
 	uint64_t diagonal = noise->mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * entry : entry;
+	size_t at = 0;
 
 	for (uint32_t i = 0; i < shape->columns; i++)
 	{
 		race_look_for_interrupts();
-		for (uint32_t j = i; j < shape->columns; j++, counter++)
+		for (uint32_t j = i; j < shape->columns; j++, at++)
 		{
-			int64_t sum = race_noisy(account->random, race_shift_rounded(*counter, noise->coarser),
-									 noise->mechanism, i == j ? diagonal : entry);
+			int64_t counter = race_shift_rounded(
+				race_counters_get(exact->counters[0], exact->width[0], at), noise->coarser);
+			int64_t sum =
+				race_noisy(account->random, counter, noise->mechanism, i == j ? diagonal : entry);
 
-			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
+			sum = race_clamped_sum(sum, wishart ? matrix[at] : 0);
 			if (!share)
-				*counter = race_shift_rounded(race_clamped(*counter, limit) *
-												  ((int64_t) 1 << noise->coarser),
-											  (int) account->weight_bits);
+				sum = race_shift_rounded(race_clamped(sum, limit) * ((int64_t) 1 << noise->coarser),
+										 (int) account->weight_bits);
+			noisy[at] = sum;
 		}
 	}
 }
 
+/*
+ * Whoever has the noise of noisy numbers has the exact ones: a Wishart matrix is left nowhere.
+ */
 bool
 race_measure_products(RaceAccount *account, const RaceExact *exact, double price,
-					  const RaceProductsNoise *noise, bool share, int64_t *space, int64_t *noisy)
+					  const RaceProductsNoise *noise, bool share, RaceSpace *space, int64_t *noisy)
 {
-	if (exact->shape->columns == 0 || exact->halves > 1 ||
+	size_t n = race_products_space(exact->shape);
+	int64_t *work = race_space_numbers(exact, space, n);
+	bool draws = race_draws(account, exact);
+
+	if (exact->shape->columns == 0 || exact->halves > 1 || (draws && work == NULL) ||
 		!pay_for_noise(account, exact->shape, price, noise))
 		return false;
-	if (!race_draws(account, exact))
+	if (!draws)
 		return true;
-	race_counters_load(exact->counters[0], exact->width[0], 0,
-					   race_products_counters(exact->shape->columns), noisy);
-	draw_products(account, exact->shape, noise, share, space, noisy);
+	draw_products(account, exact, noise, share, work, noisy);
+	memset(work, 0, n * sizeof(int64_t));
 	return true;
 }

@@ -14,9 +14,10 @@
 #include "privacy/sampler.h"
 
 /*
- * Return a number plus one draw of noise, whose scale or variance is from 1 to the limits of
- * sampler.h; cut to 64 bits.  The caller clamps it to +-RACE_MAX_COUNT after all noise was added:
- * to clamp a number that lacks some of its noise is not post-processing.
+ * Return a number plus noise of this scale or variance (sampler.h), cut where it does not fit; 0
+ * without any noise.  It
+ * is clamped to +-RACE_MAX_COUNT by who calls this, after all noise was added: to clamp a number
+ * that lacks some of its noise is not post-processing.
  */
 extern int64_t race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
 						  uint64_t noise);

@@ -44,8 +44,11 @@ extern bool race_pay_epsilon(RaceAccount *account, double price, double cost);
 extern int64_t race_draw(const RaceAccount *account, int64_t value, uint64_t noise);
 extern int64_t race_draw_rounded(const RaceAccount *account, int64_t value, uint64_t noise);
 
-/* Add noise to n exact counters, with looks at interrupts. */
-extern void race_draw_all(const RaceAccount *account, int64_t *counters, size_t n, uint64_t noise,
-						  bool rounded);
+/*
+ * Set n numbers to exact ones with noise, with looks at interrupts, which may not return: nothing
+ * exact is ever written there.
+ */
+extern void race_draw_all(const RaceAccount *account, const int64_t *exact, size_t n,
+						  uint64_t noise, bool rounded, int64_t *noisy);
 
 #endif

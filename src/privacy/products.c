@@ -14,6 +14,10 @@ race_products_counters(uint64_t columns)
 	return columns * (columns + 1) / 2;
 }
 
+/* Other shapes are refused: what follows stays within 64 bits. */
+#define MOST_COLUMNS (UINT32_C(1) << 16)
+#define MOST_SQUARED (UINT64_C(1) << 60)
+
 /*
  * Return the largest sum of absolute values of v, by Cauchy & Schwarz: the largest integer whose
  * square is at most columns times squared.
@@ -86,8 +90,11 @@ race_products_least_coarse(const RaceShape *shape)
 {
 	int coarser = 0;
 
-	/* bound: the bits of a norm, half of it is left each time */
-	while (squared_norm(shape, coarser) > UINT32_MAX / 2)
+	if (shape->columns == 0 || shape->columns > MOST_COLUMNS ||
+		shape->squared > MOST_SQUARED / shape->columns)
+		return RACE_PRODUCTS_COARSEST + 1;
+	/* bound: RACE_PRODUCTS_COARSEST */
+	while (coarser <= RACE_PRODUCTS_COARSEST && squared_norm(shape, coarser) > UINT32_MAX / 2)
 		coarser++;
 	return coarser;
 }
@@ -160,7 +167,7 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 	uint64_t norms[RACE_PRODUCTS_TOGETHER];
 	bool beyond;
 
-	/* bound: RACE_PRODUCTS_ONE, as numbers that are not 0 become smaller each time; two suffice */
+	/* bound: RACE_PRODUCTS_ONE: a number that is not 0 becomes smaller; twice is enough */
 	do
 	{
 		beyond = false;

@@ -42,7 +42,10 @@ extern uint64_t race_products_squared(const RaceShape *shape, int coarser);
 /* Return the largest trace of what a record adds, in coarser integers before they are rounded. */
 extern uint64_t race_products_trace(const RaceShape *shape, int coarser);
 
-/* Return the fewest bits that integers must lack so that all of this can be computed. */
+/*
+ * Return the fewest bits that integers must lack so that all of this can be computed; more than
+ * RACE_PRODUCTS_COARSEST of a shape that is too large.
+ */
 extern int race_products_least_coarse(const RaceShape *shape);
 
 /*

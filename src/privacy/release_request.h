@@ -53,11 +53,18 @@ race_request_exact(const RaceRequest *request)
 	return request->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !request->zcdp;
 }
 
-/* Return the records of a person, with weights in places of their last digit: at most 2^31. */
+/*
+ * Return the records of a person, with weights in places of their last digit: at most 2^31.  0 if
+ * there were more: then nothing can be paid for.
+ */
 static inline uint32_t
 race_person_records(const RaceRequest *request)
 {
-	return request->max_contributions << request->weight_bits;
+	uint64_t most = UINT64_C(1) << 31;
+
+	return request->weight_bits > 31 || request->max_contributions > most >> request->weight_bits ?
+		0 :
+		request->max_contributions << request->weight_bits;
 }
 
 /*

@@ -34,20 +34,21 @@ distance_from_expected(const int64_t *sums, uint32_t parts, size_t cells, const 
 
 bool
 race_exact_distance(const RaceExact *exact, const RaceGrouping *grouping, const int64_t *expected,
-					int64_t *space, int64_t *apart)
+					RaceSpace *space, int64_t *apart)
 {
-	size_t sums = race_grouping_sums(grouping);
+	size_t n = race_grouping_sums(grouping);
+	int64_t *sums = race_load_sums(exact, grouping, space);
 
-	if (!race_load_sums(exact, grouping, space))
+	if (sums == NULL)
 		return false;
-	*apart = distance_from_expected(space, grouping->parts, sums / grouping->parts, expected);
-	memset(space, 0, sums * sizeof(int64_t));
+	*apart = distance_from_expected(sums, grouping->parts, n / grouping->parts, expected);
+	memset(sums, 0, n * sizeof(int64_t));
 	return true;
 }
 
 uint64_t
 race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
-					const int64_t *expected, double price, int64_t *space, int64_t *noisy)
+					const int64_t *expected, double price, RaceSpace *space, int64_t *noisy)
 {
 	bool draws = race_draws(account, exact);
 	int64_t apart = 0;
@@ -87,24 +88,26 @@ unevenness_of_sets(const int64_t *counters, uint32_t ordinary, uint32_t together
 
 uint64_t
 race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t block,
-					  uint32_t ordinary, uint32_t together, double price, int64_t *space,
+					  uint32_t ordinary, uint32_t together, double price, RaceSpace *space,
 					  int64_t *noisy)
 {
 	const RaceShape *shape = exact->shape;
+	int64_t *counters = race_space_numbers(exact, space, ordinary);
+	bool draws = race_draws(account, exact);
 	uint64_t noise;
 
 	if (together < 2 || exact->halves > 1 || block >= shape->blocks ||
-		ordinary > race_block_length(shape, block))
+		ordinary > race_block_length(shape, block) || (draws && counters == NULL))
 		return 0;
 	noise = race_pay(account, price,
 					 race_change_of_score(
 						 account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
-	if (noise > 0 && race_draws(account, exact))
+	if (noise > 0 && draws)
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block),
-						   ordinary, space);
-		*noisy = race_draw(account, unevenness_of_sets(space, ordinary, together), noise);
-		memset(space, 0, ordinary * sizeof(int64_t));
+						   ordinary, counters);
+		*noisy = race_draw(account, unevenness_of_sets(counters, ordinary, together), noise);
+		memset(counters, 0, ordinary * sizeof(int64_t));
 	}
 	return noise;
 }

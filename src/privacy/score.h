@@ -17,7 +17,7 @@
  */
 extern uint64_t race_score_distance(RaceAccount *account, const RaceExact *exact,
 									const RaceGrouping *grouping, const int64_t *expected,
-									double price, int64_t *space, int64_t *noisy);
+									double price, RaceSpace *space, int64_t *noisy);
 
 /*
  * Score how unevenly records lie within sets of `together` neighboring counters, among the first
@@ -27,6 +27,6 @@ extern uint64_t race_score_distance(RaceAccount *account, const RaceExact *exact
  */
 extern uint64_t race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t block,
 									  uint32_t ordinary, uint32_t together, double price,
-									  int64_t *space, int64_t *noisy);
+									  RaceSpace *space, int64_t *noisy);
 
 #endif

@@ -35,14 +35,18 @@ race_scores_size(uint32_t n)
 }
 
 RaceScores *
-race_scores_begin(void *memory, const RaceExact *exact, uint32_t n)
+race_scores_begin(RaceSpace *space, const RaceExact *exact, uint32_t n)
 {
-	RaceScores *scores = memory;
+	size_t size = race_scores_size(n);
+	RaceScores *scores =
+		(RaceScores *) race_space_numbers(exact, space, (size + 7) / sizeof(int64_t));
 
-	memset(memory, 0, race_scores_size(n));
+	if (scores == NULL)
+		return NULL;
+	memset(scores, 0, size);
 	scores->exact = exact;
 	scores->n = n;
-	scores->quality = (__int128 *) ((char *) memory + head_size());
+	scores->quality = (__int128 *) ((char *) scores + head_size());
 	scores->score = (int64_t *) (scores->quality + n + 1);
 	scores->order = (uint32_t *) (scores->score + n + 1);
 	return scores;
@@ -50,11 +54,11 @@ race_scores_begin(void *memory, const RaceExact *exact, uint32_t n)
 
 void
 race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,
-				const int64_t *expected, int64_t *space)
+				const int64_t *expected, RaceSpace *space)
 {
 	int64_t apart;
 
-	if (number < scores->n && race_exact_distance(scores->exact, grouping, expected, space, &apart))
+	if (scores != NULL && number < scores->n && race_exact_distance(scores->exact, grouping, expected, space, &apart))
 		scores->score[number] = apart;
 }
 
@@ -92,7 +96,8 @@ race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
 	uint64_t scale;
 
 	if (account->mechanism != RACE_MECHANISM_LAPLACE || account->share[0] > 0 || change == 0 ||
-		(race_draws(account, exact) && (n > scores->n + 1 || scores->exact != exact)))
+		(race_draws(account, exact) &&
+		 (scores == NULL || n > scores->n + 1 || scores->exact != exact)))
 		return 0;
 	scale = race_pay(account, price, race_change_of_score(account, race_most_product(change, 2)));
 	if (scale > 0 && race_draws(account, exact))
@@ -106,5 +111,6 @@ race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
 void
 race_scores_end(RaceScores *scores)
 {
-	memset(scores, 0, race_scores_size(scores->n));
+	if (scores != NULL)
+		memset(scores, 0, race_scores_size(scores->n));
 }

@@ -37,8 +37,11 @@ typedef struct RaceCandidate
 /* Return the bytes, aligned to 16, that n scores need, and as many candidates and one more. */
 extern size_t race_scores_size(uint32_t n);
 
-/* Begin n scores of exact counters in such memory; each is 0 until it is set. */
-extern RaceScores *race_scores_begin(void *memory, const RaceExact *exact, uint32_t n);
+/*
+ * Begin n scores of exact counters in such a space; each is 0 until it is set.  NULL if the space
+ * is not apart from the counters: then nothing can be set or selected.
+ */
+extern RaceScores *race_scores_begin(RaceSpace *space, const RaceExact *exact, uint32_t n);
 
 /*
  * Set a score: how far the sums of a block are from given ones, as race_score_distance() has it.  A
@@ -46,7 +49,7 @@ extern RaceScores *race_scores_begin(void *memory, const RaceExact *exact, uint3
  * it.  A score whose grouping does not fit the block stays 0.
  */
 extern void race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,
-							const int64_t *expected, int64_t *space);
+							const int64_t *expected, RaceSpace *space);
 
 /*
  * Select one of n candidates, at most one more than there are scores, for a price: its place in the

@@ -23,23 +23,23 @@
 static bool
 plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *threshold)
 {
-	RaceChoiceBudget budget;
+	uint64_t scale = race_scale_for_epsilon(epsilon, categories);
 	double b;
 	double q;
 	double odds;
 	double k;
 
-	if (!race_choice_budget(epsilon, 1, categories, &budget))
+	if (scale == 0 || !(delta > 0))
 		return false;
 	delta = delta / (double) categories * (1 - RACE_MARGIN);
-	b = (double) budget.scale / RACE_SCALE_DENOMINATOR;
+	b = (double) scale / RACE_SCALE_DENOMINATOR;
 	q = exp(-1 / b);
 	odds = log((2 * q * delta - expm1(-1 / b)) / (delta * (1 + q)));
 	k = ceil(fmax(b * (odds + RACE_MARGIN * (1 + fabs(odds))), fmax(b, 1)));
 	if (!(k < MOST_PERSONS))
 		return false;
 	threshold->mechanism = RACE_MECHANISM_LAPLACE;
-	threshold->noise = budget.scale;
+	threshold->noise = scale;
 	threshold->reach = (int64_t) k;
 	threshold->least = threshold->reach + 1;
 	threshold->rho = race_rho_of_pure(epsilon);
@@ -119,7 +119,7 @@ set_threshold(double delta, uint64_t categories, uint64_t variance, RaceThreshol
 	double low = 1;
 	double high = 37; /* erfc is above 0 there */
 
-	if (normal_tail(high) > tail)
+	if (!(normal_tail(high) <= tail))
 		return false;
 	for (int i = 0; i < 100; i++)
 	{
@@ -220,7 +220,7 @@ race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint6
 					   int64_t noisy, int64_t further)
 {
 	/* further records would have no noise */
-	if (summed <= 1)
+	if (summed <= 1 || summed > RACE_MOST_SUMMED)
 		return noisy;
 	/* bound: RACE_MOST_SUMMED */
 	for (uint64_t i = 1; i < summed; i++)

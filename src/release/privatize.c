@@ -367,9 +367,9 @@ race_request_rho(const RaceRequest *request, const RaceParams *params)
 PG_FUNCTION_INFO_V1(race_privacy_cost);
 
 /*
- * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns.
- * From coefficients of 0 to the best ones the loss falls by .0005 to .002, and with as much noise
- * fitted coefficients were wrong by a tenth.
+ * The standard deviation of noise in a mean surrogate loss above which race_privacy_cost warns, in
+ * the unit of the loss, a kernel sum for each record.  A rule of thumb for losses that fall by
+ * twice as much at most from coefficients of 0 to the best ones; no script here prints it.
  */
 #define MOST_LOSS_STDDEV 1e-3
 

@@ -5,6 +5,9 @@
  * Accounts pay for the count first, 1 / RACE_COUNT_SHARE of what is allowed, and then for counters
  * what is left.
  */
+#include <float.h>
+
+#include "choice/plan.h"
 #include "helpers.h"
 #include "privacy/budget.h"
 #include "privacy/payment.h"
@@ -353,40 +356,37 @@ test_share(void)
 	   "a share pays twice, for no more than was planned, and no more often");
 }
 
-/* 256 S / t <= epsilon / 50, by the smallest t; and the rest is at most 49 / 50, nearly that */
+/* 256 S / t <= epsilon, by the smallest t */
 static void
-test_choice(uint32_t share)
+test_scales(void)
 {
 	int bad_scales = 0;
 	int bad_costs = 0;
-	int bad_rests = 0;
 	int refused = 0;
 
 	for (uint64_t i = 0; i < 200000; i += 2)
 	{
 		double epsilon = log_uniform(mix(i), RACE_MIN_EPSILON, RACE_MAX_EPSILON);
 		uint64_t s = (uint64_t) log_uniform(mix(i + 1), 1, 0x1p50);
-		Wide cost = product(256 * share, s);
-		RaceChoiceBudget budget;
+		Wide cost = product(256, s);
+		uint64_t scale = race_scale_for_epsilon(epsilon, s);
+		double stated;
 
-		if (!race_choice_budget(epsilon, share, s, &budget))
+		if (scale == 0)
 		{
 			refused++;
 			bad_scales += compare(epsilon, cost, wide(RACE_MAX_SCALE)) >= 0;
 			continue;
 		}
-		bad_scales += compare(epsilon, cost, wide(budget.scale)) < 0 ||
-			(budget.scale > 1 && compare(epsilon, cost, wide(budget.scale - 1)) >= 0);
-		bad_costs += compare(budget.cost, product(256, s), wide(budget.scale)) < 0 ||
-			budget.cost > epsilon / share * (1 + 1e-15);
-		bad_rests += !(budget.rest * share <= epsilon * (share - 1) * (1 + 1e-16) &&
-					   budget.rest >= epsilon * (share - 1) / share * (1 - 1e-15));
+		stated = race_epsilon_of_draw(s, scale);
+		bad_scales += compare(epsilon, cost, wide(scale)) < 0 ||
+			(scale > 1 && compare(epsilon, cost, wide(scale - 1)) >= 0);
+		bad_costs +=
+			compare(stated, cost, wide(scale)) < 0 || stated > epsilon * (1 + 4 * DBL_EPSILON);
 	}
-	ok(bad_scales == 0, "choice: each scale is the smallest that suffices for 1 / %u of epsilon",
-	   share);
-	ok(bad_costs == 0, "choice: the cost is rounded up, and at most this");
-	ok(bad_rests == 0, "choice: the rest is at most the rest, rounded down");
-	ok(refused > 0 && refused < 50000, "choice: some are refused, most are not");
+	ok(bad_scales == 0, "each scale is the smallest that suffices for epsilon");
+	ok(bad_costs == 0, "its cost is rounded up, and at most epsilon, but for rounding");
+	ok(refused > 0 && refused < 50000, "some scales are refused, most are not");
 }
 
 static void
@@ -659,8 +659,7 @@ main(void)
 	test_pay_epsilon();
 	test_share();
 	test_edges();
-	test_choice(RACE_CHOICE_SHARE);
-	test_choice(RACE_CELLS_SHARE);
+	test_scales();
 	test_sums();
 	test_gaussian_shares(RACE_COUNT_SHARE);
 	test_gaussian_shares(RACE_COUNT_SHARE_ROWS);

@@ -546,6 +546,27 @@ check_second_records(void)
 	ok(control, "control: with half of the noise in the number of second records, they cost more");
 }
 
+/* What is no delta lets no category pass. */
+static void
+check_refusals(void)
+{
+	static const double deltas[] = {NAN, -1e-6, -INFINITY, 0};
+	bool refuses = true;
+
+	for (int i = 0; i < 4; i++)
+	{
+		RaceRequest request = {.epsilon = 1, .delta = 1e-6, .max_contributions = 1};
+		RaceThreshold threshold;
+		RaceAccount account;
+
+		refuses &= !race_threshold_plan(1, deltas[i], 1, true, &threshold) &&
+			!race_threshold_plan(1, deltas[i], 30, false, &threshold);
+		race_account_open(&account, NULL, &request, 1);
+		refuses &= !race_threshold_plan_paid(&account, INFINITY, 1, 1, deltas[i], &threshold);
+	}
+	ok(refuses, "what is no delta is refused");
+}
+
 /*
  * Numbers that add up to one of records: each has the noise of the threshold, and without numbers
  * nothing further is seen.
@@ -717,6 +738,7 @@ main(void)
 	check_summed();
 	check_second_records();
 	check_bounds();
+	check_refusals();
 	ok(!race_threshold_plan(1e-9, 1e-300, UINT64_C(1) << 32, true, &threshold),
 	   "noise that is too large is refused");
 	for (uint64_t c = 1; c <= 1000; c *= 10)

@@ -200,34 +200,25 @@ is_scale(uint64_t scale)
 static void
 try_pure(double epsilon, double delta)
 {
-	static const uint32_t shares[] = {1, 2, RACE_CELLS_SHARE, RACE_CHOICE_SHARE};
-
 	(void) delta;
 	for (int i = 0; i < N(sensitivities); i++)
 	{
-		for (int j = 0; j < N(shares); j++)
-		{
-			RaceChoiceBudget choice;
+		uint64_t scale = ASK(race_scale_for_epsilon, epsilon, sensitivities[i]);
+		RaceRequest request = {.epsilon = epsilon,
+							   .neighbors = RACE_NEIGHBORS_SUBSTITUTE,
+							   .max_contributions = sensitivities[i] <= INT32_MAX ?
+								   (uint32_t) sensitivities[i] :
+								   INT32_MAX};
+		RaceBounds bounds;
 
-			if (ASK(race_choice_budget, epsilon, shares[j], sensitivities[i], &choice))
-				check(costs(choice.cost, race_up(epsilon / shares[j])) && is_scale(choice.scale) &&
-						  (shares[j] == 1 || costs(choice.rest, epsilon)) &&
-						  choice.cost + choice.rest <= epsilon * (1 + 1e-15),
-					  "choice");
-		}
-		{
-			RaceRequest request = {.epsilon = epsilon,
-								   .neighbors = RACE_NEIGHBORS_SUBSTITUTE,
-								   .max_contributions = sensitivities[i] <= INT32_MAX ?
-									   (uint32_t) sensitivities[i] :
-									   INT32_MAX};
-			RaceBounds bounds;
-
-			check(ASK(race_bounds_start, &bounds, &request) ?
-					  epsilon > 0 :
-					  !(epsilon >= 1 && epsilon <= RACE_MAX_EPSILON),
-				  "bounds");
-		}
+		check(scale == 0 ||
+				  (is_scale(scale) &&
+				   costs(race_epsilon_of_draw(sensitivities[i], scale), race_up(race_up(epsilon)))),
+			  "a scale");
+		check(ASK(race_bounds_start, &bounds, &request) ?
+				  epsilon > 0 :
+				  !(epsilon >= 1 && epsilon <= RACE_MAX_EPSILON),
+			  "bounds");
 	}
 }
 
@@ -315,7 +306,7 @@ pay_levels(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 pay_sums(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return ASK(race_measure_sums, account, exact, NULL, price, NULL);
+	return ASK(race_measure_sums, account, exact, NULL, price, NULL, NULL);
 }
 
 static uint64_t

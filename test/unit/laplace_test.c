@@ -7,6 +7,7 @@
  * controls are rejected by so much that they add nothing to it.
  */
 #include "helpers.h"
+#include "privacy/noisy.h"
 #include "tap.h"
 
 #define DRAWS ((uint64_t) 1 << CASES(24, 17))
@@ -236,6 +237,17 @@ test_variance(void)
 	   "the variance at the largest scale is 2 b^2");
 }
 
+/* An exact number is never its own noisy one. */
+static void
+test_no_noise(void)
+{
+	RaceRandom random = {.fill = fill_from_system};
+
+	ok(race_noisy(&random, 4711, RACE_MECHANISM_LAPLACE, 0) == 0 &&
+		   race_noisy(&random, 4711, RACE_MECHANISM_GAUSSIAN, 0) == 0,
+	   "without noise there is no number");
+}
+
 int
 main(void)
 {
@@ -244,6 +256,7 @@ main(void)
 	test_known_answers();
 	test_limits();
 	ok(wipes_bytes(race_discrete_laplace, 256000), "used bytes are wiped");
+	test_no_noise();
 	test_variance();
 	return done_testing();
 }

@@ -7,16 +7,20 @@
  * - What a record adds is bounded, whatever buckets, cells, parts, shares and vectors it comes
  * with.
  * - Exact numbers of neighbors that get noise (tape.h) differ by no more than what was paid for.
- * - A call that draws nothing leaves no exact number in memory of the caller's.
+ * - What was paid is taken off.
+ * - A call leaves no exact number in memory of the caller's: not if it draws nothing, and not if an
+ * interrupt does not return.  Nor does it draw a number twice if its memory is that of counters.
  *
  * All is of fixed seeds.  As controls, an account that forgets what it paid, and counting without
  * bounds, must be found out, and neighbors must differ by nearly as much as they may.
  */
 #include <float.h>
+#include <setjmp.h>
 
 #include "privacy/budget.h"
 #include "privacy/count.h"
 #include "privacy/exact.h"
+#include "privacy/interrupt.h"
 #include "privacy/look.h"
 #include "privacy/payment.h"
 #include "privacy/products.h"
@@ -177,6 +181,7 @@ count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
 {
 	const RaceShape *shape = &shapes[form];
 	int64_t step = INT64_C(1) << shape->halvings * shape->nodes.dims;
+	int64_t up_step = INT64_C(1) << shape->half_halvings * shape->nodes.dims;
 	int n = draw() % 2 == 0 ? 1 : 1 << shape->nodes.dims;
 	uint32_t node[8];
 	int64_t share[8];
@@ -190,8 +195,8 @@ count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
 		node[i] = draw() % 2 == 0 ? shape->range / 2 + (uint32_t) (draw() % 3) - 1 :
 									hostile_index(draw(), shape->range);
 		up[i] = draw() % 4 == 0 ? hostile_part(draw(), share[i] / 2) :
-			share[i] < step     ? 0 :
-								  (int64_t) (draw() % (uint64_t) (share[i] / step + 1)) * step;
+			share[i] < up_step  ? 0 :
+								  (int64_t) (draw() % (uint64_t) (share[i] / up_step + 1)) * up_step;
 	}
 	race_count_split(shape, node, share, halves ? up : NULL, n, weight, lower, upper);
 }
@@ -329,6 +334,47 @@ make_counters(Form form, Counters *counters)
 				(int64_t) (draw() >> (form < PRODUCTS ? 20 + draw() % 44 : 24));
 }
 
+/* Parts whose sum is the unit modulo 2^64 */
+static bool
+counts_a_unit_of_parts_that_wrap(void)
+{
+	const RaceShape shape = {.blocks = 1, .unit = UINT64_C(1) << 62, .range = 5};
+	const int64_t unit = (int64_t) shape.unit;
+	const int64_t part[] = {unit, unit, unit, unit, unit};
+	const uint32_t cell = 0;
+	int64_t counters[5] = {0};
+
+	race_count_cells(&shape, (RaceCounterArray){counters, 8}, 0, &cell, part, 5, 1, 1);
+	return counters[0] == unit && counters[1] == 0 && counters[2] == 0 && counters[3] == 0 &&
+		counters[4] == 0;
+}
+
+/*
+ * Records with numbers that are too large add up: as many times what one adds, where sums of
+ * products that nobody cut would not fit.
+ */
+static bool
+adds_up_products(bool vectors)
+{
+	static const RaceShape shape = {.unit = 1,
+									.columns = COLUMNS,
+									.squared = (uint64_t) COLUMNS << 26};
+	static int16_t v[COLUMNS * RACE_PRODUCTS_TOGETHER];
+	int64_t one[COLUMNS * (COLUMNS + 1) / 2] = {0};
+	int64_t all[COLUMNS * (COLUMNS + 1) / 2] = {0};
+	bool adds_up = true;
+
+	memset(v, 0, sizeof(v));
+	v[0] = INT16_MAX;
+	race_count_products(&shape, v, 1, 1, vectors, one);
+	for (int i = 0; i < RACE_PRODUCTS_TOGETHER; i++)
+		v[i] = INT16_MAX;
+	race_count_products(&shape, v, RACE_PRODUCTS_TOGETHER, 1, vectors, all);
+	for (int i = 0; i < COLUMNS * (COLUMNS + 1) / 2; i++)
+		adds_up &= all[i] == one[i] * RACE_PRODUCTS_TOGETHER;
+	return adds_up && one[0] == (int64_t) RACE_PRODUCTS_ONE * RACE_PRODUCTS_ONE;
+}
+
 static void
 test_counting(int n)
 {
@@ -356,12 +402,17 @@ test_counting(int n)
 		   "form %d: a record adds no more than is declared, whatever is passed in; unchecked it would (%ld of %d)",
 		   (int) form, beyond, n);
 	}
+	ok(adds_up_products(false) && adds_up_products(__builtin_cpu_supports("avx2")),
+	   "... nor do sums of products, of as many records as are added up at a time");
+	ok(counts_a_unit_of_parts_that_wrap(), "... not of parts whose sum wraps around either");
 }
 
 /* ---------------------------------------------------------------- accounts */
 
 static uint64_t position;
 static RaceRandom some_random = {fill_from_pattern, &position, 0, {0}};
+
+static double opened_for;
 
 /* Laplace, zCDP or exact accounts, with weights, of neighbors that add or replace records */
 static RaceRequest
@@ -375,7 +426,8 @@ open_account(RaceAccount *account)
 														  RACE_NEIGHBORS_SUBSTITUTE,
 						   .zcdp = draw() % 2 == 0};
 
-	race_account_open(account, &some_random, &request, draw() % 4 == 0 ? 1 : 1e20);
+	opened_for = draw() % 4 == 0 ? 1 : 1e20;
+	race_account_open(account, &some_random, &request, opened_for);
 	return request;
 }
 
@@ -457,17 +509,84 @@ pays_shares(void)
 		race_pay(&account, INFINITY, count) == 0;
 }
 
+/* A share has Gaussian noise, and a plan beyond all numbers pays for no change beyond them. */
+static bool
+refuses_shares(void)
+{
+	RaceRequest request = {.epsilon = 1, .delta = 0, .max_contributions = 1};
+	RaceAccount account;
+
+	race_account_open_share(&account, &some_random, &request, 100, 200, UINT64_MAX);
+	return account.mechanism == RACE_MECHANISM_GAUSSIAN &&
+		race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) == 100 &&
+		race_pay(&account, 1, race_change_of_counters(&account, UINT64_MAX, UINT64_MAX)) == 0;
+}
+
+/* Requests that no caller should make buy nothing. */
+static bool
+refuses_requests(void)
+{
+	const RaceRequest requests[] = {
+		{.epsilon = NAN, .max_contributions = 1},
+		{.epsilon = -1, .max_contributions = 1},
+		{.epsilon = 0, .max_contributions = 1},
+		{.epsilon = INFINITY, .max_contributions = 1},
+		{.epsilon = NAN, .delta = 1e-6, .max_contributions = 1},
+		{.epsilon = INFINITY, .delta = 1e-6, .max_contributions = 1},
+		{.epsilon = 1, .delta = NAN, .max_contributions = 1},
+		{.epsilon = 1, .delta = -1e-6, .max_contributions = 1},
+		{.epsilon = 1, .delta = 1, .max_contributions = 1},
+		{.epsilon = 1, .max_contributions = 0},
+		{.epsilon = 1, .delta = 1e-6, .max_contributions = 0},
+		{.epsilon = 1, .max_contributions = 1, .weight_bits = 32},
+		{.epsilon = 1, .max_contributions = 3, .weight_bits = 31},
+		{.epsilon = 1, .max_contributions = (1U << 31) + 1},
+		{.epsilon = 1, .max_contributions = (1U << 20) + 1, .weight_bits = 12}};
+	bool refuses = true;
+
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		for (int all = 0; all < 2; all++)
+		{
+			RaceAccount account;
+
+			race_account_open(&account, &some_random, &requests[i], 1);
+			refuses &= race_pay(&account, all ? INFINITY : 0.5,
+								race_change_of_counters(&account, 1, 1)) == 0 &&
+				race_pay(&account, all ? INFINITY : 0.5, race_change_of_score(&account, 1)) == 0;
+		}
+	return refuses;
+}
+
+/* Nothing is given back. */
+static bool
+refuses_negative_costs(void)
+{
+	RaceRequest request = {.epsilon = 1, .max_contributions = 1};
+	RaceAccount account;
+
+	race_account_open(&account, &some_random, &request, 1);
+	return race_pay_epsilon(&account, 0.5, 0.5) && !race_pay_epsilon(&account, -0.5, -0.5) &&
+		!race_pay_epsilon(&account, -0.5, NAN) && account.allotted >= 0.5;
+}
+
 /* Changes beyond all numbers are not paid for. */
 static bool
 refuses_the_largest(void)
 {
 	static const RaceShape large = {.blocks = 4000, .unit = UINT64_C(1) << 40, .range = 2};
+	static const RaceShape wrapping = {.blocks = 2, .unit = (UINT64_C(1) << 32) + 1, .range = 2};
+	RaceRequest request = {.epsilon = 1e9, .delta = 1e-6, .max_contributions = 1};
+	RaceAccount account;
 	bool refuses = true;
+
+	race_account_open(&account, &some_random, &request, 1);
+	refuses &= race_pay(&account, INFINITY,
+						race_change_of_counters(&account, race_blocks_l1(&wrapping, 2),
+												race_blocks_squared(&wrapping, 2))) == 0 &&
+		race_pay(&account, 1, race_change_of_counters(&account, 1, 1)) > 0;
 
 	for (int i = 0; i < 100; i++)
 	{
-		RaceAccount account;
-
 		open_account(&account);
 		refuses &= race_pay(&account, INFINITY,
 							race_change_of_counters(&account, race_blocks_l1(&large, 4000),
@@ -496,6 +615,9 @@ test_accounts(int n)
 	ok(forgetting > 1.5, "control: one that forgets what it paid does (%.1Lf)", forgetting);
 	ok(shares,
 	   "that of a share pays for a count, then once for counters, and for no more than was planned");
+	ok(refuses_requests(), "requests beyond all limits buy nothing");
+	ok(refuses_shares(), "a share is Gaussian, and pays for no change beyond all numbers");
+	ok(refuses_negative_costs(), "nothing is given back");
 	ok(refuses_the_largest(), "changes that are too large for integers are not paid for");
 }
 
@@ -519,7 +641,9 @@ static struct
 	int64_t noisy[2][2 * MOST];
 } given;
 
-static int64_t *const noisy[] = {given.noisy[0], given.noisy[1]};
+/* What calls are given to write to: this memory, but where a test is about another */
+static int64_t *noisy[] = {given.noisy[0], given.noisy[1]};
+static RaceSpace *space = (RaceSpace *) given.space;
 
 /* Places in any groups, some of them beyond */
 static void
@@ -561,7 +685,7 @@ make_given(Form form)
 static uint64_t
 call_count(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_count(account, exact, price, given.noisy[0]);
+	return race_measure_count(account, exact, price, noisy[0]);
 }
 
 static uint64_t
@@ -573,14 +697,13 @@ call_blocks(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_levels(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_levels(account, exact, given.halvings, given.levels, price, given.space,
-							   noisy);
+	return race_measure_levels(account, exact, given.halvings, given.levels, price, space, noisy);
 }
 
 static uint64_t
 call_sums(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_sums(account, exact, &given.grouping, price, given.noisy[0]);
+	return race_measure_sums(account, exact, &given.grouping, price, space, noisy[0]);
 }
 
 static uint64_t
@@ -588,8 +711,8 @@ call_products(RaceAccount *account, const RaceExact *exact, double price)
 {
 	return race_plan_products(account, &shapes[given.blocks % 2 ? PRODUCTS : ABSOLUTE_PRODUCTS],
 							  price, &given.products) &&
-			race_measure_products(account, exact, price, &given.products, given.halves, given.space,
-								  given.noisy[0]) ?
+			race_measure_products(account, exact, price, &given.products, given.halves, space,
+								  noisy[0]) ?
 		given.products.noise :
 		0;
 }
@@ -597,29 +720,32 @@ call_products(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_norms(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_look_norms(account, exact, price, given.noisy[0]);
+	return race_look_norms(account, exact, price, noisy[0]);
 }
 
 static uint64_t
 call_details(RaceAccount *account, const RaceExact *exact, double price)
 {
-	RaceDetails details;
+	RaceDetails details = {UNTOUCHED, UNTOUCHED};
+	uint64_t noise = race_look_details(account, exact, given.halvings[1], price, space, &details);
 
-	return race_look_details(account, exact, given.halvings[1], price, given.space, &details);
+	noisy[0][0] = details.detail;
+	noisy[0][1] = details.spread;
+	return noise;
 }
 
 static uint64_t
 call_distance(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_score_distance(account, exact, &given.grouping, given.expected, price, given.space,
-							   given.noisy[0]);
+	return race_score_distance(account, exact, &given.grouping, given.expected, price, space,
+							   noisy[0]);
 }
 
 static uint64_t
 call_unevenness(RaceAccount *account, const RaceExact *exact, double price)
 {
 	return race_score_unevenness(account, exact, given.block, given.ordinary, given.together, price,
-								 given.space, given.noisy[0]);
+								 space, noisy[0]);
 }
 
 /*
@@ -633,14 +759,15 @@ call_select(RaceAccount *account, const RaceExact *exact, double price)
 	RaceCandidate candidates[] = {{0, 1 + given.together % 3, 7},
 								  {1, 1, -given.expected[0] % 1000},
 								  {RACE_NO_SCORE, UINT32_MAX, given.together}};
-	RaceScores *scores = race_scores_begin(memory, exact, 2);
+	RaceScores *scores = race_scores_begin((RaceSpace *) memory, exact, 2);
 	uint32_t selected = 0;
 	uint64_t scale;
 
 	for (uint32_t k = 0; k < 3; k++)
-		race_scores_set(scores, k, &given.grouping, given.expected, given.space);
+		race_scores_set(scores, k, &given.grouping, given.expected, space);
 	scale = race_select(account, exact, scores, candidates, 3, price, &selected);
 	race_scores_end(scores);
+	noisy[0][0] = scale > 0 ? selected : noisy[0][0];
 	for (int i = 0; i < 16; i++)
 		scale = memory[i] != 0 || selected > 2 ? 1 : scale; /* noise of 1 would cost too much */
 	return scale;
@@ -726,12 +853,23 @@ is_left(const int64_t *memory, size_t n)
 	return false;
 }
 
+static size_t
+numbers_written(void)
+{
+	size_t n = 0;
+
+	for (int half = 0; half < 2; half++)
+		for (int i = 0; i < 2 * MOST; i++)
+			n += given.noisy[half][i] != UNTOUCHED;
+	return n;
+}
+
 typedef struct Found
 {
-	long double most; /* cost, in parts of the price */
+	long double most; /* cost, in parts of the price and of what is taken off */
 	long drawn;
 	bool same;
-	bool left;  /* exact numbers in memory of the caller's */
+	bool left;  /* exact numbers in memory of the caller's, or others without noise */
 	bool spent; /* more than the price */
 } Found;
 
@@ -765,6 +903,7 @@ compare(int number, Form form, Found *found)
 	RaceAccount account;
 	RaceRequest request = open_account(&account);
 	double price = account.allowed * (signed_unit(draw()) + 1.0001) / 2;
+	double taken = 0;
 	bool alike = draw() % 4 > 0;
 	uint64_t noise[2];
 
@@ -782,13 +921,15 @@ compare(int number, Form form, Found *found)
 	for (int table = 0; table < 2; table++)
 	{
 		RaceExactMemory memory;
-		RaceAccount paying = account;
+		RaceAccount paying;
 		const RaceExact *exact = exact_of(&memory, form, &tables[table]);
 
+		race_account_open(&paying, &some_random, &request, opened_for);
 		start_table(table);
 		noise[table] = calls[number].call(&paying, exact, price);
 		found->spent |= paying.allotted > price * (1 + 1e-15) + 1e-300;
-		found->left |= number != 4 && is_left(given.space, 2 * MOST);
+		found->left |= is_left(given.space, 2 * MOST) || numbers_written() > tape.n;
+		taken = paying.allotted;
 	}
 	found->same &=
 		noise[0] == noise[1] && tape.same && tape.next == tape.n && (noise[0] > 0) == (tape.n > 0);
@@ -799,7 +940,7 @@ compare(int number, Form form, Found *found)
 						(number == 4 && given.products.mechanism == RACE_MECHANISM_WISHART ?
 							 cost_of_traces(own) :
 							 cost_of_draws(&account)) /
-							price);
+							fmin(price, taken));
 }
 
 static void
@@ -820,19 +961,20 @@ test_calls(int n)
 		   found.most);
 		ok(SANITIZED || (found.most > calls[number].reached && found.drawn > pairs / 4),
 		   "... and by nearly as much, in %ld draws", found.drawn);
-		ok(!found.left, "... and nothing exact is left in its space");
+		ok(!found.left, "... and nothing is left in its space, and nothing without noise written");
 	}
 }
 
 /* ---------------------------------------------------------------- refusals */
 
-/* Without a budget, all calls draw nothing, and leave nothing. */
+/* Without a budget, all calls draw nothing, and leave nothing; nor with a copy of an account. */
 static void
 test_unpaid(int n)
 {
 	for (int number = 0; number < CALLS; number++)
 	{
 		bool refuses = true;
+		bool plans = true;
 
 		for (int i = 0; i < n; i++)
 		{
@@ -840,8 +982,10 @@ test_unpaid(int n)
 			Form form = calls[number].first;
 			RaceExactMemory memory;
 			RaceAccount account;
+			RaceAccount copy;
 
 			open_account(&account);
+			copy = account;
 			/* bound: 10 */
 			for (int k = 0; k < 10; k++)
 				(void) race_pay(&account, INFINITY, race_change_of_counters(&account, 1, 1));
@@ -853,9 +997,13 @@ test_unpaid(int n)
 				calls[number].call(&account, exact_of(&memory, form, &table), INFINITY) == 0 &&
 				tape.n == 0 && !is_left(given.space, 2 * MOST) &&
 				!is_left(given.noisy[0], 2 * MOST);
+			(void) calls[number].call(&copy, exact_of(&memory, form, &table), copy.allowed);
+			plans &= tape.n == 0 && !is_left(given.space, 2 * MOST) &&
+				!is_left(given.noisy[0], 2 * MOST);
 		}
 		ok(refuses, "%s draws nothing, and leaves nothing, if it cannot be paid",
 		   calls[number].name);
+		ok(plans, "... and not with a copy of an account either");
 	}
 }
 
@@ -865,6 +1013,7 @@ spoil_grouping(int way)
 {
 	static const uint32_t wrapping[] = {463715309, 5607601,
 										7094}; /* their product is 30, modulo 2^64 */
+	static const uint32_t groups[] = {1U << 31, 1U << 31, 24}; /* and of these 0 */
 	uint32_t *number[] = {&given.grouping.length[0], &given.grouping.length[1],
 						  &given.grouping.length[2], &given.grouping.groups[0],
 						  &given.grouping.groups[1], &given.grouping.groups[2],
@@ -880,6 +1029,13 @@ spoil_grouping(int way)
 		given.grouping.length[0]++;
 	else if (way == 10)
 		given.grouping.parts = 3 + (uint32_t) (draw() % 1000);
+	else if (way == 11)
+		given.grouping.groups[draw() % 3] = 25;
+	else if (way == 12)
+	{
+		given.grouping = (RaceGrouping){.block = 1, .parts = 1, .length = {1, 1, 24}};
+		memcpy(given.grouping.groups, groups, sizeof(groups));
+	}
 	else
 	{
 		given.grouping = (RaceGrouping){.block = 2, .parts = 1, .groups = {1, 1, 1}};
@@ -906,7 +1062,7 @@ test_groupings(int n)
 		given.halves = false;
 		make_counters(TABLES, &table);
 		exact = exact_of(&memory, TABLES, &table);
-		spoil_grouping(i % 12);
+		spoil_grouping(i % 14);
 		start_table(0);
 		allotted = account.allotted;
 		refuses &= call_sums(&account, exact, account.allowed) == 0 &&
@@ -948,11 +1104,150 @@ test_noise_of_products(void)
 		else
 			noise.noise--;
 		start_table(0);
-		refuses &= !race_measure_products(&account, exact, account.allowed, &noise, false,
-										  given.space, given.noisy[0]) &&
+		refuses &= !race_measure_products(&account, exact, account.allowed, &noise, false, space,
+										  noisy[0]) &&
 			tape.n == 0;
 	}
 	ok(refuses, "moments with other noise than is paid for are not drawn");
+}
+
+/* Norms whose change wraps around, and more columns than there are */
+static void
+test_large_products(void)
+{
+	static const RaceShape large[] = {
+		{.unit = 1, .columns = 1U << 16, .squared = UINT64_C(1) << 48},
+		{.unit = 1, .columns = 2, .squared = UINT64_C(1) << 63},
+		{.unit = 1, .columns = UINT32_MAX, .squared = 1},
+		{.unit = 1, .columns = 0, .squared = 1}};
+	bool refuses = true;
+
+	for (size_t i = 0; i < 100 * sizeof(large) / sizeof(large[0]); i++)
+	{
+		RaceAccount account;
+		RaceProductsNoise noise;
+
+		open_account(&account);
+		refuses &= !race_plan_products(&account, &large[i / 100], account.allowed, &noise);
+	}
+	ok(refuses, "moments whose change is beyond all numbers are not planned");
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static jmp_buf interrupted;
+static long before_interrupt;
+
+static void
+interrupt(void)
+{
+	if (before_interrupt-- == 0)
+		longjmp(interrupted, 1);
+}
+
+/* Call, with an interrupt that does not return.  Return whether it came. */
+static bool
+is_stopped(int number, Form form)
+{
+	static Counters table;
+	static RaceExactMemory memory;
+	static RaceAccount account;
+
+	open_account(&account);
+	make_given(form);
+	given.halves = may_have_halves(form) && draw() % 3 == 0;
+	make_counters(form, &table);
+	start_table(0);
+	before_interrupt = (long) (draw() % 6);
+	race_interrupt_hook = interrupt;
+	if (setjmp(interrupted) != 0)
+		return true;
+	(void) calls[number].call(&account, exact_of(&memory, form, &table), account.allowed);
+	return false;
+}
+
+static void
+test_interrupts(int n)
+{
+	for (int number = 0; number < CALLS; number++)
+	{
+		int forms = (int) (calls[number].last - calls[number].first) + 1;
+		long stopped = 0;
+		bool left = false;
+
+		for (int i = 0; i < n; i++)
+		{
+			stopped += is_stopped(number, calls[number].first + (Form) (i % forms));
+			race_interrupt_hook = NULL;
+			left |= numbers_written() > tape.n;
+		}
+		ok(!left, "%s writes noisy numbers alone, if an interrupt does not return (%ld)",
+		   calls[number].name, stopped);
+	}
+}
+
+/* Return whether a counter of a table got noise more than once, by its number alone. */
+static bool
+drew_twice(const Counters *table, size_t counters)
+{
+	for (size_t k = 0; k < counters; k++)
+	{
+		int times = 0;
+
+		for (size_t i = 0; i < tape.n; i++)
+			times += tape.draws[i].value[0] == table->half[0][k];
+		if (times > 1)
+			return true;
+	}
+	return false;
+}
+
+/* Memory of the caller's that is, in part, that of the counters */
+static void
+test_aliases(int n)
+{
+	static const int with_space[] = {2, 3, 4, 6, 7, 8};
+	bool refuses = true;
+	bool twice = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		static Counters table;
+		static Counters before;
+		RaceExactMemory memory;
+		RaceAccount account;
+		int number = with_space[i % 6];
+		Form form = calls[number].first;
+
+		open_account(&account);
+		make_given(form);
+		given.halves = false;
+		given.halvings[0] = given.halvings[1] = 1;
+		make_counters(form, &table);
+		before = table;
+		space = (RaceSpace *) (table.half[0] + draw() % counters_of(form));
+		start_table(0);
+		refuses &=
+			calls[number].call(&account, exact_of(&memory, form, &table), account.allowed) == 0 &&
+			tape.n == 0 && memcmp(&table, &before, sizeof(Counters)) == 0 && account.allotted == 0;
+		space = (RaceSpace *) given.space;
+
+		number = i % 2 == 0 ? 1 : 3;
+		form = i % 2 == 0 ? ROWS : TABLES;
+		make_given(form);
+		memset(given.grouping.group, 0, sizeof(given.grouping.group));
+		memcpy(given.grouping.groups, given.grouping.length, sizeof(given.grouping.groups));
+		for (size_t k = 0; k < counters_of(form); k++)
+			table.half[0][k] = (int64_t) (draw() >> 4);
+		before = table;
+		noisy[0] = table.half[0] + draw() % counters_of(form);
+		start_table(0);
+		(void) calls[number].call(&account, exact_of(&memory, form, &table), account.allowed);
+		twice |= drew_twice(&before, counters_of(form));
+		noisy[0] = given.noisy[0];
+	}
+	ok(refuses, "a space that is among counters is refused");
+	ok(!twice, "no counter gets noise twice where noisy numbers are written among counters");
 }
 
 int
@@ -964,6 +1259,9 @@ main(void)
 	test_unpaid(CASES(300, 30));
 	test_groupings(CASES(1200, 120));
 	test_noise_of_products();
+	test_large_products();
+	test_interrupts(CASES(600, 60));
+	test_aliases(CASES(1200, 120));
 	free(tape.draws);
 	return done_testing();
 }

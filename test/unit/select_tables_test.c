@@ -105,8 +105,8 @@ add_cost(Paid *paid, bool score, uint64_t unit, uint64_t noise)
 static void
 pay_table(Paid *paid, const RacePrice *price)
 {
-	paid->differs |=
-		race_measure_sums(&paid->account, paid->exact, NULL, price->amount, NULL) != price->noise;
+	paid->differs |= race_measure_sums(&paid->account, paid->exact, NULL, price->amount, NULL,
+									   NULL) != price->noise;
 	add_cost(paid, false, shape.unit, price->noise);
 	paid->least = price->noise < paid->least ? price->noise : paid->least;
 }

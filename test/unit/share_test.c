@@ -3,6 +3,7 @@
  *		Noise shares: bounds against exact distributions of sums, and plans against
  *		references that share no code.  Nothing here is drawn: no false alarms.
  */
+#include "choice/plan.h"
 #include "helpers.h"
 #include "tap.h"
 #include "privacy/budget.h"
