@@ -420,29 +420,57 @@ check_current(const RaceReleaseRun *run, const RaceReleasePlan *plan, const Race
 		refuse_changed();
 }
 
+/* Return the labels that were chosen, and that of all others, in the order of the parts. */
 static Datum
-numbers_datum(const int64 *numbers, int n)
+labels_with_other(Datum chosen)
 {
-	Datum *values = palloc(n * sizeof(Datum));
+	List *labels = lappend(race_texts_list(chosen), RACE_OTHER);
 
-	for (int i = 0; i < n; i++)
-		values[i] = Int64GetDatum(numbers[i]);
-	return PointerGetDatum(
-		construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	list_sort(labels, race_texts_compare);
+	return race_texts_array(labels);
 }
 
 /*
- * Choose what nobody has listed, labels or categories of columns, and check the request that states
- * them.  Private data decide through noisy numbers of persons alone, so all that follows is
- * post-processing.  These numbers are published with the categories.
+ * Set the categories of the first column whose categories are still to be chosen, with what was
+ * measured of them.  Return its number.
  */
-static RaceReleasePlan *
-choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
+static int
+set_categories(const RaceReleasePlan *plan, RaceDomain *domains, Datum chosen, const int64 *persons)
+{
+	List *list = race_texts_list(chosen);
+	uint32 n = list_length(list);
+	char **categories = palloc(n * sizeof(char *));
+	int i = 0;
+
+	/* bound: the columns, of which as many have categories to choose as there are choices */
+	while (!domains[i].chosen || domains[i].categories != NULL)
+		i++;
+	domains[i].persons = palloc(n * sizeof(double));
+	for (uint32 k = 0; k < n; k++)
+	{
+		categories[k] = list_nth(list, k);
+		domains[i].persons[k] = (double) persons[k];
+	}
+	race_domain_set_categories(&domains[i], categories, n);
+	domains[i].persons_error = sqrt(race_threshold_variance(&plan->choice.threshold));
+	domains[i].persons_least = (double) plan->choice.threshold.least;
+	domains[i].persons_summed = (double) plan->summed;
+	return i;
+}
+
+/*
+ * Read what nobody has listed, labels or categories of columns.  Private data decide through noisy
+ * numbers of persons alone, so all that follows is post-processing.  These numbers are published
+ * with the categories.
+ */
+static void
+read_choices(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
 {
 	RaceReleaseTerms *terms = &run->terms;
-	RaceReleasePlan *stated;
+	int n = 0;
+	RaceDomain *domains =
+		terms->domains == 0 ? NULL : race_domains_read(DatumGetJsonbP(terms->domains), &n, true);
 	StringInfoData told;
-	bool isnull;
 
 	initStringInfo(&told);
 	appendStringInfo(&told,
@@ -454,40 +482,31 @@ choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
 		RaceColumnNumbers *numbers = palloc(sizeof(RaceColumnNumbers));
 		int64 *persons;
 		Datum values = race_read_chosen(plan, reading, i, &persons, numbers);
-		RaceParameter parameters[] = {
-			{TEXTARRAYOID, values, false},
-			{JSONBOID, terms->domains, terms->domains == 0},
-			RaceText(RACE_OTHER),
-			{get_array_type(INT8OID), numbers_datum(persons, numbers->n), false},
-			{FLOAT8OID, Float8GetDatum(sqrt(race_threshold_variance(&plan->choice.threshold))),
-			 false},
-			{INT8OID, Int64GetDatum(plan->choice.threshold.least), false},
-			{INT8OID, Int64GetDatum((int64) plan->summed), plan->summed == 0}};
 
-		if (terms->domains == 0)
-			race_ledger_run(
-				&run->ledger,
-				"SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
-				lengthof(parameters), parameters);
+		if (domains == NULL)
+			terms->labels = labels_with_other(values);
 		else
-			race_ledger_run(
-				&run->ledger,
-				"SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6, $7) s",
-				lengthof(parameters), parameters);
-		*(terms->domains == 0 ? &terms->labels : &terms->domains) = race_ledger_value(1, &isnull);
+			numbers->column = set_categories(plan, domains, values, persons);
 		if (plan->summed > 0)
-		{
-			numbers->column = DatumGetInt32(race_ledger_value(3, &isnull));
 			reading->numbers = lappend(reading->numbers, numbers);
-		}
-		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",",
-						 DatumGetInt32(race_ledger_value(2, &isnull)),
+		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",", numbers->n,
 						 (char *) list_nth(terms->choices, i));
 	}
-	check_current(run, plan, reading);
+	if (domains != NULL)
+		terms->domains = race_domains_datum(domains, n);
 	run->chosen_notice = told.data;
-	if (terms->domains != 0)
-		race_terms_use_chosen_cells(terms);
+}
+
+/* Choose what nobody has listed, and check the request that states it. */
+static RaceReleasePlan *
+choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
+{
+	RaceReleasePlan *stated;
+
+	read_choices(run, plan, reading);
+	check_current(run, plan, reading);
+	if (run->terms.domains != 0)
+		race_terms_use_chosen_cells(&run->terms);
 	stated = plan_release(run, plan->dataset);
 	if (!race_release_plan_same_objects(plan, stated) || !race_release_plan_is_current(plan))
 		refuse_changed();
@@ -526,17 +545,6 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 		run->terms.kept.name, race_typed_text(type, bounds->lower),
 		race_typed_text(type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
 }
-
-/*
- * Series: releases of intervals of time for one charge.
- *
- * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).
- * Those of one length have no row in common: like labels, they cost together what one of them
- * costs, if a unit has no more records in all of them than in one.  Without a unit column that is
- * the owner's promise.  With one, the ledger counts the records of each unit in the values of each
- * length, in the transaction that stores the value, and the next one takes only what is left.  So
- * the bound holds whatever is inserted, changed or deleted meanwhile.
- */
 
 /* Return the number of the next value, which nobody else makes until the transaction ends. */
 static int
@@ -585,12 +593,22 @@ count_value(const RaceReleaseRun *run)
 		1, &name);
 }
 
-/* Read, draw noise, and store. */
-static void
-make_private(RaceReleaseRun *run)
+/* Plan again after the commit of the charge; raise 55000 unless it is the same plan. */
+static RaceReleasePlan *
+plan_again(const RaceReleaseRun *run)
 {
 	RaceReleasePlan *plan =
 		plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
+
+	if (!race_release_plan_same(run->plan, plan))
+		refuse_changed();
+	return plan;
+}
+
+/* Read, draw noise, and store. */
+static void
+make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
+{
 	RaceReading reading = {0};
 	int halves = RaceHalvesOf(&run->terms);
 	Datum *labels = NULL;
@@ -598,8 +616,6 @@ make_private(RaceReleaseRun *run)
 	Datum *scores = NULL;
 	int n = 1;
 
-	if (!race_release_plan_same(run->plan, plan))
-		refuse_changed();
 	if (run->described != NULL)
 	{
 		describe_bounds(run, plan, &reading);
@@ -709,29 +725,26 @@ tell_left(const RaceReleaseRun *run)
 }
 
 /*
- * Make the next value of a series, in transactions of its own.  Return whether it is made here, and
- * not by another session.
+ * Make the next value of a series, in a transaction of its own.  The series has paid for it, so
+ * nothing is committed between its plan and its reading: what was checked stays locked.  Return
+ * whether it is made here, and not by another session.
  */
 static bool
 make_value(RaceReleaseRun *run)
 {
-	List *relations;
 	bool made;
 
-	run->plan = plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
-	relations = run->plan->lineage->relations;
-	race_read_probe(run->plan);
-	lock_relations(relations, true);
 	next_transaction(run);
 	made = next_value(run) == run->version;
 	if (made)
 	{
+		run->plan = plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
+		race_read_probe(run->plan);
 		read_provenance(run);
-		make_private(run);
+		make_private(run, run->plan);
 		count_value(run);
 	}
 	next_transaction(run);
-	lock_relations(relations, false);
 	return made;
 }
 
@@ -755,7 +768,8 @@ make_values(RaceReleaseRun *run)
 		CHECK_FOR_INTERRUPTS();
 		if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 			elog(ERROR, "SPI_connect_ext failed");
-		over = race_series_use(&run->ledger, &run->terms, run->version, &closes);
+		over = race_series_use(&run->ledger, run->terms.kept.series, run->version,
+							   &run->terms.interval, &closes);
 		if (over)
 			made += make_value(run);
 		else if (closes != NULL)
@@ -805,7 +819,7 @@ charge_and_make(RaceReleaseRun *run)
 	}
 	next_transaction(run);
 	read_provenance(run);
-	make_private(run);
+	make_private(run, plan_again(run));
 	commit();
 	lock_relations(relations, false);
 	if (run->described == NULL)

@@ -406,7 +406,7 @@ race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceD
 	plan->lineage = race_lineage(dataset->relation, dataset->unit_column, dataset->public_tables);
 	race_dataset_check_tables(ledger, dataset, plan->lineage->private_tables);
 	if (terms->kept.series != 0)
-		race_series_check_again(ledger, terms, dataset);
+		race_series_check_again(ledger, dataset, terms->kept.name, terms->kept.series);
 	if (terms->kept.series != 0 && dataset->unit_column != NULL)
 		plan->units = race_units_create();
 	race_dataset_check_meant(dataset);

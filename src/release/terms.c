@@ -21,7 +21,6 @@
 #include "privacy/series.h"
 #include "privacy/wishart.h"
 #include "sketch/sketch_format.h"
-#include "release/column_source.h"
 #include "release/shown.h"
 #include "release/terms.h"
 #include "sketch/params_draft.h"
@@ -30,169 +29,6 @@
 
 bool (*race_release_can_fit)(const RaceParams *params);
 Datum (*race_release_fit)(Datum sketch);
-
-/* ------------------------------------------------------------------ series */
-
-/*
- * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023
- * where no value can be private at so little: delta alone allows some noise, and a part of that may
- * suffice for no epsilon.
- */
-double
-race_part_of_series(double epsilon, double delta, uint32 levels)
-{
-	double part = levels == 0 ?
-		epsilon :
-		race_series_epsilon(race_checked_epsilon(epsilon), race_checked_delta(delta), levels);
-
-	if (levels > 0 && part == 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("epsilon is too small for the values of a series"),
-			 errdetail(
-				 "Epsilon is %g, delta %g, and values have %u lengths. Nothing was read and nothing charged.",
-				 epsilon, delta, levels),
-			 delta > 0 ?
-				 errhint(
-					 "Use a larger epsilon, or a delta that is far below epsilon. Were epsilon and delta swapped?") :
-				 errhint("Use a larger epsilon.")));
-	return part;
-}
-
-/*
- * Return how the column is computed that says the unit of a row of a series, or without one, the
- * time: as jsonb.
- */
-static Datum
-source_of_series(const RaceLedger *ledger, const RaceDataset *dataset, Datum series)
-{
-	RaceParameter parameter = {JSONBOID, series, false};
-	char *column = dataset->unit_column;
-
-	if (column == NULL)
-	{
-		race_ledger_run(ledger, "SELECT $1->>'by'", 1, &parameter);
-		column = race_ledger_text(1);
-	}
-	return DirectFunctionCall1(
-		jsonb_in,
-		CStringGetDatum(
-			race_column_source(dataset->relation, race_column_number(dataset->relation, column))));
-}
-
-/* Return the unit column as a parameter of a statement. */
-static RaceParameter
-unit_parameter(const RaceDataset *dataset)
-{
-	bool none = dataset->unit_column == NULL;
-
-	return (RaceParameter){
-		NAMEOID,
-		none ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(dataset->unit_column)),
-		none};
-}
-
-/*
- * What the bound of a series depends on, as jsonb: how many records of a unit it counts, and how
- * its column is computed
- */
-#define BASIS_OF_SERIES \
-	"_racepriv._race_series_basis($3, coalesce($2::text, $1->>'by'), $2 IS NOT NULL, $4, $5)"
-
-/*
- * Raise 55000 if what a series was made for has changed since, so that units would be counted
- * again, and whatever its creation would raise now.
- */
-void
-race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-						const RaceDataset *dataset)
-{
-	RaceParameter parameters[] = {
-		{JSONBOID, terms->kept.series, false},
-		unit_parameter(dataset),
-		{JSONBOID, source_of_series(ledger, dataset, terms->kept.series), false},
-		{INT4OID, Int32GetDatum(dataset->max_contributions), false},
-		RaceText(dataset->neighbors),
-		RaceText(terms->kept.name),
-		{OIDOID, ObjectIdGetDatum(dataset->relation), false}};
-
-	race_ledger_run(ledger,
-					"SELECT _racepriv._race_check_series($6, $7, $2, $1, " BASIS_OF_SERIES ")",
-					lengthof(parameters), parameters);
-}
-
-/* Check what is asked of a series, and complete it. */
-static void
-check_series(const RaceLedger *ledger, RaceReleaseTerms *terms, const RaceDataset *dataset)
-{
-	RaceParameter asked[] = {{JSONBOID, terms->kept.series, false},
-							 unit_parameter(dataset),
-							 {OIDOID, ObjectIdGetDatum(dataset->relation), false}};
-	RaceParameter complete[] = {
-		{JSONBOID, (Datum) 0, false}, unit_parameter(dataset),
-		{JSONBOID, (Datum) 0, false}, {INT4OID, Int32GetDatum(dataset->max_contributions), false},
-		RaceText(dataset->neighbors), {INT4OID, (Datum) 0, false}};
-	uint32 intervals;
-	uint32 lengths;
-	bool isnull;
-
-	race_ledger_run(
-		ledger,
-		"SELECT s, (s->>'intervals')::int, (s->>'lengths')::int FROM _racepriv._race_series($3, $2, $1) s",
-		lengthof(asked), asked);
-	complete[0].value = race_ledger_value(1, &isnull);
-	intervals = DatumGetInt32(race_ledger_value(2, &isnull));
-	lengths = DatumGetInt32(race_ledger_value(3, &isnull));
-	lengths = isnull ?
-		race_series_levels(intervals, terms->kept.delta > 0 ? 1 : RACE_SERIES_LEAST) :
-		Min(lengths, race_series_levels(intervals, 1));
-	complete[2].value = source_of_series(ledger, dataset, complete[0].value);
-	complete[5].value = Int32GetDatum(lengths);
-	race_ledger_run(ledger,
-					"SELECT $1 || jsonb_build_object('lengths', $6, 'basis', " BASIS_OF_SERIES ")",
-					lengthof(complete), complete);
-	terms->kept.series = race_ledger_value(1, &isnull);
-	terms->interval.levels = lengths;
-}
-
-bool
-race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version, char **closes)
-{
-	RaceParameter parameters[] = {{JSONBOID, terms->kept.series, false},
-								  {INT4OID, (Datum) 0, false},
-								  {INT4OID, (Datum) 0, false}};
-	uint32 first;
-	bool isnull;
-
-	if (terms->interval.levels == 0)
-	{
-		race_ledger_run(ledger, "SELECT ($1->>'lengths')::int", 1, parameters);
-		terms->interval.levels = DatumGetInt32(race_ledger_value(1, &isnull));
-	}
-	race_series_value(version, terms->interval.levels, &first, &terms->interval.length);
-	parameters[1].value = Int32GetDatum(first);
-	parameters[2].value = Int32GetDatum(terms->interval.length);
-	/*
-	 * its time, which rows are in it, whether it is over, and when; NULL after the end of the
-	 * series
-	 */
-	race_ledger_run(
-		ledger,
-		"SELECT tsrange(t.low, t.high),"
-		" format('%1$I >= %2$L::%4$s AND %1$I < %3$L::%4$s', $1->>'by', t.low || t.zone, t.high || t.zone, $1->>'type'),"
-		" t.closes <= statement_timestamp() AT TIME ZONE 'UTC' AND t.there, CASE WHEN t.there THEN t.closes::text END, $1->>'by'"
-		" FROM (SELECT i.low, i.high, i.high + ($1->>'delay')::interval, $2 + $3 <= ($1->>'intervals')::int,"
-		" CASE WHEN $1->>'type' LIKE '%with time zone' THEN '+00' ELSE '' END"
-		" FROM (SELECT ($1->>'starting')::timestamp + $2 * ($1->>'every')::interval,"
-		" ($1->>'starting')::timestamp + ($2 + $3) * ($1->>'every')::interval) i (low, high)) t (low, high, closes, there, zone)",
-		lengthof(parameters), parameters);
-	terms->interval.during = race_ledger_value(1, &isnull);
-	terms->interval.condition = race_ledger_text(2);
-	*closes = race_ledger_text(4);
-	terms->interval.by = race_ledger_text(5);
-	return DatumGetBool(race_ledger_value(3, &isnull));
-}
 
 /* All private sketches of a release are in memory at once. */
 #define MOST_BYTES INT64CONST(1000000000)
@@ -224,12 +60,6 @@ check_label(const RaceReleaseTerms *terms, int64 bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("sketches of two labels could be larger than 1 GB together")));
-}
-
-static int
-compare_texts(const ListCell *a, const ListCell *b)
-{
-	return strcmp(lfirst(a), lfirst(b));
 }
 
 /* Put the labels into the order of the parts; raise what is wrong with them. */
@@ -267,7 +97,7 @@ order_labels(RaceReleaseTerms *terms)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("sketches of so many labels could be larger than 1 GB together")));
-	list_sort(labels, compare_texts);
+	list_sort(labels, race_texts_compare);
 	terms->kept.labels = terms->labels = race_texts_array(labels);
 }
 
@@ -562,6 +392,17 @@ race_release_terms_use(RaceReleaseTerms *terms, char *path)
 	terms->path = path;
 }
 
+/* Let a release be of a series that was declared, and of its first value. */
+static void
+use_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms,
+		   Datum declared)
+{
+	char *closes;
+
+	terms->kept.series = race_series_complete(ledger, dataset, declared, terms->kept.delta);
+	(void) race_series_use(ledger, terms->kept.series, 1, &terms->interval, &closes);
+}
+
 /*
  * Prepare a release of a series.  Values of a series are added up, so public facts alone say what
  * they keep: the cells that the parameters state, or the rows that are asked for.  Sums are fitted
@@ -571,7 +412,6 @@ static void
 prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
 {
 	Datum declared;
-	char *closes;
 
 	if (terms->kept.series == 0)
 		return;
@@ -596,16 +436,13 @@ prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceRelease
 			 errhint(
 				 "race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
 	declared = terms->kept.series;
-	check_series(ledger, terms, dataset);
-	(void) race_series_use(ledger, terms, 1, &closes);
+	use_series(ledger, dataset, terms, declared);
 	if (!race_summary_kind(terms->params)->hashed &&
 		pure_is_better(dataset, terms, terms->params, terms->params))
 	{
 		/* fewer lengths may be better, too */
 		terms->kept.delta = 0;
-		terms->kept.series = declared;
-		check_series(ledger, terms, dataset);
-		(void) race_series_use(ledger, terms, 1, &closes);
+		use_series(ledger, dataset, terms, declared);
 	}
 	if (RaceRowsAreChosen(terms) && race_summary_kind(terms->params)->densities)
 		race_argument_set(&terms->kept, RACE_ARG_ROWS, Int32GetDatum(terms->params->rows), false);

@@ -10,23 +10,13 @@
 #include "sketch/domain.h"
 #include "release/dataset.h"
 #include "release/request.h"
+#include "release/series.h"
 
 /* The label of all rows whose label was not chosen */
 #define RACE_OTHER "other"
 
 /* The parameter that the expression of a release by columns has in place of its domains */
 #define RACE_GIVE_DOMAINS 1
-
-/* The interval of time of a value of a series */
-typedef struct RaceSeriesInterval
-{
-	uint32 levels;   /* lengths of values, each of which has every row; 0 without a series */
-	uint32 length;   /* length of the value, in intervals of the series */
-	Datum during;    /* tsrange: time of its rows; 0 without a series */
-	char *condition; /* condition of its rows */
-	char *by;        /* column with the time of a row */
-	Datum unit_key;  /* uuid that units are hashed with, once the series is charged; else 0 */
-} RaceSeriesInterval;
 
 typedef struct RaceReleaseTerms
 {
@@ -79,23 +69,6 @@ extern void race_release_terms_decide(const RaceLedger *ledger, const RaceDatase
 extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta,
 								uint32 levels, const RaceParams *params,
 								const RaceParams *pure_params, bool densities);
-
-/*
- * Return the epsilon of each value of a series, or that of a release of no levels.  Raise 22023
- * where no value can be private at so little.
- */
-extern double race_part_of_series(double epsilon, double delta, uint32 levels);
-
-/*
- * Set which rows a value of a series has, whose number is its version.  Return whether it is over.
- * If not, *closes is when it will be, NULL if there is no such value.
- */
-extern bool race_series_use(const RaceLedger *ledger, RaceReleaseTerms *terms, int version,
-							char **closes);
-
-/* Raise 55000 if what a series counts by has changed since it was charged. */
-extern void race_series_check_again(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-									const RaceDataset *dataset);
 
 /*
  * Can sketches with these parameters have a model, and a private sketch with one.  Models are
