@@ -40,11 +40,6 @@ CREATE FUNCTION _racepriv._race_regress(moments race_sketch, target int, predict
 	AS 'MODULE_PATHNAME', 'race_regress' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, int, int[]) IS 'race_regress of moments, for the one by the name of a release';
 
-CREATE FUNCTION _racepriv._race_score_of(sketches race_sketch[], q "any") RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
-	'the score of q by classes in the order of a constant array, with prior counts: 2 times the number of the likeliest pair of classes, and from 0 to 1 how far the second is ahead';
-
 -- What users call, too, by names that no owner of another schema can take
 
 CREATE FUNCTION _racepriv._race_info(sketch race_sketch) RETURNS race_info_result

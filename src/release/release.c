@@ -51,6 +51,7 @@
 #include "sketch/progress.h"
 #include "sketch/text.h"
 #include "release/ledger.h"
+#include "release/models.h"
 #include "release/read.h"
 #include "release/relations.h"
 #include "release/release_plan.h"
@@ -636,7 +637,7 @@ make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 	{
 		race_tell("release \"%s\": fitting model %d of %d", run->terms.kept.name, i + 1,
 				  n * halves);
-		sketches[i] = race_release_fit(sketches[i]);
+		sketches[i] = race_models->fit(sketches[i]);
 	}
 	if (plan->scores_query != NULL)
 	{

@@ -6,29 +6,22 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/jsonb.h"
-#include "utils/lsyscache.h"
 
 #include "hash/moment_sums.h"
 #include "privacy/noise.h"
 #include "release/privatize.h"
-#include "privacy/series.h"
 #include "privacy/wishart.h"
 #include "sketch/sketch_format.h"
+#include "release/models.h"
 #include "release/shown.h"
 #include "release/terms.h"
 #include "sketch/params_draft.h"
 #include "sketch/params_text.h"
 #include "sketch/params_type.h"
-
-bool (*race_release_can_fit)(const RaceParams *params);
-Datum (*race_release_fit)(Datum sketch);
 
 /* All private sketches of a release are in memory at once. */
 #define MOST_BYTES INT64CONST(1000000000)
@@ -189,7 +182,7 @@ choose_grid(const RaceDataset *dataset, RaceReleaseTerms *terms)
 static void
 choose_fit(RaceReleaseTerms *terms)
 {
-	bool possible = race_release_can_fit(terms->params);
+	bool possible = race_models->can_fit(terms->params);
 	int labels = terms->choices != NIL ? terms->max_categories + 1 :
 		terms->labels == 0             ? 1 :
 										 ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->labels)),

@@ -70,11 +70,4 @@ extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, doub
 								uint32 levels, const RaceParams *params,
 								const RaceParams *pure_params, bool densities);
 
-/*
- * Can sketches with these parameters have a model, and a private sketch with one.  Models are
- * answers, which releases do not refer to: _PG_init() sets these.
- */
-extern bool (*race_release_can_fit)(const RaceParams *params);
-extern Datum (*race_release_fit)(Datum sketch);
-
 #endif

@@ -99,6 +99,39 @@ is(upward(%parts), '', 'SQL names what is declared on its floor or below');
 is(upward(%parts, 'src/release/more.sql' => [$sql_height{release}, bare_sql("SELECT _racepriv._race_z(0.95), race_catalog.count, 'race_label' -- race_curve\n")]),
 	"src/release/more.sql: _race_z\nsrc/release/more.sql: race_catalog", 'control: a release that asks answers');
 
+# C names SQL, too, in the statements that it runs and in what it looks up: a text that has a name with its arguments, its
+# schema, or after a word as FROM, or that is a name.  What a message or a sentence names is advice.
+my $literal = qr/"(?:[^"\\\n]|\\.)*"/;
+my $parentheses = qr/(\((?:[^()"]++|$literal|(?-1))*+\))/;
+sub sql_in_c {
+	my ($text) = @_;
+	my $code = code_of($text) =~ s/\b(?:err(?:msg|detail|hint)\w*|race_refuse_arguments)\s*$parentheses//gr;
+	my %named;
+	for (grep { !/^"[A-Z].*\."$/ } $code =~ /$literal/g) {
+		$named{$_} = 1 for /(?:\.|\b(?:FROM|JOIN|INTO|UPDATE|CALL)\s+)(_?race_\w+)/g, /\b(_?race_\w+)\(/g, /^"(_?race_\w+)"$/;
+	}
+	return sort keys %named;
+}
+# Answers by name have their C in src/answers.
+sub upward_in_c {
+	my ($name, $text) = @_;
+	my ($own) = $name =~ m{^src/(\w+)/};
+	$own = 'answers/named' if $own eq 'answers';
+	my %lowest;
+	for my $part (values %parts) {
+		for (declared_in($part->[1])) {
+			$lowest{$_} = $part->[0] unless defined $lowest{$_} && $lowest{$_} <= $part->[0];
+		}
+	}
+	return map { "$name: $_" } grep { ($lowest{$_} // -1) > $sql_height{$own} } sql_in_c($text);
+}
+is(join("\n", map { upward_in_c($_, text($_)) } glob 'src/*/*.[ch]'), '', 'C names SQL of its floor or below in its texts');
+is(join(' ', upward_in_c('src/release/more.c', <<'END')), 'src/release/more.c: _race_period src/release/more.c: race_catalog src/release/more.c: race_released', 'control: a release that runs answers');
+run("SELECT r.name FROM race_catalog r", "race_released"); /* "race_curve" */ run("x, " SCHEMA "._race_period($1)");
+ereport(ERROR, (errmsg("no release \"%s\"", race_cut(name)), errhint("CALL race_count('%s').", name))); hint("Write race_synthesize(1).");
+END
+cmp_ok(scalar(map { sql_in_c(text($_)) } glob 'src/release/*.c'), '>', 40, 'statements were found');
+
 # Whoever chooses holds no exact number: a file that is not of src/privacy names neither the fields of exact counters
 # nor what reads them for the calls that pay
 sub sees_exact {
