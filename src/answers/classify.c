@@ -319,7 +319,7 @@ race_classes_score(FunctionCallInfo fcinfo)
  * Records as rows of columns.
  */
 
-PG_FUNCTION_INFO_V1(race_sketch_columns);
+PG_FUNCTION_INFO_V1(race_columns);
 
 /* Find the place of a column of any kind.  Return false if there is no such column. */
 static bool
@@ -411,7 +411,7 @@ column_datum(void *state, uint64 i)
 
 /* Implement _race_columns(sketch). */
 Datum
-race_sketch_columns(PG_FUNCTION_ARGS)
+race_columns(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_columns, column_datum);
 }

@@ -8,7 +8,7 @@ COMMENT ON FUNCTION _racepriv._race_model(race_sketch) IS
 
 CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_sketch_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
+	AS 'MODULE_PATHNAME', 'race_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
 COMMENT ON FUNCTION _racepriv._race_columns(race_sketch) IS
 	'the columns of a record of a sketch: their numbers, what they are (number, category or set), and their bounds, NULL without';
 

@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(race_sum_p_value);
 #define MOST_RANGES \
 	10000 /* ranges of a histogram, or values in which means are asked for: seconds */
 
-/* Implement _race_z(confidence): return the standard errors to each side of an interval. */
+/* Implement _race_normal_quantile(confidence): return the standard errors to each side of an interval. */
 Datum
 race_normal_quantile(PG_FUNCTION_ARGS)
 {

@@ -471,10 +471,10 @@ check_texts(const RaceDescription *description)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
-	race_check_shown("a unit", description->unit, true);
+	race_check_text_shown("a unit", description->unit, true);
 	foreach (cell, description->categories)
-		race_check_shown("a category", lfirst(cell), false);
-	race_check_shown_lines("a description", description->text);
+		race_check_text_shown("a category", lfirst(cell), false);
+	race_check_lines_shown("a description", description->text);
 }
 
 /* Raise 22023 if a column has no domain although values were described. */

@@ -188,7 +188,7 @@ race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone
 	unit = get_attnum(dataset->relation, dataset->unit_column);
 	/* an index sees no rows of tables that inherit from its own */
 	measures = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		list_length(race_with_parts(list_make1_oid(dataset->relation))) == 1;
+		list_length(race_list_with_parts(list_make1_oid(dataset->relation))) == 1;
 	foreach (cell, columns)
 	{
 		AttrNumber column = find_named_column(relation, lfirst(cell));

@@ -27,7 +27,7 @@ CREATE FUNCTION _racepriv._race_series_unit(series uuid, unit text) RETURNS uuid
 COMMENT ON FUNCTION _racepriv._race_series_unit(uuid, text) IS
 	'a hash of a unit of a series, which its charge identifies: 16 bytes, however long the text is';
 CREATE FUNCTION _racepriv._race_series_take_state(state boolean, unit uuid) RETURNS boolean
-	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'race_series_take';
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'race_series_take_state';
 REVOKE EXECUTE ON FUNCTION _racepriv._race_series_take_state(boolean, uuid) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_series_take_state(boolean, uuid) IS
 	'the transition function of _race_series_take';

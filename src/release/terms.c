@@ -335,15 +335,15 @@ check_description(const RaceReleaseTerms *terms)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("units need columns")));
 	columns = read_column_texts(terms->kept.columns, n);
 	units = read_column_texts(terms->kept.units, n);
-	race_check_shown("a name or a unit", terms->kept.name, true);
+	race_check_text_shown("a name or a unit", terms->kept.name, true);
 	foreach (cell, units)
-		race_check_shown("a name or a unit", lfirst(cell), true);
+		race_check_text_shown("a name or a unit", lfirst(cell), true);
 	if (terms->labels != 0)
 		foreach (cell, race_texts_list(terms->labels))
-			race_check_shown("a label or a column", lfirst(cell), false);
+			race_check_text_shown("a label or a column", lfirst(cell), false);
 	foreach (cell, columns)
-		race_check_shown("a label or a column", lfirst(cell), false);
-	race_check_shown_lines("a description", terms->kept.description);
+		race_check_text_shown("a label or a column", lfirst(cell), false);
+	race_check_lines_shown("a description", terms->kept.description);
 	if (terms->kept.columns != 0)
 		check_columns(columns, n);
 }
