@@ -1,6 +1,6 @@
 /*
- * terms.c
- *		The terms of a release: its request, with all that was left open decided from public facts
+ * decide.c
+ *		Deciding what the request of a release leaves open, from public facts
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "sketch/sketch_format.h"
 #include "release/models.h"
 #include "release/shown.h"
-#include "release/terms.h"
+#include "release/decide.h"
 #include "sketch/params_draft.h"
 #include "sketch/params_text.h"
 #include "sketch/params_type.h"
@@ -30,17 +30,17 @@
 
 /* Raise what is wrong with a label without a list, or a list without a label. */
 static void
-check_label(const RaceReleaseTerms *terms, int64 bytes)
+check_label(const RaceReleasePlan *plan, int64 bytes)
 {
-	bool listed = terms->labels != 0;
+	bool listed = plan->labels != 0;
 
-	if (terms->kept.label == NULL && listed)
+	if (plan->request.label == NULL && listed)
 		race_refuse_arguments(
 			"labels need a label",
 			"label is the expression that gives the label of a row: label => 'town'.");
-	if (terms->kept.label == NULL || listed)
+	if (plan->request.label == NULL || listed)
 		return;
-	if (terms->kept.delta == 0)
+	if (plan->request.delta == 0)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -57,28 +57,28 @@ check_label(const RaceReleaseTerms *terms, int64 bytes)
 
 /* Put the labels into the order of the parts; raise what is wrong with them. */
 static void
-order_labels(RaceReleaseTerms *terms)
+order_labels(RaceReleasePlan *plan)
 {
-	int64 bytes = (int64) (RaceCounters(terms->params) * sizeof(int64)) * RaceHalvesOf(terms);
+	int64 bytes = (int64) (RaceCounters(plan->params) * sizeof(int64)) * RaceHalvesOf(plan);
 	ArrayType *array;
 	List *labels;
 	int n;
 
-	check_label(terms, bytes);
-	if (RaceLabelsArePrivate(terms))
+	check_label(plan, bytes);
+	if (RaceLabelsArePrivate(plan))
 	{
-		terms->choices = list_make1(terms->kept.label);
-		terms->max_categories = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
+		plan->choices = list_make1(plan->request.label);
+		plan->max_categories = (int) Min(RACE_MOST_CHOSEN, MOST_BYTES / bytes - 1);
 	}
-	if (terms->labels == 0)
+	if (plan->labels == 0)
 		return;
-	array = DatumGetArrayTypeP(terms->labels);
+	array = DatumGetArrayTypeP(plan->labels);
 	n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	if (n > MOST_LABELS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a release can have at most %d labels", MOST_LABELS)));
-	labels = race_texts_list(terms->labels);
+	labels = race_texts_list(plan->labels);
 	if (list_length(labels) < n)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("a label must not be NULL")));
@@ -91,7 +91,7 @@ order_labels(RaceReleaseTerms *terms)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("sketches of so many labels could be larger than 1 GB together")));
 	list_sort(labels, race_texts_compare);
-	terms->kept.labels = terms->labels = race_texts_array(labels);
+	plan->request.labels = plan->labels = race_texts_array(labels);
 }
 
 /* As many parts are fitted by default: a fit takes up to some seconds. */
@@ -118,19 +118,20 @@ race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, ui
  * than what was asked.
  */
 static bool
-pure_is_better(const RaceDataset *dataset, const RaceReleaseTerms *terms, const RaceParams *params,
+pure_is_better(const RaceDataset *dataset, const RaceReleasePlan *plan, const RaceParams *params,
 			   const RaceParams *pure_params)
 {
 	RaceDataset weighted = *dataset;
 
-	if (terms->kept.weight != NULL)
+	if (plan->request.weight != NULL)
 		weighted.max_contributions =
-			(int) Min((int64) dataset->max_contributions * terms->kept.weight_max, INT32_MAX);
+			(int) Min((int64) dataset->max_contributions * plan->request.weight_max, INT32_MAX);
 	/* to choose labels takes a delta; of a series it is told when its lengths are */
-	return RaceRowsAreChosen(terms) && (terms->kept.series == 0) == (terms->interval.levels == 0) &&
-		!RaceLabelsArePrivate(terms) && terms->choices == NIL &&
-		race_pure_is_better(&weighted, terms->kept.epsilon, terms->kept.delta,
-							terms->interval.levels, params, pure_params, terms->kept.value == NULL);
+	return RaceRowsAreChosen(plan) && (plan->request.series == 0) == (plan->interval.levels == 0) &&
+		!RaceLabelsArePrivate(plan) && plan->choices == NIL &&
+		race_pure_is_better(&weighted, plan->request.epsilon, plan->request.delta,
+							plan->interval.levels, params, pure_params,
+							plan->request.value == NULL);
 }
 
 /*
@@ -139,14 +140,14 @@ pure_is_better(const RaceDataset *dataset, const RaceReleaseTerms *terms, const 
  * it depends on the table whether fitted rows or a grid is better.
  */
 static void
-choose_grid(const RaceDataset *dataset, RaceReleaseTerms *terms)
+choose_grid(const RaceDataset *dataset, RaceReleasePlan *plan)
 {
-	bool wanted = terms->kept.grid;
-	bool usual = RaceRowsAreChosen(terms) &&
-		(terms->kept.delta == 0 || terms->kept.value != NULL || terms->params->dims <= 2 ||
-		 !race_summary_kind(terms->params)->hashed);
-	RaceParams *grid = wanted || (!race_is_given(&terms->kept, RACE_ARG_GRID) && usual) ?
-		race_params_as_grid(terms->params) :
+	bool wanted = plan->request.grid;
+	bool usual = RaceRowsAreChosen(plan) &&
+		(plan->request.delta == 0 || plan->request.value != NULL || plan->params->dims <= 2 ||
+		 !race_summary_kind(plan->params)->hashed);
+	RaceParams *grid = wanted || (!race_is_given(&plan->request, RACE_ARG_GRID) && usual) ?
+		race_params_as_grid(plan->params) :
 		NULL;
 	bool pure;
 
@@ -157,21 +158,21 @@ choose_grid(const RaceDataset *dataset, RaceReleaseTerms *terms)
 			 errmsg(
 				 "a grid needs kernel l2 or l1 by itself, 1 to %d dims and finite bounds, and no transform",
 				 RACE_GRID_DIMS),
-			 errdetail("The parameters are %s.", race_params_brief(terms->params))));
+			 errdetail("The parameters are %s.", race_params_brief(plan->params))));
 	if (grid == NULL)
 		return;
-	if (terms->kept.value != NULL && race_summary_kind(terms->params)->hashed)
+	if (plan->request.value != NULL && race_summary_kind(plan->params)->hashed)
 		race_grid_round_for_halves(grid);
-	pure = pure_is_better(dataset, terms, wanted ? grid : terms->params, grid);
-	if (wanted || pure || terms->kept.delta == 0)
+	pure = pure_is_better(dataset, plan, wanted ? grid : plan->params, grid);
+	if (wanted || pure || plan->request.delta == 0)
 	{
 		RaceParamsDatum *datum = race_params_datum(grid);
 
-		terms->kept.params = terms->params_datum = PointerGetDatum(datum);
-		terms->params = &datum->params;
+		plan->request.params = plan->params_datum = PointerGetDatum(datum);
+		plan->params = &datum->params;
 	}
 	if (pure)
-		terms->kept.delta = 0;
+		plan->request.delta = 0;
 }
 
 /*
@@ -180,72 +181,72 @@ choose_grid(const RaceDataset *dataset, RaceReleaseTerms *terms)
  * itself.
  */
 static void
-choose_fit(RaceReleaseTerms *terms)
+choose_fit(RaceReleasePlan *plan)
 {
-	bool possible = race_models->can_fit(terms->params);
-	int labels = terms->choices != NIL ? terms->max_categories + 1 :
-		terms->labels == 0             ? 1 :
-										 ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->labels)),
-														ARR_DIMS(DatumGetArrayTypeP(terms->labels)));
-	bool usual = possible && labels * RaceHalvesOf(terms) <= USUAL_FITS &&
-		terms->kept.series == 0 &&
-		(race_summary_kind(terms->params)->hashed || terms->kept.value == NULL);
+	bool possible = race_models->can_fit(plan->params);
+	int labels = plan->choices != NIL ? plan->max_categories + 1 :
+		plan->labels == 0             ? 1 :
+										ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(plan->labels)),
+													   ARR_DIMS(DatumGetArrayTypeP(plan->labels)));
+	bool usual = possible && labels * RaceHalvesOf(plan) <= USUAL_FITS &&
+		plan->request.series == 0 &&
+		(race_summary_kind(plan->params)->hashed || plan->request.value == NULL);
 
-	if (!race_is_given(&terms->kept, RACE_ARG_FIT))
-		race_argument_set(&terms->kept, RACE_ARG_FIT, BoolGetDatum(usual), false);
-	if (terms->kept.fit && !possible)
+	if (!race_is_given(&plan->request, RACE_ARG_FIT))
+		race_argument_set(&plan->request, RACE_ARG_FIT, BoolGetDatum(usual), false);
+	if (plan->request.fit && !possible)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("only a kernel of vectors by itself, with finite bounds, can be fitted"),
-				 errdetail("The parameters are %s.", race_params_brief(terms->params))));
+				 errdetail("The parameters are %s.", race_params_brief(plan->params))));
 }
 
 static void
-check_value(const RaceReleaseTerms *terms)
+check_value(const RaceReleasePlan *plan)
 {
-	if (race_is_given(&terms->kept, RACE_ARG_VALUE) !=
-			race_is_given(&terms->kept, RACE_ARG_VALUE_LOWER) ||
-		race_is_given(&terms->kept, RACE_ARG_VALUE) !=
-			race_is_given(&terms->kept, RACE_ARG_VALUE_UPPER))
+	if (race_is_given(&plan->request, RACE_ARG_VALUE) !=
+			race_is_given(&plan->request, RACE_ARG_VALUE_LOWER) ||
+		race_is_given(&plan->request, RACE_ARG_VALUE) !=
+			race_is_given(&plan->request, RACE_ARG_VALUE_UPPER))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("value, value_lower and value_upper go together"),
 			 errhint(
 				 "The bounds are declared, because the least and the largest value are private.")));
-	if (terms->kept.value != NULL)
-		race_check_value_bounds(terms->kept.value_bounds[RACE_LOWER],
-								terms->kept.value_bounds[RACE_UPPER]);
+	if (plan->request.value != NULL)
+		race_check_value_bounds(plan->request.value_bounds[RACE_LOWER],
+								plan->request.value_bounds[RACE_UPPER]);
 }
 
 static void
-check_weight(const RaceReleaseTerms *terms)
+check_weight(const RaceReleasePlan *plan)
 {
-	if (race_is_given(&terms->kept, RACE_ARG_WEIGHT) !=
-		race_is_given(&terms->kept, RACE_ARG_WEIGHT_MAX))
+	if (race_is_given(&plan->request, RACE_ARG_WEIGHT) !=
+		race_is_given(&plan->request, RACE_ARG_WEIGHT_MAX))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight and weight_max go together"),
 			 errdetail(
 				 "Noise hides the largest weight, which is declared, because that of the data is private."),
 			 errhint("Write weight => 'w', weight_max => 20, for example.")));
-	if (race_is_given(&terms->kept, RACE_ARG_WEIGHT_MAX) && terms->kept.weight_max < 1)
+	if (race_is_given(&plan->request, RACE_ARG_WEIGHT_MAX) && plan->request.weight_max < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight_max must be at least 1"),
 				 errhint("Multiply weights that are all smaller by a public number.")));
 }
 
 static void
-check_calibrate(const RaceReleaseTerms *terms)
+check_calibrate(const RaceReleasePlan *plan)
 {
-	if (!race_is_given(&terms->kept, RACE_ARG_CALIBRATE))
+	if (!race_is_given(&plan->request, RACE_ARG_CALIBRATE))
 		return;
-	if (!(terms->kept.calibrate > 0 && terms->kept.calibrate < 1))
+	if (!(plan->request.calibrate > 0 && plan->request.calibrate < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
-	if (terms->labels == 0 || terms->kept.value != NULL ||
-		!(race_summary_kind(terms->params)->densities || race_summary_kind(terms->params)->matrix))
+	if (plan->labels == 0 || plan->request.value != NULL ||
+		!(race_summary_kind(plan->params)->densities || race_summary_kind(plan->params)->matrix))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("only sketches or moments of labels, without a value, can be calibrated")));
@@ -319,32 +320,32 @@ check_columns(const List *columns, int n)
 
 /* Raise what is wrong with texts that readers are shown. */
 static void
-check_description(const RaceReleaseTerms *terms)
+check_description(const RaceReleasePlan *plan)
 {
-	int n = race_params_columns(terms->params) + race_is_given(&terms->kept, RACE_ARG_VALUE);
+	int n = race_params_columns(plan->params) + race_is_given(&plan->request, RACE_ARG_VALUE);
 	List *columns;
 	List *units;
 	ListCell *cell;
 
-	check_name(terms->kept.name);
-	if (terms->kept.description != NULL && strlen(terms->kept.description) > MOST_DESCRIPTION)
+	check_name(plan->request.name);
+	if (plan->request.description != NULL && strlen(plan->request.description) > MOST_DESCRIPTION)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
-	if (terms->kept.units != 0 && terms->kept.columns == 0)
+	if (plan->request.units != 0 && plan->request.columns == 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("units need columns")));
-	columns = read_column_texts(terms->kept.columns, n);
-	units = read_column_texts(terms->kept.units, n);
-	race_check_text_shown("a name or a unit", terms->kept.name, true);
+	columns = read_column_texts(plan->request.columns, n);
+	units = read_column_texts(plan->request.units, n);
+	race_check_text_shown("a name or a unit", plan->request.name, true);
 	foreach (cell, units)
 		race_check_text_shown("a name or a unit", lfirst(cell), true);
-	if (terms->labels != 0)
-		foreach (cell, race_texts_list(terms->labels))
+	if (plan->labels != 0)
+		foreach (cell, race_texts_list(plan->labels))
 			race_check_text_shown("a label or a column", lfirst(cell), false);
 	foreach (cell, columns)
 		race_check_text_shown("a label or a column", lfirst(cell), false);
-	race_check_lines_shown("a description", terms->kept.description);
-	if (terms->kept.columns != 0)
+	race_check_lines_shown("a description", plan->request.description);
+	if (plan->request.columns != 0)
 		check_columns(columns, n);
 }
 
@@ -354,46 +355,48 @@ check_description(const RaceReleaseTerms *terms)
  * noise: then sums of absolute values are clipped, unless the parameters say how.
  */
 static void
-prepare_moments(const RaceDataset *dataset, RaceReleaseTerms *terms)
+prepare_moments(const RaceDataset *dataset, RaceReleasePlan *plan)
 {
-	if (!race_summary_kind(terms->params)->matrix)
+	if (!race_summary_kind(plan->params)->matrix)
 		return;
-	race_params_check_exact(terms->params);
-	if (race_is_given(&terms->kept, RACE_ARG_ROWS) || race_is_given(&terms->kept, RACE_ARG_GRID) ||
-		race_is_given(&terms->kept, RACE_ARG_FIT) || race_is_given(&terms->kept, RACE_ARG_VALUE))
+	race_params_check_exact(plan->params);
+	if (race_is_given(&plan->request, RACE_ARG_ROWS) ||
+		race_is_given(&plan->request, RACE_ARG_GRID) ||
+		race_is_given(&plan->request, RACE_ARG_FIT) ||
+		race_is_given(&plan->request, RACE_ARG_VALUE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("rows, grid, fit and value are for releases of sketches"),
-				 errdetail("The parameters are %s.", race_params_brief(terms->params))));
-	if (pure_is_better(dataset, terms, terms->params, terms->params))
-		terms->kept.delta = 0;
-	else if (terms->params->moments.clip == 0 && terms->kept.delta == 0 &&
-			 race_moments_columns(terms->params) > RACE_WISHART_COLUMNS)
+				 errdetail("The parameters are %s.", race_params_brief(plan->params))));
+	if (pure_is_better(dataset, plan, plan->params, plan->params))
+		plan->request.delta = 0;
+	else if (plan->params->moments.clip == 0 && plan->request.delta == 0 &&
+			 race_moments_columns(plan->params) > RACE_WISHART_COLUMNS)
 	{
 		/* params_datum is our own copy */
-		((RaceParamsDatum *) DatumGetPointer(terms->params_datum))->params.moments.clip =
+		((RaceParamsDatum *) DatumGetPointer(plan->params_datum))->params.moments.clip =
 			RACE_CLIP_ABSOLUTE;
 	}
 }
 
 void
-race_release_terms_use(RaceReleaseTerms *terms, char *path)
+race_plan_use_request(RaceReleasePlan *plan, char *path)
 {
-	terms->params_datum = terms->kept.params;
-	terms->params = race_params_arg(terms->params_datum);
-	terms->labels = terms->kept.labels;
-	terms->path = path;
+	plan->params_datum = plan->request.params;
+	plan->params = race_params_arg(plan->params_datum);
+	plan->labels = plan->request.labels;
+	plan->path = path;
 }
 
 /* Let a release be of a series that was declared, and of its first value. */
 static void
-use_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms,
+use_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleasePlan *plan,
 		   Datum declared)
 {
 	char *closes;
 
-	terms->kept.series = race_series_complete(ledger, dataset, declared, terms->kept.delta);
-	(void) race_series_use(ledger, terms->kept.series, 1, &terms->interval, &closes);
+	plan->request.series = race_series_complete(ledger, dataset, declared, plan->request.delta);
+	(void) race_series_use(ledger, plan->request.series, 1, &plan->interval, &closes);
 }
 
 /*
@@ -402,24 +405,24 @@ use_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerm
  * when they are asked.
  */
 static void
-prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
+prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleasePlan *plan)
 {
 	Datum declared;
 
-	if (terms->kept.series == 0)
+	if (plan->request.series == 0)
 		return;
-	if (terms->kept.fit || race_is_given(&terms->kept, RACE_ARG_CALIBRATE))
+	if (plan->request.fit || race_is_given(&plan->request, RACE_ARG_CALIBRATE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a series can be neither fitted nor calibrated")));
-	if (RaceLabelsArePrivate(terms) || terms->choices != NIL)
+	if (RaceLabelsArePrivate(plan) || plan->choices != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a series cannot choose labels or categories"),
 				 errhint("State labels, or CALL race_describe(%s, column, categories => ...).",
-						 quote_literal_cstr(terms->kept.dataset))));
-	if (RaceRowsAreChosen(terms) && race_summary_kind(terms->params)->hashed &&
-		terms->kept.delta == 0)
+						 quote_literal_cstr(plan->request.dataset))));
+	if (RaceRowsAreChosen(plan) && race_summary_kind(plan->params)->hashed &&
+		plan->request.delta == 0)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -428,17 +431,17 @@ prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceRelease
 				 "Its values are added up, so they must have the same rows, which noisy counts must not choose."),
 			 errhint(
 				 "race_privacy_cost shows how many rows are good, of epsilon / 3 for a year of days.")));
-	declared = terms->kept.series;
-	use_series(ledger, dataset, terms, declared);
-	if (!race_summary_kind(terms->params)->hashed &&
-		pure_is_better(dataset, terms, terms->params, terms->params))
+	declared = plan->request.series;
+	use_series(ledger, dataset, plan, declared);
+	if (!race_summary_kind(plan->params)->hashed &&
+		pure_is_better(dataset, plan, plan->params, plan->params))
 	{
 		/* fewer lengths may be better, too */
-		terms->kept.delta = 0;
-		use_series(ledger, dataset, terms, declared);
+		plan->request.delta = 0;
+		use_series(ledger, dataset, plan, declared);
 	}
-	if (RaceRowsAreChosen(terms) && race_summary_kind(terms->params)->densities)
-		race_argument_set(&terms->kept, RACE_ARG_ROWS, Int32GetDatum(terms->params->rows), false);
+	if (RaceRowsAreChosen(plan) && race_summary_kind(plan->params)->densities)
+		race_argument_set(&plan->request, RACE_ARG_ROWS, Int32GetDatum(plan->params->rows), false);
 }
 
 /*
@@ -446,32 +449,32 @@ prepare_series(const RaceLedger *ledger, const RaceDataset *dataset, RaceRelease
  * meant.
  */
 static void
-check_order_of_costs(const RaceReleaseTerms *terms)
+check_order_of_costs(const RaceReleasePlan *plan)
 {
-	if (terms->kept.delta >= terms->kept.epsilon && terms->kept.epsilon >= RACE_MIN_EPSILON &&
-		terms->kept.delta < 1)
-		ereport(NOTICE,
-				(errmsg("epsilon %g is not above delta %g", terms->kept.epsilon, terms->kept.delta),
-				 errdetail("Delta is the probability that epsilon does not hold."),
-				 errhint("They may be swapped: a usual epsilon is 1, a usual delta 1e-6.")));
+	if (plan->request.delta >= plan->request.epsilon && plan->request.epsilon >= RACE_MIN_EPSILON &&
+		plan->request.delta < 1)
+		ereport(
+			NOTICE,
+			(errmsg("epsilon %g is not above delta %g", plan->request.epsilon, plan->request.delta),
+			 errdetail("Delta is the probability that epsilon does not hold."),
+			 errhint("They may be swapped: a usual epsilon is 1, a usual delta 1e-6.")));
 }
 
 void
-race_release_terms_decide(const RaceLedger *ledger, const RaceDataset *dataset,
-						  RaceReleaseTerms *terms)
+race_plan_decide(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleasePlan *plan)
 {
-	race_release_terms_use(terms, terms->run_path);
-	check_order_of_costs(terms);
-	check_weight(terms);
-	prepare_moments(dataset, terms);
-	if (race_summary_kind(terms->params)->selected &&
-		pure_is_better(dataset, terms, terms->params, terms->params))
-		terms->kept.delta = 0;
-	check_value(terms);
-	choose_grid(dataset, terms);
-	order_labels(terms);
-	check_calibrate(terms);
-	choose_fit(terms);
-	check_description(terms);
-	prepare_series(ledger, dataset, terms);
+	race_plan_use_request(plan, plan->run_path);
+	check_order_of_costs(plan);
+	check_weight(plan);
+	prepare_moments(dataset, plan);
+	if (race_summary_kind(plan->params)->selected &&
+		pure_is_better(dataset, plan, plan->params, plan->params))
+		plan->request.delta = 0;
+	check_value(plan);
+	choose_grid(dataset, plan);
+	order_labels(plan);
+	check_calibrate(plan);
+	choose_fit(plan);
+	check_description(plan);
+	prepare_series(ledger, dataset, plan);
 }
