@@ -1,8 +1,7 @@
 /*
  * release.c
  *		race_release, race_release_sketch and race_release_next: checked, charged, committed; then
- *		read,
- * given noise, stored, committed.
+ *		read, given noise, stored, committed
  *
  * A release is one procedure without public steps.  It commits its charge before it
  * reads anything, so that no rollback refunds what was seen.  What it checked stays in
@@ -75,14 +74,14 @@ typedef struct RaceCharge
 	TimestampTz at;
 } RaceCharge;
 
-/* The act of a release: what was asked for, what was decided, and how far it is */
+/* The act of a release: who asks for what, and how far it is */
 typedef struct RaceReleaseRun
 {
 	RaceLedger ledger;
 	Oid caller;                 /* role that called the procedure */
 	Oid role;                   /* role whose release it is, and whose right to read counts */
 	Oid writer;                 /* role that made the first version, with its expressions */
-	RaceReleaseRequest request; /* request as it was given, or as the ledger has kept it */
+	RaceReleaseRequest request; /* words of the caller, or of the request that the ledger has */
 	RaceDataset *dataset;       /* dataset as it was looked up first */
 	RaceReleasePlan *plan;      /* plan before the charge, or of a value of a series */
 	RaceDescribed
