@@ -95,23 +95,19 @@ typedef struct RaceSelect
 	RacePrice count;                       /* of the number of records */
 	double total;                          /* estimate of the number of records, at least 1 */
 	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* of tables of one column */
-	uint32_t block
-		/* cells of a column that are counted together, if they are alike; 1: none */
-		[RACE_GRAPH_COLUMNS];
+	/* cells of a column that are counted together, if they are alike; 1: none */
+	uint32_t block[RACE_GRAPH_COLUMNS];
 	double unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
 	uint32_t groups[RACE_GRAPH_COLUMNS];
-	uint32_t *group_of
-		[RACE_GRAPH_COLUMNS]; /* [finest]: the group of each of them; memory of the caller's */
+	/* [finest]: the group of each of them; memory of the caller's */
+	uint32_t *group_of[RACE_GRAPH_COLUMNS];
 	uint32_t measured; /* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
 	/* in between */
 	bool all; /* whether all pairs are measured */
-	uint32_t
-		/*
-		 * tables of several columns, table[], that are measured without scores, but for all pairs
-		 */
-		n_fixed;
+	/* tables of several columns, table[], that are measured without scores, but for all pairs */
+	uint32_t n_fixed;
 	uint32_t round;         /* the next round, from 0 on */
 	double score_deviation; /* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
