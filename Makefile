@@ -135,8 +135,10 @@ PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:
 	@printf '%s\n' $(filter src/privacy/% src/hash/% src/choice/%,$(PURE_OBJS))
 .PHONY: list-pure-core
-# Tests that have their own race_noisy(), which notes what it is given
-test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/privacy_test test/unit/choice_test: REPLACED = -Wl,--wrap=race_noisy
+# Tests that have their own race_noisy(), which notes what it is given; and those that note selections
+test/unit/choice_test: REPLACED = -Wl,--wrap=race_noisy
+test/unit/greybox_test test/unit/greybox_tables_test test/unit/greybox_series_test test/unit/privacy_test: \
+	REPLACED = -Wl,--wrap=race_noisy,--wrap=race_noisy_best
 $(UNIT_TESTS): %: %.c $(call files_of,test/unit/*.h) $(PURE_OBJS)
 	$(CC) $(CFLAGS) $(PG_CPPFLAGS) -o $@ $< $(PURE_OBJS) $(REPLACED) -lm
 FUZZED_OBJS = src/privacy/counters.o

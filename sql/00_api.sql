@@ -81,7 +81,7 @@ BEGIN
 		BEGIN
 			EXECUTE format('SELECT %s(%s)', f.name, arguments);
 		EXCEPTION WHEN OTHERS THEN
-			RAISE NOTICE '%: %', f.signature, SQLERRM;
+			RAISE NOTICE E'%:\n\t%', regexp_replace(f.signature, '\(.*', ''), SQLERRM;
 		END;
 	END LOOP;
 END $$;

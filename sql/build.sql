@@ -49,7 +49,9 @@ FROM (VALUES
 	('sorted_jaccard', $$race_build('jaccard(rows=64)', x::int[])$$),
 	('sorted_product', $$race_build('l2(dims=1, rows=64) * match(dims=2)', ROW(ARRAY[g], coalesce(x, '{0,0}')::int[]))$$),
 	('sorted_records', $$race_build_records('l2(dims=2)', race_record('l2(dims=2)', x))$$),
-	('sorted_moments', $$race_build(race_moment_params('{0,0}', '{20,20}'), x)$$)) v (name, aggregate) \gexec
+	('sorted_moments', $$race_build(race_moment_params('{0,0}', '{20,20}'), x)$$)) v (name, aggregate)
+\set ECHO none \gexec
+\set ECHO all
 -- and of those that draw random numbers
 SELECT count(race_count(s)) AS sorted_private
 FROM (SELECT race_privatize(race_build(:p, x), 1) AS s FROM t GROUP BY g ORDER BY count(*)) v;

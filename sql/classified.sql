@@ -68,6 +68,7 @@ CALL race_release_next('classified 1');
 SELECT version, label, race_count(scores)
 FROM _racepriv.race_releases WHERE name = 'classified 1' ORDER BY version, part;
 SELECT spent_epsilon FROM _racepriv.race_budgets WHERE budget = 'classified';
+SET client_min_messages = warning;
 -- scores have pure noise; both costs add up to what was asked, at most
 CALL race_release_sketch('classified 4', 'classified zcdp', :p, 'x', 1, 1e-9, :labels, calibrate => 0.5);
 SELECT label,
@@ -132,7 +133,6 @@ END $$;
 SELECT _racepriv._race_score_of('{}', '{1}');
 SELECT _racepriv._race_score_of('{NULL}', '{1}');
 SELECT _racepriv._race_score_of(ARRAY[sketch], '{1}') FROM _racepriv.race_releases;
-SET client_min_messages = warning;
 
 -- moments of seven labels, of which one is rare and none has the covariance of another: the release tells how often
 -- each is, and how often it is right

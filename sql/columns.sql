@@ -323,11 +323,14 @@ DO $$ BEGIN
 	END LOOP;
 END $$;
 SELECT 'CALL race_release(''large'', ''hostiles'', ''{' || string_agg(format('%s%s', t, i), ',') || '}'', 1)'
-FROM unnest('{c,k}'::text[]) t, generate_series(1, 40) i \gexec
+FROM unnest('{c,k}'::text[]) t, generate_series(1, 40) i \set ECHO none \gexec
+\set ECHO all
 SELECT 'CALL race_release(''forty'', ''hostiles'', ''{' || string_agg(format('k%s', i), ',') || '}'', 1)'
-FROM generate_series(1, 40) i \gexec
+FROM generate_series(1, 40) i \set ECHO none \gexec
+\set ECHO all
 SELECT 'CALL race_release(''hundred'', ''hostiles'', ''{' || string_agg(format('%s%s', t, i), ',') || '}'', 1)'
-FROM unnest('{c,k}'::text[]) t, generate_series(1, 50) i \gexec
+FROM unnest('{c,k}'::text[]) t, generate_series(1, 50) i \set ECHO none \gexec
+\set ECHO all
 -- what readers are shown of a type
 CREATE TYPE "<img src=x>" AS ENUM ('a');
 CREATE TABLE marked_up (m "<img src=x>");

@@ -329,17 +329,20 @@ INSERT INTO units SELECT v.*, true FROM (VALUES
 	('0', '1.00', 'a ', '30 days', CASE WHEN :'icu' THEN 'ANN' ELSE 'Ann' END, '{-0}', '(-0,1)', '1.00')) v,
 	generate_series(1, 50);
 SELECT format('CREATE VIEW unit_%s AS SELECT %1$I AS unit, x, date ''2026-01-01'' AS at FROM units', attname)
-FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \gexec
+FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \set ECHO none \gexec
+\set ECHO all
 SELECT format('CALL race_protect(%L, epsilon_limit => 1e6, unit_column => ''unit'')', 'unit_' || attname)
-FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \gexec
+FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \set ECHO none \gexec
+\set ECHO all
 SELECT format('CALL race_release(%1$L, %1$L, ''{x}'', 10000)', 'unit_' || attname)
-FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \gexec
+FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \set ECHO none \gexec
+\set ECHO all
 SELECT name, round((race_count(name)).count) AS count
 FROM race_catalog WHERE name LIKE 'unit\_%' ORDER BY name COLLATE "C";
 -- a series counts units by their texts, and refuses types of which equal values may have several
 \set VERBOSITY sqlstate
-SELECT format('CALL race_release(%L, %L, ''{x}'', 10000, series => ''{"by": "at", "every": "1 day", '
-	'"starting": "2026-01-01", "until": "2026-01-03"}'')',
+SELECT format(E'CALL race_release(%L, %L, ''{x}'', 10000,\n\t'
+		'series => ''{"by": "at", "every": "1 day", "starting": "2026-01-01", "until": "2026-01-03"}'')',
 	'series ' || attname, 'unit_' || attname)
 FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \gexec
 DROP SCHEMA facts CASCADE;

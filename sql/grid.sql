@@ -187,6 +187,7 @@ SELECT abs(race_kde(race_fit(r), '{0.27}') - race_kde(r, '{0.27}')) < 0.01 AS ke
 
 -- the release procedure makes grids where they are better
 CALL race_protect('points', 't', epsilon_limit => 100, delta_limit => 1e-3, unit_column => 'i');
+SET client_min_messages = warning;
 CALL race_release_sketch('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]',
 	1);
 CALL race_release_sketch('pure', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]',
@@ -209,6 +210,8 @@ CALL race_release_sketch('no grid', 'points', race_params('l2', 2, 20), 'x[1:2]'
 CALL race_release_sketch('no fit', 'points', race_params('l2', 2, 20), 'x[1:2]', 1, fit => true);
 CALL race_release_sketch('halves', 'points', race_params('l2', 2, 20, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]',
 	1, label => '(i % 2)::text', labels => '{0,1}');
+RESET client_min_messages;
+SELECT spent_epsilon, charges FROM race_budget_status WHERE budget = 'points';
 SELECT name, version, label, sequence, points IS NOT NULL AS fitted, i.delta
 FROM _racepriv.race_releases, race_info(sketch) i WHERE dataset = 'points' ORDER BY 1, 2, 3;
 SELECT bool_and(race_kde(sketch, '{50,40}') > 0) AS density

@@ -121,6 +121,7 @@ SELECT race_kernel('l2(bandwidth=2) * match', ROW(ARRAY[1], ARRAY['a', 'b']), RO
 -- ------------------------------------------------------------------ errors
 -- without a model
 SELECT race_kde(s, ROW(ARRAY[5], NULL::text[])) FROM s;
+\set VERBOSITY terse
 SELECT race_estimate(s, ROW(NULL::float8[], ARRAY['town 1'])) FROM s;
 SELECT race_kernel_sum(race_sketch('match(dims=1) * jaccard * l2(dims=1)'::race_params),
 	ROW(NULL::text[], ARRAY[1], ARRAY[2]));
@@ -128,6 +129,7 @@ SELECT race_kde(race_sketch('l2(dims=1) * match(dims=2)'::race_params), ROW(ARRA
 SELECT race_kde(race_sketch('l2(dims=1) * match(dims=1) * match(dims=1)'::race_params),
 	ROW(ARRAY[1], NULL::text[], NULL::text[]));
 SELECT race_classify(1, s, ROW(ARRAY[5], NULL::text[])) FROM s;
+\set VERBOSITY default
 -- a record that is built or fitted has all parts, and so has the first record of race_kernel
 SELECT race_build('l2(dims=1) * match(dims=1)', ROW(ARRAY[1], NULL::text[]));
 SELECT race_add(s, ROW(NULL::float8[], ARRAY['a'])) FROM s;

@@ -32,7 +32,7 @@ BEGIN
 	EXCEPTION WHEN SQLSTATE 'UNDO0' THEN NULL;
 	WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
-		answer := SQLSTATE || ' ' || why;
+		answer := SQLSTATE || ' ' || regexp_replace(why, '(: (each|such|only)|, the same|, whose) .*', '');
 	END;
 	DROP VIEW tried;
 	RETURN answer;

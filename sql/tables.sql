@@ -13,12 +13,13 @@ SELECT three();
 \pset format aligned
 CREATE FUNCTION problem(params text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN 'valid: ' || params::race_params;
+	RETURN replace('valid: ' || params::race_params, ', groups', E',\n\t\tgroups');
 EXCEPTION WHEN others THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 \pset format unaligned
-SELECT params || E'\n\t' || problem(params) AS problem FROM (VALUES
+SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m') || E'\n\t' || problem(params)
+	AS problem FROM (VALUES
 	('tables'), ('tables(dims=2)'), ('tables(dims=2, cells={4,3})'),
 	('tables(dims=2, cells={4}, groups={{1,1},{0,0},{1,1}})'),
 	('tables(dims=2, cells={4,0}, groups={{1,1},{0,0},{1,1}})'),

@@ -39,17 +39,25 @@ LANGUAGE sql AS $$
 	FROM unnest('{surveyed,repeated}'::text[]) d
 $$;
 SELECT pair(' rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]',
-	'rows => 64, fit => false') \gexec
+	'rows => 64, fit => false') \set ECHO none \gexec
+\set ECHO all
 SELECT pair(' grid', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
-	'fit => false') \gexec
+	'fit => false') \set ECHO none \gexec
+\set ECHO all
 SELECT pair(' value', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
-	'value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100') \gexec
+	'value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100')
+\set ECHO none \gexec
+\set ECHO all
 SELECT pair(' values of rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]',
-	'rows => 64, value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100') \gexec
+	'rows => 64, value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100')
+\set ECHO none \gexec
+\set ECHO all
 SELECT pair(' towns', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
-	'label => ''town'', labels => ''{Oslo,Paris,Rome}'', calibrate => 0.5') \gexec
+	'label => ''town'', labels => ''{Oslo,Paris,Rome}'', calibrate => 0.5') \set ECHO none \gexec
+\set ECHO all
 SELECT pair(' moments', race_moment_params(lower => '{0,0}', upper => '{99,100}', norm => 2), 'ARRAY[age, income]',
-	'delta => 0') \gexec
+	'delta => 0') \set ECHO none \gexec
+\set ECHO all
 SELECT w.label,
 	round(w.count) AS weighted,
 	round(r.count / 2) AS halved,
@@ -91,7 +99,8 @@ FROM (VALUES ('rows', 'l2(dims=2, rows=70, range=8)', 'ARRAY[i % 7, i % 11]::flo
 	('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2}})',
 		'ARRAY[i % 4, i % 3, i % 6]::float8[]'),
 	('measure', 'tables(dims=2, cells={4,2}, groups={{1,0},{0,0},{1,1}})',
-		'ARRAY[i % 4, i % 4000]::float8[]')) k (kind, params, x) \gexec
+		'ARRAY[i % 4, i % 4000]::float8[]')) k (kind, params, x) \set ECHO none \gexec
+\set ECHO all
 
 -- and the same noise in records, wherever weights have fewer digits to that end; with rows no noisy look chooses cells
 SELECT format(E'CALL race_release_sketch(%L, %L, %s,\n\tepsilon => %s, delta => %s%s)', concat(d, kind, e, ' ', delta),
@@ -99,7 +108,8 @@ SELECT format(E'CALL race_release_sketch(%L, %L, %s,\n\tepsilon => %s, delta => 
 FROM unnest('{surveyed,repeated}'::text[]) d, unnest('{0.01,1}'::text[]) e, unnest('{0,1e-6}'::text[]) delta,
 	(VALUES (' noise of moments ', $$race_moment_params('{0}', '{100}', norm => 2, targets => 0), 'ARRAY[income]'$$),
 		(' noise of a grid ', $$race_params('l2', 1, 10, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
-			rows => 1$$)) k (kind, sketched) \gexec
+			rows => 1$$)) k (kind, sketched) \set ECHO none \gexec
+\set ECHO all
 SELECT split_part(w.name, ' ', 4) AS of,
 	n.mechanism,
 	count(*),
@@ -147,7 +157,8 @@ VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (-3, -3, -3, -3, -3, -3, -3),
 CALL race_protect('typed', 'typed', epsilon_limit => 1e15);
 SELECT format(E'CALL race_release_sketch(%L, %L, %L, %L,\n\tepsilon => 1e12, rows => 1, weight => %L, weight_max => 4)',
 	'of ' || w, 'typed', 'l2(dims=1)', 'ARRAY[1]', w)
-FROM unnest('{i2,i4,i8,f4,f8,n,d}'::text[]) w \gexec
+FROM unnest('{i2,i4,i8,f4,f8,n,d}'::text[]) w \set ECHO none \gexec
+\set ECHO all
 SELECT name, count FROM race_latest_releases WHERE dataset = 'typed' AND name LIKE 'of %' ORDER BY name;
 -- values, too: six of them are numbers, and no cast fails
 CALL race_release_sketch('mean of n', 'typed', 'l2(dims=1, lower={0}, upper={1}, bandwidth=1)', 'ARRAY[0.5]',

@@ -51,9 +51,9 @@
 static const double spreads[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 
 #define UNIT_MARGIN 2.0 /* a margin that is half way from the middle to an end of the histogram */
-#define MOST_MARGIN 8.0 /* what larger ones count as */
+#define MOST_MARGIN 8.0 /* margin that larger ones count as */
 #define LEAST_SLOPE 0.1
-#define MOST_STEPS 30 /* of Newton's method */
+#define MOST_STEPS 30 /* most steps of Newton's method */
 #define LEAST_STEP 1e-6
 
 /* Nobody needs to know a number of records better than to one, which rounding would not bear. */
@@ -63,15 +63,15 @@ static const double spreads[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 typedef struct Fit
 {
 	RaceCalibration *calibration;
-	int n; /* slope and shifts */
+	int n; /* number of parameters: the slope and the shifts */
 	uint32 nodes;
 	double *lower;
 	double *higher;
-	double variance;     /* of each number */
-	double *weight;      /* of the gradients of nodes, [pairs][nodes] */
-	double *gradient;    /* of the log likelihood, weighted, [n] */
-	double *information; /* minus its derivative, [n][n] */
-	double *covariance;  /* of the gradient, [n][n] */
+	double variance;     /* variance of each number */
+	double *weight;      /* [pairs][nodes]: weights of the gradients of nodes */
+	double *gradient;    /* [n]: gradient of the log likelihood, weighted */
+	double *information; /* [n][n]: minus the derivative of the gradient */
+	double *covariance;  /* [n][n]: covariance of the gradient */
 	double *work;        /* [3][n][n] */
 } Fit;
 
@@ -168,7 +168,7 @@ add_product(double *matrix, int n, const int *index, const double *x, double fac
 
 /* Evaluate the gradient of slope and shifts. */
 static void
-evaluate(Fit *fit)
+evaluate_gradient(Fit *fit)
 {
 	const RaceCalibration *calibration = fit->calibration;
 	int n = fit->n;
@@ -210,7 +210,7 @@ static double
 find_step(Fit *fit, const double *precision, const double *from_prior, double *step)
 {
 	size_t n = fit->n;
-	double *inverse = fit->work;    /* of V, then of what is solved */
+	double *inverse = fit->work;    /* inverse of V, then of the matrix that is solved */
 	double *half = inverse + n * n; /* F V^-1 */
 	double *posterior = half + n * n;
 	double *right = palloc(n * sizeof(double));
@@ -264,7 +264,7 @@ fit_line(Fit *fit, double slope_spread, double shift_spread)
 		CHECK_FOR_INTERRUPTS();
 		calibration->slope = 1 + from_prior[0];
 		memcpy(calibration->shift, from_prior + 1, calibration->classes * sizeof(double));
-		evaluate(fit);
+		evaluate_gradient(fit);
 		evidence = find_step(fit, precision, from_prior, step);
 		largest = 0;
 		for (int i = 0; i < n; i++)

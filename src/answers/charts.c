@@ -48,7 +48,7 @@ PG_FUNCTION_INFO_V1(race_histogram);
 #define MOST_STEPS 10000
 #define MOST_MAP_STEPS 500
 #define LEAST_SMOOTHING 1e-6
-#define REACH 8.5 /* standard deviations; there is less than 1e-16 beyond */
+#define REACH 8.5 /* standard deviations beyond which there is less than 1e-16 */
 
 /* Degrees of freedom: noise is known, and halves of rows differ at a few places independently */
 #define GRID_DEGREES 1e6
@@ -66,13 +66,13 @@ typedef struct Axis
 {
 	RaceColumnPlace place;
 	double bandwidth;
-	double width; /* the standard deviation around points */
-	double lower; /* the bounds; infinite without */
+	double width; /* standard deviation around points */
+	double lower; /* lower bound; infinite without */
 	double upper;
-	bool cells; /* of a histogram: n cells; else n places */
+	bool cells; /* true for the n cells of a histogram, false for n places */
 	uint32 n;
 	double *at;     /* [n] places, or [n + 1] edges of cells; they ascend */
-	double *values; /* [n], of one point or node; else 0 */
+	double *values; /* [n]: values of one point or node; 0 elsewhere */
 } Axis;
 
 typedef struct Chart
@@ -80,13 +80,13 @@ typedef struct Chart
 	RaceFitted fitted;
 	int n_axes;
 	Axis axes[MOST_AXES];
-	uint32 lines;     /* of the first axis */
+	uint32 lines;     /* places of the first axis; 1 without a second one */
 	uint32 length;    /* places of the second axis in each line; 1 without one */
-	double *share;    /* [lines][length]: of all records, or a density */
-	double *variance; /* [lines][length]: of the share; NULL where it is unknown */
+	double *share;    /* [lines][length]: shares of all records, or densities */
+	double *variance; /* [lines][length]: variances of the shares; NULL where unknown */
 	RaceRecordCount count;
-	double records; /* the count, as a divisor */
-	double z;       /* of an interval, in standard errors */
+	double records; /* number of records, as a divisor */
+	double z;       /* half width of intervals, in standard errors */
 	RaceResultRow row;
 } Chart;
 
@@ -143,7 +143,7 @@ open_chart(FunctionCallInfo fcinfo, int axes, int smoothing)
 }
 
 static double
-coordinate(const Chart *chart, const Axis *axis, uint64 point)
+coordinate_of_point(const Chart *chart, const Axis *axis, uint64 point)
 {
 	return race_fitted_vector(&chart->fitted, axis->place.part, point)[axis->place.element];
 }
@@ -160,10 +160,10 @@ set_places(const Chart *chart, Axis *axis, const double *lower, const double *up
 
 	if (!isfinite(first))
 		for (first = INFINITY, i = 0; i < chart->fitted.view.model->points; i++)
-			first = Min(first, coordinate(chart, axis, i) - 3 * axis->width);
+			first = Min(first, coordinate_of_point(chart, axis, i) - 3 * axis->width);
 	if (!isfinite(last))
 		for (last = -INFINITY, i = 0; i < chart->fitted.view.model->points; i++)
-			last = Max(last, coordinate(chart, axis, i) + 3 * axis->width);
+			last = Max(last, coordinate_of_point(chart, axis, i) + 3 * axis->width);
 	first = lower == NULL ? first : *lower;
 	last = upper == NULL ? last : *upper;
 	if (!isfinite(first) || !isfinite(last) || !isfinite(last - first) || first >= last)
@@ -252,7 +252,7 @@ find_noise(Chart *chart)
 	const RaceView *view = &chart->fitted.view;
 	double unit = (double) race_record_unit(view->params);
 	double variance = view->header->noise.counter_variance / (unit * unit);
-	double *squares[MOST_AXES]; /* at each place, of what the nodes of the axis are there */
+	double *squares[MOST_AXES]; /* sums of squared values of the nodes at each place */
 	RaceGrid grid;
 	uint32 from;
 	uint32 to;
@@ -284,7 +284,7 @@ find_noise(Chart *chart)
 
 /* Average values[k * stride] at the places of an axis, weighted over a bandwidth. */
 static void
-average(const Axis *axis, double *values, uint32 stride)
+average_places(const Axis *axis, double *values, uint32 stride)
 {
 	double *space = palloc(axis->n * sizeof(double));
 	double *place = palloc(axis->n * sizeof(double));
@@ -327,16 +327,16 @@ find_disagreement(Chart *chart, const double *differences)
 	for (Size at = 0; at < n; at++)
 		chart->variance[at] = differences[at] * differences[at];
 	for (uint32 i = 0; i < chart->length; i++)
-		average(&chart->axes[0], chart->variance + i, chart->length);
+		average_places(&chart->axes[0], chart->variance + i, chart->length);
 	for (uint32 i = 0; i < chart->lines && chart->n_axes > 1; i++)
-		average(&chart->axes[1], chart->variance + (Size) i * chart->length, 1);
+		average_places(&chart->axes[1], chart->variance + (Size) i * chart->length, 1);
 	for (Size at = 0; at < n && misfit < RACE_UNTESTED; at++)
 		chart->variance[at] += pow(misfit * chart->share[at], 2);
 }
 
 /* Find shares and variances.  Return whether noise is a small part of the result. */
 static bool
-fill(Chart *chart)
+fill_chart(Chart *chart)
 {
 	const RaceView *view = &chart->fitted.view;
 	const RaceModel *model = view->model;
@@ -369,7 +369,8 @@ fill(Chart *chart)
 
 		CHECK_FOR_INTERRUPTS();
 		for (int a = 0; a < chart->n_axes; a++)
-			add_mirrored(&chart->axes[a], coordinate(chart, &chart->axes[a], p), &from[a], &to[a]);
+			add_mirrored(&chart->axes[a], coordinate_of_point(chart, &chart->axes[a], p), &from[a],
+						 &to[a]);
 		for (uint32 i = from[0]; i < to[0]; i++)
 			for (uint32 k = from[1]; k < to[1]; k++)
 			{
@@ -399,7 +400,7 @@ fill(Chart *chart)
 static void
 fill_smoothly(Chart *chart, bool asked)
 {
-	for (int i = 1; !fill(chart) && !asked && i < (int) lengthof(smoothings); i++)
+	for (int i = 1; !fill_chart(chart) && !asked && i < (int) lengthof(smoothings); i++)
 		for (int a = 0; a < chart->n_axes; a++)
 			chart->axes[a].width = smoothings[i] * chart->axes[a].bandwidth;
 }
@@ -547,7 +548,7 @@ add_edges(Chart *chart)
 			uint32 from;
 			uint32 to;
 
-			add_mirrored(&edges, coordinate(chart, &edges, i), &from, &to);
+			add_mirrored(&edges, coordinate_of_point(chart, &edges, i), &from, &to);
 			for (uint32 k = from; k < to; k++)
 				density[side][k] +=
 					edges.values[k] * race_model_weight(view->model, i) / chart->fitted.total;
@@ -585,7 +586,7 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 					 errmsg("the edges of a histogram must ascend")));
 	axis->cells = true;
 	axis->n = (uint32) n - 1;
-	(void) fill(chart);
+	(void) fill_chart(chart);
 	if (chart->variance != NULL)
 		add_edges(chart);
 	call->max_calls = chart->lines;

@@ -31,7 +31,7 @@ typedef struct RaceScore
 	Datum label;
 	double score;
 	double count;    /* records of the class, at least 0 */
-	double divisor;  /* of the score, for a density that no noise in the count makes high */
+	double divisor;  /* divisor of the score, for a density that no noise in the count makes high */
 	double flatness; /* race_flatness() of the class; minus a bound if noise hides it */
 } RaceScore;
 
@@ -45,7 +45,7 @@ typedef struct RaceScores
 	int capacity;
 	RaceScore *list;
 	double power;                     /* exponent of sharpened densities, else 1 */
-	struct RaceClassMoments *moments; /* of the classes, if they have moments, else NULL */
+	struct RaceClassMoments *moments; /* moments of the classes, or NULL */
 } RaceScores;
 
 /* Return the prior of this name.  Raise 22023 for an unknown one. */
@@ -115,11 +115,12 @@ typedef struct RaceBestTwo
 typedef struct RaceCalibration
 {
 	int classes;
-	uint32 cells;      /* of a margin */
-	double slope;      /* of the logarithms of scores */
-	double *shift;     /* [classes] */
-	double *deviation; /* [pairs][cells + 1], of the logarithm of the odds of the higher class */
-	double *totals;    /* records, [classes] */
+	uint32 cells;  /* cells that margins are divided into */
+	double slope;  /* factor of the logarithms of scores */
+	double *shift; /* [classes]: added to the logarithms of scores */
+	/* [pairs][cells + 1]: deviations of the logarithm of the odds of the higher class */
+	double *deviation;
+	double *totals; /* [classes]: records */
 } RaceCalibration;
 
 /* Create a calibration from the sketches of the classes (their counts) and of their scores. */
@@ -141,8 +142,8 @@ typedef struct RaceClasses
 	const Datum *labels;
 	Oid query; /* type of queries */
 	RaceCallSite **sites;
-	struct RaceClassModel *model; /* or NULL */
-	RaceScores *scores;           /* of the last query */
+	struct RaceClassModel *model; /* model of the moments of all classes, or NULL */
+	RaceScores *scores;           /* scores of the last query */
 } RaceClasses;
 
 /* Create classes with these sketches and labels, which stay, for queries of a type. */
@@ -169,9 +170,9 @@ extern Datum race_classes_score(FunctionCallInfo fcinfo);
 
 typedef struct RaceColumnPlace
 {
-	const RaceParams *params; /* of the part */
-	int part;                 /* from 0 on */
-	uint32 element;           /* of its records, from 0 on */
+	const RaceParams *params; /* parameters of the part */
+	int part;                 /* number of the part, from 0 on */
+	uint32 element;           /* number in a record of the part, from 0 on */
 } RaceColumnPlace;
 
 /* Find the place of a column that is a number.  Raise 22023 for others. */

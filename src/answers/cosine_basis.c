@@ -10,8 +10,8 @@
 #define PI 3.14159265358979323846
 /* Cosines are flat where the box ends, so it ends beyond the places: by this part of their range */
 #define MARGIN 0.1
-#define SHRINK 0.9    /* of the highest squared frequency, until terms are few enough */
-#define SHORTEST 0.25 /* half of a wavelength, in bandwidths */
+#define SHRINK 0.9    /* factor of the highest squared frequency, until terms are few enough */
+#define SHORTEST 0.25 /* half of the shortest wavelength, in bandwidths */
 
 /*
  * Add the terms whose squared frequency is at most `limit`.  Along the axes before this one

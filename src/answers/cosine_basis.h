@@ -19,11 +19,12 @@
 typedef struct RaceCosines
 {
 	uint32_t dims;
-	uint32_t n; /* terms; the first one is constant */
+	uint32_t n; /* number of terms; the first one is constant */
 	double lower[RACE_COSINE_DIMS];
 	double range[RACE_COSINE_DIMS];
-	uint8_t frequency[RACE_COSINE_TERMS][RACE_COSINE_DIMS]; /* in half waves over the range */
-	double square[RACE_COSINE_TERMS]; /* of the frequency, in radians a bandwidth */
+	/* frequencies in half waves over the range */
+	uint8_t frequency[RACE_COSINE_TERMS][RACE_COSINE_DIMS];
+	double square[RACE_COSINE_TERMS]; /* squared frequencies, in radians a bandwidth */
 } RaceCosines;
 
 /*

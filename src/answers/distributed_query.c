@@ -152,7 +152,7 @@ looked_up(Node *expression)
  * Return the same query in a form that Citus can split; *context says whether there was a SubLink.
  */
 static Node *
-split(Node *node, void *context)
+split_sublinks(Node *node, void *context)
 {
 	bool *sublinks = (bool *) context;
 
@@ -166,14 +166,14 @@ split(Node *node, void *context)
 	if (IsA(node, Query))
 	{
 		bool here = false;
-		Query *query = query_tree_mutator((Query *) node, split, &here, 0);
+		Query *query = query_tree_mutator((Query *) node, split_sublinks, &here, 0);
 
 		query->hasSubLinks |= here;
 		return (Node *) query;
 	}
 	if (is_build(node))
-		return build_of_records((Aggref *) expression_tree_mutator(node, split, context));
-	return expression_tree_mutator(node, split, context);
+		return build_of_records((Aggref *) expression_tree_mutator(node, split_sublinks, context));
+	return expression_tree_mutator(node, split_sublinks, context);
 }
 
 /*
@@ -192,11 +192,11 @@ is_insert_of_values(const Query *query)
 }
 
 static PlannedStmt *
-plan(Query *query, const char *text, int options, ParamListInfo parameters)
+plan_distributed(Query *query, const char *text, int options, ParamListInfo parameters)
 {
 	if (race_citus_is_here() && !is_insert_of_values(query) && has_ours((Node *) query, NULL) &&
 		reads_distributed((Node *) query, NULL))
-		query = (Query *) split((Node *) query, NULL);
+		query = (Query *) split_sublinks((Node *) query, NULL);
 	return next_planner != NULL ? next_planner(query, text, options, parameters) :
 								  standard_planner(query, text, options, parameters);
 }
@@ -208,5 +208,5 @@ race_distributed_init(void)
 	if (GetConfigOption("citus.shard_count", true, false) == NULL)
 		return;
 	next_planner = planner_hook;
-	planner_hook = plan;
+	planner_hook = plan_distributed;
 }

@@ -10,7 +10,7 @@
 
 /* Compute Hill's expansion around the normal quantile, for all but the far tails. */
 static double
-central(double p, double n, double a, double b, double c, double d)
+central_quantile(double p, double n, double a, double b, double c, double d)
 {
 	double x = race_inverse_normal(p / 2);
 	double y = x * x;
@@ -51,7 +51,7 @@ race_student_two_sided(double p, double df)
 	c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
 	d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * (RACE_PI / 2)) * n;
 	y = pow(d * p, 2 / n);
-	y = y > 0.05 + a ? central(p, n, a, b, c, d) : far_tail(y, n, d);
+	y = y > 0.05 + a ? central_quantile(p, n, a, b, c, d) : far_tail(y, n, d);
 	return sqrt(n * y);
 }
 

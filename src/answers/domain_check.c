@@ -20,7 +20,7 @@ struct RaceDomainCheck
 {
 	DomainConstraintRef constraints;
 	ExprContext *context;
-	int16 length; /* of values */
+	int16 length; /* typlen of values */
 	Oid role;     /* role whose rights functions run with */
 };
 

@@ -64,7 +64,7 @@ race_ask_about(RaceQuestion *question, Datum query)
 				 "The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
 				 race_params_brief(question->view.params)),
 			 errhint(
-				 "Fit a model to public or made-up records: SELECT race_fit(sketch, record) FROM …. Or add up the answers for each category of a list.")));
+				 "Fit a model to public or made-up records by race_fit(sketch, record), or add up the answers for all categories.")));
 }
 
 void
@@ -154,13 +154,13 @@ race_ask_pair(FunctionCallInfo fcinfo, Oid query, RaceQuestion *a, RaceQuestion 
  */
 typedef struct Terms
 {
-	double model;               /* 0 without a model */
-	double weight;              /* of the rows; 1 without a model */
-	double mean;                /* of the rows, or of their residuals; or the sum of a grid */
+	double model;               /* sum by the model; 0 without a model */
+	double weight;              /* weight of the rows; 1 without a model */
+	double mean;                /* mean of the rows, or of their residuals; or the sum of a grid */
 	const RaceModel *trusted;   /* the model, if it is used; else NULL */
-	RaceEvaluator *evaluator;   /* or NULL */
+	RaceEvaluator *evaluator;   /* cached evaluator of the sketch, or NULL */
 	RaceEvaluator *residuals;   /* the evaluator, if rows add residuals of the model; or NULL */
-	const RaceGridded *gridded; /* or NULL */
+	const RaceGridded *gridded; /* grid of the sketch, or NULL */
 	RaceRecordCount count;
 } Terms;
 
@@ -367,7 +367,7 @@ estimate_density(const RaceQuestion *question, RaceDensity *result)
  * race_estimator_variance(); of less than two of them the variances are infinite.
  */
 static double
-covariance(const RaceQuestion questions[2], const Terms terms[2])
+covariance_of_means(const RaceQuestion questions[2], const Terms terms[2])
 {
 	const RaceParams *params = questions[0].view.params;
 	uint64 rows = params->rows;
@@ -402,7 +402,7 @@ race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 		terms[i] = find_terms(&questions[i]);
 		describe_terms(&questions[i], &terms[i], &results[i]);
 	}
-	return covariance(questions, terms);
+	return covariance_of_means(questions, terms);
 }
 
 /* ---------------------------------------------------------------- intervals */
@@ -816,7 +816,7 @@ typedef struct KernelSite
 {
 	RaceRecordReader x_reader;
 	RaceRecordReader y_reader;
-	MemoryContext space; /* of what follows, for a call */
+	MemoryContext space; /* memory of one call */
 	RaceRecords *x;
 	RaceRecords *y;
 } KernelSite;

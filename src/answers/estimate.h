@@ -24,7 +24,7 @@
 
 typedef struct RaceQuestion
 {
-	RaceView view; /* of the sketch */
+	RaceView view; /* the sketch */
 	RaceCallSite *site;
 	/* the bucket of the query in each row; NULL without one, and of a partial query */
 	const uint32 *buckets;
@@ -78,20 +78,20 @@ extern bool race_estimate_sharp_sum(const RaceQuestion *question, double *sum);
 /* f(q) / N and what it comes from: the mean of rows, and a divisor */
 typedef struct RaceDensity
 {
-	double mean; /* of rows, collisions included */
+	double mean; /* mean of rows, collisions included */
 	double mean_variance;
-	double noise_variance; /* the variance of the mean that comes from noise */
+	double noise_variance; /* variance of the mean that comes from noise */
 	/* the weight of the rows in the mean, their variance and a lower bound of it */
 	double weight;
 	double rows_variance;
 	double least_variance;
 	double records;
-	double n; /* the records, as a divisor */
+	double n; /* number of records, as a divisor */
 	double n_variance;
 	double kernel_sum;
 	double sum_variance;
 	double density;
-	double standard_error; /* of the density */
+	double standard_error; /* standard error of the density */
 } RaceDensity;
 
 /*

@@ -61,19 +61,20 @@ normal_density(double x, double deviation)
 /* The nodes of a level, and the part of the kernel that it sums */
 typedef struct RaceGridLevel
 {
-	RaceGrid grid;   /* after projection wider by OUTSIDE_NODES at each bound */
-	double smooth;   /* the step whose peak finer levels sum; 0 for the first */
-	double *records; /* at the nodes; after projection coefficients of splines */
-	double reach;    /* where its kernel ends, in bandwidths; INFINITY */
+	RaceGrid grid;   /* nodes; after projection wider by OUTSIDE_NODES at each bound */
+	double smooth;   /* step whose peak finer levels sum; 0 for the first */
+	double *records; /* [nodes]: records; after projection coefficients of splines */
+	double reach;    /* end of its kernel, in bandwidths, or INFINITY */
 	RaceRadial *kernel;
-	double *by_square; /* the kernel by the square of the distance, or NULL */
+	double *by_square; /* kernel by the square of the distance, or NULL */
 	double squares;    /* entries of by_square for each square bandwidth */
-	double *errors;    /* in 3-D: changes of a kernel by cells, by distance; else NULL */
-	double *uneven;    /* records of each node to which errors apply; else NULL */
-	RaceGrid nodes;    /* the grid before projection */
+	/* changes of a kernel by cells, by distance, in three dimensions; else NULL */
+	double *errors;
+	double *uneven; /* records of each node to which errors apply, or NULL */
+	RaceGrid nodes; /* grid before projection */
 } Level;
 
-#define OUTSIDE_NODES 3 /* splines beyond each bound */
+#define OUTSIDE_NODES 3 /* nodes of splines beyond each bound */
 #define MOST_PIECES 64
 
 /* Pieces of equal mass that a spline is cut into along each axis, by the number of axes */
@@ -83,7 +84,7 @@ static const int pieces_by_dims[RACE_GRID_DIMS + 1] = {0, MOST_PIECES, 16, 8};
 static double
 mean_over_spline(const RaceGrid *grid, const RaceRadial *kernel, const double *place)
 {
-	double pieces[MOST_PIECES]; /* in cells */
+	double pieces[MOST_PIECES]; /* lengths of pieces, in cells */
 	int n = pieces_by_dims[grid->dims];
 	int all = 1;
 	double variance = 0;
@@ -276,7 +277,8 @@ derive_levels(RaceGridded *gridded, MemoryContext context)
  * In coarser cells than this, a cluster is often narrower than a cell, and looks like a point mass.
  * Means of values are ratios of two halves, which must not have different point masses.
  */
-#define COARSEST_FOR_MASSES 0.25 /* of a bandwidth */
+/* coarsest cell that point masses are taken out of, in bandwidths */
+#define COARSEST_FOR_MASSES 0.25
 
 /* Take the point masses out of the nodes of a sketch in one dimension. */
 static void
@@ -390,8 +392,8 @@ project_line(double *line, Size stride, Size n)
  * w = z - C y: 20 steps of conjugate gradients leave less than 10^-4 of that.
  */
 #define LEAST_SQUARES_STEPS 20
-#define LEAST_SQUARES_RESIDUAL 1e-8 /* squared, over what it was at first */
-#define NODES_A_STEP 4096           /* between two looks at interrupts */
+#define LEAST_SQUARES_RESIDUAL 1e-8 /* squared residual at which steps end, over the first one */
+#define NODES_A_STEP 4096           /* nodes between two looks at interrupts */
 
 /* Add C'w, which is linear between coarse nodes, to fine ones. */
 static void
@@ -437,7 +439,7 @@ coarsen_level(const RaceGrid *fine, double *nodes)
 }
 
 static double
-dot(const double *a, const double *b, uint64 n)
+dot_product(const double *a, const double *b, uint64 n)
 {
 	double sum = 0;
 
@@ -461,7 +463,7 @@ combine_levels(const Level *fine, const Level *coarse)
 	coarsen_level(&fine->grid, nodes);
 	for (uint64 k = 0; k < n; k++)
 		direction[k] = residual[k] -= nodes[k];
-	squares = dot(residual, residual, n);
+	squares = dot_product(residual, residual, n);
 	enough = squares * LEAST_SQUARES_RESIDUAL;
 	for (int step = 0; step < LEAST_SQUARES_STEPS && squares > enough; step++)
 	{
@@ -470,13 +472,14 @@ combine_levels(const Level *fine, const Level *coarse)
 
 		memset(nodes, 0, fine->grid.nodes * sizeof(double));
 		add_between(&fine->grid, &coarse->grid, direction, nodes);
-		along = squares / (dot(direction, direction, n) + dot(nodes, nodes, fine->grid.nodes));
+		along = squares /
+			(dot_product(direction, direction, n) + dot_product(nodes, nodes, fine->grid.nodes));
 		for (uint64 k = 0; k < fine->grid.nodes; k++)
 			fine->records[k] += along * nodes[k];
 		coarsen_level(&fine->grid, nodes);
 		for (uint64 k = 0; k < n; k++)
 			residual[k] -= along * (direction[k] + nodes[k]);
-		squares = dot(residual, residual, n);
+		squares = dot_product(residual, residual, n);
 		for (uint64 k = 0; k < n; k++)
 			direction[k] = residual[k] + squares / before * direction[k];
 	}
@@ -569,13 +572,14 @@ project_level(Level *level, MemoryContext context)
  */
 #define WORST_PLACE (3.873 / 1.96)
 #define ERROR_DIMS 3
-#define ERROR_REACH 6      /* cells, beyond which an error is small */
-#define ERROR_BINS 4       /* of distances, for each cell */
-#define ERROR_PLACES 8     /* of the question in its cell */
-#define ERROR_RECORDS 64   /* around a node at each distance and place */
-#define NOISE_DEVIATIONS 1 /* by which nodes that are even may differ */
-#define ERROR_SIDE \
-	(2 * (ERROR_REACH + 4) + 1) /* nodes of the box that is projected: its edge is 4 nodes off */
+#define ERROR_REACH 6    /* cells beyond which an error is small */
+#define ERROR_BINS 4     /* bins of distances, for each cell */
+#define ERROR_PLACES 8   /* places of a question in its cell */
+#define ERROR_RECORDS 64 /* records around a node at each distance and place */
+/* standard deviations of noise by which nodes that are even may differ */
+#define NOISE_DEVIATIONS 1
+/* nodes along a side of the box that is projected: its edge is 4 nodes off */
+#define ERROR_SIDE (2 * (ERROR_REACH + 4) + 1)
 
 /* Set the place of record i in a box of cells around a question, spread as its node's spline is. */
 static void
@@ -816,7 +820,7 @@ make_levels(RaceGridded *gridded, const RaceView *view, const Level *nodes, Memo
 
 static const double of_difference[RACE_GRID_LEVELS + 1] = {0, 0.6, 1};
 
-#define COMPARED_PLACES 200 /* over the box */
+#define COMPARED_PLACES 200 /* places at which errors are compared, all over the box */
 
 /* Return the same grid with nodes twice as far apart. */
 static RaceGridded *
@@ -997,9 +1001,9 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
  * coefficient of a node in the answer.  The difference of the kernel and of these coefficients,
  * linear between nodes, is the error that a record at a place adds.
  */
-#define GAUSSIAN_REACH 6 /* standard deviations, beyond which there is 2e-9 */
-#define SPLINE_REACH 6   /* cells, within which squares of coefficients fall to 1e-7 */
-#define PLACES 4         /* at which errors are computed, to both sides of a node */
+#define GAUSSIAN_REACH 6 /* standard deviations beyond which there is 2e-9 */
+#define SPLINE_REACH 6   /* cells within which squares of coefficients fall to 1e-7 */
+#define PLACES 4         /* places to both sides of a node at which errors are computed */
 
 /*
  * The noise of a release is alike within a bandwidth, so that of 20 releases of
@@ -1018,7 +1022,7 @@ typedef struct GaussianAxis
 	 * [n] around nodes: means of squares of the kernel, of products, of squares of the coefficients
 	 */
 	double *moments[3];
-	double squares; /* the sum of squared coefficients of nodes within the bounds */
+	double squares; /* sum of squared coefficients of nodes within the bounds */
 } GaussianAxis;
 
 /*
@@ -1186,18 +1190,17 @@ gaussian_of_grid(const RaceGridded *gridded, const double *x, const double *devi
 struct RaceEvaluator
 {
 	RaceDerived derived;                /* must be first */
-	RaceGridded *gridded;               /* or NULL */
-	RaceModel *model;                   /* or NULL; then the fields below are unused */
-	RaceColumn columns[RACE_MAX_PARTS]; /* of its points */
-	double *weights;                    /* of its points */
-	double *differences; /* of their weights by the first and the second half of the rows */
-	/* for kernels that are functions of a distance; else NULL */
-	RaceRadial *radial;
-	double *places;    /* [radial->dims][points] */
-	double *place;     /* of a record */
-	RaceRadial *sharp; /* of a higher power; NULL before its first use */
-	/* the counters less the model's, [rows][range] */
-	float *residuals;
+	RaceGridded *gridded;               /* grid of the sketch, or NULL */
+	RaceModel *model;                   /* model of the sketch; NULL: the fields below are unused */
+	RaceColumn columns[RACE_MAX_PARTS]; /* points of the model */
+	double *weights;                    /* weights of its points */
+	/* differences of their weights by the first and the second half of the rows */
+	double *differences;
+	RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
+	double *places;     /* [radial->dims][points]: places of its points */
+	double *place;      /* place of a record */
+	RaceRadial *sharp;  /* table of a higher power; NULL before its first use */
+	float *residuals;   /* [rows][range]: counters less those of the model */
 };
 
 /*

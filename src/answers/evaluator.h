@@ -27,20 +27,22 @@ typedef struct RaceRecordCount
 /* A grid, as it is asked: a question sums the kernel over the nodes of several levels. */
 typedef struct RaceGridded
 {
-	RaceRecordCount count; /* by the noisy count and the sums of nodes */
-	double noise_variance; /* of a kernel sum in the middle of the grid, where it is largest */
-	double node_variance;  /* of the noise of a node, in records */
-	double squared_bias;   /* what cells change a kernel sum, as a part of it, squared */
-	RaceGrid second;       /* the coarse level that the sketch has, wider, or no nodes */
-	struct RaceGridded *coarser; /* in two dimensions, with nodes twice as far apart; or NULL */
-	double part;                 /* share of the difference of both grids that cells may cause */
+	RaceRecordCount count; /* number of records, by the noisy count and the sums of nodes */
+	/* variance of a kernel sum in the middle of the grid, where it is largest */
+	double noise_variance;
+	double node_variance; /* variance of the noise of a node, in records */
+	double squared_bias;  /* squared relative change of a kernel sum by cells */
+	RaceGrid second;      /* the coarse level of the sketch, wider; without nodes if it has none */
+	/* grid with nodes twice as far apart, in two dimensions; or NULL */
+	struct RaceGridded *coarser;
+	double part; /* share of the difference of both grids that cells may cause */
 	int n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
 	/* point masses that were taken out of the nodes (point_masses.h) */
 	size_t masses;
-	double *mass_places; /* in bandwidths from the first node on */
+	double *mass_places; /* places in bandwidths from the first node on */
 	double *mass_records;
-	RaceRadial *mass_kernel; /* NULL without point masses */
+	RaceRadial *mass_kernel; /* table of the kernel; NULL without point masses */
 } RaceGridded;
 
 /* Create the grid of a sketch that is one, in a memory context. */

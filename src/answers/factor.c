@@ -42,7 +42,7 @@ factor_row(const double *l, uint32_t stride, const double *c, uint32_t i, double
 uint32_t
 race_independent(const double *r, uint32_t n, double freedom, double *work, bool *keep)
 {
-	double *c = work + (size_t) n * n; /* of the column with those kept */
+	double *c = work + (size_t) n * n; /* products of the column with those that are kept */
 	uint32_t kept = 0;
 	uint32_t i;
 
@@ -167,7 +167,7 @@ race_root_product(const double *root, uint32_t n, double *product)
 
 /* Turn two rows, whose squared lengths are a and b, in their plane. */
 static void
-turn(double *x, double *y, uint32_t n, double a, double b, double product)
+turn_rows(double *x, double *y, uint32_t n, double a, double b, double product)
 {
 	double zeta = (b - a) / (2 * product);
 	double tangent = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
@@ -185,7 +185,7 @@ turn(double *x, double *y, uint32_t n, double a, double b, double product)
 
 /* Turn each two rows.  Return whether any two were not at right angles. */
 static bool
-sweep(double *w, uint32_t rows, uint32_t columns, double least)
+sweep_rows(double *w, uint32_t rows, uint32_t columns, double least)
 {
 	bool turned = false;
 
@@ -203,7 +203,7 @@ sweep(double *w, uint32_t rows, uint32_t columns, double least)
 			/* a row of rounding errors alone has no direction */
 			if (a <= least || b <= least || fabs(product) <= LEAST_COSINE * sqrt(a) * sqrt(b))
 				continue;
-			turn(x, y, columns, a, b, product);
+			turn_rows(x, y, columns, a, b, product);
 			turned = true;
 		}
 	}
@@ -243,7 +243,7 @@ race_jacobi(double *w, uint32_t rows, uint32_t columns, double *lengths)
 
 	for (uint32_t i = 0; i < rows; i++)
 		all += race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns);
-	while (sweeps < MAX_SWEEPS && sweep(w, rows, columns, all * 1e-30))
+	while (sweeps < MAX_SWEEPS && sweep_rows(w, rows, columns, all * 1e-30))
 		sweeps++;
 	for (uint32_t i = 0; i < rows; i++)
 		lengths[i] = sqrt(race_dot(w + (size_t) i * columns, w + (size_t) i * columns, columns));

@@ -58,24 +58,25 @@
  * dimensions 32 rows had errors of 24e-4, and with halves 34e-4.
  */
 
-#define USUAL_POINTS 2000  /* of a grid, of few rows, or of each half of the rows */
-#define USUAL_IN_LINE 1000 /* in one dimension */
-#define TEST_POINTS 512    /* that residuals are looked at, or fewer: times rows, */
-#define TEST_WORK ((Size) 64 * 1024 * 1024) /* so much at most */
+/* points of a model of a grid, of few rows, or of each half of the rows */
+#define USUAL_POINTS 2000
+#define USUAL_IN_LINE 1000                  /* points in one dimension */
+#define TEST_POINTS 512                     /* most points that residuals are looked at */
+#define TEST_WORK ((Size) 64 * 1024 * 1024) /* most of these points times rows */
 
 /* Streams of random numbers, besides those of the rounds */
 #define STREAM_START 100
 #define STREAM_TEST 101
 #define STREAM_FLOW 102
-#define SEED_OF_SECOND 1000003 /* what the second half of the rows adds to a seed */
+#define SEED_OF_SECOND 1000003 /* difference of the seeds of both halves of the rows */
 
 /* Points begin to flow so near to those that were found, in parts of the box */
 #define FLOW_JITTER 0.01
 
 /* ----------------------------------------- what a fit works with, and the model that it writes */
 
-#define COUNTER_ITERATIONS 60 /* of improving weights by the misfit of counters, */
-#define ANSWER_ITERATIONS 120 /* and then by that of answers */
+#define COUNTER_ITERATIONS 60 /* steps that improve weights by the misfit of counters */
+#define ANSWER_ITERATIONS 120 /* further steps, by the misfit of answers */
 
 static void
 start_fit(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 capacity)
@@ -346,7 +347,7 @@ create_model_of(const RaceFitState *fit, char *const *texts, Size *size)
 
 /* --------------------------------------------------------- goodness of fit */
 
-#define MAX_BUCKETS ((Size) 4 * 1024 * 1024) /* in memory at once */
+#define MAX_BUCKETS ((Size) 4 * 1024 * 1024) /* buckets in memory at once */
 
 /*
  * Points at random miss more where records are than where they were tested, which is around
@@ -357,10 +358,10 @@ create_model_of(const RaceFitState *fit, char *const *texts, Size *size)
 /* Means over test records */
 typedef struct Residuals
 {
-	double square;       /* of the residual of the rows of a half */
-	double variance;     /* of the residual of all rows */
-	double answer;       /* square of the answer of the model */
-	double disagreement; /* square of the difference of its halves in the answer */
+	double square;       /* squared residual of the rows of a half */
+	double variance;     /* variance of the residual of all rows */
+	double answer;       /* squared answer of the model */
+	double disagreement; /* squared difference of its halves in the answer */
 } Residuals;
 
 static Residuals
@@ -443,7 +444,8 @@ test_by_rows(const RaceFitState *fit, const RaceRecords *tests, RaceModel *model
  * Make the model and test it.  The sketch with it is in context `old`; that of the fit is deleted.
  */
 static RaceSketchDatum *
-finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, MemoryContext old)
+finish_model(const RaceFitState *fit, const RaceRecords *tests, char *const *texts,
+			 MemoryContext old)
 {
 	MemoryContext context;
 	RaceSketchDatum *fitted;
@@ -451,7 +453,7 @@ finish(const RaceFitState *fit, const RaceRecords *tests, char *const *texts, Me
 	Size size;
 	RaceModel *model = create_model_of(fit, texts, &size);
 
-	model->misfit = RACE_UNTESTED; /* that of a grid is not asked */
+	model->misfit = RACE_UNTESTED; /* nothing reads the misfit of a grid */
 	if (fit->gridded == NULL)
 		test_by_rows(fit, tests, model, size);
 	model->residual_variance = Min(model->residual_variance, RACE_MAX_RESIDUAL_VARIANCE);
@@ -701,7 +703,7 @@ race_fit_box(const RaceView *view, const RaceFitRequest *request)
 		move_particles(&fit, &box, request, moved);
 		solve_halves(&fit);
 	}
-	return finish(&fit, place_tests(&fit, &box, request), NULL, old);
+	return finish_model(&fit, place_tests(&fit, &box, request), NULL, old);
 }
 
 bool
@@ -826,7 +828,7 @@ fit_records(const RaceView *view, RaceRecords *records, char **texts)
 		texts = texts == NULL ? NULL : chosen;
 	}
 	solve_halves(&fit);
-	return finish(&fit, tests, texts, old);
+	return finish_model(&fit, tests, texts, old);
 }
 
 /*
@@ -897,13 +899,13 @@ race_fit(PG_FUNCTION_ARGS)
 
 typedef struct Candidates
 {
-	Datum sketch;    /* of the first row, stored */
-	uint64 identity; /* of the sketch of the last row */
+	Datum sketch;    /* sketch of the first row, stored */
+	uint64 identity; /* identity of the sketch of the last row */
 	RaceRecords *records;
-	bool has_texts;  /* whether records are more than one vector */
-	char **texts;    /* of records that have texts */
-	Size text_size;  /* of all texts */
-	FmgrInfo output; /* of the type of records */
+	bool has_texts;  /* true unless records are one vector */
+	char **texts;    /* texts of records, if they have any */
+	Size text_size;  /* bytes of all texts */
+	FmgrInfo output; /* output function of the type of records */
 } Candidates;
 
 static void

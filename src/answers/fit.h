@@ -24,12 +24,12 @@
  * best (solver.h).  It costs no privacy, as it is computed from the sketch alone.
  */
 
-#define RACE_MAX_CANDIDATES 65536  /* of which a model may have some as points, */
-#define RACE_MAX_DENSE_POINTS 4096 /* the largest number of points whose Gram matrix is computed */
+#define RACE_MAX_CANDIDATES 65536  /* most points that a model is chosen from */
+#define RACE_MAX_DENSE_POINTS 4096 /* most points whose Gram matrix is computed */
 
 typedef struct RaceFitRequest
 {
-	const double *lower; /* [dims], finite */
+	const double *lower; /* [dims]: lower bounds, finite */
 	const double *upper;
 	uint32 points; /* most points; 0 for the usual number */
 	int64 seed;
@@ -56,20 +56,20 @@ extern Datum race_fit_private(Datum sketch);
 typedef struct RaceFitState
 {
 	const RaceView *view;
-	RaceCallSite *site;         /* holds the row functions */
-	const RaceGridded *gridded; /* or NULL, of a sketch that is no grid */
-	uint32 rows;                /* that are fitted to: the first ones */
-	uint32 first;               /* the first row that points are moved to fit */
-	uint32 end;                 /* the row after the last one */
-	double records;             /* the sum of all weights */
+	RaceCallSite *site;         /* call site, which has the row functions */
+	const RaceGridded *gridded; /* grid of the sketch, or NULL */
+	uint32 rows;                /* number of first rows that weights are fitted to */
+	uint32 first;               /* first row that points are moved to fit */
+	uint32 end;                 /* row after the last one that points are moved to fit */
+	double records;             /* sum of all weights */
 	RaceRecords *points;
 	bool complete;   /* whether the points are all that there may be */
-	double *weights; /* [capacity]: in the end, by the first half of the rows */
-	double *second;  /* [capacity]: by the second half */
+	double *weights; /* [capacity]: weights by the first half of the rows */
+	double *second;  /* [capacity]: weights by the second half */
 	double *answers;
 	uint16 *codes; /* [capacity][line] */
 	RaceGram gram;
-	RaceRadial *radial; /* or NULL, of a sketch that is no grid */
+	RaceRadial *radial; /* table of the kernel of a grid, or NULL */
 	double *space;
 } RaceFitState;
 

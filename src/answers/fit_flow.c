@@ -27,15 +27,15 @@
  * Limits of time and memory
  */
 #define MOST_DIMS 32
-#define MOST_TERMS 1000                       /* of the polynomial of a map */
-#define MOST_SUMS ((uint64) 16 * 1024 * 1024) /* of terms in a block of rows */
-#define MOST_BLOCKS (2048 / RACE_LANES)       /* of rows that a map is found from */
+#define MOST_TERMS 1000                       /* terms of the polynomial of a map */
+#define MOST_SUMS ((uint64) 16 * 1024 * 1024) /* sums of terms in a block of rows */
+#define MOST_BLOCKS (2048 / RACE_LANES)       /* blocks of rows that a map is found from */
 #define MAP_WORK 5e8                          /* products of terms in the equations of a map */
-#define MAP_POINTS \
-	2048         /* that a map is found from, before the last round; and that stay in the end */
-#define BLOCKS 4 /* of rows that a move looks at; at most PROBES / dims */
+/* points that a map is found from before the last round, and that stay in the end */
+#define MAP_POINTS 2048
+#define BLOCKS 4 /* blocks of rows that a move looks at: at most PROBES / dims */
 #define PROBES 32
-#define LEAST_ROWS 512 /* fewer have too much noise to flow by */
+#define LEAST_ROWS 512 /* rows below which noise is too large to flow by */
 
 /*
  * The schedule: rounds, each of some moves with momentum, and then of maps
@@ -44,51 +44,52 @@
 #define MOVES 24
 #define MAPS 2
 #define MOMENTUM 0.9
-#define RATE 2.0           /* squared bandwidths for a slope of 1, in the first round */
-#define RATE_DECAY 0.8     /* from a round to the next */
-#define PROBE 0.25         /* bandwidths to both sides between which a slope is measured, at most */
-#define PROBE_IN_BOX 0.125 /* parts of the box */
+#define RATE 2.0       /* squared bandwidths for a slope of 1, in the first round */
+#define RATE_DECAY 0.8 /* factor of the rate from a round to the next */
+/* most bandwidths to both sides between which a slope is measured */
+#define PROBE 0.25
+#define PROBE_IN_BOX 0.125 /* the same in parts of the box */
 
 /*
  * Regularization
  */
-#define MAP_PRIOR \
-	0.1 /* variance of the terms of a map where noise hides all; surrogate losses have 1 */
+/* variance of the terms of a map where noise hides all; surrogate losses have 1 */
+#define MAP_PRIOR 0.1
 #define LEAST_SPREAD 1e-4  /* standard deviation of points along an axis, in parts of the box */
-#define LEAST_VARIANCE 0.1 /* by a map, what is left of a variance, */
-#define MOST_VARIANCE 4.0  /* and what it grows to */
-#define LEAST_PART 1e-3    /* of a map: a shorter step is not gone */
+#define LEAST_VARIANCE 0.1 /* smallest factor of a variance by a map */
+#define MOST_VARIANCE 4.0  /* largest factor of a variance by a map */
+#define LEAST_PART 1e-3    /* shortest step, as a part of a map */
 
 typedef struct Flow
 {
 	const RaceFitState *fit;
 	const RaceBox *box;
-	uint32 n;         /* points */
+	uint32 n;         /* number of points */
 	double *x;        /* [n][dims] */
 	double *velocity; /* [n][dims] */
 	double *slopes;   /* [n][dims] */
 	double *probe;    /* [dims]: distance to both sides at which slopes are measured */
-	double *rate;     /* [dims]: the first rate */
+	double *rate;     /* [dims]: rates of the first round */
 	float *residuals; /* [RACE_LANES][range]: share of records less that of points */
 	/* the polynomial of a map */
 	uint32 map_points; /* first points, from which the polynomial is found */
 	uint32 terms;
 	bool fourth;          /* true for degree 4, false for degree 2 */
-	double prior;         /* the variance that terms have where noise hides all */
+	double prior;         /* variance of terms where noise hides all */
 	double *h;            /* [n][dims]: points in white coordinates */
-	double *gram;         /* [terms][terms], of least squares; the lower triangle */
+	double *gram;         /* [terms][terms]: Gram matrix of least squares, its lower triangle */
 	double *coefficients; /* [terms] */
 } Flow;
 
 static double *
-zeros(Size n)
+allocate_zeros(Size n)
 {
 	return palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /* Set the buckets of n points in a block of rows, [n][RACE_LANES]. */
 static void
-hash(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
+hash_points(const Flow *flow, Size block, const double *x, uint32 n, uint32 *buckets)
 {
 	RaceColumn column = {x, NULL, NULL, flow->box->dims};
 
@@ -139,7 +140,7 @@ sum_terms(const Flow *flow, Size block, double *sums)
 		uint32 n = Min(flow->map_points - from, RACE_RECORDS_TOGETHER);
 
 		CHECK_FOR_INTERRUPTS();
-		hash(flow, block, flow->x + (Size) from * params->dims, n, buckets);
+		hash_points(flow, block, flow->x + (Size) from * params->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
 		{
 			terms_at(flow, flow->h + (Size) (from + i) * flow->box->dims, terms);
@@ -173,7 +174,7 @@ find_polynomial(Flow *flow)
 	double most = MAP_WORK / ((double) RACE_LANES * range * terms * terms / 2);
 	double ridge = view->header->noise.counter_variance / pow(flow->fit->records, 2) / flow->prior;
 	double trace = 0;
-	double *sums = zeros(RACE_LANES * range * (terms + 1));
+	double *sums = allocate_zeros(RACE_LANES * range * (terms + 1));
 
 	memset(flow->gram, 0, terms * terms * sizeof(double));
 	memset(flow->coefficients, 0, terms * sizeof(double));
@@ -243,7 +244,7 @@ bandwidth_along(const RaceParams *params, uint32 axis)
  * each other: a bound of the largest eigenvalue of their cosines.
  */
 static double
-steepest(const RaceParams *params)
+steepest_slope(const RaceParams *params)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
 	double most = 1;
@@ -275,10 +276,10 @@ steepest(const RaceParams *params)
 
 /* Start the scales of moves, and the polynomial of maps.  Return false if it is too large. */
 static bool
-start(Flow *flow, RaceFitState *fit, const RaceBox *box)
+start_flow(Flow *flow, RaceFitState *fit, const RaceBox *box)
 {
 	const RaceParams *params = fit->view->params;
-	double rate = RATE / steepest(params);
+	double rate = RATE / steepest_slope(params);
 	uint32 dims = box->dims;
 	uint32 terms = dims + dims * (dims + 1) / 2;
 	double most_terms = Min(MOST_TERMS, (double) MOST_SUMS / RACE_LANES / params->range - 1);
@@ -287,10 +288,10 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	flow->box = box;
 	flow->n = fit->points->n;
 	flow->x = fit->points->parts[0].numbers;
-	flow->velocity = zeros((Size) flow->n * dims);
-	flow->slopes = zeros((Size) flow->n * dims);
-	flow->probe = zeros(dims);
-	flow->rate = zeros(dims);
+	flow->velocity = allocate_zeros((Size) flow->n * dims);
+	flow->slopes = allocate_zeros((Size) flow->n * dims);
+	flow->probe = allocate_zeros(dims);
+	flow->rate = allocate_zeros(dims);
 	flow->residuals =
 		palloc_extended((Size) RACE_LANES * params->range * sizeof(float), MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < dims; i++)
@@ -305,9 +306,9 @@ start(Flow *flow, RaceFitState *fit, const RaceBox *box)
 	flow->fourth = race_is_surrogate(params) && 2 * terms <= most_terms;
 	flow->terms = (1 + flow->fourth) * terms;
 	flow->prior = race_is_surrogate(params) ? 1 : MAP_PRIOR;
-	flow->h = zeros((Size) flow->n * dims);
-	flow->gram = zeros((Size) flow->terms * flow->terms);
-	flow->coefficients = zeros(flow->terms);
+	flow->h = allocate_zeros((Size) flow->n * dims);
+	flow->gram = allocate_zeros((Size) flow->terms * flow->terms);
+	flow->coefficients = allocate_zeros(flow->terms);
 	return true;
 }
 
@@ -331,7 +332,7 @@ find_residuals(Flow *flow, Size block)
 	{
 		uint32 n = Min(flow->n - from, RACE_RECORDS_TOGETHER);
 
-		hash(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
+		hash_points(flow, block, flow->x + (Size) from * flow->box->dims, n, buckets);
 		for (uint32 i = 0; i < n; i++)
 			for (uint32 r = 0; r < rows; r++)
 				flow->residuals[(Size) r * range + buckets[i * RACE_LANES + r]] -= 1.0 / flow->n;
@@ -355,10 +356,10 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 		at[i] = x[i * dims + axis];
 		x[i * dims + axis] = at[i] + flow->probe[axis];
 	}
-	hash(flow, block, x, n, above);
+	hash_points(flow, block, x, n, above);
 	for (uint32 i = 0; i < n; i++)
 		x[i * dims + axis] = at[i] - flow->probe[axis];
-	hash(flow, block, x, n, below);
+	hash_points(flow, block, x, n, below);
 	for (uint32 i = 0; i < n; i++)
 	{
 		float sum = 0;
@@ -373,7 +374,7 @@ add_slopes(Flow *flow, Size block, uint32 rows, uint32 from, uint32 n, uint32 ax
 
 /* Move points up the slopes of the next blocks by a part of the first rate; keep them inside. */
 static void
-move(Flow *flow, uint32 number, double part)
+move_up_slopes(Flow *flow, uint32 number, double part)
 {
 	const RaceBox *box = flow->box;
 	uint32 dims = box->dims;
@@ -424,7 +425,7 @@ part_of_box(const Flow *flow, Size p, uint32 i)
 
 /* Compute the mean of the points, their covariance's Cholesky factor, and white coordinates. */
 static void
-whiten(const Flow *flow, double *mean, double *factor, double *h)
+whiten_points(const Flow *flow, double *mean, double *factor, double *h)
 {
 	uint32 dims = flow->box->dims;
 
@@ -496,17 +497,17 @@ spread_after(uint32 n, double part, const double *shift, const double *products,
 
 /* Map the points to the mean and covariance of the counters. */
 static void
-map(Flow *flow)
+map_to_counters(Flow *flow)
 {
 	Size dims = flow->box->dims;
-	double *mean = zeros(2 * dims + 3 * dims * dims);
+	double *mean = allocate_zeros(2 * dims + 3 * dims * dims);
 	double *shift = mean + dims;
 	double *factor = shift + dims;
 	double *products = factor + dims * dims;
 	double *spread = products + dims * dims;
 	double part = 1;
 
-	whiten(flow, mean, factor, flow->h);
+	whiten_points(flow, mean, factor, flow->h);
 	find_polynomial(flow);
 	for (Size p = 0; p < flow->n; p++)
 	{
@@ -533,17 +534,17 @@ map(Flow *flow)
 
 /* Keep the first points alone, with the mean and the covariance of all. */
 static void
-thin(Flow *flow)
+thin_points(Flow *flow)
 {
 	uint32 dims = flow->box->dims;
-	double *mean = zeros(2 * dims);
-	double *factor = zeros(3 * (Size) dims * dims);
+	double *mean = allocate_zeros(2 * dims);
+	double *factor = allocate_zeros(3 * (Size) dims * dims);
 	double *factor_of_kept = factor + (Size) dims * dims;
 	double *identity = factor_of_kept + (Size) dims * dims;
 
-	whiten(flow, mean, factor, flow->h);
+	whiten_points(flow, mean, factor, flow->h);
 	flow->n = Min(flow->n, MAP_POINTS);
-	whiten(flow, mean + dims, factor_of_kept, flow->h);
+	whiten_points(flow, mean + dims, factor_of_kept, flow->h);
 	for (uint32 i = 0; i < dims; i++)
 		identity[(Size) i * dims + i] = 1;
 	place(flow, mean, factor, identity, mean, 0, flow->h);
@@ -556,22 +557,22 @@ race_flow(RaceFitState *fit, const RaceBox *box)
 {
 	bool surrogate = race_is_surrogate(fit->view->params);
 	Flow flow = {0};
-	bool can_map = start(&flow, fit, box);
+	bool can_map = start_flow(&flow, fit, box);
 
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		race_tell("race_fit: points are moved, round %d of %d", round + 1, ROUNDS);
 		memset(flow.velocity, 0, (Size) flow.n * box->dims * sizeof(double));
 		for (int i = 0; i < MOVES && !surrogate; i++)
-			move(&flow, round * MOVES + i, pow(RATE_DECAY, round));
+			move_up_slopes(&flow, round * MOVES + i, pow(RATE_DECAY, round));
 		flow.map_points = round + 1 < ROUNDS ? Min(flow.n, MAP_POINTS) : flow.n;
 		for (int i = 0; i < MAPS && can_map; i++)
-			map(&flow);
+			map_to_counters(&flow);
 	}
 	if (surrogate)
 	{
 		if (can_map)
-			thin(&flow);
+			thin_points(&flow);
 		fit->points->n = Min(flow.n, MAP_POINTS);
 	}
 	return can_map;

@@ -47,10 +47,10 @@ typedef struct Fit
 	size_t n;
 	double *target; /* m */
 	double *ridge;  /* r */
-	double *scale;  /* of a parameter: 1 / root of the curvature */
+	double *scale;  /* scale of each parameter: 1 / root of the curvature */
 	double *gradient;
 	double *direction;
-	double *trial; /* theta before a step; then the gradient behind it */
+	double *trial; /* theta before a step; then the gradient after it */
 	double *best;  /* theta with the least distance of a table */
 	double *steps[HISTORY];
 	double *changes[HISTORY];
@@ -248,7 +248,7 @@ set_targets(Fit *fit, double total)
 
 /* Return the objective, and set its gradient, at theta; the model is calibrated there. */
 static double
-evaluate(Fit *fit, double *gradient)
+evaluate_objective(Fit *fit, double *gradient)
 {
 	RaceGraph *graph = fit->graph;
 	const double *theta = graph->theta;
@@ -266,7 +266,7 @@ evaluate(Fit *fit, double *gradient)
 }
 
 static double
-dot(const double *x, const double *y, size_t n)
+dot_product(const double *x, const double *y, size_t n)
 {
 	double sums[4] = {0, 0, 0, 0};
 	size_t i;
@@ -293,14 +293,14 @@ set_direction(Fit *fit)
 	{
 		uint32_t j = (fit->history - k) % HISTORY;
 
-		alpha[j] = dot(fit->steps[j], d, fit->n) / fit->products[j];
+		alpha[j] = dot_product(fit->steps[j], d, fit->n) / fit->products[j];
 		for (size_t i = 0; i < fit->n; i++)
 			d[i] -= alpha[j] * fit->changes[j][i];
 	}
 	if (used > 0)
 	{
 		uint32_t j = (fit->history - 1) % HISTORY;
-		double gamma = fit->products[j] / dot(fit->changes[j], fit->changes[j], fit->n);
+		double gamma = fit->products[j] / dot_product(fit->changes[j], fit->changes[j], fit->n);
 
 		for (size_t i = 0; i < fit->n; i++)
 			d[i] *= gamma;
@@ -308,7 +308,7 @@ set_direction(Fit *fit)
 	for (uint32_t k = used; k >= 1; k--)
 	{
 		uint32_t j = (fit->history - k) % HISTORY;
-		double beta = dot(fit->changes[j], d, fit->n) / fit->products[j];
+		double beta = dot_product(fit->changes[j], d, fit->n) / fit->products[j];
 
 		for (size_t i = 0; i < fit->n; i++)
 			d[i] += (alpha[j] - beta) * fit->steps[j][i];
@@ -330,7 +330,7 @@ first_length(const Fit *fit)
 
 /* Remember a step, in scaled parameters; `gradient` is that of the new place. */
 static void
-remember(Fit *fit, const double *gradient, double length)
+remember_step(Fit *fit, const double *gradient, double length)
 {
 	uint32_t j = fit->history % HISTORY;
 
@@ -339,7 +339,7 @@ remember(Fit *fit, const double *gradient, double length)
 		fit->steps[j][i] = length * fit->direction[i] / fit->scale[i];
 		fit->changes[j][i] = (gradient[i] - fit->gradient[i]) * fit->scale[i];
 	}
-	fit->products[j] = dot(fit->steps[j], fit->changes[j], fit->n);
+	fit->products[j] = dot_product(fit->steps[j], fit->changes[j], fit->n);
 	if (fit->products[j] > 0)
 		fit->history++;
 }
@@ -381,7 +381,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		fit.changes[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
 	}
 	set_targets(&fit, total);
-	value = evaluate(&fit, fit.gradient);
+	value = evaluate_objective(&fit, fit.gradient);
 	for (iteration = 0; iteration < most_iterations; iteration++)
 	{
 		double length;
@@ -396,7 +396,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		if (distance < TOLERANCE)
 			break;
 		set_direction(&fit);
-		slope = dot(fit.direction, fit.gradient, fit.n);
+		slope = dot_product(fit.direction, fit.gradient, fit.n);
 		memcpy(fit.trial, graph->theta, fit.n * sizeof(double));
 		for (length = first_length(&fit);; length /= 2)
 		{
@@ -404,7 +404,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 
 			for (size_t i = 0; i < fit.n; i++)
 				graph->theta[i] = fit.trial[i] + length * fit.direction[i];
-			next = evaluate(&fit, gradient);
+			next = evaluate_objective(&fit, gradient);
 			if (next <= value + DECREASE * length * slope || length < SHORTEST)
 				break;
 		}
@@ -412,7 +412,7 @@ race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 		if (!(next <= value))
 			break;
 		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
-		remember(&fit, fit.trial, length);
+		remember_step(&fit, fit.trial, length);
 		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
 		value = next;
 	}

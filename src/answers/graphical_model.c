@@ -138,8 +138,8 @@ inner_loop(Operation operation, size_t n, const size_t *step, double *restrict o
 
 /* Apply an operation to all cells of a set of columns; `a`, or `out` of sums, may have fewer. */
 static void
-combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand out, Operand a,
-		Operand b)
+combine_factors(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand out,
+				Operand a, Operand b)
 {
 	Operand operands[OPERANDS] = {out, a, b};
 	size_t counter[RACE_GRAPH_COLUMNS] = {0};
@@ -177,22 +177,24 @@ combine(const RaceGraph *graph, Operation operation, RaceColumnSet all, Operand 
 static void
 add_to(const RaceGraph *graph, double *out, RaceColumnSet all, double *a, RaceColumnSet set)
 {
-	combine(graph, ADD, all, (Operand){out, all}, (Operand){a, set}, (Operand){a, set});
+	combine_factors(graph, ADD, all, (Operand){out, all}, (Operand){a, set}, (Operand){a, set});
 }
 
 static void
 multiply_by(const RaceGraph *graph, double *out, RaceColumnSet all, double *a, RaceColumnSet set)
 {
-	combine(graph, MULTIPLY, all, (Operand){out, all}, (Operand){a, set}, (Operand){a, set});
+	combine_factors(graph, MULTIPLY, all, (Operand){out, all}, (Operand){a, set},
+					(Operand){a, set});
 }
 
 /* Sum a factor to its marginal. */
 static void
-project(const RaceGraph *graph, double *out, RaceColumnSet set, const double *a, RaceColumnSet all)
+sum_to_marginal(const RaceGraph *graph, double *out, RaceColumnSet set, const double *a,
+				RaceColumnSet all)
 {
 	memset(out, 0, race_graph_cells(graph, set) * sizeof(double));
-	combine(graph, SUM, all, (Operand){out, set}, (Operand){(double *) a, all},
-			(Operand){out, set});
+	combine_factors(graph, SUM, all, (Operand){out, set}, (Operand){(double *) a, all},
+					(Operand){out, set});
 }
 
 double *
@@ -216,7 +218,7 @@ race_graph_marginal(RaceGraph *graph, RaceColumnSet set, const double *a, RaceCo
 {
 	double *out = race_graph_scratch(graph, race_graph_cells(graph, set));
 
-	project(graph, out, set, a, all);
+	sum_to_marginal(graph, out, set, a, all);
 	return out;
 }
 
@@ -281,9 +283,8 @@ set_columns(const RaceGraph *graph, const RaceMarginal *marginal, Table *table)
 {
 	const uint32_t columns[TABLE_COLUMNS] = {marginal->first, marginal->second, marginal->third};
 
-	table->columns = marginal->first == marginal->second ? 1 :
-		marginal->second == marginal->third              ? 2 :
-														   3;
+	table->columns =
+		1 + (marginal->second != marginal->first) + (marginal->third != marginal->second);
 	table->set = 0;
 	table->cells = 1;
 	for (uint32_t k = 0; k < TABLE_COLUMNS; k++)
@@ -451,7 +452,7 @@ race_graph_theta(RaceGraph *graph, size_t *n)
 #define LEAST_SUM 1e-20
 
 static double
-largest(const double *x, size_t n)
+largest_number(const double *x, size_t n)
 {
 	double most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
 	size_t i;
@@ -466,7 +467,7 @@ largest(const double *x, size_t n)
 
 /* Compute exp(x) of x <= 0, at least exp(least), vectorized by compilers.  Relative error 3e-13. */
 static void
-exponentials(double *restrict x, size_t n, double most, double least)
+compute_exponentials(double *restrict x, size_t n, double most, double least)
 {
 	const double magic = 0x1.8p52;
 
@@ -534,7 +535,7 @@ calibrate_column(RaceGraph *graph, const Table *table)
 
 /* Copy from the layout of a table of several columns to that of a factor, or back. */
 static void
-transpose(const Table *table, const double *from, double *to, bool back)
+transpose_table(const Table *table, const double *from, double *to, bool back)
 {
 	size_t cell = 0;
 
@@ -566,7 +567,7 @@ add_potentials(RaceGraph *graph, RaceColumnSet all, double *out, uint32_t from, 
 			add_potentials(graph, sum->set, factor, k + 1, sum->next);
 		}
 		else if (table->columns > 1)
-			transpose(table, table->theta, factor, false);
+			transpose_table(table, table->theta, factor, false);
 		else
 		{
 			calibrate_column(graph, table);
@@ -592,8 +593,8 @@ take_factor(RaceGraph *graph, Clique *clique, double *logs, RaceColumnSet set, b
 		add_to(graph, clique->belief, clique->set, logs, set);
 		return;
 	}
-	most = largest(logs, cells);
-	exponentials(logs, cells, most, LEAST_LOG_OF_FACTOR);
+	most = largest_number(logs, cells);
+	compute_exponentials(logs, cells, most, LEAST_LOG_OF_FACTOR);
 	graph->log_partition += most;
 	multiply_by(graph, clique->belief, clique->set, logs, set);
 }
@@ -632,20 +633,20 @@ exponentials_given(RaceGraph *graph, Clique *clique, double *logs)
 
 	for (size_t i = 0; i < clique->separator_cells; i++)
 		most[i] = -INFINITY;
-	combine(graph, MAXIMUM, clique->set, (Operand){most, clique->separator},
-			(Operand){clique->belief, clique->set}, (Operand){most, clique->separator});
+	combine_factors(graph, MAXIMUM, clique->set, (Operand){most, clique->separator},
+					(Operand){clique->belief, clique->set}, (Operand){most, clique->separator});
 	for (size_t i = 0; i < clique->separator_cells; i++)
 	{
 		logs[i] = most[i];
 		most[i] = -most[i];
 	}
 	add_to(graph, clique->belief, clique->set, most, clique->separator);
-	exponentials(clique->belief, clique->cells, 0, LEAST_LOG);
+	compute_exponentials(clique->belief, clique->cells, 0, LEAST_LOG);
 }
 
 /* Collect beliefs and messages to parents, leaves first; return false if products are too small. */
 static bool
-collect(RaceGraph *graph, bool added)
+collect_messages(RaceGraph *graph, bool added)
 {
 	graph->log_partition = 0;
 	for (uint32_t k = 0; k < graph->cliques; k++)
@@ -661,7 +662,7 @@ collect(RaceGraph *graph, bool added)
 		memset(logs, 0, cells * sizeof(double));
 		if (added)
 			exponentials_given(graph, clique, logs);
-		project(graph, clique->message, clique->separator, clique->belief, clique->set);
+		sum_to_marginal(graph, clique->message, clique->separator, clique->belief, clique->set);
 		if (!added && !(race_graph_sum(clique->message, cells) > LEAST_SUM))
 			return false;
 		for (size_t i = 0; i < cells; i++)
@@ -682,8 +683,8 @@ race_graph_calibrate(RaceGraph *graph)
 {
 	double sum;
 
-	if (!collect(graph, false))
-		collect(graph, true);
+	if (!collect_messages(graph, false))
+		collect_messages(graph, true);
 	/* the separator of the first clique has no columns */
 	sum = graph->clique[0].message[0];
 	for (size_t i = 0; i < graph->clique[0].cells; i++)
@@ -724,7 +725,7 @@ read_tables(RaceGraph *graph, RaceColumnSet all, const double *factor, uint32_t 
 		if (table == NULL)
 			read_tables(graph, sum->set, marginal, k + 1, sum->next, out);
 		else if (table->columns > 1)
-			transpose(table, marginal, cell, true);
+			transpose_table(table, marginal, cell, true);
 		else
 			for (uint32_t i = 0; i < table->cells; i++)
 				cell[i] = marginal[race_graph_group(graph, table->column[0], i)] *
@@ -772,7 +773,8 @@ find_path(const RaceGraph *graph, uint32_t from, uint32_t to, uint32_t *path)
 
 /* Return P(columns of `set`, without those of the separator | separator), as a factor over both. */
 static double *
-conditional(RaceGraph *graph, const Clique *clique, RaceColumnSet separator, RaceColumnSet set)
+conditional_factor(RaceGraph *graph, const Clique *clique, RaceColumnSet separator,
+				   RaceColumnSet set)
 {
 	RaceColumnSet all = set | separator;
 	double *factor = race_graph_marginal(graph, all, clique->belief, clique->set);
@@ -823,11 +825,11 @@ pair_factor(RaceGraph *graph, uint32_t first, uint32_t second)
 			known = a | next;
 			continue;
 		}
-		given = conditional(graph, clique, separator, next);
+		given = conditional_factor(graph, clique, separator, next);
 		product = race_graph_scratch(graph, race_graph_cells(graph, a | next));
 		memset(product, 0, race_graph_cells(graph, a | next) * sizeof(double));
-		combine(graph, CONTRACT, known | next, (Operand){product, a | next},
-				(Operand){factor, known}, (Operand){given, separator | next});
+		combine_factors(graph, CONTRACT, known | next, (Operand){product, a | next},
+						(Operand){factor, known}, (Operand){given, separator | next});
 		factor = product;
 		known = a | next;
 	}

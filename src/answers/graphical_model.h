@@ -22,12 +22,12 @@
 typedef struct RaceGraphColumns
 {
 	uint32_t columns;
-	const uint32_t *cells;           /* [columns] */
-	const uint32_t *groups;          /* [columns], 1 <= groups <= cells */
-	const uint32_t *const *group_of; /* [columns][cells]; NULL for a column: cell c is group c */
-	const uint32_t *
-		/* [columns] or NULL: the number of first cells that are alike if they are neighbors */
-		ordered;
+	const uint32_t *cells;  /* [columns]: cells of each column */
+	const uint32_t *groups; /* [columns]: groups of each column, from 1 to its cells */
+	/* [columns][cells]: groups; NULL for a column where cell c is group c */
+	const uint32_t *const *group_of;
+	/* [columns], or NULL: number of first cells that are alike if they are neighbors */
+	const uint32_t *ordered;
 } RaceGraphColumns;
 
 /*
@@ -40,15 +40,11 @@ typedef struct RaceMarginal
 	uint32_t first;
 	uint32_t second;
 	uint32_t third;
-	double variance;      /* of the noise of a count, above 0 */
-	const double *counts; /* only race_graph_fit() reads them */
-	uint32_t
-		/*
-		 * of one column: the number of neighbouring cells that were counted together
-		 * (contingency.h); 0 is 1
-		 */
-		block;
-	uint32_t ordinary; /* of one column: cells before those of other variance */
+	double variance;      /* variance of the noise of a count, above 0 */
+	const double *counts; /* counts of cells, for race_graph_fit() alone */
+	/* neighbouring cells of one column that were counted together (contingency.h); 0 is 1 */
+	uint32_t block;
+	uint32_t ordinary; /* cells of one column before those of another variance */
 	double single;     /* variance of cells from `ordinary` on, as a multiple; 0 is 1 */
 } RaceMarginal;
 

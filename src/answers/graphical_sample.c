@@ -18,7 +18,7 @@
  * dependent.
  */
 static double
-scrambled(uint32_t k, uint32_t seed)
+scrambled_number(uint32_t k, uint32_t seed)
 {
 	uint32_t reversed = 0;
 
@@ -35,11 +35,11 @@ scrambled(uint32_t k, uint32_t seed)
 typedef struct Sample
 {
 	uint32_t n;
-	uint32_t *rows;   /* [n][columns], of cells */
-	uint32_t *groups; /* [n][columns], of groups */
-	uint32_t *order;  /* of rows */
+	uint32_t *rows;   /* [n][columns]: cells */
+	uint32_t *groups; /* [n][columns]: groups */
+	uint32_t *order;  /* order of rows */
 	uint32_t *sorted;
-	uint32_t *codes; /* of rows */
+	uint32_t *codes; /* codes of rows */
 	uint32_t *keys;  /* sort keys of rows */
 } Sample;
 
@@ -76,8 +76,8 @@ sort_rows(RaceGraph *graph, Sample *sample, size_t limit)
 typedef struct Within
 {
 	uint32_t *start;    /* [groups + 1] */
-	uint32_t *cell;     /* [cells], by group */
-	double *cumulative; /* in the group */
+	uint32_t *cell;     /* [cells]: cells by group */
+	double *cumulative; /* cumulative probabilities in the group */
 } Within;
 
 static void
@@ -110,7 +110,7 @@ prepare_within(RaceGraph *graph, uint32_t column, Within *within)
 
 /* Return the first of n cumulative numbers that is above x, or the last one. */
 static uint32_t
-search(const double *cumulative, uint32_t n, double x)
+search_cumulative(const double *cumulative, uint32_t n, double x)
 {
 	uint32_t low = 0;
 
@@ -201,14 +201,15 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 					factor[code / own_step * own_step * groups + code % own_step + g * own_step];
 			last = code;
 		}
-		u = scrambled(k, seed) * cumulative[groups - 1];
-		*group = search(cumulative, groups, u);
+		u = scrambled_number(k, seed) * cumulative[groups - 1];
+		*group = search_cumulative(cumulative, groups, u);
 		below = *group == 0 ? 0 : cumulative[*group - 1];
 		first = within.start[*group];
 		u = (u - below) / (cumulative[*group] - below);
 		sample->rows[(size_t) row * columns + column] =
 			within.cell[first +
-						search(within.cumulative + first, within.start[*group + 1] - first, u)];
+						search_cumulative(within.cumulative + first,
+										  within.start[*group + 1] - first, u)];
 	}
 	for (uint32_t k = 0; k < sample->n; k++)
 		sample->keys[k] = sample->rows[(size_t) k * columns + column];
@@ -218,7 +219,7 @@ sample_column(RaceGraph *graph, const Clique *clique, RaceColumnSet given, uint3
 
 /* Exchange rows, so that their order carries no information. */
 static void
-shuffle(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform)(void *), void *arg)
+shuffle_rows(uint32_t *rows, uint32_t n, uint32_t columns, double (*uniform)(void *), void *arg)
 {
 	for (uint32_t i = n; i > 1; i--)
 	{
@@ -266,5 +267,5 @@ race_graph_sample(RaceGraph *graph, double (*uniform)(void *), void *arg, uint32
 			drawn |= RACE_COLUMN(column);
 		}
 	}
-	shuffle(rows, n, columns, uniform, arg);
+	shuffle_rows(rows, n, columns, uniform, arg);
 }

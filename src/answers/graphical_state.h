@@ -19,7 +19,7 @@ typedef struct Sum
 {
 	RaceColumnSet set;
 	uint32_t next;             /* number of the first sum that is not below it */
-	const struct Table *table; /* the table, if it is one, or NULL */
+	const struct Table *table; /* table that the sum belongs to, or NULL */
 } Sum;
 
 typedef struct Clique
@@ -30,7 +30,7 @@ typedef struct Clique
 	size_t cells;
 	size_t separator_cells;
 	double *belief;
-	double *message;    /* to the parent; then the separator's belief */
+	double *message;    /* message to the parent; then the separator's belief */
 	uint32_t first_sum; /* first sum of its tables */
 	uint32_t last_sum;  /* number after the last sum of its tables */
 } Clique;
@@ -67,7 +67,7 @@ struct RaceGraph
 	double *theta;
 	double log_partition;
 	double *work;    /* a number of each group of the largest column */
-	double *scratch; /* grows */
+	double *scratch; /* memory of a computation; grows */
 	size_t scratch_size;
 	size_t scratch_used;
 	RaceAllocate allocate;

@@ -48,11 +48,11 @@ typedef struct Pair
 {
 	const RaceView *view[2];
 	double records[2];     /* divisors of the counters */
-	double share;          /* of the first one in the records of both */
-	double samples;        /* the sum of the inverse numbers of records */
-	double count_variance; /* of the relative error of one count over the other */
+	double share;          /* records of the first one as a share of the records of both */
+	double samples;        /* sum of the inverse numbers of records */
+	double count_variance; /* variance of the relative error of one count over the other */
 	double noise[2];       /* variance of a counter, in parts of the whole; 0 without a sketch */
-	double pooled_noise;   /* of the counters of both, in parts of all */
+	double pooled_noise;   /* variance of the counters of both, in parts of all */
 } Pair;
 
 /*
@@ -65,15 +65,15 @@ typedef struct Products
 	double aa; /* products, without the share of noise */
 	double ab;
 	double bb;
-	double rows_variance;   /* of D's product with itself, by differences of rows; or 0 */
-	double noise_mean;      /* of G's product with itself */
+	double rows_variance;   /* variance of D's product with itself, by differences of rows; or 0 */
+	double noise_mean;      /* mean of G's product with itself */
 	double noise_variance;  /* variance of G's product with itself */
 	double with_record;     /* variance of G's product with a record of P */
 	double with_both;       /* variance of G's product with P */
 	double with_difference; /* variance of G's product with D */
 	/* moments over independent records x and y of P: */
 	double kernel;            /* mean of k(x, y) */
-	double kernel_square;     /* an upper bound of the mean of its square */
+	double kernel_square;     /* upper bound of the mean of its square */
 	double difference_square; /* mean square of x's product with D, or an upper bound */
 } Products;
 
@@ -128,13 +128,13 @@ of_two_records(double mean, double records)
 typedef struct Nodes
 {
 	Size n;
-	double *values[2]; /* of both in parts of the whole; 0 without a sketch */
-	double *sums[2];   /* the kernel times the values */
-	/* of each, of the kernel times the covariance of noise that had variance 1: */
+	double *values[2]; /* values of both, in parts of the whole; 0 without a sketch */
+	double *sums[2];   /* sums of the kernel times the values */
+	/* the kernel times the covariance of each one's noise, if it had variance 1 */
 	double trace[2];
-	double squares[2]; /* the sum of the squares of its elements */
+	double squares[2]; /* sums of squares of the elements */
 	/* grids: */
-	RaceGrid grid; /* the cells that both sketches have */
+	RaceGrid grid; /* grid of the cells that both sketches have */
 	int halved[2]; /* halvings since noise was added */
 	RaceLattice lattice;
 } Nodes;
@@ -174,7 +174,7 @@ add_products(const Pair *pair, const Nodes *nodes, uint32 parts, Products *produ
 
 /* Return P's product with itself. */
 static double
-pooled(const Pair *pair, const Products *products)
+pooled_product(const Pair *pair, const Products *products)
 {
 	double share = pair->share;
 
@@ -193,8 +193,8 @@ find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *
 	double self = Max(nodes->trace[0], nodes->trace[1]) / nodes->n;
 	double norm =
 		pair->noise[0] * sqrt(nodes->squares[0]) + pair->noise[1] * sqrt(nodes->squares[1]);
-	double fourth =
-		0; /* cumulant of the noise of D, of which Laplace noise has more, and a merge less */
+	/* cumulant of the noise of D: larger for Laplace noise, smaller after a merge */
+	double fourth = 0;
 
 	for (int side = 0; side < 2; side++)
 		if (pair->view[side] != NULL &&
@@ -209,7 +209,7 @@ find_moments(const Pair *pair, const Nodes *nodes, uint32 parts, const Squares *
 	products->with_both = noise / parts * Max(squares->pooled - pair->pooled_noise * most, 0);
 	products->with_record = noise / parts * most / nodes->n;
 	products->difference_square = Max(squares->weighted - noise * most / nodes->n, 0);
-	products->kernel = of_two_records(pooled(pair, products), n);
+	products->kernel = of_two_records(pooled_product(pair, products), n);
 	products->kernel = Max(Min(products->kernel, 1), 0);
 	products->kernel_square = products->kernel;
 }
@@ -379,7 +379,7 @@ load_both(const Pair *pair, Nodes *nodes)
 
 /* Set the sums: the kernel, or its square, times the values of both sketches. */
 static void
-convolve(Nodes *nodes, const RaceParams *params, bool square)
+convolve_values(Nodes *nodes, const RaceParams *params, bool square)
 {
 	RaceRadial *radial = palloc(sizeof(RaceRadial));
 	size_t sides[RACE_FOURIER_DIMS];
@@ -450,19 +450,19 @@ table_products(const Pair *pair, Products *products)
 	Nodes nodes;
 
 	load_both(pair, &nodes);
-	convolve(&nodes, pair->view[0]->params, false);
+	convolve_values(&nodes, pair->view[0]->params, false);
 	add_products(pair, &nodes, 1, products, &squares);
 	for (int side = 0; side < 2; side++)
 		find_noise_moments(&nodes, side);
 	find_moments(pair, &nodes, 1, &squares, products);
 	if (pair->view[1] != NULL)
 	{
-		convolve(&nodes, pair->view[0]->params, true);
+		convolve_values(&nodes, pair->view[0]->params, true);
 		find_noise_moments(&nodes, nodes.halved[1] > nodes.halved[0]);
 		add_products(pair, &nodes, 1, &of_square, &squares);
 		set_kernel_square(
 			products,
-			of_two_records(pooled(pair, &of_square) -
+			of_two_records(pooled_product(pair, &of_square) -
 							   pair->pooled_noise * nodes.trace[nodes.halved[1] > nodes.halved[0]],
 						   pair->records[0] + pair->records[1]));
 	}
@@ -566,10 +566,10 @@ race_distance(PG_FUNCTION_ARGS)
 	Pair pair = {0};
 	Products products;
 	RaceResultRow row;
-	double free; /* of collisions: what the kernel is of all that differs */
+	double free; /* kernel of all that differs, which collisions give */
 	double squared;
 	double similarity;
-	double shares = 1; /* unless a count is below 1, or within its noise */
+	double shares = 1; /* product of the counts over their divisors */
 	double standard_error = INFINITY;
 	double p = 1;
 	bool counted = true; /* no count is within its noise, or below 2 */
@@ -614,8 +614,7 @@ race_distance(PG_FUNCTION_ARGS)
 	race_row_add(&row, Float8GetDatum(squared));
 	race_row_add(&row, Float8GetDatum(standard_error));
 	race_row_add(&row, Float8GetDatum(p));
-	if (row.desc->natts > 4) /* not in catalogs before 0.3.0 */
-		race_row_add(&row, Float8GetDatum((similarity - (1 - free) * shares) / free));
+	race_row_add(&row, Float8GetDatum((similarity - (1 - free) * shares) / free));
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
@@ -676,8 +675,8 @@ race_typical(RaceCallSite *site, const RaceView *view)
 
 typedef struct Rank
 {
-	double sum;    /* of kernels at a point */
-	double weight; /* of the point, then of all points up to it */
+	double sum;    /* sum of kernels at a point */
+	double weight; /* weight of the point, then of all points up to it */
 } Rank;
 
 typedef struct Ranks

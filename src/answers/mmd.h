@@ -15,7 +15,7 @@
 typedef struct RaceTypical
 {
 	RaceDerived derived; /* must be first */
-	double density;      /* at least twice its standard error */
+	double density;      /* density, at least twice its standard error */
 	double error;        /* standard error; INFINITY if the density is not above twice it */
 } RaceTypical;
 

@@ -34,13 +34,13 @@ typedef struct Search
 {
 	/* what is to be high: the density, or a function of what this is a part of */
 	double (*height)(struct Search *search, const double *x);
-	double first_step; /* of a climb, in widths */
+	double first_step; /* first step of a climb, in widths */
 	double last_step;
 	RaceQuestion question;
 	uint32 dims;
 	const double *lower; /* [dims]: the box that is searched */
 	const double *upper;
-	double *widths; /* [dims]: of what counts as near, about a bandwidth */
+	double *widths; /* [dims]: lengths that count as near, about a bandwidth */
 } Search;
 
 /*
@@ -55,15 +55,15 @@ typedef struct Search
 PG_FUNCTION_INFO_V1(race_modes);
 
 #define MOST_MODES 100
-#define STARTS(most) (3 * (most) + 10) /* of climbs, as several reach the same mode */
-#define FIRST_STEP 0.5                 /* of a climb, in widths */
+#define STARTS(most) (3 * (most) + 10) /* number of climbs, as several reach the same mode */
+#define FIRST_STEP 0.5                 /* first step of a climb, in widths */
 #define LAST_STEP (1.0 / 128)
 #define MOST_SWEEPS 1000
-#define NEAR 1.0       /* widths: a denser point as near leaves no start */
-#define SAME 0.25      /* widths apart, maxima are the same */
-#define SADDLE_STEPS 4 /* on a line, in a width; at most MOST_SADDLE_STEPS */
+#define NEAR 1.0       /* widths within which a denser point leaves no start */
+#define SAME 0.25      /* widths within which maxima are the same */
+#define SADDLE_STEPS 4 /* steps on a line, in a width; at most MOST_SADDLE_STEPS */
 #define MOST_SADDLE_STEPS 32
-#define PART_OF_BOX 16 /* a width, where columns have no bandwidth */
+#define PART_OF_BOX 16 /* widths in the box, where columns have no bandwidth */
 
 typedef struct Maximum
 {
@@ -149,7 +149,7 @@ try_axes(Search *search, double *x, double density, double step)
  * reached.
  */
 static double
-climb(Search *search, double *x)
+climb_to_maximum(Search *search, double *x)
 {
 	double density = search->height(search, x);
 	Size size = search->dims * sizeof(double);
@@ -194,7 +194,7 @@ density_at(Search *search, const double *x)
 
 /* Return the distance of two places in widths. */
 static double
-apart(const Search *search, const double *a, const double *b)
+distance_in_widths(const Search *search, const double *a, const double *b)
 {
 	double sum = 0;
 
@@ -238,7 +238,7 @@ keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32
 	for (uint32 i = 0; i < n && n_kept < most; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (j = 0; j < i && !(apart(search, places[j].x, places[i].x) < near); j++)
+		for (j = 0; j < i && !(distance_in_widths(search, places[j].x, places[i].x) < near); j++)
 			;
 		if (j == i)
 			kept[n_kept++] = places[i];
@@ -252,8 +252,8 @@ keep_maxima(const Search *search, Maximum *places, uint32 n, double near, uint32
 static double
 saddle_between(Search *search, const Maximum *a, const Maximum *b)
 {
-	int steps =
-		(int) Min(Max(ceil(apart(search, a->x, b->x) * SADDLE_STEPS), 3), MOST_SADDLE_STEPS);
+	int steps = (int) Min(Max(ceil(distance_in_widths(search, a->x, b->x) * SADDLE_STEPS), 3),
+						  MOST_SADDLE_STEPS);
 	double *x = palloc(search->dims * sizeof(double));
 	double least = Min(a->density, b->density);
 
@@ -301,7 +301,7 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 	const RaceParams *params = view->params;
 	uint32 dims = params->dims;
 	const double *factors = race_array(params, RACE_ARRAY_BANDWIDTHS);
-	/* in which the kernel falls to e^-1, where it depends on the distance of columns */
+	/* the distance at which the kernel falls to e^-1, where it depends on that of columns */
 	double bandwidth = race_array(params, RACE_ARRAY_MATRIX) == NULL &&
 			race_kernel_type(params->kernel)->of_distance != NULL ?
 		params->bandwidth / params->power :
@@ -331,7 +331,7 @@ find_modes(Modes *found, Datum sketch, const RaceView *view, const RaceFitReques
 		found->modes[i] = (Maximum){x + i * dims, density_at(search, x + i * dims), 0};
 	found->n = keep_maxima(search, found->modes, found->n, NEAR, STARTS(most));
 	for (i = 0; i < found->n; i++)
-		found->modes[i].density = climb(search, found->modes[i].x);
+		found->modes[i].density = climb_to_maximum(search, found->modes[i].x);
 	found->n = keep_maxima(search, found->modes, found->n, SAME, STARTS(most));
 	find_prominences(search, found->modes, found->n);
 	qsort(found->modes, found->n, sizeof(Maximum), compare_prominences);
@@ -423,7 +423,7 @@ new_lifted(const RaceParams *params)
 
 /* Compute the queries of theta, [queries][race_hashed_width]; return false if theta is too long. */
 static bool
-lift(const RaceParams *params, const double *theta, double *lifted)
+lift_theta(const RaceParams *params, const double *theta, double *lifted)
 {
 	for (uint32 i = 0; i < race_kernel_type(params->kernel)->queries; i++)
 		if (!race_surrogate_query(params, theta, i, lifted + i * race_hashed_width(params)))
@@ -461,8 +461,8 @@ race_loss(PG_FUNCTION_ARGS)
 	params = question.view.params;
 	check_loss(params);
 	lifted = new_lifted(params);
-	if (!lift(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1),
-			  lifted))
+	if (!lift_theta(params, race_vector_new(FLOAT8ARRAYOID, PG_GETARG_DATUM(1), params->dims - 1),
+					lifted))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("theta is longer than the query_radius of the parameters allows"),
@@ -477,8 +477,8 @@ race_loss(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(race_minimize);
 
-#define LOSS_PART_OF_BOX 8            /* a width of the search */
-#define LOSS_LAST_STEP (1.0 / 131072) /* of a climb, in widths */
+#define LOSS_PART_OF_BOX 8            /* widths of the search in the box */
+#define LOSS_LAST_STEP (1.0 / 131072) /* last step of a climb, in widths */
 #define MOST_ASKED 20000
 
 typedef struct Minimize
@@ -491,7 +491,7 @@ typedef struct Minimize
 
 /* Lengthen theta as far as queries may be: the margin loss falls with it, the classifier stays. */
 static void
-lengthen(const RaceParams *params, double *theta)
+lengthen_theta(const RaceParams *params, double *theta)
 {
 	double length = sqrt(race_dot(theta, theta, params->dims - 1));
 
@@ -507,8 +507,8 @@ ask_loss(Minimize *minimize, const double *x)
 	const RaceParams *params = minimize->search.question.view.params;
 
 	memcpy(minimize->theta, x, minimize->search.dims * sizeof(double));
-	lengthen(params, minimize->theta);
-	(void) lift(params, minimize->theta, minimize->lifted);
+	lengthen_theta(params, minimize->theta);
+	(void) lift_theta(params, minimize->theta, minimize->lifted);
 	return estimate_loss(&minimize->search.question, minimize->lifted);
 }
 
@@ -587,8 +587,8 @@ race_minimize(PG_FUNCTION_ARGS)
 	minimize->theta = palloc(search->dims * sizeof(double));
 	minimize->lifted = new_lifted(params);
 	x = palloc0(search->dims * sizeof(double));
-	value = -climb(search, x);
-	lengthen(params, x);
+	value = -climb_to_maximum(search, x);
+	lengthen_theta(params, x);
 	warn_of_loss(minimize, value);
 	race_row_start(&row, fcinfo);
 	race_row_add_numbers(&row, x, search->dims);

@@ -290,7 +290,7 @@ typedef struct RaceFoundComponents
 {
 	RaceMomentSource source;
 	double *scale;                 /* a unit of a column in that of components, over its slope */
-	double *vectors;               /* of length 1, [dims][dims], in rows */
+	double *vectors;               /* [dims][dims]: vectors of length 1, in rows */
 	RaceMomentEstimate *variances; /* [dims] */
 } RaceFoundComponents;
 
@@ -317,7 +317,7 @@ find_components(Datum moments, bool standardize, RaceFoundComponents *found)
 typedef struct Components
 {
 	RaceFoundComponents found;
-	double sum; /* of all variances */
+	double sum; /* sum of all variances */
 	RaceResultRow row;
 } Components;
 
@@ -551,7 +551,7 @@ typedef struct PredictQuestion
 {
 	Datum moments;
 	int target;
-	ArrayType *predictors; /* or NULL */
+	ArrayType *predictors; /* names of predictors, or NULL */
 } PredictQuestion;
 
 typedef struct Prediction
@@ -659,16 +659,16 @@ typedef struct RaceClassMoments
 	uint32 n;
 	ClassRows *classes;
 	uint32 capacity;
-	Size bytes; /* of all copies */
+	Size bytes; /* bytes of all copies */
 	double *x;  /* the record, of dims numbers; NULL if there is none */
 	uint32 dims;
 } RaceClassMoments;
 
 typedef struct RaceClassModel
 {
-	RaceMomentSource *source; /* of each class */
+	RaceMomentSource *source; /* moments of each class */
 	RaceDiscriminants classes;
-	double *u;     /* of a record, [columns] */
+	double *u;     /* [columns]: u of a record */
 	double *z;     /* [classes] */
 	double *score; /* [classes] */
 } RaceClassModel;
@@ -977,7 +977,7 @@ mean_of_records(const RaceMomentSource *source, const double *scaled)
 typedef struct Spread
 {
 	uint32 dims;
-	const double *products; /* around the mean, [dims][dims] */
+	const double *products; /* [dims][dims]: products around the mean */
 	double freedom;
 	uint32 n;     /* columns that are kept */
 	uint32 *kept; /* [n]: the columns that are kept */
@@ -1120,7 +1120,7 @@ race_transform(PG_FUNCTION_ARGS)
 
 typedef struct LdaSite
 {
-	MemoryContext space;    /* of all below; NULL without a model */
+	MemoryContext space;    /* memory of all fields below; NULL without a model */
 	RaceClassMoments state; /* what the model is of: copies of moments */
 	RaceClassModel model;
 	MemoryContext context;

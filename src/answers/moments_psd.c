@@ -29,7 +29,7 @@
 #define LEAST_EIGENVALUE 1e-12
 
 static double
-frobenius(const double *m, uint32_t n)
+frobenius_norm(const double *m, uint32_t n)
 {
 	double sum = 0;
 
@@ -40,7 +40,7 @@ frobenius(const double *m, uint32_t n)
 
 /* Set m = sum of value[k] v v' / |v|^2 over the rows v of `vectors`. */
 static void
-compose(const double *vectors, const double *value, uint32_t n, double *m)
+compose_matrix(const double *vectors, const double *value, uint32_t n, double *m)
 {
 	memset(m, 0, (size_t) n * n * sizeof(double));
 	for (uint32_t k = 0; k < n; k++)
@@ -93,7 +93,7 @@ race_project_psd(RaceSecondMoments *sums, double *work)
 	double moved = MOVED * sqrt(n) * sums->other;
 	double *vectors = work;
 	double *values = work + (size_t) n * n;
-	double shift = frobenius(sums->m, n);
+	double shift = frobenius_norm(sums->m, n);
 	double largest = 0;
 
 	/* with this shift no eigenvalue is negative, as race_jacobi() wants it */
@@ -108,7 +108,7 @@ race_project_psd(RaceSecondMoments *sums, double *work)
 	}
 	for (uint32_t k = 0; k < n; k++)
 		values[k] = fmax(values[k], largest * LEAST_EIGENVALUE);
-	compose(vectors, values, n, sums->projected);
+	compose_matrix(vectors, values, n, sums->projected);
 	if (sums->map != NULL)
 	{
 		map_columns(sums->map, sums->m, n, work);
@@ -361,7 +361,7 @@ race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *work)
 #define LEAST_APART 1e-9
 
 static double *
-take(double **space, size_t n)
+take_space(double **space, size_t n)
 {
 	double *taken = *space;
 
@@ -375,13 +375,13 @@ lay_out(RaceDiscriminants *classes, double *space)
 	size_t n = classes->n;
 	size_t dims = classes->dims;
 
-	classes->mean = take(&space, n * dims);
-	classes->all = take(&space, dims);
-	classes->direction = take(&space, n * dims);
-	classes->center = take(&space, n * n);
-	classes->precision = take(&space, n * n * n);
-	classes->log_root = take(&space, n);
-	classes->count = take(&space, n);
+	classes->mean = take_space(&space, n * dims);
+	classes->all = take_space(&space, dims);
+	classes->direction = take_space(&space, n * dims);
+	classes->center = take_space(&space, n * n);
+	classes->precision = take_space(&space, n * n * n);
+	classes->log_root = take_space(&space, n);
+	classes->count = take_space(&space, n);
 }
 
 /* Compute the means, the mean of all, W (covariance within classes), and weight[n] of records. */
@@ -529,9 +529,9 @@ race_classes_fit(const RaceSecondMoments *sums, uint32_t n, double *space, doubl
 				 RaceDiscriminants *classes)
 {
 	uint32_t dims = sums[0].n - 1;
-	double *w = take(&work, (size_t) dims * dims);
-	double *weight = take(&work, n);
-	double *width = take(&work, n);
+	double *w = take_space(&work, (size_t) dims * dims);
+	double *weight = take_space(&work, n);
+	double *width = take_space(&work, n);
 
 	classes->n = n;
 	classes->dims = dims;
@@ -622,8 +622,8 @@ enum
 typedef struct Pair
 {
 	double sum[SUMS];
-	double deviation[SUMS]; /* of noise */
-	double slope[SUMS];     /* of what is measured */
+	double deviation[SUMS]; /* standard deviations of noise */
+	double slope[SUMS];     /* slopes of the sums */
 	double count;
 } Pair;
 
@@ -644,7 +644,7 @@ open_pair(const RaceSecondMoments *sums, uint32_t i, uint32_t j, Pair *pair)
 
 /* Return the covariance of columns with sums a, b, products p.  Add its slopes, times `factor`. */
 static double
-covariance(Pair *pair, int a, int b, int p, double factor)
+covariance_of_pair(Pair *pair, int a, int b, int p, double factor)
 {
 	const double *sum = pair->sum;
 	double n = sum[ALL];
@@ -659,7 +659,7 @@ covariance(Pair *pair, int a, int b, int p, double factor)
 
 /* Return the measured value, if the number of records stands out of its noise. */
 static RaceMomentEstimate
-estimate(const Pair *pair, double value, double sampling)
+make_estimate(const Pair *pair, double value, double sampling)
 {
 	RaceMomentEstimate result = {true, value, sampling};
 
@@ -679,13 +679,13 @@ race_estimate_covariance(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 	double squares;
 
 	open_pair(sums, i, j, &pair);
-	squares = fmax(covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0), 0) *
-		fmax(covariance(&pair, SECOND, SECOND, SECOND_SECOND, 0), 0);
+	squares = fmax(covariance_of_pair(&pair, FIRST, FIRST, FIRST_FIRST, 0), 0) *
+		fmax(covariance_of_pair(&pair, SECOND, SECOND, SECOND_SECOND, 0), 0);
 	if (i == j)
-		value = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 1);
+		value = covariance_of_pair(&pair, FIRST, FIRST, FIRST_FIRST, 1);
 	else
-		value = covariance(&pair, FIRST, SECOND, FIRST_SECOND, 1);
-	return estimate(&pair, value, (squares + value * value) / pair.count);
+		value = covariance_of_pair(&pair, FIRST, SECOND, FIRST_SECOND, 1);
+	return make_estimate(&pair, value, (squares + value * value) / pair.count);
 }
 
 RaceMomentEstimate
@@ -699,17 +699,17 @@ race_estimate_correlation(const RaceSecondMoments *sums, uint32_t i, uint32_t j)
 	double value;
 
 	open_pair(sums, i, j, &pair);
-	first = covariance(&pair, FIRST, FIRST, FIRST_FIRST, 0);
-	second = covariance(&pair, SECOND, SECOND, SECOND_SECOND, 0);
+	first = covariance_of_pair(&pair, FIRST, FIRST, FIRST_FIRST, 0);
+	second = covariance_of_pair(&pair, SECOND, SECOND, SECOND_SECOND, 0);
 	if (!(first > 0 && second > 0))
 		return unknown;
 	root = sqrt(first) * sqrt(second);
-	value = covariance(&pair, FIRST, SECOND, FIRST_SECOND, 1 / root) / root;
-	covariance(&pair, FIRST, FIRST, FIRST_FIRST, -value / 2 / first);
-	covariance(&pair, SECOND, SECOND, SECOND_SECOND, -value / 2 / second);
+	value = covariance_of_pair(&pair, FIRST, SECOND, FIRST_SECOND, 1 / root) / root;
+	covariance_of_pair(&pair, FIRST, FIRST, FIRST_FIRST, -value / 2 / first);
+	covariance_of_pair(&pair, SECOND, SECOND, SECOND_SECOND, -value / 2 / second);
 	if (i == j)
 		return (RaceMomentEstimate){true, 1, 0};
-	return estimate(&pair, value, pow(fmax(1 - value * value, 0), 2) / pair.count);
+	return make_estimate(&pair, value, pow(fmax(1 - value * value, 0), 2) / pair.count);
 }
 
 /* ---------------------------------------------------------------- components */
@@ -726,7 +726,7 @@ race_psd_deviation(const RaceSecondMoments *sums, uint32_t i)
 
 /* Make v[n] a unit vector whose largest number is positive. */
 static void
-normalize(double *v, uint32_t n)
+normalize_vector(double *v, uint32_t n)
 {
 	double square = 0;
 	double largest = 0;
@@ -786,7 +786,7 @@ race_components(const RaceSecondMoments *sums, const double *scale, double *work
 		variance[i].value = lengths[i];
 	for (uint32_t i = 0; i < dims; i++)
 	{
-		normalize(vector + (size_t) i * dims, dims);
+		normalize_vector(vector + (size_t) i * dims, dims);
 		variance[i].known = true;
 		variance[i].error = component_error(sums, scale, mean, weight, vector + (size_t) i * dims,
 											variance[i].value, t, entries);

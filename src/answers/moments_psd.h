@@ -22,16 +22,16 @@
 
 typedef struct RaceSecondMoments
 {
-	uint32_t n;        /* columns, with the constant */
-	double count;      /* of records */
+	uint32_t n;        /* number of columns, with the constant */
+	double count;      /* number of records */
 	double diagonal;   /* standard deviation of noise on the diagonal */
 	double other;      /* standard deviation of noise elsewhere; 0 of exact sums */
-	double *m;         /* M + E, [n][n] */
-	double *projected; /* an estimate of M, [n][n] */
+	double *m;         /* [n][n]: M + E */
+	double *projected; /* [n][n]: estimate of M */
 	const double
 		*map; /* [n][n]: columns are a linear map of the numbers that noise was added to; or NULL */
-	const double *prior; /* mean products of columns of public rows, [n][n]; or NULL */
-	double prior_count;  /* of records that the prior stands for in `projected` */
+	const double *prior; /* [n][n]: mean products of columns of public rows, or NULL */
+	double prior_count;  /* records that the prior stands for in `projected` */
 } RaceSecondMoments;
 
 #define RACE_PSD_WORK(n) (((size_t) (n) + 1) * (n))
@@ -69,10 +69,10 @@ extern double race_psd_scatter(const RaceSecondMoments *sums, double *mean, doub
 typedef struct RaceRidge
 {
 	uint32_t target;
-	uint32_t n;                 /* predictors, the constant among them */
+	uint32_t n;                 /* number of predictors, with the constant */
 	const uint32_t *predictors; /* [n] */
 	double *coefficients;       /* [n] */
-	double *covariance;         /* of the coefficients, [n][n] */
+	double *covariance;         /* [n][n]: covariance of the coefficients */
 	double residual;            /* mean square of the residuals */
 } RaceRidge;
 
@@ -103,16 +103,16 @@ extern bool race_ridge_fit(RaceSecondMoments *sums, RaceRidge *ridge, double *wo
 /* Means and covariances in units of the columns without the constant, which are `dims` */
 typedef struct RaceDiscriminants
 {
-	uint32_t n; /* classes */
+	uint32_t n; /* number of classes */
 	uint32_t dims;
-	uint32_t kept;     /* directions: at most n - 1 */
-	double *mean;      /* of each class, [n][dims] */
-	double *all;       /* of all classes, [dims] */
+	uint32_t kept;     /* number of directions: at most n - 1 */
+	double *mean;      /* [n][dims]: mean of each class */
+	double *all;       /* [dims]: mean of all classes */
 	double *direction; /* [kept][dims]; the variance within classes is 1 in each */
-	double *center;    /* the mean of each class in these directions, [n][kept] */
-	double *precision; /* inverse covariance of each class there, [n][kept][kept] */
-	double *log_root;  /* half of the logarithm of its determinant, [n] */
-	double *count;     /* records of each class, [n] */
+	double *center;    /* [n][kept]: mean of each class in these directions */
+	double *precision; /* [n][kept][kept]: inverse covariance of each class in these directions */
+	double *log_root;  /* [n]: half of the logarithm of its determinant */
+	double *count;     /* [n]: records of each class */
 } RaceDiscriminants;
 
 /* Numbers that the arrays of RaceDiscriminants need together, and those of work space */
@@ -147,7 +147,7 @@ extern void race_classes_densities(const RaceDiscriminants *classes, const doubl
 /* A number with its standard error: noise, and that records are a sample of normal ones */
 typedef struct RaceMomentEstimate
 {
-	bool known; /* false if noise hides it */
+	bool known; /* true unless noise hides it */
 	double value;
 	double error;
 } RaceMomentEstimate;

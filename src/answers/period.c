@@ -23,10 +23,9 @@ typedef struct Node
 {
 	uint32_t first;
 	uint32_t length;
-	uint32_t
-		/* how many nodes each of its parts has; 0: it is an interval, or its parts are left out */
-		part;
-	double variance; /* of the estimate from below, in those of a value */
+	/* nodes of each of its parts; 0: it is an interval, or its parts are left out */
+	uint32_t part;
+	double variance; /* variance of the estimate from below, in variances of a value */
 	double above;    /* weight of the estimate that uses all values */
 	double estimate; /* weight of the estimate from below */
 } Node;

@@ -16,7 +16,7 @@
 
 typedef struct RacePointMass
 {
-	double place; /* in cells from the first node on */
+	double place; /* place, in cells from the first node on */
 	double records;
 } RacePointMass;
 

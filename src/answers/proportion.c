@@ -52,9 +52,9 @@
 #define MAX_NODES 4096   /* nodes of a grid that are observed; coarser cells if there are more */
 #define MAX_POINTS 2048  /* points of models that are observed: there is a matrix of them */
 #define SIGNIFICANT 3.0  /* standard deviations of noise above which a number of records is used */
-#define LEAST_NOISE 1e-6 /* parts of all records: less noise is not told from rounding */
-#define SMOOTHNESS 1.5   /* of the Matern process */
-#define ROUNDS 3         /* of finding s0 */
+#define LEAST_NOISE 1e-6 /* noise in parts of all records below which rounding hides it */
+#define SMOOTHNESS 1.5   /* smoothness of the Matern process */
+#define ROUNDS 3         /* rounds that find s0 */
 #define MAX_TESTS 512    /* places at which kernel sums are compared with predictions */
 #define LEAST_SUM 2.0    /* standard deviations of noise from which a sum has information */
 #define OUTLIER 16.0     /* variances of noise: a larger squared residual adds to the nugget */
@@ -79,14 +79,14 @@ typedef struct RaceProportion
 	bool none;           /* true if no function was fitted; the fields below are unset */
 	RaceRadial radial;
 	RaceCosines basis;
-	uint32 n;              /* places */
-	double *places;        /* in bandwidths, [radial.dims][n] */
+	uint32 n;              /* number of places */
+	double *places;        /* [radial.dims][n]: places, in bandwidths */
 	double *records;       /* [n]: estimated records, not negative */
 	double *upper_records; /* [n]: records times the share */
-	double *place;         /* space for one */
+	double *place;         /* memory for one place */
 	double mean;           /* share of all records */
 	double coefficients[RACE_COSINE_TERMS];
-	double *covariance; /* of the coefficients, [basis.n][basis.n] */
+	double *covariance; /* [basis.n][basis.n]: covariance of the coefficients */
 	double nugget;      /* variance of shares around the smooth function */
 } RaceProportion;
 
@@ -100,10 +100,10 @@ typedef struct RaceProportion
 typedef struct Observations
 {
 	RaceQuestion *questions;   /* [RACE_HALVES] */
-	double *x;                 /* the places as vectors, [n][dims] */
-	double *sums[RACE_HALVES]; /* [n]: of each sketch */
+	double *x;                 /* [n][dims]: places as vectors */
+	double *sums[RACE_HALVES]; /* [n]: sums of each sketch */
 	double noise;              /* variance of a sum of one sketch */
-	float *gram;               /* K, [n][n]; NULL of grids */
+	float *gram;               /* [n][n]: K; NULL of grids */
 } Observations;
 
 /* Keep the places in `context`, with no records yet. */
@@ -190,7 +190,7 @@ static void
 estimate_records(RaceProportion *proportion, const Observations *observations, const RaceGrid *grid)
 {
 	double *mean = palloc(proportion->n * sizeof(double));
-	double left = 1; /* of a variance, along an axis */
+	double left = 1; /* factor of the variance that an axis leaves */
 
 	for (uint32 k = 0; k < proportion->n; k++)
 		mean[k] = observations->sums[RACE_LOWER][k] + observations->sums[RACE_UPPER][k];
@@ -335,7 +335,7 @@ observe_points(RaceProportion *proportion, Observations *observations, MemoryCon
 
 /* Observe a pair.  Return false if there is nothing that a function can be fitted to. */
 static bool
-observe(RaceProportion *proportion, Observations *observations, MemoryContext context)
+observe_pair(RaceProportion *proportion, Observations *observations, MemoryContext context)
 {
 	const RaceView *lower = &observations->questions[RACE_LOWER].view;
 	const RaceView *upper = &observations->questions[RACE_UPPER].view;
@@ -501,8 +501,8 @@ weigh_basis(const RaceProportion *proportion, const Observations *observations, 
  * variance of noise, the mean over records.
  */
 static double
-linearize(const RaceProportion *proportion, const Observations *observations, const double *shares,
-		  double *residuals)
+linearize_observations(const RaceProportion *proportion, const Observations *observations,
+					   const double *shares, double *residuals)
 {
 	double records = 0;
 	double sum = 0;
@@ -538,7 +538,7 @@ fit_coefficients(RaceProportion *proportion, const Observations *observations)
 		double before = noise;
 
 		set_shares(proportion, shares);
-		noise = linearize(proportion, observations, shares, residuals);
+		noise = linearize_observations(proportion, observations, shares, residuals);
 		for (uint32 i = 0; i < n * n; i++)
 			equations.gram[i] *= before / noise;
 		for (uint32 i = 0; i < n; i++)
@@ -647,7 +647,7 @@ create_proportion(const RaceView *view, void *question, MemoryContext context, S
 	race_derived_init(&proportion->derived, view, context);
 	race_derived_init(&proportion->upper, &observations.questions[RACE_UPPER].view, context);
 	proportion->mean = lower + upper > 0 ? upper / (lower + upper) : 0.5;
-	proportion->none = !observe(proportion, &observations, context);
+	proportion->none = !observe_pair(proportion, &observations, context);
 	if (!proportion->none)
 	{
 		race_cosines_init(&proportion->basis, proportion->radial.dims, proportion->places,
@@ -695,8 +695,8 @@ race_half_sites_create(Oid type, MemoryContext context)
  * noise.  It asks about places of its own, before the query is asked about.
  */
 static const RaceProportion *
-ask(RaceCallSite **sites, const RaceValuePair *pair, Datum query,
-	RaceQuestion questions[RACE_HALVES])
+ask_pair(RaceCallSite **sites, const RaceValuePair *pair, Datum query,
+		 RaceQuestion questions[RACE_HALVES])
 {
 	const RaceView *lower = &questions[RACE_LOWER].view;
 	const RaceView *upper = &questions[RACE_UPPER].view;
@@ -832,6 +832,15 @@ estimate_share(RaceQuestion questions[RACE_HALVES], const RaceProportion *propor
 	return estimate_by_ratio(&share, t);
 }
 
+/* Return the value between these bounds that a share stands for, which is clamped to 0 to 1. */
+static double
+value_of_share(double share, double lower, double upper)
+{
+	if (share >= 1)
+		return upper;
+	return share <= 0 ? lower : lower + (upper - lower) * share;
+}
+
 Datum
 race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites, const RaceValuePair *pair,
 						  Datum query, double confidence)
@@ -847,15 +856,13 @@ race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites, const R
 	race_check_confidence(confidence);
 	race_check_value_bounds(lower, upper);
 	race_row_start(&row, fcinfo);
-	proportion = ask(sites, pair, query, questions);
+	proportion = ask_pair(sites, pair, query, questions);
 	estimate = estimate_share(questions, proportion, confidence);
 	values[0] = estimate.share;
 	values[1] = estimate.lower;
 	values[2] = estimate.upper;
 	for (int i = 0; i < 3; i++)
-		values[i] = values[i] >= 1 ? upper :
-			values[i] <= 0         ? lower :
-									 lower + (upper - lower) * values[i];
+		values[i] = value_of_share(values[i], lower, upper);
 	race_row_add_if(&row, estimate.has_mean, Float8GetDatum(values[0]));
 	race_row_add_if(&row, estimate.has_mean, Float8GetDatum((upper - lower) * estimate.deviation));
 	race_row_add(&row, Float8GetDatum(values[1]));

@@ -24,9 +24,10 @@ race_radial_node(RaceRadial *radial, int i)
 	if (i < CLOSE_NODES)
 		return &radial->close[i];
 	i -= CLOSE_NODES;
-	return i < NEAR_NODES             ? &radial->near[i] :
-		i < NEAR_NODES + MIDDLE_NODES ? &radial->middle[i - NEAR_NODES] :
-										&radial->far[i - NEAR_NODES - MIDDLE_NODES];
+	if (i < NEAR_NODES)
+		return &radial->near[i];
+	i -= NEAR_NODES;
+	return i < MIDDLE_NODES ? &radial->middle[i] : &radial->far[i - MIDDLE_NODES];
 }
 
 double

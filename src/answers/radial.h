@@ -12,20 +12,21 @@
 #include "hash/params.h"
 
 /*
- * Up to so many bandwidths, so many steps of the square root of the distance up to 1: the
- * slope of l1 is infinite at 0.
+ * Distances of a table, in bandwidths.  There are four ranges, each in steps of its own: of the
+ * square root of the distance up to CLOSE, since the slope of l1 is infinite at 0; of the distance
+ * up to NEAR, and, wider, up to MIDDLE; and of the reciprocal of the distance beyond.
  */
 #define RACE_RADIAL_CLOSE 0.5625 /* its root times ROOTS is a whole number */
-#define RACE_RADIAL_ROOTS 4096
-#define RACE_RADIAL_NEAR 8 /* bandwidths, up to which there is this number of steps each, */
-#define RACE_RADIAL_STEPS 512
-#define RACE_RADIAL_MIDDLE 64 /* and from there up to which this number; */
-#define RACE_RADIAL_WIDE 32
-#define RACE_RADIAL_FAR 256 /* beyond, the number of steps between its reciprocal and 0 */
+#define RACE_RADIAL_ROOTS 4096   /* steps of the square root from 0 to 1 */
+#define RACE_RADIAL_NEAR 8
+#define RACE_RADIAL_STEPS 512 /* steps of a bandwidth up to NEAR */
+#define RACE_RADIAL_MIDDLE 64
+#define RACE_RADIAL_WIDE 32 /* steps of a bandwidth from NEAR to MIDDLE */
+#define RACE_RADIAL_FAR 256 /* steps of the reciprocal from that of MIDDLE to 0 */
 
 typedef struct RaceRadial
 {
-	uint32_t dims; /* of vectors as they are measured */
+	uint32_t dims; /* length of vectors, as they are measured */
 	bool euclidean;
 	double close[RACE_RADIAL_ROOTS * 3 / 4 + 2];
 	double near[RACE_RADIAL_NEAR * RACE_RADIAL_STEPS + 2];

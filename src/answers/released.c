@@ -63,19 +63,19 @@ typedef struct Part
 typedef struct Released
 {
 	RaceNamed named;
-	char *name;  /* of the release */
-	char *label; /* or NULL, of all labels */
+	char *name;  /* name of the release */
+	char *label; /* label, or NULL for all labels */
 	int n;
 	Part *parts;
-	Datum sum;           /* of a pair, or 0 before its first use */
-	Datum domains;       /* of the latest version: jsonb, or 0 */
-	RaceDomain *columns; /* [n_columns], or NULL before the first record */
+	Datum sum;           /* merged pair, or 0 before its first use */
+	Datum domains;       /* jsonb: domains of the latest version, or 0 */
+	RaceDomain *columns; /* [n_columns]: domains, or NULL before the first record */
 	int n_columns;
-	RaceClasses *classes;         /* of labels, or NULL before their first use */
-	Datum *sketches;              /* of labels */
-	RaceCalibration *calibration; /* or NULL */
-	MemoryContext context;        /* of all fields */
-	RaceCallSite **halves;        /* of race_released_mean; else NULL */
+	RaceClasses *classes;         /* classes by label, or NULL before their first use */
+	Datum *sketches;              /* sketches of labels */
+	RaceCalibration *calibration; /* calibration of scores, or NULL */
+	MemoryContext context;        /* memory context of all fields */
+	RaceCallSite **halves;        /* call sites of both halves of race_released_mean, or NULL */
 } Released;
 
 /* Return a column, copied to a context, or 0.  A sketch out of line stays there. */
@@ -95,7 +95,7 @@ copy_column(int row, int i, MemoryContext context)
 }
 
 static void
-run(const char *query, int n, Oid *types, Datum *values, const char *nulls)
+run_query(const char *query, int n, Oid *types, Datum *values, const char *nulls)
 {
 	if (SPI_execute_with_args(query, n, types, values, nulls, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not look up a release");
@@ -122,7 +122,8 @@ find_versions(Datum *name, double **weights)
 	int n;
 	int used = 0;
 
-	run("SELECT p.name, CASE WHEN p.\"values\" IS NULL THEN (SELECT pg_catalog.max(r.version) FROM " RACE_SCHEMA
+	run_query(
+		"SELECT p.name, CASE WHEN p.\"values\" IS NULL THEN (SELECT pg_catalog.max(r.version) FROM " RACE_SCHEMA
 		".race_releases r"
 		" WHERE r.name OPERATOR(pg_catalog.=) $1) ELSE p.\"values\" END, p.first, p.after, p.\"values\" IS NULL, p.levels FROM " RACE_SCHEMA
 		"._race_period($1) p",
@@ -157,10 +158,10 @@ find_versions(Datum *name, double **weights)
  * alone decide, so a weighted sum of their counters is a sketch of the same kind, whose noise has a
  * known variance.
  */
-#define ROUNDING_VARIANCE (1.0 / 12) /* of a sum that is rounded to an integer */
+#define ROUNDING_VARIANCE (1.0 / 12) /* variance of a sum that is rounded to an integer */
 
 static int64
-rounded(double sum)
+round_sum(double sum)
 {
 	return (int64) rint(Min(Max(sum, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT));
 }
@@ -243,8 +244,8 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 		MemoryContextReset(each);
 	}
 	for (Size i = 0; i < RaceCounters(sum->params); i++)
-		((int64 *) sum->counters)[i] = rounded(sums[i]);
-	sum->header.count = rounded(sums[RaceCounters(sum->params)]);
+		((int64 *) sum->counters)[i] = round_sum(sums[i]);
+	sum->header.count = round_sum(sums[RaceCounters(sum->params)]);
 	sum->header.noise.releases = n;
 	scale_noise(sum, squares);
 	race_sketch_touch(sum);
@@ -279,7 +280,7 @@ add_values(Released *site, int values, const double *weights)
  * that the function belongs to.
  */
 static void
-look_up(Released *site, Oid function, const char *name, const char *label)
+look_up_parts(Released *site, Oid function, const char *name, const char *label)
 {
 	const char *query =
 		"SELECT sketch, label, scores, value_bound, domains FROM " RACE_SCHEMA ".race_releases "
@@ -296,7 +297,7 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 	(void) race_schema_of(function);
 	SPI_connect();
 	values[2] = find_versions(&values[0], &weights);
-	run(query, 3, types, values, nulls);
+	run_query(query, 3, types, values, nulls);
 	if (SPI_processed == 0 && label != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -326,7 +327,7 @@ look_up(Released *site, Oid function, const char *name, const char *label)
 
 /* Return what the name in argument 0 and the label stand for. */
 static Released *
-find(FunctionCallInfo fcinfo, const char *label)
+find_released(FunctionCallInfo fcinfo, const char *label)
 {
 	FmgrInfo *flinfo = fcinfo->flinfo;
 	Released *site = (Released *) flinfo->fn_extra;
@@ -348,7 +349,7 @@ find(FunctionCallInfo fcinfo, const char *label)
 	site->columns = NULL;
 	site->classes = NULL;
 	site->calibration = NULL;
-	look_up(site, flinfo->fn_oid, name, label);
+	look_up_parts(site, flinfo->fn_oid, name, label);
 	site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
 	site->name = MemoryContextStrdup(site->context, name);
 	race_named_set(&site->named, name, site->context);
@@ -367,7 +368,7 @@ text_arg(FunctionCallInfo fcinfo, int i)
 static Released *
 find_one(FunctionCallInfo fcinfo, const char *label)
 {
-	Released *site = find(fcinfo, label);
+	Released *site = find_released(fcinfo, label);
 
 	if (label == NULL && site->parts[0].label != (Datum) 0)
 		ereport(ERROR,
@@ -475,7 +476,7 @@ prepare_classes(Released *site, Oid query)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release \"%s\" has not one sketch for each label", race_cut(site->name)),
 				 errhint(
-					 "Of a release by columns, race_classify(name, column, '{\"other\": value}') tells how likely each value of a column is.")));
+					 "For a release by columns, race_classify(name, column, '{\"other\": value}') returns a share for each value.")));
 		labels[i] = part->label;
 		sketches[i] = part->sketch;
 		race_sketch_view_header_any(part->sketch, &views[i]);
@@ -522,7 +523,7 @@ use_columns(Released *site, Oid *type, Datum *query)
 static RaceClasses *
 ask_labels(FunctionCallInfo fcinfo)
 {
-	Released *site = find(fcinfo, NULL);
+	Released *site = find_released(fcinfo, NULL);
 	Oid type = race_argument_type(fcinfo->flinfo, 1);
 	Datum query = PG_GETARG_DATUM(1);
 

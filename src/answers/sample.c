@@ -88,7 +88,7 @@ race_fitted_vector(const RaceFitted *fitted, int part, uint64 point)
 typedef struct Knot
 {
 	double x;
-	double share; /* of all records, below x */
+	double share; /* share of all records below x */
 } Knot;
 
 typedef struct Marginal
@@ -120,8 +120,8 @@ create_marginal(const RaceFitted *fitted, const RaceColumnPlace *place)
 	uint64 points = fitted->view.model->points;
 	double lower = race_column_bound(place, RACE_ARRAY_LOWER, -INFINITY);
 	double upper = race_column_bound(place, RACE_ARRAY_UPPER, INFINITY);
-	double reach =
-		INFINITY; /* as far as a value is spread at most: half a bandwidth, where there is one */
+	/* farthest that a value is spread: half a bandwidth, where there is one */
+	double reach = INFINITY;
 	SampleValue *values = palloc(points * sizeof(SampleValue));
 	uint64 n = 1;
 	Marginal *marginal;
@@ -210,11 +210,11 @@ quantile_of(const Marginal *marginal, double p)
 typedef struct Drawn
 {
 	uint64 point;                          /* point that the record comes from */
-	const double *vectors[RACE_MAX_PARTS]; /* of parts that are vectors, else NULL */
+	const double *vectors[RACE_MAX_PARTS]; /* vectors of parts; NULL for other parts */
 } Drawn;
 
 #define NEAREST 4
-#define SHARE 0.5 /* of the distance to them, by which a point is moved */
+#define SHARE 0.5 /* part of the distance to them by which a point is moved */
 
 /* The nearest points of a point, found when it is first drawn */
 typedef struct Near
@@ -229,11 +229,10 @@ typedef struct Draws
 {
 	const RaceFitted *fitted;
 	int64 seed;
-	Marginal *line; /* of a vector of one number by itself; else NULL */
-	Near *near;     /* [points]: NULL if there are no vectors */
-	/* for kernels that are functions of a distance, else NULL */
-	RaceRadial *radial;
-	double *places;                  /* [radial->dims][points] */
+	Marginal *line;     /* quantiles of a vector of one number by itself, or NULL */
+	Near *near;         /* [points]: NULL if there are no vectors */
+	RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
+	double *places;     /* [radial->dims][points] */
 	double *vectors[RACE_MAX_PARTS]; /* drawn vectors */
 } Draws;
 
@@ -343,7 +342,7 @@ find_near(Draws *draws, uint64 point)
 
 /* Draw two numbers in (0, 1): number k of record i. */
 static void
-uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
+draw_uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 {
 	uint32 counter[4] = {k, i, 0, RACE_STREAM_SAMPLE};
 	uint64 bits[2];
@@ -354,9 +353,9 @@ uniforms(const Draws *draws, uint32 i, uint32 k, double u[2])
 }
 
 #define SHUFFLED_BITS 8 /* records that are shuffled together: 2^this */
-#define GOLDEN_RATIO UINT64CONST(0x9E3779B97F4A7C15) /* times 2^64, without the 1 */
+#define GOLDEN_RATIO UINT64CONST(0x9E3779B97F4A7C15) /* fraction of the golden ratio, times 2^64 */
 
-/* Return random bits for record i that are independent of uniforms(). */
+/* Return random bits for record i that are independent of draw_uniforms(). */
 static uint64
 bits_of(const Draws *draws, uint32 i, uint32 purpose)
 {
@@ -369,7 +368,7 @@ bits_of(const Draws *draws, uint32 i, uint32 purpose)
 
 /* Return the number of record i in a random order. */
 static uint32
-shuffled(const Draws *draws, uint32 i)
+shuffled_number(const Draws *draws, uint32 i)
 {
 	const uint32 mask = (1 << SHUFFLED_BITS) - 1;
 	uint64 keys = bits_of(draws, i >> SHUFFLED_BITS, 1);
@@ -386,7 +385,7 @@ shuffled(const Draws *draws, uint32 i)
 
 /* Reflect numbers at bounds, which may be missing or infinite. */
 static void
-reflect(const RaceParams *part, double *x)
+reflect_at_bounds(const RaceParams *part, double *x)
 {
 	const double *lower = race_array(part, RACE_ARRAY_LOWER);
 	const double *upper = race_array(part, RACE_ARRAY_UPPER);
@@ -406,15 +405,15 @@ reflect(const RaceParams *part, double *x)
  * sketches can be put side by side.
  */
 static void
-draw(Draws *draws, uint32 i, Drawn *drawn)
+draw_record(Draws *draws, uint32 i, Drawn *drawn)
 {
 	const RaceFitted *fitted = draws->fitted;
 	const RaceParams *params = fitted->view.params;
-	uint64 bits = bits_of(draws, 0, 2) + shuffled(draws, i) * GOLDEN_RATIO;
+	uint64 bits = bits_of(draws, 0, 2) + shuffled_number(draws, i) * GOLDEN_RATIO;
 	double place = ((double) (bits >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
 	uint64 to = fitted->view.model->points - 1;
-	double
-		shares[NEAREST]; /* of the difference to the nearest points, by which the record is moved */
+	/* shares of the difference to the nearest points by which the record is moved */
+	double shares[NEAREST];
 	double u[2];
 	const Near *near;
 	int k = 0;
@@ -439,7 +438,7 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 	for (uint32 j = 0; j < near->n; j++)
 	{
 		if (j % 2 == 0)
-			uniforms(draws, i, j / 2 + 1, u);
+			draw_uniforms(draws, i, j / 2 + 1, u);
 		shares[j] = race_inverse_normal(u[j % 2]) * SHARE / sqrt(near->n) / Max(near->apart[j], 1);
 	}
 	for (const RaceParams *part = params; part != NULL; part = race_params_next(part, params), k++)
@@ -458,7 +457,7 @@ draw(Draws *draws, uint32 i, Drawn *drawn)
 			for (uint32 e = 0; e < part->dims; e++)
 				x[e] += shares[j] * (other[e] - from[e]);
 		}
-		reflect(part, x);
+		reflect_at_bounds(part, x);
 	}
 }
 
@@ -732,8 +731,8 @@ typedef struct Sample
 {
 	RaceFitted fitted;
 	Draws *draws;
-	RaceResultRow row; /* of x and record, if `fill` is NULL */
-	Fill *fill;        /* for rows of a table; else NULL */
+	RaceResultRow row; /* row (x, record), if `fill` is NULL */
+	Fill *fill;        /* filling of rows of a table, or NULL */
 } Sample;
 
 /* Prepare to make rows of the type of argument 0. */
@@ -827,7 +826,7 @@ next_sample(void *state, uint64 i)
 	const RaceParams *params = sample->fitted.view.params;
 	Drawn drawn;
 
-	draw(sample->draws, (uint32) i, &drawn);
+	draw_record(sample->draws, (uint32) i, &drawn);
 	if (sample->fill != NULL)
 		return fill_row(sample->fill, &drawn);
 	if (race_model_is_of_vectors(params))

@@ -21,8 +21,8 @@
 
 typedef struct RaceFitted
 {
-	RaceView view;                      /* of a sketch that has a model, which was checked */
-	RaceColumn columns[RACE_MAX_PARTS]; /* of its points */
+	RaceView view;                      /* sketch whose model was checked */
+	RaceColumn columns[RACE_MAX_PARTS]; /* points of the model */
 	double *passed;                     /* [points]: total weight of points up to this one */
 	double total;                       /* total weight of all points, above 0 */
 } RaceFitted;

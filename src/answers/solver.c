@@ -37,7 +37,7 @@ race_fourier_space(const size_t *sizes)
 
 /* Transform n numbers in their place; roots[i] is e^(-2 pi i / n), to the power i. */
 static void
-transform(RaceComplex *x, size_t n, const RaceComplex *roots)
+transform_in_place(RaceComplex *x, size_t n, const RaceComplex *roots)
 {
 	size_t reversed = 0;
 
@@ -99,7 +99,7 @@ race_fourier(RaceComplex *x, const size_t *sizes, int inverse, RaceComplex *spac
 				race_look_for_interrupts();
 			for (size_t i = 0; i < n; i++)
 				line[i] = x[from + i * inner];
-			transform(line, n, roots);
+			transform_in_place(line, n, roots);
 			for (size_t i = 0; i < n; i++)
 				x[from + i * inner] = line[i];
 		}
@@ -454,7 +454,7 @@ race_candidates_random(int64_t seed, uint32_t stream, size_t point, uint32_t coo
 }
 
 static double
-span(const RaceBox *box, uint32_t i)
+box_span(const RaceBox *box, uint32_t i)
 {
 	return box->upper[i] - box->lower[i];
 }
@@ -476,7 +476,7 @@ race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, dou
 	for (; step <= COARSEST_STEP; step *= 1.05)
 	{
 		for (uint32_t i = 0; i < box->dims; i++)
-			along[first + i] = ceil(span(box, i) / (bandwidths[i] * step)) + 1;
+			along[first + i] = ceil(box_span(box, i) / (bandwidths[i] * step)) + 1;
 		if (along[0] * along[1] <= (double) n)
 			break;
 	}
@@ -495,7 +495,7 @@ race_candidates_grid(const RaceBox *box, const double *bandwidths, size_t n, dou
 				box->lower[i] :
 				k == last ?
 				box->upper[i] :
-				fmin(box->lower[i] + span(box, i) * (double) k / (double) last, box->upper[i]);
+				fmin(box->lower[i] + box_span(box, i) * (double) k / (double) last, box->upper[i]);
 		}
 	return sides[0] * sides[1];
 }
@@ -508,7 +508,7 @@ race_candidates_uniform(const RaceBox *box, int64_t seed, uint32_t stream, size_
 		race_look_for_interrupts();
 		for (uint32_t i = 0; i < box->dims; i++)
 			x[p * box->dims + i] =
-				fmin(box->lower[i] + span(box, i) * race_candidates_random(seed, stream, p, i),
+				fmin(box->lower[i] + box_span(box, i) * race_candidates_random(seed, stream, p, i),
 					 box->upper[i]);
 	}
 }
@@ -547,7 +547,7 @@ race_candidates_around(const RaceBox *box, int64_t seed, uint32_t stream, double
 			passed += weights[parent++];
 		for (uint32_t i = 0; i < box->dims; i++)
 		{
-			double move = jitter * span(box, i) *
+			double move = jitter * box_span(box, i) *
 				race_inverse_normal(race_candidates_random(seed, stream, p, i));
 
 			x[p * box->dims + i] =
@@ -561,7 +561,7 @@ race_candidates_keep(uint32_t dims, size_t most, double *x, double *weights, siz
 					 double *sorted)
 {
 	double least = 0;
-	size_t equal = 0; /* to the least that is kept: how many of them are */
+	size_t equal = 0; /* number of values that equal the least one that is kept */
 	size_t kept = 0;
 
 	memcpy(sorted, weights, m * sizeof(double));

@@ -70,10 +70,11 @@ extern void race_gram_of_places(const RaceRadial *radial, const double *places, 
  */
 typedef struct RaceLattice
 {
-	size_t sides[RACE_FOURIER_DIMS]; /* points along each axis, or 1; the last is next */
-	size_t sizes[RACE_FOURIER_DIMS]; /* of transforms */
-	RaceComplex *numbers;            /* being transformed */
-	RaceComplex *spectrum;           /* of the kernel; real */
+	/* points along each axis, or 1; those of the last are next to each other */
+	size_t sides[RACE_FOURIER_DIMS];
+	size_t sizes[RACE_FOURIER_DIMS]; /* sizes of transforms */
+	RaceComplex *numbers;            /* numbers that are transformed */
+	RaceComplex *spectrum;           /* spectrum of the kernel; real */
 	RaceComplex *space;
 } RaceLattice;
 
@@ -100,8 +101,8 @@ extern void race_lattice_multiply(const RaceLattice *lattice, const double *a, c
 typedef struct RaceGram
 {
 	size_t m;
-	float *dense;               /* or NULL */
-	const RaceLattice *lattice; /* or NULL */
+	float *dense;               /* [m][m]: the matrix itself, or NULL */
+	const RaceLattice *lattice; /* the lattice that stands for it, or NULL */
 } RaceGram;
 
 /* Set out = gram v. */
@@ -153,7 +154,7 @@ extern void race_solve_weights(const RaceGram *gram, const double *answers, doub
 typedef struct RaceBox
 {
 	uint32_t dims;
-	const double *lower; /* finite, [dims] */
+	const double *lower; /* [dims]: lower bounds, finite */
 	const double *upper;
 } RaceBox;
 

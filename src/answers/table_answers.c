@@ -68,7 +68,7 @@ race_tables_column(const RaceOpenTables *open, const char *name)
 
 	if (column < 0 && name[0] != '\0' && strlen(name) <= 2 &&
 		strspn(name, "0123456789") == strlen(name))
-		column = atoi(name) <= open->columns ? atoi(name) - 1 : -1; /* by its number */
+		column = atoi(name) <= open->columns ? atoi(name) - 1 : -1; /* a number */
 	if (column >= 0)
 		return column;
 	initStringInfo(&names);
@@ -133,8 +133,8 @@ is_dated(const RaceDomain *domain)
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
-	const char *quote =
-		is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : ""; /* of JSON */
+	/* JSON has these values in quotes */
+	const char *quote = is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : "";
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -580,7 +580,7 @@ bound_by_tables(const RaceOpenTables *open, const double *const *weights, int co
 				RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double outside = 0; /* of all columns, at most */
+	double outside = 0; /* records outside of all columns, at most */
 	double within = 0;
 
 	answer->lower = 0;
@@ -642,7 +642,7 @@ normal_below(double x)
 	return erfc(-x / sqrt(2)) / 2;
 }
 
-#define CHOSEN_STEPS 200 /* of an integral, and of a bisection */
+#define CHOSEN_STEPS 200 /* steps of an integral, and of a bisection */
 #define CHOSEN_HALVINGS 40
 #define CHOSEN_REACH 12 /* standard deviations below a count that are searched */
 
@@ -853,8 +853,8 @@ typedef struct Crosstab
 	uint32 n[2];
 	double z;
 	double *records; /* [groups][groups], measured, or NULL */
-	double variance; /* of each measured count */
-	double *shares;  /* [cells][cells] of the model, if some lines need it */
+	double variance; /* variance of each measured count */
+	double *shares;  /* [cells][cells]: shares by the model, if some lines need it */
 	RaceResultRow row;
 } Crosstab;
 

@@ -21,7 +21,7 @@ typedef struct RaceOpenTables
 	RaceView view;
 	RaceDomain *domains; /* [columns] */
 	int columns;
-	const RaceDomain *measure; /* or NULL */
+	const RaceDomain *measure; /* domain of the measure, or NULL */
 	RaceTableModel *model;
 } RaceOpenTables;
 
@@ -103,12 +103,12 @@ extern double *race_tables_pair(const RaceOpenTables *open, uint32 column, uint3
 
 typedef struct RaceTableAnswer
 {
-	double count; /* of records, not negative */
+	double count; /* number of records, not negative */
 	double lower;
 	double upper;
-	double estimate; /* of records, with noise; may be below 0 */
-	double variance; /* of noise, if it was measured */
-	bool measured;   /* from a table with known noise, else from the model */
+	double estimate; /* number of records, with noise; may be below 0 */
+	double variance; /* variance of the noise, if it was measured */
+	bool measured;   /* true from a table with known noise, false from the model */
 } RaceTableAnswer;
 
 /*
@@ -130,10 +130,10 @@ extern double race_tables_z(const RaceOpenTables *open, double confidence);
 /* The cells of a column that are one line of a table: a cell, or the ordinary cells of a group */
 typedef struct RaceTableLine
 {
-	uint32 first; /* cells first to last */
+	uint32 first; /* first cell of a range that ends with `last` */
 	uint32 last;
-	int group;    /* of a pair's table, if it has these cells alone; else -1 */
-	double count; /* of records, in the table of the column */
+	int group;    /* group of a pair's table that has these cells alone, or -1 */
+	double count; /* records in the table of the column */
 	double variance;
 } RaceTableLine;
 

@@ -35,7 +35,7 @@ typedef struct Correlations
 	RaceOpenTables open;
 	int *columns; /* [n]: those that have numbers */
 	int n;
-	int place[2]; /* of the next pair */
+	int place[2]; /* columns of the next pair */
 	double z;
 	RaceResultRow row;
 } Correlations;
@@ -133,7 +133,7 @@ varies(const Column *column)
  * the squares of `between / all` of both columns, if the trend within groups is that between them.
  */
 static double
-correct(const Column *first, const Column *second, double *r)
+correct_correlation(const Column *first, const Column *second, double *r)
 {
 	double a = pow(first->between / first->all, 2);
 	double b = pow(second->between / second->all, 2);
@@ -151,7 +151,7 @@ next_correlation(void *context, uint64 call)
 	Column first;
 	Column second;
 	double *counts;
-	double variance = 0; /* by the model */
+	double variance = 0; /* variance by the model */
 	double product = 0;
 	double records = 0;
 	double squares = 0;
@@ -192,7 +192,7 @@ next_correlation(void *context, uint64 call)
 	if (known)
 	{
 		r = product / scale;
-		off = correct(&first, &second, &r);
+		off = correct_correlation(&first, &second, &r);
 		off += state->z * fabs(r) * hypot(first.error, second.error);
 		off = variance > 0 ? off + state->z * sqrt(variance * squares) / scale : 2;
 	}

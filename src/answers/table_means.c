@@ -25,8 +25,8 @@ PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
 PG_FUNCTION_INFO_V1(race_sum_p_value);
 
-#define MOST_RANGES \
-	10000 /* ranges of a histogram, or values in which means are asked for: seconds */
+/* ranges of a histogram, or values that means are computed for: seconds */
+#define MOST_RANGES 10000
 
 /* Implement _race_normal_quantile(confidence): return the standard errors to each side of an interval. */
 Datum
@@ -77,17 +77,17 @@ copy_weights(const RaceOpenTables *open, const double *const *weights)
 typedef struct Means
 {
 	RaceOpenTables open;
-	const RaceDomain *domain; /* of the column whose mean is returned */
+	const RaceDomain *domain; /* domain of the column whose mean is returned */
 	bool is_measure;          /* whether the mean is that of the measure */
-	int column;               /* -1: the measure is not among the columns */
+	int column;               /* number of the column; -1: the measure is not among the columns */
 	const double **where;
-	const double **weights; /* of the current group */
+	const double **weights; /* weights of the current group */
 	int by[2];              /* columns, by_n of them */
 	int by_n;
 	RaceTableLine *lines[2];
 	uint32 n[2];
-	double *value; /* [cells] of the column */
-	uint32 *order; /* [ordinary cells], by value */
+	double *value; /* [cells]: values of the column */
+	uint32 *order; /* [ordinary cells]: cells by value */
 	double *share; /* [cells]: share of the records */
 	double half;   /* most that a record differs from the value of its cell */
 	int exponent;  /* power of 2 that value and half are divided by */
@@ -165,8 +165,8 @@ typedef struct Sums
 {
 	double count;
 	double sum;
-	double flat;     /* the sum, if values within groups were those of all records */
-	double variance; /* of the count */
+	double flat;     /* sum, if values within groups were those of all records */
+	double variance; /* variance of the count */
 	double sum_variance;
 	double covariance;
 	double within; /* sum of squared errors that values within groups may cause */
@@ -183,7 +183,7 @@ typedef struct Sums
  * one downwards, or the first cell.
  */
 static uint32 *
-neighbours(const uint32 *group_of, uint32 n)
+neighbours_of_cells(const uint32 *group_of, uint32 n)
 {
 	uint32 *next = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
 
@@ -223,12 +223,12 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double *totals = palloc0(groups * sizeof(double));
 	double *center = palloc0(groups * sizeof(double));
 	double *ratio = palloc0(groups * sizeof(double));
-	double *all = palloc0(groups * sizeof(double)); /* of cells by their share of the event */
+	double *all = palloc0(groups * sizeof(double)); /* cells by their share of the event */
 	double *inside = palloc0(groups * sizeof(double));
 	double *values = palloc0(groups * sizeof(double));
 	double *flat = palloc0(groups * sizeof(double));
 	double *squares = palloc0(groups * sizeof(double));
-	uint32 *next_cells = neighbours(group_of, domain->n);
+	uint32 *next_cells = neighbours_of_cells(group_of, domain->n);
 
 	CHECK_FOR_INTERRUPTS();
 	for (uint32 i = 0; i < RaceDomainCells(domain); i++)
@@ -617,9 +617,9 @@ typedef struct Histogram
 	bool conditions; /* whether there are any */
 	double confidence;
 	bool below;           /* whether all records below the upper edge are counted */
-	RaceTableLine *lines; /* of categories; NULL if there are edges */
+	RaceTableLine *lines; /* lines of categories; NULL if there are edges */
 	double *edges;
-	uint64 n;        /* ranges */
+	uint64 n;        /* number of ranges */
 	bool to_the_end; /* whether the last range includes records beyond its edge */
 	RaceResultRow row;
 } Histogram;

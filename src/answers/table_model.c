@@ -17,16 +17,18 @@
 #include "answers/table_model.h"
 #include "choice/choose_tables.h"
 
-#define ITERATIONS 100 /* of a fit, at most: more bring 1 % on Adult (`test/bench/run tables`) */
-#define LEAST_VARIANCE 1.0 /* in a fit: less would make it converge slowly, and for nothing */
-#define FEWER_CELLS \
-	10 /* a fit begins where one ended whose cliques have fewer cells by this factor */
+/* most steps of a fit: more bring 1 % on Adult (`test/bench/run tables`) */
+#define ITERATIONS 100
+/* least variance in a fit: less would make it converge slowly, and for nothing */
+#define LEAST_VARIANCE 1.0
+/* factor of cells: a fit begins where one ended whose cliques have fewer cells by this */
+#define FEWER_CELLS 10
 
 /* Sets of columns are aligned to more than what palloc aligns to. */
 #define ALIGNMENT sizeof(RaceColumnSet)
 
 static void *
-allocate(void *context, size_t size)
+allocate_in_context(void *context, size_t size)
 {
 	char *chunk =
 		MemoryContextAllocExtended(context, size + ALIGNMENT, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -43,7 +45,7 @@ typedef struct Description
 } Description;
 
 static Description *
-describe(const RaceContingency *tables, const RaceTable *table, uint32 n)
+describe_tables(const RaceContingency *tables, const RaceTable *table, uint32 n)
 {
 	Description *description = palloc(sizeof(Description));
 	uint32 *cells = palloc(tables->columns * sizeof(uint32));
@@ -110,8 +112,8 @@ fit_first(const Description *description, uint32 n, double total)
 {
 	double cells = cells_of_cliques(description, n);
 	uint32 fewer = n;
-	RaceGraph *graph = race_graph_create(&description->columns, n, description->marginals, allocate,
-										 CurrentMemoryContext);
+	RaceGraph *graph = race_graph_create(&description->columns, n, description->marginals,
+										 allocate_in_context, CurrentMemoryContext);
 
 	while (fewer > description->columns.columns &&
 		   cells_of_cliques(description, fewer) > cells / FEWER_CELLS)
@@ -135,8 +137,8 @@ fit_first(const Description *description, uint32 n, double total)
 
 /* Fit a graph to counters, in the current memory context. */
 static RaceGraph *
-fit(Description *description, const RaceContingency *tables, const RaceTable *table,
-	RaceCounterArray counters, double total)
+fit_graph(Description *description, const RaceContingency *tables, const RaceTable *table,
+		  RaceCounterArray counters, double total)
 {
 	for (uint32 i = 0; i < description->n; i++)
 	{
@@ -237,13 +239,13 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	race_contingency_of(model->derived.params, &model->tables);
 	model->table = list_tables(&model->tables, view->header->noise.counter_variance, &model->n);
 	estimate_total(model, view);
-	description = describe(&model->tables, model->table, model->n);
+	description = describe_tables(&model->tables, model->table, model->n);
 	if (view->model != NULL)
 	{
 		Size n;
 
 		model->graph = race_graph_create(&description->columns, description->n,
-										 description->marginals, allocate, context);
+										 description->marginals, allocate_in_context, context);
 		memcpy(race_graph_theta(model->graph, &n), view->model->words,
 			   view->model->points * sizeof(double));
 		Assert(n == view->model->points);
@@ -253,7 +255,7 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	{
 		RaceCounterArray counters = {(void *) view->counters, view->width};
 
-		model->graph = fit(description, &model->tables, model->table, counters, model->total);
+		model->graph = fit_graph(description, &model->tables, model->table, counters, model->total);
 	}
 	MemoryContextSwitchTo(old);
 	*size = MemoryContextMemAllocated(context, true);
@@ -313,9 +315,10 @@ begin_reference(const RaceMeasuring *measuring)
 	uint32 n;
 
 	tables = list_tables(&measuring->tables, 1, &n);
-	description = describe(&measuring->tables, tables, n);
+	description = describe_tables(&measuring->tables, tables, n);
 	reference->context = context;
-	reference->graph = fit(description, &measuring->tables, tables, counters, measuring->total);
+	reference->graph =
+		fit_graph(description, &measuring->tables, tables, counters, measuring->total);
 	MemoryContextSwitchTo(old);
 	return reference;
 }

@@ -18,14 +18,13 @@ typedef struct RaceTableModel
 {
 	RaceDerived derived; /* must be first */
 	RaceContingency tables;
-	uint32 n;         /* tables */
-	RaceTable *table; /* [n]; variances are never 0 */
-	double *sums;     /* [n] of noisy records */
+	uint32 n;         /* number of tables */
+	RaceTable *table; /* [n]: the tables; variances are never 0 */
+	double *sums;     /* [n]: noisy records of each table */
 	RaceGraph *graph; /* calibrated */
-	double
-		/* the count and the sums of tables, weighed by precision; noise may bring it below 0 */
-		records;
-	double total; /* the records, at least 1, as a divisor */
+	/* mean of the count and of the sums of tables by precision; noise may bring it below 0 */
+	double records;
+	double total; /* number of records, at least 1, as a divisor */
 	double total_variance;
 } RaceTableModel;
 

@@ -35,8 +35,8 @@ typedef struct Piece
 typedef struct ColumnMode
 {
 	const RaceDomain *domain;
-	double records; /* of the column */
-	int number;     /* of the column's modes */
+	double records; /* records of the column */
+	int number;     /* number of the column's modes */
 	Piece piece;
 	bool known;
 } ColumnMode;
@@ -55,7 +55,8 @@ typedef struct ColumnModes
  * Return the next cell.  The string bends where it touches the bound that lets it go no further.
  */
 static uint32
-stretch(const double *before, uint32 n, double radius, uint32 from, double *height, double *slope)
+find_stretch(const double *before, uint32 n, double radius, uint32 from, double *height,
+			 double *slope)
 {
 	double least = -INFINITY;
 	double most = INFINITY;
@@ -109,7 +110,7 @@ pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 
 		CHECK_FOR_INTERRUPTS();
 		piece->first = from;
-		from = stretch(before, n, radius, from, &height, &piece->count);
+		from = find_stretch(before, n, radius, from, &height, &piece->count);
 		piece->last = from - 1;
 	}
 	pfree(before);
@@ -118,7 +119,7 @@ pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 
 /* Return the highest of the lowest densities on the way to a denser piece; 0 if there is none. */
 static double
-saddle(const Piece *pieces, uint32 n, uint32 from, int step)
+highest_saddle(const Piece *pieces, uint32 n, uint32 from, int step)
 {
 	double least = pieces[from].count;
 
@@ -155,7 +156,7 @@ keep_modes(Piece *pieces, uint32 n)
 			pieces[found] = all[i];
 			/* past the first piece, an unsigned number is above n */
 			pieces[found++].prominence =
-				all[i].count - Max(saddle(all, n, i, 1), saddle(all, n, i, -1));
+				all[i].count - Max(highest_saddle(all, n, i, 1), highest_saddle(all, n, i, -1));
 		}
 	pfree(all);
 	qsort(pieces, found, sizeof(Piece), compare_prominences);

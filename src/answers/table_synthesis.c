@@ -28,23 +28,22 @@
 PG_FUNCTION_INFO_V1(race_tables_rows);
 PG_FUNCTION_INFO_V1(race_tables_rank);
 
-#define ROWS_AT_ONCE 65536 /* whose frequencies are near those of the model together */
+#define ROWS_AT_ONCE 65536 /* rows drawn together, whose frequencies are near those of the model */
 #define MOST_ROWS 1000000000
-#define MOST_DRAWS 1000 /* of a value or a row until the constraints of its type hold */
+#define MOST_DRAWS 1000 /* draws of a value or a row until the constraints of its type hold */
 
 /* How a column of the result is filled */
 typedef struct Target
 {
-	int column;   /* of the release; -1: it has none of this name, and the value is NULL */
-	Oid type;     /* without SQL domains */
+	int column;   /* column of the release; -1: none has this name, and the value is NULL */
+	Oid type;     /* type of values, without SQL domains */
 	Oid declared; /* the declared type, which may be a SQL domain */
 	FmgrInfo input;
 	Oid parameter;
 	int32 typmod;
-	Datum *categories; /* [n] */
-	double *
-		/* [n]: of a column some of whose records' values it cannot have; 0 for these; else NULL */
-		shares;
+	Datum *categories; /* [n]: categories as values of the type */
+	/* [cells]: shares of records, -1 where the type has no such value; NULL if it has all */
+	double *shares;
 	bool not_null;
 	RaceDomainCheck *check; /* constraints of its type, or NULL */
 	Oid role;               /* role of an input function that may call others; else invalid */
@@ -70,7 +69,7 @@ typedef struct Synthesis
 
 /* Return a number in [0, 1) from the seed. */
 static double
-uniform(void *state)
+draw_uniform(void *state)
 {
 	Synthesis *synthesis = state;
 	uint64 draw = synthesis->draws++;
@@ -116,6 +115,25 @@ is_of_type(const RaceDomain *domain, Oid type)
 	return strcmp(domain->type, format_type_be(type)) == 0;
 }
 
+/* Return the cast of a double to a type of numbers that raises an error; NULL of other types. */
+static PGFunction
+cast_to(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return dtoi2;
+		case INT4OID:
+			return dtoi4;
+		case INT8OID:
+			return dtoi8;
+		case FLOAT4OID:
+			return dtof;
+		default:
+			return NULL;
+	}
+}
+
 /*
  * Raise 22003 if numbers of a domain are too large for a type.  Days and seconds are no numbers of
  * other types: these are read as texts.
@@ -124,15 +142,11 @@ static void
 check_number_type(Target *target, const RaceDomain *domain)
 {
 	Oid type = target->type;
-	PGFunction cast = type == INT2OID ? dtoi2 :
-		type == INT4OID               ? dtoi4 :
-		type == INT8OID               ? dtoi8 :
-		type == FLOAT4OID             ? dtof :
-										NULL;
+	PGFunction cast = cast_to(type);
+	bool has_seconds = is_of_type(domain, TIMESTAMPOID) || is_of_type(domain, TIMESTAMPTZOID) ||
+		is_of_type(domain, INTERVALOID);
 
-	if (is_of_type(domain, DATEOID) ? type != DATEOID :
-									  type == DATEOID || is_of_type(domain, TIMESTAMPOID) ||
-				is_of_type(domain, TIMESTAMPTZOID) || is_of_type(domain, INTERVALOID))
+	if (has_seconds || is_of_type(domain, DATEOID) != (type == DATEOID))
 		target->type = InvalidOid;
 	else if (cast != NULL)
 	{
@@ -196,7 +210,7 @@ number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 	double low = Max(race_tables_edge(domain, cell), domain->lower);
 	double high =
 		Min(race_tables_edge(domain, cell + 1), domain->whole ? domain->upper + 1 : domain->upper);
-	double u = uniform(synthesis);
+	double u = draw_uniform(synthesis);
 
 	if (!domain->whole)
 		return low + u * (high - low);
@@ -213,7 +227,7 @@ draw_value(Synthesis *synthesis, const Target *target, uint32 n)
 
 	for (uint32 i = 0; i < n; i++)
 		left += Max(target->shares[i], 0);
-	left *= uniform(synthesis);
+	left *= draw_uniform(synthesis);
 	for (uint32 i = 0; i < n; i++)
 	{
 		if (target->shares[i] < 0)
@@ -351,7 +365,7 @@ draw_row(Synthesis *synthesis, uint64 number)
 	if (synthesis->n == 0)
 	{
 		synthesis->n = (uint32) Min(synthesis->rows - number, synthesis->at_once);
-		race_graph_sample(synthesis->open.model->graph, uniform, synthesis, synthesis->n,
+		race_graph_sample(synthesis->open.model->graph, draw_uniform, synthesis, synthesis->n,
 						  synthesis->cells, synthesis->space);
 	}
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
@@ -464,7 +478,7 @@ rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const
 		palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	double *probabilities = palloc(RANKED_ROWS * sizeof(double));
 
-	race_graph_sample(open->model->graph, uniform, &synthesis, RANKED_ROWS, rows, space);
+	race_graph_sample(open->model->graph, draw_uniform, &synthesis, RANKED_ROWS, rows, space);
 	for (uint32 i = 0; i < RANKED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -54,7 +54,7 @@ octave_of(double distance)
 
 /* Return the largest price of a reading. */
 static double
-price_of(const RaceAccount *account, int stage)
+price_of_reading(const RaceAccount *account, int stage)
 {
 	return race_down(race_account_allowed(account) * stage_part[stage]) / STAGE_PARTS;
 }
@@ -80,7 +80,7 @@ race_bounds_start(RaceBounds *bounds, const RaceRequest *request)
 	race_account_open(&account, NULL, request, 1);
 	for (int i = 0; i < RACE_BOUNDS_STAGES; i++)
 		if (race_measure_blocks(&account, race_exact_begin(&memory, &shape), 1,
-								price_of(&account, i), NULL) == 0)
+								price_of_reading(&account, i), NULL) == 0)
 			return false;
 	return true;
 }
@@ -124,7 +124,7 @@ set_bounds(RaceBounds *bounds, double lower, double upper)
 }
 
 static void
-conclude(RaceBounds *bounds, const int64_t *counters, uint64_t scale, double threshold)
+conclude_reading(RaceBounds *bounds, const int64_t *counters, uint64_t scale, double threshold)
 {
 	double deviation = sqrt(race_discrete_laplace_variance(scale));
 	double beside = LEAST_BESIDE * (double) scale / RACE_SCALE_DENOMINATOR;
@@ -165,7 +165,7 @@ race_bounds_read(RaceBounds *bounds, RaceAccount *account, const RaceExact *exac
 {
 	int n = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
 	uint64_t scale =
-		race_measure_blocks(account, exact, 1, price_of(account, bounds->stage), &counters);
+		race_measure_blocks(account, exact, 1, price_of_reading(account, bounds->stage), &counters);
 	double threshold = log(n / (2 * FALSE_ALARM)) * (double) scale / RACE_SCALE_DENOMINATOR;
 	int best = 0;
 
@@ -188,7 +188,7 @@ race_bounds_read(RaceBounds *bounds, RaceAccount *account, const RaceExact *exac
 			bounds->stage = RACE_BOUNDS_REACH;
 			return true;
 		default:
-			conclude(bounds, counters, scale, threshold);
+			conclude_reading(bounds, counters, scale, threshold);
 			return false;
 	}
 }

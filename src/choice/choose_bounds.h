@@ -33,8 +33,8 @@ typedef enum RaceBoundsStage
 
 typedef struct RaceBounds
 {
-	int stage;    /* stage of the next reading */
-	double start; /* where the cells start */
+	int stage;    /* RaceBoundsStage of the next reading */
+	double start; /* start of the cells */
 	double width;
 	double centre;
 	bool whole; /* whether the numbers are whole */
@@ -42,7 +42,7 @@ typedef struct RaceBounds
 	double lower; /* lower bound; at first what is known, or infinite */
 	double upper;
 	double beyond;       /* share of numbers beyond the bounds, by noisy counts */
-	double beyond_error; /* how far `beyond` may be off, with 95 % confidence */
+	double beyond_error; /* error of `beyond`, with 95 % confidence */
 } RaceBounds;
 
 /*

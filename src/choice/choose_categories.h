@@ -12,7 +12,7 @@
 /* What a release chooses, and what it counts: public facts */
 typedef struct RaceChoiceRequest
 {
-	double epsilon; /* of all */
+	double epsilon; /* epsilon of choices and tables together */
 	double delta;
 	int choices;
 	/* Number of columns whose tables are counted, with those whose categories are chosen */
@@ -47,11 +47,11 @@ typedef struct RaceChoiceRequest
 
 typedef struct RaceChoicePlan
 {
-	double epsilon;      /* of each choice; 0 where choices share an account */
-	double delta;        /* of each choice; a shared account has no part of it */
-	double rest_epsilon; /* of what is counted */
+	double epsilon;      /* epsilon of each choice; 0 where choices share an account */
+	double delta;        /* delta of each choice; a shared account has no part of it */
+	double rest_epsilon; /* epsilon of what is counted */
 	double rest_delta;
-	uint64_t joint_squared;  /* change of all choices in that account, squared; or 0 */
+	uint64_t joint_squared;  /* squared change of all choices in a shared account; or 0 */
 	uint64_t joint_variance; /* variance of the noise of these choices; or 0 */
 	RaceThreshold threshold;
 } RaceChoicePlan;

@@ -31,7 +31,7 @@ static const double of_bounds[RACE_GRID_DIMS + 1] = {0, 0.03, 0.05, 0.07};
  * Return the cells after these halvings; steps are parts of the bandwidth if a kernel is sharper.
  */
 static RaceGrid
-halved(const RaceParams *params, int halvings)
+halve_grid(const RaceParams *params, int halvings)
 {
 	double sharpness = params->power;
 	RaceGrid grid;
@@ -58,7 +58,7 @@ peak_of(const RaceParams *params)
 static double
 loss_of_detail(const RaceParams *params, int halvings)
 {
-	RaceGrid grid = halved(params, halvings);
+	RaceGrid grid = halve_grid(params, halvings);
 	double wavelets = 1;
 
 	for (uint32_t i = 0; i < grid.dims; i++)
@@ -70,7 +70,7 @@ loss_of_detail(const RaceParams *params, int halvings)
 static double
 loss_at_bounds(const RaceParams *params, int halvings)
 {
-	RaceGrid grid = halved(params, halvings);
+	RaceGrid grid = halve_grid(params, halvings);
 	double box = 1;
 	double near_bounds = 0;
 
@@ -83,7 +83,7 @@ loss_at_bounds(const RaceParams *params, int halvings)
 		sqrt(near_bounds) / box;
 }
 
-#define MOST_CELLS 32 /* more than there are choices of halvings and levels */
+#define MOST_CELLS 32 /* most choices of halvings and levels */
 
 static double
 cells_sampling(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
@@ -154,7 +154,7 @@ choose_cells(const RaceRequest *request, const RaceParams *params, double mass)
 typedef struct Seen
 {
 	int halvings;
-	double detail; /* as in RaceGridLook */
+	double detail; /* detail of the last halving, as in RaceDetails, in records */
 	double spread;
 	double scale;
 } Seen;
@@ -177,9 +177,9 @@ look_at_grid(RaceRelease *release, int halvings, Seen *seen)
  * Losses are A 2^(p h) after h halvings: A is lognormal around what is usual, and p is any of
  * these.  A smooth table loses with the fourth power of cells, few places with the first.
  */
-#define FACTORS 73    /* of A, from 2^-9 to 2^9 */
-#define STEPS 4       /* to the next power of 2 */
-#define DEVIATION 2.0 /* of its logarithm to base 2 */
+#define FACTORS 73    /* factors of A that are tried, from 2^-9 to 2^9 */
+#define STEPS 4       /* factors to the next power of 2 */
+#define DEVIATION 2.0 /* standard deviation of its logarithm to base 2 */
 
 static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
@@ -190,10 +190,10 @@ static const double powers[] = {1, 1.5, 2, 2.5, 3, 4};
 
 typedef struct Losses
 {
-	double usual; /* on average over the box, after `from` halvings */
+	double usual; /* mean over the box, after `from` halvings */
 	int from;
-	double concentration;           /* of records, at least */
-	double weight[FACTORS][POWERS]; /* a posteriori; they add up to 1 */
+	double concentration;           /* least concentration of records */
+	double weight[FACTORS][POWERS]; /* probabilities a posteriori; they add up to 1 */
 } Losses;
 
 static double
@@ -203,7 +203,7 @@ factor_of(int factor)
 }
 
 static double
-loss(const Losses *losses, int factor, int power, int halvings)
+loss_after(const Losses *losses, int factor, int power, int halvings)
 {
 	return losses->usual * factor_of(factor) * exp2(powers[power] * (halvings - losses->from));
 }
@@ -216,7 +216,7 @@ loss(const Losses *losses, int factor, int power, int halvings)
 
 /* Return the square of losses where questions are asked, over that on average over the box. */
 static double
-where_asked(double concentration)
+loss_where_asked(double concentration)
 {
 	return (1 + concentration) / 2;
 }
@@ -226,7 +226,7 @@ where_asked(double concentration)
  * three dimensions records are often near a line, which may lose little.
  */
 static double
-concentration(const RaceParams *params, const Seen *seen, double records)
+seen_concentration(const RaceParams *params, const Seen *seen, double records)
 {
 	double times = race_spread_factor(params->dims);
 	double norm = times == 0 ? 0 : fmax((seen->spread - seen->scale) / times, 0);
@@ -251,14 +251,14 @@ infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const
 	double most = -INFINITY;
 	double sum = 0;
 
-	losses->usual = cells->loss / sqrt(where_asked(USUAL_CONCENTRATION));
+	losses->usual = cells->loss / sqrt(loss_where_asked(USUAL_CONCENTRATION));
 	losses->from = cells->halvings;
-	losses->concentration = concentration(params, seen, records);
+	losses->concentration = seen_concentration(params, seen, records);
 	for (int i = 0; i < FACTORS; i++)
 		for (int j = 0; j < POWERS; j++)
 		{
 			double off = (double) (i - FACTORS / 2) / STEPS / DEVIATION;
-			double detail = loss(losses, i, j, seen->halvings) / seen_loss;
+			double detail = loss_after(losses, i, j, seen->halvings) / seen_loss;
 
 			losses->weight[i][j] = -off * off / 2 - fabs(seen->detail - detail) / scale;
 			most = fmax(most, losses->weight[i][j]);
@@ -285,11 +285,11 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 	{
 		double less = fmin(pow(factor_of(i), 2), 1);
 		double where =
-			where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
+			loss_where_asked(fmax(losses->concentration, 1 + (USUAL_CONCENTRATION - 1) * less));
 
 		for (int j = 0; j < POWERS; j++)
 		{
-			double lost = loss(losses, i, j, choice.halvings);
+			double lost = loss_after(losses, i, j, choice.halvings);
 
 			sum += losses->weight[i][j] * sqrt(variance + where * lost * lost);
 		}
@@ -314,11 +314,11 @@ static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 
 static int
 halvings_of_look(const RaceParams *params, const Cells *cells)
 {
-	int halvings = params->dims > 1 ? cells->halvings + 1 :
-		cells->halvings > 1         ? cells->halvings :
-									  1;
+	int halvings = params->dims > 1 ? cells->halvings + 1 : cells->halvings;
 	RaceShape shape;
 
+	if (halvings < 1)
+		halvings = 1;
 	race_grid_shape(params, &shape);
 	/* bound: one halving less each time */
 	while (halvings > 0 && !race_can_look(&shape, halvings))
@@ -390,7 +390,7 @@ cells_noise(const RaceParams *params, const RacePlan *plan)
 }
 
 static uint64_t
-cells_look(const RaceParams *params)
+cells_look_change(const RaceParams *params)
 {
 	RaceShape shape;
 
@@ -416,7 +416,7 @@ draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 }
 
 const RaceReleaseKind race_release_cells = {.look_share = {RACE_CHOICE_SHARE, RACE_CELLS_SHARE},
-											.look_change = cells_look,
+											.look_change = cells_look_change,
 											.open = race_plan_open,
 											.plan = race_plan_blocks,
 											.noise = cells_noise,

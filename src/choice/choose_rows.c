@@ -53,7 +53,7 @@ rows_sampling(const RaceRequest *request, const RaceParams *params, RaceSelectio
  * will be fitted keeps enough of them.
  */
 static RaceSelection
-rows_choose(const RaceRequest *request, const RaceParams *params, double mass)
+choose_rows(const RaceRequest *request, const RaceParams *params, double mass)
 {
 	RaceSelection best = {params->rows, {0, 1}, NULL};
 	uint32_t enough = request->fit ? race_model_least_rows(params) : 1;
@@ -129,12 +129,12 @@ select_rows(RaceRelease *release, double records)
 		if (noise > 0)
 			mass = mass_by_norms(release, noise, sum, records);
 	}
-	return rows_choose(release->request, release->params, mass);
+	return choose_rows(release->request, release->params, mass);
 }
 
 /* Return what a record changes of all norms.  The norm of each row changes by 1 at most. */
 static uint64_t
-rows_look(const RaceParams *params)
+rows_look_change(const RaceParams *params)
 {
 	RaceShape shape;
 
@@ -150,11 +150,11 @@ draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 }
 
 const RaceReleaseKind race_release_rows = {.look_share = {RACE_CHOICE_SHARE, RACE_CHOICE_SHARE},
-										   .look_change = rows_look,
+										   .look_change = rows_look_change,
 										   .open = race_plan_open,
 										   .plan = race_plan_blocks,
 										   .noise = rows_noise,
 										   .sampling = rows_sampling,
-										   .choose = rows_choose,
+										   .choose = choose_rows,
 										   .select = select_rows,
 										   .draw = draw_rows};

@@ -18,8 +18,8 @@
 #include "privacy/score.h"
 #include "privacy/sampler.h"
 
-#define WORK_ALIGNMENT 16            /* of sets of columns */
-#define ROUNDING_VARIANCE (1.0 / 12) /* of a mean that is rounded to an integer */
+#define WORK_ALIGNMENT 16            /* bytes that sets of columns are aligned to */
+#define ROUNDING_VARIANCE (1.0 / 12) /* variance of a mean that is rounded to an integer */
 
 const RaceReference *race_reference = NULL;
 
@@ -29,26 +29,30 @@ typedef struct Work
 	RaceMeasuring result;
 	RaceSelect select;
 	RaceRelease *release;
-	RaceContingency exact_tables; /* which tables the exact counters have */
+	RaceContingency exact_tables; /* tables of the exact counters */
 	RaceSelectArrays arrays;
-	double *joined;     /* [finest of all columns] */
-	int64_t *sums;      /* as many: noisy counts of groups before any are joined */
-	double *measured;   /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
-	int64_t *scores;    /* [tables] */
-	int64_t *space;     /* [counters of the largest table]: of src/privacy, or noisy ones */
-	double *shares;     /* [cells of the largest table]: what the reference says */
+	double *joined;   /* [finest of all columns] */
+	int64_t *sums;    /* [finest of all columns]: noisy counts of groups before any are joined */
+	double *measured; /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
+	int64_t *scores;  /* [tables] */
+	/* [counters of the largest table]: memory of src/privacy, or noisy counters */
+	int64_t *space;
+	double *shares;     /* [cells of the largest table]: shares by the reference */
 	int64_t *expected;  /* [cells of the largest table]: the same in units */
 	double *marginal;   /* [finest of the largest column] */
 	uint32_t *block_of; /* [cells of the largest column] */
 	size_t counters;    /* number of counters that were measured */
-	double score_price;
+	double price;       /* of a score, or of a selection, of this round */
+	void *scores_memory;
+	RaceScores *exact_scores;  /* of selections, in that memory */
+	RaceCandidate *candidates; /* [tables + 1] */
 } Work;
 
 /* ------------------------------------------------------------------ sizes */
 
 /* Return the number of groups of all columns before any are joined. */
 static uint32_t
-all_groups(const RaceContingency *tables)
+number_of_groups(const RaceContingency *tables)
 {
 	uint32_t n = 0;
 
@@ -92,6 +96,16 @@ most_cells(const RaceContingency *tables)
 	return most;
 }
 
+/* Return the bytes of the scores and candidates of selections, a multiple of the alignment. */
+static size_t
+picks_size(const RaceContingency *tables)
+{
+	uint32_t n = race_contingency_tables(tables);
+
+	return (race_scores_size(n) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT +
+		((size_t) n + 1) * sizeof(RaceCandidate);
+}
+
 /* Return the bytes of the workspace of a release, which is aligned to 8 and holds the result. */
 static size_t
 tables_workspace(const RaceParams *params)
@@ -100,16 +114,16 @@ tables_workspace(const RaceParams *params)
 	size_t words;
 
 	race_contingency_of(params, &tables);
-	words = 3 * (size_t) all_groups(&tables) + (size_t) most_groups(&tables) + most_cells(&tables) +
-		RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
+	words = 3 * (size_t) number_of_groups(&tables) + (size_t) most_groups(&tables) +
+		most_cells(&tables) + RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
 		race_contingency_tables(&tables) + (tables.parts + 2) * largest_table(&tables) +
 		params->range;
-	return WORK_ALIGNMENT + sizeof(Work) + words * sizeof(int64_t);
+	return 2 * WORK_ALIGNMENT + sizeof(Work) + picks_size(&tables) + words * sizeof(int64_t);
 }
 
 /* Set the tables of parameters, whose units have the digits of weights. */
 static void
-tables_of(const RaceRequest *request, const RaceParams *params, RaceContingency *tables)
+set_tables(const RaceRequest *request, const RaceParams *params, RaceContingency *tables)
 {
 	race_contingency_of(params, tables);
 	tables->unit <<= request->weight_bits;
@@ -203,14 +217,14 @@ grouping_of(const Work *work, const RaceTable *table)
 static uint32_t
 block_size(const RaceTable *table, uint32_t cell)
 {
-	return cell + table->block <= table->ordinary ? table->block :
-		cell < table->ordinary                    ? table->ordinary - cell :
-													1;
+	if (cell + table->block <= table->ordinary)
+		return table->block;
+	return cell < table->ordinary ? table->ordinary - cell : 1;
 }
 
 /* Return the records of a cell of the block that begins with a cell, by its counter. */
 static double
-density(const RaceTable *table, const int64_t *counters, uint32_t cell)
+cell_density(const RaceTable *table, const int64_t *counters, uint32_t cell)
 {
 	return (double) counters[cell] / block_size(table, cell);
 }
@@ -220,17 +234,17 @@ density(const RaceTable *table, const int64_t *counters, uint32_t cell)
  * both differences, but no more than twice either, and so that no cell is below 0.
  */
 static double
-slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
+cell_slope(const RaceTable *table, const int64_t *counters, uint32_t cell)
 {
-	double own = density(table, counters, cell);
+	double own = cell_density(table, counters, cell);
 	double down;
 	double up;
 	double most;
 
 	if (cell == 0 || cell + table->block >= table->ordinary || !(own > 0))
 		return 0;
-	down = own - density(table, counters, cell - table->block);
-	up = density(table, counters, cell + table->block) - own;
+	down = own - cell_density(table, counters, cell - table->block);
+	up = cell_density(table, counters, cell + table->block) - own;
 	if (!(down * up > 0))
 		return 0;
 	most = fmin(2 * fmin(fabs(down), fabs(up)), 2 * own);
@@ -246,13 +260,13 @@ divide_blocks(const RaceTable *table, const int64_t *counters, int64_t *cells)
 {
 	for (uint32_t i = 0, size; i < table->cells; i += size)
 	{
-		double step = i < table->ordinary ? slope(table, counters, i) : 0;
+		double step = i < table->ordinary ? cell_slope(table, counters, i) : 0;
 		int64_t before = 0;
 
 		size = block_size(table, i);
 		for (uint32_t k = 1; k <= size; k++)
 		{
-			double up_to = k * (density(table, counters, i) + step * ((double) k - size) / 2);
+			double up_to = k * (cell_density(table, counters, i) + step * ((double) k - size) / 2);
 			int64_t rounded = k == size ? counters[i] : (int64_t) floor(up_to + 0.5);
 
 			cells[i + k - 1] = rounded - before;
@@ -333,7 +347,7 @@ measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 {
 	RaceGrouping grouping = grouping_of(work, table);
 	int64_t *cells = work->result.counters + work->counters;
-	int64_t *blocks = work->space; /* that of each is moved to its first cell */
+	int64_t *blocks = work->space; /* each is moved to its first cell */
 	uint64_t noise;
 
 	grouping.group[0] = work->block_of;
@@ -389,7 +403,7 @@ sum_groups(Work *work)
 	int64_t *sums = work->sums;
 
 	finest.joined = NULL;
-	memset(sums, 0, all_groups(&finest) * sizeof(int64_t));
+	memset(sums, 0, number_of_groups(&finest) * sizeof(int64_t));
 	/* bound: the columns */
 	for (uint32_t j = 0; j < finest.columns; sums += work->arrays.finest[j++])
 		for (uint32_t i = 0; i < work->arrays.cells[j]; i++, counter += finest.parts)
@@ -474,7 +488,7 @@ independent_shares(const Work *work, const RaceTable *table, double *shares)
 
 /* Set what the reference expects in each cell of a table, in units. */
 static void
-expect(const Work *work, size_t cells)
+set_expected(const Work *work, size_t cells)
 {
 	double units = work->result.total * (double) work->exact_tables.unit;
 
@@ -483,22 +497,24 @@ expect(const Work *work, size_t cells)
 			(int64_t) floor(fmax(fmin(work->shares[i] * units, (double) RACE_MAX_COUNT), 0) + 0.5);
 }
 
-/* Draw the noisy score of a table; one that cannot be paid is 0. */
-static int64_t
-score_table(const Work *work, const RaceTable *table)
+/* Set the score of a table that may be chosen: a noisy one, or one for selections. */
+static void
+set_score(Work *work, uint32_t number, const RaceTable *table)
 {
 	RaceGrouping grouping = grouping_of(work, table);
-	int64_t score = 0;
 
-	expect(work, race_grouping_sums(&grouping) / grouping.parts);
-	(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
-							   work->expected, work->score_price, work->space, &score);
-	return score;
+	set_expected(work, race_grouping_sums(&grouping) / grouping.parts);
+	work->scores[number] = 0;
+	if (work->select.pure)
+		race_scores_set(work->exact_scores, number, &grouping, work->expected, work->space);
+	else
+		(void) race_score_distance(&work->release->account, work->release->exact, &grouping,
+								   work->expected, work->price, work->space, &work->scores[number]);
 }
 
-/* Draw a noisy score of each table that may be chosen. */
+/* Set the scores of all tables that may be chosen, by how far each is from the reference. */
 static void
-draw_scores(Work *work, RaceTable table)
+set_scores(Work *work, RaceTable table)
 {
 	const RaceReference *reference =
 		work->result.tables.n_measured > work->select.columns ? race_reference : NULL;
@@ -507,7 +523,8 @@ draw_scores(Work *work, RaceTable table)
 
 	work->result.total = work->select.total;
 	state = reference != NULL ? reference->begin(&work->result) : NULL;
-
+	if (work->select.pure)
+		work->exact_scores = race_scores_begin(work->scores_memory, work->release->exact, n);
 	for (uint32_t k = 0; k < n; k++)
 	{
 		race_look_for_interrupts();
@@ -515,7 +532,7 @@ draw_scores(Work *work, RaceTable table)
 			reference->table(state, &table, work->shares);
 		else
 			independent_shares(work, &table, work->shares);
-		work->scores[k] = score_table(work, &table);
+		set_score(work, k, &table);
 		race_contingency_next(&work->exact_tables, &table);
 	}
 	if (reference != NULL)
@@ -552,9 +569,12 @@ make_work(RaceRelease *release)
 
 	memset(work, 0, sizeof(Work));
 	work->release = release;
-	tables_of(release->request, release->params, tables);
-	n = all_groups(tables);
-	work->joined = (double *) (work + 1);
+	set_tables(release->request, release->params, tables);
+	n = number_of_groups(tables);
+	work->scores_memory =
+		(char *) work + (sizeof(Work) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT;
+	work->joined = (double *) ((char *) work->scores_memory + picks_size(tables));
+	work->candidates = (RaceCandidate *) work->joined - (race_contingency_tables(tables) + 1);
 	work->sums = (int64_t *) work->joined + n;
 	work->measured = (double *) (work->sums + n);
 	work->scores =
@@ -576,7 +596,7 @@ make_work(RaceRelease *release)
 
 /* Return the mean of a noisy number and a second draw, which has this weight, rounded. */
 static int64_t
-mean_of(int64_t first, int64_t second, double weight)
+mean_of_draws(int64_t first, int64_t second, double weight)
 {
 	double mean = floor((double) first + ((double) second - (double) first) * weight + 0.5);
 
@@ -603,7 +623,7 @@ measure_again(Work *work, const RacePrice *prices)
 
 		for (size_t i = 0; i < race_grouping_sums(&grouping); i++, counters++)
 			if (noise > 0)
-				*counters = mean_of(*counters, work->space[i], weight);
+				*counters = mean_of_draws(*counters, work->space[i], weight);
 		if (noise > 0)
 			*variance = *variance * second / (*variance + second) + ROUNDING_VARIANCE;
 	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);
@@ -623,6 +643,28 @@ round_weights(Work *work, uint32_t bits)
 	tables->unit >>= bits;
 }
 
+/* Pick tables one after the other, each the best by what it gains. */
+static void
+pick_tables(Work *work)
+{
+	RaceSelect *select = &work->select;
+
+	/* bound: race_select_picks(), which picks do not change */
+	for (uint32_t i = 0; i < race_select_picks(select); i++)
+	{
+		uint32_t n = race_select_qualities(select, work->price, work->candidates);
+		uint32_t picked = 0;
+
+		if (n == 0 ||
+			race_select(&work->release->account, work->release->exact, work->exact_scores,
+						work->candidates, n, work->price, &picked) == 0 ||
+			!race_select_pick(select, &work->candidates[picked]))
+			break;
+	}
+	race_select_take(select);
+	race_scores_end(work->exact_scores);
+}
+
 /* Score tables, and measure those that are chosen, in rounds. */
 static void
 measure_several(Work *work, RaceTable pair)
@@ -631,12 +673,15 @@ measure_several(Work *work, RaceTable pair)
 	if (race_select_all(&work->select))
 		measure_chosen(work, pair, 0);
 	/* bound: ROUNDS of select_tables.c */
-	while ((work->score_price = race_select_scores(&work->select)) > 0)
+	while ((work->price = race_select_round(&work->select)) > 0)
 	{
 		uint32_t before = work->select.measured;
 
-		draw_scores(work, pair);
-		race_select_choose(&work->select, work->scores);
+		set_scores(work, pair);
+		if (work->select.pure)
+			pick_tables(work);
+		else
+			race_select_choose(&work->select, work->scores);
 		measure_chosen(work, pair, before);
 	}
 }
@@ -678,7 +723,7 @@ static uint64_t
 begin_plan(const RaceRequest *request, const RaceParams *params, Work *work)
 {
 	memset(work, 0, sizeof(Work));
-	tables_of(request, params, &work->exact_tables);
+	set_tables(request, params, &work->exact_tables);
 	return race_tables_begin(request, &work->exact_tables, race_record_unit(params), &work->arrays,
 							 &work->select);
 }

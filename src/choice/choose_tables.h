@@ -15,7 +15,7 @@
 typedef struct RaceMeasuring
 {
 	double total;           /* estimate of the number of records */
-	RaceContingency tables; /* with joined groups and measured tables */
+	RaceContingency tables; /* tables with joined groups, those that were measured */
 	int64_t *counters;
 } RaceMeasuring;
 
@@ -45,7 +45,7 @@ typedef struct RaceSelectArrays
 
 /*
  * Begin a selection among tables, to each of which a record adds this unit: all but group_of[] is
- * set.  Returns the noise of the number of records, 0 if it would be too large.
+ * set.  Return the noise of the number of records; 0 if it would be too large.
  */
 extern uint64_t race_tables_begin(const RaceRequest *request, const RaceContingency *tables,
 								  uint64_t unit, RaceSelectArrays *arrays, RaceSelect *select);

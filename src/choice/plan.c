@@ -26,9 +26,9 @@ kept_blocks(const RaceParams *params, RaceSelection selection)
 {
 	const RaceSummaryKind *kind = race_summary_kind(params);
 
-	return kind->selected ? (uint32_t) race_shape_ends(params) :
-		kind->hashed      ? selection.rows :
-							(uint32_t) selection.grid.levels;
+	if (kind->selected)
+		return (uint32_t) race_shape_ends(params);
+	return kind->hashed ? selection.rows : (uint32_t) selection.grid.levels;
 }
 
 uint64_t

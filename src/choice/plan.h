@@ -22,7 +22,7 @@
 typedef struct RaceSelection
 {
 	uint32_t rows;
-	RaceGridChoice grid; /* of a grid, which has 1 row */
+	RaceGridChoice grid; /* cells and levels of a grid, which has 1 row */
 	const struct RaceMeasuring
 		*tables; /* of tables: what was measured (choose_tables.h), or NULL */
 } RaceSelection;
@@ -36,8 +36,8 @@ typedef struct RacePlan
 	uint64_t count_noise; /* scales or variances, as sampler.h has them */
 	uint64_t look_noise;
 	uint64_t counter_noise;
-	RaceProductsNoise products; /* of moments, in place of counter_noise */
-	RaceNoise noise;            /* what the sketch will say of it */
+	RaceProductsNoise products; /* noise of moments, in place of counter_noise */
+	RaceNoise noise;            /* noise and cost that the sketch will state */
 } RacePlan;
 
 /*
@@ -98,18 +98,21 @@ extern double race_selection_noise(const RaceRequest *request, const RaceParams 
 /*
  * Return whether a pure release, which is (epsilon, delta) private, too, serves better with this
  * epsilon than what is asked for with a delta: the same moments or grid, or a grid in place of
- * rows, for densities or for means of values.  This is told from public facts.
+ * rows, for densities or for means of values.  It depends on public facts alone.
  */
 extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params,
 							 double pure_epsilon, const RaceParams *pure_params, bool densities);
 
-/* What is left of the variance by sampling rows if they are fitted, in one dimension */
+/* Factor of the variance by sampling rows if a model is fitted to them, in one dimension */
 #define RACE_FITTED_SAMPLING (1.0 / 128)
 
-/* Return the same number by what is usual: where nothing is known of a table but its size. */
+/*
+ * Return how many records a typical kernel sum is, of a table of which nothing is known but how
+ * many records it has.
+ */
 extern double race_usual_mass(double records);
 
-/* Return the bytes of the workspace of what follows, which is aligned to 8. */
+/* Return the bytes of the workspace of a release, which is aligned to 8. */
 extern size_t race_draw_workspace(const RaceParams *params);
 
 /* A release on its way: the account that it pays from, and what is released */

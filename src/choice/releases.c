@@ -42,7 +42,7 @@ race_plan_release(const RaceRequest *request, const RaceParams *params, RaceSele
  */
 #define WEIGHT_PLACES 1024
 #define LARGEST_IN_COUNTER (RACE_MAX_COUNT >> 26)
-#define MORE_NOISE 1.01 /* of variances */
+#define MORE_NOISE 1.01 /* factor of variances */
 
 bool
 race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t weight_max)

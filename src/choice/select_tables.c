@@ -19,6 +19,7 @@
 #include "privacy/release_request.h"
 #include "privacy/sampler.h"
 #include "privacy/score.h"
+#include "privacy/select.h"
 #include "privacy/shares.h"
 #include "hash/contingency.h"
 #include "hash/kernel.h"
@@ -29,14 +30,15 @@
  * (2,000 to 30,000 records, 8 to 20 columns of 2 to 50 cells) and binned pulsars, at epsilon .1, .3
  * and 1.  Half or twice of most changed errors by less than a tenth.
  */
-#define COUNT_TABLES \
-	2.0 /* the number of records gets the share of one of this number of tables a column, */
+/* The number of records gets the share of one of this number of tables a column, within limits. */
+#define COUNT_TABLES 2.0
 #define COUNT_LEAST 0.02
 #define COUNT_MOST 0.05
 #define SCORES_PART 0.1      /* scores, of what is left in a round */
 #define FIRST_ROUND_PART 0.5 /* the first round's tables, of what is left */
+#define WEIGHT_ONE 16        /* the weight of a candidate that matters as much as any */
 #define ROUNDS 2
-#define LEAST_REST 0.01 /* a smaller part is not spent */
+#define LEAST_REST 0.01 /* least part that is spent */
 
 /*
  * Tables of one column get this much times the fourth root of their error if they got all: .55 on
@@ -153,7 +155,7 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 	select->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
 	select->fixed = request->levels > 0;
 	select->total = select->score_deviation = 0;
-	select->round = select->measured = select->n_fixed = 0;
+	select->round = select->measured = select->picked = select->n_fixed = 0;
 	select->all = false;
 	memset(select->neighbors, 0, sizeof(select->neighbors));
 }
@@ -167,7 +169,7 @@ planned_exact(const RaceSelect *select)
 
 /* Return what is left of the budget after what is planned so far. */
 static double
-left_of(const RaceSelect *select)
+amount_left(const RaceSelect *select)
 {
 	return race_account_left(&select->planned);
 }
@@ -364,14 +366,14 @@ race_select_count(RaceSelect *select)
 }
 
 static uint32_t
-pairs(const RaceSelect *select)
+number_of_pairs(const RaceSelect *select)
 {
 	return select->columns * (select->columns - 1) / 2;
 }
 
 /* Return the number of tables of three columns, which are the first that are asked for. */
 static uint32_t
-triples(const RaceSelect *select)
+number_of_triples(const RaceSelect *select)
 {
 	uint32_t n = 0;
 
@@ -383,9 +385,9 @@ triples(const RaceSelect *select)
 
 /* Return how many of these tables matter more; the others may be chosen. */
 static uint32_t
-asked_triples(const RaceSelect *select)
+number_of_asked_triples(const RaceSelect *select)
 {
-	uint32_t n = triples(select);
+	uint32_t n = number_of_triples(select);
 
 	/* bound: the sets of the workload */
 	while (n > 0 && select->asked[n - 1].weight == 1)
@@ -396,35 +398,20 @@ asked_triples(const RaceSelect *select)
 static bool
 are_candidates(const RaceSelect *select)
 {
-	return asked_triples(select) < triples(select);
+	return number_of_asked_triples(select) < number_of_triples(select);
 }
 
 /* Return whether any table matters more than what its columns do. */
 static bool
 is_any_asked(const RaceSelect *select)
 {
-	return asked_triples(select) > 0 || select->n_asked > triples(select);
+	return number_of_asked_triples(select) > 0 || select->n_asked > number_of_triples(select);
 }
 
 uint32_t
 race_select_candidates(const RaceSelect *select)
 {
-	return pairs(select) + (select->round + 1 == ROUNDS ? triples(select) : 0);
-}
-
-/* Return the part of the budget that tables of one column get: all, if scores would say nothing. */
-static double
-one_ways_part(const RaceSelect *select, double left)
-{
-	/* the expected total variation distance of a table, if no pairs were measured */
-	double error =
-		sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
-	double part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
-	double amount = left * (1 - part) * SCORES_PART;
-	double change = score_change(select) * (double) pairs(select);
-	double deviation = select->pure ? sqrt(2) * change / amount : sqrt(change / (2 * amount));
-
-	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
+	return number_of_pairs(select) + (select->round + 1 == ROUNDS ? number_of_triples(select) : 0);
 }
 
 /*
@@ -435,8 +422,8 @@ one_ways_part(const RaceSelect *select, double left)
 static void
 next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
 {
-	if (number >= pairs(select))
-		*table = select->asked[number - pairs(select)];
+	if (number >= number_of_pairs(select))
+		*table = select->asked[number - number_of_pairs(select)];
 	else
 	{
 		if (number == 0)
@@ -454,6 +441,97 @@ next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table
 		if (select->asked[i].first == table->first && select->asked[i].second == table->second &&
 			select->asked[i].third == table->third)
 			table->weight *= select->asked[i].weight;
+}
+
+uint32_t
+race_select_picks(const RaceSelect *select)
+{
+	uint32_t most = select->round == 0 ? select->columns - 1 : select->columns;
+	uint32_t n = race_select_candidates(select);
+
+	return n < most ? n : most;
+}
+
+/* Return the mean number of counters of the tables that may be chosen, by groups of columns. */
+static double
+mean_counters(const RaceSelect *select, const uint32_t *groups)
+{
+	uint32_t n = race_select_candidates(select);
+	double cells = 0;
+	RaceSelectTable table;
+
+	for (uint32_t k = 0; k < n; k++)
+	{
+		next_candidate(select, k, &table);
+		cells += (double) groups[table.first] * groups[table.second] *
+			(table.third != table.second ? groups[table.third] : 1);
+	}
+	return cells / n * select->parts;
+}
+
+/*
+ * The errors of a pure release, in L1 over all pairs, for each unit of the budget: a pick is off by
+ * the scale of its selection, 2 / price, times the logarithm of the number of candidates; its table
+ * by the noise of its counters; and each table of one column counts in as many pairs as there are
+ * other columns.  What shares a budget has the least sum of errors in proportion to their roots.
+ */
+typedef struct PureErrors
+{
+	double picks;
+	double tables;
+	double one_ways;
+} PureErrors;
+
+static PureErrors
+pure_errors(const RaceSelect *select, const uint32_t *groups)
+{
+	double picks = race_select_picks(select);
+
+	return (PureErrors){.picks = picks * picks * 2 * log(race_select_candidates(select) + 1.0),
+						.tables = picks * picks * mean_counters(select, groups),
+						.one_ways =
+							(select->columns - 1) * pow(one_way_parts(select), 2) * select->parts};
+}
+
+/* Return the part of a round's amount that its selections get. */
+static double
+picks_part(const RaceSelect *select, const uint32_t *groups)
+{
+	PureErrors errors = pure_errors(select, groups);
+
+	return 1 / (1 + sqrt(errors.tables / errors.picks));
+}
+
+/*
+ * Return the part of the budget that tables of one column get in a pure release: all, if a pick
+ * would be off by more than half of the largest distance that there can be, twice the records.
+ */
+static double
+pure_one_ways_part(const RaceSelect *select, double left)
+{
+	PureErrors errors = pure_errors(select, select->finest);
+	double picks = sqrt(errors.picks);
+	double all = picks + sqrt(errors.tables) + sqrt(errors.one_ways);
+	double off = errors.picks * score_change(select) / race_select_picks(select) /
+		(left * FIRST_ROUND_PART * picks / all);
+
+	return off <= select->total ? sqrt(errors.one_ways) / all : 1;
+}
+
+/* Return the part of the budget that tables of one column get: all, if scores would say nothing. */
+static double
+one_ways_part(const RaceSelect *select, double left)
+{
+	/* the expected total variation distance of a table, if no pairs were measured */
+	double error =
+		sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
+	double part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
+	double change = score_change(select) * (double) number_of_pairs(select);
+	double deviation = sqrt(change / (2 * left * (1 - part) * SCORES_PART));
+
+	if (select->pure)
+		return pure_one_ways_part(select, left);
+	return deviation <= MOST_SCORE_DEVIATION * select->total ? part : 1;
 }
 
 /* Return the part of a table, by the numbers of groups of its columns. */
@@ -475,7 +553,7 @@ table_parts(const RaceSelect *select)
 	double parts = 0;
 	RaceSelectTable table;
 
-	for (uint32_t k = 0; k < pairs(select) + asked_triples(select); k++)
+	for (uint32_t k = 0; k < number_of_pairs(select) + number_of_asked_triples(select); k++)
 	{
 		next_candidate(select, k, &table);
 		parts += table_part(select, &table, select->finest);
@@ -494,7 +572,7 @@ race_select_noise(const RaceSelect *select)
 static double
 all_parts(const RaceSelect *select, double left)
 {
-	uint32_t tables = pairs(select) + asked_triples(select);
+	uint32_t tables = number_of_pairs(select) + number_of_asked_triples(select);
 	double cells = 1;
 	double parts;
 
@@ -567,7 +645,7 @@ static double
 fix_tables(RaceSelect *select)
 {
 	bool asked = select->fixed && is_any_asked(select);
-	uint32_t tables = asked ? select->n_asked : pairs(select);
+	uint32_t tables = asked ? select->n_asked : number_of_pairs(select);
 	double parts = 0;
 	RaceSelectTable table;
 
@@ -575,7 +653,7 @@ fix_tables(RaceSelect *select)
 		select->groups[i] = select->finest[i];
 	for (uint32_t k = 0; k < tables && select->n_fixed < RACE_SELECT_TABLES; k++)
 	{
-		next_candidate(select, asked ? pairs(select) + k : k, &table);
+		next_candidate(select, asked ? number_of_pairs(select) + k : k, &table);
 		if ((asked ? table.third != table.second && table.weight == 1 :
 					 !select->fixed && select->weights[table.first] == 1 &&
 					 select->weights[table.second] == 1) ||
@@ -597,9 +675,9 @@ least_in_group(const RaceSelect *select, double amount)
 bool
 race_select_one_ways(RaceSelect *select, int64_t count)
 {
-	double left = left_of(select);
+	double left = amount_left(select);
 	double part = 1;
-	double parts = 0; /* of tables that are measured without scores */
+	double parts = 0; /* parts of tables that are measured without scores */
 
 	select->total = fmax((double) count, 1);
 	select->all = false;
@@ -634,7 +712,7 @@ race_select_one_ways(RaceSelect *select, int64_t count)
  * many groups there are
  */
 static uint32_t
-join(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
+join_column(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
 {
 	uint32_t groups = 0;
 	double sum = 0;
@@ -683,12 +761,12 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 void
 race_select_join(RaceSelect *select, const int64_t *counts)
 {
-	double left = left_of(select);
+	double left = amount_left(select);
 	double least;
 
 	select->total = estimate_total(select, counts);
 	least = select->all && are_few_numbers(select) ?
-		select->total / best_cells(select, 2, left / pairs(select)) :
+		select->total / best_cells(select, 2, left / number_of_pairs(select)) :
 		least_in_group(select, left);
 	for (uint32_t i = 0; i < select->columns; i++)
 	{
@@ -698,23 +776,22 @@ race_select_join(RaceSelect *select, const int64_t *counts)
 				select->group_of[i][k] = k;
 			continue;
 		}
-		select->groups[i] = join(counts, select->finest[i], select->ordered[i],
-								 least * (double) select->unit, select->group_of[i]);
+		select->groups[i] = join_column(counts, select->finest[i], select->ordered[i],
+										least * (double) select->unit, select->group_of[i]);
 		counts += select->finest[i];
 	}
 }
 
 /* -------------------------------------------------------------------- rounds */
 
-double
-race_select_scores(RaceSelect *select)
+/* Begin a round of scores: return the price of each, or 0. */
+static double
+begin_scores(RaceSelect *select)
 {
 	uint32_t n = race_select_candidates(select);
-	double price = left_of(select) * SCORES_PART / n;
+	double price = amount_left(select) * SCORES_PART / n;
 	uint64_t noise = 0;
 
-	if (select->round >= ROUNDS)
-		return 0;
 	for (uint32_t k = 0; k < n; k++)
 		noise = race_score_distance(&select->planned, planned_exact(select), NULL, NULL, price,
 									NULL, NULL);
@@ -722,16 +799,44 @@ race_select_scores(RaceSelect *select)
 	return noise > 0 ? price : 0;
 }
 
-static bool
-is_measured(const RaceSelect *select, const RaceSelectTable *table)
+/* Begin a round of picks: return the price of each, or 0. */
+static double
+begin_picks(RaceSelect *select)
 {
+	double left = amount_left(select);
+	double amount = left * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+
+	select->kept = left - amount;
+	select->picked = 0;
+	memset(select->refused, 0, sizeof(select->refused));
+	return fmax(amount * picks_part(select, select->groups) / race_select_picks(select), 0);
+}
+
+double
+race_select_round(RaceSelect *select)
+{
+	return select->round >= ROUNDS ? 0 : select->pure ? begin_picks(select) : begin_scores(select);
+}
+
+/* Return whether a table is measured, or one of those that this round measures. */
+static bool
+is_chosen(const RaceSelect *select, const RaceSelectTable *table)
+{
+	uint32_t n = select->measured + select->picked;
 	uint32_t k;
 
-	for (k = 0; k < select->measured; k++)
+	for (k = 0; k < n; k++)
 		if (select->table[k].first == table->first && select->table[k].second == table->second &&
 			select->table[k].third == table->third)
 			break;
-	return k < select->measured;
+	return k < n;
+}
+
+/* Return whether two columns were in one table before, or are in this round. */
+static bool
+are_neighbors(const RaceSelect *select, uint32_t first, uint32_t second)
+{
+	return (select->neighbors[first] & RACE_COLUMN(second)) != 0;
 }
 
 static uint32_t
@@ -762,6 +867,16 @@ certain_distance(const RaceSelect *select, const int64_t *scores, uint32_t numbe
 	return score / (double) select->unit - deviations * select->score_deviation;
 }
 
+/* Return what a table adds to the noise of those that have these parts, and share an amount. */
+static double
+added_noise(const RaceSelect *select, const RaceSelectTable *table, double parts, double amount)
+{
+	double more = parts + table_part(select, table, select->groups);
+
+	return (table->third != table->second && table->weight > 1 ? TRIPLE_NOISE : PAIR_NOISE) *
+		(sum_of_noise(select, more, amount) - sum_of_noise(select, parts, amount));
+}
+
 /*
  * Find the table that was not refused, whose distance exceeds most what it adds to the noise.
  * Return false if there is none.
@@ -770,7 +885,6 @@ static bool
 best_table(const RaceSelect *select, const int64_t *scores, const bool *refused, double parts,
 		   double amount, RaceSelectTable *best, uint32_t *number, double *most)
 {
-	double noise = sum_of_noise(select, parts, amount);
 	uint32_t n = race_select_candidates(select);
 	RaceSelectTable table;
 
@@ -781,14 +895,11 @@ best_table(const RaceSelect *select, const int64_t *scores, const bool *refused,
 
 		next_candidate(select, k, &table);
 		if (refused[k] ||
-			(table.third != table.second ?
-				 is_measured(select, &table) :
-				 (select->neighbors[table.first] & RACE_COLUMN(table.second)) != 0))
+			(table.third != table.second ? is_chosen(select, &table) :
+										   are_neighbors(select, table.first, table.second)))
 			continue;
 		gain = certain_distance(select, scores, k, &table) * table.weight -
-			(table.third != table.second && table.weight > 1 ? TRIPLE_NOISE : PAIR_NOISE) *
-				(sum_of_noise(select, parts + table_part(select, &table, select->groups), amount) -
-				 noise);
+			added_noise(select, &table, parts, amount);
 		if (gain <= *most)
 			continue;
 		*most = gain;
@@ -823,7 +934,7 @@ gain_of_second_draw(const RaceSelect *select, double amount)
  * show no dependence.
  */
 static bool
-tell_dependence(const RaceSelect *select, const int64_t *scores)
+scores_show_dependence(const RaceSelect *select, const int64_t *scores)
 {
 	uint32_t n = race_select_candidates(select);
 	double deviations = select->pure ? log(n) / sqrt(2) : sqrt(2 * log(n));
@@ -858,7 +969,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 {
 	bool refused[RACE_SELECT_SCORES] = {false};
 	uint32_t to = select->measured;
-	double amount = left_of(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double amount = amount_left(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
 	double parts = 0;
 	RaceSelectTable table;
 	uint32_t number = 0;
@@ -880,7 +991,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 	}
 	/* dependence is weak: the rest goes to race_select_rest() */
 	if (select->round == 0 && !is_any_asked(select) &&
-		(!tell_dependence(select, scores) ||
+		(!scores_show_dependence(select, scores) ||
 		 all < SECOND_DRAW_PART * gain_of_second_draw(select, amount)))
 	{
 		to = select->measured;
@@ -890,30 +1001,175 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 	select->round++;
 }
 
+/* Return whether a table of three columns has a pair that this round measures. */
+static bool
+has_picked_pair(const RaceSelect *select, const RaceSelectTable *table)
+{
+	RaceColumnSet columns =
+		RACE_COLUMN(table->first) | RACE_COLUMN(table->second) | RACE_COLUMN(table->third);
+
+	for (uint32_t k = select->measured; k < select->measured + select->picked; k++)
+		if ((columns & RACE_COLUMN(select->table[k].first)) != 0 &&
+			(columns & RACE_COLUMN(select->table[k].second)) != 0)
+			return true;
+	return false;
+}
+
+/* Return whether a table may be picked: it is new, and in the first round its columns are apart. */
+static bool
+may_pick(const RaceSelect *select, const RaceSelectTable *table)
+{
+	if (table->third != table->second)
+		return !is_chosen(select, table) && !has_picked_pair(select, table);
+	return !are_neighbors(select, table->first, table->second) &&
+		(select->round > 0 || !are_connected(select, table));
+}
+
+/* Return a number of records as a penalty. */
+static int64_t
+penalty_of(const RaceSelect *select, double records)
+{
+	return (int64_t) fmin(records * (double) select->unit * WEIGHT_ONE, (double) RACE_MAX_COUNT);
+}
+
+/*
+ * Add the candidate of picking none, whose quality is what the best of the others, if none had a
+ * gain, would seem to have about half of the time.  Pay for the selection.
+ */
+static bool
+plan_pick(RaceSelect *select, double price, RaceCandidate *candidates, uint32_t n)
+{
+	RaceCandidate *none = &candidates[n];
+	uint64_t scale;
+
+	*none = (RaceCandidate){.score = RACE_NO_SCORE};
+	scale =
+		race_select(&select->planned, planned_exact(select), NULL, candidates, n + 1, price, NULL);
+	none->penalty = -(int64_t) fmin((double) scale / RACE_SCALE_DENOMINATOR * log(n + 1.0),
+									(double) RACE_MAX_COUNT);
+	return scale > 0;
+}
+
+uint32_t
+race_select_qualities(RaceSelect *select, double price, RaceCandidate *candidates)
+{
+	uint32_t all = race_select_candidates(select);
+	double parts = 0;
+	double amount = amount_left(select) - select->kept;
+	uint32_t n = 0;
+	RaceSelectTable table;
+
+	race_look_for_interrupts();
+	for (uint32_t k = select->measured; k < select->measured + select->picked; k++)
+		parts += table_part(select, &select->table[k], select->groups);
+	for (uint32_t k = 0; k < all; k++)
+	{
+		next_candidate(select, k, &table);
+		if (select->refused[k] || !may_pick(select, &table))
+			continue;
+		candidates[n++] = (RaceCandidate){
+			.score = k,
+			.weight = (uint32_t) fmin(table.weight * WEIGHT_ONE, UINT32_MAX),
+			.penalty = penalty_of(select, added_noise(select, &table, parts, amount))};
+	}
+	return n > 0 && plan_pick(select, price, candidates, n) ? n + 1 : 0;
+}
+
+bool
+race_select_pick(RaceSelect *select, const RaceCandidate *candidate)
+{
+	uint32_t to = select->measured + select->picked;
+	RaceSelectTable table;
+
+	if (candidate->score == RACE_NO_SCORE || to == RACE_SELECT_TABLES)
+		return false;
+	for (uint32_t k = 0; k <= candidate->score; k++)
+		next_candidate(select, k, &table);
+	select->refused[candidate->score] = true;
+	if (add_table(select, &table))
+	{
+		select->table[to] = table;
+		select->picked++;
+	}
+	return true;
+}
+
+void
+race_select_take(RaceSelect *select)
+{
+	uint32_t picked = select->picked;
+
+	select->picked = 0;
+	take_tables(select, select->measured + picked, amount_left(select) - select->kept);
+	/* without dependence the rest goes to race_select_rest() */
+	select->round = picked == 0 ? ROUNDS : select->round + 1;
+}
+
+/* Return the candidate with the best quality by given scores. */
+static const RaceCandidate *
+best_candidate(const RaceCandidate *candidates, uint32_t n, const int64_t *scores)
+{
+	const RaceCandidate *best = NULL;
+	double most = -INFINITY;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double score =
+			candidates[i].score == RACE_NO_SCORE ? 0 : (double) scores[candidates[i].score];
+		double quality = score * candidates[i].weight - (double) candidates[i].penalty;
+
+		if (quality > most)
+		{
+			most = quality;
+			best = &candidates[i];
+		}
+	}
+	return best;
+}
+
+void
+race_select_suppose(RaceSelect *select, double price, const int64_t *scores,
+					RaceCandidate *candidates)
+{
+	if (!select->pure)
+	{
+		race_select_choose(select, scores);
+		return;
+	}
+	/* bound: race_select_picks(), which picks do not change */
+	for (uint32_t i = 0; i < race_select_picks(select); i++)
+	{
+		uint32_t n = race_select_qualities(select, price, candidates);
+
+		if (n == 0 || !race_select_pick(select, best_candidate(candidates, n, scores)))
+			break;
+	}
+	race_select_take(select);
+}
+
 bool
 race_select_all(RaceSelect *select)
 {
 	RaceSelectTable table;
 	uint32_t to = select->n_fixed;
+	double part = select->all ? ALL_PART : FIRST_ROUND_PART;
 
-	for (; !select->fixed && select->all && to < pairs(select) + asked_triples(select); to++)
+	for (; !select->fixed && select->all &&
+		 to < number_of_pairs(select) + number_of_asked_triples(select);
+		 to++)
 	{
 		next_candidate(select, to, &table);
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to,
-				left_of(select) *
-					(select->round == ROUNDS ? 1 :
-						 select->all         ? ALL_PART :
-											   FIRST_ROUND_PART));
+	take_tables(select, to, amount_left(select) * (select->round == ROUNDS ? 1 : part));
 	return select->measured > 0;
 }
 
 bool
 race_select_rest(RaceSelect *select, RacePrice *prices)
 {
-	double left = left_of(select);
+	double left = amount_left(select);
 
 	for (uint32_t i = 0; i < select->columns; i++)
 		if (select->block[i] > 1)

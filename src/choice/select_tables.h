@@ -21,10 +21,15 @@
  *		race_select_join()				which groups of cells are one in tables of several columns
  *		race_select_all()				few columns, or a label: the noise of all these tables, or
  *										of its pairs; then draw these
- *		while race_select_scores():		the price of a score
- *			draw a score of each of race_select_candidates(): sum of |counter - reference| + noise
- *			race_select_choose()		the tables that this round measures, with their noise; then
- *										draw these
+ *		while race_select_round():		the price of a score, or of a selection
+ *			with Gaussian noise, draw a score of each of race_select_candidates(): the sum of
+ *			|counter - reference|, and noise
+ *				race_select_choose()	the tables that this round measures, with their noise
+ *			with Laplace noise, up to race_select_picks() times:
+ *				race_select_qualities()	what a table gains, less what it costs; then select the best
+ *				race_select_pick()		add that table
+ *				race_select_take()		after the last one: the noise of these tables
+ *			then draw these tables
  *		race_select_rest()				noise of a second draw of the tables of one column, where
  *										budget is left
  *
@@ -39,6 +44,7 @@
 
 #include "privacy/account.h"
 #include "privacy/exact.h"
+#include "privacy/select.h"
 #include "hash/contingency.h"
 
 #define RACE_SELECT_ASKED 128
@@ -68,20 +74,21 @@ typedef struct RaceSelect
 {
 	/* the request */
 	uint32_t columns;
-	const uint32_t *cells;   /* [columns]: of tables of one column */
+	const uint32_t *cells;   /* [columns]: cells of tables of one column */
 	const uint32_t *finest;  /* [columns]: groups of cells in which pairs are counted */
 	const uint32_t *ordered; /* [columns]: number of first groups that are alike if neighbors */
 	const uint32_t *width;   /* [columns]: the number of cells in these groups */
-	const double *weights;   /* [columns], how much a column matters */
-	uint32_t n_asked;
+	const double *weights;   /* [columns]: how much a column matters */
+	uint32_t n_asked;        /* number of tables that are asked for */
 	/*
-	 * [n_asked]: tables that matter more, by this factor, and tables of three columns that may be
-	 * chosen, with a factor of 1; those of three columns come first, and of these the former
+	 * [n_asked]: tables that matter more, with a factor as their weight, and tables of three columns
+	 * that may be chosen, with a factor of 1.  Tables of three columns come first; among them, those
+	 * that matter more do.
 	 */
 	const RaceSelectTable *asked;
 	uint32_t parts; /* counters of a cell */
 
-	/* the same, set by race_select_begin() */
+	/* the request, as race_select_begin() sets it */
 	RaceAccount planned; /* what is left after all that is planned */
 	RaceShape shape;
 	RaceExactMemory memory; /* exact counters without any */
@@ -92,24 +99,27 @@ typedef struct RaceSelect
 	uint32_t max_contributions; /* records of a person */
 
 	/* results */
-	RacePrice count;                       /* of the number of records */
+	RacePrice count;                       /* price of the number of records */
 	double total;                          /* estimate of the number of records, at least 1 */
-	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* of tables of one column */
+	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* prices of tables of one column */
 	/* cells of a column that are counted together, if they are alike; 1: none */
 	uint32_t block[RACE_GRAPH_COLUMNS];
 	double unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
 	uint32_t groups[RACE_GRAPH_COLUMNS];
-	/* [finest]: the group of each of them; memory of the caller's */
+	/* [columns][finest]: group of each finest one, in memory of the caller's */
 	uint32_t *group_of[RACE_GRAPH_COLUMNS];
 	uint32_t measured; /* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
-	/* in between */
+	/* the state between calls */
 	bool all; /* whether all pairs are measured */
-	/* tables of several columns, table[], that are measured without scores, but for all pairs */
+	/* number of first tables, in table[], that need no scores, where not all pairs are measured */
 	uint32_t n_fixed;
-	uint32_t round;         /* the next round, from 0 on */
-	double score_deviation; /* in records */
+	uint32_t round;  /* the next round, from 0 on */
+	double kept;     /* what this round leaves for the next one */
+	uint32_t picked; /* tables of this round, table[], behind those that are measured */
+	bool refused[RACE_SELECT_SCORES]; /* candidates of this round that cannot be measured */
+	double score_deviation;           /* in records */
 	RaceColumnSet neighbors[RACE_GRAPH_COLUMNS];
 } RaceSelect;
 
@@ -145,14 +155,15 @@ extern void race_select_join(RaceSelect *select, const int64_t *counts);
 
 /*
  * Choose the tables that need no scores, table[]: all where they are good enough, or the pairs of a
- * label; else false
+ * label.  Return false if there are none.
  */
 extern bool race_select_all(RaceSelect *select);
 
 /*
- * Return the price of each score; 0: there is nothing more to select, go on to race_select_rest().
+ * Begin a round: return the price of each score or, with Laplace noise, of each selection; 0: there
+ * is nothing more to select, go on to race_select_rest().
  */
-extern double race_select_scores(RaceSelect *select);
+extern double race_select_round(RaceSelect *select);
 
 /*
  * Return how many scores there are: of all pairs, in the order (0,1), (0,2), ..., (1,2), ..., then
@@ -162,6 +173,31 @@ extern uint32_t race_select_candidates(const RaceSelect *select);
 
 /* Choose tables by noisy scores, in units: table[], from the number that was `measured` before. */
 extern void race_select_choose(RaceSelect *select, const int64_t *scores);
+
+/* Return how many tables this round may pick, one after the other. */
+extern uint32_t race_select_picks(const RaceSelect *select);
+
+/*
+ * Set the candidates of a pick, of which there are race_select_candidates() and one more, which is
+ * to pick none; plan their selection.  Return how many there are; 0: nothing can be paid or picked.
+ */
+extern uint32_t race_select_qualities(RaceSelect *select, double price, RaceCandidate *candidates);
+
+/*
+ * Add the table of a candidate to those of this round, if the junction tree stays small.  Return
+ * false if it is none.
+ */
+extern bool race_select_pick(RaceSelect *select, const RaceCandidate *candidate);
+
+/* End a round of picks: divide its budget among its tables. */
+extern void race_select_take(RaceSelect *select);
+
+/*
+ * Choose the tables of a round, whose scores have this price, by given scores: of a plan, they are
+ * public.  `candidates` has room for one more than there are scores.
+ */
+extern void race_select_suppose(RaceSelect *select, double price, const int64_t *scores,
+								RaceCandidate *candidates);
 
 /*
  * Spend what is left of the budget on a second draw of each table of one column, with

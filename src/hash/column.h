@@ -15,10 +15,11 @@
  */
 typedef struct RaceColumn
 {
-	const double *numbers;    /* [n][width] */
-	const uint64_t *elements; /* [n][width], or those of all sets */
-	const size_t *starts;     /* [n + 1] */
-	uint32_t width;           /* length of a vector or row */
+	const double *numbers; /* [n][width] */
+	/* [n][width]: elements of rows, or those of all sets one after the other */
+	const uint64_t *elements;
+	const size_t *starts; /* [n + 1] */
+	uint32_t width;       /* length of a vector or row */
 } RaceColumn;
 
 /* Return the column without its first i records. */

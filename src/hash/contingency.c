@@ -242,7 +242,7 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	return true;
 }
 
-#define ROUNDING_VARIANCE (1.0 / 12) /* of a mean that is rounded to an integer */
+#define ROUNDING_VARIANCE (1.0 / 12) /* variance of a mean that is rounded to an integer */
 
 void
 race_contingency_combine(RaceParams *params, int64_t *counters, const RaceColumnNumbers *numbers)
@@ -286,7 +286,7 @@ is_integer(double x, double low, double high)
 }
 
 static bool
-are_columns(const RaceContingency *tables)
+are_valid_columns(const RaceContingency *tables)
 {
 	uint32_t d = tables->dims;
 
@@ -305,7 +305,7 @@ are_columns(const RaceContingency *tables)
 
 /* Return whether joined groups are numbered in the order in which they begin, so none is empty. */
 static bool
-are_joined(const RaceContingency *tables)
+is_valid_joined(const RaceContingency *tables)
 {
 	const double *joined = tables->joined;
 	uint32_t n = 0;
@@ -351,7 +351,7 @@ is_other_table(const RaceContingency *tables, const double *rows, uint32_t i)
 
 /* Return whether the workload is tables of three columns, then of two. */
 static bool
-is_workload(const RaceContingency *tables)
+is_valid_workload(const RaceContingency *tables)
 {
 	const double *row = tables->workload;
 
@@ -383,7 +383,7 @@ is_column_table(const RaceContingency *tables, const double *row, uint32_t i)
  * with noise.
  */
 static bool
-are_measured(const RaceContingency *tables)
+is_valid_measured(const RaceContingency *tables)
 {
 	const double *row = tables->measured;
 
@@ -407,8 +407,8 @@ race_contingency_counters(const RaceContingency *tables)
 	double sum = 0;
 	RaceTable table;
 
-	if (!are_columns(tables) || !is_workload(tables) || !are_joined(tables) ||
-		!are_measured(tables))
+	if (!are_valid_columns(tables) || !is_valid_workload(tables) || !is_valid_joined(tables) ||
+		!is_valid_measured(tables))
 		return 0;
 	race_contingency_first(tables, &table);
 	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
@@ -438,7 +438,7 @@ most_groups(const RaceContingency *tables)
  * drew numbers, so this is looked at before.
  */
 static bool
-measured_fit(const RaceContingency *tables)
+measured_has_room(const RaceContingency *tables)
 {
 	double groups = 0;
 
@@ -463,27 +463,27 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		params->seed != 0 || params->power != 1)
 		return PROBLEM("tables have no row functions");
 	race_contingency_of(params, &tables);
-	if (!are_columns(&tables))
+	if (!are_valid_columns(&tables))
 		return PROBLEM(
-			"tables need cells, groups of cells and single cells, integers up to %d, and weights from 1 to %g; a measure comes last, with 2 or 3 cells, 0 and 0",
+			"tables need cells and groups up to %d, weights from 1 to %g, and a measure last",
 			RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
-	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_workload(&tables))
+	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_valid_workload(&tables))
 		return PROBLEM(
-			"workload must be at most %d different tables of three columns, then of two, with weights from 1 to %g",
+			"workload must be at most %d different tables of 3 columns, then of 2, with weights 1 to %g",
 			RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->tables.joined != 0) ||
 		(tables.measured != NULL) != (params->tables.measured != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
 		return PROBLEM("joined groups are of private tables, which have measured");
-	if (!measured_fit(&tables))
+	if (!measured_has_room(&tables))
 		return PROBLEM("tables of several columns must have at most %u groups together",
 					   most_groups(&tables));
-	if (!are_joined(&tables))
+	if (!is_valid_joined(&tables))
 		return PROBLEM(
 			"joined groups must be numbered in the order in which they begin, one number for each group");
-	if (!are_measured(&tables))
+	if (!is_valid_measured(&tables))
 		return PROBLEM(
-			"measured tables must be one of each column, then at most %d of two or three columns, with a variance above 0",
+			"measured must be one table a column, then at most %d of 2 or 3, with variances above 0",
 			RACE_CONTINGENCY_MEASURED);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
@@ -590,7 +590,7 @@ columns_of(RaceColumnSet set)
 }
 
 static uint32_t
-first_of(RaceColumnSet set)
+first_column(RaceColumnSet set)
 {
 	return (uint32_t) ((uint64_t) set != 0 ? __builtin_ctzll((uint64_t) set) :
 											 64 + __builtin_ctzll((uint64_t) (set >> 64)));
@@ -603,7 +603,7 @@ cells_of(RaceColumnSet set, const uint32_t *sizes)
 	double cells = 1;
 
 	for (; set != 0; set &= set - 1)
-		cells *= sizes[first_of(set)];
+		cells *= sizes[first_column(set)];
 	return cells;
 }
 
@@ -615,11 +615,11 @@ fill_of(RaceColumnSet neighbors, const RaceColumnSet *graph, const uint32_t *siz
 
 	for (RaceColumnSet rest = neighbors; rest != 0; rest &= rest - 1)
 	{
-		uint32_t i = first_of(rest);
+		uint32_t i = first_column(rest);
 		RaceColumnSet missing = rest & (rest - 1) & ~graph[i];
 
 		for (; missing != 0; missing &= missing - 1)
-			fill += (double) sizes[i] * sizes[first_of(missing)];
+			fill += (double) sizes[i] * sizes[first_column(missing)];
 	}
 	return fill;
 }
@@ -629,12 +629,12 @@ static uint32_t
 next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *sizes,
 			const double *fill)
 {
-	uint32_t best = first_of(left);
+	uint32_t best = first_column(left);
 	double best_cells = INFINITY;
 
 	for (RaceColumnSet rest = left; rest != 0; rest &= rest - 1)
 	{
-		uint32_t i = first_of(rest);
+		uint32_t i = first_column(rest);
 		double cells;
 
 		if (fill[i] > fill[best])
@@ -653,7 +653,7 @@ next_column(RaceColumnSet left, const RaceColumnSet *graph, const uint32_t *size
  * Connect cliques by a spanning tree with the largest separators (Prim's algorithm), parents first.
  */
 static void
-connect(RaceJunctionTree *tree)
+connect_cliques(RaceJunctionTree *tree)
 {
 	for (uint32_t n = 0; n < tree->cliques; n++)
 	{
@@ -707,14 +707,14 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 		bool maximal = true;
 
 		for (RaceColumnSet rest = changed & left; rest != 0; rest &= rest - 1)
-			fill[first_of(rest)] = fill_of(graph[first_of(rest)], graph, sizes);
+			fill[first_column(rest)] = fill_of(graph[first_column(rest)], graph, sizes);
 		column = next_column(left, graph, sizes, fill);
 		clique = graph[column] | RACE_COLUMN(column);
 		changed = clique;
 		left &= ~RACE_COLUMN(column);
 		for (RaceColumnSet rest = graph[column]; rest != 0; rest &= rest - 1)
 		{
-			uint32_t i = first_of(rest);
+			uint32_t i = first_column(rest);
 
 			graph[i] = (graph[i] | clique) & ~(RACE_COLUMN(column) | RACE_COLUMN(i));
 			changed |= graph[i];
@@ -730,7 +730,7 @@ race_junction_tree(uint32_t columns, const uint32_t *sizes, const RaceColumnSet 
 	{
 		tree->cliques = n;
 		memcpy(tree->clique, cliques, n * sizeof(RaceColumnSet));
-		connect(tree);
+		connect_cliques(tree);
 	}
 	return cells;
 }

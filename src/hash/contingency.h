@@ -49,49 +49,49 @@
 #include "hash/params.h"
 
 #define RACE_CONTINGENCY_COLUMNS 128
-#define RACE_CONTINGENCY_CELLS 1000000 /* of a column */
+#define RACE_CONTINGENCY_CELLS 1000000 /* cells of a column */
 #define RACE_CONTINGENCY_MEASURED 512  /* tables of several columns */
 #define RACE_WORKLOAD 128              /* tables that matter more, or may be chosen */
-#define RACE_COLUMN_WEIGHT 100.0       /* of a column or a table, at most; 1 at least */
-#define RACE_LEAST_BLOCKS \
-	32 /* of a column, whose blocks are as wide as its groups, or 2, 4, ... times as wide */
+#define RACE_COLUMN_WEIGHT 100.0       /* largest weight of a column or a table; the least is 1 */
+/* fewest blocks of a column; they are as wide as its groups, or 2, 4, ... times as wide */
+#define RACE_LEAST_BLOCKS 32
 #define RACE_MEASURE_UNIT 4096 /* what a record adds to a cell with parts */
-#define RACE_MEASURE_PARTS 3   /* at most: lower, upper, NULL */
-#define RACE_SINGLE_STEPS \
-	16 /* how finely the variance of single cells is told, as a multiple of that of others, */
-#define RACE_SINGLE_MOST 0x1p30 /* up to so many steps */
+#define RACE_MEASURE_PARTS 3   /* parts of a cell, at most: lower, upper, NULL */
+/* steps to 1 of the variance of single cells over that of others */
+#define RACE_SINGLE_STEPS 16
+#define RACE_SINGLE_MOST 0x1p30 /* largest number of these steps */
 
 /* The arrays of parameters, or of those that are to be made */
 typedef struct RaceContingency
 {
 	uint32_t dims;    /* numbers of a record */
-	uint32_t columns; /* columns that are cells: a measure is not */
-	uint32_t parts;   /* of a cell, 1 without a measure */
+	uint32_t columns; /* number of columns that are cells: a measure is not */
+	uint32_t parts;   /* counters of a cell, 1 without a measure */
 	uint64_t unit;    /* what a record adds to a cell, 1 without a measure */
 	const double *cells;
 	const double *groups;
-	const double *workload; /* or NULL */
+	const double *workload; /* array workload, or NULL */
 	uint32_t n_workload;
 	uint32_t triples;     /* number of sets of the workload that are of three columns */
-	const double *joined; /* or NULL: each group is one by itself */
+	const double *joined; /* array joined; NULL: each group is one by itself */
 	uint32_t n_joined;
-	const double *measured; /* or NULL: all tables */
+	const double *measured; /* array measured; NULL: all tables */
 	uint32_t n_measured;
 } RaceContingency;
 
 typedef struct RaceTable
 {
-	uint32_t number; /* in the order of tables */
-	uint32_t first;  /* columns ascend; of a table of one column all are the same */
+	uint32_t number; /* place in the order of tables */
+	uint32_t first;  /* first column; columns ascend, and are the same where a table has fewer */
 	uint32_t second;
-	uint32_t third;    /* of a table of two columns: second */
-	double variance;   /* of the noise of a cell's number of records, 0 in an exact value */
-	size_t at;         /* how many counters precede it */
-	size_t cells;      /* with as many counters as there are parts of each */
-	uint32_t width;    /* groups of the second column */
-	uint32_t depth;    /* groups of the third column; 1 without */
-	uint32_t block;    /* of one column: neighbouring cells that were counted together */
-	uint32_t ordinary; /* of one column: the number of first cells in such blocks */
+	uint32_t third;  /* third column, or the second one of a table of two */
+	double variance; /* variance of the noise of a cell's number of records, 0 in an exact value */
+	size_t at;       /* number of counters that precede it */
+	size_t cells;    /* number of cells, each with as many counters as there are parts */
+	uint32_t width;  /* groups of the second column; 1 without */
+	uint32_t depth;  /* groups of the third column; 1 without */
+	uint32_t block;  /* neighbouring cells of one column that were counted together */
+	uint32_t ordinary; /* number of first cells of one column in such blocks */
 	/* Of one column: the variance of the other cells over that of an ordinary one's block */
 	double single;
 } RaceTable;
@@ -233,7 +233,7 @@ typedef struct RaceJunctionTree
 	uint32_t cliques;
 	RaceColumnSet clique[RACE_GRAPH_COLUMNS];
 	RaceColumnSet separator[RACE_GRAPH_COLUMNS]; /* columns shared with the parent */
-	uint32_t parent[RACE_GRAPH_COLUMNS];         /* of the first clique: 0 */
+	uint32_t parent[RACE_GRAPH_COLUMNS]; /* number of the parent clique; 0 for the first one */
 } RaceJunctionTree;
 
 /*

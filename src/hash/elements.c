@@ -14,7 +14,7 @@
 
 /* Hash one step of a chain: from a state and a block of 8 bytes to the next state. */
 static void
-chain(int64_t seed, uint64_t state[2], uint64_t block)
+hash_step(int64_t seed, uint64_t state[2], uint64_t block)
 {
 	uint32_t counter[4];
 
@@ -31,7 +31,7 @@ race_element_of_integer(int64_t seed, int64_t value)
 {
 	uint64_t state[2] = {0, RACE_STREAM_INTEGER};
 
-	chain(seed, state, (uint64_t) value);
+	hash_step(seed, state, (uint64_t) value);
 	return state[0];
 }
 
@@ -40,7 +40,7 @@ race_element_of_null(int64_t seed, bool equals_nothing)
 {
 	uint64_t state[2] = {0, RACE_STREAM_NULL};
 
-	chain(seed, state, equals_nothing);
+	hash_step(seed, state, equals_nothing);
 	return state[0];
 }
 
@@ -53,7 +53,7 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 	uint64_t state[2] = {0, RACE_STREAM_BYTES};
 	size_t blocks = 0;
 
-	chain(seed, state, size);
+	hash_step(seed, state, size);
 	/* bound: the bytes */
 	while (next < end)
 	{
@@ -61,7 +61,7 @@ race_element_of_bytes(int64_t seed, const void *bytes, size_t size)
 
 		for (int i = 0; i < 8 && next < end; i++)
 			block |= (uint64_t) *next++ << 8 * i;
-		chain(seed, state, block);
+		hash_step(seed, state, block);
 		if (++blocks % (RACE_STEP / 8) == 0)
 			race_look_for_interrupts();
 	}

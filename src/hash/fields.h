@@ -71,7 +71,7 @@ typedef enum RaceFieldType
  */
 typedef struct RaceField
 {
-	const char *name; /* in the text form and in messages */
+	const char *name; /* name in the text form and in messages */
 	RaceFieldType type;
 	bool optional;    /* NULL in the constructor means: not stated, 0 */
 	bool shared;      /* only the first kernel of a product states it */
@@ -80,12 +80,12 @@ typedef struct RaceField
 	uint8_t offset;   /* offset in RaceParams */
 	uint8_t size;     /* size in bytes; 0 for an array */
 	uint8_t wire;     /* position in the wire format of a part */
-	RaceArray array;  /* which array it is, or 0 */
+	RaceArray array;  /* array that it is, or 0 */
 	double least;     /* least value of a number, or of the numbers of an array */
 	double most;      /* largest of these values; 0: there are no limits here */
-	const char *what; /* of a choice: what messages call it */
-	const char *names[RACE_CHOICES]; /* of a choice: its names, but those of kernels */
-	const char *hint;                /* of a choice: a hint that lists its names, or NULL */
+	const char *what; /* noun of messages about a choice */
+	const char *names[RACE_CHOICES]; /* names of a choice, without those of kernels */
+	const char *hint;                /* hint that lists the names of a choice, or NULL */
 } RaceField;
 
 extern const RaceField race_fields[RACE_FIELDS];

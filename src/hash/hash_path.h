@@ -26,7 +26,7 @@
 typedef enum RaceHashMode
 {
 	RACE_HASH_FOLD,       /* bucket: the floor of one projection, mod range */
-	RACE_HASH_MASK,       /* the same, where range is a power of two */
+	RACE_HASH_MASK,       /* bucket: the same, where range is a power of two */
 	RACE_HASH_SIGNS,      /* bucket: the signs of all projections, one bit each */
 	RACE_HASH_SUM_FLOORS, /* floors times keys, added to a sum */
 	RACE_HASH_SUM_SIGNS   /* signs times keys, added to a sum */
@@ -35,14 +35,14 @@ typedef enum RaceHashMode
 /* A part of the kernel in RACE_LANES rows */
 typedef struct RaceHashBlock
 {
-	RaceHashMode mode; /* of vectors */
+	RaceHashMode mode; /* how vectors are hashed */
 	uint32_t width;    /* length of a vector or a row of categories */
 	uint32_t power;
 	uint32_t range;
 	const double *coefficients; /* [power][words of a function][RACE_LANES], of projections
 								 * by structured.h [offset, scale][RACE_LANES] */
 	const uint64_t *keys;       /* [2 * power][RACE_LANES], keys of the sum */
-	bool interruptible;         /* while sets are hashed */
+	bool interruptible;         /* whether interrupts are looked for while sets are hashed */
 	uint8_t sequence;
 } RaceHashBlock;
 

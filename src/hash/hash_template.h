@@ -19,7 +19,7 @@
  * words_least(a, b), store_words(a, buckets): the low 32 bits
  */
 #define TILE_VECTORS (VECTOR_LANES > 2 ? 2 : 4)
-#define SINGLE_VECTORS 8 /* for one record, enough to hide the latency of a sum */
+#define SINGLE_VECTORS 8 /* vectors of one record, enough to hide the latency of a sum */
 #define SET_VECTORS 4    /* vectors of rows that a set is hashed in at a time */
 
 /* Return the bits of code + RACE_INTEGER_SHIFT, whose low 32 are those of the code. */

@@ -26,7 +26,8 @@
  * Euclidean, or else the sum of distances along axes.  It is infinite where it overflows.
  */
 static double
-distance(const RaceParams *part, const RaceColumn *x, const RaceColumn *y, bool euclidean)
+distance_in_bandwidths(const RaceParams *part, const RaceColumn *x, const RaceColumn *y,
+					   bool euclidean)
 {
 	const double *matrix = race_array(part, RACE_ARRAY_MATRIX);
 	const double *bandwidths = race_array(part, RACE_ARRAY_BANDWIDTHS);
@@ -190,7 +191,7 @@ race_l1_kernel(double c)
 
 /* Return whether codes are those of one projection: neighboring codes get different buckets. */
 static bool
-one_function(uint32_t power, uint32_t range)
+is_one_projection(uint32_t power, uint32_t range)
 {
 	(void) range;
 	return power == 1;
@@ -200,14 +201,14 @@ one_function(uint32_t power, uint32_t range)
  * Return whether the signs of all functions of a row fit: each combination has a bucket of its own.
  */
 static bool
-all_signs(uint32_t power, uint32_t range)
+are_all_signs(uint32_t power, uint32_t range)
 {
 	return power < 32 && (UINT64_C(1) << power) <= range;
 }
 
 /* Return k to a power.  pow() takes as long for 1 as for others, and most powers are 1. */
 static double
-to_power(double k, uint32_t power)
+raise_to_power(double k, uint32_t power)
 {
 	return power == 1 ? k : pow(k, power);
 }
@@ -215,7 +216,7 @@ to_power(double k, uint32_t power)
 double
 race_kernel_at(const RaceParams *part, double distance)
 {
-	return to_power(race_kernel_type(part->kernel)->of_distance(distance), part->power);
+	return raise_to_power(race_kernel_type(part->kernel)->of_distance(distance), part->power);
 }
 
 #define DISTANCES \
@@ -230,7 +231,7 @@ static const RaceKernelType kernels[] = {
 						.record = RACE_RECORD_VECTOR,
 						.takes = DISTANCES | ISOTROPIC,
 						.quantile = race_inverse_normal,
-						.can_fold = one_function,
+						.can_fold = is_one_projection,
 						.of_distance = race_l2_kernel,
 						.euclidean = true,
 						.square = l2_square},
@@ -245,7 +246,7 @@ static const RaceKernelType kernels[] = {
 								 ISOTROPIC,
 							 .signs = true,
 							 .quantile = race_inverse_normal,
-							 .can_fold = all_signs,
+							 .can_fold = are_all_signs,
 							 .value = angular_value},
 	[RACE_KERNEL_JACCARD] = {.name = "jaccard",
 							 .record = RACE_RECORD_SET,
@@ -260,7 +261,7 @@ static const RaceKernelType kernels[] = {
 								   .takes = SURROGATES,
 								   .signs = true,
 								   .quantile = race_inverse_normal,
-								   .can_fold = all_signs,
+								   .can_fold = are_all_signs,
 								   .value = race_surrogate_kernel,
 								   .queries = 2},
 	[RACE_KERNEL_MARGIN] = {.name = "margin",
@@ -268,7 +269,7 @@ static const RaceKernelType kernels[] = {
 							.takes = SURROGATES,
 							.signs = true,
 							.quantile = race_inverse_normal,
-							.can_fold = all_signs,
+							.can_fold = are_all_signs,
 							.value = race_surrogate_kernel,
 							.queries = 1},
 };
@@ -303,15 +304,15 @@ race_kernel_list(uint32_t takes, char *list, size_t length)
 		for (int kernel = 1; kernel < KERNELS; kernel++)
 		{
 			const RaceKernelType *type = race_kernel_type(kernel);
+			const char *separator = ", ";
 
 			if (type == NULL || (type->takes & takes) == 0)
 				continue;
 			left += pass == 0 ? 1 : -1;
+			if (left <= 1)
+				separator = left == 1 ? " and " : "";
 			if (pass == 1 && used < length)
-				used += snprintf(list + used, length - used, "%s%s", type->name,
-								 left == 0     ? "" :
-									 left == 1 ? " and " :
-												 ", ");
+				used += snprintf(list + used, length - used, "%s%s", type->name, separator);
 		}
 	return list;
 }
@@ -328,10 +329,10 @@ race_kernel_value(const RaceParams *params, const RaceColumn *x, const RaceColum
 
 		if (race_column_is_any(y))
 			continue;
-		k *= to_power(type->of_distance != NULL ?
-						  type->of_distance(distance(part, x, y, type->euclidean)) :
-						  type->value(part, x, y),
-					  part->power);
+		k *= raise_to_power(type->of_distance != NULL ? type->of_distance(distance_in_bandwidths(
+															part, x, y, type->euclidean)) :
+														type->value(part, x, y),
+							part->power);
 	}
 	return k;
 }

@@ -24,7 +24,7 @@ struct RaceColumn;
 typedef enum RaceKernel
 {
 	RACE_KERNEL_L2 = 1,            /* Datar et al. 2004, p-stable with p = 2 */
-	RACE_KERNEL_L1 = 2,            /* the same with p = 1 */
+	RACE_KERNEL_L1 = 2,            /* p-stable with p = 1 */
 	RACE_KERNEL_ANGULAR = 3,       /* signed random projections, Charikar 2002 */
 	RACE_KERNEL_JACCARD = 4,       /* minimum of a set's hash values, Broder 1997 */
 	RACE_KERNEL_MATCH = 5,         /* one of a row's categories */

@@ -21,7 +21,7 @@ rows_problem(const RaceParams *params, char *message, size_t length)
 }
 
 static uint64_t
-one(const RaceParams *params)
+unit_one(const RaceParams *params)
 {
 	(void) params;
 	return 1;
@@ -214,14 +214,14 @@ moments_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 /* ------------------------------------------------------------- the table */
 
 static bool
-always(const RaceParams *params)
+always_true(const RaceParams *params)
 {
 	(void) params;
 	return true;
 }
 
 static bool
-never(const RaceParams *params)
+never_true(const RaceParams *params)
 {
 	(void) params;
 	return false;
@@ -233,9 +233,9 @@ static const RaceSummaryKind rows = {.name = "rows",
 									 .model = RACE_MODEL_POINTS,
 									 .complete = complete_rows,
 									 .problem = rows_problem,
-									 .draws = always,
-									 .unit = one,
-									 .largest = one,
+									 .draws = always_true,
+									 .unit = unit_one,
+									 .largest = unit_one,
 									 .shape = rows_shape};
 
 static const RaceSummaryKind tables_of_categories = {
@@ -247,7 +247,7 @@ static const RaceSummaryKind tables_of_categories = {
 	.model = RACE_MODEL_LOG_LINEAR,
 	.complete = complete_tables,
 	.problem = race_contingency_problem,
-	.draws = never,
+	.draws = never_true,
 	.count_workspace = race_contingency_workspace,
 	.count = tables_count,
 	.unit = tables_unit,
@@ -259,7 +259,7 @@ static const RaceSummaryKind tables_of_cells = {.name = "grid",
 												.model = RACE_MODEL_POINTS,
 												.complete = complete_grid,
 												.problem = race_grid_problem,
-												.draws = never,
+												.draws = never_true,
 												.count = grid_count,
 												.unit = race_grid_unit,
 												.largest = race_grid_unit,

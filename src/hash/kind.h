@@ -37,19 +37,20 @@ typedef enum RaceModelForm
  */
 typedef struct RaceBatch
 {
-	const RaceRows *functions; /* or NULL */
+	const RaceRows *functions; /* row functions, or NULL */
 	const double *numbers;
 	size_t n;
 	int64_t weight;
-	const RacePortion *portions; /* or NULL */
+	const RacePortion *portions; /* [n]: parts of records for the upper half, or NULL */
 	RaceCounterArray counters;
 	RaceCounterArray upper;
-	void *workspace; /* aligned to 8 */
+	void *workspace; /* memory, aligned to 8 */
 } RaceBatch;
 
 typedef struct RaceSummaryKind
 {
-	const char *name; /* in messages; and in the text form of parameters that have no kernel */
+	/* name in messages, and in the text form of parameters that have no kernel */
+	const char *name;
 	uint32_t takes;   /* RaceTakes, added up: what parameters have besides those of their kernel */
 	const char *hint; /* how it is asked, if it has no densities */
 

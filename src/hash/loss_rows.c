@@ -38,7 +38,7 @@ race_surrogate_problem(const RaceParams *params, char *message, size_t length)
 #define FARTHEST 1e300
 
 static double
-bounded(double x)
+clamp_to_farthest(double x)
 {
 	return x > FARTHEST ? FARTHEST : x < -FARTHEST ? -FARTHEST : x;
 }
@@ -54,7 +54,7 @@ scale_record(const RaceParams *params, const double *x, double *z)
 
 	for (uint32_t i = 0; i < params->dims; i++)
 	{
-		z[i] = i == last && has_label ? 0 : bounded(x[i] / radius);
+		z[i] = i == last && has_label ? 0 : clamp_to_farthest(x[i] / radius);
 		largest = fabs(z[i]) > largest ? fabs(z[i]) : largest;
 	}
 	return largest;

@@ -73,7 +73,7 @@ bounds_problem(const RaceParams *params, char *message, size_t length)
 		if (!(lower[i] >= -RACE_MAX_BANDWIDTH && upper[i] <= RACE_MAX_BANDWIDTH &&
 			  upper[i] - lower[i] >= RACE_MIN_BANDWIDTH))
 			return PROBLEM(
-				"bounds of moments must lie between %g and %g, and each lower one %g or more below the upper one",
+				"bounds of moments must be from %g to %g, lower ones at least %g below upper ones",
 				-RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
 	return NULL;
 }
@@ -151,7 +151,7 @@ race_moments_problem(const RaceParams *params, char *message, size_t length)
 
 /* Return 1 in fixed point, so that no number is above ONE. */
 static double
-one_of(const RaceParams *params)
+fixed_point_one(const RaceParams *params)
 {
 	return params->moments.targets > 0 ? RACE_MOMENTS_SMALL_ONE : ONE;
 }
@@ -172,8 +172,8 @@ uint64_t
 race_moments_squared(const RaceParams *params)
 {
 	double columns = race_moments_columns(params);
-	double norm =
-		params->moments.norm * one_of(params) + sqrt(square_of_norm(params, columns, columns)) / 2;
+	double norm = params->moments.norm * fixed_point_one(params) +
+		sqrt(square_of_norm(params, columns, columns)) / 2;
 
 	return (uint64_t) fmin(norm * norm,
 						   square_of_norm(params, ONE * ONE * columns, ONE * columns)) +
@@ -191,7 +191,8 @@ race_moments_shape(const RaceParams *params, RaceShape *shape)
 uint64_t
 race_moments_unit(const RaceParams *params)
 {
-	return (uint64_t) (one_of(params) * one_of(params)) >> params->moments.coarser;
+	return (uint64_t) (fixed_point_one(params) * fixed_point_one(params)) >>
+		params->moments.coarser;
 }
 
 /* ----------------------------------------------------------------- scaling */
@@ -298,10 +299,10 @@ race_moments_features(const RaceParams *params, const RaceRows *functions, const
 /* A batch on its way to fixed point, a column after the other */
 typedef struct Batch
 {
-	uint32_t columns;          /* of u */
-	double squares[TOGETHER];  /* of each record: the sum of squares of v */
-	double absolute[TOGETHER]; /* of each record: the sum of absolute values */
-	double factors[TOGETHER];  /* of each record: what it is multiplied by */
+	uint32_t columns;          /* columns of u */
+	double squares[TOGETHER];  /* sum of squares of v of each record */
+	double absolute[TOGETHER]; /* sum of absolute values of v of each record */
+	double factors[TOGETHER];  /* factor of each record */
 	double *u;                 /* [columns][TOGETHER] */
 	int16_t *v;                /* [1 + columns][TOGETHER] */
 } Batch;
@@ -394,7 +395,7 @@ INLINE void
 choose_factors(const RaceParams *params, Batch *batch, size_t n)
 {
 	bool absolute = params->moments.clip == RACE_CLIP_ABSOLUTE;
-	double one = one_of(params);
+	double one = fixed_point_one(params);
 	double most = params->moments.norm;
 	uint32_t others = batch->columns - params->moments.targets;
 	size_t from;

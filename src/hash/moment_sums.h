@@ -32,11 +32,11 @@
 #include "hash/rows.h"
 
 #define RACE_MOMENTS_ONE RACE_PRODUCTS_ONE
-#define RACE_MOMENTS_SMALL_ONE 3072 /* 1 where there are targets, the largest of which is ONE */
+#define RACE_MOMENTS_SMALL_ONE 3072 /* 1 where there are targets; ONE is the largest of these */
 #define RACE_TARGET_WEIGHT ((double) RACE_MOMENTS_ONE / RACE_MOMENTS_SMALL_ONE)
-#define RACE_MOMENTS_COLUMNS 1024 /* of v, the 1 among them */
-#define RACE_MOMENTS_CLASSES \
-	100 /* that a record is told from: a model takes space in proportion to their cube */
+#define RACE_MOMENTS_COLUMNS 1024 /* columns of v, the 1 among them */
+/* classes of a model, which takes space in proportion to their cube */
+#define RACE_MOMENTS_CLASSES 100
 
 /*
  * To find a factor, a target in [-1, 1] is taken to be so large at least.  So most factors do not

@@ -14,8 +14,8 @@
 /* What a summary is: which linear map of the records */
 typedef enum RaceKind
 {
-	RACE_KIND_ROWS = 0,   /* of a kernel: a hash function for each row */
-	RACE_KIND_GRID = 1,   /* of a kernel: the nodes of a grid, table.h */
+	RACE_KIND_ROWS = 0,   /* a kernel: a hash function for each row */
+	RACE_KIND_GRID = 1,   /* a kernel: the nodes of a grid, table.h */
 	RACE_KIND_TABLES = 2, /* counts of cells, contingency.h */
 	RACE_KIND_MOMENTS = 3 /* sums and products of columns, moment_sums.h */
 } RaceKind;
@@ -28,9 +28,9 @@ typedef enum RaceSequence
 	RACE_SEQUENCE_INDEPENDENT = 1, /* rows independent of each other */
 	RACE_SEQUENCE_SOBOL = 2,       /* scrambled Sobol': smaller error, sobol.h */
 	RACE_SEQUENCE_GRID = 4,        /* no row functions: what makes a kernel a grid */
-	RACE_SEQUENCE_STRUCTURED = 5,  /* at right angles, by fast transforms: structured.h */
-	RACE_SEQUENCE_GROUPED =
-		7 /* of sets: groups of 8 rows share an order of elements, hash_path.h */
+	RACE_SEQUENCE_STRUCTURED = 5,  /* rows at right angles, by fast transforms: structured.h */
+	/* sets: groups of 8 rows share an order of elements, hash_path.h */
+	RACE_SEQUENCE_GROUPED = 7
 } RaceSequence;
 
 /* How a row's code becomes one of `range` buckets */
@@ -61,7 +61,7 @@ typedef enum RaceNulls
 typedef enum RaceClip
 {
 	RACE_CLIP_NORM = 1,
-	RACE_CLIP_ABSOLUTE = 2 /* of absolute values */
+	RACE_CLIP_ABSOLUTE = 2 /* the norm that counts absolute values, too */
 } RaceClip;
 
 /*
@@ -73,13 +73,13 @@ typedef enum RaceArray
 	RACE_ARRAY_BANDWIDTHS = 1, /* [d]: one a column, l2 and l1 */
 	RACE_ARRAY_LOWER = 2,      /* [d]: vectors are first clipped to these lower bounds */
 	RACE_ARRAY_UPPER = 4,      /* [d]: vectors are first clipped to these upper bounds */
-	RACE_ARRAY_MATRIX = 8,     /* [m][d]: M, hashing M (x - o), l2 and angular */
-	RACE_ARRAY_OFFSET = 16,    /* [d]: o */
-	RACE_ARRAY_WORKLOAD = 32,  /* [workload][3]: of contingency tables (contingency.h) */
-	RACE_ARRAY_JOINED = 64,    /* [joined]: of contingency tables */
-	RACE_ARRAY_CELLS = 128,    /* [d]: of a grid or of contingency tables, one number an axis */
-	RACE_ARRAY_GROUPS = 256,   /* [3][d]: of contingency tables */
-	RACE_ARRAY_MEASURED = 512  /* [measured][3]: of contingency tables */
+	RACE_ARRAY_MATRIX = 8,     /* [m][d]: M of M (x - o), which is hashed, l2 and angular */
+	RACE_ARRAY_OFFSET = 16,    /* [d]: o of M (x - o) */
+	RACE_ARRAY_WORKLOAD = 32,  /* [workload][3]: workload of contingency tables (contingency.h) */
+	RACE_ARRAY_JOINED = 64,    /* [joined]: joined groups of contingency tables */
+	RACE_ARRAY_CELLS = 128,    /* [d]: cells of each axis of a grid or contingency table */
+	RACE_ARRAY_GROUPS = 256,   /* [3][d]: groups of the columns of contingency tables */
+	RACE_ARRAY_MEASURED = 512  /* [measured][3]: measured contingency tables */
 } RaceArray;
 
 #define RACE_GROUP_NUMBERS 3 /* cells a group, single cells, weight */
@@ -100,7 +100,7 @@ typedef struct RaceParams
 	uint8_t sequence; /* RaceSequence */
 	uint8_t rehash;   /* RaceRehash, of all parts */
 	uint32_t dims;    /* length of a vector or row; 0 = not stated */
-	int64_t seed;     /* of all parts */
+	int64_t seed;     /* seed of all parts */
 	double bandwidth; /* w: distances are measured in it */
 	uint32_t power;   /* concatenated functions a row; k^power */
 	uint32_t rows;    /* R */
@@ -110,27 +110,27 @@ typedef struct RaceParams
 	uint16_t arrays;  /* which RaceArrays follow */
 	uint8_t nulls;    /* RaceNulls, of categories; 0: none are taken */
 	uint8_t reserved8;
-	/* what only some kinds or kernels have; zero for others */
+	/* parameters of some kinds or kernels; zero for others */
 	union
 	{
 		struct
 		{
-			double radius;       /* of records of a surrogate loss, loss_rows.h */
-			double query_radius; /* of queries of a surrogate loss */
+			double radius;       /* norm that records of a surrogate loss are clipped to */
+			double query_radius; /* norm C that queries of a surrogate loss have (loss_rows.h) */
 		} loss;
 		struct
 		{
-			double norm;       /* what records of moments are clipped to */
+			double norm;       /* norm that records of moments are clipped to */
 			uint16_t features; /* random Fourier features, or 0 */
-			uint16_t targets;  /* the last columns, which weigh more */
-			uint8_t coarser;   /* of noise shares: bits that counters lack */
+			uint16_t targets;  /* number of last columns, which weigh more */
+			uint8_t coarser;   /* bits that counters of noise shares lack */
 			uint8_t clip;      /* RaceClip */
 			uint8_t reserved16[2];
 		} moments;
 		struct
 		{
-			uint32_t joined;   /* of contingency tables: the length of array joined */
-			uint32_t workload; /* of contingency tables: the rows of array workload */
+			uint32_t joined;   /* length of array joined of contingency tables */
+			uint32_t workload; /* rows of array workload of contingency tables */
 			uint32_t measured;
 			uint32_t reserved32;
 		} tables;

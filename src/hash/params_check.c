@@ -21,7 +21,7 @@
 
 /* Return the format of a message about a field that a part does not have. */
 static const char *
-has_no(const RaceParams *part)
+missing_field_format(const RaceParams *part)
 {
 	return part->kernel != 0 ? "kernel %s has no %s" : "%s have no %s";
 }
@@ -54,7 +54,7 @@ fields_problem(const RaceParams *part, bool first, char *message, size_t length)
 			continue;
 		if (!field->shared && !race_field_applies(field, part) &&
 			bits != race_field_bits(field, &race_params_default))
-			return PROBLEM(has_no(part), race_part_name(part), field->name);
+			return PROBLEM(missing_field_format(part), race_part_name(part), field->name);
 		if (field->optional && bits == 0)
 			continue;
 		if (key != RACE_KEY_KERNEL && field->type == RACE_FIELD_CHOICE &&
@@ -103,7 +103,7 @@ arrays_problem(const RaceParams *part, char *message, size_t length)
 	}
 	for (int key = 0; key < RACE_KEYS; key++)
 		if ((race_fields[key].array & part->arrays & ~found) != 0)
-			return PROBLEM(has_no(part), race_part_name(part), race_fields[key].name);
+			return PROBLEM(missing_field_format(part), race_part_name(part), race_fields[key].name);
 	if ((part->arrays & ~found) != 0)
 		return PROBLEM("unknown arrays");
 	if ((found & RACE_ARRAY_CELLS) != 0 && part->kind == RACE_KIND_ROWS)

@@ -43,7 +43,7 @@ portable_log(double x)
 
 /* Evaluate a polynomial by Horner's rule over 8 coefficients, the highest first. */
 static double
-polynomial(const double c[8], double x)
+evaluate_polynomial(const double c[8], double x)
 {
 	double sum = c[0];
 
@@ -84,14 +84,14 @@ race_inverse_normal(double p)
 	if (fabs(q) <= 0.425)
 	{
 		r = 0.180625 - q * q;
-		return q * polynomial(central_num, r) / polynomial(central_den, r);
+		return q * evaluate_polynomial(central_num, r) / evaluate_polynomial(central_den, r);
 	}
 
 	r = sqrt(-portable_log(q < 0 ? p : 1 - p));
 	if (r <= 5)
-		z = polynomial(middle_num, r - 1.6) / polynomial(middle_den, r - 1.6);
+		z = evaluate_polynomial(middle_num, r - 1.6) / evaluate_polynomial(middle_den, r - 1.6);
 	else
-		z = polynomial(tail_num, r - 5) / polynomial(tail_den, r - 5);
+		z = evaluate_polynomial(tail_num, r - 5) / evaluate_polynomial(tail_den, r - 5);
 	return q < 0 ? -z : z;
 }
 

@@ -66,7 +66,7 @@ words_of_function(const RaceParams *part)
 }
 
 static size_t
-larger(size_t a, size_t b)
+larger_size(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
@@ -74,7 +74,7 @@ larger(size_t a, size_t b)
 /* What all functions need */
 typedef struct Space
 {
-	size_t words;     /* in a row */
+	size_t words;     /* words in a row */
 	size_t signs;     /* words in all */
 	size_t workspace; /* vectors of RACE_LANES */
 } Space;
@@ -88,8 +88,9 @@ space_of(const RaceParams *params)
 	{
 		space.words += part->power * words_of_function(part);
 		space.signs += race_structured_all_words(part, params->rows);
-		space.workspace = larger(space.workspace, part->outputs);
-		space.workspace = larger(space.workspace, 2 * race_structured_length(part) / RACE_LANES);
+		space.workspace = larger_size(space.workspace, part->outputs);
+		space.workspace =
+			larger_size(space.workspace, 2 * race_structured_length(part) / RACE_LANES);
 	}
 	return space;
 }
@@ -127,7 +128,7 @@ race_rows_init(RaceRows *rows, const RaceParams *params)
 		next.position += part->power * next.words;
 		if (part->sequence == RACE_SEQUENCE_SOBOL)
 			next.dimension += race_sobol_dimensions(part);
-		rows->together = larger(rows->together, race_structured_length(part));
+		rows->together = larger_size(rows->together, race_structured_length(part));
 	}
 	rows->block_words = next.position;
 	rows->workspace = (double *) ((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
@@ -221,7 +222,7 @@ element_bits(const RaceRows *rows, size_t block, uint32_t j, uint32_t element, u
 
 /* Replace a by M'a, lane by lane: projections[dims]. */
 static void
-transform(const RaceParams *params, const double *a, double *projections)
+multiply_by_matrix(const RaceParams *params, const double *a, double *projections)
 {
 	const double *matrix = race_array(params, RACE_ARRAY_MATRIX);
 
@@ -266,7 +267,7 @@ generate_projection(RaceRows *rows, const RaceRowsPart *part, size_t block, uint
 			a[(size_t) element * RACE_LANES + i] = type->quantile(open_uniform(bits[i])) / w;
 	}
 	if (params->outputs > 0)
-		transform(params, a, projections);
+		multiply_by_matrix(params, a, projections);
 	/* a.(x - o) = a.x - a.o */
 	for (uint32_t element = 0; origin != NULL && element < params->dims; element++)
 		for (int i = 0; i < RACE_LANES; i++)

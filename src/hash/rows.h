@@ -32,10 +32,10 @@ typedef struct RaceRowsPart
 {
 	const RaceParams *params;
 	uint32_t function;  /* the number of its first one, counted over all parts */
-	uint32_t dimension; /* of Sobol's sequence, its first */
-	size_t words;       /* of a function in a row */
-	size_t position;    /* of them in a block, in vectors of RACE_LANES */
-	size_t signs;       /* of structured.h: the position of the first */
+	uint32_t dimension; /* first dimension of Sobol's sequence */
+	size_t words;       /* words of a function in a row */
+	size_t position;    /* position of its words in a block, in vectors of RACE_LANES */
+	size_t signs;       /* position of its first sign of structured.h */
 } RaceRowsPart;
 
 typedef struct RaceRows
@@ -46,10 +46,10 @@ typedef struct RaceRows
 	size_t blocks;        /* blocks of rows; the last one may have unused rows */
 	size_t block_words;   /* vectors of RACE_LANES words a block */
 	uint32_t together;    /* rows of the longest transform of structured.h, or 0 */
-	double *workspace;    /* [outputs][lanes] or [2][together], for transforms */
+	double *workspace;    /* memory of transforms: [outputs][lanes] or [2][together] */
 	double *coefficients; /* [blocks][block_words][lanes] */
-	uint64_t *keys;       /* [blocks][1 + 2 * functions][lanes], multilinear */
-	uint64_t *signs;      /* [functions][groups of rows][words], structured.h */
+	uint64_t *keys;       /* [blocks][1 + 2 * functions][lanes]: keys of multilinear hashing */
+	uint64_t *signs;      /* [functions][groups of rows][words]: signs of structured.h */
 } RaceRows;
 
 extern size_t race_rows_size(const RaceParams *params);

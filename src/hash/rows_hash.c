@@ -41,10 +41,12 @@ block_of(const RaceRows *rows, const RaceRowsPart *part, size_t block, bool inte
 	bool signs = race_kernel_type(params->kernel)->signs;
 	RaceHashBlock result;
 
-	result.mode = !fold            ? signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS :
-		signs                      ? RACE_HASH_SIGNS :
-		(range & (range - 1)) == 0 ? RACE_HASH_MASK :
-									 RACE_HASH_FOLD;
+	if (!fold)
+		result.mode = signs ? RACE_HASH_SUM_SIGNS : RACE_HASH_SUM_FLOORS;
+	else if (signs)
+		result.mode = RACE_HASH_SIGNS;
+	else
+		result.mode = (range & (range - 1)) == 0 ? RACE_HASH_MASK : RACE_HASH_FOLD;
 	result.width =
 		race_record_kind(params) == RACE_RECORD_VECTOR ? race_hashed_width(params) : params->dims;
 	result.power = params->power;
@@ -180,8 +182,8 @@ hash_by_fold(const RaceRows *rows, size_t block, const RaceColumn *column, size_
  * multiplied by its key.
  */
 static void
-hash(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n, bool interruptible,
-	 uint32_t *buckets)
+hash_block(const RaceRows *rows, size_t block, const RaceColumn *columns, size_t n,
+		   bool interruptible, uint32_t *buckets)
 {
 	uint64_t sums[SUMS_TOGETHER * RACE_LANES];
 
@@ -215,7 +217,7 @@ race_rows_hash(const RaceRows *rows, size_t block, const RaceColumn *columns, si
 
 	if (rows->together == 0)
 	{
-		hash(rows, block, columns, n, false, buckets);
+		hash_block(rows, block, columns, n, false, buckets);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -236,7 +238,7 @@ race_rows_hash_one(const RaceRows *rows, uint32_t n, const RaceColumn *columns, 
 	{
 		race_look_for_interrupts();
 		if (rows->together == 0)
-			hash(rows, block, columns, 1, true, buckets + block * RACE_LANES);
+			hash_block(rows, block, columns, 1, true, buckets + block * RACE_LANES);
 		else
 			hash_together(rows, block, blocks < all - block ? blocks : all - block, columns, true,
 						  buckets + block * RACE_LANES);

@@ -28,7 +28,7 @@
 static const struct
 {
 	int bits;
-	int halvings; /* of a grid whose cells were chosen */
+	int halvings; /* halvings of a grid whose cells were chosen */
 	double step;  /* width of these cells, in bandwidths */
 } by_dims[RACE_GRID_DIMS + 1] = {{0, 0, 0}, {12, 5, 1.0 / 16}, {8, 4, 1.0 / 8}, {6, 4, 1.0 / 4}};
 
@@ -203,7 +203,7 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 
 	if (!race_radial_can(params) || params->dims < 1 || params->dims > RACE_GRID_DIMS)
 		return PROBLEM(
-			"sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, with powers up to %d",
+			"sequence \"grid\" is for kernels l2 and l1 by themselves, in 1 to %d dims, powers up to %d",
 			RACE_GRID_DIMS, RACE_RADIAL_POWER);
 	if (lower == NULL || upper == NULL || cells == NULL ||
 		(params->arrays & (RACE_ARRAY_MATRIX | RACE_ARRAY_OFFSET)) != 0)
@@ -230,7 +230,7 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
  * Return the cell of a number along an axis, and set how far it is in it, in 2^-bits of its width.
  */
 static uint32_t
-locate(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
+locate_cell(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
 {
 	double scale = (double) ((int64_t) 1 << bits);
 	double at = floor((x - grid->lower[axis]) / grid->width[axis] * scale + 0.5);
@@ -253,7 +253,7 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 	for (uint32_t axis = 0; axis < grid->dims; axis++)
 	{
 		int64_t position;
-		uint32_t cell = locate(grid, axis, x[axis], bits, &position);
+		uint32_t cell = locate_cell(grid, axis, x[axis], bits, &position);
 		int64_t right = position * ((int64_t) 1 << grid->halvings);
 		int64_t left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
 
@@ -334,7 +334,7 @@ double
 race_grid_smooth(const RaceParams *params, double step, double distance)
 {
 	double a = RACE_GRID_REACH * step;
-	double e = 1.0 / 64; /* this and all that follows in parts of a, which may be huge */
+	double e = 1.0 / 64; /* a 64th of a, which may be huge; so is all that follows */
 	double at = distance / a;
 	double k[3];
 	double slope;
@@ -440,7 +440,7 @@ shell_area(const RaceParams *params)
  * radius is 1, if one end does: the covariogram of a ball.
  */
 static double
-inside(uint32_t dims, double r)
+share_inside(uint32_t dims, double r)
 {
 	double half = r / 2;
 
@@ -498,7 +498,7 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 			race_grid_smooth(params, from, r) - (less > 0 ? race_grid_smooth(params, less, r) : 0);
 
 		if (place == RACE_GRID_ANYWHERE)
-			nodes *= inside(grid->dims, r / radius);
+			nodes *= share_inside(grid->dims, r / radius);
 		sums.values += k * nodes;
 		sums.squares += k * k * nodes;
 	}
@@ -521,7 +521,7 @@ race_grid_noise_variance(const RaceParams *params, RaceGridChoice choice, RaceGr
 	double unit = (double) race_grid_unit(params);
 	double node_variance = counter_variance / (unit * unit);
 	double smooth = 0;
-	double worth = 1; /* of all nodes there, in fine ones of their noise */
+	double worth = 1; /* information of the nodes at a place, in fine nodes with their noise */
 	double of_sum;
 	double sum;
 	KernelSums sums;

@@ -29,11 +29,11 @@
 
 #define RACE_GRID_DIMS 3
 #define RACE_GRID_CORNERS (1 << RACE_GRID_DIMS)
-#define RACE_GRID_NODES ((uint64_t) 1 << 21)    /* of all levels */
-#define RACE_GRID_L1_NODES ((uint64_t) 1 << 16) /* where each question visits all */
+#define RACE_GRID_NODES ((uint64_t) 1 << 21)    /* nodes of all levels */
+#define RACE_GRID_L1_NODES ((uint64_t) 1 << 16) /* nodes of a kernel whose questions visit all */
 #define RACE_GRID_LEVELS 2
-#define RACE_GRID_FACTOR 4         /* from a level to the next */
-#define RACE_GRID_LEVEL_HALVINGS 2 /* the same */
+#define RACE_GRID_FACTOR 4         /* cells of a level over those of the next */
+#define RACE_GRID_LEVEL_HALVINGS 2 /* halvings of the number of cells from a level to the next */
 
 /* The nodes of a level, between bounds; the last axis runs fastest */
 typedef struct RaceGrid
@@ -43,7 +43,7 @@ typedef struct RaceGrid
 	uint32_t halvings; /* halvings that are left */
 	uint64_t nodes;
 	double lower[RACE_GRID_DIMS];
-	double width[RACE_GRID_DIMS]; /* of a cell */
+	double width[RACE_GRID_DIMS]; /* width of a cell */
 	/* the width of a cell in bandwidths, and the root mean square of all axes */
 	double step[RACE_GRID_DIMS];
 	double mean_step;

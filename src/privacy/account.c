@@ -15,7 +15,7 @@
 #define DRAWS_A_STEP 4096
 
 static void
-begin(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
+start_account(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 {
 	memset(account, 0, sizeof(RaceAccount));
 	account->random = random;
@@ -45,7 +45,7 @@ less_choices(const RaceRequest *request, RaceGaussianAccount account)
 
 /* Return the variance where a squared change takes all that an account allows. */
 static double
-variance_of_all(RaceGaussianAccount account, double squared)
+least_variance(RaceGaussianAccount account, double squared)
 {
 	return squared / (2 * account.allowed) + (double) account.added;
 }
@@ -65,7 +65,7 @@ open_gaussian(const RaceRequest *request, double squared)
 	if (request->chosen_variance > 0)
 		zcdp = less_choices(
 			request, race_gaussian_account(request->epsilon, request->delta, false, squared));
-	return variance_of_all(account, squared) < variance_of_all(zcdp, squared) ? account : zcdp;
+	return least_variance(account, squared) < least_variance(zcdp, squared) ? account : zcdp;
 }
 
 void
@@ -74,7 +74,7 @@ race_account_open(RaceAccount *account, RaceRandom *random, const RaceRequest *r
 {
 	RaceGaussianAccount gaussian = {request->epsilon, 0};
 
-	begin(account, random, request);
+	start_account(account, random, request);
 	if (request->delta > 0)
 		gaussian = open_gaussian(
 			request, pow((double) account->records, 2) * (account->substitute ? 2 : 1) * squared);
@@ -86,7 +86,7 @@ void
 race_account_open_share(RaceAccount *account, RaceRandom *random, const RaceRequest *request,
 						uint64_t count_variance, uint64_t counter_variance, uint64_t squared)
 {
-	begin(account, random, request);
+	start_account(account, random, request);
 	account->share[0] = count_variance;
 	account->share[1] = counter_variance;
 	account->share_squared = squared;
@@ -148,7 +148,7 @@ race_change_of_score(const RaceAccount *account, uint64_t l1)
 
 /* Take off a price that costs so much. */
 static void
-allot(RaceAccount *account, double price, double cost)
+spend_price(RaceAccount *account, double price, double cost)
 {
 	account->allotted = fmin(account->allowed, race_up(account->allotted + price));
 	account->cost = fmin(account->allowed, race_cost_sum(account->cost, cost));
@@ -202,7 +202,7 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 		noise += account->added;
 		cost = race_rho_of_draw(change.squared, noise);
 	}
-	allot(account, price, cost);
+	spend_price(account, price, cost);
 	return noise;
 }
 
@@ -212,7 +212,7 @@ race_pay_epsilon(RaceAccount *account, double price, double cost)
 	if (account->mechanism != RACE_MECHANISM_LAPLACE || !(cost <= price) ||
 		!(price <= race_account_left(account)))
 		return false;
-	allot(account, price, cost);
+	spend_price(account, price, cost);
 	return true;
 }
 

@@ -22,18 +22,18 @@
 
 typedef struct RaceAccount
 {
-	RaceRandom *random;      /* where noise comes from; NULL: nothing is drawn, for a plan */
+	RaceRandom *random;      /* source of noise; NULL for a plan, which draws nothing */
 	RaceMechanism mechanism; /* discrete Laplace or discrete Gaussian */
 	uint32_t records;        /* records of a person, in places of weights */
 	bool substitute;         /* whether neighbors replace a person's records */
-	uint32_t weight_bits;    /* binary digits of weights, which noisy numbers lose */
-	double allowed;          /* epsilon, or what Gaussian noise may cost */
-	uint64_t added;          /* added to each variance by the exact account (budget.h) */
-	double allotted;         /* the sum of prices, rounded up */
-	double cost;             /* the sum of true costs, rounded up */
-	uint64_t share[2];       /* of a noise share: variances of the count and of counters */
-	uint64_t share_squared;  /* of a noise share: squared L2 change of counters by a record */
-	int drawn;               /* variances of share[] drawn so far */
+	uint32_t weight_bits;   /* binary digits after the point of weights, which noisy numbers lose */
+	double allowed;         /* epsilon, or what Gaussian noise may cost */
+	uint64_t added;         /* added to each variance by the exact account (budget.h) */
+	double allotted;        /* the sum of prices, rounded up */
+	double cost;            /* the sum of true costs, rounded up */
+	uint64_t share[2];      /* variances of a noise share: of the count, and of counters */
+	uint64_t share_squared; /* squared L2 change of a noise share's counters by a record */
+	int drawn;              /* variances of share[] drawn so far */
 } RaceAccount;
 
 /*
@@ -52,14 +52,14 @@ extern void race_account_open_share(RaceAccount *account, RaceRandom *random,
 									const RaceRequest *request, uint64_t count_variance,
 									uint64_t counter_variance, uint64_t squared);
 
-/* Return what is left to be paid, rounded down, and the budget. */
+/* Return what is left to be paid, rounded down; and the budget.  Both have the unit of prices. */
 extern double race_account_left(const RaceAccount *account);
 extern double race_account_allowed(const RaceAccount *account);
 
 /* Return what was spent, rounded up; it is at most the budget. */
 extern double race_account_cost(const RaceAccount *account);
 
-/* Return the variance of noise as the account has it. */
+/* Return the variance of noise: of its scale with discrete Laplace noise, else that number. */
 extern double race_account_variance(const RaceAccount *account, uint64_t noise);
 
 #endif

@@ -66,7 +66,7 @@ race_variance_for_rho(double rho, unsigned __int128 squared)
 
 /* Return the epsilon that a scale costs, sensitivity / b, rounded up. */
 static double
-cost_of(uint64_t sensitivity, uint64_t scale)
+epsilon_of_scale(uint64_t sensitivity, uint64_t scale)
 {
 	return race_up(race_up((double) sensitivity * RACE_SCALE_DENOMINATOR) / (double) scale);
 }
@@ -102,7 +102,7 @@ race_wishart_budget(double epsilon, uint32_t columns, uint64_t records, uint64_t
 		return false;
 	budget->epsilon =
 		race_cost_sum(race_cost_sum(race_up((double) trace / (2 * (double) budget->scale)), steps),
-					  cost_of(rounding, budget->entry_scale));
+					  epsilon_of_scale(rounding, budget->entry_scale));
 	budget->epsilon = fmin(epsilon, budget->epsilon);
 	budget->variance = 2 * (columns + 1.0) * (double) budget->scale * (double) budget->scale +
 		race_discrete_laplace_variance(budget->entry_scale);
@@ -116,7 +116,7 @@ race_choice_budget(double epsilon, uint32_t share, uint64_t sensitivity, RaceCho
 	budget->rest = race_down(race_down(epsilon * (share - 1)) / share);
 	if (budget->scale == 0)
 		return false;
-	budget->cost = fmin(race_up(epsilon / share), cost_of(sensitivity, budget->scale));
+	budget->cost = fmin(race_up(epsilon / share), epsilon_of_scale(sensitivity, budget->scale));
 	return true;
 }
 

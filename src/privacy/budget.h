@@ -29,13 +29,13 @@
  * itself.
  */
 #define RACE_CHOICE_SHARE 50
-#define RACE_CELLS_SHARE 20 /* of a grid with several axes, where more is to be gained */
+#define RACE_CELLS_SHARE 20 /* the same of a grid with several axes, where more is to be gained */
 
 typedef struct RaceChoiceBudget
 {
-	uint64_t scale; /* of the noise of each number */
-	double cost;    /* its epsilon, rounded up */
-	double rest;    /* of epsilon, rounded down */
+	uint64_t scale; /* scale of the noise of each number */
+	double cost;    /* epsilon of the choice, rounded up */
+	double rest;    /* epsilon that is left, rounded down */
 } RaceChoiceBudget;
 
 /*
@@ -100,9 +100,9 @@ extern uint64_t race_variance_for_rho(double rho, unsigned __int128 squared);
 typedef struct RaceWishartBudget
 {
 	uint64_t scale;
-	uint64_t entry_scale; /* of the Laplace noise of an entry */
+	uint64_t entry_scale; /* scale of the Laplace noise of an entry */
 	double epsilon;       /* the true cost, rounded up, <= asked */
-	double variance;      /* of the noise of an entry off the diagonal */
+	double variance;      /* variance of the noise of an entry off the diagonal */
 } RaceWishartBudget;
 
 /*
@@ -115,9 +115,9 @@ extern bool race_wishart_budget(double epsilon, uint32_t columns, uint64_t recor
 /* By how much neighbors differ, squared in L2, and in how many places */
 typedef struct RaceSensitivity
 {
-	unsigned __int128 counters; /* all together */
+	unsigned __int128 counters; /* change of all counters together */
 	unsigned __int128 count;
-	uint64_t cells; /* how many counters there are */
+	uint64_t cells; /* number of counters */
 } RaceSensitivity;
 
 /*

@@ -61,7 +61,7 @@ typedef double (*Bound)(double a, double x, double y);
  * in log a: each bound falls and then rises.
  */
 static double
-least(Bound bound, double x, double y)
+least_bound(Bound bound, double x, double y)
 {
 	const double golden = 0.6180339887498949;
 	double low = -40 * LN2;
@@ -92,7 +92,7 @@ race_epsilon_of_rho(double rho, double delta)
 
 	if (rho == 0)
 		return 0;
-	return fmax(least(epsilon_at, rho, log_delta), 0);
+	return fmax(least_bound(epsilon_at, rho, log_delta), 0);
 }
 
 double
@@ -101,7 +101,7 @@ race_rho_allowed(double epsilon, double delta)
 	/* the logarithm of delta, rounded down */
 	double log_delta = log(delta) * (1 + RACE_MARGIN);
 
-	return -least(minus_rho_at, epsilon, log_delta);
+	return -least_bound(minus_rho_at, epsilon, log_delta);
 }
 
 /*
@@ -116,9 +116,10 @@ race_rho_allowed(double epsilon, double delta)
  * are within a factor e^1e-12 of those of real numbers that were rounded at random, have this delta
  * at epsilon + 1e-12, times e^1e-12.
  */
-#define ROUNDING_COST 1e-12 /* of fewer than 2^70 integers */
-#define TAIL_MARGIN 1e-11 /* of erfc(x), x < 27, relative: x has errors of some ulps, times 2 x^2 */
-#define MOST_EXACT_EPSILON 500 /* its exponential is a double */
+#define ROUNDING_COST 1e-12 /* cost of rounding fewer than 2^70 integers */
+/* relative error of erfc(x), x < 27: x has errors of some ulps, times 2 x^2 */
+#define TAIL_MARGIN 1e-11
+#define MOST_EXACT_EPSILON 500 /* largest epsilon whose exponential is a double */
 
 /* Return delta at twice this rho = mu^2, rounded up. */
 static double

@@ -72,7 +72,7 @@ extern double race_gaussian_epsilon(double allowed, double delta);
  */
 extern double race_rho_of_pure(double epsilon);
 
-/* The cost of several releases about the same people */
+/* The cost of several releases about the same people: sums, rounded up */
 typedef struct RaceTotal
 {
 	int64_t releases;
@@ -81,6 +81,7 @@ typedef struct RaceTotal
 	double rho;
 } RaceTotal;
 
+/* Add the cost of one release to a total, which begins with zeros. */
 extern void race_total_add(RaceTotal *total, double epsilon, double delta, double rho);
 
 /*

@@ -118,7 +118,7 @@ race_count_halves(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t r
 
 /* Return whether n numbers are not negative and add up to the unit. */
 static bool
-add_up_to(const int64_t *numbers, int n, uint64_t unit)
+are_unit_parts(const int64_t *numbers, int n, uint64_t unit)
 {
 	uint64_t sum = 0;
 
@@ -149,7 +149,7 @@ race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t blo
 			type *at = c + (size_t) within(cell[i], cells) * parts;
 
 			/* one part gets the unit in any case */
-			if (parts == 1 || !add_up_to(part, (int) parts, shape->unit))
+			if (parts == 1 || !are_unit_parts(part, (int) parts, shape->unit))
 				at[0] += (type) whole;
 			else
 				for (uint32_t k = 0; k < parts; k++)
@@ -204,7 +204,7 @@ race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *sh
 	uint32_t nodes = (uint32_t) race_block_length(shape, 0);
 	uint32_t dims = shape->nodes.dims;
 
-	if (!add_up_to(share, n, shape->unit) || !are_multiples(share, n, shape->halvings, dims) ||
+	if (!are_unit_parts(share, n, shape->unit) || !are_multiples(share, n, shape->halvings, dims) ||
 		(up != NULL &&
 		 (!are_between(up, share, n) || !are_multiples(up, n, shape->half_halvings, dims))))
 		return;

@@ -26,13 +26,13 @@
  */
 #define RACE_LANES 64
 
-/* number of counters that are converted at a time, on the stack */
+/* Counters that are converted at a time, on the stack */
 #define RACE_COUNTER_BLOCK 512
 
 typedef struct RaceCounterArray
 {
 	void *counters;
-	int width; /* bytes of each */
+	int width; /* bytes of a counter */
 } RaceCounterArray;
 
 /* Expands `action` with `type` bound to the integer type of `width` bytes. */

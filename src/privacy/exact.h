@@ -24,15 +24,15 @@
 /* What a record adds, at most: public */
 typedef struct RaceShape
 {
-	uint32_t blocks;        /* 0 of moments */
+	uint32_t blocks;        /* number of blocks; 0 of moments */
 	uint64_t unit;          /* what a record adds to each block */
 	uint32_t range;         /* counters of each block, where all have as many */
-	const size_t *ends;     /* where each block ends, if they differ in size; else NULL */
+	const size_t *ends;     /* ends of the blocks, if they differ in size; else NULL */
 	RaceNodes nodes;        /* nodes of a grid; dims is 0 of others */
-	uint32_t halvings;      /* how often its cells can be halved in number, exactly */
-	uint32_t half_halvings; /* how often those of a half can be halved */
-	uint32_t columns;       /* of moments, else 0 */
-	uint64_t squared;       /* norm of a vector of moments, at most */
+	uint32_t halvings;      /* halvings of the number of its cells that are exact */
+	uint32_t half_halvings; /* halvings of the number of cells of a half that are exact */
+	uint32_t columns;       /* integers in a vector of moments; else 0 */
+	uint64_t squared;       /* largest squared norm of a vector of moments */
 	bool absolute;          /* whether that norm counts absolute values, too (products.h) */
 } RaceShape;
 

@@ -29,9 +29,9 @@ race_draws(const RaceAccount *account, const RaceExact *exact)
 static inline size_t
 race_block_begin(const RaceShape *shape, uint32_t block)
 {
-	return shape->ends == NULL ? (size_t) block * shape->range :
-		block == 0             ? 0 :
-								 shape->ends[block - 1];
+	if (shape->ends == NULL)
+		return (size_t) block * shape->range;
+	return block == 0 ? 0 : shape->ends[block - 1];
 }
 
 static inline size_t
@@ -45,5 +45,12 @@ race_block_length(const RaceShape *shape, uint32_t block)
  * False if the grouping does not fit the block, or if there is not one whole.
  */
 extern bool race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, int64_t *sums);
+
+/*
+ * Set how far the exact sums of a grouping are from expected ones, in L1, with the parts of a cell
+ * added up.  False if the sums cannot be loaded.  `space` has zeros after it.
+ */
+extern bool race_exact_distance(const RaceExact *exact, const RaceGrouping *grouping,
+								const int64_t *expected, int64_t *space, int64_t *apart);
 
 #endif

@@ -72,9 +72,9 @@ typedef struct RacePortion
 static inline uint64_t
 race_dither_limit(double share)
 {
-	return share >= 1 ? UINT64_C(1) << 63 :
-		share > 0     ? (uint64_t) (share * (double) (UINT64_C(1) << 63)) :
-						0;
+	if (share >= 1)
+		return UINT64_C(1) << 63;
+	return share > 0 ? (uint64_t) (share * (double) (UINT64_C(1) << 63)) : 0;
 }
 
 /* Return whether a record with this limit goes up in a row. */
@@ -108,6 +108,15 @@ static inline uint64_t
 race_most_product(uint64_t a, uint64_t b)
 {
 	return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
+/* Return x within +-most. */
+static inline int64_t
+race_clamped(__int128 x, int64_t most)
+{
+	if (x > most)
+		return most;
+	return x < -most ? -most : (int64_t) x;
 }
 
 /* Return x / 2^bits, rounded to the nearest integer; x is at most 2^62. */

@@ -76,21 +76,15 @@ race_spread_factor(uint32_t dims)
 	return times_spread[dims];
 }
 
-static int64_t
-clamp(__int128 x, int64_t most)
-{
-	return (int64_t) (x > most ? most : x < -most ? -most : x);
-}
-
 /* Return the product of one wavelet, which begins at a node, with a line. */
 static int64_t
-product(const int64_t *from, int64_t step, const int *taps, int n)
+wavelet_product(const int64_t *from, int64_t step, const int *taps, int n)
 {
 	__int128 sum = 0;
 
 	for (int i = 0; i < n; i++)
 		sum += (__int128) from[i * step] * taps[i];
-	return clamp(sum, MOST_PRODUCT);
+	return race_clamped(sum, MOST_PRODUCT);
 }
 
 /*
@@ -98,14 +92,14 @@ product(const int64_t *from, int64_t step, const int *taps, int n)
  * each coarse cell.  Nodes are `step` apart.  The nodes of a product come after those before it.
  */
 static void
-products_of_line(int64_t *line, int64_t step, uint64_t n)
+transform_line(int64_t *line, int64_t step, uint64_t n)
 {
-	int64_t last = product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
+	int64_t last = wavelet_product(line + n * step, -step, at_bound, TAPS_AT_BOUND);
 	uint64_t k;
 
-	line[0] = product(line, step, at_bound, TAPS_AT_BOUND);
+	line[0] = wavelet_product(line, step, at_bound, TAPS_AT_BOUND);
 	for (k = 1; k < n / 2 - 1; k++)
-		line[k * step] = product(line + (2 * k - 1) * step, step, within, TAPS);
+		line[k * step] = wavelet_product(line + (2 * k - 1) * step, step, within, TAPS);
 	line[k * step] = last;
 }
 
@@ -146,7 +140,7 @@ squares_along(const RaceNodes *grid, uint32_t axis, const int64_t *nodes, int64_
 		int64_t *line = space + o * length * inner;
 
 		for (uint64_t j = 0; j < inner; j++)
-			products_of_line(line + j, inner, grid->cells[axis]);
+			transform_line(line + j, inner, grid->cells[axis]);
 		for (uint64_t j = 0; j < grid->cells[axis] / 2 * inner; j++)
 			sum += square(line[j]);
 	}
@@ -173,7 +167,7 @@ load_whole(const RaceExact *exact, int64_t *nodes, int64_t *space)
 			nodes[i] = race_clamped_sum(nodes[i], space[i]);
 	}
 	for (uint64_t i = 0; i < n; i++)
-		nodes[i] = clamp(nodes[i], MOST_NODE);
+		nodes[i] = race_clamped(nodes[i], MOST_NODE);
 }
 
 /* Return the exact numbers.  Nodes are changed, and `space` has as many. */
@@ -194,7 +188,7 @@ exact_details(const RaceShape *shape, int halvings, int64_t *nodes, int64_t *spa
 	race_nodes_coarsen(&grid, nodes, nodes);
 	race_nodes_halve(&grid);
 	for (uint64_t i = 0; times_spread[grid.dims] > 0 && i < race_nodes_count(&grid); i++)
-		spread += square(clamp(nodes[i], MOST_PRODUCT));
+		spread += square(race_clamped(nodes[i], MOST_PRODUCT));
 	return (RaceDetails){(int64_t) norm_in_units(detail, 1, shape->unit),
 						 (int64_t) norm_in_units(spread, times_spread[grid.dims], shape->unit)};
 }

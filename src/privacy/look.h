@@ -21,18 +21,17 @@ extern uint64_t race_look_norms(RaceAccount *account, const RaceExact *exact, do
 /* Return what a record changes of these norms, in L1; 0 if there is one row alone. */
 extern uint64_t race_norms_change(const RaceShape *shape);
 
-/*
- * Look at what a grid, the sum of both halves, loses with the last of so many halvings: `detail` is
- * a norm that has 60 for a record within; and `spread`, how unevenly records lie after it, is a
- * multiple of the norm of the nodes, or 0.  Both are in records.  `space` has twice as many numbers
- * as nodes.
- */
+/* What a grid, the sum of both halves, loses with the last of some halvings, in records */
 typedef struct RaceDetails
 {
-	int64_t detail;
-	int64_t spread;
+	int64_t detail; /* norm of what is lost, in which a record within has 60 */
+	int64_t spread; /* how unevenly records lie then: a multiple of the norm of nodes, or 0 */
 } RaceDetails;
 
+/*
+ * Look at what a grid loses with the last of so many halvings; the price is for both numbers.
+ * `space` has twice as many numbers as nodes.  0 also if it cannot be looked at (race_can_look()).
+ */
 extern uint64_t race_look_details(RaceAccount *account, const RaceExact *exact, int halvings,
 								  double price, int64_t *space, RaceDetails *noisy);
 

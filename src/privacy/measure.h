@@ -50,9 +50,9 @@ typedef struct RaceGrouping
 {
 	uint32_t block;
 	uint32_t parts;
-	uint32_t length[RACE_GROUPING_AXES];       /* 1 of an axis that is not there */
-	const uint32_t *group[RACE_GROUPING_AXES]; /* [length], or NULL */
-	uint32_t groups[RACE_GROUPING_AXES];       /* the length, without groups */
+	uint32_t length[RACE_GROUPING_AXES]; /* places along an axis; 1 of an axis that is not there */
+	const uint32_t *group[RACE_GROUPING_AXES]; /* [length]: the group of each place, or NULL */
+	uint32_t groups[RACE_GROUPING_AXES];       /* number of groups; without groups the length */
 } RaceGrouping;
 
 /* Return how many sums a grouping has. */
@@ -69,10 +69,10 @@ extern uint64_t race_measure_sums(RaceAccount *account, const RaceExact *exact,
 typedef struct RaceProductsNoise
 {
 	RaceMechanism mechanism; /* discrete Laplace, discrete Gaussian or Wishart */
-	uint64_t noise;          /* of an entry; of a Wishart matrix its scale */
-	uint64_t entry_noise;    /* of the Laplace noise beside a Wishart matrix */
+	uint64_t noise;          /* scale or variance of an entry; scale of a Wishart matrix */
+	uint64_t entry_noise;    /* scale of the Laplace noise that a Wishart matrix has besides */
 	int coarser;             /* bits that integers lack while noise is drawn */
-	double variance;         /* of an entry off the diagonal, in such integers */
+	double variance;         /* variance of an entry off the diagonal, in these coarser integers */
 } RaceProductsNoise;
 
 /*
@@ -93,6 +93,7 @@ extern bool race_measure_products(RaceAccount *account, const RaceExact *exact, 
 								  const RaceProductsNoise *noise, bool share, int64_t *space,
 								  int64_t *noisy);
 
+/* Return how many numbers of space race_measure_products() needs. */
 extern size_t race_products_space(const RaceShape *shape);
 
 #endif

@@ -16,7 +16,7 @@
 #include "privacy/wishart.h"
 
 static RaceChange
-change_of(const RaceAccount *account, const RaceShape *shape, int coarser)
+change_of_products(const RaceAccount *account, const RaceShape *shape, int coarser)
 {
 	return race_change_of_counters(account, race_products_l1(shape, coarser),
 								   race_products_squared(shape, coarser));
@@ -31,7 +31,7 @@ plan_entries(const RaceAccount *account, const RaceShape *shape, double price,
 
 	noise->mechanism = account->mechanism;
 	noise->entry_noise = 0;
-	noise->noise = race_pay(&trial, price, change_of(account, shape, noise->coarser));
+	noise->noise = race_pay(&trial, price, change_of_products(account, shape, noise->coarser));
 	noise->variance = race_account_variance(account, noise->noise);
 	return noise->noise > 0 &&
 		(account->mechanism == RACE_MECHANISM_LAPLACE || noise->noise <= RACE_MAX_VARIANCE / 2);
@@ -87,7 +87,7 @@ race_plan_products(const RaceAccount *account, const RaceShape *shape, double pr
  * mechanism, for its sampler.
  */
 static bool
-is_noise(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise)
+is_drawable(const RaceAccount *account, const RaceShape *shape, const RaceProductsNoise *noise)
 {
 	if (noise->coarser < race_products_least_coarse(shape) ||
 		noise->coarser > RACE_PRODUCTS_COARSEST)
@@ -100,14 +100,15 @@ is_noise(const RaceAccount *account, const RaceShape *shape, const RaceProductsN
 
 /* Pay for planned noise, and see that it is what the price buys. */
 static bool
-pay(RaceAccount *account, const RaceShape *shape, double price, const RaceProductsNoise *noise)
+pay_for_noise(RaceAccount *account, const RaceShape *shape, double price,
+			  const RaceProductsNoise *noise)
 {
 	RaceWishartBudget budget;
 
-	if (!is_noise(account, shape, noise))
+	if (!is_drawable(account, shape, noise))
 		return false;
 	if (noise->mechanism != RACE_MECHANISM_WISHART)
-		return race_pay(account, price, change_of(account, shape, noise->coarser)) ==
+		return race_pay(account, price, change_of_products(account, shape, noise->coarser)) ==
 			noise->noise &&
 			noise->noise > 0;
 	return race_wishart_budget(race_price_within(account, price), shape->columns,
@@ -128,7 +129,7 @@ race_products_space(const RaceShape *shape)
  * normal numbers.
  */
 static int64_t *
-wishart_noise(const RaceAccount *account, const RaceShape *shape, uint64_t scale, int64_t *space)
+draw_wishart(const RaceAccount *account, const RaceShape *shape, uint64_t scale, int64_t *space)
 {
 	int64_t *work = space + race_products_counters(shape->columns);
 
@@ -148,7 +149,7 @@ draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProd
 {
 	int64_t limit = RACE_MAX_COUNT >> noise->coarser;
 	bool wishart = noise->mechanism == RACE_MECHANISM_WISHART;
-	int64_t *matrix = wishart ? wishart_noise(account, shape, noise->noise, space) : NULL;
+	int64_t *matrix = wishart ? draw_wishart(account, shape, noise->noise, space) : NULL;
 	uint64_t entry = wishart ? noise->entry_noise : noise->noise;
 	uint64_t diagonal = noise->mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * entry : entry;
 
@@ -162,9 +163,7 @@ draw_products(const RaceAccount *account, const RaceShape *shape, const RaceProd
 
 			*counter = race_clamped_sum(sum, wishart ? *matrix++ : 0);
 			if (!share)
-				*counter = race_shift_rounded((*counter > limit      ? limit :
-												   *counter < -limit ? -limit :
-																	   *counter) *
+				*counter = race_shift_rounded(race_clamped(*counter, limit) *
 												  ((int64_t) 1 << noise->coarser),
 											  (int) account->weight_bits);
 		}
@@ -176,7 +175,7 @@ race_measure_products(RaceAccount *account, const RaceExact *exact, double price
 					  const RaceProductsNoise *noise, bool share, int64_t *space, int64_t *noisy)
 {
 	if (exact->shape->columns == 0 || exact->halves > 1 ||
-		!pay(account, exact->shape, price, noise))
+		!pay_for_noise(account, exact->shape, price, noise))
 		return false;
 	if (!race_draws(account, exact))
 		return true;

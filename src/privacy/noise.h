@@ -28,7 +28,8 @@ typedef enum RaceMechanism
 	RACE_MECHANISM_LAPLACE = 1,  /* discrete Laplace: pure privacy */
 	RACE_MECHANISM_GAUSSIAN = 2, /* discrete Gaussian: delta > 0 */
 	RACE_MECHANISM_SEVERAL = 3,  /* a sum of different ones */
-	RACE_MECHANISM_WISHART = 4   /* of moments: a difference of Wishart matrices: pure privacy */
+	/* a difference of Wishart matrices, of moments: pure privacy */
+	RACE_MECHANISM_WISHART = 4
 } RaceMechanism;
 
 typedef enum RaceNeighbors
@@ -61,15 +62,14 @@ typedef struct RaceNoise
 	uint8_t neighbors; /* RaceNeighbors */
 	uint8_t half;      /* RaceValueHalf */
 	uint32_t dropouts; /* parties that may fail to take part */
-	uint32_t
-		/* records a person may have; of an exact sketch: race_largest_weight() */
-		max_contributions;
+	/* records a person may have; of an exact sketch: race_largest_weight() */
+	uint32_t max_contributions;
 	uint32_t releases; /* private sketches, or shares, merged into this one */
 	double epsilon;    /* true cost, rounded up */
 	double delta;
-	double rho;              /* the same in zCDP */
-	double counter_variance; /* of the noise in each counter */
-	double count_variance;   /* of the noise in the record count */
+	double rho;              /* true cost in zCDP, rounded up */
+	double counter_variance; /* variance of the noise in each counter */
+	double count_variance;   /* variance of the noise in the record count */
 	uint32_t parties;        /* parties that have a share each; else 0 */
 	uint32_t colluders;      /* parties that may know each other's noise */
 	/*

@@ -61,7 +61,7 @@ race_products_l1(const RaceShape *shape, int coarser)
  * is not below it, because the sum of absolute values is not below the root of that of squares.
  */
 static uint64_t
-frobenius(const RaceShape *shape, int coarser)
+squared_norm(const RaceShape *shape, int coarser)
 {
 	return shift_up(shape->squared, coarser) + (coarser > 0 ? shape->columns : 0);
 }
@@ -69,7 +69,7 @@ frobenius(const RaceShape *shape, int coarser)
 uint64_t
 race_products_squared(const RaceShape *shape, int coarser)
 {
-	uint64_t norm = frobenius(shape, coarser);
+	uint64_t norm = squared_norm(shape, coarser);
 
 	return (norm * norm + 1) / 2;
 }
@@ -87,7 +87,7 @@ race_products_least_coarse(const RaceShape *shape)
 	int coarser = 0;
 
 	/* bound: the bits of a norm, half of it is left each time */
-	while (frobenius(shape, coarser) > UINT32_MAX / 2)
+	while (squared_norm(shape, coarser) > UINT32_MAX / 2)
 		coarser++;
 	return coarser;
 }
@@ -160,10 +160,7 @@ cut_vectors(const RaceShape *shape, int16_t *v, size_t n)
 	uint64_t norms[RACE_PRODUCTS_TOGETHER];
 	bool beyond;
 
-	/*
-	 * bound: RACE_PRODUCTS_ONE, since each number that is not 0 becomes smaller each time; two
-	 * suffice
-	 */
+	/* bound: RACE_PRODUCTS_ONE, as numbers that are not 0 become smaller each time; two suffice */
 	do
 	{
 		beyond = false;
@@ -226,7 +223,7 @@ tile_portable(const int16_t *const *a, const int16_t *const *b, size_t n,
 
 /* Return the sums of pairs of 32-bit lanes, in 64 bits. */
 TARGET static inline __m256i
-widen(__m256i sums)
+widen_lanes(__m256i sums)
 {
 	return _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(sums)),
 							_mm256_cvtepi32_epi64(_mm256_extracti128_si256(sums, 1)));
@@ -271,7 +268,7 @@ tile_avx2(const int16_t *const *a, const int16_t *const *b, size_t n,
 		for (int i = 0; i < TILE_ROWS; i++)
 #pragma GCC unroll 4
 			for (int j = 0; j < TILE_COLUMNS; j++)
-				totals[i][j] = _mm256_add_epi64(totals[i][j], widen(s[i][j]));
+				totals[i][j] = _mm256_add_epi64(totals[i][j], widen_lanes(s[i][j]));
 	}
 	for (int i = 0; i < TILE_ROWS; i++)
 		for (int j = 0; j < TILE_COLUMNS; j++)

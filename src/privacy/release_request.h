@@ -16,7 +16,7 @@ typedef struct RaceRequest
 	double delta;
 	uint32_t rows;              /* 0: to be chosen */
 	bool fit;                   /* whether a model will be fitted to the release */
-	uint32_t max_contributions; /* of records with weights, times the largest weight */
+	uint32_t max_contributions; /* records of a person; with weights, times the largest weight */
 	RaceNeighbors neighbors;
 
 	/*

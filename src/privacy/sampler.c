@@ -58,7 +58,7 @@ race_random_below(RaceRandom *random, uint64_t n)
 
 /* Return true with probability u / n, u <= n <= 2^127. */
 static bool
-bernoulli(RaceRandom *random, uint128 u, uint128 n)
+draw_bernoulli(RaceRandom *random, uint128 u, uint128 n)
 {
 	uint64_t highest;
 	uint128 value;
@@ -77,8 +77,9 @@ bernoulli(RaceRandom *random, uint128 u, uint128 n)
 	return value < u;
 }
 
-bool
-race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
+/* Return true with probability exp(-u / t), u <= t. */
+static bool
+bernoulli_exp_below_one(RaceRandom *random, uint128 u, uint128 t)
 {
 	uint64_t k = 0;
 
@@ -89,9 +90,19 @@ race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
 	/* bound: it goes on k times with a probability of 1 / k! */
 	do
 		k++;
-	while ((k == 1 || race_random_below(random, k) == 0) && bernoulli(random, u, t));
+	while ((k == 1 || race_random_below(random, k) == 0) && draw_bernoulli(random, u, t));
 
 	return k % 2 == 1;
+}
+
+bool
+race_bernoulli_exp(RaceRandom *random, uint128 u, uint128 t)
+{
+	/* one factor exp(-1) at a time */
+	for (; u > t; u -= t)
+		if (!bernoulli_exp_below_one(random, 1, 1))
+			return false;
+	return bernoulli_exp_below_one(random, u, t);
 }
 
 int64_t
@@ -153,17 +164,6 @@ integer_sqrt(uint64_t n)
 	return root;
 }
 
-/* Return true with probability exp(-u / t), for any u and t >= 1. */
-static bool
-bernoulli_exp_any(RaceRandom *random, uint128 u, uint128 t)
-{
-	/* one factor exp(-1) at a time */
-	for (; u > t; u -= t)
-		if (!race_bernoulli_exp(random, 1, 1))
-			return false;
-	return race_bernoulli_exp(random, u, t);
-}
-
 int64_t
 race_discrete_gaussian(RaceRandom *random, uint64_t variance)
 {
@@ -182,8 +182,8 @@ race_discrete_gaussian(RaceRandom *random, uint64_t variance)
 
 		/* exp(-(|y| - variance / t)^2 / (2 variance)), both times t^2: < 2^126 */
 		distance = (int64_t) (magnitude * t) - (int64_t) variance;
-		if (bernoulli_exp_any(random, (uint128) ((__int128) distance * distance),
-							  (uint128) 2 * variance * t * t))
+		if (race_bernoulli_exp(random, (uint128) ((__int128) distance * distance),
+							   (uint128) 2 * variance * t * t))
 			return y;
 	}
 }

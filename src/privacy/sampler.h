@@ -46,20 +46,19 @@ extern uint64_t race_random_below(RaceRandom *random, uint64_t n);
  */
 extern int64_t race_discrete_laplace(RaceRandom *random, uint64_t scale);
 
-/* Return true with probability exp(-u / t), 0 <= u <= t <= 2^127 (algorithm 1). */
+/* Return true with probability exp(-u / t), for any u and 1 <= t <= 2^127 (algorithm 1). */
 extern bool race_bernoulli_exp(RaceRandom *random, unsigned __int128 u, unsigned __int128 t);
 
-/* Return its standard deviation squared: 2 e^(-1/b) / (1 - e^(-1/b))^2. */
+/* Return the variance of discrete Laplace noise: 2 e^(-1/b) / (1 - e^(-1/b))^2, rounded. */
 extern double race_discrete_laplace_variance(uint64_t scale);
 
-/*
- * One exact draw of a discrete Gaussian, pmf proportional to
- * exp(-k^2 / (2 variance)) (Canonne, Kamath & Steinke 2020, algorithm 3);
- * variance from 1 to RACE_MAX_VARIANCE.  Its variance in the plain sense is at
- * most that.
- */
 #define RACE_MAX_VARIANCE ((uint64_t) 1 << 56)
 
+/*
+ * Draw one number of a discrete Gaussian exactly, pmf proportional to exp(-k^2 / (2 variance))
+ * (Canonne, Kamath & Steinke 2020, algorithm 3); `variance` from 1 to RACE_MAX_VARIANCE.  The
+ * variance of what is drawn is at most that.
+ */
 extern int64_t race_discrete_gaussian(RaceRandom *random, uint64_t variance);
 
 #endif

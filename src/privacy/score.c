@@ -15,7 +15,7 @@
  * included: so the distance changes by at most what the table does in L1.
  */
 static int64_t
-distance(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expected)
+distance_from_expected(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expected)
 {
 	int64_t total = 0;
 
@@ -32,28 +32,38 @@ distance(const int64_t *sums, uint32_t parts, size_t cells, const int64_t *expec
 	return total;
 }
 
+bool
+race_exact_distance(const RaceExact *exact, const RaceGrouping *grouping, const int64_t *expected,
+					int64_t *space, int64_t *apart)
+{
+	size_t sums = race_grouping_sums(grouping);
+
+	if (!race_load_sums(exact, grouping, space))
+		return false;
+	*apart = distance_from_expected(space, grouping->parts, sums / grouping->parts, expected);
+	memset(space, 0, sums * sizeof(int64_t));
+	return true;
+}
+
 uint64_t
 race_score_distance(RaceAccount *account, const RaceExact *exact, const RaceGrouping *grouping,
 					const int64_t *expected, double price, int64_t *space, int64_t *noisy)
 {
+	bool draws = race_draws(account, exact);
+	int64_t apart = 0;
 	uint64_t noise;
 
-	if (race_draws(account, exact) && !race_load_sums(exact, grouping, space))
+	if (draws && !race_exact_distance(exact, grouping, expected, space, &apart))
 		return 0;
 	noise = race_pay(account, price, race_change_of_score(account, exact->shape->unit));
-	if (noise > 0 && race_draws(account, exact))
-		*noisy = race_draw(account,
-						   distance(space, grouping->parts,
-									race_grouping_sums(grouping) / grouping->parts, expected),
-						   noise);
-	if (race_draws(account, exact))
-		memset(space, 0, race_grouping_sums(grouping) * sizeof(int64_t));
+	if (noise > 0 && draws)
+		*noisy = race_draw(account, apart, noise);
 	return noise;
 }
 
 /* Return the score of the first `ordinary` counters. */
 static int64_t
-unevenness(const int64_t *counters, uint32_t ordinary, uint32_t together)
+unevenness_of_sets(const int64_t *counters, uint32_t ordinary, uint32_t together)
 {
 	int64_t score = 0;
 
@@ -93,7 +103,7 @@ race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t blo
 	{
 		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block),
 						   ordinary, space);
-		*noisy = race_draw(account, unevenness(space, ordinary, together), noise);
+		*noisy = race_draw(account, unevenness_of_sets(space, ordinary, together), noise);
 		memset(space, 0, ordinary * sizeof(int64_t));
 	}
 	return noise;

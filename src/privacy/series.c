@@ -39,8 +39,8 @@ race_series_closed(uint32_t intervals, uint32_t levels)
 void
 race_series_value(uint32_t number, uint32_t levels, uint32_t *first, uint32_t *length)
 {
-	uint32_t before = 0; /* intervals that close fewer values, */
-	uint32_t n = number; /* and that close as many: each closes one at least */
+	uint32_t before = 0; /* a number of intervals that close fewer values */
+	uint32_t n = number; /* a number of intervals that close as many: each closes one at least */
 
 	for (int bits = 32; bits > 0 && before + 1 < n; bits--)
 	{
@@ -71,7 +71,7 @@ typedef struct Allowed
  * so much.
  */
 static bool
-costs_at_most(double epsilon, double each, double most, const Allowed *allowed, uint32_t levels)
+fits_account(double epsilon, double each, double most, const Allowed *allowed, uint32_t levels)
 {
 	RaceNoise noise = {.epsilon = epsilon, .delta = allowed->delta, .rho = each};
 
@@ -83,12 +83,12 @@ costs_at_most(double epsilon, double each, double most, const Allowed *allowed, 
 
 /* Return whether values of this epsilon cost no more together in both accounts. */
 static bool
-fits(double epsilon, const Allowed *allowed, uint32_t levels)
+fits_accounts(double epsilon, const Allowed *allowed, uint32_t levels)
 {
-	return costs_at_most(epsilon, race_gaussian_allowed(epsilon, allowed->delta), allowed->exact,
-						 allowed, levels) &&
-		costs_at_most(epsilon, race_rho_allowed(epsilon, allowed->delta), allowed->rho, allowed,
-					  levels);
+	return fits_account(epsilon, race_gaussian_allowed(epsilon, allowed->delta), allowed->exact,
+						allowed, levels) &&
+		fits_account(epsilon, race_rho_allowed(epsilon, allowed->delta), allowed->rho, allowed,
+					 levels);
 }
 
 double
@@ -105,7 +105,7 @@ race_series_epsilon(double epsilon, double delta, uint32_t levels)
 	/*
 	 * delta alone allows some noise: what is left of that for a length may suffice for no epsilon
 	 */
-	if (!fits(low, &allowed, levels))
+	if (!fits_accounts(low, &allowed, levels))
 		return 0;
 	high = fmin(race_gaussian_epsilon(allowed.exact / levels, delta),
 				race_epsilon_of_rho(allowed.rho / levels, delta));
@@ -113,7 +113,7 @@ race_series_epsilon(double epsilon, double delta, uint32_t levels)
 	{
 		double middle = low + (high - low) / 2;
 
-		if (fits(middle, &allowed, levels))
+		if (fits_accounts(middle, &allowed, levels))
 			low = middle;
 		else
 			high = middle;

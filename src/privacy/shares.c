@@ -44,7 +44,7 @@
 
 /* Return tau, rounded up; for at least two shares. */
 static double
-deviation(uint64_t variance, uint32_t shares)
+tau_of_sum(uint64_t variance, uint32_t shares)
 {
 	double rate = TWO_PI_SQUARED * (1 - RACE_MARGIN) * (double) variance;
 	double sum = 0;
@@ -71,7 +71,7 @@ race_rho_of_sum(unsigned __int128 squared, uint64_t cells, uint64_t variance, ui
 	if (shares == 1)
 		return ratio / 2;
 
-	tau = deviation(variance, shares);
+	tau = tau_of_sum(variance, shares);
 	linear = tau * (double) cells;
 	quadratic = tau * sqrt(ratio * (double) cells) + tau * linear / 2;
 	return race_cost_sum(ratio / 2, fmin(linear, quadratic) * (1 + RACE_MARGIN));
@@ -109,7 +109,7 @@ share_variance(double rho, unsigned __int128 squared, uint64_t cells, uint32_t s
 }
 
 static bool
-within_limits(double epsilon, double delta, const RaceSensitivity *sensitivity)
+are_within_limits(double epsilon, double delta, const RaceSensitivity *sensitivity)
 {
 	unsigned __int128 limit = (unsigned __int128) 1 << 100;
 
@@ -125,7 +125,7 @@ race_share_budget(double epsilon, double delta, const RaceSensitivity *sensitivi
 	double allowed;
 	double left;
 
-	if (!within_limits(epsilon, delta, sensitivity))
+	if (!are_within_limits(epsilon, delta, sensitivity))
 		return false;
 	allowed = race_rho_allowed(epsilon, delta);
 

@@ -24,10 +24,10 @@
 typedef struct RaceThreshold
 {
 	RaceMechanism mechanism;
-	uint64_t noise; /* of a number of persons */
-	int64_t reach;  /* how far Laplace noise goes; 0 of Gaussian noise */
-	int64_t least;  /* the noisy number of persons that passes */
-	double rho;     /* of zCDP, but for the delta that it does not cover */
+	uint64_t noise; /* scale or variance of the noise of a number of persons */
+	int64_t reach;  /* largest Laplace noise; 0 of Gaussian noise */
+	int64_t least;  /* least noisy number of persons that passes */
+	double rho;     /* cost in zCDP, without the delta that it does not cover */
 } RaceThreshold;
 
 /*

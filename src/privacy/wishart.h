@@ -22,8 +22,8 @@ extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, i
 						 int64_t *work, int64_t *triangle);
 
 /*
- * The same of given normal numbers: columns rows of columns + 1, in steps of which a standard
- * deviation has 2^RACE_WISHART_BITS, each at most RACE_WISHART_LARGEST
+ * Add the same of given normal numbers: `columns` rows of columns + 1, in steps of which a standard
+ * deviation has 2^RACE_WISHART_BITS.  Each is at most RACE_WISHART_LARGEST.
  */
 #define RACE_WISHART_BITS 48
 #define RACE_WISHART_LARGEST ((INT64_C(64) << 48) + (INT64_C(65) << 20) - 1)

@@ -18,9 +18,9 @@ typedef struct RaceFacts
 	bool has_lower;
 	bool has_upper;
 	bool has_categories;
-	double lower; /* included, as upper */
+	double lower; /* lower bound; bounds are included */
 	double upper;
-	List *categories;   /* of char * */
+	List *categories;   /* char *: the categories */
 	const char *unread; /* why a list of values is no fact, or NULL */
 } RaceFacts;
 
@@ -28,7 +28,7 @@ typedef struct RaceFacts
 typedef struct RaceSubject
 {
 	AttrNumber column; /* 0: the value of a SQL domain */
-	Oid type;          /* without SQL domains */
+	Oid type;          /* type of the column, without SQL domains */
 	bool whole;
 } RaceSubject;
 
@@ -41,7 +41,7 @@ typedef struct RaceSchemaColumn
 	RaceSubject subject;
 	RaceFacts facts;
 	bool enforced;      /* does the server enforce the facts? */
-	const char *source; /* where what is known comes from, or NULL */
+	const char *source; /* source of the facts, or NULL */
 } RaceSchemaColumn;
 
 /* Read what the schema says of a column; raise 42703 if there is none of this number. */

@@ -29,7 +29,7 @@
  * view selects besides, and how many views there are on the way, changes nothing.
  */
 
-#define MAX_NODES 10000 /* of the expression: views double them at each level */
+#define MAX_NODES 10000 /* most nodes of the expression: views double them at each level */
 
 /* A column of a table, or of something else in FROM */
 typedef struct Origin
@@ -41,7 +41,7 @@ typedef struct Origin
 
 typedef struct Trace
 {
-	List *origins; /* of Origin: $1, $2, ... */
+	List *origins; /* Origin: those of $1, $2, ... */
 	RaceCalls calls;
 	int nodes;
 } Trace;
@@ -54,13 +54,13 @@ typedef struct Scope
 	struct Scope *parent;
 } Scope;
 
-static Node *follow(Node *node, void *context);
+static Node *follow_columns(Node *node, void *context);
 
 /* ------------------------------------------------------------------- follow */
 
 /* Return the parameter that stands for a column of a table, or of something else. */
 static Node *
-origin(Trace *trace, const Var *column, Oid relation, char *other)
+parameter_of_origin(Trace *trace, const Var *column, Oid relation, char *other)
 {
 	Param *param = makeNode(Param);
 	Origin *new_one = palloc(sizeof(Origin));
@@ -95,7 +95,7 @@ follow_query(Trace *trace, Query *query, Scope *parent, AttrNumber number)
 	Scope scope = {trace, query, parent};
 
 	check_stack_depth();
-	return follow((Node *) get_tle_by_resno(query->targetList, number)->expr, &scope);
+	return follow_columns((Node *) get_tle_by_resno(query->targetList, number)->expr, &scope);
 }
 
 static Node *
@@ -106,7 +106,7 @@ follow_relation(Trace *trace, Oid relid, const Var *column)
 
 	result = relation->rd_rel->relkind == RELKIND_VIEW && column->varattno > 0 ?
 		follow_query(trace, race_view_query(relation), NULL, column->varattno) :
-		origin(trace, column, relid, NULL);
+		parameter_of_origin(trace, column, relid, NULL);
 	relation_close(relation, NoLock);
 	return result;
 }
@@ -137,7 +137,7 @@ follow_cte(Scope *scope, const RangeTblEntry *entry, const Var *column)
 static Node *
 follow_other(Scope *scope, const RangeTblEntry *entry, const Var *column)
 {
-	List *followed = (List *) follow(
+	List *followed = (List *) follow_columns(
 		(Node *) (entry->rtekind == RTE_FUNCTION ? entry->functions : entry->values_lists), scope);
 	StringInfoData text;
 	ListCell *cell;
@@ -151,7 +151,7 @@ follow_other(Scope *scope, const RangeTblEntry *entry, const Var *column)
 												lfirst(cell),
 											NIL, false, false));
 	race_calls_add(&scope->trace->calls, (Node *) followed);
-	return origin(scope->trace, column, InvalidOid, text.data);
+	return parameter_of_origin(scope->trace, column, InvalidOid, text.data);
 }
 
 static Node *
@@ -170,7 +170,7 @@ follow_column(Scope *scope, const Var *column)
 			case RTE_SUBQUERY:
 				return follow_query(scope->trace, entry->subquery, scope, column->varattno);
 			case RTE_JOIN:
-				return follow(list_nth(entry->joinaliasvars, column->varattno - 1), scope);
+				return follow_columns(list_nth(entry->joinaliasvars, column->varattno - 1), scope);
 			case RTE_CTE:
 				return follow_cte(scope, entry, column);
 			case RTE_FUNCTION:
@@ -179,12 +179,12 @@ follow_column(Scope *scope, const Var *column)
 			default:
 				break;
 		}
-	return origin(scope->trace, column, InvalidOid, pstrdup(entry->eref->aliasname));
+	return parameter_of_origin(scope->trace, column, InvalidOid, pstrdup(entry->eref->aliasname));
 }
 
 /* Replace columns by what they are. */
 static Node *
-follow(Node *node, void *context)
+follow_columns(Node *node, void *context)
 {
 	Scope *scope = context;
 
@@ -196,7 +196,7 @@ follow(Node *node, void *context)
 				 errmsg("a column is computed by more than %d operations", MAX_NODES)));
 	if (node != NULL && IsA(node, Var))
 		return follow_column(scope, (Var *) node);
-	return expression_tree_mutator(node, follow, context);
+	return expression_tree_mutator(node, follow_columns, context);
 }
 
 /* ----------------------------------------------------------------- as text */
@@ -227,7 +227,7 @@ add_type(StringInfo json, Oid type, int32 typmod, Oid collation)
 
 /* Return the expression of a generated column; NULL for others. */
 static char *
-generated(Relation relation, AttrNumber number, RaceCalls *calls)
+generated_expression(Relation relation, AttrNumber number, RaceCalls *calls)
 {
 	const TupleConstr *constraints = RelationGetDescr(relation)->constr;
 
@@ -265,7 +265,7 @@ add_columns(StringInfo json, Relation relation, AttrNumber number, RaceCalls *ca
 											RelationGetRelationName(relation)));
 		add_text(json, "column", NameStr(attribute->attname));
 		add_type(json, attribute->atttypid, attribute->atttypmod, attribute->attcollation);
-		add_text(json, "generated", generated(relation, i, calls));
+		add_text(json, "generated", generated_expression(relation, i, calls));
 		appendStringInfoChar(json, '}');
 	}
 }

@@ -38,10 +38,10 @@
  */
 
 #define MOST_VALUES 1024 /* cells of whole numbers: more values share cells */
-#define NUMBER_CELLS 256 /* of others, without a step */
-#define NUMBER_GROUPS 64 /* in tables of two columns (test/bench/TABLES.md), */
-#define SINGLE_NUMBERS \
-	32 /* where so few are single; groups of two cells and more are known to be in order */
+#define NUMBER_CELLS 256 /* cells of other numbers, without a step */
+#define NUMBER_GROUPS 64 /* groups of numbers in tables of two columns (test/bench/TABLES.md) */
+/* first of these groups that are single values; wider ones are known to be in order */
+#define SINGLE_NUMBERS 32
 
 /* Why a column has no domain, and what the owner can say of it */
 typedef struct Reason
@@ -175,9 +175,11 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 	}
 	else if (!facts->has_lower || !facts->has_upper)
 	{
-		reason->why = facts->has_lower ? "its upper bound is not known" :
-			facts->has_upper           ? "its lower bound is not known" :
-										 "its bounds are not known";
+		if (facts->has_lower || facts->has_upper)
+			reason->why =
+				facts->has_lower ? "its upper bound is not known" : "its lower bound is not known";
+		else
+			reason->why = "its bounds are not known";
 		reason->arguments = "lower => ..., upper => ...";
 	}
 	else if (facts->lower > facts->upper)
@@ -578,6 +580,22 @@ set_text(ColumnRow *row, int i, const char *text)
 		set_value(row, i, CStringGetTextDatum(text));
 }
 
+/* Return the type of the distance between numbers of a type. */
+static Oid
+type_of_step(Oid type)
+{
+	switch (type)
+	{
+		case DATEOID:
+			return INT4OID;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return INTERVALOID;
+		default:
+			return type;
+	}
+}
+
 /* Set what a domain says, of a column that has one. */
 static void
 set_domain(ColumnRow *row, const RaceKnownColumn *column)
@@ -600,11 +618,7 @@ set_domain(ColumnRow *row, const RaceKnownColumn *column)
 	{
 		set_text(row, ROW_LOWER, race_typed_text(type, domain->lower));
 		set_text(row, ROW_UPPER, race_typed_text(type, domain->upper));
-		set_text(row, ROW_STEP,
-				 race_typed_text(type == DATEOID                                    ? INT4OID :
-									 type == TIMESTAMPOID || type == TIMESTAMPTZOID ? INTERVALOID :
-																					  type,
-								 domain->width));
+		set_text(row, ROW_STEP, race_typed_text(type_of_step(type), domain->width));
 	}
 	set_value(row, ROW_NULLS, BoolGetDatum(domain->has_null));
 	set_value(row, ROW_OTHERS, BoolGetDatum(domain->has_other));

@@ -14,13 +14,13 @@
 /* What the owner said of a column last (race_describe) */
 typedef struct RaceDescription
 {
-	char *type; /* the type of the column then; NULL: nothing was said of its values */
+	char *type; /* type of the column when it was described; NULL: its values were not */
 	bool has_bounds;
 	double lower;
 	double upper;
-	double step; /* the width of cells, or 0 */
+	double step; /* width of cells, or 0 */
 	bool has_categories;
-	List *categories;   /* of char * */
+	List *categories;   /* char *: the categories */
 	char *unit;         /* what values are measured in, or NULL */
 	char *text;         /* what values mean, or NULL */
 	char *public_table; /* the table that the categories were read from, or NULL */
@@ -32,11 +32,11 @@ typedef struct RaceKnownColumn
 {
 	RaceSchemaColumn schema;
 	char *type; /* the name of its type, without SQL domains */
-	RaceDomain
-		domain; /* what it is counted by, if it has a domain or may have its categories chosen */
+	/* domain by which it is counted, if it has one or may have its categories chosen */
+	RaceDomain domain;
 	const char *reason; /* why it has no public domain; NULL if it has one */
 	char *hint;         /* the statement that gives it one, or NULL */
-	char *source;       /* where the domain comes from, or NULL */
+	char *source;       /* source of the domain, or NULL */
 	char *unit;
 	char *description;
 } RaceKnownColumn;
@@ -49,7 +49,7 @@ typedef struct RaceColumnsOf
 {
 	const char *dataset;
 	Oid relation;
-	const List *public_tables; /* OIDs */
+	const List *public_tables; /* OIDs of public tables */
 } RaceColumnsOf;
 
 /*

@@ -26,17 +26,17 @@
 
 /* --------------------------------------------------------------- domains */
 
-#define MOST_COLUMNS 99   /* with a measure */
-#define MOST_NUMBERS 1023 /* of moments, */
-#define MOST_BOUND 1e100  /* and their bounds */
-#define MOST_FINE \
-	50 /* more columns have groups of numbers that are twice as wide: a quarter of the counters */
+#define MOST_COLUMNS 99   /* columns of a release, with a measure */
+#define MOST_NUMBERS 1023 /* numbers of moments */
+#define MOST_BOUND 1e100  /* bounds of these numbers, in absolute value */
+/* columns beyond which groups of numbers are twice as wide: a quarter of the counters */
+#define MOST_FINE 50
 
 /* Names, units and bounds of the numbers of a record, as they are looked up */
 typedef struct Numbers
 {
 	List *names;
-	List *units;          /* of char *, or NULL */
+	List *units;          /* char *: units, or NULL */
 	StringInfoData lower; /* lower bounds of moments: numbers as text */
 	StringInfoData upper;
 } Numbers;
@@ -550,7 +550,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	StringInfoData groups;
 	StringInfoData single;
 	StringInfoData weights;
-	StringInfoData tables[2]; /* that matter more, or may be chosen: of three columns, of two */
+	StringInfoData tables[2]; /* workloads of three columns, and of two */
 	int label_column = -1;
 
 	memset(counted, 0, sizeof(RaceCounted));

@@ -16,8 +16,8 @@ typedef struct RaceColumnsMeasured
 {
 	RaceDomain *domains;
 	int n;
-	Datum names;   /* text[]: of the numbers of a record */
-	Datum units;   /* text[]: what they are measured in; 0 if nothing was said */
+	Datum names;   /* text[]: names of the numbers of a record */
+	Datum units;   /* text[]: units of these numbers; 0 if none was stated */
 	Datum sources; /* jsonb: where domains come from, by columns; 0 if none has a source */
 	char *params;  /* race_params of moments of a vector, as text; else NULL */
 } RaceColumnsMeasured;

@@ -23,9 +23,8 @@ typedef struct RaceDataset
 	char *budget;
 	bool in_zcdp;      /* does the budget add up rho? */
 	bool unit_changed; /* is the unit column another column than the one that was protected? */
-	char *
-		/* public table that is another table than the one that was protected, or NULL */
-		public_changed;
+	/* public table that is another table than the one that was protected, or NULL */
+	char *public_changed;
 } RaceDataset;
 
 /*

@@ -66,7 +66,7 @@ argument_text(FunctionCallInfo fcinfo, int i)
 
 /* What may be done with a column of a type that has neither numbers nor categories */
 #define NOT_COUNTED \
-	"Values of this type cannot be counted. Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
+	"Leave the column out, or protect a view in which it is a number, a date, an interval or a text."
 
 static void
 refuse_bounds(Oid type)
@@ -160,12 +160,14 @@ set_categories(RaceDescription *description, Datum categories, Oid type)
 	int n;
 
 	if (!race_type_is_category(type) || type == BOOLOID)
+	{
+		const char *hint = type == BOOLOID ? "A boolean needs no description." : NOT_COUNTED;
+
 		race_refuse_arguments(
 			psprintf("a column of type %s has no categories that could be described",
 					 format_type_be(type)),
-			race_type_is_number(type) ? "Give its bounds." :
-				type == BOOLOID       ? "A boolean needs no description." :
-										NOT_COUNTED);
+			race_type_is_number(type) ? "Give its bounds." : hint);
+	}
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &n);
 	description->has_categories = true;
 	description->categories = NIL;

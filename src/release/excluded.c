@@ -45,7 +45,7 @@ typedef struct Excluded
 	List *where;   /* conditions, of String */
 } Excluded;
 
-static void pg_attribute_printf(2, 3) add(Excluded *excluded, const char *format, ...)
+static void pg_attribute_printf(2, 3) add_condition(Excluded *excluded, const char *format, ...)
 {
 	StringInfoData text;
 	va_list arguments;
@@ -62,9 +62,10 @@ static void
 add_values(Excluded *excluded, const char *value, bool nulls, bool nans, const char *nan)
 {
 	if (nulls && nans)
-		add(excluded, strcmp(nan, "NaN") == 0 ? "%s is NULL or %s" : "%s is NULL, %s", value, nan);
+		add_condition(excluded, strcmp(nan, "NaN") == 0 ? "%s is NULL or %s" : "%s is NULL, %s",
+					  value, nan);
 	else if (nulls || nans)
-		add(excluded, "%s is %s", value, nulls ? "NULL" : nan);
+		add_condition(excluded, "%s is %s", value, nulls ? "NULL" : nan);
 }
 
 static void
@@ -238,7 +239,7 @@ exclude_type(Excluded *excluded, const RaceParams *part, const RaceArrayReader *
 	if (!array && typmod > 0)
 		check_length(part, typmod);
 	else if (race_record_kind(part) != RACE_RECORD_SET)
-		add(excluded, "the length is not %u", part->dims);
+		add_condition(excluded, "the length is not %u", part->dims);
 }
 
 static void
@@ -254,7 +255,8 @@ exclude_part(Excluded *excluded, const RaceParams *part, Node *value)
 		return;
 	}
 	if (may_be_null(excluded, value))
-		add(excluded, excluded->one_part ? "the record is NULL" : "a part of the record is NULL");
+		add_condition(excluded,
+					  excluded->one_part ? "the record is NULL" : "a part of the record is NULL");
 	if (IsA(array, ArrayExpr) && !reader.has_cast)
 		exclude_elements(excluded, part, (ArrayExpr *) array);
 	else
@@ -278,7 +280,7 @@ exclude_records(Excluded *excluded, const RaceParams *params)
 			part = race_params_next(part, params);
 		}
 	else
-		add(excluded, "the record is NULL, or a part of it is NULL or not as declared");
+		add_condition(excluded, "the record is NULL, or a part of it is NULL or not as declared");
 }
 
 /* ----------------------------------------------------- labels and the rest */
@@ -311,7 +313,7 @@ exclude_labels(Excluded *excluded, Datum labels)
 	if (exprType(label) == BOOLOID && !is_declared(labels, CStringGetTextDatum("true")) &&
 		!is_declared(labels, CStringGetTextDatum("false")))
 		refuse_excluded("labels true and false, as a boolean is written", "others");
-	add(excluded, "the label is not declared");
+	add_condition(excluded, "the label is not declared");
 }
 
 static void
@@ -342,7 +344,7 @@ unit_of_row(const Excluded *excluded, const RaceReleasePlan *plan)
 
 /* Return the conditions as "A, B, or C": they have "or" in them, too. */
 static char *
-join(const List *conditions)
+join_conditions(const List *conditions)
 {
 	StringInfoData text;
 	ListCell *cell;
@@ -351,11 +353,11 @@ join(const List *conditions)
 		return NULL;
 	initStringInfo(&text);
 	foreach (cell, conditions)
-		appendStringInfo(&text, "%s%s",
-						 cell == list_head(conditions)       ? "" :
-							 lnext(conditions, cell) == NULL ? ", or " :
-															   ", ",
-						 strVal(lfirst(cell)));
+	{
+		if (cell != list_head(conditions))
+			appendStringInfoString(&text, lnext(conditions, cell) == NULL ? ", or " : ", ");
+		appendStringInfoString(&text, strVal(lfirst(cell)));
+	}
 	return text.data;
 }
 
@@ -371,15 +373,16 @@ race_excluded(const RaceReleasePlan *plan)
 	if (plan->domains == 0)
 		exclude_records(&excluded, plan->params);
 	if (RaceLabelsArePrivate(plan) && may_be_null(&excluded, expression_at(&excluded, LABEL)))
-		add(&excluded, "the label is NULL");
+		add_condition(&excluded, "the label is NULL");
 	else if (plan->request.label != NULL && !RaceLabelsArePrivate(plan))
 		exclude_labels(&excluded, plan->labels);
 	if (plan->request.value != NULL)
 		exclude_values(&excluded);
 	if (plan->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, plan)))
-		add(&excluded, "unit column \"%s\" is NULL", plan->dataset->unit_column);
+		add_condition(&excluded, "unit column \"%s\" is NULL", plan->dataset->unit_column);
 	if (plan->request.series != 0)
-		add(&excluded, "column \"%s\" is NULL or not in the time of the series", plan->interval.by);
+		add_condition(&excluded, "column \"%s\" is NULL or not in the time of the series",
+					  plan->interval.by);
 	race_authority_end(&before);
-	return join(excluded.where);
+	return join_conditions(excluded.where);
 }

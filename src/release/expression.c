@@ -30,14 +30,14 @@
 #define MAX_EXPRESSION ((Size) 256 * 1024)
 
 static void
-refuse(const char *what, const char *instead)
+refuse_expression(const char *what, const char *instead)
 {
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 		 errmsg("an expression of a release must not contain %s", what),
 		 errdetail(
-			 "Each record must depend on one row of the relation alone: otherwise one person could change the records of others, and noise would not hide that."),
+			 "Each record must depend on one row of the relation: otherwise a person could change the records of others."),
 		 errhint("%s", instead)));
 }
 
@@ -106,26 +106,26 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 		"Write an expression over the columns of one row, as in ARRAY[age, weight].";
 
 	if (pstate->p_hasSubLinks)
-		refuse("a subquery", over_columns);
+		refuse_expression("a subquery", over_columns);
 	if (pstate->p_hasAggs)
-		refuse("an aggregate function", over_columns);
+		refuse_expression("an aggregate function", over_columns);
 	if (pstate->p_hasWindowFuncs)
-		refuse("a window function", over_columns);
+		refuse_expression("a window function", over_columns);
 	if (expression_returns_set(expression))
-		refuse("a set-returning function", over_columns);
+		refuse_expression("a set-returning function", over_columns);
 	/* where a row lies depends on all others */
 	if (calls->system_column)
-		refuse("a system column", over_columns);
+		refuse_expression("a system column", over_columns);
 	if (calls->mutable.name != NULL)
-		refuse(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name),
-			   calls->mutable.instead);
+		refuse_expression(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name),
+						  calls->mutable.instead);
 	if (calls->temporary)
-		refuse("a temporary function or type", over_columns);
+		refuse_expression("a temporary function or type", over_columns);
 }
 
 /* Cast the expression to a label or a value: any type has a text, and numbers are values. */
 static Node *
-cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
+cast_expression(ParseState *pstate, Node *expression, RaceExpressionUse use)
 {
 	bool label = use == RACE_AS_LABEL;
 	Node *result;
@@ -154,7 +154,7 @@ cast(ParseState *pstate, Node *expression, RaceExpressionUse use)
 
 /* Analyze the raw expression under the current search_path. */
 static Node *
-analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
+analyze_expression(ParseState *pstate, Node *raw, RaceExpressionUse use)
 {
 	Node *expression = transformExpr(pstate, raw, EXPR_KIND_OTHER);
 	Oid type = exprType(expression);
@@ -163,7 +163,7 @@ analyze(ParseState *pstate, Node *raw, RaceExpressionUse use)
 	if (type == UNKNOWNOID)
 		expression = coerce_type(pstate, expression, type, TEXTOID, -1, COERCION_IMPLICIT,
 								 COERCE_IMPLICIT_CAST, -1);
-	return use == RACE_AS_RECORD ? expression : cast(pstate, expression, use);
+	return use == RACE_AS_RECORD ? expression : cast_expression(pstate, expression, use);
 }
 
 /* Return the expression as text, the same in all sessions. */
@@ -194,10 +194,10 @@ race_analyze_expression(ParseState *pstate, Oid relation, const char *text, cons
 	/* the scanner quotes long identifiers in full */
 	if (client_min_messages < WARNING)
 		race_set("client_min_messages", "warning");
-	expression = analyze(pstate, parse_alone(text), use);
+	expression = analyze_expression(pstate, parse_alone(text), use);
 	/* "people" by itself, a whole row, is written "people.*", which is no expression */
 	if (IsA(expression, Var) && ((Var *) expression)->varattno == InvalidAttrNumber)
-		expression = analyze(
+		expression = analyze_expression(
 			pstate, parse_alone(psprintf("ROW(%s)", write_expression(expression, relation))), use);
 	race_calls_add(&own, expression);
 	check_row_local(pstate, expression, &own);

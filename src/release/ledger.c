@@ -38,7 +38,7 @@
 
 /* Return an object.  Raise 55000 unless it belongs to the extension. */
 static Oid
-member(Oid class, Oid object, Oid extension)
+member_object(Oid class, Oid object, Oid extension)
 {
 	if (!OidIsValid(object) || !OidIsValid(extension) ||
 		getExtensionOfObject(class, object) != extension)
@@ -56,8 +56,8 @@ member(Oid class, Oid object, Oid extension)
 Oid
 race_schema_of(Oid function)
 {
-	return member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true),
-				  getExtensionOfObject(ProcedureRelationId, function));
+	return member_object(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true),
+						 getExtensionOfObject(ProcedureRelationId, function));
 }
 
 Oid
@@ -76,10 +76,10 @@ race_owner_of(Oid relation)
 static Oid
 type_named(const char *name, Oid schema, Oid extension)
 {
-	return member(TypeRelationId,
-				  GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-								  ObjectIdGetDatum(schema)),
-				  extension);
+	return member_object(TypeRelationId,
+						 GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+										 ObjectIdGetDatum(schema)),
+						 extension);
 }
 
 /*
@@ -94,7 +94,7 @@ find_library(RaceLedger *ledger, Oid releases)
 	Form_pg_type sketch;
 
 	ledger->library = getExtensionOfObject(TypeRelationId, type);
-	ledger->sketch_type = member(TypeRelationId, type, ledger->library);
+	ledger->sketch_type = member_object(TypeRelationId, type, ledger->library);
 	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(ledger->sketch_type));
 	if (!HeapTupleIsValid(tuple))
 		race_refuse_dropped("a type");
@@ -112,11 +112,11 @@ race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 	Oid schema = race_schema_of(function);
 
 	ledger->extension = getExtensionOfObject(ProcedureRelationId, function);
-	ledger->owner = race_owner_of(
-		member(RelationRelationId, get_relname_relid("race_charges", schema), ledger->extension));
-	find_library(
-		ledger,
-		member(RelationRelationId, get_relname_relid("race_releases", schema), ledger->extension));
+	ledger->owner = race_owner_of(member_object(
+		RelationRelationId, get_relname_relid("race_charges", schema), ledger->extension));
+	find_library(ledger,
+				 member_object(RelationRelationId, get_relname_relid("race_releases", schema),
+							   ledger->extension));
 	race_ledger_run(ledger,
 					"SELECT _racepriv._race_check_ledger(), _racepriv._race_check_invariants()", 0,
 					NULL);
@@ -151,7 +151,8 @@ race_ledger_run(const RaceLedger *ledger, const char *statement, int n,
 	RaceAuthority before;
 
 	Assert(n <= FUNC_MAX_ARGS);
-	(void) member(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true), ledger->extension);
+	(void) member_object(NamespaceRelationId, get_namespace_oid(RACE_SCHEMA, true),
+						 ledger->extension);
 	for (int i = 0; i < n; i++)
 	{
 		types[i] = parameters[i].type;

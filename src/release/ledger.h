@@ -74,7 +74,7 @@ extern void race_ledger_run(const RaceLedger *ledger, const char *statement, int
  * memory context.
  */
 extern Datum race_ledger_value(int i, bool *isnull);
-extern char *race_ledger_text(int i); /* of text or name; NULL for a NULL */
+extern char *race_ledger_text(int i); /* text or name; NULL for a NULL */
 
 /*
  * Begin an act on the ledger for whoever calls it: connect to SPI, and open the ledger.  Raise

@@ -67,13 +67,13 @@ typedef struct Occurrence
 typedef struct Lineage
 {
 	Oid relid;           /* relation that is being looked at */
-	List *public_tables; /* of OIDs */
+	List *public_tables; /* OIDs of public tables */
 	RaceLineage *result;
-	List *occurrences; /* of Occurrence */
+	List *occurrences; /* Occurrence: the uses of tables */
 	int queries;       /* queries that were looked at */
 	int columns;
 	int capacity;
-	int *same_as; /* of each column: one nearer to its class's root */
+	int *same_as; /* [columns]: a column nearer to the root of its class */
 } Lineage;
 
 /* What something in FROM gives: the columns, as numbers */
@@ -88,7 +88,7 @@ typedef struct Level
 {
 	Query *query;
 	struct Level *parent;
-	Source **sources; /* by position in the range table, from 1 */
+	Source **sources; /* sources by position in the range table, from 1 */
 } Level;
 
 static void check_view_query(Oid relid, Query *query, RaceCalls *calls);
@@ -608,7 +608,7 @@ typedef struct RaceFunction
 /* Functions that a release may call, each as often as it is called */
 #define MAX_FUNCTIONS 100000
 
-static bool collect(Node *node, void *context);
+static bool collect_calls(Node *node, void *context);
 
 /*
  * Return the transaction that wrote the present definition; InvalidTransactionId if there is none.
@@ -743,7 +743,7 @@ add_checks(RaceCalls *calls, Oid type)
 }
 
 static bool
-collect(Node *node, void *context)
+collect_calls(Node *node, void *context)
 {
 	RaceCalls *calls = (RaceCalls *) context;
 
@@ -751,7 +751,7 @@ collect(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, collect, context, 0);
+		return query_tree_walker((Query *) node, collect_calls, context, 0);
 	(void) check_functions_in_node(node, add_function, context);
 	switch (nodeTag(node))
 	{
@@ -799,7 +799,7 @@ collect(Node *node, void *context)
 		default:
 			break;
 	}
-	return expression_tree_walker(node, collect, context);
+	return expression_tree_walker(node, collect_calls, context);
 }
 
 void
@@ -807,7 +807,7 @@ race_calls_add(RaceCalls *calls, Node *node)
 {
 	if (calls->mutable.name == NULL)
 		calls->mutable = race_mutable_in(node);
-	(void) collect(node, calls);
+	(void) collect_calls(node, calls);
 }
 
 bool
@@ -830,7 +830,7 @@ race_calls_same(const RaceCalls *a, const RaceCalls *b)
 }
 
 static bool
-calls(const RaceCalls *calls, Oid function)
+calls_function(const RaceCalls *calls, Oid function)
 {
 	ListCell *cell;
 
@@ -846,7 +846,7 @@ race_calls_within(const RaceCalls *a, const RaceCalls *b)
 	ListCell *cell;
 
 	foreach (cell, a->functions)
-		if (!calls(b, ((RaceFunction *) lfirst(cell))->id))
+		if (!calls_function(b, ((RaceFunction *) lfirst(cell))->id))
 			return false;
 	return true;
 }
@@ -905,7 +905,7 @@ race_calls_besides(const RaceCalls *calls_made, const RaceLedger *ledger, const 
 	{
 		Oid id = ((RaceFunction *) lfirst(cell))->id;
 
-		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls(others, id) &&
+		if (get_func_namespace(id) != PG_CATALOG_NAMESPACE && !calls_function(others, id) &&
 			!is_ours(ledger, id))
 			return id;
 	}

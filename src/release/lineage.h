@@ -22,7 +22,7 @@
 /* The functions that some expressions call, with the version of each definition */
 typedef struct RaceCalls
 {
-	List *functions;     /* of RaceFunction, in the order of the expressions */
+	List *functions;     /* RaceFunction: functions in the order of the expressions */
 	RaceMutable mutable; /* first function that is not IMMUTABLE */
 	bool temporary;      /* is there a temporary function or type? */
 	bool system_column;  /* is there a system column? */

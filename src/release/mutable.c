@@ -24,7 +24,7 @@
 
 /* Return whether a type is among the arguments or the result of a function. */
 static bool
-involves(Oid function, Oid type)
+involves_type(Oid function, Oid type)
 {
 	Oid *arguments;
 	int n;
@@ -65,7 +65,7 @@ instead_of(Oid function)
 	for (size_t i = 0; i < lengthof(known) && name != NULL; i++)
 		if (strcmp(name, known[i].name) == 0)
 			return known[i].instead;
-	if (involves(function, TIMESTAMPTZOID) || involves(function, TIMETZOID))
+	if (involves_type(function, TIMESTAMPTZOID) || involves_type(function, TIMETZOID))
 		return TIME_ZONE;
 	return "Write it by functions that depend on their arguments alone.";
 }
@@ -96,7 +96,7 @@ check_function(Oid function, void *context)
 }
 
 static bool
-find(Node *node, void *context)
+find_mutable(Node *node, void *context)
 {
 	RaceMutable *found = context;
 
@@ -114,9 +114,9 @@ find(Node *node, void *context)
 			*found = (RaceMutable){"the next value of a sequence", "Leave it out."};
 			return true;
 		case T_Query:
-			return query_tree_walker((Query *) node, find, context, 0);
+			return query_tree_walker((Query *) node, find_mutable, context, 0);
 		default:
-			return expression_tree_walker(node, find, context);
+			return expression_tree_walker(node, find_mutable, context);
 	}
 }
 
@@ -126,7 +126,7 @@ race_mutable_in(Node *node)
 	RaceMutable found = {0};
 
 	/* of XML and JSON, functions are called that no node shows */
-	if (contain_mutable_functions(node) && !find(node, &found))
+	if (contain_mutable_functions(node) && !find_mutable(node, &found))
 		found = (RaceMutable){"a function of XML or JSON",
 							  "Write it by functions that depend on their arguments alone."};
 	return found;

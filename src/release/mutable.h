@@ -12,7 +12,7 @@
 /* What an expression calls that may answer differently each time */
 typedef struct RaceMutable
 {
-	const char *name;    /* NULL: nothing */
+	const char *name;    /* name of what is mutable; NULL: nothing is */
 	const char *instead; /* what to write */
 } RaceMutable;
 

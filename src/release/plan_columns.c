@@ -51,8 +51,8 @@ enum
 };
 
 #define CONFIDENCE 0.95
-#define DEPENDENCE \
-	0.3 /* a pair of columns is taken to be so far from independent, as a part of all records */
+/* A pair of columns is taken to be so far from independent, as a part of all records. */
+#define DEPENDENCE 0.3
 #define MOST_EPSILON 1e6
 #define LEAST_EPSILON 1e-6
 
@@ -75,6 +75,7 @@ typedef struct ColumnsPlan
 	RaceSelectArrays arrays;
 	int64 *counts; /* [groups of all columns], before any are joined */
 	int64 scores[RACE_SELECT_SCORES];
+	RaceCandidate candidates[RACE_SELECT_SCORES + 1];
 	uint64 count_noise;
 	double variance[RACE_GRAPH_COLUMNS]; /* variance of a cell's records, of each column */
 	/* variance of a cell that is no category that was measured when it was chosen */
@@ -104,11 +105,12 @@ variance_of(const ColumnsPlan *plan, uint64 noise)
  * each other.  Return false if noise would be too large.
  */
 static bool
-simulate(ColumnsPlan *plan, double epsilon)
+simulate_release(ColumnsPlan *plan, double epsilon)
 {
 	RaceSelect *select = &plan->select;
 	int64 *counts = plan->counts;
 	RacePrice again[RACE_GRAPH_COLUMNS];
+	double price;
 
 	plan->request.epsilon = epsilon;
 	if (plan->counted.chosen > 0)
@@ -134,8 +136,8 @@ simulate(ColumnsPlan *plan, double epsilon)
 	race_select_join(select, plan->counts);
 	race_select_all(select);
 	/* bound: ROUNDS of select_tables.c */
-	while (select->columns > 1 && race_select_scores(select) > 0)
-		race_select_choose(select, plan->scores);
+	while (select->columns > 1 && (price = race_select_round(select)) > 0)
+		race_select_suppose(select, price, plan->scores, plan->candidates);
 	if (race_select_rest(select, again))
 		for (uint32 i = 0; i < select->columns; i++)
 		{
@@ -156,7 +158,7 @@ simulate(ColumnsPlan *plan, double epsilon)
 
 /* Return how far a sum of noise with this variance is from 0, at most, with the confidence. */
 static double
-reach(const ColumnsPlan *plan, double variance)
+reach_of_noise(const ColumnsPlan *plan, double variance)
 {
 	return sqrt(variance) *
 		(plan->select.pure ? -log1p(-CONFIDENCE) / sqrt(2) :
@@ -172,10 +174,10 @@ error_of_value(ColumnsPlan *plan, double epsilon)
 {
 	double most = 0;
 
-	if (!simulate(plan, epsilon))
+	if (!simulate_release(plan, epsilon))
 		return INFINITY;
 	for (int i = 0; i < plan->counted.columns; i++)
-		most = Max(most, reach(plan, plan->variance[i]));
+		most = Max(most, reach_of_noise(plan, plan->variance[i]));
 	return most;
 }
 
@@ -218,7 +220,7 @@ static void
 add_column(ColumnsPlan *plan, int i)
 {
 	const RaceDomain *domain = &plan->counted.domains[i];
-	double deviation = reach(plan, plan->variance[i]);
+	double deviation = reach_of_noise(plan, plan->variance[i]);
 	double half = domain->category ? 0 : (domain->width - domain->whole) / 2;
 	/* values that are all as frequent have this standard deviation */
 	double spread = (domain->upper - domain->lower) / sqrt(12);
@@ -247,7 +249,7 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 				 psprintf("count of one cell of \"%s\", \"%s\" and \"%s\"",
 						  domains[table->first].name, domains[table->second].name,
 						  domains[table->third].name),
-			 reach(plan, variance_of(plan, table->price.noise)), "records");
+			 reach_of_noise(plan, variance_of(plan, table->price.noise)), "records");
 }
 
 static void
@@ -272,14 +274,14 @@ add_lines(ColumnsPlan *plan, double epsilon)
 	if (counted->chosen > 0)
 		add_line(plan, "persons of a category that is chosen as often as not",
 				 (double) plan->choice.threshold.least, "persons");
-	add_line(plan, "count of all records", reach(plan, 1 / precision), "records");
+	add_line(plan, "count of all records", reach_of_noise(plan, 1 / precision), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
 	for (int i = 0; i < counted->columns && counted->n > counted->columns; i++)
 	{
 		/* if the means are in the middle of the range: the errors of the parts of a cell */
 		const RaceDomain *measure = &counted->domains[counted->columns];
-		double deviation = reach(plan, plan->variance[i] / plan->tables.parts / 2);
+		double deviation = reach_of_noise(plan, plan->variance[i] / plan->tables.parts / 2);
 
 		add_line(plan,
 				 psprintf("mean of \"%s\" for one value of \"%s\"", measure->name,
@@ -431,7 +433,7 @@ start_plan(FunctionCallInfo fcinfo, FuncCallContext *call)
 	prepare_simulation(plan);
 	if (epsilon == 0)
 		epsilon = find_epsilon(plan, error);
-	if (!simulate(plan, epsilon))
+	if (!simulate_release(plan, epsilon))
 		race_refuse_arguments("the noise would be too large for a counter",
 							  "Plan with a larger epsilon.");
 	add_lines(plan, epsilon);

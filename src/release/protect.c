@@ -40,7 +40,7 @@ statement_for(const char *name, int n)
 }
 
 static RaceParameter
-argument(FunctionCallInfo fcinfo, int i)
+argument_parameter(FunctionCallInfo fcinfo, int i)
 {
 	return (RaceParameter){get_fn_expr_argtype(fcinfo->flinfo, i), PG_GETARG_DATUM(i),
 						   PG_ARGISNULL(i)};
@@ -56,7 +56,7 @@ call_internal(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *nam
 
 	parameters[n++] = race_ledger_role(GetUserId());
 	for (int i = 0; i < PG_NARGS(); i++)
-		parameters[n++] = argument(fcinfo, i);
+		parameters[n++] = argument_parameter(fcinfo, i);
 	race_ledger_run(ledger, statement_for(name, n), n, parameters);
 	result->value = race_ledger_value(1, &result->isnull);
 	SPI_finish();
@@ -118,7 +118,7 @@ race_protect(PG_FUNCTION_ARGS)
 	race_act_begin(&ledger, fcinfo, true);
 	parameters[0] = race_ledger_role(GetUserId());
 	for (i = 0; i < PROTECT_ARGUMENTS; i++)
-		arguments[i] = argument(fcinfo, i);
+		arguments[i] = argument_parameter(fcinfo, i);
 	if (arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_DATASET].isnull)
 	{
 		arguments[PROTECT_RELATION].isnull = false;

@@ -292,20 +292,35 @@ tables_of(const PlannedStmt *plan)
 static bool
 digits_of(Oid type, int32 typmod, int *whole, int *fraction)
 {
-	bool limited = type == NUMERICOID && typmod >= (int32) VARHDRSZ;
-
-	*fraction = type == INT2OID || type == INT4OID || type == INT8OID ? 0 :
-		limited ? (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 :
-				  PG_INT16_MAX;
-	*whole = type == INT2OID ? 5 :
-		type == INT4OID      ? 10 :
-		type == INT8OID      ? 19 :
-		type == FLOAT4OID    ? 39 :
-		type == FLOAT8OID    ? 309 :
-		type != NUMERICOID   ? 0 :
-		limited              ? ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction :
-							   PG_INT16_MAX;
-	return *whole != 0 || type == NUMERICOID;
+	*fraction = type == INT2OID || type == INT4OID || type == INT8OID ? 0 : PG_INT16_MAX;
+	switch (type)
+	{
+		case INT2OID:
+			*whole = 5;
+			return true;
+		case INT4OID:
+			*whole = 10;
+			return true;
+		case INT8OID:
+			*whole = 19;
+			return true;
+		case FLOAT4OID:
+			*whole = 39;
+			return true;
+		case FLOAT8OID:
+			*whole = 309;
+			return true;
+		case NUMERICOID:
+			*whole = PG_INT16_MAX;
+			if (typmod >= (int32) VARHDRSZ)
+			{
+				*fraction = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+				*whole = ((typmod - VARHDRSZ) >> 16 & 0xffff) - *fraction;
+			}
+			return true;
+		default:
+			return false;
+	}
 }
 
 /*
@@ -313,7 +328,7 @@ digits_of(Oid type, int32 typmod, int *whole, int *fraction)
  * for all numbers of a table.
  */
 static bool
-overflows(Node *from, Node *to)
+may_overflow(Node *from, Node *to)
 {
 	int32 typmod = exprTypmod(from);
 	Oid type = getBaseTypeAndTypmod(exprType(from), &typmod);
@@ -368,7 +383,7 @@ cast_argument(Node *node)
 	/* to numeric(5,2), integers go by way of numeric */
 	if (is_cast(argument) && exprType(argument) == NUMERICOID && exprTypmod(argument) < 0)
 		argument = linitial(((FuncExpr *) argument)->args);
-	return overflows(argument, node) ? argument : NULL;
+	return may_overflow(argument, node) ? argument : NULL;
 }
 
 static bool
@@ -391,9 +406,9 @@ refuse_casts(Node *node, void *relation)
 				 "The budget would be charged before it fails. Nothing was read and nothing charged."),
 			 TypeCategory(getBaseType(exprType(argument))) == TYPCATEGORY_NUMERIC ?
 				 errhint(
-					 "Leave it out, since a column is released in its own type, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
+					 "Leave the cast out, or cast only what fits, for example CASE WHEN x BETWEEN 0 AND 999 THEN x::int END.") :
 				 errhint(
-					 "Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END, which is NULL for other texts.")));
+					 "Cast only what can be cast, for example CASE WHEN x ~ '^[0-9]{1,9}$' THEN x::int END.")));
 	if (!IsA(node, CaseExpr))
 		return expression_tree_walker(node, refuse_casts, relation);
 	foreach (cell, ((CaseExpr *) node)->args)

@@ -20,9 +20,8 @@
 typedef struct RaceReading
 {
 	List *tables; /* OIDs of the tables in the queries that ran */
-	List *
-		/* RaceColumnNumbers * of each column whose categories were measured as they were chosen */
-		numbers;
+	/* RaceColumnNumbers * of each column whose categories were measured as they were chosen */
+	List *numbers;
 	RaceBounds bounds; /* bounds of the column that they are wanted of */
 } RaceReading;
 

@@ -699,7 +699,7 @@ check_limits(const RaceReleasePlan *plan)
 		ereport(
 			NOTICE,
 			(errmsg(
-				 "release \"%s\" will tell densities, but no curves, quantiles or modes: its parameters do not have both bounds",
+				 "release \"%s\" has densities, but no curves, quantiles or modes: its parameters lack bounds",
 				 plan->request.name),
 			 errhint(
 				 "A release of another name, with lower and upper, has them; it is charged, too.")));

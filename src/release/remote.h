@@ -33,7 +33,7 @@ extern void race_parts_need_no_rights(PlannedStmt *plan);
 typedef struct RaceProbe
 {
 	Query *query;
-	char *place; /* which table of which server, for messages */
+	char *place; /* table and server, for messages */
 } RaceProbe;
 
 /*

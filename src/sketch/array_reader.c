@@ -128,7 +128,7 @@ race_array_prepare(RaceArrayReader *reader, RaceRecordKind kind, Oid type, Memor
 	memset(reader, 0, sizeof(RaceArrayReader));
 	reader->kind = kind;
 	reader->null_hint = vector ?
-		"Fill it with a public value, as in ARRAY[coalesce(x, 0)]: not with one that is computed from private records, such as their mean." :
+		"Fill it with a public value, as in ARRAY[coalesce(x, 0)], but not with the mean of private records." :
 		kind == RACE_RECORD_ROW ?
 		"Declare what it is, by race_params(..., nulls => 'category') or 'different'." :
 		"Leave it out, as in array_remove(x, NULL).";
@@ -336,11 +336,14 @@ double_of_half(uint16 half)
 {
 	uint32 exponent = half >> 10 & 31;
 	uint32 fraction = half & 1023;
-	double x = exponent == 0 ? ldexp(fraction, -24) :
-		exponent < 31        ? ldexp(fraction + 1024, (int) exponent - 25) :
-		fraction == 0        ? INFINITY :
-							   NAN;
+	double x;
 
+	if (exponent == 31)
+		x = fraction == 0 ? INFINITY : NAN;
+	else if (exponent == 0)
+		x = ldexp(fraction, -24);
+	else
+		x = ldexp(fraction + 1024, (int) exponent - 25);
 	return (half & 0x8000) != 0 ? -x : x;
 }
 
@@ -359,10 +362,8 @@ convert_sparse(const RaceElements *elements, double *out, bool soft)
 		memcpy(&index, elements->data + (Size) i * sizeof(int32), sizeof(int32));
 		memcpy(&number, numbers + (Size) i * sizeof(float4), sizeof(float4));
 		if (index <= last || index >= (int64) elements->n)
-			race_refuse(
-				soft,
-				errmsg(
-					"expected a sparsevec as pgvector stores it, found one whose indices do not rise"));
+			race_refuse(soft,
+						errmsg("expected a sparsevec whose indices rise, as pgvector stores it"));
 		out[index] = number;
 		last = index;
 	}

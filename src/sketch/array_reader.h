@@ -30,7 +30,7 @@ typedef struct RaceArrayReader
 	Oid element; /* type of elements, after the cast if any */
 	bool has_cast;
 	FmgrInfo cast;         /* implicit cast of the type, or text input */
-	Oid cast_ioparam;      /* for text input, else invalid */
+	Oid cast_ioparam;      /* parameter of text input, else invalid */
 	const char *null_hint; /* what to do with a NULL element */
 } RaceArrayReader;
 

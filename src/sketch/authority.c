@@ -18,7 +18,7 @@ race_authority_of(Oid caller, Oid owner)
 }
 
 static void
-begin(RaceAuthority *before, Oid role, int restrictions)
+begin_authority(RaceAuthority *before, Oid role, int restrictions)
 {
 	GetUserIdAndSecContext(&before->user, &before->context);
 	SetUserIdAndSecContext(role, before->context | restrictions);
@@ -28,13 +28,13 @@ begin(RaceAuthority *before, Oid role, int restrictions)
 void
 race_authority_begin(RaceAuthority *before, Oid role)
 {
-	begin(before, role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	begin_authority(before, role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 }
 
 void
 race_authority_begin_own(RaceAuthority *before, Oid role)
 {
-	begin(before, role, SECURITY_LOCAL_USERID_CHANGE);
+	begin_authority(before, role, SECURITY_LOCAL_USERID_CHANGE);
 }
 
 void

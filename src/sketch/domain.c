@@ -545,7 +545,7 @@ typedef struct Key
 		int64 integer;
 		Oid oid;
 		bool boolean;
-	} space; /* of values that are no texts */
+	} space; /* memory of values that are no texts */
 } Key;
 
 typedef struct CellColumn
@@ -577,11 +577,15 @@ set_key(Key *key, Oid type, Datum value)
 			key->length = sizeof(bool);
 			break;
 		case INT2OID:
+			key->space.integer = DatumGetInt16(value);
+			key->length = sizeof(int64);
+			break;
 		case INT4OID:
+			key->space.integer = DatumGetInt32(value);
+			key->length = sizeof(int64);
+			break;
 		case INT8OID:
-			key->space.integer = type == INT2OID ? DatumGetInt16(value) :
-				type == INT4OID                  ? DatumGetInt32(value) :
-												   DatumGetInt64(value);
+			key->space.integer = DatumGetInt64(value);
 			key->length = sizeof(int64);
 			break;
 		case UUIDOID:

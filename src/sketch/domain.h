@@ -25,32 +25,29 @@ typedef struct RaceDomain
 	bool whole;     /* have its numbers no fractions? */
 	bool has_null;  /* has what is missing a cell: NULL, and of numbers NaN? */
 	bool has_other; /* have values that are no category a cell? */
-	bool
-		/* are its categories chosen by the release?  Then those it may have are not listed. */
-		chosen;
+	/* are its categories chosen by the release?  Then those it may have are not listed. */
+	bool chosen;
 	double lower; /* lower bound of a number */
 	double upper;
 	double start; /* start of the first cell */
 	double width; /* width of each cell */
 	double step;  /* width of cells that was asked for, or 0 */
-	bool
-		/*
-		 * are the bounds those of constraints that no server enforces?  Then what is beyond them is
-		 * missing.
-		 */
-		unenforced;
-	bool
-		/*
-		 * is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for what is
-		 * missing?
-		 */
-		vector;
-	bool measure;         /* of a measure, whose "cells" are the parts of others (contingency.h)? */
-	uint32 n;             /* number of ordinary cells; 2 of a measure */
-	char **categories;    /* [n]; NULL while they are to be chosen */
-	uint32 group;         /* number of ordinary cells of a group */
-	double persons_least; /* noisy number of persons that a chosen category has at least */
-	double persons_error; /* standard deviation of the noise in numbers of persons */
+	/*
+	 * are the bounds those of constraints that no server enforces?  Then what is beyond them is
+	 * missing.
+	 */
+	bool unenforced;
+	/*
+	 * is it a part of a vector: a number, or 0 or 1 for each category; and 0 or 1 for what is
+	 * missing?
+	 */
+	bool vector;
+	bool measure;      /* is it a measure, whose "cells" are the parts of others (contingency.h)? */
+	uint32 n;          /* number of ordinary cells; 2 of a measure */
+	char **categories; /* [n]; NULL while they are to be chosen */
+	uint32 group;      /* number of ordinary cells of a group */
+	double persons_least;  /* noisy number of persons that a chosen category has at least */
+	double persons_error;  /* standard deviation of the noise in numbers of persons */
 	double persons_summed; /* how many numbers of persons add up to one of records */
 	double *persons;       /* [n]: noisy numbers of persons of chosen categories; else NULL */
 } RaceDomain;

@@ -86,7 +86,7 @@ race_moments_release(RaceRowsEntry *entry)
 }
 
 static double
-scaled(const RaceMoments *moments, uint32 i, double x)
+scale_number(const RaceMoments *moments, uint32 i, double x)
 {
 	x = Min(Max(x, moments->lower[i]), moments->upper[i]);
 	return race_moments_scaled(moments->params, i, x);
@@ -102,7 +102,7 @@ race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry, const d
 	{
 		inputs = palloc(moments->inputs * sizeof(double));
 		for (uint32 i = 0; i < moments->inputs; i++)
-			inputs[i] = scaled(moments, i, record[i]);
+			inputs[i] = scale_number(moments, i, record[i]);
 		race_moments_features(moments->params, race_rows_of(entry), inputs, out);
 		out += moments->features;
 		pfree(inputs);
@@ -118,7 +118,7 @@ race_moments_map(const RaceMoments *moments, const RaceRowsEntry *entry, const d
 		return;
 	}
 	for (uint32 i = 0; i < moments->dims; i++)
-		*out++ = scaled(moments, i, record[i]);
+		*out++ = scale_number(moments, i, record[i]);
 }
 
 uint32

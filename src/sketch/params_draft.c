@@ -65,6 +65,7 @@ bool
 race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
 {
 	const RaceField *field = &race_fields[key];
+	int64 most = field->size == 1 ? PG_UINT8_MAX : PG_UINT16_MAX;
 
 	if (field->most > 0 && !(value >= field->least && value <= field->most))
 		ereturn(escontext, false,
@@ -73,11 +74,7 @@ race_draft_set_integer(RaceDraft *draft, int key, int64 value, Node *escontext)
 						field->least, field->most)));
 	/* a number that is truncated here is outside its limits before and after */
 	if (field->type == RACE_FIELD_COUNT)
-		value = Max(0,
-					Min(value,
-						field->size == 1     ? PG_UINT8_MAX :
-							field->size == 2 ? PG_UINT16_MAX :
-											   PG_INT32_MAX));
+		value = Max(0, Min(value, field->size > 2 ? PG_INT32_MAX : most));
 	race_field_set_bits(field, &draft->part, (uint64) value);
 	return true;
 }

@@ -126,9 +126,12 @@ parse_array(const char **text, int key, RaceDraft *draft, Node *escontext)
 	do
 	{
 		if (next_is(text, '{') != is_matrix)
-			MALFORMED(rows > 0      ? "Expected a row of a matrix in braces." :
-						  is_matrix ? "A matrix is an array of arrays." :
-									  "Only a matrix is an array of arrays.");
+		{
+			if (rows > 0)
+				MALFORMED("Expected a row of a matrix in braces.");
+			MALFORMED(is_matrix ? "A matrix is an array of arrays." :
+								  "Only a matrix is an array of arrays.");
+		}
 		if (!parse_numbers(text, &numbers, escontext))
 			return false;
 		if (rows++ == 0)

@@ -245,12 +245,13 @@ compare_args(FunctionCallInfo fcinfo)
 			uint64 y = race_field_bits(&race_fields[key], b);
 			double real_x = race_double_of_bits(x);
 			double real_y = race_double_of_bits(y);
-			bool less = type == RACE_FIELD_REAL ? real_x < real_y :
-				type == RACE_FIELD_INTEGER      ? (int64) x < (int64) y :
-												  x < y;
 
-			if (type == RACE_FIELD_REAL ? real_x != real_y : x != y)
-				return less ? -1 : 1;
+			if (type == RACE_FIELD_REAL && real_x != real_y)
+				return real_x < real_y ? -1 : 1;
+			if (type == RACE_FIELD_INTEGER && x != y)
+				return (int64) x < (int64) y ? -1 : 1;
+			if (type != RACE_FIELD_REAL && x != y)
+				return x < y ? -1 : 1;
 		}
 	/*
 	 * the order of arrays and further parts has no meaning, but it is a total order

@@ -164,7 +164,7 @@ halvings_between(const RaceParams *fine, const RaceParams *coarse)
 
 /* Return a copy with cells after so many halvings, in one level. */
 static RaceParams *
-coarsened(const RaceParams *params, int halvings)
+coarsen_params(const RaceParams *params, int halvings)
 {
 	RaceParams *copy = race_params_copy(params, CurrentMemoryContext);
 	RaceGridChoice choice = {halvings, 1};
@@ -184,8 +184,8 @@ race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[
 		return false;
 	halvings[0] = halvings_between(a, b);
 	halvings[1] = halvings_between(b, a);
-	coarse[0] = coarsened(a, halvings[0]);
-	coarse[1] = coarsened(b, halvings[1]);
+	coarse[0] = coarsen_params(a, halvings[0]);
+	coarse[1] = coarsen_params(b, halvings[1]);
 	same = race_params_same(coarse[0], coarse[1]);
 	pfree(coarse[0]);
 	pfree(coarse[1]);

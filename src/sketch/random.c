@@ -10,7 +10,7 @@
 #include "sketch/random.h"
 
 static void
-fill(void *arg, uint8_t *bytes, size_t size)
+fill_random(void *arg, uint8_t *bytes, size_t size)
 {
 	(void) arg;
 	if (!pg_strong_random(bytes, size))
@@ -22,7 +22,7 @@ fill(void *arg, uint8_t *bytes, size_t size)
 RaceRandom *
 race_strong_random(void)
 {
-	static RaceRandom random = {fill, NULL, 0, {0}};
+	static RaceRandom random = {fill_random, NULL, 0, {0}};
 	static int owner = 0;
 
 	/* a process must never use bytes that its parent may use as well */

@@ -29,7 +29,7 @@ typedef struct RaceRecordReader
 	/* identifier of the row type: it changes when the type is altered */
 	uint64 row_identifier;
 	int n_columns;                          /* number of columns of a row */
-	int columns[RACE_MAX_PARTS];            /* where the first columns are */
+	int columns[RACE_MAX_PARTS];            /* places of the first columns */
 	RaceArrayReader values[RACE_MAX_PARTS]; /* how to read the value of a part */
 } RaceRecordReader;
 

@@ -36,7 +36,7 @@ race_records_create(const RaceParams *params, MemoryContext context)
 
 /* Make an array in the memory context of the records, or make it longer. */
 static void *
-resize(const RaceRecords *records, void *array, Size size)
+resize_array(const RaceRecords *records, void *array, Size size)
 {
 	return array == NULL ? MemoryContextAllocHuge(records->context, size) :
 						   repalloc_huge(array, size);
@@ -53,15 +53,15 @@ race_records_reserve(RaceRecords *records, uint32 capacity)
 		switch (part->kind)
 		{
 			case RACE_RECORD_VECTOR:
-				part->numbers = resize(records, part->numbers, n * sizeof(double));
+				part->numbers = resize_array(records, part->numbers, n * sizeof(double));
 				break;
 			case RACE_RECORD_SET:
 				part->starts =
-					resize(records, part->starts, ((Size) capacity + 1) * sizeof(size_t));
+					resize_array(records, part->starts, ((Size) capacity + 1) * sizeof(size_t));
 				part->starts[0] = 0;
 				break;
 			case RACE_RECORD_ROW:
-				part->elements = resize(records, part->elements, n * sizeof(uint64));
+				part->elements = resize_array(records, part->elements, n * sizeof(uint64));
 				break;
 		}
 	}
@@ -91,7 +91,7 @@ race_records_elements(RaceRecords *records, int part, Size n)
 		Size capacity = Max(start + n, Min(2 * column->capacity, USUAL_ELEMENTS));
 
 		capacity = Max(capacity, 16);
-		column->elements = resize(records, column->elements, capacity * sizeof(uint64));
+		column->elements = resize_array(records, column->elements, capacity * sizeof(uint64));
 		column->capacity = capacity;
 	}
 	column->starts[records->n + 1] = start + n;

@@ -17,7 +17,7 @@ typedef struct RaceRecordsPart
 	RaceRecordKind kind;
 	double *numbers;  /* numbers of vectors */
 	uint64 *elements; /* elements of rows of categories, or of sets */
-	size_t *starts;   /* where the elements of each set begin */
+	size_t *starts;   /* starts of the elements of each set */
 	Size capacity;    /* elements of sets that there is space for */
 	uint32 width;     /* width of vectors and rows; 0 = not known yet */
 } RaceRecordsPart;
@@ -29,7 +29,7 @@ typedef struct RaceRecords
 	uint32 capacity;
 	bool has_sets;
 	bool are_queries; /* are they queries, or else records of a sketch (RaceNulls)? */
-	uint32 any;       /* parts that a query leaves out: a bit for each */
+	uint32 any;       /* bit mask of parts that a query leaves out */
 	int n_parts;
 	RaceRecordsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } RaceRecords;

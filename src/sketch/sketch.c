@@ -192,7 +192,7 @@ race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 
 /* Return the first `size` bytes of a stored sketch, or fewer if it is damaged. */
 static RaceSketchDatum *
-slice(Datum value, Size size)
+read_first_bytes(Datum value, Size size)
 {
 	return (RaceSketchDatum *) PG_DETOAST_DATUM_SLICE(value, 0, size - VARHDRSZ);
 }
@@ -212,13 +212,13 @@ race_sketch_view_header_any(Datum value, RaceView *view)
 	else
 	{
 		Size size = sizeof(RaceSketchDatum);
-		RaceSketchDatum *flat = slice(value, size);
+		RaceSketchDatum *flat = read_first_bytes(value, size);
 
 		/* the size that the value claims, if it is long enough to say so */
 		check_format(flat, VARSIZE(flat) < size ? 0 : toast_raw_datum_size(value));
 		size = RaceFlatHeaderSize(&flat->params);
 		if (size > sizeof(RaceSketchDatum))
-			flat = slice(value, size);
+			flat = read_first_bytes(value, size);
 		view->header = &flat->header;
 		view->params = &flat->params;
 		view->width = flat->width;
@@ -376,7 +376,7 @@ max_batch_size(const RaceSketch *sketch)
 	Size counters = RaceCounters(sketch->params) * sketch->width;
 
 	if (race_summary_kind(sketch->params)->matrix)
-		return MAX_BATCH_SIZE; /* of few counters, too: products are fast of many records */
+		return MAX_BATCH_SIZE; /* few counters, too: products of many records are faster */
 	for (const RaceParams *part = sketch->params; part != NULL;
 		 part = race_params_next(part, sketch->params))
 		if (race_record_kind(part) == RACE_RECORD_VECTOR && part->dims >= RACE_LONG_DIMS &&
@@ -911,7 +911,7 @@ race_derived_is_of(const RaceDerived *object, const RaceView *view)
 }
 
 static bool
-fits(const RaceDerived *object, const RaceView *view, const void *question)
+fits_question(const RaceDerived *object, const RaceView *view, const void *question)
 {
 	return race_derived_is_of(object, view) &&
 		(object->kind->fits == NULL || object->kind->fits(object, question));
@@ -928,7 +928,7 @@ race_derived_acquire(const RaceDerivedKind *kind, const RaceView *view, void *qu
 	dlist_foreach(iter, &derived_objects.entries)
 	{
 		object = dlist_container(RaceDerived, base.node, iter.cur);
-		if (object->kind == kind && fits(object, view, question))
+		if (object->kind == kind && fits_question(object, view, question))
 		{
 			race_cache_acquire(&object->base);
 			return object;
@@ -957,7 +957,7 @@ race_derived_at(RaceCallSite *site, const RaceDerivedKind *kind, const RaceView 
 	RaceCacheEntry **held = race_call_site_held(site, kind);
 	RaceCacheEntry *before = *held;
 
-	if (before == NULL || !fits((RaceDerived *) before, view, question))
+	if (before == NULL || !fits_question((RaceDerived *) before, view, question))
 	{
 		*held = race_derived_acquire(kind, view, question);
 		if (before != NULL)

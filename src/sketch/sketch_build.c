@@ -78,7 +78,7 @@ race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 
 /* Add the record in argument `arg` to argument 0, or remove it. */
 static Datum
-update(FunctionCallInfo fcinfo, int arg, int weight)
+change_by_record(FunctionCallInfo fcinfo, int arg, int weight)
 {
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
@@ -93,13 +93,13 @@ update(FunctionCallInfo fcinfo, int arg, int weight)
 Datum
 race_add(PG_FUNCTION_ARGS)
 {
-	return update(fcinfo, 1, 1);
+	return change_by_record(fcinfo, 1, 1);
 }
 
 Datum
 race_remove(PG_FUNCTION_ARGS)
 {
-	return update(fcinfo, 1, -1);
+	return change_by_record(fcinfo, 1, -1);
 }
 
 /* Return the parameters of a call of this aggregate.  Nothing else may call it. */
@@ -195,7 +195,7 @@ race_build_undo(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(2))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	return update(fcinfo, 2, -1);
+	return change_by_record(fcinfo, 2, -1);
 }
 
 /*
@@ -354,7 +354,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
  * context.
  */
 static void
-meet(RaceSketch *sketch, RaceView *other)
+match_grids(RaceSketch *sketch, RaceView *other)
 {
 	RaceSketch *copy;
 	RaceGridChoice choices[2];
@@ -430,7 +430,7 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 
 /* Add the shares of one sum. All errors come before the first change. */
 static RaceSketch *
-plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other, bool disjoint)
+merge_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other, bool disjoint)
 {
 	const RaceNoise *x = &mine->header->noise;
 	const RaceNoise *y = &other->header->noise;
@@ -464,7 +464,7 @@ plus_shares(FunctionCallInfo fcinfo, const RaceView *mine, const RaceView *other
 }
 
 static Datum
-plus(FunctionCallInfo fcinfo, bool disjoint)
+merge_sketches(FunctionCallInfo fcinfo, bool disjoint)
 {
 	RaceView mine;
 	RaceView other;
@@ -475,7 +475,7 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 	check_mergeable(&mine, &other);
 
 	if (mine.header->noise.status == RACE_STATUS_SHARE)
-		return RaceSketchGetDatum(plus_shares(fcinfo, &mine, &other, disjoint));
+		return RaceSketchGetDatum(merge_shares(fcinfo, &mine, &other, disjoint));
 	sketch = race_writable_arg(fcinfo, &mine);
 	if (other.params->rows < sketch->params->rows)
 	{
@@ -483,7 +483,7 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 		sketch->params->rows = other.params->rows;
 		race_sketch_touch(sketch);
 	}
-	meet(sketch, &other);
+	match_grids(sketch, &other);
 	add_counters(sketch, &other, 1);
 	add_noise(&sketch->header.noise, &other.header->noise, disjoint);
 	return RaceSketchGetDatum(sketch);
@@ -493,14 +493,14 @@ plus(FunctionCallInfo fcinfo, bool disjoint)
 Datum
 race_plus(PG_FUNCTION_ARGS)
 {
-	return plus(fcinfo, false);
+	return merge_sketches(fcinfo, false);
 }
 
 /* Do the same for race_merge_disjoint. */
 Datum
 race_plus_disjoint(PG_FUNCTION_ARGS)
 {
-	return plus(fcinfo, true);
+	return merge_sketches(fcinfo, true);
 }
 
 /* Subtract a sketch: -, and the inverse transition of race_merge. */

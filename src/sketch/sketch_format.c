@@ -356,7 +356,7 @@ decode_base64(const char *text, Size n, char *bytes, Size *size)
 }
 
 static char *
-encode(const char *bytes, Size n)
+encode_base64(const char *bytes, Size n)
 {
 	Size size = (n + 2) / 3 * 4;
 	char *text = palloc(size + 1);
@@ -419,7 +419,7 @@ race_sketch_out(PG_FUNCTION_ARGS)
 	initStringInfo(&wire);
 	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
 	write_wire(&wire, &view);
-	text = encode(wire.data, wire.len);
+	text = encode_base64(wire.data, wire.len);
 	pfree(wire.data);
 	PG_RETURN_CSTRING(text);
 }
@@ -541,7 +541,7 @@ race_model_text(const RaceModel *model, const RaceParams *params, uint64 i, Size
 
 /* Return whether n + 1 numbers ascend from 0 to at most `limit`. */
 static bool
-ascend(const uint64 *starts, uint64 n, uint64 limit)
+are_ascending(const uint64 *starts, uint64 n, uint64 limit)
 {
 	if (starts[0] != 0)
 		return false;
@@ -590,7 +590,7 @@ count_elements(const RaceModel *model, Size size, const RaceParams *params, bool
 		*bad = (uint64) (end - next) < words;
 		if (!*bad && race_record_kind(part) == RACE_RECORD_SET)
 		{
-			*bad = !ascend(next, model->points, (uint64) (end - next) - words);
+			*bad = !are_ascending(next, model->points, (uint64) (end - next) - words);
 			if (!*bad)
 			{
 				elements += next[model->points];
@@ -611,7 +611,7 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	if (race_model_is_of_vectors(params))
 		return model->text_size == 0 ? NULL : "Points of a model that are vectors have no texts.";
 	offsets = race_model_columns(model, params, columns);
-	if (!ascend(offsets, model->points, model->text_size) ||
+	if (!are_ascending(offsets, model->points, model->text_size) ||
 		offsets[model->points] != model->text_size)
 		return "The texts of a model are cut off.";
 	for (uint64 i = model->text_size; i < TYPEALIGN64(sizeof(uint64), model->text_size); i++)

@@ -57,8 +57,8 @@ typedef struct RaceModel
 #define RACE_MAX_WEIGHT 1e19 /* above 2^62 */
 #define RACE_MAX_RESIDUAL_VARIANCE 1e300
 #define RACE_UNTESTED 1e6
-#define RACE_MAX_THETA \
-	1e6 /* of the model of contingency tables, which has the logarithms of shares */
+/* logarithms of shares in the model of contingency tables, in absolute value */
+#define RACE_MAX_THETA 1e6
 
 /* Return the size of a model of n points, whose sets have `elements` elements all together. */
 extern uint64 race_model_size(const RaceParams *params, uint64 points, uint64 elements,

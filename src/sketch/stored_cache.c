@@ -57,7 +57,7 @@ is_current(RaceStoredEntry *entry, Datum value, Size identity)
 }
 
 static RaceStoredEntry *
-fetch(Datum value, const struct varatt_external *pointer)
+fetch_entry(Datum value, const struct varatt_external *pointer)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "race_sketch cache",
 												  ALLOCSET_START_SMALL_SIZES);
@@ -78,7 +78,7 @@ fetch(Datum value, const struct varatt_external *pointer)
  * again.
  */
 static RaceStoredEntry *
-find(Datum value, const struct varatt_external *pointer, Size identity)
+find_entry(Datum value, const struct varatt_external *pointer, Size identity)
 {
 	dlist_iter iter;
 
@@ -103,9 +103,9 @@ race_stored_acquire(Datum value, Size identity)
 	RaceStoredEntry *entry;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
-	entry = find(value, &pointer, identity);
+	entry = find_entry(value, &pointer, identity);
 	if (entry == NULL)
-		return fetch(value, &pointer);
+		return fetch_entry(value, &pointer);
 	race_cache_acquire(&entry->base);
 	return entry;
 }

@@ -172,9 +172,21 @@ mutant moments-numbers-uncut 'moments' 'numbers beyond 1 are not cut' \
 ##### contingency tables
 
 mutant tables-scores-none 'tables, scores' 'no noise' \
-	's/race_draw\(\s*account,\s+(distance\(\s*.*?expected\)),\s+noise\)/$1/s' privacy_test greybox_tables_test
+	's/race_draw\(account, (apart), noise\)/$1/' privacy_test greybox_tables_test
 mutant tables-scores-quarter 'tables, scores' 'a quarter of the noise' \
-	's/(race_draw\(\s*account,\s+distance\(\s*.*?expected\),\s+noise)\)/$1 \/ 4)/s' privacy_test greybox_tables_test
+	's/(race_draw\(account, apart, noise)\)/$1 \/ 4)/' privacy_test greybox_tables_test
+mutant select-half 'selections' 'half of the scale' \
+	's/race_most_product\(change, 2\)/change/' privacy_test greybox_tables_test
+mutant select-weight 'selections' 'the first weight pays for all' \
+	's/(candidates\[i\]\.weight > most)\)/$1 \&\& i == 0)/' privacy_test greybox_tables_test
+mutant select-free 'selections' 'not paid' \
+	's/scale = race_pay\(account, (price, race_change_of_score\(account, race_most_product\(change)/scale = race_pay((RaceAccount[]) {*account}, $1/' privacy_test select_tables_test
+mutant select-best 'selections' 'the best is taken without a coin' \
+	's/best = quality\[i\] > best \? quality\[i\] : best;\n\t\}/$&\n\tif (n > 2)\n\t\tscale = 1;/' select_test
+mutant select-order 'selections' 'candidates come in their order' \
+	's/i \+ \(uint32_t\) race_random_below\(random, n - i\)/i/' select_test
+mutant select-left 'selections' 'qualities stay in memory' \
+	's/(memset\(scores, 0, )race_scores_size\(scores->n\)/${1}sizeof(RaceScores)/' privacy_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
 	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' costs_test privacy_test greybox_tables_test
 mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \
@@ -206,7 +218,7 @@ mutant tables-blocks-none 'tables of columns, blocks' 'no noise' \
 mutant tables-blocks-quarter 'tables of columns, blocks' 'a quarter of the noise' \
 	's/(race_draw_all\(account, noisy, race_grouping_sums\(grouping\), noise)/$1 \/ (grouping->group[0] != NULL \&\& grouping->group[1] == NULL ? 4 : 1)/' greybox_tables_test
 mutant tables-unevenness-none 'scores of blocks' 'no noise' \
-	's/race_draw\(account, (unevenness\(space, ordinary, together\)), noise\)/$1/' privacy_test greybox_tables_test
+	's/race_draw\(account, (unevenness_of_sets\(space, ordinary, together\)), noise\)/$1/' privacy_test greybox_tables_test
 mutant tables-unevenness-half 'scores of blocks' 'the terms of the other cells of a block are not paid' \
 	's/race_most_product\(shape->unit, 2 \* \(\(uint64_t\) together - 1\)\)/race_most_product(shape->unit, (uint64_t) together - 1)/' privacy_test greybox_tables_test
 mutant tables-unevenness-free 'scores of blocks' 'not paid' \
@@ -365,9 +377,9 @@ mutant call-share-thrice 'accounts' 'a noise share pays thrice' \
 mutant call-wraps 'accounts' 'the square of a large unit wraps around' \
 	's/race_most_product\(race_most_product\(shape->unit, shape->unit\), blocks\)/shape->unit * shape->unit * blocks/' privacy_test
 mutant call-parts 'counting' 'parts of a cell are not added up' \
-	's/parts == 1 \|\| !add_up_to\(part, \(int\) parts, shape->unit\)/parts == 1/' privacy_test
+	's/parts == 1 \|\| !are_unit_parts\(part, \(int\) parts, shape->unit\)/parts == 1/' privacy_test
 mutant call-shares 'counting' 'shares of nodes are not added up' \
-	's/if \(!add_up_to\(share, n, shape->unit\) \|\|/if (/' privacy_test
+	's/if \(!are_unit_parts\(share, n, shape->unit\) \|\|/if (/' privacy_test
 mutant call-norm 'counting' 'vectors are not cut to the norm' \
 	's/\tcut_vectors\(shape, v, n\);\n//' privacy_test
 mutant call-levels 'measuring' 'two levels cost as one' \

@@ -8,6 +8,7 @@
  * second in a label:
  *
  * - the number of records, each score, and each table in L1 differ by at most a + b;
+ * - each quality of a selection by that times its weight;
  * - each table differs by at most a^2 + b^2 in L2, squared;
  * - the score of blocks of c cells differs by at most 2 (c - 1) (a + b);
  * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where
@@ -43,6 +44,7 @@
 #define MOST_COLUMNS 6
 #define MOST_RECORDS 8
 #define MOST_ROUNDS 8
+#define MOST_WEIGHT (16 * 3 * 3 * 3 * 4) /* of columns and of what is asked, in units of a weight */
 #define DELTA 1e-6
 
 /* ------------------------------------------------------------- the reference */
@@ -283,6 +285,8 @@ static struct
 	long joined;
 	long rounds;
 	long again;
+	long selections;
+	double quality;    /* of what a quality may differ by, with the largest weight */
 	double cost[2][2]; /* by delta and neighbors */
 	double count;
 	double table[2][2];
@@ -399,6 +403,92 @@ look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *res
 	return from;
 }
 
+/* Return how many draws of the tape, from one on, are selections. */
+static size_t
+selections_from(size_t from)
+{
+	size_t n = 0;
+
+	while (from + n < tape.n && tape.draws[from + n].n > 0)
+		n++;
+	return n;
+}
+
+/*
+ * A quality is a score times a weight, of which the largest is paid for: neighbors change it by that
+ * multiple of what they change a score, at most, and some by all of it.
+ */
+static void
+look_at_qualities(const Sides *sides, size_t from, size_t n)
+{
+	double change = 2 * sides->sum * sides->unit;
+
+	for (size_t i = from; i < from + n && change > 0; i++)
+	{
+		double part = difference(&tape.draws[i]) / change / MOST_WEIGHT;
+
+		met.selections++;
+		met.near &= part <= 1;
+		met.quality = fmax(met.quality, part);
+	}
+}
+
+/* Return whether columns were drawn again, if so many draws are neither of the first round. */
+static bool
+are_drawn_again(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t left)
+{
+	/* what was drawn twice has less variance than its first noise */
+	return left >= kind->one_ways &&
+		tape.draws[1].noise ==
+		tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
+		result->measured[2] !=
+		race_weighted_variance(sides->gaussian ?
+								   (double) tape.draws[1].noise :
+								   race_discrete_laplace_variance(tape.draws[1].noise),
+							   sides->bits);
+}
+
+/*
+ * Tell the numbers of a tape of a pure release apart.  After the count and the tables of columns,
+ * rounds of selections are followed by the tables that they picked; tables without selections come
+ * first.  Then tables of columns may come again.
+ */
+static void
+look_at_selections(const Kind *kind, const Sides *sides, const RaceContingency *result)
+{
+	size_t at = look_at_columns(kind, sides, result, 1);
+	size_t left = tape.n - at;
+	bool again;
+	RaceTable table;
+	bool more = true;
+
+	race_contingency_first(result, &table);
+	while (table.first == table.second && more)
+		more = race_contingency_next(result, &table);
+	for (size_t i = at; i < tape.n; i++)
+		left -= tape.draws[i].n > 0;
+	left -= race_contingency_counters(result) - kind->one_ways;
+	again = are_drawn_again(kind, sides, result, left);
+	while (more || selections_from(at) > 0)
+	{
+		size_t n = selections_from(at);
+
+		met.rounds += n > 0;
+		look_at_qualities(sides, at, n);
+		at += n;
+		if (n > 0)
+			continue;
+		met.triples += table.third != table.second;
+		look_at_table(sides, at, table.cells * kind->tables.parts);
+		at += table.cells * kind->tables.parts;
+		more = race_contingency_next(result, &table);
+	}
+	if (again)
+		at = look_at_columns(kind, sides, result, at);
+	met.again += again;
+	met.near &= at == tape.n;
+}
+
 /*
  * Tell the numbers of a tape apart.  After the count and the tables of columns, rounds of scores
  * are followed by the tables of the pairs that they chose; the reference noted where rounds begin,
@@ -424,15 +514,7 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	while (table.first == table.second && more)
 		more = race_contingency_next(result, &table);
 	left -= race_contingency_counters(result) - kind->one_ways;
-	/* what was drawn twice has less variance than its first noise */
-	again = left >= kind->one_ways &&
-		tape.draws[1].noise ==
-			tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
-		result->measured[2] !=
-			race_weighted_variance(sides->gaussian ?
-									   (double) tape.draws[1].noise :
-									   race_discrete_laplace_variance(tape.draws[1].noise),
-								   sides->bits);
+	again = are_drawn_again(kind, sides, result, left);
 	left -= again ? kind->one_ways : 0;
 	rounds = left == 0 ? 0 : left == scores[0] || left == scores[1] ? 1 : 2;
 	round = rounds == 1 && left == scores[1];
@@ -581,7 +663,8 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 	met.same &= tape.same && tape.next == tape.n && same_plans(&plan[0], &plan[1]) &&
 		memcmp(kind->out[0], kind->out[1], kind->bytes) == 0;
 	if (!setting->share)
-		look_at_draws(kind, &sides, &plan[1].selection.tables->tables);
+		(sides.gaussian ? look_at_draws : look_at_selections)(kind, &sides,
+															  &plan[1].selection.tables->tables);
 	cost = cost_of(setting, &plan[0]);
 	met.near &= cost <= part * (1 + ROUNDING) && plan[0].noise.epsilon <= request->epsilon &&
 		account_holds(setting, request, &plan[0], part);
@@ -847,7 +930,7 @@ main(void)
 				   substitute, met.table[delta][substitute], met.scores[delta][substitute],
 				   met.cost[delta][substitute]);
 			ok(met.table[delta][substitute] > 1 - ROUNDING &&
-				   met.scores[delta][substitute] > 1 - ROUNDING &&
+				   (delta == 0 || met.scores[delta][substitute] > 1 - ROUNDING) &&
 				   met.cost[delta][substitute] > (substitute ? 0.9 : 0.99),
 			   "and would be too far apart for a little less");
 		}
@@ -857,6 +940,9 @@ main(void)
 	ok(met.unevenness[0] > 1 - ROUNDING && met.unevenness[1] > 1 - ROUNDING && met.blocks > 100 &&
 		   met.cells > 100,
 	   "cells are counted together, and scores that tell it change by as much as is paid");
+	printf("# %ld selections, qualities %.6f\n", met.selections, met.quality);
+	ok(met.selections > 100 && met.quality > 1.0 / MOST_WEIGHT,
+	   "tables are picked, and qualities change by as much as is paid");
 	printf(
 		"# %ld pairs of tables, %ld rounds, %ld measured, %ld of three columns, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
 		met.pairs, met.rounds, met.measured, met.triples, met.unmeasured, met.joined, met.again,

@@ -21,6 +21,7 @@
 #include "privacy/payment.h"
 #include "privacy/products.h"
 #include "privacy/score.h"
+#include "privacy/select.h"
 #include "tap.h"
 #include "tape.h"
 
@@ -621,6 +622,30 @@ call_unevenness(RaceAccount *account, const RaceExact *exact, double price)
 								 given.space, given.noisy[0]);
 }
 
+/*
+ * Select among scores of the same sums, whose qualities are alike in all that a person changes.  What
+ * is paid for is the largest weight: it is that of a score.
+ */
+static uint64_t
+call_select(RaceAccount *account, const RaceExact *exact, double price)
+{
+	static __int128 memory[16];
+	RaceCandidate candidates[] = {{0, 1 + given.together % 3, 7},
+								  {1, 1, -given.expected[0] % 1000},
+								  {RACE_NO_SCORE, UINT32_MAX, given.together}};
+	RaceScores *scores = race_scores_begin(memory, exact, 2);
+	uint32_t selected = 0;
+	uint64_t scale;
+
+	for (uint32_t k = 0; k < 3; k++)
+		race_scores_set(scores, k, &given.grouping, given.expected, given.space);
+	scale = race_select(account, exact, scores, candidates, 3, price, &selected);
+	race_scores_end(scores);
+	for (int i = 0; i < 16; i++)
+		scale = memory[i] != 0 || selected > 2 ? 1 : scale; /* noise of 1 would cost too much */
+	return scale;
+}
+
 static const struct
 {
 	const char *name;
@@ -636,7 +661,8 @@ static const struct
 			 {"race_look_norms", call_norms, ROWS, ROWS, 0.99},
 			 {"race_look_details", call_details, LINE, SPACE, 0.5},
 			 {"race_score_distance", call_distance, TABLES, TABLES, 0.99},
-			 {"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99}};
+			 {"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99},
+			 {"race_select", call_select, TABLES, TABLES, 0.99}};
 
 #define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
 

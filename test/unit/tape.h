@@ -1,7 +1,8 @@
 /*
  * tape.h
- *		race_noisy() of grey-box audits: it notes each number of a table that is to get noise,
- *		with its answer, and gives the same answers to another table.
+ *		race_noisy() and race_noisy_best() of grey-box audits: they note each number of a table that
+ *		is to get noise, or each quality of a selection, with the answer, and give the same answers
+ *		to another table.
  */
 #ifndef RACE_TEST_TAPE_H
 #define RACE_TEST_TAPE_H
@@ -22,12 +23,18 @@ allocate(size_t size)
 	return memory;
 }
 
+/*
+ * A selection costs twice what a quality differs by, over the scale: as if that were a number with
+ * Laplace noise, which is 0 in one table.
+ */
 typedef struct Draw
 {
 	RaceMechanism mechanism;
 	uint64_t noise;
 	int64_t value[2]; /* of both tables */
 	int64_t answer;
+	uint32_t n;        /* qualities of a selection, else 0 */
+	__int128 *quality; /* [n], of the first table */
 } Draw;
 
 static struct
@@ -48,6 +55,8 @@ start_table(int table)
 	tape.next = 0;
 	if (table == 0)
 	{
+		for (size_t i = 0; i < tape.n; i++)
+			free(tape.draws[i].quality);
 		tape.n = 0;
 		tape.same = true;
 	}
@@ -85,6 +94,24 @@ answer(int64_t value, RaceMechanism mechanism, uint64_t noise)
 int64_t __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
 						  uint64_t noise);
 
+/* Note a draw of the first table. */
+static Draw *
+add_draw(RaceMechanism mechanism, uint64_t noise, int64_t value)
+{
+	Draw *draw;
+
+	if (tape.n == tape.capacity)
+	{
+		tape.capacity = 2 * tape.capacity + 1024;
+		tape.draws = realloc(tape.draws, tape.capacity * sizeof(Draw));
+		if (tape.draws == NULL)
+			abort();
+	}
+	draw = &tape.draws[tape.n++];
+	*draw = (Draw){.mechanism = mechanism, .noise = noise, .value = {value, value}};
+	return draw;
+}
+
 int64_t
 __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, uint64_t noise)
 {
@@ -93,17 +120,7 @@ __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, ui
 	(void) random;
 	if (tape.table == 0)
 	{
-		if (tape.n == tape.capacity)
-		{
-			tape.capacity = 2 * tape.capacity + 1024;
-			tape.draws = realloc(tape.draws, tape.capacity * sizeof(Draw));
-			if (tape.draws == NULL)
-				abort();
-		}
-		draw = &tape.draws[tape.n++];
-		draw->mechanism = mechanism;
-		draw->noise = noise;
-		draw->value[0] = draw->value[1] = value;
+		draw = add_draw(mechanism, noise, value);
 		draw->answer = answer(value, mechanism, noise);
 		return draw->answer;
 	}
@@ -113,9 +130,47 @@ __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, ui
 		return value;
 	}
 	draw = &tape.draws[tape.next++];
-	tape.same &= draw->mechanism == mechanism && draw->noise == noise;
+	tape.same &= draw->mechanism == mechanism && draw->noise == noise && draw->n == 0;
 	draw->value[1] = value;
 	return draw->answer;
+}
+
+uint32_t __wrap_race_noisy_best(RaceRandom *random, const __int128 *quality, uint32_t n,
+								uint64_t scale, uint32_t *order);
+
+uint32_t
+__wrap_race_noisy_best(RaceRandom *random, const __int128 *quality, uint32_t n, uint64_t scale,
+					   uint32_t *order)
+{
+	Draw *draw;
+	__int128 most = 0;
+
+	(void) random;
+	(void) order;
+	if (tape.table == 0)
+	{
+		draw = add_draw(RACE_MECHANISM_LAPLACE, scale, 0);
+		draw->n = n;
+		draw->quality = allocate(n * sizeof(__int128));
+		memcpy(draw->quality, quality, n * sizeof(__int128));
+		draw->answer = (int64_t) (mix(++tape.random) % n);
+		return (uint32_t) draw->answer;
+	}
+	draw = tape.next < tape.n ? &tape.draws[tape.next++] : NULL;
+	if (draw == NULL || draw->n != n || draw->noise != scale)
+	{
+		tape.same = false;
+		return 0;
+	}
+	for (uint32_t i = 0; i < n; i++)
+	{
+		__int128 off = quality[i] - draw->quality[i];
+
+		off = off < 0 ? -off : off;
+		most = off > most ? off : most;
+	}
+	draw->value[1] = most < RACE_MAX_COUNT / 2 ? 2 * (int64_t) most : RACE_MAX_COUNT;
+	return (uint32_t) draw->answer;
 }
 
 #endif

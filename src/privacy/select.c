@@ -1,0 +1,110 @@
+/*
+ * select.c
+ *		The best of many candidates, which is paid once, however many there are
+ */
+#include <string.h>
+
+#include "privacy/exact_fields.h"
+#include "privacy/integers.h"
+#include "privacy/noisy.h"
+#include "privacy/payment.h"
+#include "privacy/select.h"
+
+struct RaceScores
+{
+	const RaceExact *exact;
+	__int128 *quality; /* [n + 1] */
+	int64_t *score;    /* [n] */
+	uint32_t *order;   /* [n + 1] */
+	uint32_t n;
+};
+
+#define ALIGNMENT sizeof(__int128)
+
+/* Return the bytes of the structure, up to where qualities can begin. */
+static size_t
+head_size(void)
+{
+	return (sizeof(RaceScores) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+size_t
+race_scores_size(uint32_t n)
+{
+	return head_size() + ((size_t) n + 1) * (sizeof(__int128) + sizeof(int64_t) + sizeof(uint32_t));
+}
+
+RaceScores *
+race_scores_begin(void *memory, const RaceExact *exact, uint32_t n)
+{
+	RaceScores *scores = memory;
+
+	memset(memory, 0, race_scores_size(n));
+	scores->exact = exact;
+	scores->n = n;
+	scores->quality = (__int128 *) ((char *) memory + head_size());
+	scores->score = (int64_t *) (scores->quality + n + 1);
+	scores->order = (uint32_t *) (scores->score + n + 1);
+	return scores;
+}
+
+void
+race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,
+				const int64_t *expected, int64_t *space)
+{
+	int64_t apart;
+
+	if (number < scores->n && race_exact_distance(scores->exact, grouping, expected, space, &apart))
+		scores->score[number] = apart;
+}
+
+/*
+ * Return what a record changes of a quality, at most: the largest weight of a score, times a unit.
+ */
+static uint64_t
+quality_change(const RaceShape *shape, const RaceCandidate *candidates, uint32_t n)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (candidates[i].score != RACE_NO_SCORE && candidates[i].weight > most)
+			most = candidates[i].weight;
+	return race_most_product(shape->unit, most);
+}
+
+static void
+set_qualities(RaceScores *scores, const RaceCandidate *candidates, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const RaceCandidate *candidate = &candidates[i];
+		int64_t score = candidate->score < scores->n ? scores->score[candidate->score] : 0;
+
+		scores->quality[i] = (__int128) score * candidate->weight - candidate->penalty;
+	}
+}
+
+uint64_t
+race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
+			const RaceCandidate *candidates, uint32_t n, double price, uint32_t *selected)
+{
+	uint64_t change = quality_change(exact->shape, candidates, n);
+	uint64_t scale;
+
+	if (account->mechanism != RACE_MECHANISM_LAPLACE || account->share[0] > 0 || change == 0 ||
+		(race_draws(account, exact) && (n > scores->n + 1 || scores->exact != exact)))
+		return 0;
+	scale = race_pay(account, price, race_change_of_score(account, race_most_product(change, 2)));
+	if (scale > 0 && race_draws(account, exact))
+	{
+		set_qualities(scores, candidates, n);
+		*selected = race_noisy_best(account->random, scores->quality, n, scale, scores->order);
+	}
+	return scale;
+}
+
+void
+race_scores_end(RaceScores *scores)
+{
+	memset(scores, 0, race_scores_size(scores->n));
+}

@@ -1,0 +1,64 @@
+/*
+ * select.h
+ *		The best of many candidates, which is paid once, however many there are
+ *
+ * The quality of a candidate is a weight times an exact score, less a public penalty.  Permute and
+ * flip (McKenna & Sheldon 2020) selects one: candidates come in random order, and the first one is
+ * taken that passes a coin with probability exp(-(best quality - its own) / scale), where the scale
+ * is twice what a person changes of a quality, over the price.  That costs the price in epsilon, and
+ * the candidate is a few scales worse than the best one at most: it is better than the exponential
+ * mechanism at each price.
+ *
+ * It needs an account of Laplace noise.  In an account of Gaussian noise, noisy scores of all
+ * candidates (score.h) cost less than many selections would, whose epsilon is not Gaussian.
+ *
+ * Scores are as exact as counters: they stay in an opaque type.
+ */
+#ifndef RACE_SELECT_H
+#define RACE_SELECT_H
+
+#include "privacy/measure.h"
+
+typedef struct RaceScores RaceScores;
+
+/*
+ * A candidate.  Its quality is `weight` times the score with this number, less the penalty; or, of
+ * RACE_NO_SCORE, the penalty alone, such as that of none of the others.
+ */
+#define RACE_NO_SCORE UINT32_MAX
+
+typedef struct RaceCandidate
+{
+	uint32_t score;
+	uint32_t weight;
+	int64_t penalty;
+} RaceCandidate;
+
+/* Return the bytes, aligned to 16, that n scores need, and as many candidates and one more. */
+extern size_t race_scores_size(uint32_t n);
+
+/* Begin n scores of exact counters in such memory; each is 0 until it is set. */
+extern RaceScores *race_scores_begin(void *memory, const RaceExact *exact, uint32_t n);
+
+/*
+ * Set a score: how far the sums of a block are from given ones, as race_score_distance() has it.  A
+ * record changes it by a unit at most.  `space` has race_grouping_sums() numbers, and zeros after
+ * it.  A score whose grouping does not fit the block stays 0.
+ */
+extern void race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,
+							const int64_t *expected, int64_t *space);
+
+/*
+ * Select one of n candidates, at most one more than there are scores, for a price: its place in the
+ * array.  Return the scale, in parts of RACE_SCALE_DENOMINATOR; 0 if nothing was selected, since
+ * nothing was left, the scale would be too large, noise is Gaussian, or scores are of other
+ * counters.  Of exact counters without halves, or with an account without random numbers, it plans: it pays, and needs no scores.
+ */
+extern uint64_t race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
+							const RaceCandidate *candidates, uint32_t n, double price,
+							uint32_t *selected);
+
+/* End: overwrite scores and qualities with zeros. */
+extern void race_scores_end(RaceScores *scores);
+
+#endif
