@@ -62,10 +62,10 @@ OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
 # The install scripts are made of the SQL beside the C, in this order.
-RACEPRIV_SQL = $(addprefix src/, sketch/params.sql sketch/sketch.sql release/privatize.sql sketch/moments.sql \
+RACEPRIV_SQL = $(addprefix src/, sketch/params.sql sketch/sketch.sql release/privatize.sql sketch/value_pair.sql sketch/moments.sql \
 	$(patsubst %,answers/%.sql,fit estimate classify models moments_answers))
 RACEPRIV_RELEASE_SQL = $(addprefix src/, release/schema.sql sketch/domain.sql \
-	$(patsubst %,release/%.sql,weighted ledger series protect release columns) \
+	$(patsubst %,release/%.sql,weighted ledger series protect release columns models) \
 	$(patsubst %,answers/%.sql,sketch_answers table_answers) \
 	$(patsubst %,answers/named/%.sql,period released classified catalog tables chart label) release/rights.sql)
 EXTENSION_SQL = $(EXTENSION:%=%--$(EXTVERSION).sql)

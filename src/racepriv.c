@@ -14,9 +14,9 @@
 #include "hash/hash_path.h"
 #include "sketch/cache.h"
 #include "sketch/progress.h"
-#include "release/remote.h"
-#include "release/terms.h"
-#include "release/request.h"
+#include "release/models.h"
+#include "answers/classify.h"
+#include "answers/distributed_query.h"
 #include "answers/fit.h"
 #include "answers/table_model.h"
 
@@ -29,6 +29,9 @@ PG_MODULE_MAGIC;
 void _PG_init(void);
 
 static char *vector_code = NULL;
+
+/* What releases need of answers */
+static const RaceModels models = {race_fit_has_bounds, race_fit_private, race_classes_score};
 
 static bool
 check_vector_code(char **name, void **extra, GucSource source)
@@ -53,8 +56,7 @@ _PG_init(void)
 {
 	race_interrupt_hook = race_check_for_interrupts;
 	race_distributed_init();
-	race_release_can_fit = race_fit_has_bounds;
-	race_release_fit = race_fit_private;
+	race_models = &models;
 	race_reference = &race_graphical_reference;
 	DefineCustomIntVariable(
 		"racepriv.cache_size", "Memory that a session may keep for sketches it has asked before.",

@@ -46,8 +46,6 @@
  * made.  The query that does it has them as a constant, and calls race_score_of.
  */
 
-PG_FUNCTION_INFO_V1(race_score_of);
-
 /*
  * Return how flat the density of a sketch is.  Rather overestimate it: what is not flat enough lets
  * the larger classes win.
@@ -306,9 +304,8 @@ constant_classes(FunctionCallInfo fcinfo)
 	return classes;
 }
 
-/* Implement race_score_of(sketches, q): return race_scores_number() with prior "counts". */
 Datum
-race_score_of(PG_FUNCTION_ARGS)
+race_classes_score(FunctionCallInfo fcinfo)
 {
 	RaceClasses *classes = (RaceClasses *) fcinfo->flinfo->fn_extra;
 
@@ -322,7 +319,7 @@ race_score_of(PG_FUNCTION_ARGS)
  * Records as rows of columns.
  */
 
-PG_FUNCTION_INFO_V1(race_sketch_columns);
+PG_FUNCTION_INFO_V1(race_columns);
 
 /* Find the place of a column of any kind.  Return false if there is no such column. */
 static bool
@@ -414,7 +411,7 @@ column_datum(void *state, uint64 i)
 
 /* Implement _race_columns(sketch). */
 Datum
-race_sketch_columns(PG_FUNCTION_ARGS)
+race_columns(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_columns, column_datum);
 }

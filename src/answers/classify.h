@@ -157,6 +157,12 @@ extern void race_classes_ask(RaceClasses *classes, Datum query, RacePrior prior)
 extern Datum race_classes_best(const RaceClasses *classes);
 
 /*
+ * Implement _race_score_of(sketches, q): return race_scores_number() of the classes of a constant
+ * array, with prior "counts".
+ */
+extern Datum race_classes_score(FunctionCallInfo fcinfo);
+
+/*
  * Records as rows of columns: each number and each category is one, a set is one.
  *
  * Columns are counted from 1 on, over all parts of a kernel, as race_sample fills them.

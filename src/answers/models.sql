@@ -98,7 +98,7 @@ COMMENT ON FUNCTION race_sample(race_sketch, int, bigint) IS
 
 CREATE FUNCTION race_sample(base anyelement, sketch race_sketch, n int, seed bigint DEFAULT NULL)
 	RETURNS SETOF anyelement
-	AS 'MODULE_PATHNAME', 'race_sample_rows'
+	AS 'MODULE_PATHNAME', 'race_sample_base'
 	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000 ROWS 1000;
 COMMENT ON FUNCTION race_sample(anyelement, race_sketch, int, bigint) IS
 	'race_sample as rows of the type of base, as in race_sample(NULL::patients, sketch, 1000); further columns are those of base. Errors: 42804 no row type or too few columns, others as race_sample and the input functions of the types';

@@ -46,8 +46,8 @@
 
 PG_FUNCTION_INFO_V1(race_released);
 PG_FUNCTION_INFO_V1(race_released_mean);
-PG_FUNCTION_INFO_V1(race_classify_released);
-PG_FUNCTION_INFO_V1(race_posterior_released);
+PG_FUNCTION_INFO_V1(race_classify_name);
+PG_FUNCTION_INFO_V1(race_posterior);
 
 /* A row of race_releases */
 typedef struct Part
@@ -539,14 +539,14 @@ ask_labels(FunctionCallInfo fcinfo)
 
 /* Implement race_classify(name, q). */
 Datum
-race_classify_released(PG_FUNCTION_ARGS)
+race_classify_name(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(datumCopy(race_classes_best(ask_labels(fcinfo)), false, -1));
 }
 
 /* Implement race_posterior(name, q). */
 Datum
-race_posterior_released(PG_FUNCTION_ARGS)
+race_posterior(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(race_scores_posterior(ask_labels(fcinfo)->scores));
 }

@@ -725,7 +725,7 @@ fill_row(Fill *fill, const Drawn *drawn)
 /* ------------------------------------------------------------------ race_sample */
 
 PG_FUNCTION_INFO_V1(race_sample);
-PG_FUNCTION_INFO_V1(race_sample_rows);
+PG_FUNCTION_INFO_V1(race_sample_base);
 
 typedef struct Sample
 {
@@ -865,7 +865,7 @@ race_sample(PG_FUNCTION_ARGS)
 
 /* Implement race_sample(base, sketch, n, seed). */
 Datum
-race_sample_rows(PG_FUNCTION_ARGS)
+race_sample_base(PG_FUNCTION_ARGS)
 {
 	return sample_results(fcinfo);
 }

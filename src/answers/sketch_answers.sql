@@ -8,7 +8,7 @@ COMMENT ON FUNCTION _racepriv._race_model(race_sketch) IS
 
 CREATE FUNCTION _racepriv._race_columns(sketch race_sketch, OUT number int, OUT kind text, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_sketch_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
+	AS 'MODULE_PATHNAME', 'race_columns' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 3;
 COMMENT ON FUNCTION _racepriv._race_columns(race_sketch) IS
 	'the columns of a record of a sketch: their numbers, what they are (number, category or set), and their bounds, NULL without';
 
@@ -39,11 +39,6 @@ COMMENT ON FUNCTION _racepriv._race_histogram(race_sketch, int, float8[], float8
 CREATE FUNCTION _racepriv._race_regress(moments race_sketch, target int, predictors int[]) RETURNS SETOF race_regress_result
 	AS 'MODULE_PATHNAME', 'race_regress' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, int, int[]) IS 'race_regress of moments, for the one by the name of a release';
-
-CREATE FUNCTION _racepriv._race_score_of(sketches race_sketch[], q "any") RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_score_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _racepriv._race_score_of(race_sketch[], "any") IS
-	'the score of q by classes in the order of a constant array, with prior counts: 2 times the number of the likeliest pair of classes, and from 0 to 1 how far the second is ahead';
 
 -- What users call, too, by names that no owner of another schema can take
 

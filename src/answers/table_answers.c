@@ -1094,7 +1094,7 @@ race_tables_crosstab(PG_FUNCTION_ARGS)
 	return race_results(fcinfo, start_crosstab, next_of_crosstab);
 }
 
-/* Implement _race_text(type, number, dated). */
+/* Implement _race_number_text(type, number, dated). */
 Datum
 race_number_text(PG_FUNCTION_ARGS)
 {

@@ -55,14 +55,14 @@ CREATE FUNCTION _racepriv._race_product(x float8, y float8) RETURNS float8
 COMMENT ON FUNCTION _racepriv._race_product(float8, float8) IS
 	'x * y; NULL if the product is no double, 0 if it is too small for one';
 
-CREATE FUNCTION _racepriv._race_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
+CREATE FUNCTION _racepriv._race_number_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
 	AS 'MODULE_PATHNAME', 'race_number_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _racepriv._race_text(text, float8, boolean) IS
+COMMENT ON FUNCTION _racepriv._race_number_text(text, float8, boolean) IS
 	'a number of a release as text of the type of its column: dates are days and timestamps seconds since 2000-01-01; dated: NULL for other types';
 
-CREATE FUNCTION _racepriv._race_z(confidence float8) RETURNS float8
+CREATE FUNCTION _racepriv._race_normal_quantile(confidence float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_normal_quantile' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _racepriv._race_z(float8) IS
+COMMENT ON FUNCTION _racepriv._race_normal_quantile(float8) IS
 	'how many standard errors a confidence interval reaches to each side; error 22023 for no number between 0 and 1';
 
 CREATE FUNCTION _racepriv._race_sum_p_value(sum float8, mean float8, deviation float8) RETURNS float8

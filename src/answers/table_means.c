@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(race_sum_p_value);
 /* ranges of a histogram, or values that means are computed for: seconds */
 #define MOST_RANGES 10000
 
-/* Implement _race_z(confidence): return the standard errors to each side of an interval. */
+/* Implement _race_normal_quantile(confidence): return the standard errors to each side of an interval. */
 Datum
 race_normal_quantile(PG_FUNCTION_ARGS)
 {

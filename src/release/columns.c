@@ -42,7 +42,6 @@
 #define NUMBER_GROUPS 64 /* groups of numbers in tables of two columns (test/bench/TABLES.md) */
 /* first of these groups that are single values; wider ones are known to be in order */
 #define SINGLE_NUMBERS 32
-#define CATEGORY_GROUPS 128
 
 /* Why a column has no domain, and what the owner can say of it */
 typedef struct Reason
@@ -143,6 +142,7 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 {
 	const RaceFacts *facts = &column->facts;
 	bool number = race_type_is_number(column->subject.type);
+	char **categories;
 	ListCell *cell;
 
 	memset(domain, 0, sizeof(RaceDomain));
@@ -158,11 +158,10 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 	else if (facts->has_categories)
 	{
 		domain->category = true;
-		domain->categories = palloc(list_length(facts->categories) * sizeof(char *));
+		categories = palloc(list_length(facts->categories) * sizeof(char *));
 		foreach (cell, facts->categories)
-			domain->categories[domain->n++] = lfirst(cell);
-		domain->n = drop_equal(domain->categories, domain->n);
-		domain->group = (domain->n + CATEGORY_GROUPS - 1) / CATEGORY_GROUPS;
+			categories[domain->n++] = lfirst(cell);
+		race_domain_set_categories(domain, categories, drop_equal(categories, domain->n));
 		domain->has_other = described || !column->enforced;
 		if (step > 0)
 			reason->why = "a step is for numbers, and it has categories";
@@ -172,8 +171,7 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 		reason->why = "its categories are not known";
 		reason->arguments = "categories => '{...}'";
 		domain->category = domain->chosen = domain->has_other = true;
-		domain->n = RACE_MOST_CHOSEN;
-		domain->group = RACE_MOST_CHOSEN / CATEGORY_GROUPS;
+		race_domain_set_categories(domain, NULL, RACE_MOST_CHOSEN);
 	}
 	else if (!facts->has_lower || !facts->has_upper)
 	{
@@ -475,10 +473,10 @@ check_texts(const RaceDescription *description)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a description can have at most %d bytes", MOST_DESCRIPTION)));
-	race_check_shown("a unit", description->unit, true);
+	race_check_text_shown("a unit", description->unit, true);
 	foreach (cell, description->categories)
-		race_check_shown("a category", lfirst(cell), false);
-	race_check_shown_lines("a description", description->text);
+		race_check_text_shown("a category", lfirst(cell), false);
+	race_check_lines_shown("a description", description->text);
 }
 
 /* Raise 22023 if a column has no domain although values were described. */

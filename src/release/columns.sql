@@ -85,21 +85,6 @@ GRANT EXECUTE ON PROCEDURE @extschema@.race_describe(text, name, anycompatible, 
 COMMENT ON PROCEDURE @extschema@.race_describe(text, name, anycompatible, anycompatible, text[], text, "any", text, regclass, text, float8) IS
 	'says which values a column has, where its schema does not: bounds and a step, or categories, none depending on the data, or bounds by noisy counts. Replaces what was said. Errors: 42501 unless you own the relation, 22023';
 
-CREATE FUNCTION _racepriv._race_state_categories(
-	domains jsonb, categories text[], persons bigint[], error float8, passes bigint, summed bigint, OUT stated jsonb, OUT place int)
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT jsonb_set($1, ARRAY[(d.place - 1)::text], d.domain || jsonb_build_object('categories', coalesce($2, '{}'),
-		'cells', cardinality($2) + (d.domain->>'single')::int, 'group', greatest((cardinality($2) + 127) / 128, 1),	-- groups as in columns.c
-		'persons', $3, 'persons_error', $4, 'persons_least', $5)
-		|| CASE WHEN $6 IS NULL THEN '{}' ELSE jsonb_build_object('persons_summed', $6) END), d.place::int
-	FROM jsonb_array_elements($1) WITH ORDINALITY d (domain, place)
-	WHERE d.domain ? 'chosen' AND NOT d.domain ? 'categories'
-	ORDER BY d.place LIMIT 1
-$$;
-COMMENT ON FUNCTION _racepriv._race_state_categories(jsonb, text[], bigint[], float8, bigint, bigint) IS
-	'domains with the categories of the first column whose categories are still to be chosen: noisy numbers of persons, their standard deviation, the least that passes, how many add up to one of records; and the column';
-
 -- A version that counted other cells could not be compared with those before.
 CREATE FUNCTION _racepriv._race_check_domains(name text, domains jsonb, present jsonb) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100000

@@ -107,8 +107,8 @@ check_shown(const RaceKnownColumn *column)
 	char *what = psprintf("a category or the type of column \"%s\"", column->schema.name);
 
 	for (uint32 i = 0; column->domain.categories != NULL && i < column->domain.n; i++)
-		race_check_shown(what, column->domain.categories[i], false);
-	race_check_shown(what, column->type, false);
+		race_check_text_shown(what, column->domain.categories[i], false);
+	race_check_text_shown(what, column->type, false);
 }
 
 static void

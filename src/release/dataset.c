@@ -33,7 +33,7 @@ race_dataset_look_up(const RaceLedger *ledger, const char *name)
 	result->max_contributions = DatumGetInt32(race_ledger_value(3, &isnull));
 	result->neighbors = race_ledger_text(4);
 	result->public_tables =
-		race_with_parts(race_oids_of(DatumGetArrayTypeP(race_ledger_value(5, &isnull))));
+		race_list_with_parts(race_oids_of(DatumGetArrayTypeP(race_ledger_value(5, &isnull))));
 	result->budget = race_ledger_text(6);
 	result->in_zcdp = DatumGetBool(race_ledger_value(7, &isnull));
 	SPI_freetuptable(SPI_tuptable);

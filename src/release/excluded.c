@@ -332,11 +332,11 @@ exclude_values(Excluded *excluded)
 
 /* Return the unit of a row, of which a series has a hash of its text. */
 static Node *
-unit_of_row(const Excluded *excluded, const RaceReleaseTerms *terms)
+unit_of_row(const Excluded *excluded, const RaceReleasePlan *plan)
 {
 	Node *unit = expression_at(excluded, UNIT);
 
-	if (terms->kept.series == 0 || !IsA(unit, FuncExpr))
+	if (plan->request.series == 0 || !IsA(unit, FuncExpr))
 		return unit;
 	unit = llast(((FuncExpr *) unit)->args);
 	return IsA(unit, CoerceViaIO) ? (Node *) ((CoerceViaIO *) unit)->arg : unit;
@@ -364,26 +364,25 @@ join_conditions(const List *conditions)
 char *
 race_excluded(const RaceReleasePlan *plan)
 {
-	const RaceReleaseTerms *terms = plan->terms;
 	Excluded excluded = {.rows = plan->rows};
 	RaceAuthority before;
 
 	/* to compute constants, functions are called */
 	race_authority_begin(&before, plan->role);
 	/* in a release by columns every row is a record, but for what the schema excludes */
-	if (terms->domains == 0)
-		exclude_records(&excluded, terms->params);
-	if (RaceLabelsArePrivate(terms) && may_be_null(&excluded, expression_at(&excluded, LABEL)))
+	if (plan->domains == 0)
+		exclude_records(&excluded, plan->params);
+	if (RaceLabelsArePrivate(plan) && may_be_null(&excluded, expression_at(&excluded, LABEL)))
 		add_condition(&excluded, "the label is NULL");
-	else if (terms->kept.label != NULL && !RaceLabelsArePrivate(terms))
-		exclude_labels(&excluded, terms->labels);
-	if (terms->kept.value != NULL)
+	else if (plan->request.label != NULL && !RaceLabelsArePrivate(plan))
+		exclude_labels(&excluded, plan->labels);
+	if (plan->request.value != NULL)
 		exclude_values(&excluded);
-	if (plan->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, terms)))
+	if (plan->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, plan)))
 		add_condition(&excluded, "unit column \"%s\" is NULL", plan->dataset->unit_column);
-	if (terms->kept.series != 0)
+	if (plan->request.series != 0)
 		add_condition(&excluded, "column \"%s\" is NULL or not in the time of the series",
-					  terms->interval.by);
+					  plan->interval.by);
 	race_authority_end(&before);
 	return join_conditions(excluded.where);
 }

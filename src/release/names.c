@@ -213,8 +213,8 @@ race_texts_array(const List *texts)
 		construct_md_array(values, nulls, 1, &n, &lower, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-static int
-compare_texts(const ListCell *a, const ListCell *b)
+int
+race_texts_compare(const ListCell *a, const ListCell *b)
 {
 	return strcmp(lfirst(a), lfirst(b));
 }
@@ -226,7 +226,7 @@ race_texts_differ(const List *texts)
 	const char *before = NULL;
 	ListCell *cell;
 
-	list_sort(sorted, compare_texts);
+	list_sort(sorted, race_texts_compare);
 	foreach (cell, sorted)
 	{
 		if (before != NULL && strcmp(before, lfirst(cell)) == 0)

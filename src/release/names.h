@@ -55,6 +55,9 @@ extern List *race_texts_list(Datum array);
 /* Return a text[]; an element that is NULL is a NULL. */
 extern Datum race_texts_array(const List *texts);
 
+/* Order texts by their bytes, as the collation "C" does: for list_sort(). */
+extern int race_texts_compare(const ListCell *a, const ListCell *b);
+
 /* Return whether no text in a list is there twice. */
 extern bool race_texts_differ(const List *texts);
 

@@ -26,7 +26,7 @@
 #include "release/dataset.h"
 #include "release/ledger.h"
 #include "release/release_plan.h"
-#include "release/terms.h"
+#include "release/decide.h"
 #include "sketch/params_type.h"
 #include "sketch/result.h"
 #include "sketch/text.h"

@@ -93,7 +93,7 @@ private_tables(const RaceParameter *arguments)
 	race_act_check_owner(relation);
 	lineage = race_lineage(
 		relation, unit->isnull ? NULL : NameStr(*DatumGetName(unit->value)),
-		race_with_parts(race_oids_of(DatumGetArrayTypeP(arguments[PROTECT_PUBLIC].value))));
+		race_list_with_parts(race_oids_of(DatumGetArrayTypeP(arguments[PROTECT_PUBLIC].value))));
 	return (RaceParameter){get_array_type(REGCLASSOID),
 						   PointerGetDatum(race_oids_array(lineage->private_tables)), false};
 }

@@ -8,12 +8,12 @@ COMMENT ON FUNCTION _racepriv._race_lock_tables(regclass, regclass[], boolean) I
 	'lets this transaction alone enter these tables into the ledger; if not to wait, returns those that no other transaction enters now';
 
 CREATE FUNCTION _racepriv._race_with_parts(tables regclass[]) RETURNS regclass[]
-	AS 'MODULE_PATHNAME', 'race_sql_with_parts' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'race_with_parts' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_with_parts(regclass[]) IS
 	'tables with their partitions and the tables that inherit from them';
 
 CREATE FUNCTION _racepriv._race_topmost(tables regclass[]) RETURNS regclass[]
-	AS 'MODULE_PATHNAME', 'race_sql_topmost' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'race_topmost' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_topmost(regclass[]) IS
 	'the tables that these are partitions of, or inherit from; or themselves';
 

@@ -585,7 +585,7 @@ read_quietly(DestReceiver *receiver, Parts *parts, const RaceReleasePlan *plan,
 	PG_TRY();
 	{
 		race_set_quiet();
-		race_set_path(plan->terms->run_path);
+		race_set_path(plan->run_path);
 		/* INFO has no setting */
 		whereToSendOutput = DestNone;
 		reading->tables = list_concat_unique_oid(
@@ -614,7 +614,7 @@ race_read_private(const RaceReleasePlan *plan, RaceReading *reading, int n, Datu
 	bool apart = plan->parts_query != NULL;
 	Parts parts;
 
-	start_parts(&parts, &plan->noise, plan->terms->params, n, RaceHalvesOf(plan->terms), labels);
+	start_parts(&parts, &plan->noise, plan->params, n, RaceHalvesOf(plan), labels);
 	parts.chosen = reading->numbers;
 	read_quietly(&parts.receiver, &parts, plan, reading, apart ? plan->parts_query : plan->query,
 				 plan->of_partitions);
@@ -713,7 +713,7 @@ race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64
 	Choice choice = {.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
 					 .threshold = &plan->choice.threshold,
 					 .context = CurrentMemoryContext,
-					 .most = plan->terms->max_categories};
+					 .most = plan->max_categories};
 	Datum *values;
 
 	choice.values = palloc((2 * (Size) choice.most + 1) * sizeof(Chosen));

@@ -100,7 +100,7 @@ follow_inheritance(const List *relations, bool parents, List **ends)
 }
 
 List *
-race_with_parts(const List *relations)
+race_list_with_parts(const List *relations)
 {
 	List *leaves = NIL;
 
@@ -164,8 +164,8 @@ race_lock_table(Oid ledger, Oid table, bool wait)
 
 /* --------------------------------------------------------- functions of SQL */
 
-PG_FUNCTION_INFO_V1(race_sql_with_parts);
-PG_FUNCTION_INFO_V1(race_sql_topmost);
+PG_FUNCTION_INFO_V1(race_with_parts);
+PG_FUNCTION_INFO_V1(race_topmost);
 PG_FUNCTION_INFO_V1(race_lock_tables);
 
 /*
@@ -173,9 +173,10 @@ PG_FUNCTION_INFO_V1(race_lock_tables);
  * _race_with_parts(tables).
  */
 Datum
-race_sql_with_parts(PG_FUNCTION_ARGS)
+race_with_parts(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_ARRAYTYPE_P(race_oids_array(race_with_parts(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)))));
+	PG_RETURN_ARRAYTYPE_P(
+		race_oids_array(race_list_with_parts(race_oids_of(PG_GETARG_ARRAYTYPE_P(0)))));
 }
 
 /*
@@ -183,7 +184,7 @@ race_sql_with_parts(PG_FUNCTION_ARGS)
  * _race_topmost(tables).
  */
 Datum
-race_sql_topmost(PG_FUNCTION_ARGS)
+race_topmost(PG_FUNCTION_ARGS)
 {
 	List *topmost = NIL;
 

@@ -11,7 +11,7 @@
 #include "utils/array.h"
 
 /* Return relations with their partitions and the tables that inherit from them, each once. */
-extern List *race_with_parts(const List *relations);
+extern List *race_list_with_parts(const List *relations);
 
 /* Return the elements of an array of relations, regclass[], that are not NULL. */
 extern List *race_oids_of(ArrayType *array);

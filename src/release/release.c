@@ -1,8 +1,7 @@
 /*
  * release.c
  *		race_release, race_release_sketch and race_release_next: checked, charged, committed; then
- *		read,
- * given noise, stored, committed.
+ *		read, given noise, stored, committed
  *
  * A release is one procedure without public steps.  It commits its charge before it
  * reads anything, so that no rollback refunds what was seen.  What it checked stays in
@@ -51,13 +50,14 @@
 #include "sketch/progress.h"
 #include "sketch/text.h"
 #include "release/ledger.h"
+#include "release/models.h"
 #include "release/read.h"
 #include "release/relations.h"
 #include "release/release_plan.h"
 #include "release/series_units.h"
 #include "release/settings.h"
-#include "release/terms.h"
-#include "release/terms_columns.h"
+#include "release/decide.h"
+#include "release/decide_columns.h"
 #include "hash/kind.h"
 
 PG_FUNCTION_INFO_V1(race_release);
@@ -74,17 +74,16 @@ typedef struct RaceCharge
 	TimestampTz at;
 } RaceCharge;
 
-/* The act of a release: what was asked for, what was decided, and how far it is */
+/* The act of a release: who asks for what, and how far it is */
 typedef struct RaceReleaseRun
 {
 	RaceLedger ledger;
 	Oid caller;                 /* role that called the procedure */
 	Oid role;                   /* role whose release it is, and whose right to read counts */
 	Oid writer;                 /* role that made the first version, with its expressions */
-	RaceReleaseRequest request; /* request as it was given, or as the ledger has kept it */
-	RaceReleaseTerms terms;     /* terms of the request, with categories once they are chosen */
+	RaceReleaseRequest request; /* words of the caller, or of the request that the ledger has */
 	RaceDataset *dataset;       /* dataset as it was looked up first */
-	RaceReleasePlan *plan;      /* plan before the charge */
+	RaceReleasePlan *plan;      /* plan before the charge, or of a value of a series */
 	RaceDescribed
 		*described;      /* description that waits for bounds, in place of a release; or NULL */
 	int version;         /* version that is made */
@@ -97,7 +96,7 @@ typedef struct RaceReleaseRun
 static RaceParameter
 argument(const RaceReleaseRun *run, RaceArgument i)
 {
-	return race_argument(&run->ledger, &run->terms.kept, i);
+	return race_argument(&run->ledger, &run->plan->request, i);
 }
 
 /* ------------------------------------------------------------ transactions */
@@ -216,28 +215,33 @@ lock_relations(const List *relations, bool lock)
 
 /* -------------------------------------------------------------- the steps */
 
-static RaceReleasePlan *
-plan_release(const RaceReleaseRun *run, RaceDataset *dataset)
+/* Find what a plan takes. */
+static void
+find_plan(const RaceReleaseRun *run, RaceReleasePlan *plan, RaceDataset *dataset)
 {
-	RaceReleasePlan *plan;
-
 	PushActiveSnapshot(GetTransactionSnapshot());
-	plan = race_release_plan(&run->ledger, &run->terms, dataset, run->role);
+	race_release_plan_find(&run->ledger, plan, dataset, run->role);
 	PopActiveSnapshot();
-	return plan;
+}
+
+/* Return the dataset of a release as it is now. */
+static RaceDataset *
+dataset_now(const RaceReleaseRun *run)
+{
+	return race_dataset_look_up(&run->ledger, run->plan->request.dataset);
 }
 
 /* Write the request in a form in which equal requests are equal: as the ledger keeps it. */
 static void
 write_request(RaceReleaseRun *run)
 {
-	RaceReleaseRequest kept = run->terms.kept;
+	RaceReleaseRequest kept = run->plan->request;
 	RaceParameter parameters[RACE_ARGUMENTS];
 	StringInfoData text;
 	bool isnull;
 	int n = 0;
 
-	if (run->terms.domains == 0)
+	if (run->plan->domains == 0)
 		kept.expression = run->plan->written.expression;
 	kept.label = run->plan->written.label;
 	kept.value = run->plan->written.value;
@@ -280,7 +284,7 @@ exists(const RaceReleaseRun *run)
 {
 	RaceParameter parameters[] = {argument(run, RACE_ARG_NAME),
 								  {JSONBOID, run->written, false},
-								  {JSONBOID, run->terms.domains, run->terms.domains == 0}};
+								  {JSONBOID, run->plan->domains, run->plan->domains == 0}};
 	bool isnull;
 
 	race_ledger_run(
@@ -296,10 +300,10 @@ exists(const RaceReleaseRun *run)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_DUPLICATE_OBJECT),
-			 errmsg("release \"%s\" exists, with another request", run->terms.kept.name),
+			 errmsg("release \"%s\" exists, with another request", run->plan->request.name),
 			 errhint(
 				 "Choose another name, or race_release_next for a new version of the same request.")));
-	ereport(NOTICE, (errmsg("release \"%s\" exists: nothing is charged", run->terms.kept.name)));
+	ereport(NOTICE, (errmsg("release \"%s\" exists: nothing is charged", run->plan->request.name)));
 	return true;
 }
 
@@ -312,7 +316,7 @@ static void
 read_provenance(RaceReleaseRun *run)
 {
 	RaceParameter parameters[] = {{UUIDOID, run->charge.id, false},
-								  {JSONBOID, run->terms.sources, run->terms.sources == 0},
+								  {JSONBOID, run->plan->sources, run->plan->sources == 0},
 								  RaceText(RACE_VERSION " (" RACE_COMMIT ")")};
 	bool isnull;
 
@@ -337,7 +341,7 @@ enter_charge(RaceReleaseRun *run)
 		{get_array_type(REGCLASSOID),
 		 PointerGetDatum(race_oids_array(plan->lineage->private_tables)), false},
 		race_ledger_role(run->role),
-		{JSONBOID, run->terms.domains, run->terms.domains == 0 || run->terms.kept.series == 0},
+		{JSONBOID, run->plan->domains, run->plan->domains == 0 || run->plan->request.series == 0},
 		{FLOAT8OID, Float8GetDatum(plan->choice.delta * list_length(plan->choice_queries)),
 		 plan->choice_queries == NIL}};
 	bool isnull;
@@ -368,9 +372,9 @@ refuse_changed(void)
  * it a sketch of scores, or 0.
  */
 static void
-store_part(const RaceReleaseRun *run, int i, Datum label, Datum sketch, Datum scores)
+store_part(const RaceReleaseRun *run, const RaceReleasePlan *plan, int i, Datum label, Datum sketch,
+		   Datum scores)
 {
-	const RaceReleaseTerms *terms = &run->terms;
 	RaceParameter parameters[] = {
 		argument(run, RACE_ARG_NAME),
 		{INT4OID, Int32GetDatum(run->version), false},
@@ -385,8 +389,8 @@ store_part(const RaceReleaseRun *run, int i, Datum label, Datum sketch, Datum sc
 		argument(run, RACE_ARG_COLUMNS),
 		argument(run, RACE_ARG_COLUMN_UNITS),
 		{run->ledger.sketch_type, scores, scores == 0},
-		{JSONBOID, terms->domains, terms->domains == 0},
-		{TSRANGEOID, terms->interval.during, terms->interval.during == 0},
+		{JSONBOID, plan->domains, plan->domains == 0},
+		{TSRANGEOID, plan->interval.during, plan->interval.during == 0},
 		{JSONBOID, run->provenance, i > 0}};
 
 	race_ledger_run(
@@ -398,7 +402,7 @@ store_part(const RaceReleaseRun *run, int i, Datum label, Datum sketch, Datum sc
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("another session has stored release \"%s\" meanwhile", terms->kept.name),
+				 errmsg("another session has stored release \"%s\" meanwhile", plan->request.name),
 				 errdetail("The budget was charged and is not refunded.")));
 }
 
@@ -420,75 +424,94 @@ check_current(const RaceReleaseRun *run, const RaceReleasePlan *plan, const Race
 		refuse_changed();
 }
 
+/* Return the labels that were chosen, and that of all others, in the order of the parts. */
 static Datum
-numbers_datum(const int64 *numbers, int n)
+labels_with_other(Datum chosen)
 {
-	Datum *values = palloc(n * sizeof(Datum));
+	List *labels = lappend(race_texts_list(chosen), RACE_OTHER);
 
-	for (int i = 0; i < n; i++)
-		values[i] = Int64GetDatum(numbers[i]);
-	return PointerGetDatum(
-		construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	list_sort(labels, race_texts_compare);
+	return race_texts_array(labels);
 }
 
 /*
- * Choose what nobody has listed, labels or categories of columns, and check the request that states
- * them.  Private data decide through noisy numbers of persons alone, so all that follows is
+ * Set the categories of the first column whose categories are still to be chosen, with what was
+ * measured of them.  Return its number.
+ */
+static int
+set_categories(const RaceReleasePlan *plan, RaceDomain *domains, Datum chosen, const int64 *persons)
+{
+	List *list = race_texts_list(chosen);
+	uint32 n = list_length(list);
+	char **categories = palloc(n * sizeof(char *));
+	int i = 0;
+
+	/* bound: the columns, of which as many have categories to choose as there are choices */
+	while (!domains[i].chosen || domains[i].categories != NULL)
+		i++;
+	domains[i].persons = palloc(n * sizeof(double));
+	for (uint32 k = 0; k < n; k++)
+	{
+		categories[k] = list_nth(list, k);
+		domains[i].persons[k] = (double) persons[k];
+	}
+	race_domain_set_categories(&domains[i], categories, n);
+	domains[i].persons_error = sqrt(race_threshold_variance(&plan->choice.threshold));
+	domains[i].persons_least = (double) plan->choice.threshold.least;
+	domains[i].persons_summed = (double) plan->summed;
+	return i;
+}
+
+/*
+ * Read what nobody has listed, labels or categories of columns, and state it in another plan.
+ * Private data decide through noisy numbers of persons alone, so all that follows is
  * post-processing.  These numbers are published with the categories.
  */
-static RaceReleasePlan *
-choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
+static void
+read_choices(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading,
+			 RaceReleasePlan *stated)
 {
-	RaceReleaseTerms *terms = &run->terms;
-	RaceReleasePlan *stated;
+	int n = 0;
+	RaceDomain *domains =
+		plan->domains == 0 ? NULL : race_domains_read(DatumGetJsonbP(plan->domains), &n, true);
 	StringInfoData told;
-	bool isnull;
 
 	initStringInfo(&told);
 	appendStringInfo(&told,
 					 "release \"%s\" chose values that " INT64_FORMAT
 					 " or more persons have, but for noise:",
-					 terms->kept.name, plan->choice.threshold.least);
-	for (int i = 0; i < list_length(terms->choices); i++)
+					 plan->request.name, plan->choice.threshold.least);
+	for (int i = 0; i < list_length(plan->choices); i++)
 	{
 		RaceColumnNumbers *numbers = palloc(sizeof(RaceColumnNumbers));
 		int64 *persons;
 		Datum values = race_read_chosen(plan, reading, i, &persons, numbers);
-		RaceParameter parameters[] = {
-			{TEXTARRAYOID, values, false},
-			{JSONBOID, terms->domains, terms->domains == 0},
-			RaceText(RACE_OTHER),
-			{get_array_type(INT8OID), numbers_datum(persons, numbers->n), false},
-			{FLOAT8OID, Float8GetDatum(sqrt(race_threshold_variance(&plan->choice.threshold))),
-			 false},
-			{INT8OID, Int64GetDatum(plan->choice.threshold.least), false},
-			{INT8OID, Int64GetDatum((int64) plan->summed), plan->summed == 0}};
 
-		if (terms->domains == 0)
-			race_ledger_run(
-				&run->ledger,
-				"SELECT ARRAY(SELECT c COLLATE \"C\" FROM unnest($1 || $3) c ORDER BY 1), cardinality($1)",
-				lengthof(parameters), parameters);
+		if (domains == NULL)
+			stated->labels = labels_with_other(values);
 		else
-			race_ledger_run(
-				&run->ledger,
-				"SELECT s.stated, cardinality($1), s.place - 1 FROM _racepriv._race_state_categories($2, $1, $4, $5, $6, $7) s",
-				lengthof(parameters), parameters);
-		*(terms->domains == 0 ? &terms->labels : &terms->domains) = race_ledger_value(1, &isnull);
+			numbers->column = set_categories(plan, domains, values, persons);
 		if (plan->summed > 0)
-		{
-			numbers->column = DatumGetInt32(race_ledger_value(3, &isnull));
 			reading->numbers = lappend(reading->numbers, numbers);
-		}
-		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",",
-						 DatumGetInt32(race_ledger_value(2, &isnull)),
-						 (char *) list_nth(terms->choices, i));
+		appendStringInfo(&told, "%s %d of %s", i == 0 ? "" : ",", numbers->n,
+						 (char *) list_nth(plan->choices, i));
 	}
-	check_current(run, plan, reading);
+	if (domains != NULL)
+		stated->domains = race_domains_datum(domains, n);
 	run->chosen_notice = told.data;
-	if (terms->domains != 0)
-		race_terms_use_chosen_cells(terms);
-	stated = plan_release(run, plan->dataset);
+}
+
+/* Choose what nobody has listed.  Return the plan that states it. */
+static RaceReleasePlan *
+choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
+{
+	RaceReleasePlan *stated = race_release_plan_again(plan);
+
+	read_choices(run, plan, reading, stated);
+	check_current(run, plan, reading);
+	if (stated->domains != 0)
+		race_plan_use_chosen_cells(stated);
+	find_plan(run, stated, plan->dataset);
 	if (!race_release_plan_same_objects(plan, stated) || !race_release_plan_is_current(plan))
 		refuse_changed();
 	return stated;
@@ -514,7 +537,7 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	{
 		run->chosen_notice = psprintf(
 			"%s: none were found, of so few values at this epsilon; nothing was described, and the charge stands",
-			run->terms.kept.name);
+			run->plan->request.name);
 		return;
 	}
 	description->has_bounds = true;
@@ -523,20 +546,9 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	race_column_describe(&run->ledger, &described->of, column->number, description);
 	run->chosen_notice = psprintf(
 		"%s: %s to %s; %.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound",
-		run->terms.kept.name, race_typed_text(type, bounds->lower),
+		run->plan->request.name, race_typed_text(type, bounds->lower),
 		race_typed_text(type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
 }
-
-/*
- * Series: releases of intervals of time for one charge.
- *
- * The values of a series are releases of 1, 8, 64, ... intervals of time (src/core/series.h).
- * Those of one length have no row in common: like labels, they cost together what one of them
- * costs, if a unit has no more records in all of them than in one.  Without a unit column that is
- * the owner's promise.  With one, the ledger counts the records of each unit in the values of each
- * length, in the transaction that stores the value, and the next one takes only what is left.  So
- * the bound holds whatever is inserted, changed or deleted meanwhile.
- */
 
 /* Return the number of the next value, which nobody else makes until the transaction ends. */
 static int
@@ -575,7 +587,7 @@ next_value(const RaceReleaseRun *run)
 static void
 count_value(const RaceReleaseRun *run)
 {
-	RaceParameter name = RaceText(run->terms.kept.name);
+	RaceParameter name = RaceText(run->plan->request.name);
 
 	race_ledger_run(
 		&run->ledger,
@@ -585,21 +597,29 @@ count_value(const RaceReleaseRun *run)
 		1, &name);
 }
 
+/* Plan again after the commit of the charge; raise 55000 unless it is the same plan. */
+static RaceReleasePlan *
+plan_again(const RaceReleaseRun *run)
+{
+	RaceReleasePlan *plan = race_release_plan_again(run->plan);
+
+	find_plan(run, plan, dataset_now(run));
+	if (!race_release_plan_same(run->plan, plan))
+		refuse_changed();
+	return plan;
+}
+
 /* Read, draw noise, and store. */
 static void
-make_private(RaceReleaseRun *run)
+make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 {
-	RaceReleasePlan *plan =
-		plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
 	RaceReading reading = {0};
-	int halves = RaceHalvesOf(&run->terms);
+	int halves = RaceHalvesOf(plan);
 	Datum *labels = NULL;
 	Datum *sketches;
 	Datum *scores = NULL;
 	int n = 1;
 
-	if (!race_release_plan_same(run->plan, plan))
-		refuse_changed();
 	if (run->described != NULL)
 	{
 		describe_bounds(run, plan, &reading);
@@ -607,33 +627,30 @@ make_private(RaceReleaseRun *run)
 	}
 	if (plan->choice_queries != NIL)
 		plan = choose(run, plan, &reading);
-	if (run->terms.labels != 0)
-		deconstruct_array(DatumGetArrayTypeP(run->terms.labels), TEXTOID, -1, false, TYPALIGN_INT,
+	if (plan->labels != 0)
+		deconstruct_array(DatumGetArrayTypeP(plan->labels), TEXTOID, -1, false, TYPALIGN_INT,
 						  &labels, NULL, &n);
 	if (plan->units != NULL)
-		race_units_load(plan->units, &run->ledger, run->terms.kept.name,
-						run->terms.interval.length);
-	race_tell("release \"%s\": charged; reading, and drawing noise", run->terms.kept.name);
+		race_units_load(plan->units, &run->ledger, plan->request.name, plan->interval.length);
+	race_tell("release \"%s\": charged; reading, and drawing noise", plan->request.name);
 	sketches = race_read_private(plan, &reading, n, labels);
 	check_current(run, plan, &reading);
-	for (int i = 0; i < n * halves && run->terms.kept.fit; i++)
+	for (int i = 0; i < n * halves && plan->request.fit; i++)
 	{
-		race_tell("release \"%s\": fitting model %d of %d", run->terms.kept.name, i + 1,
-				  n * halves);
-		sketches[i] = race_release_fit(sketches[i]);
+		race_tell("release \"%s\": fitting model %d of %d", plan->request.name, i + 1, n * halves);
+		sketches[i] = race_models->fit(sketches[i]);
 	}
 	if (plan->scores_query != NULL)
 	{
-		race_tell("release \"%s\": scoring records", run->terms.kept.name);
+		race_tell("release \"%s\": scoring records", plan->request.name);
 		scores = race_read_scores(plan, &reading, n, labels, sketches);
 		check_current(run, plan, &reading);
 	}
 	for (int i = 0; i < n * halves; i++)
-		store_part(run, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
+		store_part(run, plan, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
 				   scores == NULL ? (Datum) 0 : scores[i]);
 	if (plan->units != NULL)
-		race_units_store(plan->units, &run->ledger, run->terms.kept.name,
-						 run->terms.interval.length);
+		race_units_store(plan->units, &run->ledger, plan->request.name, plan->interval.length);
 }
 
 /*
@@ -641,12 +658,12 @@ make_private(RaceReleaseRun *run)
  * by its parameters alone.
  */
 static void
-check_limits(const RaceReleaseTerms *terms)
+check_limits(const RaceReleasePlan *plan)
 {
 	bool charted = true;
 
-	for (const RaceParams *part = terms->params; part != NULL;
-		 part = race_params_next(part, terms->params))
+	for (const RaceParams *part = plan->params; part != NULL;
+		 part = race_params_next(part, plan->params))
 	{
 		const double *lower = race_array(part, RACE_ARRAY_LOWER);
 		const double *upper = race_array(part, RACE_ARRAY_UPPER);
@@ -659,7 +676,7 @@ check_limits(const RaceReleaseTerms *terms)
 				ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the parameters of release \"%s\" have lower without upper, or the reverse",
-						terms->kept.name),
+						plan->request.name),
 				 errdetail("Nothing was read and nothing charged."),
 				 errhint(
 					 "Give both, as in lower={0}, upper={120} for ages; or lower={0}, upper={Infinity}, if there is none.")));
@@ -672,18 +689,18 @@ check_limits(const RaceReleaseTerms *terms)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg(
 						 "release \"%s\" would not tell records apart: the bandwidth is wider than the bounds of number %u",
-						 terms->kept.name, i + 1),
+						 plan->request.name, i + 1),
 					 errdetail("Nothing was read and nothing charged."),
 					 errhint("Give a bandwidth of a tenth of the bounds or less.")));
 		for (uint32 i = 0; i < part->dims; i++)
 			charted = charted && lower != NULL && isfinite(lower[i]) && isfinite(upper[i]);
 	}
-	if (!charted && race_params_parts(terms->params) == 1)
+	if (!charted && race_params_parts(plan->params) == 1)
 		ereport(
 			NOTICE,
 			(errmsg(
 				 "release \"%s\" has densities, but no curves, quantiles or modes: its parameters lack bounds",
-				 terms->kept.name),
+				 plan->request.name),
 			 errhint(
 				 "A release of another name, with lower and upper, has them; it is charged, too.")));
 }
@@ -703,35 +720,32 @@ tell_left(const RaceReleaseRun *run)
 	/* a superuser may have taken the budget away since */
 	if (SPI_processed == 1)
 		ereport(NOTICE,
-				(errmsg("release \"%s\" is %s; left of budget \"%s\": %s", run->terms.kept.name,
-						run->terms.kept.series != 0 ? "charged as a series" : "stored",
+				(errmsg("release \"%s\" is %s; left of budget \"%s\": %s", run->plan->request.name,
+						run->plan->request.series != 0 ? "charged as a series" : "stored",
 						run->plan->dataset->budget, race_ledger_text(1))));
 }
 
 /*
- * Make the next value of a series, in transactions of its own.  Return whether it is made here, and
- * not by another session.
+ * Make the next value of a series, in a transaction of its own.  The series has paid for it, so
+ * nothing is committed between its plan and its reading: what was checked stays locked.  Return
+ * whether it is made here, and not by another session.
  */
 static bool
 make_value(RaceReleaseRun *run)
 {
-	List *relations;
 	bool made;
 
-	run->plan = plan_release(run, race_dataset_look_up(&run->ledger, run->terms.kept.dataset));
-	relations = run->plan->lineage->relations;
-	race_read_probe(run->plan);
-	lock_relations(relations, true);
 	next_transaction(run);
 	made = next_value(run) == run->version;
 	if (made)
 	{
+		find_plan(run, run->plan, dataset_now(run));
+		race_read_probe(run->plan);
 		read_provenance(run);
-		make_private(run);
+		make_private(run, run->plan);
 		count_value(run);
 	}
 	next_transaction(run);
-	lock_relations(relations, false);
 	return made;
 }
 
@@ -745,17 +759,20 @@ static void
 make_values(RaceReleaseRun *run)
 {
 	MemoryContext outer = CurrentMemoryContext;
+	RaceReleasePlan *series = run->plan;
 	char *closes;
 	bool over;
 	int made = 0;
 
-	run->terms.interval.unit_key = run->charge.id;
+	series->interval.unit_key = run->charge.id;
 	do /* bound: the values of a series, which are at most 9 times 65,536 */
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 			elog(ERROR, "SPI_connect_ext failed");
-		over = race_series_use(&run->ledger, &run->terms, run->version, &closes);
+		run->plan = race_release_plan_again(series);
+		over = race_series_use(&run->ledger, run->plan->request.series, run->version,
+							   &run->plan->interval, &closes);
 		if (over)
 			made += make_value(run);
 		else if (closes != NULL)
@@ -763,13 +780,14 @@ make_values(RaceReleaseRun *run)
 		SPI_finish();
 		run->version++;
 	} while (over);
+	run->plan = series;
 	commit();
 	ereport(NOTICE,
 			closes != NULL ?
 				errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC",
-					   run->terms.kept.name, made, closes) :
+					   run->plan->request.name, made, closes) :
 				errmsg("series \"%s\": new values: %d; all intervals are closed",
-					   run->terms.kept.name, made));
+					   run->plan->request.name, made));
 }
 
 static void
@@ -787,16 +805,16 @@ charge_and_make(RaceReleaseRun *run)
 
 		if (excluded != NULL && run->version == 1)
 			ereport(NOTICE,
-					(errmsg("release \"%s\" leaves out rows where %s", run->terms.kept.name,
+					(errmsg("release \"%s\" leaves out rows where %s", run->plan->request.name,
 							excluded)));
-		if (run->version == 1 && run->terms.domains == 0)
-			check_limits(&run->terms);
+		if (run->version == 1 && run->plan->domains == 0)
+			check_limits(run->plan);
 	}
 	race_read_probe(run->plan);
 	lock_relations(relations, true);
 	next_transaction(run);
 	enter_charge(run);
-	if (run->terms.kept.series != 0)
+	if (run->plan->request.series != 0)
 	{
 		commit();
 		lock_relations(relations, false);
@@ -805,11 +823,11 @@ charge_and_make(RaceReleaseRun *run)
 	}
 	next_transaction(run);
 	read_provenance(run);
-	make_private(run);
+	make_private(run, plan_again(run));
 	commit();
 	lock_relations(relations, false);
 	if (run->described == NULL)
-		race_tell("release \"%s\": version %d is stored", run->terms.kept.name, run->version);
+		race_tell("release \"%s\": version %d is stored", run->plan->request.name, run->version);
 	if (run->chosen_notice != NULL)
 		ereport(NOTICE, (errmsg_internal("%s", run->chosen_notice)));
 	if (run->described == NULL)
@@ -833,7 +851,8 @@ begin(RaceReleaseRun *run, FunctionCallInfo fcinfo)
 	run->role = run->caller = GetUserId();
 	run->version = 1;
 	race_argument_set(&run->request, RACE_ARG_NAME, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
-	run->terms.run_path = pstrdup(namespace_search_path);
+	run->plan = palloc0(sizeof(RaceReleasePlan));
+	run->plan->run_path = pstrdup(namespace_search_path);
 }
 
 /* Raise what is wrong with the name, and 22004 for arguments that are NULL. */
@@ -857,12 +876,12 @@ check_given(const RaceReleaseRequest *request, const RaceArgument *needed, size_
 static void
 make_unless_exists(RaceReleaseRun *run)
 {
-	run->plan = plan_release(run, run->dataset);
+	find_plan(run, run->plan, run->dataset);
 	write_request(run);
 	if (!exists(run))
 	{
-		if (run->terms.size_notice != NULL)
-			ereport(NOTICE, (errmsg_internal("%s", run->terms.size_notice)));
+		if (run->plan->size_notice != NULL)
+			ereport(NOTICE, (errmsg_internal("%s", run->plan->size_notice)));
 		charge_and_make(run);
 	}
 	SPI_finish();
@@ -896,17 +915,17 @@ race_release_sketch(PG_FUNCTION_ARGS)
 	vector = request->name != NULL && race_is_given(request, RACE_ARG_DATASET) &&
 		race_is_given(request, RACE_ARG_COLUMNS) && !race_is_given(request, RACE_ARG_PARAMS) &&
 		!race_is_given(request, RACE_ARG_EXPRESSION);
-	run.terms.kept = *request;
+	run.plan->request = *request;
 	if (vector)
 	{
 		look_up_dataset(&run);
-		race_terms_use_vector(&run.ledger, run.dataset, &run.terms);
+		race_plan_use_vector(&run.ledger, run.dataset, run.plan);
 	}
-	check_given(&run.terms.kept, needed, lengthof(needed),
+	check_given(&run.plan->request, needed, lengthof(needed),
 				vector ? "epsilon and delta" : "dataset, params, expression, epsilon and delta");
 	if (!vector)
 		look_up_dataset(&run);
-	race_release_terms_decide(&run.ledger, run.dataset, &run.terms);
+	race_plan_decide(&run.ledger, run.dataset, run.plan);
 	make_unless_exists(&run);
 	PG_RETURN_VOID();
 }
@@ -936,11 +955,11 @@ race_release(PG_FUNCTION_ARGS)
 						  PG_ARGISNULL(i));
 	check_given(&run.request, signature, 5, "dataset, columns, epsilon and delta");
 	look_up_dataset(&run);
-	run.terms.kept = run.request;
-	race_terms_use_columns(&run.ledger, run.dataset, &run.terms,
-						   PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
-						   PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
-	race_release_terms_decide(&run.ledger, run.dataset, &run.terms);
+	run.plan->request = run.request;
+	race_plan_use_columns(&run.ledger, run.dataset, run.plan,
+						  PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
+						  PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
+	race_plan_decide(&run.ledger, run.dataset, run.plan);
 	make_unless_exists(&run);
 	PG_RETURN_VOID();
 }
@@ -962,14 +981,14 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	begin(&run, fcinfo);
 	prepare(fcinfo, &run.ledger, &described);
 	run.described = &described;
-	run.terms.kept = run.request;
-	run.terms.kept.dataset = run.request.name;
-	run.terms.kept.given |= (uint32) 1 << RACE_ARG_DATASET;
-	run.terms.bounds_column = pstrdup(quote_identifier(described.column.name));
-	run.terms.bounds_nan = race_type_has_nan(described.column.subject.type);
-	run.terms.kept.epsilon = described.description.epsilon;
-	run.terms.path = run.terms.run_path;
-	run.terms.kept.name = psprintf("bounds of column \"%s\"", described.column.name);
+	run.plan->request = run.request;
+	run.plan->request.dataset = run.request.name;
+	run.plan->request.given |= (uint32) 1 << RACE_ARG_DATASET;
+	run.plan->bounds_column = pstrdup(quote_identifier(described.column.name));
+	run.plan->bounds_nan = race_type_has_nan(described.column.subject.type);
+	run.plan->request.epsilon = described.description.epsilon;
+	run.plan->path = run.plan->run_path;
+	run.plan->request.name = psprintf("bounds of column \"%s\"", described.column.name);
 	request[0] = argument(&run, RACE_ARG_DATASET);
 	request[1] = (RaceParameter) RaceText(described.column.name);
 	request[2] = (RaceParameter){FLOAT8OID, Float8GetDatum(described.description.epsilon), false};
@@ -985,11 +1004,11 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 				(errmsg("column \"%s\" has bounds by noisy counts: nothing is charged",
 						described.column.name),
 				 errhint("To look for them again, CALL race_describe(%s, %s) first.",
-						 quote_literal_cstr(run.terms.kept.dataset),
+						 quote_literal_cstr(run.plan->request.dataset),
 						 quote_literal_cstr(described.column.name))));
 	else
 	{
-		run.plan = plan_release(&run, race_dataset_look_up(&run.ledger, run.terms.kept.dataset));
+		find_plan(&run, run.plan, dataset_now(&run));
 		charge_and_make(&run);
 	}
 	SPI_finish();
@@ -1060,7 +1079,7 @@ read_last(RaceReleaseRun *run)
 		refuse_uncharged(run);
 	run->version = DatumGetInt32(race_ledger_value(1, &isnull)) + 1;
 	run->role = DatumGetObjectId(race_ledger_value(2, &isnull));
-	run->terms.domains = race_ledger_value(3, &isnull);
+	run->plan->domains = race_ledger_value(3, &isnull);
 	run->charge.id = race_ledger_value(4, &isnull);
 	/* that of the CALL, which tells nothing of how long reading takes */
 	run->charge.at = GetCurrentStatementStartTimestamp();
@@ -1080,13 +1099,13 @@ read_last(RaceReleaseRun *run)
 							  value,
 						  isnull);
 	}
-	run->terms.kept = run->request;
-	race_release_terms_use(&run->terms, RACE_SAFE_PATH);
+	run->plan->request = run->request;
+	race_plan_use_request(run->plan, RACE_SAFE_PATH);
 	/* this version counts what the first one chose */
-	if (RaceLabelsArePrivate(&run->terms))
-		run->terms.labels = chosen;
-	if (run->terms.domains != 0 && race_summary_kind(run->terms.params)->selected)
-		race_terms_use_chosen_cells(&run->terms);
+	if (RaceLabelsArePrivate(run->plan))
+		run->plan->labels = chosen;
+	if (run->plan->domains != 0 && race_summary_kind(run->plan->params)->selected)
+		race_plan_use_chosen_cells(run->plan);
 }
 
 /*
@@ -1111,14 +1130,15 @@ become_maker(RaceReleaseRun *run, Oid procedure)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied to refresh release \"%s\"", race_cut(run->terms.kept.name)),
+			 errmsg("permission denied to refresh release \"%s\"",
+					race_cut(run->plan->request.name)),
 			 maker == NULL ?
 				 errdetail("The role that made its last version does not exist in this database.") :
 				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
 			 errhint(
 				 "Role %s, the owner of its relation, or a superuser can CALL race_release_next(%s); another role makes a release of its own.",
 				 quote_identifier(GetUserNameFromId(owner, false)),
-				 quote_literal_cstr(race_cut(run->terms.kept.name)))));
+				 quote_literal_cstr(race_cut(run->plan->request.name)))));
 	run->role = owner;
 }
 
@@ -1135,17 +1155,17 @@ race_release_next(PG_FUNCTION_ARGS)
 	begin(&run, fcinfo);
 	check_given(&run.request, NULL, 0, NULL);
 	read_last(&run);
-	run.dataset = race_dataset_look_up(&run.ledger, run.terms.kept.dataset);
+	run.dataset = dataset_now(&run);
 	become_maker(&run, fcinfo->flinfo->fn_oid);
-	run.terms.taken_over = run.role != run.writer;
-	if (run.terms.domains != 0)
-		run.terms.sources = race_columns_check_again(&run.ledger, run.dataset, run.terms.kept.name,
-													 run.terms.domains);
-	if (run.terms.kept.series != 0)
+	run.plan->taken_over = run.role != run.writer;
+	if (run.plan->domains != 0)
+		run.plan->sources = race_columns_check_again(&run.ledger, run.dataset,
+													 run.plan->request.name, run.plan->domains);
+	if (run.plan->request.series != 0)
 		make_values(&run);
 	else
 	{
-		run.plan = plan_release(&run, run.dataset);
+		find_plan(&run, run.plan, run.dataset);
 		write_request(&run);
 		charge_and_make(&run);
 	}

@@ -110,7 +110,7 @@ COMMENT ON FUNCTION _racepriv._race_is_shown(text, boolean) IS
 	'is a text without control characters, characters that are not seen or change the direction of text, and the beginning of an HTML tag; and a name without blanks at its ends, and blanks other than spaces?';
 
 CREATE FUNCTION _racepriv._race_check_shown(what text, texts text[], names boolean) RETURNS void
-	AS 'MODULE_PATHNAME', 'race_sql_check_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'race_check_shown' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _racepriv._race_check_shown(text, text[], boolean) IS
 	'raises 22023 for texts, or names, that are not shown as they are';
 

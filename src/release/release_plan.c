@@ -60,9 +60,9 @@ race_check_may_read(Oid relation, Oid role)
  * have wider cells.
  */
 static Datum
-params_of_scores(const RaceReleaseTerms *terms)
+params_of_scores(const RaceReleasePlan *plan)
 {
-	ArrayType *labels = DatumGetArrayTypeP(terms->labels);
+	ArrayType *labels = DatumGetArrayTypeP(plan->labels);
 	int n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
 	int cells = n == 2 ? 16 : 8;
 	int upper = n * (n - 1) - 1;
@@ -80,15 +80,15 @@ params_of_scores(const RaceReleaseTerms *terms)
 
 /* Let a request count weights, if that was asked for; raise 22023 if they are too large. */
 static void
-use_weights(const RaceReleaseTerms *terms, const RaceParams *params, RaceRequest *request)
+use_weights(const RaceReleasePlan *plan, const RaceParams *params, RaceRequest *request)
 {
-	if (terms->kept.weight != NULL &&
-		!race_request_weights(request, params, terms->kept.weight_max))
+	if (plan->request.weight != NULL &&
+		!race_request_weights(request, params, plan->request.weight_max))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight_max is too large for counters with this noise"),
-				 errdetail("weight_max is %d, epsilon %g, delta %g.", terms->kept.weight_max,
-						   terms->kept.epsilon, terms->kept.delta),
+				 errdetail("weight_max is %d, epsilon %g, delta %g.", plan->request.weight_max,
+						   plan->request.epsilon, plan->request.delta),
 				 errhint("Divide the weights by a public number, and multiply answers by it.")));
 }
 
@@ -97,33 +97,33 @@ use_weights(const RaceReleaseTerms *terms, const RaceParams *params, RaceRequest
  * the first epsilon is rounded down.  Scores are few counters, which pure noise suits.
  */
 static void
-plan_noise(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+plan_noise(RaceReleasePlan *plan)
 {
 	const RaceDataset *dataset = plan->dataset;
-	int choices = list_length(terms->choices);
-	double scores = terms->kept.epsilon * terms->kept.calibrate;
+	int choices = list_length(plan->choices);
+	double scores = plan->request.epsilon * plan->request.calibrate;
 	int all = 1; /* the row of a grid, with all of its cells */
-	double left = terms->kept.calibrate == 0 ?
-		race_part_of_series(terms->kept.epsilon, terms->kept.delta, terms->interval.levels) :
-		nextafter(terms->kept.epsilon - scores, 0);
+	double left = plan->request.calibrate == 0 ?
+		race_part_of_series(plan->request.epsilon, plan->request.delta, plan->interval.levels) :
+		nextafter(plan->request.epsilon - scores, 0);
 
 	if (choices > 0)
 		left = plan->choice.rest_epsilon;
 	plan->noise = race_make_request(
-		terms->params, left, choices > 0 ? plan->choice.rest_delta : terms->kept.delta,
-		RaceRowsAreChosen(terms) ? NULL : &terms->kept.rows, dataset->max_contributions,
-		dataset->neighbors, terms->kept.fit);
-	plan->noise.levels = terms->interval.levels;
+		plan->params, left, choices > 0 ? plan->choice.rest_delta : plan->request.delta,
+		RaceRowsAreChosen(plan) ? NULL : &plan->request.rows, dataset->max_contributions,
+		dataset->neighbors, plan->request.fit);
+	plan->noise.levels = plan->interval.levels;
 	plan->noise.chosen_squared = plan->choice.joint_squared;
 	plan->noise.chosen_variance = plan->choice.joint_variance;
 	plan->noise.zcdp = dataset->in_zcdp;
-	use_weights(terms, terms->params, &plan->noise);
-	if (terms->kept.calibrate == 0)
+	use_weights(plan, plan->params, &plan->noise);
+	if (plan->request.calibrate == 0)
 		return;
-	plan->scores_params = params_of_scores(terms);
+	plan->scores_params = params_of_scores(plan);
 	plan->scores_noise = race_make_request(race_params_arg(plan->scores_params), scores, 0, &all,
 										   dataset->max_contributions, dataset->neighbors, false);
-	use_weights(terms, race_params_arg(plan->scores_params), &plan->scores_noise);
+	use_weights(plan, race_params_arg(plan->scores_params), &plan->scores_noise);
 }
 
 /* Return how many numbers of persons differ by one between neighbors. */
@@ -188,7 +188,7 @@ race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone
 	unit = get_attnum(dataset->relation, dataset->unit_column);
 	/* an index sees no rows of tables that inherit from its own */
 	measures = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		list_length(race_with_parts(list_make1_oid(dataset->relation))) == 1;
+		list_length(race_list_with_parts(list_make1_oid(dataset->relation))) == 1;
 	foreach (cell, columns)
 	{
 		AttrNumber column = find_named_column(relation, lfirst(cell));
@@ -206,22 +206,22 @@ race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone
 }
 
 static void
-plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+plan_threshold(RaceReleasePlan *plan)
 {
 	const RaceDataset *dataset = plan->dataset;
-	bool tables = terms->domains != 0;
+	bool tables = plan->domains != 0;
 	bool substitute = strcmp(dataset->neighbors, "substitute") == 0;
-	RaceChoiceRequest request = {
-		.epsilon = terms->kept.epsilon,
-		.delta = terms->kept.delta,
-		.choices = list_length(terms->choices),
-		/* a sketch is as good as tables of its numbers, and the label's */
-		.columns = terms->params->dims + !tables,
-		.numbers = numbers_changed(dataset->max_contributions, substitute),
-		.records = (uint32) Min((int64) dataset->max_contributions * Max(terms->kept.weight_max, 1),
-								INT32_MAX),
-		.substitute = substitute,
-		.tables = tables};
+	RaceChoiceRequest request = {.epsilon = plan->request.epsilon,
+								 .delta = plan->request.delta,
+								 .choices = list_length(plan->choices),
+								 /* a sketch is as good as tables of its numbers, and the label's */
+								 .columns = plan->params->dims + !tables,
+								 .numbers = numbers_changed(dataset->max_contributions, substitute),
+								 .records = (uint32) Min((int64) dataset->max_contributions *
+															 Max(plan->request.weight_max, 1),
+														 INT32_MAX),
+								 .substitute = substitute,
+								 .tables = tables};
 	const char *hint =
 		"Write labels => '{...}', or race_describe with categories => '{...}', if the list is public.";
 
@@ -240,8 +240,8 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 				 "Those are chosen that enough persons have; with max_contributions above 1, a row is no person."),
 			 errhint("%s", hint)));
 	/* what counts weights or divides records by a measure counts no persons */
-	if (tables && terms->kept.weight == NULL && terms->kept.measure == NULL)
-		plan->summed = race_choice_measures(dataset, terms->choices, terms->spread != NULL);
+	if (tables && plan->request.weight == NULL && plan->request.measure == NULL)
+		plan->summed = race_choice_measures(dataset, plan->choices, plan->spread != NULL);
 	request.summed = plan->summed;
 	if (!race_choice_plan(&request, &plan->choice))
 		ereport(ERROR,
@@ -251,16 +251,16 @@ plan_threshold(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
 }
 
 static void
-plan_bounds(const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+plan_bounds(RaceReleasePlan *plan)
 {
 	RaceBounds bounds;
 
-	plan->noise.epsilon = terms->kept.epsilon;
+	plan->noise.epsilon = plan->request.epsilon;
 	plan->noise.max_contributions = plan->dataset->max_contributions;
 	plan->noise.neighbors = strcmp(plan->dataset->neighbors, "substitute") == 0 ?
 		RACE_NEIGHBORS_SUBSTITUTE :
 		RACE_NEIGHBORS_ADD_REMOVE;
-	if (!(terms->kept.epsilon >= RACE_MIN_EPSILON && terms->kept.epsilon <= RACE_MAX_EPSILON) ||
+	if (!(plan->request.epsilon >= RACE_MIN_EPSILON && plan->request.epsilon <= RACE_MAX_EPSILON) ||
 		!race_bounds_start(&bounds, &plan->noise))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -319,15 +319,15 @@ find_type_of_others(Node *node, void *context)
 
 /* Raise 42501: an object in the expressions of a release that was taken over is of another role. */
 static void
-refuse_of_others(const RaceReleaseTerms *terms, Oid role, const char *kind, const char *name)
+refuse_of_others(const RaceReleasePlan *plan, const char *kind, const char *name)
 {
-	char *of_role = GetUserNameFromId(role, false);
+	char *of_role = GetUserNameFromId(plan->role, false);
 
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 		 errmsg("release \"%s\" calls %s %s, which would run with the rights of role \"%s\"",
-				race_cut(terms->kept.name), kind, name, of_role),
+				race_cut(plan->request.name), kind, name, of_role),
 		 errdetail(
 			 "Another role wrote its expressions, and the owner of the %s can define it anew. Nothing was read and nothing charged.",
 			 kind),
@@ -341,24 +341,24 @@ refuse_of_others(const RaceReleaseTerms *terms, Oid role, const char *kind, cons
  * the one that they run with.
  */
 static void
-check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *plan)
+check_types_taken_over(const RaceReleasePlan *plan)
 {
-	const char *texts[] = {terms->domains == 0 ? terms->kept.expression : NULL, terms->kept.label,
-						   terms->kept.value, terms->kept.weight};
+	const char *texts[] = {plan->domains == 0 ? plan->request.expression : NULL,
+						   plan->request.label, plan->request.value, plan->request.weight};
 	TypeOfOthers others = {plan->role, InvalidOid};
 	int level;
 
-	if (!terms->taken_over)
+	if (!plan->taken_over)
 		return;
 	level = NewGUCNestLevel();
-	race_set_path(terms->path);
+	race_set_path(plan->path);
 	for (size_t i = 0; i < lengthof(texts) && !OidIsValid(others.found); i++)
 		if (texts[i] != NULL)
 			(void) find_type_of_others(
 				linitial_node(RawStmt, race_parse(psprintf("SELECT %s", texts[i])))->stmt, &others);
 	AtEOXact_GUC(true, level);
 	if (OidIsValid(others.found))
-		refuse_of_others(terms, plan->role, "type", format_type_be_qualified(others.found));
+		refuse_of_others(plan, "type", format_type_be_qualified(others.found));
 }
 
 /*
@@ -366,24 +366,26 @@ check_types_taken_over(const RaceReleaseTerms *terms, const RaceReleasePlan *pla
  * over.
  */
 static void
-check_calls_taken_over(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-					   const RaceReleasePlan *plan)
+check_calls_taken_over(const RaceLedger *ledger, const RaceReleasePlan *plan)
 {
 	Oid function =
-		terms->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
+		plan->taken_over ? race_calls_of_others(&plan->calls, ledger, plan->role) : InvalidOid;
 
 	if (OidIsValid(function))
-		refuse_of_others(terms, plan->role, "function", format_procedure_qualified(function));
+		refuse_of_others(plan, "function", format_procedure_qualified(function));
 }
 
 RaceReleasePlan *
-race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceDataset *dataset,
-				  Oid reader)
+race_release_plan_again(const RaceReleasePlan *plan)
 {
-	RaceReleasePlan *plan = palloc0(sizeof(RaceReleasePlan));
-	RaceAuthority before;
+	return memcpy(palloc0(sizeof(RaceReleasePlan)), plan, offsetof(RaceReleasePlan, dataset));
+}
 
-	plan->terms = memcpy(palloc(sizeof(RaceReleaseTerms)), terms, sizeof(RaceReleaseTerms));
+void
+race_release_plan_find(const RaceLedger *ledger, RaceReleasePlan *plan, RaceDataset *dataset,
+					   Oid reader)
+{
+	RaceAuthority before;
 
 	plan->dataset = dataset;
 	lock_relation(dataset->relation);
@@ -393,46 +395,44 @@ race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceD
 	 * her own
 	 */
 	plan->role = race_authority_of(reader, race_owner_of(dataset->relation));
-	if (terms->bounds_column != NULL)
-		plan_bounds(terms, plan);
+	if (plan->bounds_column != NULL)
+		plan_bounds(plan);
 	else
 	{
-		race_params_check_complete(terms->params);
-		if (terms->choices != NIL)
-			plan_threshold(terms, plan);
-		plan_noise(terms, plan);
+		race_params_check_complete(plan->params);
+		if (plan->choices != NIL)
+			plan_threshold(plan);
+		plan_noise(plan);
 	}
 	race_authority_begin(&before, plan->role);
 	plan->lineage = race_lineage(dataset->relation, dataset->unit_column, dataset->public_tables);
 	race_dataset_check_tables(ledger, dataset, plan->lineage->private_tables);
-	if (terms->kept.series != 0)
-		race_series_check_again(ledger, terms, dataset);
-	if (terms->kept.series != 0 && dataset->unit_column != NULL)
+	if (plan->request.series != 0)
+		race_series_check_again(ledger, dataset, plan->request.name, plan->request.series);
+	if (plan->request.series != 0 && dataset->unit_column != NULL)
 		plan->units = race_units_create();
 	race_dataset_check_meant(dataset);
-	check_types_taken_over(terms, plan);
-	race_template_analyze(ledger, terms, plan);
-	check_calls_taken_over(ledger, terms, plan);
+	check_types_taken_over(plan);
+	race_template_analyze(ledger, plan);
+	check_calls_taken_over(ledger, plan);
 	race_read_check(plan, plan->query, false);
-	race_template_analyze_others(ledger, terms, plan);
+	race_template_analyze_others(ledger, plan);
 	race_authority_end(&before);
-	return plan;
 }
 
 double
 race_release_plan_rho(const RaceReleasePlan *plan)
 {
-	const RaceReleaseTerms *terms = plan->terms;
 	double rho;
 
-	if (terms->bounds_column != NULL)
-		return race_rho_of_pure(terms->kept.epsilon);
-	rho = race_request_rho(&plan->noise, terms->params);
-	if (terms->kept.calibrate > 0)
+	if (plan->bounds_column != NULL)
+		return race_rho_of_pure(plan->request.epsilon);
+	rho = race_request_rho(&plan->noise, plan->params);
+	if (plan->request.calibrate > 0)
 		rho = nextafter(
 			rho + race_request_rho(&plan->scores_noise, race_params_arg(plan->scores_params)),
 			INFINITY);
-	for (int i = 0; i < list_length(terms->choices); i++)
+	for (int i = 0; i < list_length(plan->choices); i++)
 		rho = race_cost_sum(rho, plan->choice.threshold.rho);
 	return rho;
 }

@@ -1,7 +1,7 @@
 /*
  * release_plan.h
- *		The plan of a release: what it will read, with which rights and noise, and what that
- *		costs; all of it is public
+ *		The plan of a release: what it measures, what it will read, with which rights and noise,
+ *		and what that costs; all of it is public
  */
 #ifndef RACE_RELEASE_PLAN_H
 #define RACE_RELEASE_PLAN_H
@@ -14,8 +14,15 @@
 #include "release/dataset.h"
 #include "release/lineage.h"
 #include "release/series_units.h"
-#include "release/terms.h"
+#include "release/request.h"
+#include "release/series.h"
 #include "privacy/release_request.h"
+
+/* The label of all rows whose label was not chosen */
+#define RACE_OTHER "other"
+
+/* The parameter that the expression of a release by columns has in place of its domains */
+#define RACE_GIVE_DOMAINS 1
 
 /* Expressions as PostgreSQL writes them, all names qualified; NULL for those that there are not */
 typedef struct RaceWritten
@@ -26,9 +33,34 @@ typedef struct RaceWritten
 	char *weight;
 } RaceWritten;
 
+/*
+ * A plan is decided from a request first (decide.h), then what it takes is found out.  That depends
+ * on the database: it is found again, of the same decisions, after a charge was committed and for
+ * each value of a series.
+ */
 typedef struct RaceReleasePlan
 {
-	const RaceReleaseTerms *terms;
+	/* what is decided */
+	RaceReleaseRequest request; /* request as the ledger keeps it, with all that it left open */
+	Datum params_datum;         /* race_params of the sketches, with chosen categories */
+	const RaceParams *params;   /* race_params of the sketches, opened */
+	Datum
+		/* text[] in the order of the parts; 0 without labels, and while they are to be chosen */
+		labels;
+	Datum domains;      /* jsonb: domains of a release by columns, with chosen categories; or 0 */
+	List *choices;      /* expressions whose values the release chooses: its label, or columns */
+	int max_categories; /* most values of each choice */
+	char *spread; /* column of which a unit with more rows keeps different values first, or NULL */
+	char *bounds_column; /* column whose bounds are wanted, in place of a release; or NULL */
+	bool bounds_nan;     /* can the column whose bounds are wanted be NaN? */
+	RaceSeriesInterval interval; /* interval of a value of a series */
+	Datum sources;     /* jsonb: where domains of columns come from; 0 if none has a source */
+	char *size_notice; /* notice of how large a release by columns is, or NULL */
+	bool taken_over;   /* did another role write the expressions than that whose release it is? */
+	char *path;        /* search_path that the expressions are written for */
+	char *run_path;    /* search_path that the functions they call run under */
+
+	/* what is found, from here on: rights and tables */
 	RaceDataset *dataset; /* dataset as it was looked up for this plan */
 	RaceLineage *lineage; /* tables of its relation */
 	Oid role;             /* role with whose rights queries are analyzed, planned and run */
@@ -58,13 +90,27 @@ typedef struct RaceReleasePlan
 	List *probes;         /* probes of what is read on other servers (remote.h) */
 } RaceReleasePlan;
 
+/* Does a noisy count choose how many rows are kept? */
+#define RaceRowsAreChosen(plan) (!race_is_given(&(plan)->request, RACE_ARG_ROWS))
+
+/* Does the first version choose its labels, and count the rest as RACE_OTHER? */
+#define RaceLabelsArePrivate(plan) \
+	(race_is_given(&(plan)->request, RACE_ARG_LABEL) && \
+	 !race_is_given(&(plan)->request, RACE_ARG_LABELS))
+
+/* How many sketches each label has: one, or one for each bound of the value */
+#define RaceHalvesOf(plan) ((plan)->request.value == NULL ? 1 : (int) RACE_HALVES)
+
+/* Return a plan of the same decisions, of which nothing is found. */
+extern RaceReleasePlan *race_release_plan_again(const RaceReleasePlan *plan);
+
 /*
- * Plan a release by its terms, as far as can be without reading data: check the rights of the role
- * whose release it is, the lineage of the dataset, the expressions, and that the queries can be
- * run.  Relations stay locked until the transaction ends.
+ * Find what a plan takes that was decided, as far as can be without reading data: check the rights
+ * of the role whose release it is, the lineage of the dataset, the expressions, and that the
+ * queries can be run.  Relations stay locked until the transaction ends.
  */
-extern RaceReleasePlan *race_release_plan(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-										  RaceDataset *dataset, Oid reader);
+extern void race_release_plan_find(const RaceLedger *ledger, RaceReleasePlan *plan,
+								   RaceDataset *dataset, Oid reader);
 
 /* Return the largest rho that all sketches of a plan can have together. */
 extern double race_release_plan_rho(const RaceReleasePlan *plan);

@@ -67,15 +67,13 @@ typedef struct RaceReleaseRequest
 	char *value;                      /* expression of a record's value */
 	double value_bounds[RACE_HALVES]; /* bounds of a record's value */
 	char *description;                /* meaning of the release, for readers */
-	Datum
-		/* text[]: names of the numbers of a record, for readers; of race_release its columns */
-		columns;
-	Datum units;      /* text[]: units of the numbers of a record, for readers */
-	double calibrate; /* share of epsilon for scores */
-	Datum series;     /* jsonb: description of a series */
-	char *weight;     /* expression of a record's weight */
-	int weight_max;   /* largest weight */
-	char *measure;    /* column whose means are wanted */
+	Datum columns;                    /* text[]: names of the columns of a record */
+	Datum units;                      /* text[]: units of the columns of a record, for readers */
+	double calibrate;                 /* share of epsilon for scores */
+	Datum series;                     /* jsonb: description of a series */
+	char *weight;                     /* expression of a record's weight */
+	int weight_max;                   /* largest weight */
+	char *measure;                    /* column whose means are wanted */
 } RaceReleaseRequest;
 
 /*

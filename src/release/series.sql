@@ -27,7 +27,7 @@ CREATE FUNCTION _racepriv._race_series_unit(series uuid, unit text) RETURNS uuid
 COMMENT ON FUNCTION _racepriv._race_series_unit(uuid, text) IS
 	'a hash of a unit of a series, which its charge identifies: 16 bytes, however long the text is';
 CREATE FUNCTION _racepriv._race_series_take_state(state boolean, unit uuid) RETURNS boolean
-	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'race_series_take';
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'race_series_take_state';
 REVOKE EXECUTE ON FUNCTION _racepriv._race_series_take_state(boolean, uuid) FROM PUBLIC;
 COMMENT ON FUNCTION _racepriv._race_series_take_state(boolean, uuid) IS
 	'the transition function of _race_series_take';
@@ -36,14 +36,12 @@ CREATE AGGREGATE _racepriv._race_series_take(unit uuid) (
 COMMENT ON AGGREGATE _racepriv._race_series_take(uuid) IS
 	'takes the units of the records of a value of a series, to be stored with it. Errors: 55000 in other queries';
 
-CREATE FUNCTION _racepriv._race_series(relation oid, unit_column name, series jsonb) RETURNS jsonb
+CREATE FUNCTION _racepriv._race_series(series jsonb, by_type regtype, units_have_texts boolean) RETURNS jsonb
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' AS $$
 DECLARE
 	most_intervals CONSTANT int := 65536;
 	keys CONSTANT text[] := '{by,every,starting,until,delay,lengths}';
-	by_type regtype;
-	counted boolean;	-- can units be counted by their texts?
 	every interval;
 	delay interval;
 	starting timestamp;
@@ -51,13 +49,6 @@ DECLARE
 	intervals int;
 	forward boolean;
 BEGIN
-	-- equal units must have equal texts
-	SELECT min(a.atttypid) FILTER (WHERE a.attname = series->>'by'),
-		coalesce(bool_or(a.attname = unit_column AND coalesce(l.collisdeterministic, true)
-			AND a.atttypid IN ('smallint'::regtype, 'int'::regtype, 'bigint'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype)), false)
-	INTO by_type, counted
-	FROM pg_attribute a LEFT JOIN pg_collation l ON l.oid = a.attcollation
-	WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped;
 	IF jsonb_typeof(series) <> 'object' OR series - keys <> '{}' OR jsonb_path_exists(series - 'lengths'::text, '$.* ? (@.type() != "string")')
 		OR series ? 'lengths' AND series->>'lengths' !~ '^[1-9]$'
 		OR series->>'by' IS NULL OR series->>'every' IS NULL OR series->>'until' IS NULL
@@ -70,7 +61,7 @@ BEGIN
 	ELSIF by_type NOT IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) THEN
 		RAISE EXCEPTION 'column "%" of a series is of type %', left(series->>'by', 64), by_type USING ERRCODE = 'datatype_mismatch',
 			HINT = 'It must be a date or a timestamp.';
-	ELSIF unit_column IS NOT NULL AND NOT counted THEN
+	ELSIF NOT units_have_texts THEN
 		RAISE EXCEPTION 'the unit column of a series must be an integer, a uuid, or a text of a deterministic collation' USING ERRCODE = 'datatype_mismatch';
 	END IF;
 	every := series->>'every';
@@ -93,8 +84,8 @@ BEGIN
 	RETURN jsonb_strip_nulls(jsonb_build_object('by', series->>'by', 'type', by_type::text, 'every', every::text, 'delay', delay::text,
 		'lengths', (series->>'lengths')::int, 'starting', starting::text, 'until', (starting + intervals * every)::text, 'intervals', intervals));
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_series(oid, name, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_series(oid, name, jsonb) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_series(jsonb, regtype, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_series(jsonb, regtype, boolean) IS
 	'what is asked of a series, with all that follows from it, in UTC. Errors: 22023, 42703, 42804, 54000';
 
 -- What is counted once must not be counted again as another unit: the bound of all values together holds as long as the unit
@@ -153,16 +144,21 @@ REVOKE EXECUTE ON FUNCTION _racepriv._race_series_change(jsonb, jsonb) FROM PUBL
 COMMENT ON FUNCTION _racepriv._race_series_change(jsonb, jsonb) IS
 	'what differs between two results of _race_series_basis, as a sentence; NULL if nothing does';
 
-CREATE FUNCTION _racepriv._race_check_series(name text, relation oid, unit_column name, series jsonb, basis jsonb) RETURNS void
+CREATE FUNCTION _racepriv._race_check_series(name text, series jsonb, basis jsonb, by_type regtype, units_have_texts boolean) RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	follows CONSTANT text[] := '{type,intervals,basis}';	-- from the rest
-	change text := _racepriv._race_series_change(series->'basis', basis);
+	change text;
 	now jsonb;
 BEGIN
+	IF series->'basis' IS DISTINCT FROM basis THEN
+		change := _racepriv._race_series_change(series->'basis', basis);
+	END IF;
 	IF change IS NULL THEN
-		now := _racepriv._race_series(relation, unit_column, series - follows);
+		now := _racepriv._race_series(series - follows, by_type, units_have_texts);
+	END IF;
+	IF change IS NULL AND NOT now @> (series - 'basis'::text) THEN
 		SELECT format('%s was %s, and is %s now.', k.key, k.value, coalesce(now->>k.key, 'none')) INTO change
 		FROM jsonb_each_text(series - 'basis'::text) k WHERE now->>k.key IS DISTINCT FROM k.value ORDER BY k.key LIMIT 1;
 	END IF;
@@ -172,6 +168,6 @@ BEGIN
 			HINT = 'Put it back as it was, or make a series of another name.';
 	END IF;
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_check_series(text, oid, name, jsonb, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_check_series(text, oid, name, jsonb, jsonb) IS
+REVOKE EXECUTE ON FUNCTION _racepriv._race_check_series(text, jsonb, jsonb, regtype, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_check_series(text, jsonb, jsonb, regtype, boolean) IS
 	'asks all conditions of the creation of a series again. Errors: 55000 if what it counts by has changed, and those of _race_series';

@@ -154,7 +154,7 @@ race_units_store(RaceUnits *units, const RaceLedger *ledger, const char *name, i
  */
 
 PG_FUNCTION_INFO_V1(race_series_unit);
-PG_FUNCTION_INFO_V1(race_series_take);
+PG_FUNCTION_INFO_V1(race_series_take_state);
 
 /*
  * Return a hash of a unit: _race_series_unit(series, unit), the first half of SHA-256 of the series
@@ -197,7 +197,7 @@ taken_units(FunctionCallInfo fcinfo)
 
 /* Add a unit to those that the value has: _race_series_take(state, unit). */
 Datum
-race_series_take(PG_FUNCTION_ARGS)
+race_series_take_state(PG_FUNCTION_ARGS)
 {
 	EphemeralNamedRelation relation = taken_units(fcinfo);
 	Datum unit = PG_GETARG_DATUM(1);

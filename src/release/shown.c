@@ -22,7 +22,7 @@
 #include "sketch/compat.h"
 
 PG_FUNCTION_INFO_V1(race_is_shown);
-PG_FUNCTION_INFO_V1(race_sql_check_shown);
+PG_FUNCTION_INFO_V1(race_check_shown);
 
 typedef struct Range
 {
@@ -135,7 +135,7 @@ is_shown(const unsigned char *s, int left, bool name)
 }
 
 void
-race_check_shown(const char *what, const char *text, bool name)
+race_check_text_shown(const char *what, const char *text, bool name)
 {
 	const unsigned char *s = (const unsigned char *) text;
 
@@ -158,7 +158,7 @@ race_check_shown(const char *what, const char *text, bool name)
 }
 
 void
-race_check_shown_lines(const char *what, const char *text)
+race_check_lines_shown(const char *what, const char *text)
 {
 	char *line;
 	char *to;
@@ -171,7 +171,7 @@ race_check_shown_lines(const char *what, const char *text)
 		if (*text != '\n' && *text != '\t')
 			*to++ = *text;
 	*to = '\0';
-	race_check_shown(what, line, false);
+	race_check_text_shown(what, line, false);
 }
 
 /* Return whether a text, or a name, is shown as it is: race_is_shown(text, name). */
@@ -186,11 +186,12 @@ race_is_shown(PG_FUNCTION_ARGS)
 
 /* Raise 22023 for texts that are not shown as they are: _race_check_shown(what, texts, names). */
 Datum
-race_sql_check_shown(PG_FUNCTION_ARGS)
+race_check_shown(PG_FUNCTION_ARGS)
 {
 	ListCell *cell;
 
 	foreach (cell, race_texts_list(PG_GETARG_DATUM(1)))
-		race_check_shown(text_to_cstring(PG_GETARG_TEXT_PP(0)), lfirst(cell), PG_GETARG_BOOL(2));
+		race_check_text_shown(text_to_cstring(PG_GETARG_TEXT_PP(0)), lfirst(cell),
+							  PG_GETARG_BOOL(2));
 	PG_RETURN_VOID();
 }

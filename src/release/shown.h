@@ -12,9 +12,9 @@
  * Raise 22023 for a text, or a name, that is not shown as it is; `what` names it in the message.
  * NULL is no text.
  */
-extern void race_check_shown(const char *what, const char *text, bool name);
+extern void race_check_text_shown(const char *what, const char *text, bool name);
 
 /* Do the same for a text that may have several lines, and tabs. */
-extern void race_check_shown_lines(const char *what, const char *text);
+extern void race_check_lines_shown(const char *what, const char *text);
 
 #endif

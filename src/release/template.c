@@ -67,8 +67,8 @@ enum
 typedef struct Template
 {
 	const RaceLedger *ledger;
-	const RaceReleaseTerms *terms;
 	RaceReleasePlan *plan;
+	const char *label; /* expression of a label, or of what a release chooses; or NULL */
 	/* is it in an expression of the caller's, which has no parameters but RACE_GIVE_DOMAINS? */
 	bool in_expression;
 } Template;
@@ -79,18 +79,17 @@ typedef struct Template
 static Node *
 give_record(Template *template, ParseState *pstate)
 {
-	const RaceReleaseTerms *terms = template->terms;
 	RaceReleasePlan *plan = template->plan;
-	Node *record = race_analyze_expression(pstate, plan->dataset->relation, terms->kept.expression,
-										   terms->path, RACE_AS_RECORD, &plan->written.expression,
-										   &plan->calls);
+	Node *record = race_analyze_expression(pstate, plan->dataset->relation,
+										   plan->request.expression, plan->path, RACE_AS_RECORD,
+										   &plan->written.expression, &plan->calls);
 	TupleDesc row = get_expr_result_tupdesc(record, true);
 	RaceRecordReader reader;
 
 	race_record_prepare(&reader, exprType(record), CurrentMemoryContext);
-	if (row != NULL && race_params_parts(terms->params) > 1)
+	if (row != NULL && race_params_parts(plan->params) > 1)
 		race_record_use_row(&reader, row);
-	race_record_check_types(&reader, terms->params);
+	race_record_check_types(&reader, plan->params);
 	return record;
 }
 
@@ -99,11 +98,10 @@ give_label(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
 
-	if (template->terms->kept.label == NULL)
+	if (template->label == NULL)
 		return (Node *) makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID);
-	return race_analyze_expression(pstate, plan->dataset->relation, template->terms->kept.label,
-								   template->terms->path, RACE_AS_LABEL, &plan->written.label,
-								   &plan->calls);
+	return race_analyze_expression(pstate, plan->dataset->relation, template->label, plan->path,
+								   RACE_AS_LABEL, &plan->written.label, &plan->calls);
 }
 
 /*
@@ -116,8 +114,8 @@ give_spread(Template *template, ParseState *pstate)
 	RaceReleasePlan *plan = template->plan;
 	char *written;
 
-	return race_analyze_expression(pstate, plan->dataset->relation, template->terms->spread,
-								   template->terms->path, RACE_AS_LABEL, &written, &plan->calls);
+	return race_analyze_expression(pstate, plan->dataset->relation, plan->spread, plan->path,
+								   RACE_AS_LABEL, &written, &plan->calls);
 }
 
 static Node *
@@ -125,13 +123,11 @@ give_value(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
 
-	bool described = template->terms->bounds_column != NULL;
+	bool described = plan->bounds_column != NULL;
 
 	return race_analyze_expression(
-		pstate, plan->dataset->relation,
-		described ? template->terms->bounds_column : template->terms->kept.value,
-		template->terms->path, described ? RACE_AS_RECORD : RACE_AS_VALUE, &plan->written.value,
-		&plan->calls);
+		pstate, plan->dataset->relation, described ? plan->bounds_column : plan->request.value,
+		plan->path, described ? RACE_AS_RECORD : RACE_AS_VALUE, &plan->written.value, &plan->calls);
 }
 
 /* Give the weight; raise 42804 if it is no number, as far as its type says. */
@@ -139,9 +135,9 @@ static Node *
 give_weight(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
-	Node *weight = race_analyze_expression(pstate, plan->dataset->relation,
-										   template->terms->kept.weight, template->terms->path,
-										   RACE_AS_RECORD, &plan->written.weight, &plan->calls);
+	Node *weight =
+		race_analyze_expression(pstate, plan->dataset->relation, plan->request.weight, plan->path,
+								RACE_AS_RECORD, &plan->written.weight, &plan->calls);
 	Oid type = getBaseType(exprType(weight));
 
 	if (TypeCategory(type) != TYPCATEGORY_NUMERIC || !race_type_is_number(type))
@@ -162,10 +158,10 @@ give_integer(int value)
 }
 
 static Node *
-give_bound(const RaceReleaseTerms *terms, int half)
+give_bound(const RaceReleasePlan *plan, int half)
 {
 	return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-							  Float8GetDatum(terms->kept.value_bounds[half]), false,
+							  Float8GetDatum(plan->request.value_bounds[half]), false,
 							  FLOAT8PASSBYVAL);
 }
 
@@ -208,13 +204,13 @@ find_later(Node *node, void *checked_arg)
 
 /* Give what units of a series are hashed with: its charge, or before there is one another uuid. */
 static Node *
-give_unit_key(const RaceReleaseTerms *terms)
+give_unit_key(const RaceReleasePlan *plan)
 {
 	static pg_uuid_t none;
 
 	return (Node *) makeConst(UUIDOID, -1, InvalidOid, UUID_LEN,
-							  terms->interval.unit_key == 0 ? UUIDPGetDatum(&none) :
-															  terms->interval.unit_key,
+							  plan->interval.unit_key == 0 ? UUIDPGetDatum(&none) :
+															 plan->interval.unit_key,
 							  false, false);
 }
 
@@ -225,23 +221,23 @@ static Node *
 give_node(ParseState *pstate, ParamRef *parameter)
 {
 	Template *template = (Template *) pstate->p_ref_hook_state;
-	const RaceReleaseTerms *terms = template->terms;
+	const RaceReleasePlan *plan = template->plan;
 	Node *node = NULL;
 
 	/* of others, the parser says that there is none */
 	if (template->in_expression)
-		return terms->domains != 0 && parameter->number == RACE_GIVE_DOMAINS ?
-			(Node *) makeConst(JSONBOID, -1, InvalidOid, -1, terms->domains, false, false) :
+		return plan->domains != 0 && parameter->number == RACE_GIVE_DOMAINS ?
+			(Node *) makeConst(JSONBOID, -1, InvalidOid, -1, plan->domains, false, false) :
 			NULL;
 	template->in_expression = true;
 	switch (parameter->number)
 	{
 		case GIVE_PARAMS:
-			node = give_params(template->ledger, terms->params_datum);
+			node = give_params(template->ledger, plan->params_datum);
 			break;
 		case GIVE_LABELS:
-			node = (Node *) makeConst(TEXTARRAYOID, -1, DEFAULT_COLLATION_OID, -1, terms->labels,
-									  terms->labels == 0, false);
+			node = (Node *) makeConst(TEXTARRAYOID, -1, DEFAULT_COLLATION_OID, -1, plan->labels,
+									  plan->labels == 0, false);
 			break;
 		case GIVE_RECORD:
 			node = give_record(template, pstate);
@@ -253,32 +249,32 @@ give_node(ParseState *pstate, ParamRef *parameter)
 			node = give_value(template, pstate);
 			break;
 		case GIVE_LOWER_BOUND:
-			node = give_bound(terms, RACE_LOWER);
+			node = give_bound(plan, RACE_LOWER);
 			break;
 		case GIVE_UPPER_BOUND:
-			node = give_bound(terms, RACE_UPPER);
+			node = give_bound(plan, RACE_UPPER);
 			break;
 		case GIVE_SCORES_PARAMS:
-			node = give_params(template->ledger, template->plan->scores_params);
+			node = give_params(template->ledger, plan->scores_params);
 			break;
 		case GIVE_SCORED_BY:
 			node = give_later(GIVE_SCORED_BY, get_array_type(template->ledger->sketch_type),
 							  InvalidOid);
 			break;
 		case GIVE_UNIT_KEY:
-			node = give_unit_key(terms);
+			node = give_unit_key(plan);
 			break;
 		case GIVE_WEIGHT:
 			node = give_weight(template, pstate);
 			break;
 		case GIVE_WEIGHT_MAX:
-			node = give_integer(terms->kept.weight_max);
+			node = give_integer(plan->request.weight_max);
 			break;
 		case GIVE_WEIGHT_BITS:
-			node = give_integer(template->plan->noise.weight_bits);
+			node = give_integer(plan->noise.weight_bits);
 			break;
 		case GIVE_SCORES_WEIGHT_BITS:
-			node = give_integer(template->plan->scores_noise.weight_bits);
+			node = give_integer(plan->scores_noise.weight_bits);
 			break;
 		case GIVE_SPREAD:
 			node = give_spread(template, pstate);
@@ -310,9 +306,10 @@ static const ValueText with_value[] = {
 	 NULL, "$5", "good.value <> 'NaN'"}};
 
 static const ValueText *
-value_text(const RaceReleaseTerms *terms)
+value_text(const RaceReleasePlan *plan)
 {
-	return &(terms->kept.value == NULL ? without_value : with_value)[terms->kept.weight != NULL];
+	return &(plan->request.value == NULL ? without_value :
+										   with_value)[plan->request.weight != NULL];
 }
 
 /* Return the name of a relation as a query has it. */
@@ -325,9 +322,9 @@ name_of(Oid relid)
 
 /* Return the condition of the rows of a value of a series. */
 static char *
-condition_of(const RaceReleaseTerms *terms)
+condition_of(const RaceReleasePlan *plan)
 {
-	return terms->kept.series == 0 ? "" : psprintf(" WHERE %s", terms->interval.condition);
+	return plan->request.series == 0 ? "" : psprintf(" WHERE %s", plan->interval.condition);
 }
 
 /*
@@ -356,20 +353,21 @@ spread_text(const char *good)
  * reads these values of the relation.
  */
 static char *
-kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char *columns,
-		  const char *distinct, const char *values, const char *condition)
+kept_text(const RaceReleasePlan *plan, const char *columns, const char *distinct,
+		  const char *values, const char *condition)
 {
+	const RaceDataset *dataset = plan->dataset;
 	bool by_unit = dataset->unit_column != NULL;
-	bool counted = by_unit && terms->kept.series != 0;
-	bool spread = by_unit && !counted && terms->spread != NULL && terms->kept.weight == NULL &&
+	bool counted = by_unit && plan->request.series != 0;
+	bool spread = by_unit && !counted && plan->spread != NULL && plan->request.weight == NULL &&
 		dataset->max_contributions > 1;
 	const char *unit = by_unit ? quote_identifier(dataset->unit_column) : "NULL";
-	char *good = psprintf(
-		"(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)", by_unit ? distinct : "",
-		counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit, values,
-		counted ? psprintf(", %s AS at", quote_identifier(terms->interval.by)) : "",
-		spread ? ", $15 COLLATE \"C\" AS spread" : "", name_of(dataset->relation),
-		condition_of(terms));
+	char *good =
+		psprintf("(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)", by_unit ? distinct : "",
+				 counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit,
+				 values, counted ? psprintf(", %s AS at", quote_identifier(plan->interval.by)) : "",
+				 spread ? ", $15 COLLATE \"C\" AS spread" : "", name_of(dataset->relation),
+				 condition_of(plan));
 
 	return psprintf(
 		"(SELECT %s, %s AS nth FROM %s good WHERE %s AND %s) kept%s"
@@ -387,16 +385,16 @@ kept_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, const char 
 }
 
 static char *
-template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms,
-			  const ValueText *value)
+template_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const ValueText *value)
 {
+	const RaceDataset *dataset = plan->dataset;
 	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
-	const char *label = RaceLabelsArePrivate(terms) ?
+	const char *label = RaceLabelsArePrivate(plan) ?
 		"CASE WHEN good.label = ANY ($2) THEN good.label ELSE '" RACE_OTHER "' END" :
 		"good.label";
-	const char *declared = RaceLabelsArePrivate(terms) ? "good.label IS NOT NULL" :
-														 "($2 IS NULL OR good.label = ANY ($2))";
-	bool labels = terms->kept.label != NULL;
+	const char *declared = RaceLabelsArePrivate(plan) ? "good.label IS NOT NULL" :
+														"($2 IS NULL OR good.label = ANY ($2))";
+	bool labels = plan->request.label != NULL;
 
 	/*
 	 * cells of columns are a record of every row; without labels nothing is to be grouped, or
@@ -405,16 +403,15 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceRe
 	return psprintf(
 		"SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text",
 		value->ours ? RACE_SCHEMA : schema, value->build,
-		dataset->unit_column != NULL && terms->kept.series != 0 ? ", " RACE_SCHEMA
-																  "._race_series_take(kept.unit)" :
-																  "",
-		kept_text(dataset, terms, psprintf("good.x, %s AS label, good.value, good.weight", label),
-				  "",
+		dataset->unit_column != NULL && plan->request.series != 0 ?
+			", " RACE_SCHEMA "._race_series_take(kept.unit)" :
+			"",
+		kept_text(plan, psprintf("good.x, %s AS label, good.value, good.weight", label), "",
 				  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight",
-						   value->column, terms->kept.weight == NULL ? "NULL" : "$11"),
+						   value->column, plan->request.weight == NULL ? "NULL" : "$11"),
 				  psprintf("%s AND %s AND %s",
-						   terms->domains != 0 ? "good.x IS NOT NULL" :
-												 psprintf("%s.race_is_record($1, good.x)", schema),
+						   plan->domains != 0 ? "good.x IS NOT NULL" :
+												psprintf("%s.race_is_record($1, good.x)", schema),
 						   value->condition, declared)),
 		labels ? " GROUP BY kept.label" : "");
 }
@@ -433,26 +430,27 @@ template_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceRe
  * records, they are of the rows that a unit keeps; else of values, so that more are found.
  */
 static char *
-choice_text(const RaceDataset *dataset, const RaceReleaseTerms *terms, bool measured)
+choice_text(const RaceReleasePlan *plan, bool measured)
 {
+	const RaceDataset *dataset = plan->dataset;
 	if (measured)
 		return psprintf(
 			"SELECT kept.label, %s FROM %s AND " MAY_BE_CHOSEN("kept.label") " GROUP BY kept.label",
 			dataset->unit_column != NULL ?
 				"count(DISTINCT kept.unit), count(*) - count(DISTINCT kept.unit)" :
 				"count(*), 0::int8",
-			kept_text(dataset, terms, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label",
-					  "true"));
+			kept_text(plan, "good.unit, good.label", "", "$4 COLLATE \"C\" AS label", "true"));
 	return psprintf("SELECT kept.label, count(*), 0::int8 FROM %s GROUP BY kept.label",
-					kept_text(dataset, terms, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
+					kept_text(plan, "good.label", "DISTINCT", "$4 COLLATE \"C\" AS label",
 							  MAY_BE_CHOSEN("good.label")));
 }
 
 /* Do the same for a dataset without a unit, from the parts of its relation, where they are. */
 static char *
-parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceReleaseTerms *terms,
-		   const ValueText *value, List *parts, bool labels)
+parts_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const ValueText *value,
+		   List *parts, bool labels)
 {
+	const RaceDataset *dataset = plan->dataset;
 	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
 	const char *group = labels ? " GROUP BY 1" : "";
 	StringInfoData text;
@@ -468,7 +466,7 @@ parts_text(const RaceLedger *ledger, const RaceDataset *dataset, const RaceRelea
 			cell == list_head(parts) ? "" : " UNION ALL ", labels ? "good.label" : "NULL::text",
 			schema, value->records, schema, labels ? "$4 COLLATE \"C\"" : "NULL::text",
 			lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
-			quote_identifier(get_rel_name(dataset->relation)), condition_of(terms), schema, group);
+			quote_identifier(get_rel_name(dataset->relation)), condition_of(plan), schema, group);
 	if (list_length(parts) == 1)
 		return text.data;
 	return psprintf("SELECT NULL::text, %s.race_merge(parts.sketch) FROM (%s) parts", schema,
@@ -509,10 +507,9 @@ check_template(const RaceLedger *ledger, const RaceReleasePlan *plan, Query *que
 }
 
 static Query *
-analyze_template(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan,
-				 char *text)
+analyze_template(const RaceLedger *ledger, RaceReleasePlan *plan, const char *label, char *text)
 {
-	Template template = {ledger, terms, plan, false};
+	Template template = {ledger, plan, label, false};
 	ParseState *pstate = make_parsestate(NULL);
 	Query *query;
 	int level = NewGUCNestLevel();
@@ -532,23 +529,20 @@ analyze_template(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRe
 
 /* Build the query of the values of a column whose bounds are wanted, but for missing ones. */
 static char *
-bounds_text(const RaceDataset *dataset, const RaceReleaseTerms *terms)
+bounds_text(const RaceReleasePlan *plan)
 {
-	return psprintf(
-		"SELECT kept.value FROM %s",
-		kept_text(dataset, terms, "good.value", "", "$5 AS value",
-				  terms->bounds_nan ? "good.value <> 'NaN'" : "good.value IS NOT NULL"));
+	return psprintf("SELECT kept.value FROM %s",
+					kept_text(plan, "good.value", "", "$5 AS value",
+							  plan->bounds_nan ? "good.value <> 'NaN'" : "good.value IS NOT NULL"));
 }
 
 void
-race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-					  RaceReleasePlan *plan)
+race_template_analyze(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
-	char *text = terms->bounds_column == NULL ?
-		template_text(ledger, plan->dataset, terms, value_text(terms)) :
-		bounds_text(plan->dataset, terms);
+	char *text = plan->bounds_column == NULL ? template_text(ledger, plan, value_text(plan)) :
+											   bounds_text(plan);
 
-	plan->query = analyze_template(ledger, terms, plan, text);
+	plan->query = analyze_template(ledger, plan, plan->request.label, text);
 	plan->rows = innermost(plan->query);
 	if (linitial_node(RangeTblEntry, plan->rows->rtable)->relid != plan->dataset->relation)
 		ereport(
@@ -564,23 +558,23 @@ race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms,
  * bounded over all servers, so its rows must come here.
  */
 static void
-analyze_parts(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+analyze_parts(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
 	const RaceDataset *dataset = plan->dataset;
 	RaceReleasePlan again = *plan; /* of which the query alone is kept */
-	bool labels = terms->kept.label != NULL;
+	bool labels = plan->request.label != NULL;
 	List *parts;
 	Query *query;
 
-	if (dataset->unit_column != NULL || value_text(terms)->records == NULL ||
-		RaceLabelsArePrivate(terms))
+	if (dataset->unit_column != NULL || value_text(plan)->records == NULL ||
+		RaceLabelsArePrivate(plan))
 		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)
 		return;
 	again.calls.functions = NIL;
-	query = analyze_template(ledger, terms, &again,
-							 parts_text(ledger, dataset, terms, value_text(terms), parts, labels));
+	query = analyze_template(ledger, &again, plan->request.label,
+							 parts_text(ledger, plan, value_text(plan), parts, labels));
 	/* a row of a partition is of another type, for which there may be another function */
 	if (!race_calls_within(&again.calls, &plan->calls))
 		return;
@@ -594,7 +588,7 @@ analyze_parts(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRelea
  * record.
  */
 static void
-analyze_scores(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+analyze_scores(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
 	RaceReleasePlan again = *plan; /* the expressions call the same functions again */
 	ValueText scores[] = {{false,
@@ -604,40 +598,37 @@ analyze_scores(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRele
 						   "_race_build_weighted($8, ARRAY[" RACE_SCHEMA
 						   "._race_score_of($9, kept.x)], kept.weight, $12, $14)",
 						   NULL, "NULL", "true"}};
-	ArrayType *labels = DatumGetArrayTypeP(terms->labels);
+	ArrayType *labels = DatumGetArrayTypeP(plan->labels);
 	uint64 n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
 
 	/*
 	 * All private sketches or moments are in one array while records are scored, and models beside
 	 * their counters.  After the charge it would be too late to say that they do not fit.
 	 */
-	if (RaceCounters(terms->params) * sizeof(int64) > MaxAllocSize / 4 / n)
+	if (RaceCounters(plan->params) * sizeof(int64) > MaxAllocSize / 4 / n)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("sketches of so many labels are too large to be calibrated")));
 	again.calls.functions = NIL;
-	plan->scores_query = analyze_template(
-		ledger, terms, &again,
-		template_text(ledger, plan->dataset, terms, &scores[terms->kept.weight != NULL]));
+	plan->scores_query =
+		analyze_template(ledger, &again, plan->request.label,
+						 template_text(ledger, plan, &scores[plan->request.weight != NULL]));
 	plan->scored_by = again.scored_by;
 	race_read_check(plan, plan->scores_query, false);
 }
 
 /* Analyze the queries of the values that the release chooses. */
 static void
-analyze_choices(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceReleasePlan *plan)
+analyze_choices(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
 	ListCell *cell;
 
-	foreach (cell, terms->choices)
+	foreach (cell, plan->choices)
 	{
-		RaceReleaseTerms one = *terms;
 		RaceReleasePlan again = *plan;
-		Query *query;
+		Query *query =
+			analyze_template(ledger, &again, lfirst(cell), choice_text(plan, plan->summed > 0));
 
-		one.kept.label = lfirst(cell);
-		query = analyze_template(ledger, &one, &again,
-								 choice_text(plan->dataset, &one, plan->summed > 0));
 		plan->calls = again.calls;
 		plan->choice_queries = lappend(plan->choice_queries, query);
 		again.probes = plan->probes;
@@ -647,13 +638,12 @@ analyze_choices(const RaceLedger *ledger, const RaceReleaseTerms *terms, RaceRel
 }
 
 void
-race_template_analyze_others(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-							 RaceReleasePlan *plan)
+race_template_analyze_others(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
-	if (terms->bounds_column != NULL)
+	if (plan->bounds_column != NULL)
 		return;
-	analyze_parts(ledger, terms, plan);
-	analyze_choices(ledger, terms, plan);
-	if (terms->kept.calibrate > 0)
-		analyze_scores(ledger, terms, plan);
+	analyze_parts(ledger, plan);
+	analyze_choices(ledger, plan);
+	if (plan->request.calibrate > 0)
+		analyze_scores(ledger, plan);
 }

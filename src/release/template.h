@@ -13,14 +13,12 @@
  * Analyze the query of a release, or of the values of a column whose bounds are wanted.  Set query,
  * rows and what is written.
  */
-extern void race_template_analyze(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-								  RaceReleasePlan *plan);
+extern void race_template_analyze(const RaceLedger *ledger, RaceReleasePlan *plan);
 
 /*
  * Analyze the other queries of a release, where there are such: of its parts, its choices and its
  * scores.
  */
-extern void race_template_analyze_others(const RaceLedger *ledger, const RaceReleaseTerms *terms,
-										 RaceReleasePlan *plan);
+extern void race_template_analyze_others(const RaceLedger *ledger, RaceReleasePlan *plan);
 
 #endif

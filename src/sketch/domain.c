@@ -258,6 +258,41 @@ write_number(StringInfo text, const char *key, double number)
 	appendStringInfo(text, ", \"%s\": %s", key, buffer);
 }
 
+/* Write the categories of a column, with the numbers of persons of those that were chosen. */
+static void
+write_categories(StringInfo text, const RaceDomain *domain)
+{
+	appendStringInfoString(text, ", \"categories\": [");
+	for (uint32 i = 0; i < domain->n; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(text, ", ");
+		escape_json(text, domain->categories[i]);
+	}
+	appendStringInfoChar(text, ']');
+	if (domain->persons == NULL)
+		return;
+	appendStringInfoString(text, ", \"persons\": [");
+	for (uint32 i = 0; i < domain->n; i++)
+		appendStringInfo(text, "%s%.0f", i > 0 ? ", " : "", domain->persons[i]);
+	appendStringInfoChar(text, ']');
+	write_number(text, "persons_error", domain->persons_error);
+	write_number(text, "persons_least", domain->persons_least);
+	if (domain->persons_summed > 0)
+		write_number(text, "persons_summed", domain->persons_summed);
+}
+
+/* Groups of the categories of a column, in tables of two columns (test/bench/TABLES.md) */
+#define CATEGORY_GROUPS 128
+
+void
+race_domain_set_categories(RaceDomain *domain, char **categories, uint32 n)
+{
+	domain->categories = categories;
+	domain->n = n;
+	domain->group = Max((n + CATEGORY_GROUPS - 1) / CATEGORY_GROUPS, 1);
+}
+
 void
 race_domain_write(StringInfo text, const RaceDomain *domain)
 {
@@ -269,16 +304,7 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 	if (domain->chosen)
 		appendStringInfoString(text, ", \"chosen\": true");
 	if (domain->category && domain->categories != NULL)
-	{
-		appendStringInfoString(text, ", \"categories\": [");
-		for (uint32 i = 0; i < domain->n; i++)
-		{
-			if (i > 0)
-				appendStringInfoString(text, ", ");
-			escape_json(text, domain->categories[i]);
-		}
-		appendStringInfoChar(text, ']');
-	}
+		write_categories(text, domain);
 	else if (!domain->category)
 	{
 		appendStringInfo(text, ", \"whole\": %s", domain->whole ? "true" : "false");

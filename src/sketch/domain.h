@@ -49,7 +49,7 @@ typedef struct RaceDomain
 	double persons_least;  /* noisy number of persons that a chosen category has at least */
 	double persons_error;  /* standard deviation of the noise in numbers of persons */
 	double persons_summed; /* how many numbers of persons add up to one of records */
-	double *persons;       /* [n]: noisy numbers of persons of chosen categories; else 0 */
+	double *persons;       /* [n]: noisy numbers of persons of chosen categories; else NULL */
 } RaceDomain;
 
 /* Cells of a column, and those at the end that are groups of their own */
@@ -113,6 +113,9 @@ extern Datum race_domains_record(int n, const RaceDomain *domains, float8 **numb
 extern void race_domain_set_cell(const RaceDomain *domain, uint32 cell, float8 *numbers);
 extern void race_domain_set_number(const RaceDomain *domain, double x, bool missing,
 								   float8 *numbers);
+
+/* Set the categories of a column, n of them, and how they are grouped. */
+extern void race_domain_set_categories(RaceDomain *domain, char **categories, uint32 n);
 
 /* Append a domain as JSON. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);

@@ -27,7 +27,7 @@ COMMENT ON FUNCTION _race_sketch_recv(internal) IS 'I/O';
 COMMENT ON FUNCTION _race_sketch_send(race_sketch) IS 'I/O';
 
 CREATE FUNCTION race_params(sketch race_sketch) RETURNS race_params
-	AS 'MODULE_PATHNAME', 'race_sketch_params'
+	AS 'MODULE_PATHNAME', 'race_params_sketch'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION race_params(race_sketch) IS
 	'the parameters of a sketch. rows is the number of rows that race_privatize kept';
@@ -84,7 +84,7 @@ COMMENT ON FUNCTION _race_build_undo(race_sketch, race_params, "any") IS
 	'aggregate inverse transition function';
 
 CREATE FUNCTION _race_build_step(race_sketch, race_params, bytea) RETURNS race_sketch
-	AS 'MODULE_PATHNAME', 'race_build_record_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'race_build_step_bytea' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION _race_build_step(race_sketch, race_params, bytea) IS
 	'aggregate transition function';
 

@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(race_add);
 PG_FUNCTION_INFO_V1(race_remove);
 PG_FUNCTION_INFO_V1(race_build_step);
 PG_FUNCTION_INFO_V1(race_build_undo);
-PG_FUNCTION_INFO_V1(race_build_record_step);
+PG_FUNCTION_INFO_V1(race_build_step_bytea);
 PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_record);
 PG_FUNCTION_INFO_V1(race_update_support);
@@ -181,7 +181,7 @@ race_build_step(PG_FUNCTION_ARGS)
 }
 
 Datum
-race_build_record_step(PG_FUNCTION_ARGS)
+race_build_step_bytea(PG_FUNCTION_ARGS)
 {
 	return build_step(fcinfo, true);
 }

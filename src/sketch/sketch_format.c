@@ -315,7 +315,7 @@ PG_FUNCTION_INFO_V1(race_sketch_in);
 PG_FUNCTION_INFO_V1(race_sketch_out);
 PG_FUNCTION_INFO_V1(race_sketch_recv);
 PG_FUNCTION_INFO_V1(race_sketch_send);
-PG_FUNCTION_INFO_V1(race_sketch_params);
+PG_FUNCTION_INFO_V1(race_params_sketch);
 
 /*
  * Bytes that go to or from text between two looks at interrupts.  They are whole groups of
@@ -447,7 +447,7 @@ race_sketch_send(PG_FUNCTION_ARGS)
 
 /* Return the parameters of a sketch: race_params(race_sketch). */
 Datum
-race_sketch_params(PG_FUNCTION_ARGS)
+race_params_sketch(PG_FUNCTION_ARGS)
 {
 	RaceView view;
 

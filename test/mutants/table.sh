@@ -233,7 +233,7 @@ mutant tables-measure-parts 'tables, measure' 'both parts together get more than
 ##### several labels
 
 mutant labels-one-record 'labels' 'noise for one record in each label' \
-	's/(plan->noise = race_make_request\(.*?)dataset->max_contributions/$1(terms->kept.label == NULL ? dataset->max_contributions : 1)/s' 172_labels_audit
+	's/(plan->noise = race_make_request\(.*?)dataset->max_contributions/$1(plan->request.label == NULL ? dataset->max_contributions : 1)/s' 172_labels_audit
 
 ##### series
 
@@ -246,7 +246,7 @@ mutant series-cost 'series' 'the cost of one value is stated' \
 mutant series-selected 'series' 'noisy counts choose what is measured' \
 	's/select->fixed = request->levels > 0;/select->fixed = false;/' greybox_series_test
 mutant series-not-divided 'series' 'releases do not know that they are values' \
-	's/terms->kept\.calibrate\s+==\s+0\s+\?\s+race_part_of_series\(\s*terms->kept\.epsilon,\s+terms->kept\.delta,\s+terms->interval\.levels\)/terms->kept.calibrate == 0 ? terms->kept.epsilon/' series 178_series_audit
+	's/plan->request\.calibrate\s+==\s+0\s+\?\s+race_part_of_series\(\s*plan->request\.epsilon,\s+plan->request\.delta,\s+plan->interval\.levels\)/plan->request.calibrate == 0 ? plan->request.epsilon/' series 178_series_audit
 mutant series-units-uncounted 'series, units' 'records of a unit are not counted' \
 	's/\n\tif \(plan->units != NULL\)\n\t\trace_units_store\([^;]*;//' series
 mutant series-units-untaken 'series, units' 'units of a value are not taken' \
@@ -274,7 +274,7 @@ mutant weights-unknown 'weights' 'exact sketches do not know the largest weight'
 ##### scores of releases that are calibrated
 
 mutant scores-free 'scores' 'their cost is not taken off that of moments' \
-	's/nextafter\(terms->kept\.epsilon - scores, 0\)/terms->kept.epsilon/' classified 252_release_scores_audit
+	's/nextafter\(plan->request\.epsilon - scores, 0\)/plan->request.epsilon/' classified 252_release_scores_audit
 mutant scores-bound 'scores' 'noise for one record of a person' \
 	's/(scores,\s+0,\s*&all,\s+)dataset->max_contributions/${1}1/' 252_release_scores_audit
 
@@ -303,7 +303,7 @@ mutant choice-rows 'choice of categories' 'rows for persons' \
 mutant choice-bound 'choice of categories, bounds by noisy counts' 'all rows of a person' \
 	's/dataset->max_contributions, counted/dataset->max_contributions + 1000, counted/' 174_choice_audit
 mutant choice-free 'choice of categories' 'all of epsilon for the tables' \
-	's/left = plan->choice\.rest_epsilon;/left = terms->kept.epsilon;/' chosen
+	's/left = plan->choice\.rest_epsilon;/left = plan->request.epsilon;/' chosen
 mutant choice-free-delta 'choice of categories' 'all of delta for the tables' \
 	's/plan->rest_delta = pure \? 0 : /plan->rest_delta = /' choice_test
 mutant choice-shares 'choice of categories' 'each of several choices gets the part of all' \
@@ -328,7 +328,7 @@ mutant choice-spread 'choice of categories' 'all rows of a person, where differe
 ##### bounds by noisy counts
 
 mutant bounds-epsilon 'bounds by noisy counts' 'noise of twice the epsilon' \
-	's/plan->noise\.epsilon = terms->kept\.epsilon;/plan->noise.epsilon = 2 * terms->kept.epsilon;/' 174_choice_audit
+	's/plan->noise\.epsilon = plan->request\.epsilon;/plan->noise.epsilon = 2 * plan->request.epsilon;/' 174_choice_audit
 mutant bounds-numbers 'bounds by noisy counts' 'one number a person' \
 	's/plan->noise\.max_contributions = plan->dataset->max_contributions;/plan->noise.max_contributions = 1;/' 174_choice_audit
 
@@ -362,7 +362,7 @@ mutant ledger-refund 'ledger' 'the charge is committed with the release' \
 mutant ledger-standby 'ledger' 'rows are read when the wait for a standby was canceled' \
 	's/\t\tcheck_replicated\(level\);/\t\t(void) check_replicated;/' 130_release_copies
 mutant ledger-twice 'ledger' 'a refresh is not charged' \
-	's/\tenter_charge\(run\);\n(\tif \(run->terms\.kept\.series)/\tif (run->version == 1)\n\t\tenter_charge(run);\n$1/' 300_soak
+	's/\tenter_charge\(run\);\n(\tif \(run->plan->request\.series)/\tif (run->version == 1)\n\t\tenter_charge(run);\n$1/' 300_soak
 mutant ledger-unchecked 'ledger' 'tables that contradict each other are used' \
 	's/, _racepriv\._race_check_invariants\(\)//' 135_restores
 mutant ledger-values 'ledger' 'values of a series are not counted' \

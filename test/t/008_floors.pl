@@ -96,8 +96,79 @@ sub upward {
 my %parts = map { m{^src/(.*)/\w+\.sql$} ? ($_ => [$sql_height{$1} // die("$_: no floor\n"), bare_sql(text($_))]) : () } glob 'src/*/*.sql src/*/*/*.sql';
 cmp_ok(scalar(map { declared_in($_->[1]) } values %parts), '>', 200, 'SQL declares functions, types and tables');
 is(upward(%parts), '', 'SQL names what is declared on its floor or below');
-is(upward(%parts, 'src/release/more.sql' => [$sql_height{release}, bare_sql("SELECT _racepriv._race_z(0.95), race_catalog.count, 'race_label' -- race_curve\n")]),
-	"src/release/more.sql: _race_z\nsrc/release/more.sql: race_catalog", 'control: a release that asks answers');
+is(upward(%parts, 'src/release/more.sql' => [$sql_height{release}, bare_sql("SELECT _racepriv._race_normal_quantile(0.95), race_catalog.count, 'race_label' -- race_curve\n")]),
+	"src/release/more.sql: _race_normal_quantile\nsrc/release/more.sql: race_catalog", 'control: a release that asks answers');
+
+# C names SQL, too, in the statements that it runs and in what it looks up: a text that has a name with its arguments, its
+# schema, or after a word as FROM, or that is a name.  What a message or a sentence names is advice.
+my $literal = qr/"(?:[^"\\\n]|\\.)*"/;
+my $parentheses = qr/(\((?:[^()"]++|$literal|(?-1))*+\))/;
+sub sql_in_c {
+	my ($text) = @_;
+	my $code = code_of($text) =~ s/\b(?:err(?:msg|detail|hint)\w*|race_refuse_arguments)\s*$parentheses//gr;
+	my %named;
+	for (grep { !/^"[A-Z].*\."$/ } $code =~ /$literal/g) {
+		$named{$_} = 1 for /(?:\.|\b(?:FROM|JOIN|INTO|UPDATE|CALL)\s+)(_?race_\w+)/g, /\b(_?race_\w+)\(/g, /^"(_?race_\w+)"$/;
+	}
+	return sort keys %named;
+}
+# Answers by name have their C in src/answers.
+sub upward_in_c {
+	my ($name, $text) = @_;
+	my ($own) = $name =~ m{^src/(\w+)/};
+	$own = 'answers/named' if $own eq 'answers';
+	my %lowest;
+	for my $part (values %parts) {
+		for (declared_in($part->[1])) {
+			$lowest{$_} = $part->[0] unless defined $lowest{$_} && $lowest{$_} <= $part->[0];
+		}
+	}
+	return map { "$name: $_" } grep { ($lowest{$_} // -1) > $sql_height{$own} } sql_in_c($text);
+}
+is(join("\n", map { upward_in_c($_, text($_)) } glob 'src/*/*.[ch]'), '', 'C names SQL of its floor or below in its texts');
+is(join(' ', upward_in_c('src/release/more.c', <<'END')), 'src/release/more.c: _race_period src/release/more.c: race_catalog src/release/more.c: race_released', 'control: a release that runs answers');
+run("SELECT r.name FROM race_catalog r", "race_released"); /* "race_curve" */ run("x, " SCHEMA "._race_period($1)");
+ereport(ERROR, (errmsg("no release \"%s\"", race_cut(name)), errhint("CALL race_count('%s').", name))); hint("Write race_synthesize(1).");
+END
+cmp_ok(scalar(map { sql_in_c(text($_)) } glob 'src/release/*.c'), '>', 40, 'statements were found');
+
+# A function in C is called like its SQL function, without the underscore of internal ones.  Of several SQL functions of one
+# name, one may have an argument of its own in the name, or the type of one.  What implements SQL functions of several
+# names is called like none of them.
+sub misnamed {
+	my ($sql) = @_;
+	my (@declared, %overloads, %names_of);
+	while ($sql =~ /\bCREATE (?:FUNCTION|PROCEDURE) ([\w.\@]+)\s*(\((?:[^()]++|(?-1))*+\))((?:[^;']++|$string)*+)/g) {
+		my ($name, $arguments, $rest) = ($1, $2, $3);
+		$name =~ s/^.*\.//;
+		$name =~ s/^_//;
+		$overloads{$name}++;
+		next if $rest !~ /\bLANGUAGE c\b/i;
+		my $symbol = $rest =~ /\bAS 'MODULE_PATHNAME', '(\w+)'/ ? $1 : $name;
+		push @declared, [$name, $symbol, $arguments];
+		$names_of{$symbol}{$name} = 1;
+	}
+	my %called = map { $_->[0] => 1 } @declared;
+	return map {
+		my ($name, $symbol, $arguments) = @$_;
+		my ($own) = $symbol =~ /^\Q$name\E_(\w+)$/;
+		my $good = keys %{$names_of{$symbol}} > 1 ? !$called{$symbol}
+			: $symbol eq $name || defined $own && $overloads{$name} > 1 && $arguments =~ /(?<!\w)(?:race_)?\Q$own\E(?!\w)/;
+		$good ? () : "$name: $symbol"
+	} @declared;
+}
+is(join("\n", misnamed(join "\n", map { text($_) =~ s/--[^\n]*//gr } grep { m{^src/} } keys %parts)), '', 'C functions are called like their SQL functions');
+is(join(', ', misnamed(<<'END')), 'race_a: race_b, race_f: race_f_oid, race_g: race_x, race_x: race_x', 'control: others');
+CREATE FUNCTION race_a(int) RETURNS int AS 'MODULE_PATHNAME', 'race_b' LANGUAGE C;
+CREATE FUNCTION s._race_c(x int) RETURNS int AS 'MODULE_PATHNAME', 'race_c' LANGUAGE C;
+CREATE FUNCTION race_d(x int) RETURNS int AS 'MODULE_PATHNAME', 'race_d_x' LANGUAGE C;
+CREATE FUNCTION race_d(y int) RETURNS int AS 'MODULE_PATHNAME' LANGUAGE C;
+CREATE FUNCTION race_e(x int) RETURNS int AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C;
+CREATE FUNCTION race_f(x int) RETURNS int AS 'MODULE_PATHNAME', 'race_f_oid' LANGUAGE C;
+CREATE FUNCTION race_f(x text) RETURNS int AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C;
+CREATE FUNCTION race_g(x text) RETURNS int AS 'MODULE_PATHNAME', 'race_x' LANGUAGE C;
+CREATE FUNCTION race_x(x text) RETURNS int AS 'MODULE_PATHNAME' LANGUAGE C;
+END
 
 # Whoever chooses holds no exact number: a file that is not of src/privacy names neither the fields of exact counters
 # nor what reads them for the calls that pay

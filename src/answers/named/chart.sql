@@ -54,7 +54,7 @@ DECLARE
 BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x, _racepriv._race_density(h.count, n.count, h.low, h.high), _racepriv._race_density(h.lower, n.count, h.low, h.high),
-			_racepriv._race_density(h.upper, n.count, h.low, h.high), _racepriv._race_density(h.count, 1, h.low, h.high), NULL::text, _racepriv._race_text(type, m.x)
+			_racepriv._race_density(h.upper, n.count, h.low, h.high), _racepriv._race_density(h.count, 1, h.low, h.high), NULL::text, _racepriv._race_number_text(type, m.x)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN h.low + (h.high - h.low) / 2 ELSE h.low END) m (x)
@@ -105,7 +105,7 @@ DECLARE
 	domain1 CONSTANT jsonb := _racepriv._race_domain_named(domains, column1);
 	domain2 CONSTANT jsonb := _racepriv._race_domain_named(domains, column2);
 	confidence CONSTANT float8 := 0.95;
-	z CONSTANT float8 := _racepriv._race_z(confidence);
+	z CONSTANT float8 := _racepriv._race_normal_quantile(confidence);
 BEGIN
 	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
 		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
@@ -115,7 +115,7 @@ BEGIN
 	ELSIF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x1, m.x2, _racepriv._race_density(c.count, n.count, c.low1, c.high1, c.low2, c.high2), NULL::text,
 			_racepriv._race_density(c.lower, n.count, c.low1, c.high1, c.low2, c.high2), _racepriv._race_density(c.upper, n.count, c.low1, c.high1, c.low2, c.high2),
-			_racepriv._race_text(domain1->>'type', m.x1), _racepriv._race_text(domain2->>'type', m.x2)
+			_racepriv._race_number_text(domain1->>'type', m.x1), _racepriv._race_number_text(domain2->>'type', m.x2)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
 				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
@@ -200,7 +200,7 @@ BEGIN
 	ELSE
 		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, greatest(c.count - z.z * c.standard_error, 0::float8), c.count + z.z * c.standard_error,
 			_racepriv._race_density(c.share, 1, c.lower, c.upper), 'model', l.label
-		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
 			CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
 			CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(bin_edges::float8[], (
@@ -247,7 +247,7 @@ DECLARE
 BEGIN
 	IF domains IS NULL THEN
 		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
-		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				_race_quantiles.p, _racepriv._race_column(release, "column")) q;
 		RETURN;
@@ -266,8 +266,8 @@ BEGIN
 	), total AS (
 		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
 	)
-	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_text(type, v.v), NULL::text,
-		_racepriv._race_text(type, i.lower, true), _racepriv._race_text(type, i.upper, true)
+	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_number_text(type, v.v), NULL::text,
+		_racepriv._race_number_text(type, i.lower, true), _racepriv._race_number_text(type, i.upper, true)
 	FROM unnest(_race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
 	-- the first range in which counts rise, up to the share: where they do not, there is nothing to divide
 	LEFT JOIN LATERAL (
@@ -319,7 +319,7 @@ DECLARE
 BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8,
-			_racepriv._race_text(d.type, m.lower, true), _racepriv._race_text(d.type, m.upper, true)
+			_racepriv._race_number_text(d.type, m.lower, true), _racepriv._race_number_text(d.type, m.upper, true)
 		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m
 			CROSS JOIN LATERAL (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = m."column" LIMIT 1) d (type);
 	ELSE
@@ -457,7 +457,7 @@ BEGIN
 								ON g.value IS NOT DISTINCT FROM f.value
 							CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
 							CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2
-								+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_z(0.95) ^ 2 AS v) x) c
+								+ ((g.upper - g.count) / m.count) ^ 2) / _racepriv._race_normal_quantile(0.95) ^ 2 AS v) x) c
 					WHERE NOT d ? 'measure') s
 			WHERE n.count > 0 AND m.count > 0) d ON true
 	WHERE v.first IS NULL OR v.place > v.first AND v.place <= v.after

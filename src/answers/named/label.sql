@@ -110,7 +110,7 @@ BEGIN
 				cost, variant, together, parts.mechanisms, coalesce(facts->>'library', 'of a version that is not recorded'))
 			|| (SELECT string_agg(rpad('column', 12) || format('%s: %s%s, %s', c->>'name', CASE WHEN c ? 'measure' THEN 'means of ' ELSE '' END,
 				CASE WHEN c ? 'categories' THEN (c->>'categories') || ' categories' WHEN c ? 'lower' THEN (
-					SELECT string_agg(coalesce(_racepriv._race_text(c->>'type', (c->>bound)::float8, true), c->>bound), ' to ' ORDER BY bound)
+					SELECT string_agg(coalesce(_racepriv._race_number_text(c->>'type', (c->>bound)::float8, true), c->>bound), ' to ' ORDER BY bound)
 					FROM unnest('{lower,upper}'::text[]) bound) ELSE c->>'type' END,
 				c->>'source'), E'\n' ORDER BY n) FROM jsonb_array_elements(columns) WITH ORDINALITY e (c, n) WHERE n <= 8)
 			|| CASE WHEN jsonb_array_length(columns) > 8 THEN format(E'\n            and %s more columns', jsonb_array_length(columns) - 8) ELSE '' END

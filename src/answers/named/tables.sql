@@ -68,7 +68,7 @@ BEGIN
 		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), domains, "where", confidence) c;
 	ELSE
 		SELECT greatest(n.count, 0::float8), greatest(n.count - z.z * n.error, 0::float8), greatest(n.count, 0::float8) + z.z * n.error, 'measured' INTO result
-		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (
+		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (
 			SELECT sum(r.count) AS count, sqrt(sum(r.standard_error ^ 2::float8)) AS error
 			FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_records(_racepriv._race_released(release, l.label)) r) n;
 	END IF;
@@ -154,7 +154,7 @@ DECLARE
 	type CONSTANT text := coalesce(_racepriv._race_domain_named(domains, "column"), domains->-1)->>'type';		-- a measure is the last one
 BEGIN
 	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source,
-		_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
+		_racepriv._race_number_text(type, m.mean, true), _racepriv._race_number_text(type, m.lower, true), _racepriv._race_number_text(type, m.upper, true)
 	FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", columns, "where", confidence) m;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_mean(text, text, anycompatible, jsonb, float8) IS 'the body of race_mean';
@@ -205,7 +205,7 @@ BEGIN
 	IF by IS DISTINCT FROM 'during' THEN
 		PERFORM _racepriv._race_some(domains, by, '{}');
 		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source,
-			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
+			_racepriv._race_number_text(type, m.mean, true), _racepriv._race_number_text(type, m.lower, true), _racepriv._race_number_text(type, m.upper, true)
 		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
 		WHERE m.x IS NOT NULL ORDER BY 1;
 	ELSE
@@ -213,7 +213,7 @@ BEGIN
 			RAISE EXCEPTION 'release "%" is no series', left(release, 64) USING ERRCODE = 'invalid_parameter_value';
 		END IF;
 		RETURN QUERY SELECT date_part('epoch', i.low + (i.high - i.low) / 2 - '2000-01-01'::timestamp), i.value, m.mean, m.lower, m.upper, m.count, m.source,
-			_racepriv._race_text(type, m.mean, true), _racepriv._race_text(type, m.lower, true), _racepriv._race_text(type, m.upper, true)
+			_racepriv._race_number_text(type, m.mean, true), _racepriv._race_number_text(type, m.lower, true), _racepriv._race_number_text(type, m.upper, true)
 		FROM _racepriv._race_period(release) p CROSS JOIN LATERAL (
 				SELECT lower(r.during) AS low, min(upper(r.during)) AS high, format('[%s,%s)', to_char(lower(r.during), 'YYYY-MM-DD HH24:MI:SS'),
 					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
@@ -275,7 +275,7 @@ BEGIN
 			_racepriv._race_query(domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		-- those of the ranges that the condition left; a column whose bounds are equal has one value
-		SELECT CASE WHEN min(g.low) < max(g.high) THEN array_agg(_racepriv._race_text(type, g.low) ORDER BY g.low) || _racepriv._race_text(type, max(g.high)) END AS edges FROM given g
+		SELECT CASE WHEN min(g.low) < max(g.high) THEN array_agg(_racepriv._race_number_text(type, g.low) ORDER BY g.low) || _racepriv._race_number_text(type, max(g.high)) END AS edges FROM given g
 	)
 	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(g.count, sum(g.count) OVER all_values) END,
 		coalesce(_racepriv._race_quotient(g.lower, g.lower + greatest(sum(g.upper) OVER all_values - g.upper, 0::float8)), 0::float8),
@@ -353,7 +353,7 @@ BEGIN
 	ELSIF domains IS NULL THEN
 		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
 			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
-		FROM _racepriv._race_z(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) k
+		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) k
 			CROSS JOIN LATERAL _racepriv._race_regress(sketch, _racepriv._race_column(release, target),
 				CASE WHEN columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(columns) n) END) r;
 		RETURN;
@@ -507,7 +507,7 @@ BEGIN
 			SELECT d.domain->>'name' AS name, d.place
 			FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
 			WHERE NOT d.domain ? 'measure')
-		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_z(0.95), NULL::text
+		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_normal_quantile(0.95), NULL::text
 		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
 		UNION ALL (
 			SELECT (dense_rank() OVER (ORDER BY c.name2 IS NOT NULL, c.place1, c.place2))::int, c.name1, c.value1, c.low1, c.high1,

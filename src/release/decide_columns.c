@@ -1,6 +1,6 @@
 /*
- * terms_columns.c
- *		The terms of a release by columns: of their tables, or of their moments
+ * decide_columns.c
+ *		Deciding what a release by columns measures: their tables, or their moments
  */
 #include "postgres.h"
 
@@ -20,19 +20,19 @@
 #include "hash/moment_sums.h"
 #include "release/columns.h"
 #include "release/columns_measured.h"
-#include "release/terms_columns.h"
+#include "release/decide_columns.h"
 #include "sketch/params_draft.h"
 #include "sketch/params_type.h"
 #include "sketch/text.h"
 
 /* Let the release be of columns that were looked up. */
 static void
-use_measured(RaceReleaseTerms *terms, const RaceColumnsMeasured *measured)
+use_measured(RaceReleasePlan *plan, const RaceColumnsMeasured *measured)
 {
-	terms->domains = race_domains_datum(measured->domains, measured->n);
-	race_argument_set(&terms->kept, RACE_ARG_COLUMN_UNITS, measured->units, measured->units == 0);
-	race_argument_set(&terms->kept, RACE_ARG_COLUMNS, measured->names, false);
-	terms->sources = measured->sources;
+	plan->domains = race_domains_datum(measured->domains, measured->n);
+	race_argument_set(&plan->request, RACE_ARG_COLUMN_UNITS, measured->units, measured->units == 0);
+	race_argument_set(&plan->request, RACE_ARG_COLUMNS, measured->names, false);
+	plan->sources = measured->sources;
 }
 
 /*
@@ -40,14 +40,14 @@ use_measured(RaceReleaseTerms *terms, const RaceColumnsMeasured *measured)
  * release chose or will choose: so more of them are found, and later versions count the same rows.
  */
 static void
-spread_chosen(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
+spread_chosen(RaceReleasePlan *plan, const RaceDomain *domains, int n)
 {
-	terms->spread = n == 1 && domains[0].chosen ? pstrdup(quote_identifier(domains[0].name)) : NULL;
+	plan->spread = n == 1 && domains[0].chosen ? pstrdup(quote_identifier(domains[0].name)) : NULL;
 }
 
 /* Set the expression of the values of columns; note those whose categories are to be chosen. */
 static void
-use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
+use_values(RaceReleasePlan *plan, const RaceDomain *domains, int n)
 {
 	StringInfoData expression;
 
@@ -59,12 +59,12 @@ use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
 
 		appendStringInfo(&expression, ", %s", column);
 		if (domains[i].chosen)
-			terms->choices = lappend(terms->choices, column);
+			plan->choices = lappend(plan->choices, column);
 	}
 	appendStringInfoChar(&expression, ')');
-	spread_chosen(terms, domains, n);
-	terms->max_categories = RACE_MOST_CHOSEN;
-	race_argument_set(&terms->kept, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data),
+	spread_chosen(plan, domains, n);
+	plan->max_categories = RACE_MOST_CHOSEN;
+	race_argument_set(&plan->request, RACE_ARG_EXPRESSION, CStringGetTextDatum(expression.data),
 					  false);
 }
 
@@ -73,26 +73,26 @@ use_values(RaceReleaseTerms *terms, const RaceDomain *domains, int n)
  * be told before the charge.
  */
 void
-race_terms_use_columns(const RaceLedger *ledger, const RaceDataset *dataset,
-					   RaceReleaseTerms *terms, const char *label, Datum workload)
+race_plan_use_columns(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleasePlan *plan,
+					  const char *label, Datum workload)
 {
 	RaceColumnsMeasured measured;
 	RaceCounted counted;
 
-	race_columns_measure(ledger, dataset, terms->kept.columns, terms->kept.measure,
-						 terms->kept.delta > 0, &measured);
-	use_measured(terms, &measured);
+	race_columns_measure(ledger, dataset, plan->request.columns, plan->request.measure,
+						 plan->request.delta > 0, &measured);
+	use_measured(plan, &measured);
 	race_columns_count(measured.domains, measured.n, label, workload,
-					   !race_is_given(&terms->kept, RACE_ARG_SERIES), &counted);
-	terms->size_notice = psprintf(
+					   !race_is_given(&plan->request, RACE_ARG_SERIES), &counted);
+	plan->size_notice = psprintf(
 		"release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
-		terms->kept.name, counted.columns, counted.pairs,
+		plan->request.name, counted.columns, counted.pairs,
 		counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
 		workload == 0 ? "" :
 						psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
 		counted.counters, counted.megabytes);
-	use_values(terms, counted.domains, counted.n);
-	race_argument_set(&terms->kept, RACE_ARG_PARAMS, race_ledger_params(ledger, counted.params),
+	use_values(plan, counted.domains, counted.n);
+	race_argument_set(&plan->request, RACE_ARG_PARAMS, race_ledger_params(ledger, counted.params),
 					  false);
 }
 
@@ -133,29 +133,29 @@ categories_of(const RaceKnownColumn *column)
  * categories.  Return how many labels there are, or 1 for none.
  */
 static int
-use_column_as_label(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
+use_column_as_label(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleasePlan *plan)
 {
-	RaceColumnsOf of = {terms->kept.dataset, dataset->relation, dataset->public_tables};
+	RaceColumnsOf of = {plan->request.dataset, dataset->relation, dataset->public_tables};
 	RaceKnownColumn *column;
 	bool listed;
 	int n;
 
-	if (terms->kept.label == NULL)
+	if (plan->request.label == NULL)
 		return 1;
-	column = race_columns_find(race_columns_look_up(ledger, &of, list_make1(terms->kept.label)),
-							   terms->kept.label);
+	column = race_columns_find(race_columns_look_up(ledger, &of, list_make1(plan->request.label)),
+							   plan->request.label);
 	listed = column != NULL && column->reason == NULL && column->domain.category;
-	if (listed && !race_is_given(&terms->kept, RACE_ARG_LABELS))
-		race_argument_set(&terms->kept, RACE_ARG_LABELS, categories_of(column), false);
-	if (!race_is_given(&terms->kept, RACE_ARG_LABELS))
+	if (listed && !race_is_given(&plan->request, RACE_ARG_LABELS))
+		race_argument_set(&plan->request, RACE_ARG_LABELS, categories_of(column), false);
+	if (!race_is_given(&plan->request, RACE_ARG_LABELS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" is no column with categories", race_cut(terms->kept.label)),
+				 errmsg("label \"%s\" is no column with categories", race_cut(plan->request.label)),
 				 errhint("List them, as in labels => '{north,south}'.")));
 	if (column != NULL)
-		terms->kept.label = label_of_column(column);
-	n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(terms->kept.labels)),
-					   ARR_DIMS(DatumGetArrayTypeP(terms->kept.labels)));
+		plan->request.label = label_of_column(column);
+	n = ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(plan->request.labels)),
+					   ARR_DIMS(DatumGetArrayTypeP(plan->request.labels)));
 	if (n > RACE_MOMENTS_CLASSES)
 		ereport(
 			ERROR,
@@ -171,34 +171,34 @@ use_column_as_label(const RaceLedger *ledger, const RaceDataset *dataset, RaceRe
  * of 0 or 1 for each category.
  */
 void
-race_terms_use_vector(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleaseTerms *terms)
+race_plan_use_vector(const RaceLedger *ledger, const RaceDataset *dataset, RaceReleasePlan *plan)
 {
 	RaceColumnsMeasured measured;
 	double counters;
 	int labels;
 
-	if (race_is_given(&terms->kept, RACE_ARG_COLUMN_UNITS))
+	if (race_is_given(&plan->request, RACE_ARG_COLUMN_UNITS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("units of columns are those that race_columns shows"),
 				 errhint("Their owner says them: CALL race_describe(%s, column, unit => ...).",
-						 quote_literal_cstr(terms->kept.dataset))));
-	race_columns_measure_vector(ledger, dataset, terms->kept.columns, &measured);
-	use_measured(terms, &measured);
-	for (int i = 0; i < measured.n && terms->kept.label != NULL; i++)
-		if (strcmp(measured.domains[i].name, terms->kept.label) == 0)
+						 quote_literal_cstr(plan->request.dataset))));
+	race_columns_measure_vector(ledger, dataset, plan->request.columns, &measured);
+	use_measured(plan, &measured);
+	for (int i = 0; i < measured.n && plan->request.label != NULL; i++)
+		if (strcmp(measured.domains[i].name, plan->request.label) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("label \"%s\" is among the columns", race_cut(terms->kept.label)),
+					 errmsg("label \"%s\" is among the columns", race_cut(plan->request.label)),
 					 errhint("Columns are those that the label is told from.")));
-	labels = use_column_as_label(ledger, dataset, terms);
-	use_values(terms, measured.domains, measured.n);
-	race_argument_set(&terms->kept, RACE_ARG_PARAMS, race_ledger_params(ledger, measured.params),
+	labels = use_column_as_label(ledger, dataset, plan);
+	use_values(plan, measured.domains, measured.n);
+	race_argument_set(&plan->request, RACE_ARG_PARAMS, race_ledger_params(ledger, measured.params),
 					  false);
-	counters = (double) labels * RaceCounters(race_params_arg(terms->kept.params));
-	terms->size_notice = psprintf(
+	counters = (double) labels * RaceCounters(race_params_arg(plan->request.params));
+	plan->size_notice = psprintf(
 		"release \"%s\" measures columns: %d, numbers of a record: %u, %scounters: %.0f (at most %.0f MB)",
-		terms->kept.name, measured.n, race_params_arg(terms->kept.params)->dims,
+		plan->request.name, measured.n, race_params_arg(plan->request.params)->dims,
 		labels > 1 ? psprintf("labels: %d, ", labels) : "", counters,
 		ceil(counters * sizeof(int64) / 1e6));
 }
@@ -208,14 +208,14 @@ race_terms_use_vector(const RaceLedger *ledger, const RaceDataset *dataset, Race
  * these.
  */
 void
-race_terms_use_chosen_cells(RaceReleaseTerms *terms)
+race_plan_use_chosen_cells(RaceReleasePlan *plan)
 {
-	const RaceParams *params = race_params_arg(terms->kept.params);
+	const RaceParams *params = race_params_arg(plan->request.params);
 	uint32 d = params->dims;
 	double *cells = palloc(d * sizeof(double));
 	double *groups = palloc(RACE_GROUP_NUMBERS * d * sizeof(double));
 	int n;
-	RaceDomain *domains = race_domains_read(DatumGetJsonbP(terms->domains), &n, true);
+	RaceDomain *domains = race_domains_read(DatumGetJsonbP(plan->domains), &n, true);
 
 	memcpy(cells, race_array(params, RACE_ARRAY_CELLS), d * sizeof(double));
 	memcpy(groups, race_array(params, RACE_ARRAY_GROUPS), RACE_GROUP_NUMBERS * d * sizeof(double));
@@ -225,8 +225,8 @@ race_terms_use_chosen_cells(RaceReleaseTerms *terms)
 			cells[i] = RaceDomainCells(&domains[i]);
 			groups[i] = domains[i].group;
 		}
-	spread_chosen(terms, domains, n);
-	terms->params_datum =
+	spread_chosen(plan, domains, n);
+	plan->params_datum =
 		PointerGetDatum(race_params_datum(race_params_with_cells(params, cells, groups)));
-	terms->params = race_params_arg(terms->params_datum);
+	plan->params = race_params_arg(plan->params_datum);
 }
