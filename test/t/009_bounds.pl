@@ -117,7 +117,7 @@ is(scalar(my @itself = unchecked_recursion('control', "static int\nf(int x)\n{\n
 my $test = text('test/unit/costs_test.c');
 my @functions;
 for my $header (map { "src/$_.h" } qw(privacy/account privacy/budget privacy/cost privacy/look privacy/measure privacy/noise
-		privacy/payment privacy/release_request privacy/score privacy/series privacy/shares privacy/threshold privacy/wishart
+		privacy/payment privacy/release_request privacy/score privacy/select privacy/series privacy/shares privacy/threshold privacy/wishart
 		choice/choose_tables choice/choose_bounds choice/choose_categories choice/plan choice/release_kind choice/select_tables)) {
 	my $code = code(text($header));
 	while ($code =~ /^(?:extern|static inline) [^;{]*?\b(race_\w+)\(([^;{]*)\)[;{\s]/mg) {

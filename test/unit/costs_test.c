@@ -34,6 +34,7 @@
 #include "privacy/look.h"
 #include "privacy/payment.h"
 #include "privacy/score.h"
+#include "privacy/select.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -344,9 +345,17 @@ pay_unevenness(RaceAccount *account, const RaceExact *exact, double price)
 	return ASK(race_score_unevenness, account, exact, 0, 0, 4, price, NULL, NULL);
 }
 
-static Payment *const payments[] = {pay_number, pay_largest, pay_epsilon,  pay_count,
-									pay_blocks, pay_levels,  pay_sums,     pay_products,
-									pay_norms,  pay_details, pay_distance, pay_unevenness};
+static uint64_t
+pay_select(RaceAccount *account, const RaceExact *exact, double price)
+{
+	static const RaceCandidate candidates[] = {{0, 3, 100}, {1, 1, 0}, {RACE_NO_SCORE, 0, 0}};
+
+	return ASK(race_select, account, exact, NULL, candidates, 3, price, NULL);
+}
+
+static Payment *const payments[] = {
+	pay_number,   pay_largest, pay_epsilon, pay_count,    pay_blocks,     pay_levels, pay_sums,
+	pay_products, pay_norms,   pay_details, pay_distance, pay_unevenness, pay_select};
 
 /* Pay all kinds of prices from an account, one after the other, some of them more than is left. */
 static void
@@ -627,6 +636,37 @@ check_plan(const RacePlan *plan, double epsilon, double delta)
 	check(plan->noise.delta <= delta && isfinite(plan->noise.rho), "delta or rho of a plan");
 }
 
+/* Rounds of a selection of tables, whose scores are large */
+static void
+try_rounds(RaceSelect *select)
+{
+	static uint32_t groups[RACE_GRAPH_COLUMNS][64];
+	static int64_t counts[RACE_GRAPH_COLUMNS * 64];
+	static int64_t scores[RACE_SELECT_SCORES];
+	static RaceCandidate candidates[RACE_SELECT_SCORES + 1];
+	double price;
+
+	for (uint32_t i = 0; i < select->columns; i++)
+		select->group_of[i] = groups[i];
+	for (int i = 0; i < N(counts); i++)
+		counts[i] = 1000 * (int64_t) select->unit;
+	for (int i = 0; i < N(scores); i++)
+		scores[i] = 10000 * (int64_t) select->unit;
+	if (!race_select_one_ways(select, 100000))
+		return;
+	race_select_join(select, counts);
+	race_select_all(select);
+	/* bound: the rounds of a selection */
+	while ((price = race_select_round(select)) > 0)
+	{
+		if (select->pure)
+			(void) ASK(race_select_qualities, select, price, candidates);
+		ASK(race_select_suppose, select, price, scores, candidates);
+	}
+	check(costs(race_account_cost(&select->planned), race_account_allowed(&select->planned)),
+		  "rounds cost more");
+}
+
 /* The table of kinds of releases */
 static void
 try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
@@ -645,6 +685,8 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 			check(
 				costs(race_account_cost(&select->planned), race_account_allowed(&select->planned)),
 				"a selection costs more");
+		if (select->count.noise > 0)
+			try_rounds(select);
 		ASK(race_select_begin, select, request,
 			&(RaceShape){.blocks = 1, .unit = 4096, .range = 1});
 		check(race_account_cost(&select->planned) == 0, "a selection begins anew");
