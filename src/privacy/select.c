@@ -58,7 +58,8 @@ race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *groupin
 {
 	int64_t apart;
 
-	if (scores != NULL && number < scores->n && race_exact_distance(scores->exact, grouping, expected, space, &apart))
+	if (scores != NULL && number < scores->n &&
+		race_exact_distance(scores->exact, grouping, expected, space, &apart))
 		scores->score[number] = apart;
 }
 
