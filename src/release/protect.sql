@@ -404,8 +404,7 @@ CREATE PROCEDURE @extschema@.race_grant(grantee regrole, duty text)
 DECLARE
 	owner_may CONSTANT text[] := '{race_protect,race_describe,race_budget_limit,race_budget_adopt,race_refreshes_left}';
 	curator_may CONSTANT text[] := '{race_release,race_release_sketch,race_release_next,race_refreshes_left}';
-	analyst_sees CONSTANT text[] := '{race_releases,race_latest_releases,race_catalog}';
-	curator_sees CONSTANT text[] := analyst_sees || '{race_budget_status,race_columns}';
+	curator_sees CONSTANT text[] := '{race_budget_status,race_columns}';
 	owner_sees CONSTANT text[] := curator_sees || '{race_budgets,race_datasets,race_budget_tables,race_charges,race_descriptions}';
 	f regprocedure;
 	t regclass;
@@ -424,9 +423,11 @@ BEGIN
 	LOOP
 		EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', f, grantee);
 	END LOOP;
+	-- every duty sees releases, and all other views: they are of releases, too
 	FOR t IN SELECT c.oid FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
 		WHERE d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'racepriv_release')
-		AND c.relname = ANY (CASE duty WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees ELSE analyst_sees END)
+		AND (c.relname = 'race_releases' OR c.relname = ANY (CASE duty WHEN 'owner' THEN owner_sees WHEN 'curator' THEN curator_sees END)
+			OR c.relkind = 'v' AND c.relname !~ '^_' AND c.relname <> ALL (owner_sees))
 	LOOP
 		EXECUTE format('GRANT SELECT ON %s TO %s', t, grantee);
 	END LOOP;
