@@ -43,6 +43,7 @@ plan_laplace(double epsilon, double delta, uint64_t categories, RaceThreshold *t
 	threshold->reach = (int64_t) k;
 	threshold->least = threshold->reach + 1;
 	threshold->rho = race_rho_of_pure(epsilon);
+	threshold->epsilon = epsilon;
 	return true;
 }
 
@@ -135,6 +136,8 @@ set_threshold(double delta, uint64_t categories, uint64_t variance, RaceThreshol
 	threshold->reach = 0;
 	threshold->least = 1 + (int64_t) ceil(high * (1 + RACE_MARGIN) * deviation + 0.5);
 	threshold->rho = race_rho_of_draw(categories, variance);
+	threshold->epsilon = 0;
+	threshold->delta = delta;
 	return true;
 }
 
@@ -188,6 +191,8 @@ race_threshold_plan(double epsilon, double delta, uint64_t categories, bool exac
 		*threshold = gaussian;
 	else if (!laplace)
 		return false;
+	threshold->epsilon = epsilon;
+	threshold->delta = delta;
 	return true;
 }
 
@@ -203,27 +208,57 @@ race_threshold_plan_paid(RaceAccount *account, double price, uint64_t choices, u
 	return variance > 0 && set_threshold(delta, categories, variance, threshold);
 }
 
+/* A sum of long doubles is exact here but for its last digits, and rounded to no more than a limit. */
 bool
-race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold, int64_t persons,
-					  int64_t *noisy)
+race_choices_open(RaceChoices *choices, RaceRandom *random, const RaceThreshold *threshold,
+				  uint32_t n, const RaceChoicesBudget *budget)
 {
+	long double number = n;
+
+	*choices = (RaceChoices){.self = choices, .random = random, .threshold = *threshold};
+	if (!(budget->rest_epsilon >= 0) || !(budget->rest_delta >= 0) || !(threshold->epsilon >= 0) ||
+		!(threshold->delta >= 0) ||
+		!(number * threshold->epsilon + budget->rest_epsilon <= budget->epsilon) ||
+		!(number * threshold->delta + budget->rest_delta <= budget->delta))
+		return false;
+	choices->left = n;
+	return true;
+}
+
+bool
+race_choices_begin(RaceChoices *choices)
+{
+	choices->open = choices->self == choices && choices->left > 0;
+	choices->left -= choices->open;
+	return choices->open;
+}
+
+bool
+race_threshold_passes(const RaceChoices *choices, int64_t persons, int64_t *noisy)
+{
+	const RaceThreshold *threshold = &choices->threshold;
+
+	*noisy = 0;
+	if (!choices->open || choices->self != choices)
+		return false;
 	/* bound: two thirds of all draws are kept */
 	do
-		*noisy = race_noisy(random, persons, threshold->mechanism, threshold->noise);
+		*noisy = race_noisy(choices->random, persons, threshold->mechanism, threshold->noise);
 	while (threshold->reach > 0 &&
 		   (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
 	return *noisy >= threshold->least;
 }
 
 int64_t
-race_threshold_records(RaceRandom *random, const RaceThreshold *threshold, uint64_t summed,
-					   int64_t noisy, int64_t further)
+race_threshold_records(const RaceChoices *choices, uint64_t summed, int64_t noisy, int64_t further)
 {
+	const RaceThreshold *threshold = &choices->threshold;
+
 	/* further records would have no noise */
-	if (summed <= 1 || summed > RACE_MOST_SUMMED)
+	if (summed <= 1 || summed > RACE_MOST_SUMMED || !choices->open || choices->self != choices)
 		return noisy;
 	/* bound: RACE_MOST_SUMMED */
 	for (uint64_t i = 1; i < summed; i++)
-		further = race_noisy(random, further, threshold->mechanism, threshold->noise);
+		further = race_noisy(choices->random, further, threshold->mechanism, threshold->noise);
 	return race_clamped_sum(noisy, further);
 }

@@ -28,6 +28,8 @@ typedef struct RaceThreshold
 	int64_t reach;  /* largest Laplace noise; 0 of Gaussian noise */
 	int64_t least;  /* least noisy number of persons that passes */
 	double rho;     /* cost in zCDP, without the delta that it does not cover */
+	double epsilon; /* cost of a choice; 0 where an account of Gaussian noise paid for all */
+	double delta;
 } RaceThreshold;
 
 /*
@@ -51,11 +53,44 @@ extern bool race_threshold_plan_paid(RaceAccount *account, double price, uint64_
 extern double race_threshold_variance(const RaceThreshold *threshold);
 
 /*
- * Return whether a category of `persons` persons, at least one, passes.  Draws noise; *noisy gets
- * the number with it.
+ * The choices of a release: they share its epsilon and delta with what is counted after them.
+ * Fields are for src/privacy alone.
  */
-extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *threshold,
-								  int64_t persons, int64_t *noisy);
+typedef struct RaceChoices
+{
+	const struct RaceChoices *self; /* a copy is not this one: it draws nothing */
+	RaceRandom *random;
+	RaceThreshold threshold;
+	uint32_t left; /* number of choices that may still begin */
+	bool open;     /* whether one has begun */
+} RaceChoices;
+
+/* The budget of a release, and what its choices leave of it */
+typedef struct RaceChoicesBudget
+{
+	double epsilon;
+	double delta;
+	double rest_epsilon;
+	double rest_delta;
+} RaceChoicesBudget;
+
+/*
+ * Open so many choices by a threshold.  Return false, and let none begin, if they and the rest cost
+ * more than the budget.
+ */
+extern bool race_choices_open(RaceChoices *choices, RaceRandom *random,
+							  const RaceThreshold *threshold, uint32_t n,
+							  const RaceChoicesBudget *budget);
+
+/* Begin the next choice.  Return false if no more are paid for. */
+extern bool race_choices_begin(RaceChoices *choices);
+
+/*
+ * Return whether a category of `persons` persons, at least one, passes in the choice that has
+ * begun; each category is asked once.  Draws noise; *noisy gets the number with it, 0 without a
+ * choice.
+ */
+extern bool race_threshold_passes(const RaceChoices *choices, int64_t persons, int64_t *noisy);
 
 /*
  * Where a person may have several records of a category, a number counts the persons with a first
@@ -69,7 +104,7 @@ extern bool race_threshold_passes(RaceRandom *random, const RaceThreshold *thres
  */
 #define RACE_MOST_SUMMED 1000
 
-extern int64_t race_threshold_records(RaceRandom *random, const RaceThreshold *threshold,
-									  uint64_t summed, int64_t noisy, int64_t further);
+extern int64_t race_threshold_records(const RaceChoices *choices, uint64_t summed, int64_t noisy,
+									  int64_t further);
 
 #endif

@@ -651,8 +651,8 @@ typedef struct Chosen
  */
 typedef struct Choice
 {
-	DestReceiver receiver; /* first, so that it is the whole */
-	const RaceThreshold *threshold;
+	DestReceiver receiver;      /* first, so that it is the whole */
+	const RaceChoices *choices; /* of the release; this one has begun */
 	MemoryContext context;
 	Chosen *values; /* [2 * most + 1] */
 	int n;
@@ -687,8 +687,7 @@ receive_value(TupleTableSlot *slot, DestReceiver *self)
 	MemoryContext caller;
 
 	slot_getallattrs(slot);
-	if (!race_threshold_passes(race_strong_random(), choice->threshold,
-							   DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
+	if (!race_threshold_passes(choice->choices, DatumGetInt64(slot->tts_values[1]), &chosen.noisy))
 		return true;
 	chosen.further = DatumGetInt64(slot->tts_values[2]);
 	if (choice->n > 2 * choice->most)
@@ -711,11 +710,13 @@ race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64
 				 RaceColumnNumbers *numbers)
 {
 	Choice choice = {.receiver = {receive_value, start_rows, end_rows, end_rows, DestNone},
-					 .threshold = &plan->choice.threshold,
+					 .choices = &reading->choices,
 					 .context = CurrentMemoryContext,
 					 .most = plan->max_categories};
 	Datum *values;
 
+	if (!race_choices_begin(&reading->choices))
+		elog(ERROR, "a choice is not paid for");
 	choice.values = palloc((2 * (Size) choice.most + 1) * sizeof(Chosen));
 	read_quietly(&choice.receiver, NULL, plan, reading,
 				 list_nth_node(Query, plan->choice_queries, i), false);
@@ -723,16 +724,16 @@ race_read_chosen(const RaceReleasePlan *plan, RaceReading *reading, int i, int64
 	qsort(choice.values, choice.n, sizeof(Chosen), compare_chosen);
 	values = palloc(choice.n * sizeof(Datum));
 	numbers->n = choice.n;
-	numbers->variance = race_threshold_variance(choice.threshold) * (double) Max(plan->summed, 1);
+	numbers->variance =
+		race_threshold_variance(&plan->choice.threshold) * (double) Max(plan->summed, 1);
 	numbers->numbers = palloc(choice.n * sizeof(int64));
 	*persons = palloc(choice.n * sizeof(int64));
 	for (int k = 0; k < choice.n; k++)
 	{
 		values[k] = choice.values[k].value;
 		CHECK_FOR_INTERRUPTS();
-		numbers->numbers[k] =
-			race_threshold_records(race_strong_random(), choice.threshold, plan->summed,
-								   choice.values[k].noisy, choice.values[k].further);
+		numbers->numbers[k] = race_threshold_records(
+			&reading->choices, plan->summed, choice.values[k].noisy, choice.values[k].further);
 		(*persons)[k] = choice.values[k].noisy;
 	}
 	return PointerGetDatum(construct_array(values, choice.n, TEXTOID, -1, false, TYPALIGN_INT));

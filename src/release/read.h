@@ -10,6 +10,7 @@
 #include "nodes/parsenodes.h"
 
 #include "choice/choose_bounds.h"
+#include "privacy/threshold.h"
 #include "release/release_plan.h"
 
 /*
@@ -22,7 +23,8 @@ typedef struct RaceReading
 	List *tables; /* OIDs of the tables in the queries that ran */
 	/* RaceColumnNumbers * of each column whose categories were measured as they were chosen */
 	List *numbers;
-	RaceBounds bounds; /* bounds of the column that they are wanted of */
+	RaceChoices choices; /* choices of labels or categories */
+	RaceBounds bounds;   /* bounds of the column that they are wanted of */
 } RaceReading;
 
 /*

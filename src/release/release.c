@@ -44,6 +44,7 @@
 #include "release/describe.h"
 #include "release/excluded.h"
 #include "hash/params.h"
+#include "sketch/random.h"
 #include "sketch/compat.h"
 #include "sketch/params_draft.h"
 #include "sketch/params_type.h"
@@ -462,6 +463,20 @@ set_categories(const RaceReleasePlan *plan, RaceDomain *domains, Datum chosen, c
 	return i;
 }
 
+/* Open the choices of a release, which leave of its budget what the plan counts with. */
+static void
+open_choices(const RaceReleasePlan *plan, RaceReading *reading)
+{
+	RaceChoicesBudget budget = {.epsilon = plan->request.epsilon,
+								.delta = plan->request.delta,
+								.rest_epsilon = plan->noise.epsilon,
+								.rest_delta = plan->noise.delta};
+
+	if (!race_choices_open(&reading->choices, race_strong_random(), &plan->choice.threshold,
+						   (uint32_t) list_length(plan->choices), &budget))
+		elog(ERROR, "choices cost more than the release");
+}
+
 /*
  * Read what nobody has listed, labels or categories of columns, and state it in another plan.
  * Private data decide through noisy numbers of persons alone, so all that follows is
@@ -476,6 +491,7 @@ read_choices(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *read
 		plan->domains == 0 ? NULL : race_domains_read(DatumGetJsonbP(plan->domains), &n, true);
 	StringInfoData told;
 
+	open_choices(plan, reading);
 	initStringInfo(&told);
 	appendStringInfo(&told,
 					 "release \"%s\" chose values that " INT64_FORMAT

@@ -281,13 +281,19 @@ mutant scores-bound 'scores' 'noise for one record of a person' \
 ##### choice of labels and categories
 
 mutant choice-noise-none 'choice of categories' 'no noise' \
-	's/\*noisy = race_noisy\(random, persons, threshold->mechanism, threshold->noise\);/*noisy = persons;/' choice_test
+	's/\*noisy = race_noisy\(choices->random, persons, threshold->mechanism, threshold->noise\);/*noisy = persons;/' choice_test
 mutant choice-noise-half 'choice of categories' 'half the noise' \
 	's/(threshold->noise = scale)/$1 \/ 2/' choice_test
 mutant choice-threshold 'choice of categories' 'a threshold that is one less' \
 	's/threshold->least = threshold->reach \+ 1/threshold->least = threshold->reach/' choice_test
 mutant choice-tail 'choice of categories' 'noise that goes on beyond the threshold' \
 	's/while\s+\(\s*threshold->reach\s+>\s+0\s+&&\s+\(\s*/while (threshold->reach < 0 \&\& (/' choice_test
+mutant choice-more 'choice of categories' 'more choices begin than are paid for' \
+	's/\tchoices->left -= choices->open;\n//' choice_test
+mutant choice-over 'choice of categories' 'choices and what is counted cost more than the release' \
+	's/number \* threshold->epsilon \+ budget->rest_epsilon <= budget->epsilon/number * threshold->epsilon <= budget->epsilon/' choice_test
+mutant choice-copy 'choice of categories' 'a copy of choices draws' \
+	's/if \(!choices->open \|\| choices->self != choices\)/if (!choices->open)/' choice_test
 mutant choice-delta 'choice of categories' 'delta for one category' \
 	's/delta = delta \/ \(double\) categories \*/delta = delta */' choice_test
 mutant choice-gaussian-delta 'choice of categories, Gaussian' 'delta for one category' \
@@ -317,7 +323,7 @@ mutant choice-joint-price 'choice of categories, Gaussian' 'joint: one of severa
 mutant choice-summed 'choice of categories' 'a number of further records has no noise' \
 	's/for \(uint64_t i = 1; i < summed; i\+\+\)/for (uint64_t i = 2; i < summed; i++)/' choice_test
 mutant choice-further 'choice of categories' 'further records without numbers of their own' \
-	's/\tif \(summed <= 1 \|\| summed > RACE_MOST_SUMMED\)\n\t\treturn noisy;\n//' choice_test
+	's/\tif \(summed <= 1 \|\| summed > RACE_MOST_SUMMED [^\n]*\n\t\treturn noisy;\n//' choice_test
 mutant choice-no-delta 'choice of categories' 'what is no delta lets all pass' \
 	's/ \|\| !\(delta > 0\)//' choice_test
 mutant choice-gaussian-no-delta 'choice of categories, Gaussian' 'what is no delta lets all pass' \

@@ -42,16 +42,28 @@ __wrap_race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism, ui
 	return value + (next.calls++ == 0 ? next.noise : 0);
 }
 
+/* Open one choice by a threshold, and begin it. */
+static void
+open_one(RaceChoices *choices, const RaceThreshold *threshold)
+{
+	RaceChoicesBudget budget = {threshold->epsilon, threshold->delta, 0, 0};
+
+	if (!race_choices_open(choices, NULL, threshold, 1, &budget) || !race_choices_begin(choices))
+		abort();
+}
+
 /* Does noise x pass?  *kept: or is it drawn again? */
 static bool
 passes(const RaceThreshold *threshold, int64_t persons, int64_t x, bool *kept)
 {
+	RaceChoices choices;
 	int64_t noisy;
 	bool passed;
 
+	open_one(&choices, threshold);
 	next.noise = x;
 	next.calls = 0;
-	passed = race_threshold_passes(NULL, threshold, persons, &noisy);
+	passed = race_threshold_passes(&choices, persons, &noisy);
 	*kept = next.calls == 1;
 	return passed;
 }
@@ -576,14 +588,15 @@ check_summed(void)
 {
 	RaceThreshold threshold;
 	bool sound = race_threshold_plan(1, 1e-6, 10, true, &threshold);
+	RaceChoices choices;
 	int draws = 0;
 
+	open_one(&choices, &threshold);
 	for (uint64_t summed = 0; summed <= 10; summed++)
 	{
 		next.calls = 0;
 		next.noise = 1000; /* of the first draw */
-		sound &=
-			race_threshold_records(NULL, &threshold, summed, 50, 7) == (summed <= 1 ? 50 : 1057) &&
+		sound &= race_threshold_records(&choices, summed, 50, 7) == (summed <= 1 ? 50 : 1057) &&
 			next.calls == (summed <= 1 ? 0 : (int) summed - 1);
 		if (summed > 1)
 			sound &= next.mechanism == threshold.mechanism && next.scale == threshold.noise;
@@ -591,6 +604,48 @@ check_summed(void)
 	}
 	ok(sound && draws == 45,
 	   "each of the numbers that add up to one of records has noise of its own");
+}
+
+/* Return whether so many choices may begin, and no more, if that is what a budget pays for. */
+static bool
+begins(const RaceThreshold *threshold, uint32_t n, RaceChoicesBudget budget, uint32_t expected)
+{
+	RaceChoices choices;
+	RaceChoices copy;
+	int64_t noisy;
+	uint32_t begun = 0;
+	bool right = race_choices_open(&choices, NULL, threshold, n, &budget) == (expected > 0) &&
+		!race_threshold_passes(&choices, INT64_C(1) << 40, &noisy) && noisy == 0;
+
+	while (begun <= n && race_choices_begin(&choices))
+		begun++;
+	copy = choices;
+	next.calls = 0;
+	right &= !race_threshold_passes(&copy, INT64_C(1) << 40, &noisy) && noisy == 0 &&
+		race_threshold_records(&copy, 5, 7, 9) == 7 && next.calls == 0;
+	return right && begun == expected;
+}
+
+/* Choices and what is counted after them cost no more than a release has, or nothing is drawn. */
+static void
+check_budget(void)
+{
+	static const struct
+	{
+		RaceChoicesBudget budget;
+		uint32_t expected;
+	} cases[] = {
+		{{1, 1e-6, 0.25, 2.5e-7}, 3},    {{0x0.ffffffffffff8p0, 1e-6, 0.25, 2.5e-7}, 0},
+		{{1, 0.99e-6, 0.25, 2.5e-7}, 0}, {{1, 1e-6, 0x1.0000000000001p-2, 2.5e-7}, 0},
+		{{1, 1e-6, -1, 2.5e-7}, 0},      {{NAN, 1e-6, 0.25, 2.5e-7}, 0},
+		{{1, 1e-6, 0.25, NAN}, 0},       {{INFINITY, 1, NAN, 0}, 0},
+	};
+	RaceThreshold threshold;
+	bool right = race_threshold_plan(0.25, 2.5e-7, 10, true, &threshold);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		right &= begins(&threshold, 3, cases[i].budget, cases[i].expected);
+	ok(right, "no choice begins that is not paid for");
 }
 
 /* Numbers in one reading after the other */
@@ -736,6 +791,7 @@ main(void)
 	check_gaussian();
 	check_plans();
 	check_summed();
+	check_budget();
 	check_second_records();
 	check_bounds();
 	check_refusals();
