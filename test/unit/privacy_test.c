@@ -111,7 +111,8 @@ hostile_index(uint64_t bits, size_t n)
 static int64_t
 hostile_part(uint64_t bits, int64_t unit)
 {
-	const int64_t parts[] = {0, unit, -unit, unit + 1, INT64_MAX, INT64_MIN, 1, unit / 2};
+	const int64_t parts[] = {0,         unit,      -unit, unit < INT64_MAX ? unit + 1 : 0,
+							 INT64_MAX, INT64_MIN, 1,     unit / 2};
 
 	return parts[bits % 8];
 }
@@ -194,9 +195,11 @@ count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
 	{
 		node[i] = draw() % 2 == 0 ? shape->range / 2 + (uint32_t) (draw() % 3) - 1 :
 									hostile_index(draw(), shape->range);
-		up[i] = draw() % 4 == 0 ? hostile_part(draw(), share[i] / 2) :
-			share[i] < up_step  ? 0 :
-								  (int64_t) (draw() % (uint64_t) (share[i] / up_step + 1)) * up_step;
+		up[i] = draw() % 4 == 0 ?
+			hostile_part(draw(), share[i] / 2) :
+			share[i] < up_step ?
+			0 :
+			(int64_t) (draw() % ((uint64_t) (share[i] / up_step) + 1)) * up_step;
 	}
 	race_count_split(shape, node, share, halves ? up : NULL, n, weight, lower, upper);
 }
