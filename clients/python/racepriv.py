@@ -27,6 +27,7 @@ LOSSES, WITH_OFFSET = ('least_squares', 'margin'), ('l2', 'l1')
 EXACT, SHARE, PRIVATE = 0, 1, 2
 ROW_FUNCTIONS, BUCKETS, SCRAMBLING = 1, 2, 3            # streams of random bits
 PI, LOW, GRID_BITS = 3.14159265358979323846, 0xFFFFFFFF, {1: 12, 2: 8, 3: 6}
+GRID_HALVINGS = {1: 6, 2: 5, 3: 4}
 
 # ------------------------------------------------------------------ values and parameters
 def crc32c(data):
@@ -333,7 +334,7 @@ def add_to_rows(parts, counters, records):
 def add_to_grid(parts, counters, records):
     lower, upper, cells = (parts[0].arrays[name] for name in ('lower', 'upper', 'cells'))
     bits, cells = GRID_BITS[len(cells)], cells.astype(int)
-    halvings = min([bits - 2] + [int(n & -n).bit_length() - 1 for n in cells])
+    halvings = min([GRID_HALVINGS[len(cells)]] + [int(n & -n).bit_length() - 1 for n in cells])
     t = np.floor((parts[0].clip(records) - lower) / ((upper - lower) / cells) * 2 ** (bits - halvings) + 0.5)
     t = np.clip(t.astype(int) << halvings, 0, cells << bits)
     cell, right = t >> bits, t & 2**bits - 1
