@@ -1,11 +1,13 @@
 -- The public surface.  A signature that changes unnoticed changes this output.
 CREATE EXTENSION racepriv_release CASCADE;
 
--- how many objects each extension has
+-- how many objects each extension has; from 16 on, array types and row types of tables belong to it, too
 SELECT e.extname, count(*) AS objects, string_agg(DISTINCT o.type, ', ' ORDER BY o.type) AS types
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass,
      pg_identify_object(d.classid, d.objid, 0) o
 WHERE e.extname IN ('racepriv', 'racepriv_release') AND d.deptype = 'e'
+	AND NOT EXISTS (SELECT FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+		WHERE d.classid = 'pg_type'::regclass AND t.oid = d.objid AND (t.typcategory = 'A' OR c.relkind <> 'c'))
 GROUP BY e.extname ORDER BY e.extname;
 
 -- unaligned, and folded after commas
