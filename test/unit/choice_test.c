@@ -617,9 +617,9 @@ begins(const RaceThreshold *threshold, uint32_t n, RaceChoicesBudget budget, uin
 	bool right = race_choices_open(&choices, NULL, threshold, n, &budget) == (expected > 0) &&
 		!race_threshold_passes(&choices, INT64_C(1) << 40, &noisy) && noisy == 0;
 
-	while (begun <= n && race_choices_begin(&choices))
-		begun++;
 	copy = choices;
+	for (; begun <= n && race_choices_begin(&choices); begun++)
+		copy = choices;
 	next.calls = 0;
 	right &= !race_threshold_passes(&copy, INT64_C(1) << 40, &noisy) && noisy == 0 &&
 		race_threshold_records(&copy, 5, 7, 9) == 7 && next.calls == 0;
