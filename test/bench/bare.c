@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "privacy/count.h"
 #include "privacy/counters.h"
 #include "hash/column.h"
 #include "hash/kernel.h"
@@ -146,8 +147,9 @@ count(const RaceParams *params, size_t block, const uint32_t *buckets, size_t m,
 	uint32_t r = params->rows - row;
 
 	if (counters != NULL)
-		race_counters_bump(counters + (size_t) row * params->range, sizeof(int32_t), buckets, m,
-						   r < RACE_LANES ? r : RACE_LANES, params->range, 1);
+		race_count_rows(
+			(RaceCounterArray){counters + (size_t) row * params->range, sizeof(int32_t)}, buckets,
+			m, r < RACE_LANES ? r : RACE_LANES, params->range, 1);
 }
 
 /* Hash and count one record after the other, each in all rows */

@@ -272,6 +272,15 @@ sub unknown_names {
 is(join(' ', map { my $file = $_; map { "$file: $_" } unknown_names(text($file)) } @code), '', 'comments name functions that exist');
 is(join(' ', unknown_names('/* race_nothing and vanished() */')), 'race_nothing vanished', 'control: others');
 
+# Benchmarks call functions of C, which no test runs.
+my %in_code = map { $_ => 1 } map { code_of($_) =~ /\brace_\w+/g } grep { m{^src/} } @code;
+sub unknown_calls {
+	my ($text) = @_;
+	return grep { !$in_code{$_} } $text =~ /(?<![.\w'"\/])race_\w+(?=\()/g;
+}
+is(join(' ', unknown_calls(text('test/bench/bare.c') . text('test/bench/lsh.py'))), '', 'functions that benchmarks call are there');
+is(join(' ', unknown_calls('race_vanished(1) race_rows_init(2)')), 'race_vanished', 'control: others');
+
 # Pages, and the headlines in quotation marks behind them
 my @documents = glob '*.md doc/*.md doc/*/*.md test/*/*.md demo/*/*/*.md';
 my %page = map { m{([^/]+)$} ? ($1 => text($_)) : () } @documents;
