@@ -273,7 +273,7 @@ is(join(' ', map { my $file = $_; map { "$file: $_" } unknown_names(text($file))
 is(join(' ', unknown_names('/* race_nothing and vanished() */')), 'race_nothing vanished', 'control: others');
 
 # Benchmarks call functions of C, which no test runs.
-my %in_code = map { $_ => 1 } map { code_of($_) =~ /\brace_\w+/g } grep { m{^src/} } @code;
+my %in_code = map { $_ => 1 } map { code_of(text($_)) =~ /\brace_\w+/g } grep { m{^src/} } @code;
 sub unknown_calls {
 	my ($text) = @_;
 	return grep { !$in_code{$_} } $text =~ /(?<![.\w'"\/])race_\w+(?=\()/g;
