@@ -10,7 +10,7 @@
  * return.
  *
  * The fields of RaceExact stand in exact_fields.h, which src/privacy alone includes.  Others hand
- * it on to the calls that return noisy numbers: measure.h, look.h, score.h.  Plain C99.
+ * it on to the calls that pay: measure.h, look.h, score.h, select.h.  Plain C99.
  */
 #ifndef RACE_EXACT_H
 #define RACE_EXACT_H

@@ -15,9 +15,8 @@
 
 /*
  * Return a number plus noise of this scale or variance (sampler.h), cut where it does not fit; 0
- * without any noise.  It
- * is clamped to +-RACE_MAX_COUNT by who calls this, after all noise was added: to clamp a number
- * that lacks some of its noise is not post-processing.
+ * without any noise.  The caller clamps it to +-RACE_MAX_COUNT after all noise was added: to clamp a
+ * number that lacks some of its noise is not post-processing.
  */
 extern int64_t race_noisy(RaceRandom *random, int64_t value, RaceMechanism mechanism,
 						  uint64_t noise);

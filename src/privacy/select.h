@@ -5,9 +5,8 @@
  * The quality of a candidate is a weight times an exact score, less a public penalty.  Permute and
  * flip (McKenna & Sheldon 2020) selects one: candidates come in random order, and the first one is
  * taken that passes a coin with probability exp(-(best quality - its own) / scale), where the scale
- * is twice what a person changes of a quality, over the price.  That costs the price in epsilon, and
- * the candidate is a few scales worse than the best one at most: it is better than the exponential
- * mechanism at each price.
+ * is twice what a person changes of a quality, over the price.  That costs the price in epsilon.
+ * The expected quality is at least that of the exponential mechanism at the same price.
  *
  * It needs an account of Laplace noise.  In an account of Gaussian noise, noisy scores of all
  * candidates (score.h) cost less than many selections would, whose epsilon is not Gaussian.
