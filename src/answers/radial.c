@@ -47,6 +47,9 @@ race_radial_distance(int i)
 void
 race_radial_init_shape(RaceRadial *radial, const RaceParams *params, double from, double less)
 {
+	RaceGridSmooth smooth = race_grid_smooth(params, from);
+	RaceGridSmooth smoother = race_grid_smooth(params, less);
+
 	radial->dims = params->outputs > 0 ? params->outputs : params->dims;
 	radial->euclidean = race_kernel_type(params->kernel)->euclidean;
 	for (int i = 0; i < race_radial_nodes(); i++)
@@ -55,8 +58,8 @@ race_radial_init_shape(RaceRadial *radial, const RaceParams *params, double from
 		double k = 0; /* at an infinite distance */
 
 		if (isfinite(distance))
-			k = race_grid_smooth(params, from, distance) -
-				(less > 0 ? race_grid_smooth(params, less, distance) : 0);
+			k = race_grid_smooth_at(&smooth, distance) -
+				(less > 0 ? race_grid_smooth_at(&smoother, distance) : 0);
 		*race_radial_node(radial, i) = k;
 	}
 }

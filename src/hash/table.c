@@ -332,27 +332,36 @@ race_grid_coarsen_real(const RaceGrid *fine, const double *in, double *out)
  * Return the kernel without its peak: within RACE_GRID_REACH steps it is a polynomial in the square
  * of the distance, which meets the kernel there with two derivatives.
  */
-double
-race_grid_smooth(const RaceParams *params, double step, double distance)
+RaceGridSmooth
+race_grid_smooth(const RaceParams *params, double step)
 {
-	double a = RACE_GRID_REACH * step;
-	double e = 1.0 / 64; /* a 64th of a, which may be huge; so is all that follows */
-	double at = distance / a;
+	double e = 1.0 / 64; /* a 64th of the reach, which may be huge; so is all that follows */
+	RaceGridSmooth smooth = {.params = params, .reach = RACE_GRID_REACH * step};
 	double k[3];
 	double slope;
 	double curve;
-	double fourth;
-	double second;
 
-	if (distance >= a) /* step 0 has no smooth part */
-		return race_kernel_at(params, distance);
 	for (int i = 0; i < 3; i++)
-		k[i] = race_kernel_at(params, a * (1 + (i - 1) * e));
+		k[i] = race_kernel_at(params, smooth.reach * (1 + (i - 1) * e));
 	slope = (k[2] - k[0]) / (2 * e);
 	curve = (k[2] - 2 * k[1] + k[0]) / (e * e);
-	fourth = (curve - slope) / 8;
-	second = (slope - 4 * fourth) / 2;
-	return k[1] + second * (at * at - 1) + fourth * (pow(at, 4) - 1);
+	smooth.edge = k[1];
+	smooth.fourth = (curve - slope) / 8;
+	smooth.second = (slope - 4 * smooth.fourth) / 2;
+	return smooth;
+}
+
+/* Return the smooth part at a distance in bandwidths. */
+double
+race_grid_smooth_at(const RaceGridSmooth *smooth, double distance)
+{
+	double square;
+
+	if (distance >= smooth->reach) /* step 0 has no polynomial */
+		return race_kernel_at(smooth->params, distance);
+	square = distance / smooth->reach;
+	square *= square;
+	return smooth->edge + smooth->second * (square - 1) + smooth->fourth * (square * square - 1);
 }
 
 /* --------------------------------------------------------------- counting */
@@ -481,6 +490,8 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 	double box = 1;
 	double radius;
 	double farthest;
+	RaceGridSmooth smooth = race_grid_smooth(params, from);
+	RaceGridSmooth smoother = race_grid_smooth(params, less);
 	KernelSums sums = {0, 0};
 
 	for (uint32_t i = 0; i < grid->dims; i++)
@@ -497,7 +508,7 @@ sum_kernel(const RaceParams *params, const RaceGrid *grid, RaceGridPlace place, 
 		double nodes = area * pow(r, grid->dims - 1.0) / cell * farthest *
 			(pow((j + 1.0) / SHELLS, 3) - pow((double) j / SHELLS, 3));
 		double k =
-			race_grid_smooth(params, from, r) - (less > 0 ? race_grid_smooth(params, less, r) : 0);
+			race_grid_smooth_at(&smooth, r) - (less > 0 ? race_grid_smooth_at(&smoother, r) : 0);
 
 		if (place == RACE_GRID_ANYWHERE)
 			nodes *= share_inside(grid->dims, r / radius);

@@ -154,13 +154,22 @@ extern void race_grid_shape(const RaceParams *params, RaceShape *shape);
 extern void race_grid_apply(RaceParams *params, RaceGridChoice choice);
 
 /*
- * The smooth part of the kernel, at a distance in bandwidths, that a level with this mean
- * step sums: the kernel itself from RACE_GRID_REACH steps on.  Finer levels sum the rest.
- * Step 0 gives the whole kernel.
+ * The smooth part of the kernel that a level with this mean step sums: the kernel itself from
+ * RACE_GRID_REACH steps on.  Finer levels sum the rest.  Step 0 gives the whole kernel.
  */
 #define RACE_GRID_REACH 2.0
 
-extern double race_grid_smooth(const RaceParams *params, double step, double distance);
+typedef struct RaceGridSmooth
+{
+	const RaceParams *params;
+	double reach;  /* of the polynomial, as a distance in bandwidths */
+	double edge;   /* the kernel there */
+	double second; /* coefficients, of a distance in units of the reach */
+	double fourth;
+} RaceGridSmooth;
+
+extern RaceGridSmooth race_grid_smooth(const RaceParams *params, double step);
+extern double race_grid_smooth_at(const RaceGridSmooth *smooth, double distance);
 
 /*
  * Split n records over the nodes of a grid, `weight` times.  If each has a portion that goes up, it
