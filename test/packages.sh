@@ -153,16 +153,6 @@ need_server() {
 	done
 }
 
-# JIT bitcode needs the LLVM that PostgreSQL was built with.
-need_llvm() {
-	makefile=$(makefile_global)
-	grep -q '^with_llvm[[:space:]]*=[[:space:]]*yes' "$makefile" 2>/dev/null || return 0
-	clang=$(sed -n 's/^CLANG[[:space:]]*=[[:space:]]*//p' "$makefile")
-	llvm=$(sed -n 's/^LLVM_BINPATH[[:space:]]*=[[:space:]]*//p' "$makefile")
-	need "$(basename "$clang")" have "$clang"
-	need "$(basename "$(dirname "$llvm")")" test -x "$llvm/llvm-lto"
-}
-
 # The modules that tests load, except their own
 loads_modules() {
 	modules=$(sed -n 's/^use \([A-Z][A-Za-z0-9:]*\).*/\1/p' test/t/*.p[lm] | sort -u)
@@ -179,7 +169,6 @@ need_extension() {
 }
 
 need_tests() {
-	need_llvm
 	need perl have prove
 	need perl loads_modules
 	need python3 have /usr/bin/python3
