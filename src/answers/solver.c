@@ -321,28 +321,61 @@ race_gram_of_places(const RaceRadial *radial, const double *places, size_t m, fl
 	}
 }
 
+/* Columns that are added at a time: sums are read and written once for them */
+#define COLUMNS 4
+
+/* Add columns times numbers, one after the other: the same sum, whatever the width of vectors. */
+static void
+add_columns(const float *const column[], const double x[], size_t m, double *out)
+{
+	const float *a = column[0];
+	const float *b = column[1];
+	const float *c = column[2];
+	const float *d = column[3];
+	double of_a = x[0];
+	double of_b = x[1];
+	double of_c = x[2];
+	double of_d = x[3];
+
+	for (size_t i = 0; i < m; i++)
+		out[i] = out[i] + of_a * a[i] + of_b * b[i] + of_c * c[i] + of_d * d[i];
+}
+
 void
 race_gram_multiply(const RaceGram *gram, const double *v, double *out)
 {
 	size_t m = gram->m;
+	const float *column[COLUMNS];
+	double x[COLUMNS];
+	int n = 0;
 
 	if (gram->lattice != NULL)
 	{
 		race_lattice_multiply(gram->lattice, v, NULL, out, NULL);
 		return;
 	}
-	/* column by column, so that it is the same sum whatever the width of vectors */
 	memset(out, 0, m * sizeof(double));
 	for (size_t j = 0; j < m; j++)
 	{
-		const float *column = gram->dense + j * m;
-		double x = v[j];
-
-		if (x == 0) /* many weights are */
+		if (v[j] == 0) /* many weights are */
 			continue;
-		for (size_t i = 0; i < m; i++)
-			out[i] += x * column[i];
+		column[n] = gram->dense + j * m;
+		x[n++] = v[j];
+		if (n == COLUMNS)
+		{
+			add_columns(column, x, m, out);
+			n = 0;
+		}
 	}
+	if (n == 0)
+		return;
+	/* bound: COLUMNS */
+	for (; n < COLUMNS; n++)
+	{
+		column[n] = gram->dense;
+		x[n] = 0;
+	}
+	add_columns(column, x, m, out);
 }
 
 /* ------------------------------------ accelerated projected gradient on the simplex */
