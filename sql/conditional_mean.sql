@@ -282,7 +282,7 @@ CREATE FUNCTION refusals(l race_sketch, u race_sketch, OUT pair boolean, OUT sum
 CREATE TABLE calls AS SELECT kind, call, n, (r).lower, (r).upper FROM (
 	SELECT kind, call, n, race_build_value(params, CASE WHEN n > 0 THEN ARRAY[i] END, 0.5, 0, 1) AS r
 	FROM (VALUES ('rows', 'l2(dims=1, rows=2, range=16)'::race_params), ('grid', :g)) k (kind, params),
-		generate_series(0, 60) call, unnest('{0,1,20}'::int[]) n, generate_series(1, greatest(n, 1)) i
+		generate_series(0, 12) call, unnest('{0,1,20}'::int[]) n, generate_series(1, greatest(n, 1)) i
 	GROUP BY kind, params, call, n) v;
 SELECT kind,
 	n,
@@ -306,7 +306,7 @@ FROM (SELECT race_merge(lower ORDER BY call) AS l, race_merge(upper ORDER BY -ca
 	refusals(l, u) r \gx
 SELECT r.*
 FROM (
-	SELECT race_merge(lower) FILTER (WHERE call > 0) AS l, race_merge(upper) FILTER (WHERE call < 60) AS u FROM parts
+	SELECT race_merge(lower) FILTER (WHERE call > 0) AS l, race_merge(upper) FILTER (WHERE call < 12) AS u FROM parts
 ) v, refusals(l, u) r \gx
 SELECT bool_and(race_count(l + u) = 20 * least(call + 1, 3)) AS whole
 FROM (

@@ -556,9 +556,9 @@ CREATE TABLE fit_cube AS SELECT i,
 	) AS x FROM generate_series(1, 2060) i;
 SELECT avg((truth BETWEEN lower AND upper)::int) > 0.9 AS covered
 FROM (
-	SELECT race_fit(race_build(race_params('l2', 6, 0.5, rows => 512, range => 64, seed => seed), x),
+	SELECT race_fit(race_build(race_params('l2', 6, 0.5, rows => 512, range => 64), x),
 		lower => array_fill(0::float8, ARRAY[6]), upper => array_fill(1::float8, ARRAY[6]), points => 1000) AS s
-	FROM fit_cube, generate_series(1, 2) seed WHERE i <= 2000 GROUP BY seed
+	FROM fit_cube WHERE i <= 2000
 ) f,
 	(
 		SELECT q.x, avg(race_kernel('l2(bandwidth=0.5)', r.x, q.x)) AS truth

@@ -198,7 +198,7 @@ CALL race_release_sketch('rows', 'points', race_params('l2', 2, 20, rows => 64, 
 CALL race_release_sketch('delta', 'points',
 	race_params('l2', 2, 20, rows => 64, lower => '{0,0}', upper => '{100,100}'), 'x[1:2]', 1, 1e-6);
 CALL race_release_sketch('delta in three dimensions', 'points',
-	race_params('l2', 3, 20, rows => 64, lower => '{0,0,0}', upper => '{100,100,100}'), 'x', 1, 1e-6);
+	race_params('l2', 3, 20, rows => 64, lower => '{0,0,0}', upper => '{100,100,100}'), 'x', 1, 1e-6, fit => false);
 CALL race_release_sketch('delta in one dimension', 'points',
 	race_params('l2', 1, 20, rows => 64, lower => '{0}', upper => '{100}'), 'x[1:1]', 1, 1e-6);
 CALL race_release_sketch('delta asked', 'points',

@@ -43,21 +43,26 @@ SELECT count(*) > 0 AND bool_and(x[1] BETWEEN 5 AND 8) AS inside FROM f, race_mo
 SELECT count(*) > 0 AND bool_and(x[1] BETWEEN 5 AND 8) AS inside
 FROM s, race_modes(s, 3, lower => ARRAY[5], upper => ARRAY[8]);
 SELECT x FROM s, race_modes(s, 3, '{3}', '{3}');
--- a ring in the plane, a kernel with a transform, and directions
+-- a ring in the plane, a kernel with a transform, and directions, of few points
 SELECT abs(sqrt(x[1] ^ 2 + x[2] ^ 2) - 5) < 1 AS ring
 FROM race_modes((
-		SELECT race_build('l2(dims=2, rows=64, range=256)', ARRAY[5 * sin(i), 5 * cos(i)])
+		SELECT race_fit(race_build('l2(dims=2, rows=64, range=256)', ARRAY[5 * sin(i), 5 * cos(i)]), points => 500,
+			lower => '{-9,-9}', upper => '{9,9}')
 		FROM generate_series(1, 200) i
 	), 1, '{-9,-9}', '{9,9}');
 SELECT abs(x[1] - 3) < 0.5 AND abs(x[2] - 4) < 0.5 AS near
 FROM race_modes((
-		SELECT race_build(race_params('l2', 2, rows => 64, transform => ROW('{{2,1},{0,1}}', NULL)::race_transform),
-			ARRAY[3 + sin(i) / 9, 4 + cos(i) / 9])
+		SELECT race_fit(race_build(race_params('l2', 2, rows => 64,
+					transform => ROW('{{2,1},{0,1}}', NULL)::race_transform), ARRAY[3 + sin(i) / 9, 4 + cos(i) / 9]),
+			points => 500, lower => '{0,0}', upper => '{9,9}')
 		FROM generate_series(1, 50) i
 	), 1, '{0,0}', '{9,9}');
 SELECT abs(atan2(x[2], x[1]) - 0.6) < 0.1 AS direction
-FROM race_modes((SELECT race_build('angular(dims=2, power=8, rows=64, range=256)', ARRAY[cos(0.6), sin(0.6)]) FROM t),
-	1, '{0.1,0.1}', '{1,1}');
+FROM race_modes((
+		SELECT race_fit(race_build('angular(dims=2, power=8, rows=64, range=256)', ARRAY[cos(0.6), sin(0.6)]),
+			points => 500, lower => '{0.1,0.1}', upper => '{1,1}')
+		FROM t
+	), 1, '{0.1,0.1}', '{1,1}');
 -- an empty sketch
 SELECT count(*) < 10 AS few
 FROM race_modes(race_sketch('l2(dims=1, rows=16, range=16, lower={0}, upper={1})'::race_params));
