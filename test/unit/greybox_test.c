@@ -1103,9 +1103,9 @@ test_met(void)
 int
 main(void)
 {
-	test_rows(CASES(30, 6));
-	test_grids(CASES(50, 10));
-	test_moments(CASES(60, 12));
+	test_rows(CASES(30, 3));
+	test_grids(CASES(50, 5));
+	test_moments(CASES(60, 6));
 	test_peeking();
 	test_met();
 	free(tape.draws);
