@@ -322,6 +322,13 @@ ask_for(RaceSelect *select, uint64_t seed)
 	select->n_asked = n;
 }
 
+/* As many columns as there may be: under sanitizers once, where that takes a second or so */
+static bool
+is_widest(bool pure, uint64_t seed)
+{
+	return SANITIZED ? pure && seed == 7 : seed % 500 == 0;
+}
+
 static void
 test_costs(bool pure)
 {
@@ -330,7 +337,7 @@ test_costs(bool pure)
 	for (uint64_t seed = 1; seed <= CASES(1500, 500); seed++)
 	{
 		RaceSelect select;
-		uint32_t columns = seed % 500 == 0 ? MOST_COLUMNS : 1 + (uint32_t) (mix(seed) % 14);
+		uint32_t columns = is_widest(pure, seed) ? MOST_COLUMNS : 1 + (uint32_t) (mix(seed) % 14);
 
 		make_request(&select, seed << 20, columns, seed % 3 == 0 ? 2 : MOST_FINEST, pure,
 					 log_uniform(mix(seed + 7), 1e-7, pure ? 1e3 : 1e5));
