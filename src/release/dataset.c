@@ -65,7 +65,7 @@ refuse_tables(const RaceDataset *dataset, bool shares)
 			 errhint(
 				 "Protect its relation under another name: it shares the budget, with the tables that are new.") :
 			 errhint(
-				 "Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
+				 "Define it as it was; after a restore, give tables their names back, and CALL race_budget_adopt(%s).",
 				 quote_literal_cstr(dataset->name))));
 }
 

@@ -343,7 +343,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("noise shares that were made for different sums cannot be combined"),
 			 errdetail(
-				 "One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
+				 "One side is for %u parties, %u colluders, %u dropouts, noise deviation %g; the other for %u, %u, %u, %g.",
 				 x->parties, x->colluders, x->dropouts, sqrt(x->counter_variance / x->releases),
 				 y->parties, y->colluders, y->dropouts, sqrt(y->counter_variance / y->releases)),
 			 errhint("All parties must give race_share the same arguments.")));
@@ -420,7 +420,7 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 			 errmsg(
 				 "parts with different kinds of noise cannot be merged as disjoint when neighbors are \"substitute\""),
 			 errhint(
-				 "A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
+				 "A record that moves between them costs half of epsilon here and half of rho there. race_merge adds their costs.")));
 	if (!race_noise_compose(noise, other, disjoint))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

@@ -16,7 +16,7 @@ BEGIN
 		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
 	ELSIF domains IS NOT NULL AND smoothing IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'release "%" counts columns: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
 	END IF;
 	RETURN domains;
@@ -383,7 +383,7 @@ BEGIN
 		errors[c.i][c.j] := c.error; errors[c.j][c.i] := c.error;
 	END LOOP;
 	IF k < 2 OR k > (SELECT count(DISTINCT n) FROM unnest(names) n) OR array_position(means, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'a regression needs two or more different columns of numbers' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_correlation shows which columns have numbers.';
 	END IF;
 	ratios := ARRAY(SELECT coalesce(_racepriv._race_quotient(means[i], deviations[i]), 0::float8) FROM generate_series(1, k) i ORDER BY i);
