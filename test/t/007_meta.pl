@@ -2,6 +2,7 @@
 # name the same, each test has a number of its own, and documents name what is there.
 use strict;
 use warnings;
+use Encode 'decode';
 use FindBin;
 use JSON::PP;
 use Test::More;
@@ -34,6 +35,17 @@ like(slurp('CHANGELOG.md'), qr/^## \Q$version\E /m, 'and there is a section of t
 
 my %seen;
 is(join(' ', grep { $seen{$_}++ } map { m{/(\d+)_\w+\.pl$} } glob "$top/test/t/*.pl"), '', 'no two tests have the same number');
+
+# Regression tests are read at a glance: a line of them, and of what they expect, has at most 120 columns, where tabs have four
+sub too_long {
+	my ($text) = @_;
+	return grep { length(s/\t/    /gr) > 120 } split /\n/, $text;
+}
+my @tests = map { s{.*/((?:sql|expected)/)}{$1}r } glob "$top/sql/*.sql $top/expected/*.out";
+cmp_ok(scalar @tests, '>', 90, 'there are regression tests');
+is(join("\n", map { my $file = $_; map { "$file: $_" } too_long(decode('UTF-8', slurp($file))) } @tests), '',
+	'their lines have at most 120 columns');
+is(scalar too_long('x' x 120 . "\n\t" . 'x' x 117), 1, 'control: one of two lines has more');
 
 # Whoever reviews the proofs follows these names.  Names with capital letters stand for others.
 my %files = map { m{([^/]+)$} => 1 } map { glob "$top/$_" } qw(*/* */*/* */*/*/* */*/*/*/*);
