@@ -69,6 +69,19 @@ for my $document ('doc/privacy.md', map { s{.*/(doc/)}{$1}r } glob "$top/doc/pri
 	is(join(' ', grep { $source !~ /\b$_\b/ } slurp($document) =~ /`(race_\w+)`/g), '', "and the functions that $document names");
 }
 
+# Lines of the floors, as CONTRIBUTING.md and doc/review.md state them
+sub lines_of {
+	my ($floor) = @_;
+	return scalar(() = join('', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/$floor/*.[ch]") =~ /\n/g);
+}
+my %stated = slurp('CONTRIBUTING.md') =~ /^\| `(\w+)` \|.*\| ([\d,]+) \|$/mg;
+is(join(' ', sort keys %stated), 'answers choice hash privacy release sketch', 'CONTRIBUTING.md has the lines of each floor');
+($stated{review}) = slurp('doc/review.md') =~ /plain C, ([\d,]+) lines/;
+for my $floor (sort keys %stated) {
+	my $lines = lines_of($floor eq 'review' ? 'privacy' : $floor);
+	cmp_ok(abs($stated{$floor} =~ s/,//r - $lines), '<', 0.05 * $lines, "... of $floor, within a twentieth");
+}
+
 # Where a link goes there is a file, and a headline if it names one.  Pages but the reference and the changelog have at most 1,500 words.
 sub anchors {
 	my ($text) = @_;
