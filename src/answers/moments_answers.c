@@ -1121,7 +1121,7 @@ race_transform(PG_FUNCTION_ARGS)
 typedef struct LdaSite
 {
 	MemoryContext space;    /* memory of all fields below; NULL without a model */
-	RaceClassMoments state; /* what the model is of: copies of moments */
+	RaceClassMoments state; /* copies of the moments that the model is of */
 	RaceClassModel model;
 	MemoryContext context;
 } LdaSite;

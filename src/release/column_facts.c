@@ -164,7 +164,7 @@ is_subject(const RaceSubject *subject, Node *node)
 /* A comparison that keeps the equality and order of the subject's values */
 typedef struct Comparison
 {
-	const char *operator; /* its name */
+	const char *operator; /* name of the operator */
 	bool in_floats; /* are both sides compared as floats, of which several integers may be one? */
 } Comparison;
 

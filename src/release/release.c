@@ -94,7 +94,7 @@ typedef struct RaceReleaseRun
 	RaceCharge charge;   /* charge that pays for it */
 	Datum provenance;    /* jsonb: public facts of that charge, for race_label */
 	char *chosen_notice; /* notice of what was chosen from private data, or NULL */
-	char *chosen_detail; /* its detail, or NULL */
+	char *chosen_detail; /* detail of that notice, or NULL */
 } RaceReleaseRun;
 
 static RaceParameter
