@@ -156,7 +156,7 @@ check_replicated(int level)
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 errmsg("a commit of the release may not be on a standby"),
 			 errdetail(
-				 "The wait for synchronous_standby_names was canceled. What was committed is on this server, and no data were read after it."),
+				 "The wait for synchronous_standby_names was canceled. No data were read after the commit."),
 			 errhint(
 				 "Ask for the release again, without a cancel or a timeout. It is charged again unless it was stored.")));
 }
@@ -1203,7 +1203,7 @@ become_maker(RaceReleaseRun *run, Oid procedure)
 				 errdetail("The role that made its last version does not exist in this database.") :
 				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
 			 errhint(
-				 "Role %s, the owner of its relation, or a superuser can CALL race_release_next(%s); another role makes a release of its own.",
+				 "Role %s, the relation's owner or a superuser can CALL race_release_next(%s); others make their own release.",
 				 quote_identifier(GetUserNameFromId(owner, false)),
 				 quote_literal_cstr(race_cut(run->plan->request.name)))));
 	run->role = owner;

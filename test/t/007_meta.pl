@@ -47,6 +47,22 @@ is(join("\n", map { my $file = $_; map { "$file: $_" } too_long(decode('UTF-8', 
 	'their lines have at most 120 columns');
 is(scalar too_long('x' x 120 . "\n\t" . 'x' x 117), 1, 'control: one of two lines has more');
 
+# So has a line of a message: errmsg, errdetail or errhint with what psql writes before it
+my %before = (errmsg => 'ERROR:  ', errdetail => 'DETAIL:  ', errhint => 'HINT:  ');
+sub messages {
+	my ($text) = @_;
+	my @lines;
+	while ($text =~ /\b(errmsg|errdetail|errhint)(?:_internal)?\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)/g) {
+		my ($part, $literals) = ($1, $2);
+		push @lines, $before{$part} . join('', $literals =~ /"((?:[^"\\]|\\.)*)"/g) =~ s/\\"/"/gr;
+	}
+	return @lines;
+}
+my @messages = map { messages(slurp(s{.*/(src/)}{$1}r)) } glob "$top/src/*/*.c";
+cmp_ok(scalar @messages, '>', 500, 'there are messages');
+is(join("\n", too_long(join "\n", @messages)), '', 'their lines have at most 120 columns');
+is(scalar too_long(join "\n", messages('(errmsg("' . 'x' x 60 . "\"\n\"" . 'y' x 60 . '"), errhint("' . 'z' x 113 . '"))')), 1, 'control: one of two lines has more');
+
 # Whoever reviews the proofs follows these names.  Names with capital letters stand for others.
 my %files = map { m{([^/]+)$} => 1 } map { glob "$top/$_" } qw(*/* */*/* */*/*/* */*/*/*/*);
 my @documents = (qw(README.md CONTRIBUTING.md clients/python/README.md), map { s{.*/(doc/)}{$1}r } glob "$top/doc/*.md $top/doc/*/*.md");
