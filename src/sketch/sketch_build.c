@@ -128,8 +128,10 @@ race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight_max must be at least 1, and at most 2^(31 - weight_bits)")));
+	/* the largest of all: what a release compares with its request */
 	for (int i = 0; i < n; i++)
-		sketches[i]->header.noise.max_contributions = (uint32) most << bits;
+		sketches[i]->header.noise.max_contributions =
+			Max(sketches[i]->header.noise.max_contributions, (uint32) most << bits);
 	/* a numeric beyond a double becomes an infinity, or 0, without an error */
 	if (!PG_ARGISNULL(arg))
 		weight = race_number_of(get_fn_expr_argtype(fcinfo->flinfo, arg), PG_GETARG_DATUM(arg));
