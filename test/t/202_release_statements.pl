@@ -76,7 +76,7 @@ at_most($limit, "CALL race_release_sketch('unlisted', 'many', '$small', 'ARRAY[x
 at_most($limit, "CALL race_release_sketch('halves', 'many', '$small', 'ARRAY[x]', 1000, $labels, grid => false, value => 'x', value_lower => 0, value_upper => 100)",
 	'300 labels with a value');
 at_most($limit, "CALL race_release_sketch('scored', 'many', '$small', 'ARRAY[x]', 1000, $classes, calibrate => 0.2)", '100 labels that are calibrated');
-at_most($limit, "CALL race_release_sketch('serial', 'many', '$small', 'ARRAY[x]', 1000, $labels, grid => false, series => '$series')", 'a series of 300 labels');
+at_most($limit, "CALL race_release_sketch('serial', 'many', '$small', 'ARRAY[x]', 1000, $labels, grid => false, rows => 4, series => '$series')", 'a series of 300 labels');
 at_most($limit, "CALL race_release_next('serial')", 'its first value');
 for my $name (sort keys %labels) {
 	my $parts = $name eq 'halves' ? 2 * $labels{$name} : $labels{$name};
