@@ -32,6 +32,7 @@
 #include "answers/grid_kernels.h"
 #include "answers/point_masses.h"
 #include "answers/radial.h"
+#include "answers/radial_cache.h"
 
 static double
 normal_density(double x, double deviation)
@@ -132,6 +133,7 @@ take_point_masses(RaceGridded *gridded, const RaceView *view, MemoryContext cont
 		race_point_masses_take(level->records, n, gridded->node_variance, masses, space);
 	if (gridded->masses > 0)
 	{
+		gridded->mass_kernel = race_radial_of(params, context);
 		gridded->mass_places = MemoryContextAllocHuge(context, gridded->masses * sizeof(double));
 		gridded->mass_records = MemoryContextAllocHuge(context, gridded->masses * sizeof(double));
 	}
@@ -500,7 +502,7 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		{
 			double place = (at[0] - RACE_OUTSIDE_NODES) * level->grid.step[0];
 
-			sum += race_radial_sum(gridded->kernels->whole, &place, gridded->mass_places,
+			sum += race_radial_sum(gridded->mass_kernel, &place, gridded->mass_places,
 								   gridded->mass_records, gridded->masses);
 		}
 	}
@@ -709,11 +711,11 @@ struct RaceEvaluator
 	double *weights;                    /* weights of its points */
 	/* differences of their weights by the first and the second half of the rows */
 	double *differences;
-	RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
-	double *places;     /* [radial->dims][points]: places of its points */
-	double *place;      /* place of a record */
-	RaceRadial *sharp;  /* table of a higher power; NULL before its first use */
-	float *residuals;   /* [rows][range]: counters less those of the model */
+	const RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
+	double *places;           /* [radial->dims][points]: places of its points */
+	double *place;            /* place of a record */
+	const RaceRadial *sharp;  /* table of a higher power; NULL before its first use */
+	float *residuals;         /* [rows][range]: counters less those of the model */
 };
 
 /*
@@ -804,8 +806,7 @@ prepare_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext cont
 	}
 	if (race_radial_can(params))
 	{
-		evaluator->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
-		race_radial_init(evaluator->radial, params);
+		evaluator->radial = race_radial_of(params, context);
 		evaluator->place = MemoryContextAlloc(context, evaluator->radial->dims * sizeof(double));
 		evaluator->places =
 			MemoryContextAllocHuge(context, n * evaluator->radial->dims * sizeof(double));
@@ -929,12 +930,9 @@ race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, dou
 	if (evaluator->sharp == NULL)
 	{
 		RaceParams *params = race_params_copy(evaluator->derived.params, CurrentMemoryContext);
-		RaceRadial *sharp =
-			MemoryContextAlloc(GetMemoryChunkContext(evaluator), sizeof(RaceRadial));
 
 		params->power = Max(params->power, SHARP_POWER);
-		race_radial_init(sharp, params);
-		evaluator->sharp = sharp;
+		evaluator->sharp = race_radial_of(params, GetMemoryChunkContext(evaluator));
 		pfree(params);
 	}
 	race_radial_place(evaluator->sharp, evaluator->derived.params, record[0].numbers,

@@ -39,6 +39,7 @@ typedef struct RaceGridded
 	size_t masses;
 	double *mass_places; /* places in bandwidths from the first node on */
 	double *mass_records;
+	const RaceRadial *mass_kernel; /* table of the kernel; NULL without point masses */
 } RaceGridded;
 
 /* Create the grid of a sketch that is one, in a memory context. */

@@ -254,8 +254,6 @@ make_entry(const RaceParams *params)
 	for (int i = 0; i < kernels->n; i++)
 		make_kernel(&kernels->levels[i], params,
 					i + 1 < kernels->n ? kernels->levels[i + 1].smooth : 0);
-	kernels->whole = palloc(sizeof(RaceRadial));
-	race_radial_init(kernels->whole, params);
 	MemoryContextSwitchTo(old);
 	race_cache_add(&kernels_cache, &entry->base, MemoryContextMemAllocated(context, true));
 	return entry;

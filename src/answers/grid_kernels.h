@@ -40,7 +40,6 @@ typedef struct RaceGridKernels
 {
 	int n;
 	RaceGridKernel levels[RACE_MOST_LEVELS];
-	RaceRadial *whole; /* table of the whole kernel */
 } RaceGridKernels;
 
 /* Return the kernels of a grid, valid until the memory context is reset. */
