@@ -22,8 +22,8 @@
  */
 
 /*
- * A unit is 2^(bits * dims).  Weights along an axis are multiples of 2^halvings, so that
- * positions within the finest cell are rounded to 2^-(bits - halvings) of it.
+ * A unit is 2^(bits * dims).  Weights are multiples of a step, 2^(halvings * dims), so that halved
+ * cells have whole ones.
  */
 static const struct
 {
