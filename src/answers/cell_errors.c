@@ -400,7 +400,8 @@ race_cell_change(const RaceGridKernel *level, const double *nodes, double noise,
 						Max(Max(square_of_differences(&sums.whole, noise),
 								*uneven * square_of_all(&sums.whole, noise)),
 							0));
-	change.cells = WORST * dims * Max(sums.cells, 0) +
+	/* the worst place along three axes; in fewer dimensions neighbors often have alike ones */
+	change.cells = WORST * RACE_GRID_DIMS * Max(sums.cells, 0) +
 		level->errors->largest / (1.96 * 1.96) * Max(square_of_differences(&sums.cell, noise), 0);
 	return change;
 }
