@@ -22,7 +22,7 @@ DECLARE
 	caveats text[];
 BEGIN
 	SELECT p.* INTO r FROM _racepriv.race_releases p
-	WHERE p.name = (_racepriv._race_period(release)).name AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
+	WHERE p.name = (SELECT q.name FROM _racepriv._race_period(release) q) AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
 	IF NOT FOUND THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
 		IF release IS NOT NULL THEN
