@@ -34,7 +34,8 @@ ORDER BY p.proname COLLATE "C", pg_get_function_arguments(p.oid) COLLATE "C";
 
 -- columns of what they return and see
 SELECT c.relname,
-	pg_temp.folded(string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum)) AS columns
+	pg_temp.folded(string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum))
+		AS columns
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE c.relname LIKE 'race\_%' AND c.relkind IN ('c', 'r', 'v') GROUP BY c.relname, c.relnamespace
 ORDER BY c.relname COLLATE "C";
@@ -77,13 +78,14 @@ BEGIN
 			AND NOT ARRAY['internal', 'cstring']::regtype[] && p.proargtypes::oid[]::regtype[]
 		ORDER BY p.oid
 	LOOP
-		SELECT string_agg('NULL::' || CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END,
-			', ' ORDER BY i)
+		SELECT string_agg('NULL::'
+			|| CASE WHEN t IN ('"any"'::regtype, 'anyelement'::regtype) THEN 'int[]' ELSE t::text END, ', ' ORDER BY i)
 		INTO arguments FROM unnest(f.types::oid[]::regtype[]) WITH ORDINALITY v(t, i);
 		BEGIN
 			EXECUTE format('SELECT %s(%s)', f.name, arguments);
 		EXCEPTION WHEN OTHERS THEN
-			RAISE NOTICE E'%:\n\t%', regexp_replace(f.signature, '\(.*', ''), SQLERRM;
+			RAISE NOTICE E'%:\n\t%', regexp_replace(f.signature, '\(.*', ''),
+				regexp_replace(SQLERRM, '\(.*\) is a procedure', ' is a procedure');
 		END;
 	END LOOP;
 END $$;
@@ -96,7 +98,8 @@ BEGIN
 	state := 'no error';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, hint = PG_EXCEPTION_HINT;
-	IF SQLERRM = 'cannot accept a value of type internal' THEN		-- until 15.18; later versions know no such function
+	-- until 15.18; later versions have no such function
+	IF SQLERRM = 'cannot accept a value of type internal' THEN
 		state := '42883';
 	END IF;
 END $$;
@@ -111,8 +114,8 @@ WITH functions AS (
 	JOIN pg_proc p ON p.oid = f.oid
 	WHERE e.extname IN ('racepriv', 'racepriv_release')
 ), calls AS (
-	SELECT kind, proname, format('SELECT %s(%s)', oid::regproc, string_agg(CASE type WHEN 'internal'::regtype THEN 'NULL'
-		ELSE format('%L::%s', value,
+	SELECT kind, proname, format('SELECT %s(%s)', oid::regproc,
+		string_agg(CASE type WHEN 'internal'::regtype THEN 'NULL' ELSE format('%L::%s', value,
 			CASE WHEN type = ANY ('{"\"any\"",anyelement}'::regtype[]) THEN 'int[]' ELSE type::text END)
 		END, ', ' ORDER BY i)) AS call
 	FROM functions, unnest(types) WITH ORDINALITY t(type, i), (VALUES (false), (true)) v (with_values),

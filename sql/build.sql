@@ -47,7 +47,8 @@ FROM (VALUES
 	('sorted_l2', $$race_build('l2(dims=2, bandwidth=5)', x)$$),
 	('sorted_grid', $$race_build('l2(dims=2, sequence=grid, lower={0,0}, upper={20,20})', x)$$),
 	('sorted_jaccard', $$race_build('jaccard(rows=64)', x::int[])$$),
-	('sorted_product', $$race_build('l2(dims=1, rows=64) * match(dims=2)', ROW(ARRAY[g], coalesce(x, '{0,0}')::int[]))$$),
+	('sorted_product',
+		$$race_build('l2(dims=1, rows=64) * match(dims=2)', ROW(ARRAY[g], coalesce(x, '{0,0}')::int[]))$$),
 	('sorted_records', $$race_build_records('l2(dims=2)', race_record('l2(dims=2)', x))$$),
 	('sorted_moments', $$race_build(race_moment_params('{0,0}', '{20,20}'), x)$$)) v (name, aggregate)
 \set ECHO none \gexec

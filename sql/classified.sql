@@ -189,18 +189,19 @@ INSERT INTO plants
 VALUES (0, 'long', 'NaN', 'infinity', NULL, NULL, 'tall'), (0, NULL, -1e300, '-infinity', true, 'clay', 'low'),
 	(0, 'round', 5, '2026-02-01', true, 'sand', NULL);
 ALTER TABLE plants ALTER width TYPE numeric, ALTER class TYPE varchar(4);
-CALL race_protect('classified plants', 'plants', 10000000,
+CALL race_protect('classed plants', 'plants', 10000000,
 	columns => '{"width": [0, 10], "sown": ["2026-01-01", "2026-04-10"], "soil": ["sand", "peat"], "class": ["low", '
 		'"tall"]}');
-CALL race_describe('classified plants', 'width', lower => 0, upper => 10, unit => 'cm');
+CALL race_describe('classed plants', 'width', lower => 0, upper => 10, unit => 'cm');
 SET client_min_messages = notice;
-CALL race_release_sketch('plants', 'classified plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}',
+CALL race_release_sketch('plants', 'classed plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}',
 	label => 'class', calibrate => 0.25);
-CALL race_release_sketch('plants', 'classified plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}',
+CALL race_release_sketch('plants', 'classed plants', epsilon => 100000, columns => '{shape,width,sown,wet,soil}',
 	label => 'class', calibrate => 0.25);
 SET client_min_messages = warning;
 \pset format unaligned
-SELECT columns,
+SELECT columns[:7],
+	columns[8:],
 	units,
 	lower,
 	upper,
@@ -209,7 +210,7 @@ SELECT columns,
 FROM race_catalog WHERE name = 'plants' \gx
 \pset format aligned
 -- the same as by an expression
-CALL race_release_sketch('plants by hand', 'classified plants',
+CALL race_release_sketch('plants by hand', 'classed plants',
 	race_moment_params('{-1,-1,-1,0,-1,9497,-1,-1,-1,-1,-1,-1,-1}', '{1,1,1,10,1,9596,1,1,1,1,1,1,1}', targets => 0),
 	$$ARRAY[coalesce((shape = 'round')::int, 0), coalesce((shape = 'long')::int, 0), (shape IS NULL)::int,
 		CASE WHEN width IS NULL OR width = 'NaN' THEN 5 ELSE least(greatest(width, 0), 10)::float8 END,
@@ -236,19 +237,19 @@ SELECT race_classify('plants',
 CALL race_release_next('plants');
 SELECT version, count(*) FROM race_versions('plants') GROUP BY 1 ORDER BY 1;
 -- without labels: a regression by names
-CALL race_release_sketch('widths', 'classified plants', epsilon => 100000, columns => '{width,shape,wet}');
+CALL race_release_sketch('widths', 'classed plants', epsilon => 100000, columns => '{width,shape,wet}');
 SELECT "column" FROM race_regress('widths', 'width');
 SELECT race_count('widths') IS NOT NULL AS counted, race_label('plants') #>> '{racepriv,columns,1,source}' AS source;
 -- what is refused, all before the charge
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,class}', label => 'class');
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{id,shape}', label => 'class');
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,size}', label => 'class');
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,wet}', label => 'id::text');
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, delta => 1e-6, columns => '{shape,wet}',
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, columns => '{shape,class}', label => 'class');
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, columns => '{id,shape}', label => 'class');
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, columns => '{shape,size}', label => 'class');
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, columns => '{shape,wet}', label => 'id::text');
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, delta => 1e-6, columns => '{shape,wet}',
 	label => 'id');
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, label => 'class');
-CALL race_release_sketch('plants 2', 'classified plants', :p, epsilon => 1, columns => '{shape,wet}', label => 'class');
-CALL race_release_sketch('plants 2', 'classified plants', epsilon => 1, columns => '{shape,wet}', label => 'class',
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, label => 'class');
+CALL race_release_sketch('plants 2', 'classed plants', :p, epsilon => 1, columns => '{shape,wet}', label => 'class');
+CALL race_release_sketch('plants 2', 'classed plants', epsilon => 1, columns => '{shape,wet}', label => 'class',
 	rows => 4);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'plants 2';
 SELECT race_classify('plants', '{"shape": "long", "width": 9, "wet": true, "soil": "peat"}');
@@ -260,10 +261,10 @@ SELECT race_classify('plants', 'long');
 SELECT race_classify('plants', 'class', '{"width": 9}');
 SELECT race_crosstab('plants', 'shape');
 SELECT race_crosstab('widths', 'shape');
-CALL race_release('plants by tables', 'classified plants', '{shape,wet}', epsilon => 1);
+CALL race_release('plants by tables', 'classed plants', '{shape,wet}', epsilon => 1);
 SELECT race_classify('plants by tables', '{"shape": null, "wet": null}');
 -- the owner's description has changed meanwhile
-CALL race_describe('classified plants', 'width', lower => 0, upper => 20);
+CALL race_describe('classed plants', 'width', lower => 0, upper => 20);
 CALL race_release_next('plants');
 -- a label whose name differs by case from another column, enums as labels, char(n), and numbers that are close
 -- together but far from 0

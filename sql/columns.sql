@@ -32,8 +32,9 @@ CREATE TABLE schemas (
 CALL race_protect('schemas', 'schemas', 1000, public_tables => '{towns}');
 \pset format unaligned
 SELECT column_name, type, kind, coalesce(lower || ' to ' || upper || ' by ' || step, categories::text) AS domain, nulls,
-	others, cells, source, reason
-FROM race_columns WHERE dataset = 'schemas';
+	others, cells, source
+FROM race_columns WHERE dataset = 'schemas' AND reason IS NULL;
+SELECT column_name, reason FROM race_columns WHERE dataset = 'schemas' AND reason IS NOT NULL;
 \pset format aligned
 
 -- Conditions are read and not evaluated; what is not a constant, a validated constraint, an operator of

@@ -213,7 +213,8 @@ FROM wholes, generate_series(10, 30, 10) q, race_conditional_mean(s, same, ARRAY
 SELECT race_conditional_mean((r).lower, NULL, '{1}') IS NULL AS a,
 	race_conditional_mean((r).lower, (r).upper, NULL::int[]) IS NULL AS b
 FROM s;
-SELECT race_conditional_mean((r).lower, race_sketch('l2(dims=1, bandwidth=3)'::race_params), '{1}') FROM s;
+SELECT race_conditional_mean((r).lower, race_sketch('l2(dims=1, bandwidth=3, range=128)'::race_params), '{1}')
+FROM s;
 SELECT race_conditional_mean((r).lower, race_sketch(:g::race_params), '{1}') FROM s;
 SELECT race_conditional_mean((r).lower, (r).upper, '{1,2}') FROM s;
 SELECT race_conditional_mean((r).lower, (r).upper, '{NaN}') FROM s;

@@ -3,8 +3,10 @@
 
 -- parameters
 \pset format unaligned
-SELECT race_params('l2', 1, 5, sequence => 'grid', lower => '{0}', upper => '{100}');
-SELECT race_params('l1', 2, bandwidths => '{5,50}', sequence => 'grid', lower => '{0,0}', upper => '{100,1000}');
+SELECT regexp_split_to_table(race_params('l2', 1, 5, sequence => 'grid', lower => '{0}', upper => '{100}')::text, ', ')
+	AS params;
+SELECT regexp_split_to_table(race_params('l1', 2, bandwidths => '{5,50}', sequence => 'grid', lower => '{0,0}',
+	upper => '{100,1000}')::text, ', ') AS params;
 \pset format aligned
 SELECT race_params('l2', 1, sequence => 'grid', lower => '{0}', upper => '{1}', cells => '{7}', rows => 99);
 SELECT p = p::text::race_params AS text

@@ -72,7 +72,7 @@ UPDATE asked SET params = (regexp_replace(params::text, 'rows=4096', 'rows=100')
 SELECT kernel, same_sketches(params, x) FROM asked;
 \pset format unaligned
 SELECT params::text::race_params = params AS text,
-	params
+	regexp_split_to_table(replace(params::text, ', seed=0, sequence=sobol', ''), ' \* ') AS params
 FROM asked;
 \pset format aligned
 -- parallel workers count the same
@@ -166,7 +166,7 @@ SELECT race_params('jaccard', lower => '{1}');
 SELECT race_params('l2', 2, rows => 10) * race_params('match', 2);
 SELECT race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2) * race_params('l2', 2);
 \pset format unaligned
-SELECT race_params('l2', 6, 5, 2) * race_params('l2', 6, 5, 2);
+SELECT regexp_split_to_table((race_params('l2', 6, 5, 2) * race_params('l2', 6, 5, 2))::text, ' \* ') AS params;
 \pset format aligned
 SELECT 'l2(dims=1) * match(dims=2, rows=5)'::race_params;
 SELECT 'l2(dims=1) *'::race_params;

@@ -6,8 +6,8 @@
 -- ------------------------------------------------------------- parameters
 -- the range is 2^power; the radius of queries allows coefficients between -1 and 1
 \pset format unaligned
-SELECT race_params('least_squares', 4, power => 3, radius => 2, rows => 64),
-	race_params('margin', 3, power => 1, radius => 1, query_radius => 0.5, rows => 64) \gx
+SELECT race_params('least_squares', 4, power => 3, radius => 2, rows => 64);
+SELECT race_params('margin', 3, power => 1, radius => 1, query_radius => 0.5, rows => 64);
 \pset format aligned
 SELECT :p::race_params::text::race_params = :p,
 	race_params('least_squares', 3, power => 3, radius => 2, rows => 256) = :p AS made,

@@ -6,8 +6,9 @@ CREATE TABLE people AS SELECT i,
 	ARRAY[sin(i), i % 2] AS x FROM generate_series(1, 2000) i;
 SELECT race_build(race_params('match', 3), c) FROM people;
 \pset format unaligned
-SELECT race_params('match', 3, nulls => 'category'),
-	race_params('match', 3, nulls => 'different') * race_params('l2', 2) \gx
+SELECT race_params('match', 3, nulls => 'category');
+SELECT regexp_split_to_table((race_params('match', 3, nulls => 'different') * race_params('l2', 2))::text, ' \* ')
+	AS params;
 \pset format aligned
 SELECT p = p::text::race_params AS text, p = p2 AS same, race_params(race_sketch(p)) = p AS kept
 FROM race_params('match', 3, nulls => 'different') p, CAST('match(nulls=different, dims=3)' AS race_params) p2;

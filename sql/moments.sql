@@ -35,8 +35,8 @@ SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, power=2)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, coarser=21)'::race_params;
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, cells={4})'::race_params;
 \pset format unaligned
-SELECT race_moment_params('{0}', '{1}', 1, clip => 'absolute'),
-	race_moment_params('{0}', '{1}', 1, clip => 'norm') = race_moment_params('{0}', '{1}', 1) AS same \gx
+SELECT race_moment_params('{0}', '{1}', 1, clip => 'absolute');
+SELECT race_moment_params('{0}', '{1}', 1, clip => 'norm') = race_moment_params('{0}', '{1}', 1) AS same;
 \pset format aligned
 SELECT race_moment_params('{0}', '{1}', 1, clip => 'x');
 SELECT 'moments(dims=1, lower={0}, upper={1}, norm=1, features=65536)'::race_params;
@@ -69,10 +69,10 @@ FROM states, race_info(m) \gx
 -- values beyond the bounds are clipped, records beyond the norm are scaled down with their 1, and targets are scaled
 -- to 8 / 3
 \pset format unaligned
-SELECT scaled
+SELECT scaled::real[]
 FROM race_moments_matrix(race_add(race_sketch(race_moment_params('{-1,-1}', '{1,1}', 1.25, targets => 0)),
 	ARRAY[7, -1e300]));
-SELECT scaled,
+SELECT scaled::real[],
 	means
 FROM race_moments_matrix(race_add(race_sketch(race_moment_params('{-1,-1}', '{1,1}', 3)), ARRAY[0.5, 0.5])) \gx
 \pset format aligned
@@ -221,8 +221,8 @@ CALL race_release_sketch('moments of classes', 'moment points', :params, 'CASE W
 CALL race_release_next('moments of classes');
 -- pure noise is less for these columns, so no delta is spent; but in zCDP it would cost more
 CREATE TABLE points_in_zcdp AS TABLE points;
-CALL race_protect('moment points in zCDP', 'points_in_zcdp', 1e7, 1e-3, 'i', accounting => 'zcdp');
-CALL race_release_sketch('moments in zCDP', 'moment points in zCDP',
+CALL race_protect('points in zCDP', 'points_in_zcdp', 1e7, 1e-3, 'i', accounting => 'zcdp');
+CALL race_release_sketch('moments in zCDP', 'points in zCDP',
 	race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1, 1e-6);
 SELECT c.delta FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'moments in zCDP';
 SELECT name,

@@ -34,7 +34,8 @@ BEGIN
 			JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 				AND e.extname IN ('racepriv', 'racepriv_release'),
 			generate_series(1, p.pronargs) n (place), unnest(p.proargtypes) WITH ORDINALITY a (type, place)
-		WHERE p.prokind = 'f' AND 'internal'::regtype <> ALL (p.proargtypes) AND 'cstring'::regtype <> ALL (p.proargtypes)
+		WHERE p.prokind = 'f' AND 'internal'::regtype <> ALL (p.proargtypes)
+			AND 'cstring'::regtype <> ALL (p.proargtypes)
 			AND p.prorettype NOT IN ('internal'::regtype, 'trigger'::regtype)
 		GROUP BY p.oid, n.place ORDER BY p.oid, n.place
 	LOOP

@@ -70,7 +70,8 @@ FROM (SELECT race_params('l2', 1) AS a, 'l2(dims=1)'::race_params AS b) t;
 
 -- binary form: version first, then fields in little-endian order
 \pset format unaligned
-SELECT _race_params_send(race_params('l2', 3, 5, seed => -2));
+SELECT substr(encode(_race_params_send(race_params('l2', 3, 5, seed => -2)), 'hex'), i, 64) AS send
+FROM generate_series(1, 128, 64) i;
 \pset format aligned
 
 -- the SQL defaults are those of the table of parameters, which the text form uses

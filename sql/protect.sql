@@ -32,7 +32,7 @@ BEGIN
 	EXCEPTION WHEN SQLSTATE 'UNDO0' THEN NULL;
 	WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS why = PG_EXCEPTION_DETAIL;
-		answer := SQLSTATE || ' ' || regexp_replace(why, '(: (each|such|only)|, the same|, whose) .*', '');
+		answer := SQLSTATE || ' ' || regexp_replace(why, '(: (each|it|only)|, the same|, whose) .*', '');
 	END;
 	DROP VIEW tried;
 	RETURN answer;
@@ -40,7 +40,7 @@ END $$;
 SET client_min_messages = warning;
 \t on
 \pset format unaligned
-SELECT format(E'%s%s%s\n  -> %s', definition, ' unit ' || unit, ' public ' || public_tables::text,
+SELECT format(E'%s%s%s\n  -> %s', definition, E'\n  unit ' || unit, E'\n  public ' || public_tables::text,
 	tables_of(definition, unit, coalesce(public_tables, '{}')))
 FROM (VALUES
 	(1, 'SELECT * FROM people', NULL::name, NULL::regclass[]),
@@ -99,7 +99,8 @@ FROM (VALUES
 	(50, 'SELECT c.* FROM codes c JOIN typed t USING (code)', 'code', NULL),
 	(51, 'SELECT a.* FROM (codes c JOIN aliases a USING (code)) JOIN typed t USING (code)', 'code', NULL),
 	(52,
-		'SELECT p.id, p.x FROM people p JOIN (regions r LEFT JOIN regions q ON r.region = q.region) ON p.region = q.region',
+		'SELECT p.id, p.x FROM people p JOIN (regions r LEFT JOIN regions q ON r.region = q.region) '
+			'ON p.region = q.region',
 		'id', '{regions}'),
 	(53, 'SELECT p.id, p.x FROM people p LEFT JOIN (regions r JOIN stays s ON s.person = r.region) ON p.id = s.person',
 		'id', '{regions}'),

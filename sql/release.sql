@@ -292,7 +292,7 @@ CALL race_release_next('released plain');
 \pset format unaligned
 SELECT version,
 	race_count(sketch),
-	c.request->>'expression' AS expression
+	replace(c.request->>'expression', '::double precision', '::float8') AS expression
 FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'released plain' ORDER BY 1 \gx
 \pset format aligned
 SET client_min_messages = warning;

@@ -185,7 +185,7 @@ FROM pairs('narrow_made') made JOIN pairs('narrow') of USING (i, j) \gx
 CREATE TABLE narrow_kinds AS
 SELECT k, race_build(k::race_params, x) AS s FROM narrow, unnest('{
 	"l2(dims=4, bandwidth=0.2, power=2, rows=512, range=64, lower={0,0.4,0,0.01}, upper={1,1,0.3,0.02})",
-	"l2(dims=4, bandwidth=1, rows=518, range=64, lower={0,0.4,0,0}, upper={1,1,0.3,1}, matrix={{5,0,0,0},{-30,30,0,0}})",
+	"l2(dims=4, rows=518, range=64, lower={0,0.4,0,0}, upper={1,1,0.3,1}, matrix={{5,0,0,0},{-30,30,0,0}})",
 	"l1(dims=4, bandwidth=0.2, bandwidths={1,0.5,0.1,2}, rows=512, range=64, lower={0,0.4,0.3,0}, upper={1,1,0.3,1})"
 }'::text[]) k
 GROUP BY k;

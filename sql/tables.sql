@@ -9,7 +9,7 @@ CREATE TABLE tables_exact AS SELECT race_build(three(), ARRAY[a, b, c]) AS sketc
 
 -- parameters: text form, and what they must be
 \pset format unaligned
-SELECT three();
+SELECT regexp_split_to_table(three()::text, ', ') AS three;
 \pset format aligned
 CREATE FUNCTION problem(params text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -112,7 +112,8 @@ SELECT (i).kernel,
 	(i).epsilon <= 1e12 AS within
 FROM (SELECT race_info(sketch) AS i FROM tables_private) x \gx
 \pset format unaligned
-SELECT regexp_replace(race_params(sketch)::text, '\d+\.\d+(e-\d+)?', 'variance', 'g') FROM tables_private;
+SELECT regexp_split_to_table(regexp_replace(race_params(sketch)::text, '\d+\.\d+(e-\d+)?', 'v', 'g'), ', ') AS params
+FROM tables_private;
 \pset format aligned
 SELECT sketch::text::race_sketch::text = sketch::text AS same FROM tables_private;
 SELECT mechanism, rows, epsilon, delta FROM race_privacy_cost(three(), 1);

@@ -55,7 +55,8 @@ WITH product AS (
 		ROW(x, ARRAY[i % 2])) AS s
 	FROM embedded
 )
-SELECT race_params(s),
+SELECT split_part(race_params(s)::text, ' * ', 1) AS params,
+	split_part(race_params(s)::text, ' * ', 2) AS second,
 	abs(race_kernel_sum(s, ROW(x, ARRAY[1])) - (
 		SELECT sum(race_kernel('angular(dims=300)', e.x, q.x)) FROM embedded e WHERE e.i % 2 = 1
 	)) < 10 AS near
@@ -90,7 +91,8 @@ CREATE CAST (bytea AS sparsevec) WITHOUT FUNCTION;
 
 -- bytes of integers, of numbers and of halves; those of a server with another order would differ
 CREATE FUNCTION le(n bigint, size int) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-	SELECT string_agg(set_byte('\x00', 0, (n >> 8 * i & 255)::int), '' ORDER BY i) FROM generate_series(0, size - 1) i $$;
+	SELECT string_agg(set_byte('\x00', 0, (n >> 8 * i & 255)::int), '' ORDER BY i)
+	FROM generate_series(0, size - 1) i $$;
 CREATE FUNCTION le(x real) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
 	SELECT string_agg(substr(float4send(x), i, 1), '' ORDER BY i DESC) FROM generate_series(1, 4) i $$;
 CREATE FUNCTION half(x float8) RETURNS int LANGUAGE sql IMMUTABLE AS $$

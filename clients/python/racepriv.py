@@ -333,14 +333,17 @@ def add_to_rows(parts, counters, records):
 # --------------------------------------------------------- grids, tables, moments
 def add_to_grid(parts, counters, records):
     lower, upper, cells = (parts[0].arrays[name] for name in ('lower', 'upper', 'cells'))
-    bits, cells = GRID_BITS[len(cells)], cells.astype(int)
-    halvings = min([GRID_HALVINGS[len(cells)]] + [int(n & -n).bit_length() - 1 for n in cells])
-    t = np.floor((parts[0].clip(records) - lower) / ((upper - lower) / cells) * 2 ** (bits - halvings) + 0.5)
-    t = np.clip(t.astype(int) << halvings, 0, cells << bits)
-    cell, right = t >> bits, t & 2**bits - 1
-    for corner in np.ndindex(*(2,) * len(cells)):
-        weights = np.where(corner, right, 2**bits - right).prod(axis=1)
-        np.add.at(counters[0], np.ravel_multi_index((cell + corner).T, cells + 1, 'clip'), weights)
+    dims, cells = len(cells), cells.astype(int)
+    halvings = min([GRID_HALVINGS[dims]] + [int(n & -n).bit_length() - 1 for n in cells])
+    x = np.floor((parts[0].clip(records) - lower) / ((upper - lower) / cells) * 2**20 + 0.5)
+    x = np.clip(x.astype(int), 0, cells << 20)
+    cell = np.minimum(x >> 20, cells - 1)
+    weights = np.full((len(x), 1), 2 ** ((GRID_BITS[dims] - halvings) * dims))
+    for position in ((x - (cell << 20)).T[:, :, None]):     # what goes right is rounded as running totals are
+        right = np.diff((weights.cumsum(axis=1) * position + 2**19) >> 20, axis=1, prepend=0)
+        weights = np.stack([weights - right, right], axis=2).reshape(len(x), -1)
+    for corner, weight in zip(np.ndindex(*(2,) * dims), weights.T):
+        np.add.at(counters[0], np.ravel_multi_index((cell + corner).T, cells + 1), weight << halvings * dims)
 
 def split_tables(part, counters):
     """The group of each cell of each column, and the counters of each table; the last axis is parts of a measure."""

@@ -60,9 +60,7 @@ race_ask_about(RaceQuestion *question, Datum query)
 			ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("only a fitted sketch can be asked about a part of a product"),
-			 errdetail(
-				 "The query has a NULL, but the rows of a sketch hash all parts together. The parameters are %s.",
-				 race_params_brief(question->view.params)),
+			 errdetail("The query has a NULL, but the rows of a sketch hash all parts together."),
 			 errhint(
 				 "Fit a model to public or made-up records by race_fit(sketch, record), or add up the answers for all categories.")));
 }
@@ -669,9 +667,10 @@ race_difference(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("densities of different kernels cannot be compared"),
-				 errdetail("One side has %s, the other has %s.",
-						   race_params_brief(questions[0].view.params),
-						   race_params_brief(questions[1].view.params))));
+				 errdetail_internal("%s",
+									race_params_difference(questions[0].view.params,
+														   questions[1].view.params,
+														   RACE_FIELDS_OF_KERNEL))));
 	for (int i = 0; i < 2; i++)
 		race_ask_about(&questions[i], PG_GETARG_DATUM(2));
 	covariance = race_estimate_two(questions, densities);

@@ -27,9 +27,12 @@
 #include "sketch/rows_cache.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "answers/cell_errors.h"
 #include "answers/evaluator.h"
+#include "answers/grid_kernels.h"
 #include "answers/point_masses.h"
 #include "answers/radial.h"
+#include "answers/radial_cache.h"
 
 static double
 normal_density(double x, double deviation)
@@ -58,217 +61,48 @@ normal_density(double x, double deviation)
  * exactly, the smooth rest.
  */
 
-/* The nodes of a level, and the part of the kernel that it sums */
-typedef struct RaceGridLevel
-{
-	RaceGrid grid;   /* nodes; after projection wider by OUTSIDE_NODES at each bound */
-	double smooth;   /* step whose peak finer levels sum; 0 for the first */
-	double *records; /* [nodes]: records; after projection coefficients of splines */
-	double reach;    /* end of its kernel, in bandwidths, or INFINITY */
-	RaceRadial *kernel;
-	double *by_square; /* kernel by the square of the distance, or NULL */
-	double squares;    /* entries of by_square for each square bandwidth */
-	/* changes of a kernel by cells, by distance, in three dimensions; else NULL */
-	double *errors;
-	double *uneven; /* records of each node to which errors apply, or NULL */
-	RaceGrid nodes; /* grid before projection */
-} Level;
-
-#define OUTSIDE_NODES 3 /* nodes of splines beyond each bound */
-#define MOST_PIECES 64
-
-/* Pieces of equal mass that a spline is cut into along each axis, by the number of axes */
-static const int pieces_by_dims[RACE_GRID_DIMS + 1] = {0, MOST_PIECES, 16, 8};
-
-/* Return the mean of a kernel over a spline that lies at `place`, [dims], in bandwidths. */
-static double
-mean_over_spline(const RaceGrid *grid, const RaceRadial *kernel, const double *place)
-{
-	double pieces[MOST_PIECES]; /* lengths of pieces, in cells */
-	int n = pieces_by_dims[grid->dims];
-	int all = 1;
-	double variance = 0;
-	double sum = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		double p = (i + 0.5) / n;
-
-		pieces[i] = p < 0.5 ? sqrt(2 * p) - 1 : 1 - sqrt(2 * (1 - p));
-		variance += pieces[i] * pieces[i] / n;
-	}
-	for (int i = 0; i < n; i++)
-		pieces[i] *= sqrt(1 / (6 * variance)); /* the variance of a linear B-spline is 1/6 */
-	for (uint32 axis = 0; axis < grid->dims; axis++)
-		all *= n;
-	for (int i = 0; i < all; i++)
-	{
-		double distance = 0;
-		int rest = i;
-
-		for (uint32 axis = 0; axis < grid->dims; axis++, rest /= n)
-		{
-			double x = place[axis] + grid->step[axis] * pieces[rest % n];
-
-			distance += kernel->euclidean ? x * x : fabs(x);
-		}
-		sum += race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
-	}
-	return sum / all;
-}
-
-/*
- * Directions that stand for all: evenly, by multiples of an irrational number for each axis
- * (Roberts 2018).  Signs do not matter.
- */
-#define DIRECTIONS 8
-
-static const double irrational[RACE_GRID_DIMS] = {0.8191725134, 0.6710436067, 0.5497004779};
-
-/* Return the mean of a kernel over a spline at a distance, in bandwidths, in all directions. */
-static double
-mean_over_directions(const RaceGrid *grid, const RaceRadial *kernel, double distance)
-{
-	int directions = grid->dims == 1 ? 1 : DIRECTIONS;
-	double sum = 0;
-
-	for (int i = 0; i < directions; i++)
-	{
-		double place[RACE_GRID_DIMS];
-		double length = 0;
-
-		for (uint32 axis = 0; axis < grid->dims; axis++)
-		{
-			double u = 0.5 + (i + 1) * irrational[axis];
-
-			u -= floor(u);
-			place[axis] = kernel->euclidean ? race_inverse_normal(u) : -log(u);
-			length += kernel->euclidean ? place[axis] * place[axis] : place[axis];
-		}
-		for (uint32 axis = 0; axis < grid->dims; axis++)
-			place[axis] *= distance / (kernel->euclidean ? sqrt(length) : length);
-		sum += mean_over_spline(grid, kernel, place) / directions;
-	}
-	return sum;
-}
-
-/*
- * Steps below which means are computed, and the number of distances; beyond, the variance of a
- * spline gives them.
- */
-#define NEAR_STEPS 6
-#define NEAR_DISTANCES 256
-
-/* Convolve a kernel with a spline of the grid. */
-static void
-convolve_kernel(const RaceGrid *grid, const RaceRadial *kernel, RaceRadial *out)
-{
-	double near[NEAR_DISTANCES + 1];
-	double reach = NEAR_STEPS * grid->mean_step;
-	double move = grid->mean_step * sqrt(grid->dims / 6.0);
-
-	for (int i = 0; i <= NEAR_DISTANCES; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		near[i] = mean_over_directions(grid, kernel, reach * i / NEAR_DISTANCES);
-	}
-	*out = *kernel;
-	for (int i = 0; i < race_radial_nodes(); i++)
-	{
-		double distance = race_radial_distance(i);
-		double at = distance / reach * NEAR_DISTANCES;
-		double *value = race_radial_node(out, i);
-
-		if (at < NEAR_DISTANCES)
-			*value = near[(int) at] + (at - (int) at) * (near[(int) at + 1] - near[(int) at]);
-		else if (isfinite(distance))
-		{
-			/* as if the spline were two points on each axis; one axis is that of the distance */
-			double along = race_radial_value(kernel, distance - move) +
-				race_radial_value(kernel, distance + move);
-			double aside = kernel->euclidean ?
-				2 * race_radial_value(kernel, sqrt(distance * distance + move * move)) :
-				along;
-
-			*value = (along + (grid->dims - 1) * aside) / (2 * grid->dims);
-		}
-	}
-}
-
-/*
- * A convolved Euclidean kernel is smooth in the square of the distance: without a root, a node
- * takes half of the time.
- */
-#define SQUARES_OF_STEP 32
-#define MOST_SQUARES (32 * 1024)
-
-/*
- * Make the kernel of a level: without its peak if a finer level sums that, and without what
- * the next, coarser level sums (step `coarser`, or 0).
- */
-static void
-make_kernel(Level *level, const RaceParams *params, double coarser, MemoryContext context)
-{
-	const RaceGrid *grid = &level->grid;
-	RaceRadial *kernel = palloc(sizeof(RaceRadial));
-	double last = 0; /* the square of the largest distance in the level; later in entries */
-
-	level->kernel = MemoryContextAlloc(context, sizeof(RaceRadial));
-	race_radial_init_shape(kernel, params, level->smooth, coarser);
-	convolve_kernel(grid, kernel, level->kernel);
-	pfree(kernel);
-	/* a spline reaches so far, but for its corners, which weigh little */
-	level->reach = coarser == 0 ? INFINITY : RACE_GRID_REACH * coarser + grid->mean_step;
-	for (uint32 i = 0; i < grid->dims; i++)
-		last += pow(grid->step[i] * grid->cells[i], 2);
-	level->squares = SQUARES_OF_STEP / pow(grid->mean_step, 2);
-	last = Min(last, level->reach * level->reach) * level->squares;
-	if (!level->kernel->euclidean || !(last < MOST_SQUARES))
-		return;
-	/* one entry to interpolate, and one for what rounding adds */
-	level->by_square = MemoryContextAlloc(context, ((int) last + 3) * sizeof(double));
-	for (int i = 0; i < (int) last + 3; i++)
-		level->by_square[i] = race_radial_value(level->kernel, sqrt(i / level->squares));
-}
-
 /* ---------------------------------------------------------------- grids: levels */
 
-/* A level with more nodes than this is split by distance, if it can be; by dims. */
-static const uint64 nodes_to_visit[RACE_GRID_DIMS + 1] = {0, 256, 4000, 4000};
+/* The nodes of a level */
+typedef struct RaceGridLevel
+{
+	RaceGrid grid;   /* nodes; after projection wider by RACE_OUTSIDE_NODES at each bound */
+	double *records; /* [nodes]: records; after projection coefficients of splines */
+	double *nodes;   /* records before projection, without those outside of the bounds */
+	double noise;    /* variance of the noise of a node, in records */
+	const RaceGridKernel *kernel; /* the part of the kernel that the level sums */
+} Level;
 
-/* Levels leave so many times more than they must of the kernel's slope to finer ones, by dims. */
-static const double without_more[RACE_GRID_DIMS + 1] = {0, 8, 2, 1.5};
-
+/* Add the level of the next kernel. */
 static Level *
-add_level(RaceGridded *gridded, const RaceGrid *grid, double *records, MemoryContext context)
+add_level(RaceGridded *gridded, double *records, double noise, MemoryContext context)
 {
 	Level *level = MemoryContextAllocZero(context, sizeof(Level));
 
-	level->grid = *grid;
-	level->smooth = gridded->n_levels == 0 ? 0 : grid->mean_step * without_more[grid->dims];
+	level->kernel = &gridded->kernels->levels[gridded->n_levels];
+	level->grid = level->kernel->grid;
 	level->records = records;
+	level->noise = noise;
 	gridded->levels[gridded->n_levels++] = level;
 	return level;
 }
 
-/* Add coarser levels, so that a question visits few nodes of each. */
+#define HALVING_NOISE 1.5 /* variance of the noise of a coarser node, for each axis */
+
+/* Add coarser levels, whose nodes follow from finer ones. */
 static void
 derive_levels(RaceGridded *gridded, MemoryContext context)
 {
-	Level *last = gridded->levels[gridded->n_levels - 1];
-
-	while (gridded->n_levels < RACE_MOST_LEVELS &&
-		   last->grid.nodes > nodes_to_visit[last->grid.dims] && last->grid.halvings > 0)
+	while (gridded->n_levels < gridded->kernels->n)
 	{
-		RaceGrid grid = last->grid;
-		double *space = palloc_extended(grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
-		double *records;
+		const Level *last = gridded->levels[gridded->n_levels - 1];
+		uint64 n = gridded->kernels->levels[gridded->n_levels].grid.nodes;
+		double *space = palloc_extended(last->grid.nodes * sizeof(double), MCXT_ALLOC_HUGE);
+		double *records = MemoryContextAllocHuge(context, n * sizeof(double));
 
 		race_grid_coarsen_real(&last->grid, last->records, space);
-		race_grid_halve(&grid);
-		records = MemoryContextAllocHuge(context, grid.nodes * sizeof(double));
-		last =
-			add_level(gridded, &grid, memcpy(records, space, grid.nodes * sizeof(double)), context);
+		add_level(gridded, memcpy(records, space, n * sizeof(double)),
+				  last->noise * pow(HALVING_NOISE, last->grid.dims), context);
 		pfree(space);
 	}
 }
@@ -299,8 +133,7 @@ take_point_masses(RaceGridded *gridded, const RaceView *view, MemoryContext cont
 		race_point_masses_take(level->records, n, gridded->node_variance, masses, space);
 	if (gridded->masses > 0)
 	{
-		gridded->mass_kernel = MemoryContextAlloc(context, sizeof(RaceRadial));
-		race_radial_init(gridded->mass_kernel, params);
+		gridded->mass_kernel = race_radial_of(params, context);
 		gridded->mass_places = MemoryContextAllocHuge(context, gridded->masses * sizeof(double));
 		gridded->mass_records = MemoryContextAllocHuge(context, gridded->masses * sizeof(double));
 	}
@@ -363,27 +196,6 @@ load_levels(const RaceView *view, double node_variance, Level *stored, int n, Me
 	for (int i = 0; i < n && node_variance > 0; i++)
 		add_up_to(&stored[i], count.n);
 	return count;
-}
-
-/*
- * Solve for the coefficients of a line of n splines, whose Gram matrix has 2/3 on the diagonal and
- * 1/6 beside it: a filter in both directions, for a line that goes on with 0 (Unser 1999).
- */
-static void
-project_line(double *line, Size stride, Size n)
-{
-	const double pole = sqrt(3) - 2;
-
-	for (Size k = 1; k < n; k++)
-		line[k * stride] += pole * line[(k - 1) * stride];
-	line[(n - 1) * stride] *= -pole / (1 - pole * pole);
-	for (Size k = n - 1; k-- > 0;)
-		line[k * stride] = pole * (line[(k + 1) * stride] - line[k * stride]);
-	for (Size k = 0; k < n; k++)
-		line[k * stride] *= 6;
-	/* what goes on beyond both ends falls by the pole; all of it lies there */
-	line[0] /= 1 - pole;
-	line[(n - 1) * stride] /= 1 - pole;
 }
 
 /*
@@ -530,7 +342,8 @@ extend_grid(RaceGrid *grid, uint32 below, const uint32 *above, const double *nod
 	return extended;
 }
 
-static const uint32 outside[RACE_GRID_DIMS] = {OUTSIDE_NODES, OUTSIDE_NODES, OUTSIDE_NODES};
+static const uint32 outside[RACE_GRID_DIMS] = {RACE_OUTSIDE_NODES, RACE_OUTSIDE_NODES,
+											   RACE_OUTSIDE_NODES};
 
 /*
  * Project the nodes of a level: they become coefficients of splines, of which some lie outside of
@@ -543,8 +356,8 @@ project_level(Level *level, MemoryContext context)
 	double *nodes = level->records;
 	Size stride;
 
-	level->records = extend_grid(wide, OUTSIDE_NODES, outside, nodes, context);
-	pfree(nodes);
+	level->records = extend_grid(wide, RACE_OUTSIDE_NODES, outside, nodes, context);
+	level->nodes = nodes;
 	stride = wide->nodes;
 	for (uint32 axis = 0; axis < wide->dims; axis++)
 	{
@@ -555,316 +368,20 @@ project_level(Level *level, MemoryContext context)
 		{
 			CHECK_FOR_INTERRUPTS();
 			for (Size i = 0; i < stride; i++)
-				project_line(level->records + from + i, stride, wide->cells[axis] + 1);
+				race_project_line(level->records + from + i, stride, wide->cells[axis] + 1);
 		}
-	}
-}
-
-/*
- * In three dimensions cells are wide, and what they change of a sum has no sign that two
- * resolutions would show: where records lie in a cell decides it.  A record at x changes an answer
- * by k(x, q) - (P k)(x), where P k is the projection of a level's kernel onto splines.  The root
- * mean square of that, over places of the question in its cell and of the record around a node, is
- * a function of the distance between both.  Along an axis it is that of t^2 - t + 1/6, t in cells,
- * which is largest at nodes: by sqrt(5); where records are at nodes along all three axes, by 3
- * sqrt(5) / sqrt(3) altogether.  An interval of 95 % holds that, if it is the same for all records
- * and levels (test/t/039_grid_intervals.pl).
- */
-#define WORST_PLACE (3.873 / 1.96)
-#define ERROR_DIMS 3
-#define ERROR_REACH 6    /* cells beyond which an error is small */
-#define ERROR_BINS 4     /* bins of distances, for each cell */
-#define ERROR_PLACES 8   /* places of a question in its cell */
-#define ERROR_RECORDS 64 /* records around a node at each distance and place */
-/* standard deviations of noise by which nodes that are even may differ */
-#define NOISE_DEVIATIONS 1
-/* nodes along a side of the box that is projected: its edge is 4 nodes off */
-#define ERROR_SIDE (2 * (ERROR_REACH + 4) + 1)
-
-/* Set the place of record i in a box of cells around a question, spread as its node's spline is. */
-static void
-place_in_box(const double *question, double cells, uint32 i, double *place)
-{
-	double length = 0;
-	double direction[ERROR_DIMS];
-
-	for (int axis = 0; axis < ERROR_DIMS; axis++)
-	{
-		double u = (i + 0.5) * irrational[axis];
-
-		direction[axis] = race_inverse_normal(Max(u - floor(u), 1e-9));
-		length += direction[axis] * direction[axis];
-	}
-	for (int axis = 0; axis < ERROR_DIMS; axis++)
-	{
-		double u = (i + 0.5) * irrational[axis] * sqrt(2);
-
-		u -= floor(u);
-		u = u < 0.5 ? sqrt(2 * u) - 1 : 1 - sqrt(2 * (1 - u));
-		place[axis] = question[axis] + cells * direction[axis] / sqrt(length) + u;
-	}
-}
-
-/* Return the kernel at a distance in cells. */
-static double
-kernel_at(const RaceGrid *grid, const RaceRadial *kernel, const double *cells)
-{
-	double distance = 0;
-
-	for (int axis = 0; axis < ERROR_DIMS; axis++)
-		distance += kernel->euclidean ? pow(cells[axis] * grid->step[axis], 2) :
-										fabs(cells[axis] * grid->step[axis]);
-	return race_radial_value(kernel, kernel->euclidean ? sqrt(distance) : distance);
-}
-
-/*
- * Set the coefficients of the projection of a level's kernel around a question in a box:
- * [ERROR_SIDE]^3.
- */
-static void
-project_kernel(const Level *level, const double *question, double *coefficients)
-{
-	Size stride = ERROR_SIDE * ERROR_SIDE * ERROR_SIDE;
-	Size n = stride;
-
-	for (Size k = 0; k < n; k++)
-	{
-		double away[ERROR_DIMS] = {(double) (k / (ERROR_SIDE * ERROR_SIDE)) - question[0],
-								   (double) (k / ERROR_SIDE % ERROR_SIDE) - question[1],
-								   (double) (k % ERROR_SIDE) - question[2]};
-
-		coefficients[k] = kernel_at(&level->grid, level->kernel, away);
-	}
-	for (int axis = 0; axis < ERROR_DIMS; axis++)
-	{
-		Size block = stride;
-
-		stride /= ERROR_SIDE;
-		for (Size from = 0; from < n; from += block)
-			for (Size i = 0; i < stride; i++)
-				project_line(coefficients + from + i, stride, ERROR_SIDE);
-	}
-}
-
-/* Return a function that is linear between the nodes of a box. */
-static double
-between_nodes(const double *coefficients, const double *place)
-{
-	double sum = 0;
-
-	for (int corner = 0; corner < 1 << ERROR_DIMS; corner++)
-	{
-		double weight = 1;
-		Size node = 0;
-
-		for (int axis = 0; axis < ERROR_DIMS; axis++)
-		{
-			double right = place[axis] - floor(place[axis]);
-			bool up = (corner >> axis & 1) != 0;
-
-			weight *= up ? right : 1 - right;
-			node = node * ERROR_SIDE + (Size) floor(place[axis]) + up;
-		}
-		sum += weight * coefficients[node];
-	}
-	return sum;
-}
-
-/* Find the root mean squared errors of a level's kernel. */
-static void
-find_errors(Level *level, const RaceParams *params, double coarser, MemoryContext context)
-{
-	double *coefficients = palloc(ERROR_SIDE * ERROR_SIDE * ERROR_SIDE * sizeof(double));
-	RaceRadial *kernel = palloc(sizeof(RaceRadial));
-
-	race_radial_init_shape(kernel, params, level->smooth, coarser);
-	level->errors =
-		MemoryContextAllocZero(context, (ERROR_REACH * ERROR_BINS + 1) * sizeof(double));
-	for (int i = 0; i < ERROR_PLACES; i++)
-	{
-		double question[ERROR_DIMS];
-
-		CHECK_FOR_INTERRUPTS();
-		for (int axis = 0; axis < ERROR_DIMS; axis++)
-			question[axis] =
-				ERROR_SIDE / 2 + (i + 0.5) * irrational[axis] - floor((i + 0.5) * irrational[axis]);
-		project_kernel(level, question, coefficients);
-		for (int k = 0; k < (ERROR_REACH * ERROR_BINS + 1) * ERROR_RECORDS; k++)
-		{
-			double place[ERROR_DIMS];
-			double away[ERROR_DIMS];
-
-			place_in_box(question, (double) (k / ERROR_RECORDS) / ERROR_BINS, k + i * 7919, place);
-			for (int axis = 0; axis < ERROR_DIMS; axis++)
-				away[axis] = place[axis] - question[axis];
-			level->errors[k / ERROR_RECORDS] +=
-				pow(kernel_at(&level->grid, kernel, away) - between_nodes(coefficients, place), 2) /
-				(ERROR_PLACES * ERROR_RECORDS);
-		}
-	}
-	for (int i = 0; i <= ERROR_REACH * ERROR_BINS; i++)
-		level->errors[i] = sqrt(level->errors[i]);
-	pfree(coefficients);
-	pfree(kernel);
-}
-
-/* Return the sum of the records of a level times these errors, around a place in cells. */
-static double
-error_of_level(const Level *level, const double *at)
-{
-	const RaceGrid *grid = &level->nodes;
-	double sum = 0;
-	int first[ERROR_DIMS];
-
-	for (int axis = 0; axis < ERROR_DIMS; axis++)
-		first[axis] = (int) floor(at[axis]) - ERROR_REACH + 1;
-	for (int k = 0; k < 8 * ERROR_REACH * ERROR_REACH * ERROR_REACH; k++)
-	{
-		int place[ERROR_DIMS] = {k / (4 * ERROR_REACH * ERROR_REACH),
-								 k / (2 * ERROR_REACH) % (2 * ERROR_REACH), k % (2 * ERROR_REACH)};
-		double square = 0;
-		Size node = 0;
-		bool within = true;
-
-		for (int axis = 0; axis < ERROR_DIMS; axis++)
-		{
-			int i = first[axis] + place[axis];
-
-			within &= i >= 0 && i <= (int) grid->cells[axis];
-			square += (i - at[axis]) * (i - at[axis]);
-			node = node * (grid->cells[axis] + 1) + i;
-		}
-		if (within && square < ERROR_REACH * ERROR_REACH)
-			sum += level->uneven[node] * level->errors[(int) (sqrt(square) * ERROR_BINS + 0.5)];
-	}
-	return sum;
-}
-
-/*
- * Estimate how many records of each node are uneven, by how much neighbors differ from it beyond
- * noise: records that lie evenly within cells are summed exactly, and those of a node alone may be
- * at one place.  Coarser levels have those of finer ones.
- */
-static void
-find_uneven(RaceGridded *gridded, int i, MemoryContext context)
-{
-	Level *level = gridded->levels[i];
-	const RaceGrid *grid = &level->grid;
-	double noise = NOISE_DEVIATIONS * sqrt(gridded->node_variance * (1 + 1.0 / (2 * ERROR_DIMS)));
-
-	level->nodes = *grid;
-	level->uneven = MemoryContextAllocHuge(context, grid->nodes * sizeof(double));
-	if (i > 0)
-	{
-		const Level *finer = gridded->levels[i - 1];
-		double *space = palloc_extended(finer->nodes.nodes * sizeof(double), MCXT_ALLOC_HUGE);
-
-		race_grid_coarsen_real(&finer->nodes, finer->uneven, space);
-		memcpy(level->uneven, space, grid->nodes * sizeof(double));
-		pfree(space);
-		return;
-	}
-	for (uint64 k = 0; k < grid->nodes; k++)
-	{
-		uint64 stride = grid->nodes;
-		double sum = 0;
-		int n = 0;
-
-		if (k % NODES_A_STEP == 0)
-			CHECK_FOR_INTERRUPTS();
-		for (int axis = 0; axis < ERROR_DIMS; axis++)
-		{
-			uint64 at;
-
-			stride /= grid->cells[axis] + 1;
-			at = k / stride % (grid->cells[axis] + 1);
-			if (at > 0)
-				sum += level->records[k - stride], n++;
-			if (at < grid->cells[axis])
-				sum += level->records[k + stride], n++;
-		}
-		level->uneven[k] = Max(fabs(level->records[k] - sum / n) - noise, 0);
 	}
 }
 
 /* Make the levels of a grid from its nodes. */
 static void
-make_levels(RaceGridded *gridded, const RaceView *view, const Level *nodes, MemoryContext context)
+make_levels(RaceGridded *gridded, const RaceView *view, double *nodes, MemoryContext context)
 {
-	add_level(gridded, &nodes->grid, nodes->records, context);
+	add_level(gridded, nodes, gridded->node_variance, context);
 	take_point_masses(gridded, view, context);
-	if (race_kernel_type(view->params->kernel)->euclidean)
-		derive_levels(gridded, context);
-	for (int i = 0; i < gridded->n_levels && view->params->dims == ERROR_DIMS; i++)
-		find_uneven(gridded, i, context);
+	derive_levels(gridded, context);
 	for (int i = 0; i < gridded->n_levels; i++)
-	{
 		project_level(gridded->levels[i], context);
-		make_kernel(gridded->levels[i], view->params,
-					i + 1 < gridded->n_levels ? gridded->levels[i + 1]->smooth : 0, context);
-		if (view->params->dims == ERROR_DIMS)
-			find_errors(gridded->levels[i], view->params,
-						i + 1 < gridded->n_levels ? gridded->levels[i + 1]->smooth : 0, context);
-	}
-}
-
-/*
- * What cells change a kernel sum.
- *
- * Nodes twice as far apart follow from those of a release.  In one and two dimensions, cells are
- * taken to change a sum by a part of its difference between both: at a question, and over the box.
- * The part is larger with two levels, beside whose smaller noise cells change more.  What neither
- * shows is race_grid_most_bias.
- */
-#define COMPARED_DIMS 2 /* at most */
-
-static const double of_difference[RACE_GRID_LEVELS + 1] = {0, 0.6, 1};
-
-#define COMPARED_PLACES 200 /* places at which errors are compared, all over the box */
-
-/* Return the same grid with nodes twice as far apart. */
-static RaceGridded *
-make_coarser(const RaceView *view, const Level *nodes, double node_variance, MemoryContext context)
-{
-	RaceGridded *gridded = MemoryContextAllocZero(context, sizeof(RaceGridded));
-	Level coarse = {.grid = nodes->grid};
-	uint32 odd[RACE_GRID_DIMS];
-
-	for (uint32 axis = 0; axis < coarse.grid.dims; axis++)
-		odd[axis] = coarse.grid.cells[axis] % 2;
-	coarse.records = extend_grid(&coarse.grid, 0, odd, nodes->records, context);
-	race_grid_coarsen_real(&coarse.grid, coarse.records, coarse.records);
-	race_grid_halve(&coarse.grid);
-	gridded->node_variance = node_variance * pow(1.5, coarse.grid.dims);
-	make_levels(gridded, view, &coarse, context);
-	return gridded;
-}
-
-/* Return the mean square of differences over that of sums. */
-static double
-mean_squared_difference(const RaceGridded *gridded, const RaceParams *params)
-{
-	const double *lower = race_array(params, RACE_ARRAY_LOWER);
-	const double *upper = race_array(params, RACE_ARRAY_UPPER);
-	double differences = 0;
-	double squares = 0;
-
-	for (int i = 0; i < COMPARED_PLACES; i++)
-	{
-		double x[RACE_GRID_DIMS];
-		double sum;
-
-		for (uint32 axis = 0; axis < params->dims; axis++)
-		{
-			double u = (i + 0.5) * irrational[axis];
-
-			x[axis] = lower[axis] + (u - floor(u)) * (upper[axis] - lower[axis]);
-		}
-		sum = race_gridded_sum(gridded, x);
-		differences += pow(sum - race_gridded_sum(gridded->coarser, x), 2);
-		squares += sum * sum;
-	}
-	return squares > 0 ? differences / squares : 0;
 }
 
 RaceGridded *
@@ -874,30 +391,23 @@ race_gridded_create(const RaceView *view, MemoryContext context)
 	double unit = (double) race_record_unit(view->params);
 	double node_variance = view->header->noise.counter_variance / (unit * unit);
 	RaceGridChoice choice = {0, race_grid_levels(view->params)};
-	Level stored[RACE_GRID_LEVELS];
+	Level stored[RACE_GRID_LEVELS] = {0};
 
 	gridded->noise_variance = race_grid_noise_variance(view->params, choice, RACE_GRID_MIDDLE,
 													   view->header->noise.counter_variance,
 													   view->header->noise.count_variance);
 	gridded->node_variance = node_variance;
-	gridded->squared_bias = view->params->dims == ERROR_DIMS ?
-		0 :
-		pow(race_grid_most_bias(view->params), 2) + pow(race_grid_rounding(view->params), 2);
-	gridded->part = of_difference[choice.levels];
+	gridded->rounding = race_grid_rounding(view->params);
+	gridded->kernels = race_grid_kernels(view->params, context);
 	gridded->count = load_levels(view, node_variance, stored, choice.levels, context);
 	if (choice.levels > 1)
 	{
 		combine_levels(&stored[0], &stored[1]);
 		add_up_to(&stored[0], gridded->count.n);
 		gridded->second = stored[1].grid;
-		widen_grid(&gridded->second, OUTSIDE_NODES, outside);
+		widen_grid(&gridded->second, RACE_OUTSIDE_NODES, outside);
 	}
-	if (view->params->dims <= COMPARED_DIMS)
-		gridded->coarser = make_coarser(view, stored, node_variance, context);
-	make_levels(gridded, view, stored, context);
-	if (gridded->coarser != NULL)
-		gridded->squared_bias +=
-			pow(gridded->part, 2) * mean_squared_difference(gridded, view->params);
+	make_levels(gridded, view, stored[0].records, context);
 	return gridded;
 }
 
@@ -908,30 +418,32 @@ place_in_level(const Level *level, const double *x, double *at)
 	for (uint32 axis = 0; axis < level->grid.dims; axis++)
 	{
 		at[axis] = (x[axis] - level->grid.lower[axis]) / level->grid.width[axis];
-		at[axis] =
-			Min(Max(at[axis], OUTSIDE_NODES), level->grid.cells[axis] - (double) OUTSIDE_NODES);
+		at[axis] = Min(Max(at[axis], RACE_OUTSIDE_NODES),
+					   level->grid.cells[axis] - (double) RACE_OUTSIDE_NODES);
 	}
 }
 
 double
 race_gridded_variance(const RaceGridded *gridded, const double *x, double sum)
 {
-	double change = gridded->coarser == NULL ?
-		0 :
-		gridded->part * (sum - race_gridded_sum(gridded->coarser, x));
-	double variance = gridded->noise_variance + gridded->squared_bias * sum * sum + change * change;
-	double error = 0;
+	double variance = gridded->noise_variance + pow(gridded->rounding * sum, 2);
+	double whole = 0;
+	double uneven = 0;
 
-	for (int i = 0; i < gridded->n_levels && gridded->levels[i]->errors != NULL; i++)
+	for (int i = 0; i < gridded->n_levels; i++)
 	{
+		const Level *level = gridded->levels[i];
 		double at[RACE_GRID_DIMS];
+		RaceCellChange change;
 
-		place_in_level(gridded->levels[i], x, at);
-		for (int axis = 0; axis < ERROR_DIMS; axis++)
-			at[axis] -= OUTSIDE_NODES;
-		error += error_of_level(gridded->levels[i], at);
+		place_in_level(level, x, at);
+		for (uint32 axis = 0; axis < level->grid.dims; axis++)
+			at[axis] -= RACE_OUTSIDE_NODES;
+		change = race_cell_change(level->kernel, level->nodes, level->noise, at, &uneven);
+		variance += change.cells + change.planes;
+		whole += change.whole;
 	}
-	return variance + pow(WORST_PLACE * error, 2);
+	return variance + whole * whole;
 }
 
 /* Sum the kernel over all nodes in reach, axis by axis.  `at` is the place in cells. */
@@ -939,10 +451,11 @@ static double
 sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double across)
 {
 	const RaceGrid *grid = &level->grid;
+	const RaceGridKernel *kernel = level->kernel;
 	double step = grid->step[axis];
-	double reach = level->kernel->euclidean && isfinite(level->reach) ?
-		sqrt(Max(level->reach * level->reach - across, 0)) :
-		level->reach;
+	double reach = kernel->kernel->euclidean && isfinite(kernel->reach) ?
+		sqrt(Max(kernel->reach * kernel->reach - across, 0)) :
+		kernel->reach;
 	double first = Max(ceil(at[axis] - reach / step), 0);
 	double last = Min(floor(at[axis] + reach / step), grid->cells[axis]);
 	uint32 from = (uint32) Min(first, grid->cells[axis]);
@@ -955,16 +468,16 @@ sum_axes(const Level *level, const double *at, uint32 axis, uint64 node, double 
 	{
 		for (uint32 i = 0; i < n; i++, x = ((double) (from + i) - at[axis]) * step)
 			sum += sum_axes(level, at, axis + 1, node + i,
-							across + (level->kernel->euclidean ? x * x : fabs(x)));
+							across + (kernel->kernel->euclidean ? x * x : fabs(x)));
 		return sum;
 	}
-	if (level->by_square == NULL)
-		return race_radial_sum_line(level->kernel, x, step, across, level->records + node, n);
+	if (kernel->by_square == NULL)
+		return race_radial_sum_line(kernel->kernel, x, step, across, level->records + node, n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		double d = x + (double) (int) i * step;
-		double entry = (across + d * d) * level->squares;
-		const double *value = level->by_square + (int) entry;
+		double entry = (across + d * d) * kernel->squares;
+		const double *value = kernel->by_square + (int) entry;
 
 		sum +=
 			level->records[node + i] * (value[0] + (entry - (int) entry) * (value[1] - value[0]));
@@ -987,7 +500,7 @@ race_gridded_sum(const RaceGridded *gridded, const double *x)
 		sum += sum_axes(level, at, 0, 0, 0);
 		if (i == 0 && gridded->masses > 0)
 		{
-			double place = (at[0] - OUTSIDE_NODES) * level->grid.step[0];
+			double place = (at[0] - RACE_OUTSIDE_NODES) * level->grid.step[0];
 
 			sum += race_radial_sum(gridded->mass_kernel, &place, gridded->mass_places,
 								   gridded->mass_records, gridded->masses);
@@ -1072,13 +585,13 @@ find_gaussian_axis(const RaceGrid *grid, uint32 number, double x, double deviati
 	for (uint32 k = 0; k < axis->n; k++)
 		axis->splines[k] = coefficients[k] =
 			normal_over_spline((axis->from + k - place) * width, width, deviation);
-	project_line(coefficients, 1, axis->n);
+	race_project_line(coefficients, 1, axis->n);
 	axis->squares = 0;
 	for (uint32 k = 0; k < axis->n; k++)
 	{
 		uint32 node = axis->from + k;
 
-		if (node < OUTSIDE_NODES || node > cells - OUTSIDE_NODES)
+		if (node < RACE_OUTSIDE_NODES || node > cells - RACE_OUTSIDE_NODES)
 			continue;
 		axis->squares += coefficients[k] * coefficients[k];
 		for (int i = -PLACES; i < PLACES; i++)
@@ -1177,7 +690,7 @@ gaussian_of_grid(const RaceGridded *gridded, const double *x, const double *devi
 	}
 	for (Size k = 0; k < gridded->masses; k++)
 	{
-		double place = OUTSIDE_NODES + gridded->mass_places[k] / grid->step[0];
+		double place = RACE_OUTSIDE_NODES + gridded->mass_places[k] / grid->step[0];
 
 		sum += gridded->mass_records[k] *
 			normal_density(grid->lower[0] + place * grid->width[0] - x[0], deviations[0]);
@@ -1198,11 +711,11 @@ struct RaceEvaluator
 	double *weights;                    /* weights of its points */
 	/* differences of their weights by the first and the second half of the rows */
 	double *differences;
-	RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
-	double *places;     /* [radial->dims][points]: places of its points */
-	double *place;      /* place of a record */
-	RaceRadial *sharp;  /* table of a higher power; NULL before its first use */
-	float *residuals;   /* [rows][range]: counters less those of the model */
+	const RaceRadial *radial; /* table of a kernel that is a function of a distance, or NULL */
+	double *places;           /* [radial->dims][points]: places of its points */
+	double *place;            /* place of a record */
+	const RaceRadial *sharp;  /* table of a higher power; NULL before its first use */
+	float *residuals;         /* [rows][range]: counters less those of the model */
 };
 
 /*
@@ -1293,8 +806,7 @@ prepare_model(RaceEvaluator *evaluator, const RaceView *view, MemoryContext cont
 	}
 	if (race_radial_can(params))
 	{
-		evaluator->radial = MemoryContextAlloc(context, sizeof(RaceRadial));
-		race_radial_init(evaluator->radial, params);
+		evaluator->radial = race_radial_of(params, context);
 		evaluator->place = MemoryContextAlloc(context, evaluator->radial->dims * sizeof(double));
 		evaluator->places =
 			MemoryContextAllocHuge(context, n * evaluator->radial->dims * sizeof(double));
@@ -1418,12 +930,9 @@ race_evaluator_sharp_sum(RaceEvaluator *evaluator, const RaceColumn *record, dou
 	if (evaluator->sharp == NULL)
 	{
 		RaceParams *params = race_params_copy(evaluator->derived.params, CurrentMemoryContext);
-		RaceRadial *sharp =
-			MemoryContextAlloc(GetMemoryChunkContext(evaluator), sizeof(RaceRadial));
 
 		params->power = Max(params->power, SHARP_POWER);
-		race_radial_init(sharp, params);
-		evaluator->sharp = sharp;
+		evaluator->sharp = race_radial_of(params, GetMemoryChunkContext(evaluator));
 		pfree(params);
 	}
 	race_radial_place(evaluator->sharp, evaluator->derived.params, record[0].numbers,

@@ -13,6 +13,7 @@
 #include "hash/table.h"
 #include "sketch/call_site.h"
 #include "sketch/sketch_format.h"
+#include "answers/grid_kernels.h"
 #include "answers/radial.h"
 
 /* A number of records, and the variance of its noise */
@@ -22,8 +23,6 @@ typedef struct RaceRecordCount
 	double variance;
 } RaceRecordCount;
 
-#define RACE_MOST_LEVELS 16
-
 /* A grid, as it is asked: a question sums the kernel over the nodes of several levels. */
 typedef struct RaceGridded
 {
@@ -31,18 +30,16 @@ typedef struct RaceGridded
 	/* variance of a kernel sum in the middle of the grid, where it is largest */
 	double noise_variance;
 	double node_variance; /* variance of the noise of a node, in records */
-	double squared_bias;  /* squared relative change of a kernel sum by cells */
-	RaceGrid second;      /* the coarse level of the sketch, wider; without nodes if it has none */
-	/* grid with nodes twice as far apart, in one and two dimensions; or NULL */
-	struct RaceGridded *coarser;
-	double part; /* share of the difference of both grids that cells may cause */
+	double rounding;      /* what rounded positions change, as a part of a kernel sum */
+	const RaceGridKernels *kernels;
+	RaceGrid second; /* the coarse level of the sketch, wider; without nodes if it has none */
 	int n_levels;
 	struct RaceGridLevel *levels[RACE_MOST_LEVELS];
 	/* point masses that were taken out of the nodes (point_masses.h) */
 	size_t masses;
 	double *mass_places; /* places in bandwidths from the first node on */
 	double *mass_records;
-	RaceRadial *mass_kernel; /* table of the kernel; NULL without point masses */
+	const RaceRadial *mass_kernel; /* table of the kernel; NULL without point masses */
 } RaceGridded;
 
 /* Create the grid of a sketch that is one, in a memory context. */

@@ -37,6 +37,7 @@
 #include "answers/evaluator.h"
 #include "answers/fit.h"
 #include "answers/radial.h"
+#include "answers/radial_cache.h"
 #include "answers/solver.h"
 #include "answers/table_model.h"
 
@@ -88,8 +89,7 @@ start_fit(RaceFitState *fit, const RaceView *view, RaceRecords *points, uint32 c
 	if (!race_summary_kind(view->params)->hashed)
 	{
 		fit->gridded = race_gridded_create(view, CurrentMemoryContext);
-		fit->radial = palloc(sizeof(RaceRadial));
-		race_radial_init(fit->radial, view->params);
+		fit->radial = race_radial_of(view->params, CurrentMemoryContext);
 	}
 	fit->site = race_call_site_create(InvalidOid, CurrentMemoryContext);
 	race_call_site_hold_rows(fit->site, view->params);

@@ -69,7 +69,7 @@ typedef struct RaceFitState
 	double *answers;
 	uint16 *codes; /* [capacity][line] */
 	RaceGram gram;
-	RaceRadial *radial; /* table of the kernel of a grid, or NULL */
+	const RaceRadial *radial; /* table of the kernel of a grid, or NULL */
 	double *space;
 } RaceFitState;
 

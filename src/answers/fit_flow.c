@@ -458,8 +458,8 @@ multiply_lower(const double *factor, uint32 n, double *v)
 
 /* Give points new white coordinates: multiplied by `spread`, and shifted. */
 static void
-place(Flow *flow, const double *mean, const double *factor, const double *spread,
-	  const double *shift, double part, double *h)
+place_points(Flow *flow, const double *mean, const double *factor, const double *spread,
+			 const double *shift, double part, double *h)
 {
 	const RaceBox *box = flow->box;
 
@@ -528,7 +528,7 @@ map_to_counters(Flow *flow)
 	while (part > LEAST_PART && !spread_after(dims, part, shift, products, spread))
 		part /= 2;
 	if (part > LEAST_PART)
-		place(flow, mean, factor, spread, shift, part, flow->h);
+		place_points(flow, mean, factor, spread, shift, part, flow->h);
 	pfree(mean);
 }
 
@@ -547,7 +547,7 @@ thin_points(Flow *flow)
 	whiten_points(flow, mean + dims, factor_of_kept, flow->h);
 	for (uint32 i = 0; i < dims; i++)
 		identity[(Size) i * dims + i] = 1;
-	place(flow, mean, factor, identity, mean, 0, flow->h);
+	place_points(flow, mean, factor, identity, mean, 0, flow->h);
 	pfree(mean);
 	pfree(factor);
 }

@@ -474,7 +474,7 @@ typedef struct Coefficients
  * is the constant's coefficient and those of all others times their shifts.
  */
 static double
-intercept(const RaceRegression *regression, double *variance)
+compute_intercept(const RaceRegression *regression, double *variance)
 {
 	const RaceRidge *ridge = &regression->ridge;
 	double *weight = palloc(ridge->n * sizeof(double));
@@ -523,7 +523,7 @@ coefficient_datum(void *state, uint64 i)
 	double variance = ridge->covariance[i * ridge->n + i] * factor * factor;
 
 	if (i == 0)
-		value = intercept(&coefficients->regression, &variance);
+		value = compute_intercept(&coefficients->regression, &variance);
 	race_row_add_if(&coefficients->row, i == 0 || column > 0, Int32GetDatum(column));
 	race_row_add_if(&coefficients->row, i > 0 && column == 0, Int32GetDatum(place));
 	race_row_add(&coefficients->row, Float8GetDatum(value));
@@ -991,7 +991,7 @@ deviation_of(const Spread *spread, uint32 column)
 
 /* Return the correlations of the columns that are kept, [n][n], palloc'd. */
 static double *
-correlations(const Spread *spread)
+compute_correlations(const Spread *spread)
 {
 	double *r = palloc((Size) spread->n * spread->n * sizeof(double));
 
@@ -1022,7 +1022,7 @@ keep_columns(Spread *spread, double *work)
 		if (spread->products[(Size) i * spread->dims + i] > RACE_LEAST_SHARE * spread->freedom)
 			spread->kept[spread->n++] = i;
 	varying = spread->n;
-	race_independent(correlations(spread), varying, spread->freedom, work, independent);
+	race_independent(compute_correlations(spread), varying, spread->freedom, work, independent);
 	for (uint32 i = 0; i < varying; i++)
 		if (independent[i])
 			spread->kept[n++] = spread->kept[i];
@@ -1061,7 +1061,7 @@ whitening_datum(FunctionCallInfo fcinfo)
 				 errmsg("race_transform needs two records or more")));
 	work = palloc(RACE_LINEAR_WORK(spread.dims) * sizeof(double));
 	keep_columns(&spread, work);
-	r = correlations(&spread);
+	r = compute_correlations(&spread);
 	race_shrink(r, spread.n, spread.freedom, work);
 	if (!race_inverse_root(r, spread.n))
 		ereport(ERROR,
@@ -1121,7 +1121,7 @@ race_transform(PG_FUNCTION_ARGS)
 typedef struct LdaSite
 {
 	MemoryContext space;    /* memory of all fields below; NULL without a model */
-	RaceClassMoments state; /* what the model is of: copies of moments */
+	RaceClassMoments state; /* copies of the moments that the model is of */
 	RaceClassModel model;
 	MemoryContext context;
 } LdaSite;

@@ -34,7 +34,7 @@ node_at(const double *nodes, size_t n, size_t k, int away)
 
 /* Return the records that nodes k and k + 1 would have without a point mass. */
 static double
-baseline(const double *nodes, size_t n, size_t k)
+find_baseline(const double *nodes, size_t n, size_t k)
 {
 	return fmin(node_at(nodes, n, k, -2), node_at(nodes, n, k, 3));
 }
@@ -43,7 +43,7 @@ baseline(const double *nodes, size_t n, size_t k)
 static double
 significant_excess(const double *nodes, size_t n, size_t k, double noise)
 {
-	double below = 2 * baseline(nodes, n, k);
+	double below = 2 * find_baseline(nodes, n, k);
 	double around = node_at(nodes, n, k, -1) + node_at(nodes, n, k, 2);
 	double excess = nodes[k] + nodes[k + 1] - below - TIMES_AROUND * fmax(around - below, 0);
 	double variance = SQUARES_OF_WEIGHTS * (noise + fmax(around, 0) / 2);
@@ -72,8 +72,8 @@ race_point_masses_take(double *nodes, size_t n, double noise, RacePointMass *mas
 	for (size_t i = 0; i + 1 < n; i++)
 		if (is_largest(space, n - 1, i))
 		{
-			double left = fmax(nodes[i] - baseline(nodes, n, i), 0);
-			double right = fmax(nodes[i + 1] - baseline(nodes, n, i), 0);
+			double left = fmax(nodes[i] - find_baseline(nodes, n, i), 0);
+			double right = fmax(nodes[i + 1] - find_baseline(nodes, n, i), 0);
 
 			masses[found].place = (double) i + (right > 0 ? right / (left + right) : 0);
 			masses[found++].records = left + right;

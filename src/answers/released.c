@@ -3,8 +3,8 @@
  *		Answers of releases by name
  *
  * A name stands for the latest version that the caller's snapshot sees.  It is looked up
- * once for a call site and a snapshot.  The result is the sketch as it is stored: what
- * asks it finds it in the cache, as if it came from the table.
+ * once for a call site and a snapshot, with all its labels.  The result is the sketch as it is
+ * stored: what asks it finds it in the cache, as if it came from the table.
  *
  * Of a release with a value, each half has a part of each record only.  So the name alone
  * stands for the sum of both, and nobody takes a half for the whole.
@@ -31,6 +31,7 @@
 #include "hash/params.h"
 #include "sketch/argument.h"
 #include "sketch/call_site.h"
+#include "sketch/compat.h"
 #include "sketch/domain.h"
 #include "sketch/params_type.h"
 #include "sketch/settings.h"
@@ -59,15 +60,16 @@ typedef struct Part
 	double bound;
 } Part;
 
-/* What a call site keeps: the parts that it found last */
+/* What a call site keeps: all parts of the release that it found last */
 typedef struct Released
 {
 	RaceNamed named;
-	char *name;  /* name of the release */
-	char *label; /* label, or NULL for all labels */
+	char *name; /* name of the release */
 	int n;
 	Part *parts;
+	Part **by_label;     /* [n]: parts by label, NULL before the first question about one */
 	Datum sum;           /* merged pair, or 0 before its first use */
+	const Part *sum_of;  /* lower half of that pair */
 	Datum domains;       /* jsonb: domains of the latest version, or 0 */
 	RaceDomain *columns; /* [n_columns]: domains, or NULL before the first record */
 	int n_columns;
@@ -280,35 +282,26 @@ add_values(Released *site, int values, const double *weights)
  * that the function belongs to.
  */
 static void
-look_up_parts(Released *site, Oid function, const char *name, const char *label)
+look_up_parts(Released *site, Oid function, const char *name)
 {
 	const char *query =
 		"SELECT sketch, label, scores, value_bound, domains FROM " RACE_SCHEMA ".race_releases "
-		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($3) "
-		"AND ($2 IS NULL OR label OPERATOR(pg_catalog.=) $2) "
+		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($2) "
 		"ORDER BY part, version";
-	Oid types[3] = {TEXTOID, TEXTOID, INT4ARRAYOID};
-	Datum values[3] = {CStringGetTextDatum(name),
-					   label == NULL ? (Datum) 0 : CStringGetTextDatum(label)};
-	char nulls[3] = {' ', label == NULL ? 'n' : ' ', ' '};
+	Oid types[2] = {TEXTOID, INT4ARRAYOID};
+	Datum values[2] = {CStringGetTextDatum(name)};
 	double *weights;
 	bool isnull;
 
 	(void) race_schema_of(function);
 	SPI_connect();
-	values[2] = find_versions(&values[0], &weights);
-	run_query(query, 3, types, values, nulls);
-	if (SPI_processed == 0 && label != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no release \"%s\" with label \"%s\"", race_cut(name),
-						race_cut(label)),
-				 errhint("race_catalog shows the labels of each release.")));
+	values[1] = find_versions(&values[0], &weights);
+	run_query(query, 2, types, values, NULL);
 	if (SPI_processed == 0)
 		race_named_refuse(name);
 	site->n = (int) SPI_processed;
 	site->domains = copy_column(0, 5, site->context);
-	site->parts = MemoryContextAlloc(site->context, site->n * sizeof(Part));
+	site->parts = MemoryContextAllocHuge(site->context, site->n * sizeof(Part));
 	for (int i = 0; i < site->n; i++)
 	{
 		Part *part = &site->parts[i];
@@ -321,13 +314,13 @@ look_up_parts(Released *site, Oid function, const char *name, const char *label)
 		part->has_value = !isnull;
 	}
 	if (weights != NULL)
-		add_values(site, ArrayGetNItems(1, ARR_DIMS(DatumGetArrayTypeP(values[2]))), weights);
+		add_values(site, ArrayGetNItems(1, ARR_DIMS(DatumGetArrayTypeP(values[1]))), weights);
 	SPI_finish();
 }
 
-/* Return what the name in argument 0 and the label stand for. */
+/* Return what the name in argument 0 stands for. */
 static Released *
-find_released(FunctionCallInfo fcinfo, const char *label)
+find_released(FunctionCallInfo fcinfo)
 {
 	FmgrInfo *flinfo = fcinfo->flinfo;
 	Released *site = (Released *) flinfo->fn_extra;
@@ -340,20 +333,81 @@ find_released(FunctionCallInfo fcinfo, const char *label)
 			AllocSetContextCreate(flinfo->fn_mcxt, "race_released", ALLOCSET_SMALL_SIZES);
 		flinfo->fn_extra = site;
 	}
-	if (race_named_is(&site->named, name) && (site->label == NULL) == (label == NULL) &&
-		(label == NULL || strcmp(site->label, label) == 0))
+	if (race_named_is(&site->named, name))
 		return site;
 	site->named.name = NULL;
 	MemoryContextReset(site->context);
+	site->by_label = NULL;
 	site->sum = (Datum) 0;
 	site->columns = NULL;
 	site->classes = NULL;
 	site->calibration = NULL;
-	look_up_parts(site, flinfo->fn_oid, name, label);
-	site->label = label == NULL ? NULL : MemoryContextStrdup(site->context, label);
+	look_up_parts(site, flinfo->fn_oid, name);
 	site->name = MemoryContextStrdup(site->context, name);
 	race_named_set(&site->named, name, site->context);
 	return site;
+}
+
+/* Compare the label of a part with another one, byte by byte. */
+static int
+compare_label(const Part *part, const text *label)
+{
+	const text *own = DatumGetTextPP(part->label);
+	Size n = VARSIZE_ANY_EXHDR(own);
+	Size m = VARSIZE_ANY_EXHDR(label);
+	int order = memcmp(VARDATA_ANY(own), VARDATA_ANY(label), Min(n, m));
+
+	return order != 0 ? order : (n > m) - (n < m);
+}
+
+/* Order parts by label, and those of a label as they are stored. */
+static int
+compare_parts(const void *a, const void *b)
+{
+	const Part *x = *(Part *const *) a;
+	const Part *y = *(Part *const *) b;
+	int order = compare_label(x, DatumGetTextPP(y->label));
+
+	return order != 0 ? order : (x > y) - (x < y);
+}
+
+static void
+sort_by_label(Released *site)
+{
+	site->by_label = MemoryContextAllocHuge(site->context, site->n * sizeof(Part *));
+	for (int i = 0; i < site->n; i++)
+		site->by_label[i] = &site->parts[i];
+	qsort(site->by_label, site->n, sizeof(Part *), compare_parts);
+}
+
+/* Return the first part of a label. */
+static const Part *
+find_label(Released *site, const text *label)
+{
+	int from = 0;
+	int to = site->n; /* the first part of this label or a greater one is within from ... to */
+
+	if (site->parts[0].label == (Datum) 0)
+		to = 0;
+	else if (site->by_label == NULL)
+		sort_by_label(site);
+	while (from < to)
+	{
+		int middle = from + (to - from) / 2;
+
+		if (compare_label(site->by_label[middle], label) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (site->by_label == NULL || from == site->n ||
+		compare_label(site->by_label[from], label) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no release \"%s\" with label \"%s\"", race_cut(site->name),
+						race_cut(text_to_cstring(label))),
+				 errhint("race_catalog shows the labels of each release.")));
+	return site->by_label[from];
 }
 
 static char *
@@ -364,28 +418,28 @@ text_arg(FunctionCallInfo fcinfo, int i)
 
 /* ------------------------------------------------------- one sketch, or a pair */
 
-/* Find one sketch or a pair of halves. */
-static Released *
-find_one(FunctionCallInfo fcinfo, const char *label)
+/* Find one sketch, or a pair of halves, which follow each other: return the first of them. */
+static const Part *
+find_one(Released *site, const text *label)
 {
-	Released *site = find_released(fcinfo, label);
+	const Part *part = label == NULL ? &site->parts[0] : find_label(site, label);
 
-	if (label == NULL && site->parts[0].label != (Datum) 0)
+	if (label == NULL && part->label != (Datum) 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release \"%s\" has a sketch for each label", race_cut(site->name)),
 				 errhint("Give a label, or ask all of them in race_latest_releases.")));
-	if (site->parts[0].has_value && site->n < RACE_HALVES)
+	if (part->has_value && part + RACE_HALVES > site->parts + site->n)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release \"%s\" lacks a sketch of its pair", race_cut(site->name))));
-	return site;
+	return part;
 }
 
 static void
-check_pair(const Released *site)
+check_pair(const Released *site, const Part *part)
 {
-	if (!site->parts[0].has_value)
+	if (!part->has_value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release \"%s\" was made without a value", race_cut(site->name))));
@@ -396,6 +450,7 @@ Datum
 race_released(PG_FUNCTION_ARGS)
 {
 	Released *site;
+	const Part *part;
 	char *bound;
 	bool upper;
 
@@ -407,22 +462,26 @@ race_released(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown bound \"%s\"", race_cut(bound)), errhint("Use lower or upper.")));
-	site = find_one(fcinfo, text_arg(fcinfo, 1));
+	site = find_released(fcinfo);
+	part = find_one(site, PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1));
 	if (bound != NULL)
 	{
-		check_pair(site);
-		PG_RETURN_DATUM(site->parts[upper ? RACE_UPPER : RACE_LOWER].sketch);
+		check_pair(site, part);
+		PG_RETURN_DATUM(part[upper ? RACE_UPPER : RACE_LOWER].sketch);
 	}
-	if (!site->parts[0].has_value)
-		PG_RETURN_DATUM(site->parts[0].sketch);
-	if (site->sum == (Datum) 0)
+	if (!part->has_value)
+		PG_RETURN_DATUM(part->sketch);
+	if (site->sum == (Datum) 0 || site->sum_of != part)
 	{
 		/* halves cost together what each of them costs */
-		Datum sum = DirectFunctionCall2(race_plus_disjoint, site->parts[RACE_LOWER].sketch,
-										site->parts[RACE_UPPER].sketch);
+		Datum sum = DirectFunctionCall2(race_plus_disjoint, part[RACE_LOWER].sketch,
+										part[RACE_UPPER].sketch);
 		MemoryContext old = MemoryContextSwitchTo(site->context);
 
+		if (site->sum != (Datum) 0)
+			pfree(DatumGetPointer(site->sum));
 		site->sum = datumCopy(sum, false, -1);
+		site->sum_of = part;
 		MemoryContextSwitchTo(old);
 	}
 	PG_RETURN_DATUM(site->sum);
@@ -435,17 +494,19 @@ race_released_mean(PG_FUNCTION_ARGS)
 	FmgrInfo *flinfo = fcinfo->flinfo;
 	RaceValuePair pair;
 	Released *site;
+	const Part *part;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
-	site = find_one(fcinfo, text_arg(fcinfo, 2));
-	check_pair(site);
+	site = find_released(fcinfo);
+	part = find_one(site, PG_ARGISNULL(2) ? NULL : PG_GETARG_TEXT_PP(2));
+	check_pair(site, part);
 	if (site->halves == NULL)
 		site->halves = race_half_sites_create(race_argument_type(flinfo, 1), flinfo->fn_mcxt);
 	for (int i = 0; i < RACE_HALVES; i++)
 	{
-		pair.sketches[i] = site->parts[i].sketch;
-		pair.bounds[i] = site->parts[i].bound;
+		pair.sketches[i] = part[i].sketch;
+		pair.bounds[i] = part[i].bound;
 	}
 	return race_conditional_mean_row(fcinfo, site->halves, &pair, PG_GETARG_DATUM(1),
 									 PG_GETARG_FLOAT8(3));
@@ -523,7 +584,7 @@ use_columns(Released *site, Oid *type, Datum *query)
 static RaceClasses *
 ask_labels(FunctionCallInfo fcinfo)
 {
-	Released *site = find_released(fcinfo, NULL);
+	Released *site = find_released(fcinfo);
 	Oid type = race_argument_type(fcinfo->flinfo, 1);
 	Datum query = PG_GETARG_DATUM(1);
 

@@ -648,7 +648,7 @@ assign_columns(Fill *fill, const RaceParams *params)
 			(errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the row type has too few columns"),
 			 errdetail("It has %d, and records have %u values.", n, race_params_columns(params)),
 			 errhint(
-				 "The values of a record fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
+				 "Values fill the columns in order; a column of an array type takes a whole vector, set or row of categories.")));
 }
 
 static Fill *
@@ -785,7 +785,7 @@ warn_of_model(const RaceView *view)
 				 "The model misses too much of what the rows of the sketch say: there is too much noise for %u columns.",
 				 columns),
 			 errhint(
-				 "Release the columns with race_release, and draw records with race_synthesize; or use fewer columns or a larger epsilon.")));
+				 "Release the columns with race_release and draw by race_synthesize; or take fewer columns or a larger epsilon.")));
 }
 
 /* Read the arguments sketch, n and seed, after a row if there are four. */

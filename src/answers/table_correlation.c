@@ -121,7 +121,7 @@ start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 
 /* Return whether the values of a column differ by more than rounding errors. */
 static bool
-varies(const Column *column)
+column_varies(const Column *column)
 {
 	return column->between > 1e-9 * fabs(column->mean) && column->between > 0;
 }
@@ -187,7 +187,7 @@ next_correlation(void *context, uint64 call)
 			squares += weight * weight;
 		}
 	scale = records * first.all * second.all;
-	known = records > 0 && varies(&first) && varies(&second) &&
+	known = records > 0 && column_varies(&first) && column_varies(&second) &&
 		model->total > state->z * sqrt(model->total_variance);
 	if (known)
 	{

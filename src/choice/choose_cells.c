@@ -418,7 +418,32 @@ draw_cells(RaceRelease *release, double price, int64_t *const *counters)
 							   release->workspace, counters) > 0;
 }
 
-const RaceReleaseKind race_release_cells = {.look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE_CELLS},
+static uint64_t
+pay_look_at_cells(RaceAccount *account, const RaceExact *planned, double price)
+{
+	return race_look_details(account, planned, 1, price, NULL, NULL);
+}
+
+static uint64_t
+pay_levels(RaceAccount *account, const RaceExact *planned, RaceSelection kept, double price)
+{
+	static const int halvings[RACE_LEVELS] = {0, 0};
+
+	return race_measure_levels(account, planned, halvings, kept.grid.levels, price, NULL, NULL);
+}
+
+static uint64_t
+cells_squared(const RaceParams *params, RaceSelection kept, int coarser)
+{
+	(void) coarser;
+	return race_kept_squared(params, (uint64_t) kept.grid.levels);
+}
+
+const RaceReleaseKind race_release_cells = {.count_share = {RACE_COUNT_SHARE, RACE_COUNT_SHARE},
+											.pay_look = pay_look_at_cells,
+											.pay_blocks = pay_levels,
+											.squared = cells_squared,
+											.look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE_CELLS},
 											.look_change = cells_look_change,
 											.open = race_plan_open,
 											.plan = race_plan_blocks,

@@ -149,7 +149,30 @@ draw_rows(RaceRelease *release, double price, int64_t *const *counters)
 							   price, counters) > 0;
 }
 
-const RaceReleaseKind race_release_rows = {.look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE},
+static uint64_t
+pay_look_at_rows(RaceAccount *account, const RaceExact *planned, double price)
+{
+	return race_look_norms(account, planned, price, NULL);
+}
+
+static uint64_t
+pay_rows(RaceAccount *account, const RaceExact *planned, RaceSelection kept, double price)
+{
+	return race_measure_blocks(account, planned, kept.rows, price, NULL);
+}
+
+static uint64_t
+rows_squared(const RaceParams *params, RaceSelection kept, int coarser)
+{
+	(void) coarser;
+	return race_kept_squared(params, kept.rows);
+}
+
+const RaceReleaseKind race_release_rows = {.count_share = {RACE_COUNT_SHARE, RACE_COUNT_SHARE_ROWS},
+										   .look_share = {RACE_LOOK_SHARE, RACE_LOOK_SHARE},
+										   .pay_look = pay_look_at_rows,
+										   .pay_blocks = pay_rows,
+										   .squared = rows_squared,
 										   .look_change = rows_look_change,
 										   .open = race_plan_open,
 										   .plan = race_plan_blocks,

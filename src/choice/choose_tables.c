@@ -809,7 +809,17 @@ draw_tables(RaceRelease *release, double price, int64_t *const *counters)
 	return true;
 }
 
-const RaceReleaseKind race_release_tables = {.open = open_tables,
+static uint64_t
+tables_squared(const RaceParams *params, RaceSelection kept, int coarser)
+{
+	(void) kept;
+	(void) coarser;
+	return race_kept_squared(params, race_shape_ends(params));
+}
+
+const RaceReleaseKind race_release_tables = {.count_share = {RACE_COUNT_SHARE, RACE_COUNT_SHARE},
+											 .squared = tables_squared,
+											 .open = open_tables,
 											 .plan = plan_tables,
 											 .noise = tables_noise,
 											 .workspace = tables_workspace,

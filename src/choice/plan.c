@@ -20,21 +20,10 @@
 #include "hash/sampling_variance.h"
 #include "choice/plan.h"
 
-/* Return how many blocks of exact counters are kept: rows, levels of a grid or tables. */
-static uint32_t
-kept_blocks(const RaceParams *params, RaceSelection selection)
-{
-	const RaceSummaryKind *kind = race_summary_kind(params);
-
-	if (kind->selected)
-		return (uint32_t) race_shape_ends(params);
-	return kind->hashed ? selection.rows : (uint32_t) selection.grid.levels;
-}
-
 uint64_t
-race_kept_squared(const RaceParams *params, RaceSelection selection)
+race_kept_squared(const RaceParams *params, uint64_t blocks)
 {
-	return race_record_unit(params) * race_record_unit(params) * kept_blocks(params, selection);
+	return race_record_unit(params) * race_record_unit(params) * blocks;
 }
 
 void
@@ -57,13 +46,6 @@ race_look_change(const RaceReleaseKind *kind, const RaceRequest *request, const 
 		kind->look_change(params);
 }
 
-uint32_t
-race_count_share(const RaceRequest *request, const RaceParams *params)
-{
-	return request->delta > 0 && race_summary_kind(params)->hashed ? RACE_COUNT_SHARE_ROWS :
-																	 RACE_COUNT_SHARE;
-}
-
 RaceSelection
 race_largest_selection(const RaceRequest *request, const RaceParams *params)
 {
@@ -74,29 +56,15 @@ race_largest_selection(const RaceRequest *request, const RaceParams *params)
 	return selection;
 }
 
-/* Return what a record adds to all that may be kept, in L2 squared. */
-static double
-largest_squared(const RaceRequest *request, const RaceParams *params)
-{
-	RaceShape shape;
-
-	if (race_summary_kind(params)->matrix)
-	{
-		race_moments_shape(params, &shape);
-		return (double) race_products_squared(&shape, race_products_least_coarse(&shape));
-	}
-	return (double) race_kept_squared(params, race_largest_selection(request, params));
-}
-
 void
 race_plan_open(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
 			   RaceRandom *random, RaceAccount *account, RacePlan *plan)
 {
-	double share = race_count_share(request, params);
+	double share = kind->count_share[request->delta > 0];
+	uint64_t squared = kind->squared(params, race_largest_selection(request, params), 0);
 
 	/* the draw that costs most, if each took all that is allowed in proportion to its share */
-	race_account_open(account, random, request,
-					  share * fmin(largest_squared(request, params) / (share - 1), 1));
+	race_account_open(account, random, request, share * fmin((double) squared / (share - 1), 1));
 	if (race_look_change(kind, request, params) > 0)
 		plan->look_price = race_account_allowed(account) / kind->look_share[params->dims > 1];
 	plan->count_price = (race_account_allowed(account) - plan->look_price) / share;
@@ -126,14 +94,12 @@ race_planned_exact(const RaceParams *params, RaceShape *shape, RaceExactMemory *
 }
 
 bool
-race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact,
+race_plan_first(const RaceReleaseKind *kind, RaceAccount *account, const RaceExact *exact,
 				RacePlan *plan)
 {
 	plan->count_noise = race_measure_count(account, exact, plan->count_price, NULL);
 	if (plan->look_price > 0)
-		plan->look_noise = race_summary_kind(params)->hashed ?
-			race_look_norms(account, exact, plan->look_price, NULL) :
-			race_look_details(account, exact, 1, plan->look_price, NULL, NULL);
+		plan->look_noise = kind->pay_look(account, exact, plan->look_price);
 	return plan->count_noise > 0 && (plan->look_price == 0 || plan->look_noise > 0);
 }
 
@@ -141,20 +107,16 @@ bool
 race_plan_blocks(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
 				 RacePlan *plan)
 {
-	static const int halvings[RACE_LEVELS] = {0, 0};
 	RaceExactMemory memory;
 	RaceShape shape;
 	RaceExact *exact = race_planned_exact(params, &shape, &memory);
 	RaceAccount account;
 
 	race_plan_open(kind, request, params, NULL, &account, plan);
-	if (!race_plan_first(params, &account, exact, plan))
+	if (!race_plan_first(kind, &account, exact, plan))
 		return false;
-	plan->counter_noise = race_summary_kind(params)->hashed ?
-		race_measure_blocks(&account, exact, plan->selection.rows, race_account_left(&account),
-							NULL) :
-		race_measure_levels(&account, exact, halvings, plan->selection.grid.levels,
-							race_account_left(&account), NULL, NULL);
+	plan->counter_noise =
+		kind->pay_blocks(&account, exact, plan->selection, race_account_left(&account));
 	if (plan->counter_noise == 0)
 		return false;
 	race_plan_state(request, &account, race_account_cost(&account),

@@ -16,6 +16,9 @@ typedef struct RaceReleaseKind RaceReleaseKind;
 
 struct RaceReleaseKind
 {
+	/* The part of the budget that the number of records gets, as its reciprocal, by delta > 0 */
+	uint32_t count_share[2];
+
 	/* The share of a look, by dims > 1 */
 	uint32_t look_share[2];
 
@@ -23,6 +26,20 @@ struct RaceReleaseKind
 	 * Return what a record changes, in L1, of what is looked at.  0, or NULL: there is no choice.
 	 */
 	uint64_t (*look_change)(const RaceParams *params);
+
+	/*
+	 * Pay a price for a look, and for the blocks that are kept, by planned counters; return the
+	 * noise.  NULL: there is no look, or the kind plans what it keeps by itself.
+	 */
+	uint64_t (*pay_look)(RaceAccount *account, const RaceExact *planned, double price);
+	uint64_t (*pay_blocks)(RaceAccount *account, const RaceExact *planned, RaceSelection kept,
+						   double price);
+
+	/*
+	 * Return what a record adds to all that is kept, in L2 squared; of moments in integers that are
+	 * so coarse, or as little as they can be.
+	 */
+	uint64_t (*squared)(const RaceParams *params, RaceSelection kept, int coarser);
 
 	/* Open the account, and set the price of the number of records and of a look. */
 	void (*open)(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
@@ -68,20 +85,14 @@ extern void race_plan_open(const RaceReleaseKind *kind, const RaceRequest *reque
 						   RacePlan *plan);
 
 /*
- * Return the part of the budget that the number of records gets, as its reciprocal.  Of other
- * summaries than rows, the sum of some counters is a count, too.
- */
-extern uint32_t race_count_share(const RaceRequest *request, const RaceParams *params);
-
-/*
  * Return what a record changes, in L1, of what a release looks at before it chooses what it keeps;
  * 0 if it does not look.
  */
 extern uint64_t race_look_change(const RaceReleaseKind *kind, const RaceRequest *request,
 								 const RaceParams *params);
 
-/* Return what a record adds to the blocks that are kept, in L2 squared. */
-extern uint64_t race_kept_squared(const RaceParams *params, RaceSelection selection);
+/* Return what a record adds to so many blocks, in L2 squared. */
+extern uint64_t race_kept_squared(const RaceParams *params, uint64_t blocks);
 
 /*
  * Begin exact counters without any, of the shape that is planned for; blocks of tables need no ends
@@ -91,8 +102,8 @@ extern RaceExact *race_planned_exact(const RaceParams *params, RaceShape *shape,
 									 RaceExactMemory *memory);
 
 /* Pay for the number of records, and for a look. */
-extern bool race_plan_first(const RaceParams *params, RaceAccount *account, const RaceExact *exact,
-							RacePlan *plan);
+extern bool race_plan_first(const RaceReleaseKind *kind, RaceAccount *account,
+							const RaceExact *exact, RacePlan *plan);
 
 /*
  * Plan rows or a grid: blocks with noise of one scale or variance.  False if noise would be too

@@ -20,7 +20,7 @@ plan_moments(const RaceReleaseKind *kind, const RaceRequest *request, const Race
 	double price;
 
 	race_plan_open(kind, request, params, NULL, &account, plan);
-	if (!race_plan_first(params, &account, exact, plan))
+	if (!race_plan_first(kind, &account, exact, plan))
 		return false;
 	price = race_account_left(&account);
 	if (!race_plan_products(&account, &shape, price, &plan->products) ||
@@ -58,7 +58,21 @@ draw_moments(RaceRelease *release, double price, int64_t *const *counters)
 								 share, release->workspace, counters[0]);
 }
 
-const RaceReleaseKind race_release_moments = {.open = race_plan_open,
+static uint64_t
+moments_squared(const RaceParams *params, RaceSelection kept, int coarser)
+{
+	RaceShape shape;
+	int least;
+
+	(void) kept;
+	race_moments_shape(params, &shape);
+	least = race_products_least_coarse(&shape);
+	return race_products_squared(&shape, coarser > least ? coarser : least);
+}
+
+const RaceReleaseKind race_release_moments = {.count_share = {RACE_COUNT_SHARE, RACE_COUNT_SHARE},
+											  .squared = moments_squared,
+											  .open = race_plan_open,
 											  .plan = plan_moments,
 											  .noise = moments_noise,
 											  .workspace = moments_workspace,

@@ -75,18 +75,6 @@ race_request_weights(RaceRequest *request, const RaceParams *params, uint32_t we
 
 /* ------------------------------------------------------------ noise shares */
 
-/* Return what a record changes of what a share keeps, squared, in integers that are so coarse. */
-static uint64_t
-share_squared(const RaceParams *params, RaceSelection selection, int coarser)
-{
-	RaceShape shape;
-
-	if (!race_summary_kind(params)->matrix)
-		return race_kept_squared(params, selection);
-	race_moments_shape(params, &shape);
-	return race_products_squared(&shape, coarser);
-}
-
 /* Find the noise of a share; false if it would be too large. */
 static bool
 find_share(const RaceRequest *request, const RaceParams *params, const RaceFederation *federation,
@@ -96,7 +84,7 @@ find_share(const RaceRequest *request, const RaceParams *params, const RaceFeder
 		race_honest_shares(federation->parties, federation->colluders, federation->dropouts);
 
 	return race_share_budget(request->epsilon, request->delta, sensitivity, honest,
-							 race_count_share(request, params), budget) &&
+							 race_release_kind(params)->count_share[request->delta > 0], budget) &&
 		race_is_share_variance(budget->counter_variance, federation->parties) &&
 		race_is_share_variance(budget->count_variance, federation->parties);
 }
@@ -141,9 +129,10 @@ race_plan_share(const RaceRequest *request, const RaceParams *params,
 	}
 	for (; coarser <= (matrix ? RACE_PRODUCTS_COARSEST : 0); coarser++)
 	{
-		sensitivity = race_sensitivity(request->max_contributions, request->neighbors,
-									   share_squared(params, selection, coarser),
-									   (uint64_t) selection.rows * params->range);
+		sensitivity =
+			race_sensitivity(request->max_contributions, request->neighbors,
+							 race_release_kind(params)->squared(params, selection, coarser),
+							 (uint64_t) selection.rows * params->range);
 		if (find_share(request, params, federation, &sensitivity, &budget))
 		{
 			use_share(request, federation, &budget, coarser, plan);
@@ -295,7 +284,8 @@ race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation 
 	race_account_open_share(
 		&release->account, random, release->request, release->plan.count_noise,
 		release->plan.counter_noise,
-		share_squared(release->params, release->plan.selection, release->plan.products.coarser));
+		race_release_kind(release->params)
+			->squared(release->params, release->plan.selection, release->plan.products.coarser));
 	(void) draw_counts(release, counts);
 	return true;
 }

@@ -469,7 +469,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 			RACE_CONTINGENCY_CELLS, RACE_COLUMN_WEIGHT);
 	if ((tables.workload != NULL) != (params->tables.workload != 0) || !is_valid_workload(&tables))
 		return PROBLEM(
-			"workload must be at most %d different tables of 3 columns, then of 2, with weights 1 to %g",
+			"workload must be at most %d different tables of 3 columns, then of 2, weighted 1 to %g",
 			RACE_WORKLOAD, RACE_COLUMN_WEIGHT);
 	if ((tables.joined != NULL) != (params->tables.joined != 0) ||
 		(tables.measured != NULL) != (params->tables.measured != 0) ||
@@ -480,7 +480,7 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 					   most_groups(&tables));
 	if (!is_valid_joined(&tables))
 		return PROBLEM(
-			"joined groups must be numbered in the order in which they begin, one number for each group");
+			"joined groups must be numbered in the order in which they begin, a number for each group");
 	if (!is_valid_measured(&tables))
 		return PROBLEM(
 			"measured must be one table a column, then at most %d of 2 or 3, with variances above 0",

@@ -72,9 +72,8 @@ bounds_problem(const RaceParams *params, char *message, size_t length)
 	for (uint32_t i = 0; i < params->dims; i++)
 		if (!(lower[i] >= -RACE_MAX_BANDWIDTH && upper[i] <= RACE_MAX_BANDWIDTH &&
 			  upper[i] - lower[i] >= RACE_MIN_BANDWIDTH))
-			return PROBLEM(
-				"bounds of moments must be from %g to %g, lower ones at least %g below upper ones",
-				-RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
+			return PROBLEM("bounds of moments must be from %g to %g, and %g or more apart",
+						   -RACE_MAX_BANDWIDTH, RACE_MAX_BANDWIDTH, RACE_MIN_BANDWIDTH);
 	return NULL;
 }
 

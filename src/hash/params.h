@@ -107,7 +107,7 @@ typedef struct RaceParams
 	uint32_t range;   /* W, counters a row */
 	uint32_t outputs; /* m, rows of the matrix; 0 without */
 	uint32_t more;    /* bytes that follow: arrays, and other parts */
-	uint16_t arrays;  /* which RaceArrays follow */
+	uint16_t arrays;  /* set of the RaceArrays that follow */
 	uint8_t nulls;    /* RaceNulls, of categories; 0: none are taken */
 	uint8_t reserved8;
 	/* parameters of some kinds or kernels; zero for others */

@@ -141,7 +141,7 @@ sequence_problem(const RaceParams *part, uint32_t taken, char *message, size_t l
 		return PROBLEM("sequence \"grouped\" is for kernel jaccard");
 	if (part->sequence == RACE_SEQUENCE_SOBOL && !race_sobol_fits(part, taken))
 		return PROBLEM(
-			"sequence \"sobol\" needs dims, and at most %d random numbers a row: power times (dims + 1) of distances, power times dims of signs, power of categories",
+			"sequence \"sobol\" needs dims, and at most %d random numbers a row, about power times dims",
 			RACE_SOBOL_DIMENSIONS);
 	return NULL;
 }
@@ -207,7 +207,7 @@ race_params_problem(const RaceParams *params, size_t size, char *message, size_t
 		return PROBLEM("rows times range must be at most %llu", (unsigned long long) counters);
 	if (race_rows_size(params) > RACE_MAX_ROWS_BYTES)
 		return PROBLEM(
-			"rows times power times (dims + 1) is too large: row functions would take %llu MB, at most %llu are allowed",
+			"rows times power times (dims + 1) is too large: %llu MB of row functions, at most %llu",
 			(unsigned long long) race_rows_size(params) >> 20,
 			(unsigned long long) RACE_MAX_ROWS_BYTES >> 20);
 	if (params->rehash == RACE_REHASH_FOLD && !race_can_fold(params))

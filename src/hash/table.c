@@ -22,8 +22,8 @@
  */
 
 /*
- * A unit is 2^(bits * dims).  Weights along an axis are multiples of 2^halvings, so that
- * positions within the finest cell are rounded to 2^-(bits - halvings) of it.
+ * A unit is 2^(bits * dims).  Weights are multiples of a step, 2^(halvings * dims), so that halved
+ * cells have whole ones.
  */
 static const struct
 {
@@ -228,13 +228,14 @@ race_grid_problem(const RaceParams *params, char *message, size_t length)
 
 /* ---------------------------------------------------------------- counting */
 
-/*
- * Return the cell of a number along an axis, and set how far it is in it, in 2^-bits of its width.
- */
+/* A position in a cell is a multiple of 2^-POSITION_BITS of its width. */
+#define POSITION_BITS 20
+
+/* Return the cell of a number along an axis, and set its position in it. */
 static uint32_t
-locate_cell(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *position)
+locate_cell(const RaceGrid *grid, uint32_t axis, double x, int64_t *position)
 {
-	double scale = (double) ((int64_t) 1 << bits);
+	double scale = (double) ((int64_t) 1 << POSITION_BITS);
 	double at = floor((x - grid->lower[axis]) / grid->width[axis] * scale + 0.5);
 	double cell;
 
@@ -244,32 +245,49 @@ locate_cell(const RaceGrid *grid, uint32_t axis, double x, int bits, int64_t *po
 	return (uint32_t) cell;
 }
 
+/* Return how many of so many steps are right of a position, rounded. */
+static int64_t
+steps_right(int64_t steps, int64_t position)
+{
+	int64_t half = (int64_t) 1 << (POSITION_BITS - 1);
+
+	return (steps * position + half) >> POSITION_BITS;
+}
+
+/*
+ * Weights are products of positions, in steps.  What goes right along an axis is rounded for all
+ * weights together, as running totals are: so the mean place of a record is exact to half a step.
+ */
 int
 race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t *weights)
 {
-	int bits = by_dims[grid->dims].bits - (int) grid->halvings;
+	int bits = (by_dims[grid->dims].bits - (int) grid->halvings) * (int) grid->dims;
 	int n = 1;
 
 	nodes[0] = 0;
-	weights[0] = 1;
+	weights[0] = (int64_t) 1 << bits;
 	for (uint32_t axis = 0; axis < grid->dims; axis++)
 	{
 		int64_t position;
-		uint32_t cell = locate_cell(grid, axis, x[axis], bits, &position);
-		int64_t right = position * ((int64_t) 1 << grid->halvings);
-		int64_t left = ((int64_t) 1 << by_dims[grid->dims].bits) - right;
+		uint32_t cell = locate_cell(grid, axis, x[axis], &position);
+		int64_t steps = (int64_t) 1 << bits; /* of this weight and those before it */
 
 		for (int i = n; i-- > 0;)
 		{
 			uint32_t node = nodes[i] * (grid->cells[axis] + 1) + cell;
+			int64_t weight = weights[i];
+			int64_t right = steps_right(steps, position) - steps_right(steps - weight, position);
 
+			steps -= weight;
 			nodes[2 * i + 1] = node + 1;
-			weights[2 * i + 1] = weights[i] * right;
+			weights[2 * i + 1] = right;
 			nodes[2 * i] = node;
-			weights[2 * i] = weights[i] * left;
+			weights[2 * i] = weight - right;
 		}
 		n *= 2;
 	}
+	for (int i = 0; i < n; i++)
+		weights[i] *= (int64_t) 1 << grid->halvings * grid->dims;
 	return n;
 }
 
@@ -575,37 +593,16 @@ static const struct
 	double power;
 } bias_by_dims[RACE_GRID_DIMS + 1] = {{0, 0}, {0.025, 2}, {0.01, 2.5}, {0.01, 2.5}};
 
-/*
- * Where records lie on a line, or are whole numbers, it may be more: intervals allow for such a
- * part of an answer, which no script here prints.  In two dimensions the nodes tell the rest
- * (evaluator.c).
- */
-static const double most_bias[RACE_GRID_DIMS + 1] = {0, 0.025, 0.003, 0.04};
-static const double most_power[RACE_GRID_DIMS + 1] = {0, 2, 3, 2};
-
-static double
-bias_of(const RaceParams *params, RaceGridChoice choice, double of_bandwidth, double power)
+double
+race_grid_bias(const RaceParams *params, RaceGridChoice choice)
 {
 	RaceGrid grid;
 
 	race_grid_of(params, &grid);
-	return of_bandwidth * (race_kernel_type(params->kernel)->euclidean ? 1 : RACE_L1_BIAS) *
-		pow(grid.mean_step * (1 << choice.halvings) * params->power, power);
-}
-
-double
-race_grid_bias(const RaceParams *params, RaceGridChoice choice)
-{
-	return bias_of(params, choice, bias_by_dims[params->dims].of_bandwidth,
-				   bias_by_dims[params->dims].power);
-}
-
-double
-race_grid_most_bias(const RaceParams *params)
-{
-	RaceGridChoice as_it_is = {0, 1};
-
-	return bias_of(params, as_it_is, most_bias[params->dims], most_power[params->dims]);
+	return bias_by_dims[params->dims].of_bandwidth *
+		(race_kernel_type(params->kernel)->euclidean ? 1 : RACE_L1_BIAS) *
+		pow(grid.mean_step * (1 << choice.halvings) * params->power,
+			bias_by_dims[params->dims].power);
 }
 
 /*
@@ -634,6 +631,7 @@ race_grid_rounding(const RaceParams *params)
 	RaceGrid grid;
 
 	race_grid_of(params, &grid);
-	return ldexp(grid.mean_step, (int) grid.halvings - by_dims[grid.dims].bits) / sqrt(12) *
-		steepest_slope(params);
+	return ldexp(grid.mean_step,
+				 ((int) grid.halvings - by_dims[grid.dims].bits) * (int) grid.dims) /
+		sqrt(12) * steepest_slope(params);
 }

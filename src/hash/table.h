@@ -142,7 +142,6 @@ extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice 
 									   RaceGridPlace place, double counter_variance,
 									   double count_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
-extern double race_grid_most_bias(const RaceParams *params);
 
 /* Return the standard deviation of what rounded positions change, as a part of a kernel sum. */
 extern double race_grid_rounding(const RaceParams *params);

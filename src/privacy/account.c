@@ -17,12 +17,16 @@
 static void
 start_account(RaceAccount *account, RaceRandom *random, const RaceRequest *request)
 {
+	static uint64_t opened = 0;
+
 	memset(account, 0, sizeof(RaceAccount));
 	account->self = account;
+	account->number = ++opened;
 	account->random = random;
 	account->mechanism = request->delta > 0 ? RACE_MECHANISM_GAUSSIAN : RACE_MECHANISM_LAPLACE;
 	account->records = race_person_records(request);
 	account->substitute = request->neighbors == RACE_NEIGHBORS_SUBSTITUTE;
+	account->weight = race_weight_unit(request);
 	account->weight_bits = request->weight_bits;
 }
 

@@ -23,10 +23,12 @@
 typedef struct RaceAccount
 {
 	const struct RaceAccount *self; /* a copy is not this one: it plans, and draws nothing */
+	uint64_t number;                /* no other account of this process has it */
 	RaceRandom *random;             /* where noise comes from; NULL: nothing is drawn, for a plan */
 	RaceMechanism mechanism;        /* discrete Laplace or discrete Gaussian */
 	uint32_t records;               /* records of a person, in places of weights */
 	bool substitute;                /* whether neighbors replace a person's records */
+	uint64_t weight;                /* largest weight of a record, in these places */
 	uint32_t weight_bits;           /* binary digits of weights, which noisy numbers lose */
 	double allowed;                 /* epsilon, or what Gaussian noise may cost */
 	uint64_t added;                 /* added to each variance by the exact account (budget.h) */

@@ -2,6 +2,9 @@
  * count.h
  *		Counting records: what one adds is bounded here, whatever is passed in
  *
+ * A record counts `weight` times, or is taken away by a negative weight: by no more than the largest
+ * weight that exact counters are declared with (race_exact_add).
+ *
  * Counters are arrays of the narrowest width that holds them (counters.h).  No counter may come
  * near the limit of its width: the caller widens them first.  What lies beyond a block counts in
  * its last counter.

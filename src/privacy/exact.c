@@ -5,34 +5,19 @@
 #include "privacy/exact_fields.h"
 #include "privacy/products.h"
 
-_Static_assert(sizeof(RaceExact) <= sizeof(RaceExactMemory), "exact counters need more memory");
+/* The last word of the memory is the number of the payer, which calls change. */
+#define PAYER (sizeof(RaceExactMemory) / sizeof(uint64_t) - 1)
+
+_Static_assert(sizeof(RaceExact) <= PAYER * sizeof(uint64_t), "exact counters need more memory");
 
 RaceExact *
 race_exact_begin(RaceExactMemory *memory, const RaceShape *shape)
 {
 	RaceExact *exact = (RaceExact *) memory;
 
-	*exact = (RaceExact){.shape = shape};
+	memory->words[PAYER] = 0;
+	*exact = (RaceExact){.shape = shape, .payer = &memory->words[PAYER]};
 	return exact;
-}
-
-void
-race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count)
-{
-	int half = exact->halves;
-
-	if (half == RACE_EXACT_HALVES)
-		return;
-	exact->halves++;
-	exact->counters[half] = counters;
-	exact->width[half] = width;
-	exact->count[half] = count;
-}
-
-int
-race_exact_halves(const RaceExact *exact)
-{
-	return exact->halves;
 }
 
 /* Return the number of counters of a half. */
@@ -43,19 +28,46 @@ counters_of(const RaceShape *shape)
 								race_block_begin(shape, shape->blocks);
 }
 
-int64_t *
-race_space_numbers(const RaceExact *exact, RaceSpace *space, size_t n)
+/* Return whether so many bytes have some of a half that was added. */
+static bool
+overlaps_counters(const RaceExact *exact, const void *bytes, size_t n)
 {
-	uintptr_t begin = (uintptr_t) space;
-	uintptr_t end = begin + n * sizeof(int64_t);
+	uintptr_t begin = (uintptr_t) bytes;
+	size_t all = counters_of(exact->shape);
 
 	for (int half = 0; half < exact->halves; half++)
 	{
 		uintptr_t counters = (uintptr_t) exact->counters[half];
 
-		if (begin < counters + counters_of(exact->shape) * (size_t) exact->width[half] &&
-			counters < end)
-			return NULL;
+		if (begin < counters + all * (size_t) exact->width[half] && counters < begin + n)
+			return true;
 	}
-	return (int64_t *) space;
+	return false;
+}
+
+void
+race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count, uint64_t weight)
+{
+	int half = exact->halves;
+
+	if (half == RACE_EXACT_HALVES ||
+		overlaps_counters(exact, counters, counters_of(exact->shape) * (size_t) width))
+		return;
+	exact->halves++;
+	exact->counters[half] = counters;
+	exact->width[half] = width;
+	exact->count[half] = count;
+	exact->weight = weight > exact->weight ? weight : exact->weight;
+}
+
+int
+race_exact_halves(const RaceExact *exact)
+{
+	return exact->halves;
+}
+
+int64_t *
+race_space_numbers(const RaceExact *exact, RaceSpace *space, size_t n)
+{
+	return overlaps_counters(exact, space, n * sizeof(int64_t)) ? NULL : (int64_t *) space;
 }

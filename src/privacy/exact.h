@@ -47,7 +47,7 @@ typedef struct RaceExact RaceExact;
 /* Memory for one */
 typedef struct RaceExactMemory
 {
-	uint64_t words[8];
+	uint64_t words[12];
 } RaceExactMemory;
 
 /*
@@ -57,10 +57,15 @@ typedef struct RaceExactMemory
 extern RaceExact *race_exact_begin(RaceExactMemory *memory, const RaceShape *shape);
 
 /*
- * Add the whole, or one of two halves: counters of so many bytes each, and the number of records; a
- * third one is not added.
+ * Add the whole, or one of two halves: counters of so many bytes each, the number of records, and
+ * the largest weight of one, 1 without weights.  A third half is not added, nor one that has
+ * counters of the first, as these would get noise twice.
+ *
+ * The first account that draws of exact counters is the only one: others draw nothing.  Nor does
+ * an account of a request whose records have smaller weights.
  */
-extern void race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count);
+extern void race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count,
+						   uint64_t weight);
 
 /* Return how many halves were added. */
 extern int race_exact_halves(const RaceExact *exact);

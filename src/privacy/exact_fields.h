@@ -16,16 +16,23 @@ struct RaceExact
 	const void *counters[RACE_EXACT_HALVES];
 	int width[RACE_EXACT_HALVES];
 	int64_t count[RACE_EXACT_HALVES];
+	uint64_t weight; /* largest weight of a record, in places of its last digit */
+	uint64_t *payer; /* number of the account that draws; 0 before the first draw */
 };
 
 /*
  * Return whether there is something to draw, and somewhere to draw from: what a copy pays is not
- * taken off of the account.
+ * taken off of the account.  Bind the counters to the account, which alone pays for them.
  */
 static inline bool
 race_draws(const RaceAccount *account, const RaceExact *exact)
 {
-	return account->random != NULL && account->self == account && exact->halves > 0;
+	if (account->random == NULL || account->self != account || exact->halves == 0 ||
+		exact->weight > account->weight)
+		return false;
+	if (*exact->payer == 0)
+		*exact->payer = account->number;
+	return *exact->payer == account->number;
 }
 
 /* Return where a block begins; and the number of its counters. */

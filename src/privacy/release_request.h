@@ -76,4 +76,16 @@ race_largest_weight(const RaceRequest *request)
 	return request->weight_max << request->weight_bits;
 }
 
+/*
+ * Return the largest weight that a record may have been counted with, in these places: without a
+ * largest weight, that of 1.  0 beyond the limits.
+ */
+static inline uint64_t
+race_weight_unit(const RaceRequest *request)
+{
+	return request->weight_bits > 31 ?
+		0 :
+		(uint64_t) (request->weight_max > 0 ? request->weight_max : 1) << request->weight_bits;
+}
+
 #endif

@@ -230,11 +230,12 @@ race_choices_begin(RaceChoices *choices)
 {
 	choices->open = choices->self == choices && choices->left > 0;
 	choices->left -= choices->open;
+	choices->passed = 0;
 	return choices->open;
 }
 
 bool
-race_threshold_passes(const RaceChoices *choices, int64_t persons, int64_t *noisy)
+race_threshold_passes(RaceChoices *choices, int64_t persons, int64_t *noisy)
 {
 	const RaceThreshold *threshold = &choices->threshold;
 
@@ -246,17 +247,20 @@ race_threshold_passes(const RaceChoices *choices, int64_t persons, int64_t *nois
 		*noisy = race_noisy(choices->random, persons, threshold->mechanism, threshold->noise);
 	while (threshold->reach > 0 &&
 		   (*noisy < persons - threshold->reach || *noisy > persons + threshold->reach));
+	choices->passed += *noisy >= threshold->least;
 	return *noisy >= threshold->least;
 }
 
 int64_t
-race_threshold_records(const RaceChoices *choices, uint64_t summed, int64_t noisy, int64_t further)
+race_threshold_records(RaceChoices *choices, uint64_t summed, int64_t noisy, int64_t further)
 {
 	const RaceThreshold *threshold = &choices->threshold;
 
-	/* further records would have no noise */
-	if (summed <= 1 || summed > RACE_MOST_SUMMED || !choices->open || choices->self != choices)
+	/* further records would have no noise, or noise a second time */
+	if (summed <= 1 || summed > RACE_MOST_SUMMED || !choices->open || choices->self != choices ||
+		choices->passed == 0)
 		return noisy;
+	choices->passed--;
 	/* bound: RACE_MOST_SUMMED */
 	for (uint64_t i = 1; i < summed; i++)
 		further = race_noisy(choices->random, further, threshold->mechanism, threshold->noise);

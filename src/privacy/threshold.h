@@ -61,8 +61,9 @@ typedef struct RaceChoices
 	const struct RaceChoices *self; /* a copy is not this one: it draws nothing */
 	RaceRandom *random;
 	RaceThreshold threshold;
-	uint32_t left; /* number of choices that may still begin */
-	bool open;     /* whether one has begun */
+	uint32_t left;   /* number of choices that may still begin */
+	bool open;       /* whether one has begun */
+	uint64_t passed; /* categories of it that passed, whose records are not drawn yet */
 } RaceChoices;
 
 /* The budget of a release, and what its choices leave of it */
@@ -90,7 +91,7 @@ extern bool race_choices_begin(RaceChoices *choices);
  * begun; each category is asked once.  Draws noise; *noisy gets the number with it, 0 without a
  * choice.
  */
-extern bool race_threshold_passes(const RaceChoices *choices, int64_t persons, int64_t *noisy);
+extern bool race_threshold_passes(RaceChoices *choices, int64_t persons, int64_t *noisy);
 
 /*
  * Where a person may have several records of a category, a number counts the persons with a first
@@ -100,11 +101,11 @@ extern bool race_threshold_passes(const RaceChoices *choices, int64_t persons, i
  * alone.
  *
  * Return the sum of the noisy numbers of a category that passed: of `noisy` persons, with `further`
- * records.
+ * records.  There are no more sums than categories that passed: others are `noisy`.
  */
 #define RACE_MOST_SUMMED 1000
 
-extern int64_t race_threshold_records(const RaceChoices *choices, uint64_t summed, int64_t noisy,
+extern int64_t race_threshold_records(RaceChoices *choices, uint64_t summed, int64_t noisy,
 									  int64_t further);
 
 #endif

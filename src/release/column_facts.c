@@ -164,7 +164,7 @@ is_subject(const RaceSubject *subject, Node *node)
 /* A comparison that keeps the equality and order of the subject's values */
 typedef struct Comparison
 {
-	const char *operator; /* its name */
+	const char *operator; /* name of the operator */
 	bool in_floats; /* are both sides compared as floats, of which several integers may be one? */
 } Comparison;
 
@@ -496,9 +496,9 @@ set_values(const RaceSubject *subject, RaceFacts *facts, bool in_floats, Constan
 		CHECK_FOR_INTERRUPTS();
 		use_constant(subject, in_floats, &constants[i]);
 		if (constants[i].isnull)
-			values.unread = "a CHECK constraint compares it with NULL, which allows every value";
+			values.unread = "a CHECK with NULL allows every value";
 		else if (!add_value(subject, &values, &constants[i]))
-			values.unread = "a CHECK constraint compares it with a value that is not read exactly";
+			values.unread = "a CHECK has a value that is not read exactly";
 		if (values.unread != NULL)
 		{
 			facts->unread = values.unread;
@@ -531,7 +531,7 @@ facts_of_comparison(const RaceSubject *subject, OpExpr *expression)
 	if (strcmp(operator, "=") == 0)
 		set_values(subject, &facts, comparison.in_floats, &constant, 1);
 	else if (constant.isnull)
-		facts.unread = "a CHECK constraint compares it with NULL, which allows every value";
+		facts.unread = "a CHECK with NULL allows every value";
 	else if (strcmp(operator, "<>") == 0)
 		facts.not_nan = race_type_is_number(constant.type) &&
 			isnan(race_number_of(constant.type, constant.value));

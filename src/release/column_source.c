@@ -36,7 +36,7 @@ typedef struct Origin
 {
 	Oid relation;      /* table of the column, else invalid */
 	AttrNumber number; /* 0: the whole row */
-	char *other;       /* what it is if it is no column of a table */
+	char *other;       /* description of what is no column of a table */
 } Origin;
 
 typedef struct Trace

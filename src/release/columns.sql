@@ -105,11 +105,11 @@ BEGIN
 		RAISE EXCEPTION 'the domain of column "%" is not that of release "%" any more', c.column_name, left(name, 64)
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				DETAIL = CASE WHEN c.now IS NULL THEN format('It has none now: %s.', c.reason)
-					ELSE (SELECT format('It was %s; it is %s.', left(string_agg(format('%s %s', b.key, b.value), ', ' ORDER BY b.key), 500),
+					ELSE (SELECT format('It had %s; now %s.', left(string_agg(format('%s %s', b.key, b.value), ', ' ORDER BY b.key), 500),
 						left(string_agg(format('%s %s', b.key, coalesce(c.now->>b.key, 'false')), ', ' ORDER BY b.key), 500))
 						FROM jsonb_each_text(c.before) b
 						WHERE b.key <> ALL ('{cells,group,single,start,measure,vector,persons,persons_error,persons_least,persons_summed}') AND b.value IS DISTINCT FROM c.now->>b.key) END
-					|| ' Nothing was read and nothing charged.',
+					|| ' Nothing was charged.',
 				HINT = 'Describe the column as it was (race_describe), or make a release of another name.';
 	END IF;
 END $$;

@@ -67,11 +67,10 @@ read_names(Datum columns, const char *measure)
 static void
 refuse_column(const RaceDataset *dataset, const RaceKnownColumn *column)
 {
-	const char *others = column->domain.chosen ?
-		"; or write delta => 1e-6, and the release chooses the categories that enough persons have" :
+	const char *others = column->domain.chosen ? "; or let the release choose them: delta => 1e-6" :
 		column->hint != NULL && strstr(column->hint, "upper") != NULL ?
-		"; or find them by noisy counts: bounds => 'private', epsilon => 0.05" :
-		"";
+												 "; or bounds => 'private', epsilon => 0.05" :
+												 "";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -80,7 +79,7 @@ refuse_column(const RaceDataset *dataset, const RaceKnownColumn *column)
 			 errdetail("%c%s. Nothing was read and nothing charged.",
 					   pg_toupper((unsigned char) column->reason[0]), column->reason + 1),
 			 column->hint != NULL ?
-				 errhint("Its owner can say it: %s%s", column->hint, others) :
+				 errhint("%s%s", column->hint, others) :
 				 errhint("Leave it out, or protect a view in which it is of another type.")));
 }
 
@@ -471,11 +470,10 @@ read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
 			read_set(TextDatumGetCString(sets[i]), counted->domains, counted->columns, columns);
 
 		if (found < 2)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a set of columns of the workload must have two or three different ones"),
-				 errhint("For example workload => '{age*income,age*town*sex}'.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("workload must have tables of 2 or 3 different columns"),
+					 errhint("For example workload => '{age*income,age*town*sex}'.")));
 		add_set(counted, &rows[found == 2], columns, found, LABEL_WEIGHT);
 	}
 }
@@ -536,7 +534,7 @@ check_counters(RaceCounted *counted)
 			 errmsg("the release would take %.0f MB, and at most %d are possible",
 					counted->megabytes, MAX_MEGABYTES),
 			 errdetail(
-				 "Columns: %d, pairs of them: %d, tables of three: %d, counters: %.0f. Nothing was read and nothing charged.",
+				 "Columns: %d, pairs: %d, triples: %d, counters: %.0f. Nothing was read and nothing charged.",
 				 counted->columns, counted->pairs, counted->triples, counted->counters),
 			 errhint(
 				 "Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));

@@ -65,7 +65,7 @@ refuse_tables(const RaceDataset *dataset, bool shares)
 			 errhint(
 				 "Protect its relation under another name: it shares the budget, with the tables that are new.") :
 			 errhint(
-				 "Define the relation as it was when it was protected. If a table was renamed after a restore, give it its name back, and CALL race_budget_adopt(%s).",
+				 "Define it as it was; after a restore, give tables their names back, and CALL race_budget_adopt(%s).",
 				 quote_literal_cstr(dataset->name))));
 }
 
@@ -81,7 +81,7 @@ race_dataset_check_meant(const RaceDataset *dataset)
 			 errdetail(
 				 "The column that was protected has another name. Nothing was read and nothing charged."),
 			 errhint(
-				 "Rename the columns as they were, or protect the relation under another name, with the same limits: it shares the budget.")));
+				 "Give the columns their names back, or protect the relation under another name: it shares the budget.")));
 	if (dataset->public_changed != NULL)
 		ereport(
 			ERROR,
@@ -89,9 +89,9 @@ race_dataset_check_meant(const RaceDataset *dataset)
 			 errmsg("public table \"%s\" of dataset \"%s\" is another table now",
 					dataset->public_changed, race_cut(dataset->name)),
 			 errdetail(
-				 "The table that was declared public has another name now; or it was dropped, and this one has another owner or other columns. Nothing was read and nothing charged."),
+				 "It was renamed or dropped; this one has another owner or other columns. Nothing was read and nothing charged."),
 			 errhint(
-				 "If this one is public, too, protect the relation under another name, with the same limits and public_tables: it shares the budget.")));
+				 "If this one is public, too, protect the relation under another name: it shares the budget.")));
 	if (dataset->public_remade != NULL)
 		ereport(
 			ERROR,
@@ -99,7 +99,7 @@ race_dataset_check_meant(const RaceDataset *dataset)
 			 errmsg("public table \"%s\" of dataset \"%s\" is another table now",
 					dataset->public_remade, race_cut(dataset->name)),
 			 errdetail(
-				 "The table that was declared public was dropped; this one has the same columns. Nothing was read and nothing charged."),
+				 "It was dropped; this one has the same columns. Nothing was read and nothing charged."),
 			 errhint("If this one is public, too, CALL race_budget_adopt(%s).",
 					 quote_literal_cstr(dataset->name))));
 }

@@ -257,7 +257,7 @@ check_calibrate(const RaceReleasePlan *plan)
 #define MOST_DESCRIPTION 10000
 
 static bool
-matches(const char *string, const char *pattern)
+text_matches(const char *string, const char *pattern)
 {
 	return DatumGetBool(DirectFunctionCall2Coll(textregexeq, DEFAULT_COLLATION_OID,
 												CStringGetTextDatum(string),
@@ -267,10 +267,10 @@ matches(const char *string, const char *pattern)
 static void
 check_name(const char *name)
 {
-	if (matches(name, "^\\s*$"))
+	if (text_matches(name, "^\\s*$"))
 		race_refuse_arguments("a release needs a name",
 							  "Answers are asked by it, as in race_count('visits 2026').");
-	if (matches(name, "\\[[^][(),]*,[^][(),]*[])]$"))
+	if (text_matches(name, "\\[[^][(),]*,[^][(),]*[])]$"))
 		race_refuse_arguments("the name of a release must not end like a period of a series",
 							  "Readers of a series would take it for one: leave out [from,to).");
 }
@@ -311,7 +311,7 @@ check_columns(const List *columns, int n)
 	ListCell *cell;
 
 	foreach (cell, columns)
-		good = good && !matches(lfirst(cell), "^ *-?[0-9]* *$");
+		good = good && !text_matches(lfirst(cell), "^ *-?[0-9]* *$");
 	if (!good)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -85,12 +85,13 @@ race_plan_use_columns(const RaceLedger *ledger, const RaceDataset *dataset, Race
 	race_columns_count(measured.domains, measured.n, label, workload,
 					   !race_is_given(&plan->request, RACE_ARG_SERIES), &counted);
 	plan->size_notice = psprintf(
-		"release \"%s\" measures columns: %d, pairs of them: %d, %s%scounters: %.0f (at most %.0f MB)",
+		"release \"%s\" measures columns: %d, pairs: %d, %scounters: %.0f (at most %.0f MB)",
 		plan->request.name, counted.columns, counted.pairs,
-		counted.triples > 0 ? psprintf("tables of three columns: %d, ", counted.triples) : "",
-		workload == 0 ? "" :
-						psprintf("workload: %s, ", OidOutputFunctionCall(F_ARRAY_OUT, workload)),
-		counted.counters, counted.megabytes);
+		counted.triples > 0 ? psprintf("triples: %d, ", counted.triples) : "", counted.counters,
+		counted.megabytes);
+	if (workload != 0)
+		plan->size_detail =
+			psprintf("Its workload is %s.", OidOutputFunctionCall(F_ARRAY_OUT, workload));
 	use_values(plan, counted.domains, counted.n);
 	race_argument_set(&plan->request, RACE_ARG_PARAMS, race_ledger_params(ledger, counted.params),
 					  false);

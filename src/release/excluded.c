@@ -342,7 +342,7 @@ unit_of_row(const Excluded *excluded, const RaceReleasePlan *plan)
 	return IsA(unit, CoerceViaIO) ? (Node *) ((CoerceViaIO *) unit)->arg : unit;
 }
 
-/* Return the conditions as "A, B, or C": they have "or" in them, too. */
+/* Return the conditions, one a line. */
 static char *
 join_conditions(const List *conditions)
 {
@@ -355,7 +355,7 @@ join_conditions(const List *conditions)
 	foreach (cell, conditions)
 	{
 		if (cell != list_head(conditions))
-			appendStringInfoString(&text, lnext(conditions, cell) == NULL ? ", or " : ", ");
+			appendStringInfoChar(&text, '\n');
 		appendStringInfoString(&text, strVal(lfirst(cell)));
 	}
 	return text.data;

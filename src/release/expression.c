@@ -117,7 +117,7 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 	if (calls->system_column)
 		refuse_expression("a system column", over_columns);
 	if (calls->mutable.name != NULL)
-		refuse_expression(psprintf("a function that is not IMMUTABLE: %s", calls->mutable.name),
+		refuse_expression(psprintf("%s, which is not IMMUTABLE", calls->mutable.name),
 						  calls->mutable.instead);
 	if (calls->temporary)
 		refuse_expression("a temporary function or type", over_columns);

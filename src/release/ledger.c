@@ -49,7 +49,7 @@ member_object(Oid class, Oid object, Oid extension)
 				 "the objects of extension racepriv_release in this database are not those of its library"),
 			 errdetail("They are of another version, or they were moved or renamed."),
 			 errhint(
-				 "ALTER EXTENSION racepriv UPDATE and ALTER EXTENSION racepriv_release UPDATE update the objects of an older version.")));
+				 "Update older ones: ALTER EXTENSION racepriv UPDATE; ALTER EXTENSION racepriv_release UPDATE.")));
 	return object;
 }
 

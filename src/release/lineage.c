@@ -1028,7 +1028,7 @@ check_view_query(Oid relid, Query *query, RaceCalls *calls)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("relation \"%s\" cannot be protected", get_rel_name(relid)),
 			 errdetail(
-				 "Its definition calls a function that is not IMMUTABLE, %s: such a function may look at other rows, or answer differently each time.",
+				 "It calls %s, which is not IMMUTABLE: it may look at other rows, or return something else each time.",
 				 calls->mutable.name),
 			 errhint("%s", calls->mutable.instead)));
 	if (calls->system_column)

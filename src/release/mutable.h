@@ -13,7 +13,7 @@
 typedef struct RaceMutable
 {
 	const char *name;    /* name of what is mutable; NULL: nothing is */
-	const char *instead; /* what to write */
+	const char *instead; /* hint: what to write in its place */
 } RaceMutable;
 
 /* Return the first such function of an expression or a query. */

@@ -79,7 +79,8 @@ prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft 
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("a sketch of records with weights gets noise in a release alone"),
 					 errhint("race_release_sketch has weight and weight_max.")));
-		race_exact_add(exact, views[i].counters, views[i].width, views[i].header->count);
+		race_exact_add(exact, views[i].counters, views[i].width, views[i].header->count,
+					   Max(views[i].header->noise.max_contributions, 1));
 	}
 	draft->release =
 		(RaceRelease){.exact = exact,
@@ -429,7 +430,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 			WARNING,
 			(errmsg("records and epsilon are too few for a surrogate loss"),
 			 errdetail(
-				 "Noise in the mean loss would have a standard deviation of %.2g; above %g, coefficients are likely to be wrong by a tenth or more.",
+				 "Noise of the mean loss has standard deviation %.2g; above %g, coefficients may be wrong by a tenth.",
 				 loss_stddev, MOST_LOSS_STDDEV),
 			 errhint(
 				 "Use more records, a larger epsilon, a delta, or without a delta fewer rows.")));

@@ -568,7 +568,7 @@ hide_error(int level, MemoryContext context)
 		 errdetail(
 			 "What happened may depend on private data, so it is not told. The charge stands."),
 		 errhint(
-			 "See that the expression works on every row that there could be, and that all servers that have rows of the relation answer.")));
+			 "Check that the expression works on every possible row, and that all servers of the relation answer.")));
 }
 
 /* Run a query of a request, and make what it gives private.  Parts may be NULL. */
@@ -651,8 +651,8 @@ typedef struct Chosen
  */
 typedef struct Choice
 {
-	DestReceiver receiver;      /* first, so that it is the whole */
-	const RaceChoices *choices; /* of the release; this one has begun */
+	DestReceiver receiver; /* first, so that it is the whole */
+	RaceChoices *choices;  /* of the release; this one has begun */
 	MemoryContext context;
 	Chosen *values; /* [2 * most + 1] */
 	int n;
@@ -789,7 +789,7 @@ race_read_bounds(const RaceReleasePlan *plan, RaceReading *reading, Oid type)
 		race_bounds_shape(&reading->bounds, &histogram->shape);
 		read_quietly(&histogram->receiver, NULL, plan, reading, plan->query, false);
 		exact = race_exact_begin(&memory, &histogram->shape);
-		race_exact_add(exact, histogram->counters, sizeof(int64), 0);
+		race_exact_add(exact, histogram->counters, sizeof(int64), 0, 1);
 	} while (race_bounds_read(&reading->bounds, &account, exact, noisy));
 	pfree(histogram);
 }

@@ -33,8 +33,10 @@
 #include "utils/memutils.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/queryenvironment.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "hash/kernel.h"
 #include "hash/moment_sums.h"
@@ -92,6 +94,7 @@ typedef struct RaceReleaseRun
 	RaceCharge charge;   /* charge that pays for it */
 	Datum provenance;    /* jsonb: public facts of that charge, for race_label */
 	char *chosen_notice; /* notice of what was chosen from private data, or NULL */
+	char *chosen_detail; /* detail of that notice, or NULL */
 } RaceReleaseRun;
 
 static RaceParameter
@@ -126,7 +129,7 @@ check_context(FunctionCallInfo fcinfo)
 			 errdetail(
 				 "Its charge must be committed before any data are read, so that no rollback refunds it."),
 			 errhint(
-				 "CALL it as a statement of its own, with autocommit on: psycopg.connect(..., autocommit=True), or psql with a -c for each statement.")));
+				 "CALL it as a statement of its own, with autocommit on: psycopg.connect(..., autocommit=True), or psql -c.")));
 }
 
 /*
@@ -153,7 +156,7 @@ check_replicated(int level)
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 errmsg("a commit of the release may not be on a standby"),
 			 errdetail(
-				 "The wait for synchronous_standby_names was canceled. What was committed is on this server, and no data were read after it."),
+				 "The wait for synchronous_standby_names was canceled. No data were read after the commit."),
 			 errhint(
 				 "Ask for the release again, without a cancel or a timeout. It is charged again unless it was stored.")));
 }
@@ -163,7 +166,7 @@ check_replicated(int level)
  * for, before anything else is done.
  */
 static void
-commit(void)
+commit_and_restart(void)
 {
 	bool waits =
 		TransactionIdIsValid(GetTopTransactionIdIfAny()); /* other commits wait for no standby */
@@ -185,7 +188,7 @@ commit(void)
 static void
 next_transaction(const RaceReleaseRun *run)
 {
-	commit();
+	commit_and_restart();
 	race_set_local("transaction_isolation", "read committed");
 	/* a client that does not listen must not keep a budget locked */
 	race_set_local("client_min_messages", "error");
@@ -281,7 +284,7 @@ write_request(RaceReleaseRun *run)
  * others.
  */
 static bool
-exists(const RaceReleaseRun *run)
+release_exists(const RaceReleaseRun *run)
 {
 	RaceParameter parameters[] = {argument(run, RACE_ARG_NAME),
 								  {JSONBOID, run->written, false},
@@ -369,42 +372,83 @@ refuse_changed(void)
 }
 
 /*
- * Store sketch number i, or moments: of a label, and with a value of one of its bounds.  With
- * it a sketch of scores, or 0.
+ * Return rows (part, label, sketch, scores) of all parts of a release: sketches, or moments, and
+ * with them sketches of scores, or NULL.  They are a row store, since together they may be larger
+ * than an array can be.
  */
-static void
-store_part(const RaceReleaseRun *run, const RaceReleasePlan *plan, int i, Datum label, Datum sketch,
-		   Datum scores)
+static Tuplestorestate *
+gather_parts(const RaceReleasePlan *plan, TupleDesc row, int n, const Datum *labels,
+			 const Datum *sketches, const Datum *scores)
 {
-	RaceParameter parameters[] = {
-		argument(run, RACE_ARG_NAME),
-		{INT4OID, Int32GetDatum(run->version), false},
-		{INT4OID, Int32GetDatum(i + 1), false},
-		{TEXTOID, label, label == 0},
-		{run->ledger.sketch_type, sketch, false},
-		argument(run, RACE_ARG_DATASET),
-		{UUIDOID, run->charge.id, false},
-		{TIMESTAMPTZOID, TimestampTzGetDatum(run->charge.at), false},
-		argument(run, i % RACE_HALVES == RACE_LOWER ? RACE_ARG_VALUE_LOWER : RACE_ARG_VALUE_UPPER),
-		argument(run, RACE_ARG_DESCRIPTION),
-		argument(run, RACE_ARG_COLUMNS),
-		argument(run, RACE_ARG_COLUMN_UNITS),
-		{run->ledger.sketch_type, scores, scores == 0},
-		{JSONBOID, plan->domains, plan->domains == 0},
-		{TSRANGEOID, plan->interval.during, plan->interval.during == 0},
-		{JSONBOID, run->provenance, i > 0}};
+	Tuplestorestate *parts = tuplestore_begin_heap(false, false, work_mem);
+	int halves = RaceHalvesOf(plan);
 
+	for (int i = 0; i < n * halves; i++)
+	{
+		Datum values[] = {Int32GetDatum(i + 1), labels == NULL ? (Datum) 0 : labels[i / halves],
+						  sketches[i], scores == NULL ? (Datum) 0 : scores[i]};
+		bool nulls[] = {false, labels == NULL, false, scores == NULL};
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(parts, row, values, nulls);
+	}
+	return parts;
+}
+
+/* Return the description of these rows. */
+static TupleDesc
+describe_parts(const RaceLedger *ledger)
+{
+	TupleDesc row = CreateTemplateTupleDesc(4);
+
+	TupleDescInitEntry(row, 1, "part", INT4OID, -1, 0);
+	TupleDescInitEntry(row, 2, "label", TEXTOID, -1, 0);
+	TupleDescInitEntry(row, 3, "sketch", ledger->sketch_type, -1, 0);
+	TupleDescInitEntry(row, 4, "scores", ledger->sketch_type, -1, 0);
+	return row;
+}
+
+/* Store all parts of a release by one statement, to which their rows are a relation. */
+static void
+store_parts(const RaceReleaseRun *run, const RaceReleasePlan *plan, int n, const Datum *labels,
+			const Datum *sketches, const Datum *scores)
+{
+	RaceParameter parameters[] = {argument(run, RACE_ARG_NAME),
+								  {INT4OID, Int32GetDatum(run->version), false},
+								  argument(run, RACE_ARG_DATASET),
+								  {UUIDOID, run->charge.id, false},
+								  {TIMESTAMPTZOID, TimestampTzGetDatum(run->charge.at), false},
+								  argument(run, RACE_ARG_VALUE_LOWER),
+								  argument(run, RACE_ARG_VALUE_UPPER),
+								  argument(run, RACE_ARG_DESCRIPTION),
+								  argument(run, RACE_ARG_COLUMNS),
+								  argument(run, RACE_ARG_COLUMN_UNITS),
+								  {JSONBOID, plan->domains, plan->domains == 0},
+								  {TSRANGEOID, plan->interval.during, plan->interval.during == 0},
+								  {JSONBOID, run->provenance, false}};
+	EphemeralNamedRelationData relation = {.md = {.name = "parts",
+												  .tupdesc = describe_parts(&run->ledger),
+												  .enrtype = ENR_NAMED_TUPLESTORE,
+												  .enrtuples = n * RaceHalvesOf(plan)}};
+	Tuplestorestate *parts = gather_parts(plan, relation.md.tupdesc, n, labels, sketches, scores);
+
+	relation.reldata = parts;
+	if (SPI_register_relation(&relation) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "the parts of a release are a relation already");
 	race_ledger_run(
 		&run->ledger,
 		"INSERT INTO _racepriv.race_releases"
 		" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during,"
-		" provenance) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING",
+		" provenance) SELECT $1, $2, p.part, p.label, p.sketch, $3, $4, $5, CASE p.part % 2 WHEN 1 THEN $6 ELSE $7 END, $8, $9, $10, p.scores,"
+		" $11, $12, CASE p.part WHEN 1 THEN $13 END FROM parts p ORDER BY p.part ON CONFLICT DO NOTHING",
 		lengthof(parameters), parameters);
-	if (SPI_processed != 1)
+	if (SPI_processed != (uint64) relation.md.enrtuples)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("another session has stored release \"%s\" meanwhile", plan->request.name),
 				 errdetail("The budget was charged and is not refunded.")));
+	(void) SPI_unregister_relation(relation.md.name);
+	tuplestore_end(parts);
 }
 
 /*
@@ -519,7 +563,7 @@ read_choices(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *read
 
 /* Choose what nobody has listed.  Return the plan that states it. */
 static RaceReleasePlan *
-choose(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
+choose_unlisted(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *reading)
 {
 	RaceReleasePlan *stated = race_release_plan_again(plan);
 
@@ -551,19 +595,21 @@ describe_bounds(RaceReleaseRun *run, const RaceReleasePlan *plan, RaceReading *r
 	check_current(run, plan, reading);
 	if (!bounds->found)
 	{
-		run->chosen_notice = psprintf(
-			"%s: none were found, of so few values at this epsilon; nothing was described, and the charge stands",
-			run->plan->request.name);
+		run->chosen_notice = psprintf("%s: none were found, of so few values at this epsilon",
+									  run->plan->request.name);
+		run->chosen_detail = "Nothing was described, and the charge stands.";
 		return;
 	}
 	description->has_bounds = true;
 	description->lower = bounds->lower;
 	description->upper = bounds->upper;
 	race_column_describe(&run->ledger, &described->of, column->number, description);
-	run->chosen_notice = psprintf(
-		"%s: %s to %s; %.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound",
-		run->plan->request.name, race_typed_text(type, bounds->lower),
-		race_typed_text(type, bounds->upper), 100 * bounds->beyond, 100 * bounds->beyond_error);
+	run->chosen_notice =
+		psprintf("%s: %s to %s", run->plan->request.name, race_typed_text(type, bounds->lower),
+				 race_typed_text(type, bounds->upper));
+	run->chosen_detail = psprintf(
+		"%.1f %% of all values are beyond them, give or take %.1f %%, and count as the bound.",
+		100 * bounds->beyond, 100 * bounds->beyond_error);
 }
 
 /* Return the number of the next value, which nobody else makes until the transaction ends. */
@@ -642,7 +688,7 @@ make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 		return;
 	}
 	if (plan->choice_queries != NIL)
-		plan = choose(run, plan, &reading);
+		plan = choose_unlisted(run, plan, &reading);
 	if (plan->labels != 0)
 		deconstruct_array(DatumGetArrayTypeP(plan->labels), TEXTOID, -1, false, TYPALIGN_INT,
 						  &labels, NULL, &n);
@@ -662,9 +708,7 @@ make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 		scores = race_read_scores(plan, &reading, n, labels, sketches);
 		check_current(run, plan, &reading);
 	}
-	for (int i = 0; i < n * halves; i++)
-		store_part(run, plan, i, labels == NULL ? (Datum) 0 : labels[i / halves], sketches[i],
-				   scores == NULL ? (Datum) 0 : scores[i]);
+	store_parts(run, plan, n, labels, sketches, scores);
 	if (plan->units != NULL)
 		race_units_store(plan->units, &run->ledger, plan->request.name, plan->interval.length);
 }
@@ -797,7 +841,7 @@ make_values(RaceReleaseRun *run)
 		run->version++;
 	} while (over);
 	run->plan = series;
-	commit();
+	commit_and_restart();
 	ereport(NOTICE,
 			closes != NULL ?
 				errmsg("series \"%s\": new values: %d; the next interval closes at %s UTC",
@@ -821,8 +865,9 @@ charge_and_make(RaceReleaseRun *run)
 
 		if (excluded != NULL && run->version == 1)
 			ereport(NOTICE,
-					(errmsg("release \"%s\" leaves out rows where %s", run->plan->request.name,
-							excluded)));
+					(errmsg("release \"%s\" leaves out rows on any of these conditions",
+							run->plan->request.name),
+					 errdetail_internal("%s", excluded)));
 		if (run->version == 1 && run->plan->domains == 0)
 			check_limits(run->plan);
 	}
@@ -832,7 +877,7 @@ charge_and_make(RaceReleaseRun *run)
 	enter_charge(run);
 	if (run->plan->request.series != 0)
 	{
-		commit();
+		commit_and_restart();
 		lock_relations(relations, false);
 		tell_left(run);
 		return;
@@ -840,12 +885,14 @@ charge_and_make(RaceReleaseRun *run)
 	next_transaction(run);
 	read_provenance(run);
 	make_private(run, plan_again(run));
-	commit();
+	commit_and_restart();
 	lock_relations(relations, false);
 	if (run->described == NULL)
 		race_tell("release \"%s\": version %d is stored", run->plan->request.name, run->version);
 	if (run->chosen_notice != NULL)
-		ereport(NOTICE, (errmsg_internal("%s", run->chosen_notice)));
+		ereport(NOTICE,
+				(errmsg_internal("%s", run->chosen_notice),
+				 run->chosen_detail != NULL ? errdetail_internal("%s", run->chosen_detail) : 0));
 	if (run->described == NULL)
 		tell_left(run);
 }
@@ -857,7 +904,7 @@ charge_and_make(RaceReleaseRun *run)
  * connection.
  */
 static void
-begin(RaceReleaseRun *run, FunctionCallInfo fcinfo)
+begin_release(RaceReleaseRun *run, FunctionCallInfo fcinfo)
 {
 	check_context(fcinfo);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
@@ -894,10 +941,14 @@ make_unless_exists(RaceReleaseRun *run)
 {
 	find_plan(run, run->plan, run->dataset);
 	write_request(run);
-	if (!exists(run))
+	if (!release_exists(run))
 	{
 		if (run->plan->size_notice != NULL)
-			ereport(NOTICE, (errmsg_internal("%s", run->plan->size_notice)));
+			ereport(NOTICE,
+					(errmsg_internal("%s", run->plan->size_notice),
+					 run->plan->size_detail != NULL ?
+						 errdetail_internal("%s", run->plan->size_detail) :
+						 0));
 		charge_and_make(run);
 	}
 	SPI_finish();
@@ -925,7 +976,7 @@ race_release_sketch(PG_FUNCTION_ARGS)
 	bool vector;
 
 	race_check_duty(fcinfo, "curator");
-	begin(&run, fcinfo);
+	begin_release(&run, fcinfo);
 	for (int i = RACE_ARG_DATASET; i < PG_NARGS(); i++)
 		race_argument_set(request, i, PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	vector = request->name != NULL && race_is_given(request, RACE_ARG_DATASET) &&
@@ -963,7 +1014,7 @@ race_release(PG_FUNCTION_ARGS)
 	RaceReleaseRun run;
 
 	race_check_duty(fcinfo, "curator");
-	begin(&run, fcinfo);
+	begin_release(&run, fcinfo);
 	for (int i = 1; i < (int) lengthof(signature); i++)
 		race_argument_set(&run.request, signature[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	for (int i = workload + 1; i < PG_NARGS(); i++)
@@ -994,7 +1045,7 @@ race_describe_privately(FunctionCallInfo fcinfo, RaceDescribe *prepare)
 	RaceParameter request[3];
 	bool isnull;
 
-	begin(&run, fcinfo);
+	begin_release(&run, fcinfo);
 	prepare(fcinfo, &run.ledger, &described);
 	run.described = &described;
 	run.plan->request = run.request;
@@ -1152,7 +1203,7 @@ become_maker(RaceReleaseRun *run, Oid procedure)
 				 errdetail("The role that made its last version does not exist in this database.") :
 				 errdetail("Its last version was made by role \"%s\", whose release it is.", maker),
 			 errhint(
-				 "Role %s, the owner of its relation, or a superuser can CALL race_release_next(%s); another role makes a release of its own.",
+				 "Role %s, the relation's owner or a superuser can CALL race_release_next(%s); others make their own release.",
 				 quote_identifier(GetUserNameFromId(owner, false)),
 				 quote_literal_cstr(race_cut(run->plan->request.name)))));
 	run->role = owner;
@@ -1168,7 +1219,7 @@ race_release_next(PG_FUNCTION_ARGS)
 	RaceReleaseRun run;
 
 	race_check_duty(fcinfo, "curator");
-	begin(&run, fcinfo);
+	begin_release(&run, fcinfo);
 	check_given(&run.request, NULL, 0, NULL);
 	read_last(&run);
 	run.dataset = dataset_now(&run);

@@ -329,7 +329,7 @@ refuse_of_others(const RaceReleasePlan *plan, const char *kind, const char *name
 		 errmsg("release \"%s\" calls %s %s, which would run with the rights of role \"%s\"",
 				race_cut(plan->request.name), kind, name, of_role),
 		 errdetail(
-			 "Another role wrote its expressions, and the owner of the %s can define it anew. Nothing was read and nothing charged.",
+			 "Another role wrote its expressions; the owner of the %s can redefine it. Nothing was read and nothing charged.",
 			 kind),
 		 errhint("Read its definition; then let it belong to that role: ALTER %s %s OWNER TO %s.",
 				 kind[0] == 'f' ? "FUNCTION" : "TYPE", name, quote_identifier(of_role))));

@@ -56,6 +56,7 @@ typedef struct RaceReleasePlan
 	RaceSeriesInterval interval; /* interval of a value of a series */
 	Datum sources;     /* jsonb: where domains of columns come from; 0 if none has a source */
 	char *size_notice; /* notice of how large a release by columns is, or NULL */
+	char *size_detail; /* detail of that notice, or NULL */
 	bool taken_over;   /* did another role write the expressions than that whose release it is? */
 	char *path;        /* search_path that the expressions are written for */
 	char *run_path;    /* search_path that the functions they call run under */

@@ -475,7 +475,7 @@ parts_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const ValueTex
 
 /* Return the innermost SELECT of the template, which reads the relation. */
 static Query *
-innermost(Query *query)
+find_innermost(Query *query)
 {
 	/* bound: the depth of the template */
 	while (linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_SUBQUERY)
@@ -543,7 +543,7 @@ race_template_analyze(const RaceLedger *ledger, RaceReleasePlan *plan)
 											   bounds_text(plan);
 
 	plan->query = analyze_template(ledger, plan, plan->request.label, text);
-	plan->rows = innermost(plan->query);
+	plan->rows = find_innermost(plan->query);
 	if (linitial_node(RangeTblEntry, plan->rows->rtable)->relid != plan->dataset->relation)
 		ereport(
 			ERROR,

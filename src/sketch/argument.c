@@ -20,7 +20,7 @@ race_argument_type(const FmgrInfo *flinfo, int arg)
 			 errmsg("could not determine the type of argument %d of %s", arg + 1,
 					get_func_name(flinfo->fn_oid)),
 			 errhint(
-				 "Where parts of an aggregate run on other servers, as in Citus, use aggregates of race_record, such as race_build_records(params, race_record(params, x)).")));
+				 "Across servers (Citus) use aggregates of race_record: race_build_records(params, race_record(params, x)).")));
 	return type;
 }
 

@@ -401,7 +401,7 @@ read_categories(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 	iterator = JsonbIteratorInit(list);
 	if (!JsonContainerIsArray(list) || JsonContainerIsScalar(list) ||
 		JsonContainerSize(list) != domain->n)
-		refuse_domains("The categories must be as many as there are cells for them.");
+		refuse_domains("There must be a category for each cell.");
 	domain->categories = palloc(domain->n * sizeof(char *));
 	/* bound: the list, in memory */
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)

@@ -220,8 +220,8 @@ race_params_multiply(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernels of a product must share rows, range and seed"),
-				 errdetail("One side has %s, the other has %s.", race_params_brief(left),
-						   race_params_brief(right))));
+				 errdetail_internal("%s",
+									race_params_difference(left, right, RACE_FIELDS_OF_PRODUCT))));
 	drafts[0].part.rehash = 0;
 	for (; n < all; n++)
 		if (drafts[n].part.sequence == RACE_SEQUENCE_SOBOL)

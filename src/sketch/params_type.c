@@ -192,9 +192,8 @@ race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[
 	return same;
 }
 
-/* Return whether both have the same numbers in an array, which one of them or both may not have. */
-static bool
-same_array(const RaceParams *a, const RaceParams *b, RaceArray array)
+bool
+race_params_same_array(const RaceParams *a, const RaceParams *b, RaceArray array)
 {
 	uint64 n = race_array_length(a, array);
 
@@ -212,8 +211,9 @@ race_params_same_kernel(const RaceParams *a, const RaceParams *b)
 		if (x->kind != y->kind || x->kernel != y->kernel || x->dims != y->dims ||
 			x->power != y->power || x->bandwidth != y->bandwidth ||
 			x->own.bits[0] != y->own.bits[0] || x->own.bits[1] != y->own.bits[1] ||
-			!same_array(x, y, RACE_ARRAY_BANDWIDTHS) || !same_array(x, y, RACE_ARRAY_MATRIX) ||
-			!same_array(x, y, RACE_ARRAY_OFFSET))
+			!race_params_same_array(x, y, RACE_ARRAY_BANDWIDTHS) ||
+			!race_params_same_array(x, y, RACE_ARRAY_MATRIX) ||
+			!race_params_same_array(x, y, RACE_ARRAY_OFFSET))
 			return false;
 	return x == NULL && y == NULL;
 }
@@ -225,6 +225,5 @@ race_params_check_same(const RaceParams *a, const RaceParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("sketches with different parameters cannot be combined"),
-				 errdetail("One side has %s, the other has %s.", race_params_brief(a),
-						   race_params_brief(b))));
+				 errdetail_internal("%s", race_params_difference(a, b, RACE_FIELDS_ALL))));
 }

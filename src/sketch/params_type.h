@@ -53,10 +53,13 @@ extern bool race_params_same_rows(const RaceParams *a, const RaceParams *b);
  */
 extern bool race_params_common_cells(const RaceParams *a, const RaceParams *b, int halvings[2]);
 
+/* Return whether both have the same numbers in an array, which one of them or both may not have. */
+extern bool race_params_same_array(const RaceParams *a, const RaceParams *b, RaceArray array);
+
 /* Return whether they have the same kernel and measure distances alike, whatever their rows. */
 extern bool race_params_same_kernel(const RaceParams *a, const RaceParams *b);
 
-/* Raise 22023, naming both, unless they are the same. */
+/* Raise 22023, naming what differs, unless they are the same. */
 extern void race_params_check_same(const RaceParams *a, const RaceParams *b);
 
 #endif

@@ -653,6 +653,7 @@ take_record(RaceSketch *sketch, int64 weight)
 {
 	uint32 last = sketch->batch->n;
 
+	Assert(weight <= Max((int64) sketch->header.noise.max_contributions, 1));
 	if (weight == 1)
 		sketch->batch->n++;
 	else

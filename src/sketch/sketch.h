@@ -43,7 +43,7 @@ typedef struct RaceSketch
 	ExpandedObjectHeader hdr; /* standard header, must be first */
 	uint32 magic;
 	int width;          /* bytes a counter */
-	RaceHeader header;  /* its count includes the batch */
+	RaceHeader header;  /* noise, and the count, which includes the batch */
 	RaceParams *params; /* parameters; in hdr.eoh_context, as is what follows */
 	uint64 *shares;     /* ids of noise shares, or NULL */
 	void *counters;     /* counters, [rows][range] */

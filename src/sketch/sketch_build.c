@@ -128,8 +128,10 @@ race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight_max must be at least 1, and at most 2^(31 - weight_bits)")));
+	/* the largest of all: what a release compares with its request */
 	for (int i = 0; i < n; i++)
-		sketches[i]->header.noise.max_contributions = (uint32) most << bits;
+		sketches[i]->header.noise.max_contributions =
+			Max(sketches[i]->header.noise.max_contributions, (uint32) most << bits);
 	/* a numeric beyond a double becomes an infinity, or 0, without an error */
 	if (!PG_ARGISNULL(arg))
 		weight = race_number_of(get_fn_expr_argtype(fcinfo->flinfo, arg), PG_GETARG_DATUM(arg));
@@ -343,7 +345,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("noise shares that were made for different sums cannot be combined"),
 			 errdetail(
-				 "One side is for %u parties, %u colluders, %u dropouts, with noise of standard deviation %g; the other for %u, %u, %u, with %g.",
+				 "One side is for %u parties, %u colluders, %u dropouts, noise deviation %g; the other for %u, %u, %u, %g.",
 				 x->parties, x->colluders, x->dropouts, sqrt(x->counter_variance / x->releases),
 				 y->parties, y->colluders, y->dropouts, sqrt(y->counter_variance / y->releases)),
 			 errhint("All parties must give race_share the same arguments.")));
@@ -420,7 +422,7 @@ add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 			 errmsg(
 				 "parts with different kinds of noise cannot be merged as disjoint when neighbors are \"substitute\""),
 			 errhint(
-				 "A record that moves between them costs half of epsilon here and half of rho there. race_merge adds up their costs.")));
+				 "A record that moves between them costs half of epsilon here and half of rho there. race_merge adds their costs.")));
 	if (!race_noise_compose(noise, other, disjoint))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

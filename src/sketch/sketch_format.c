@@ -77,7 +77,7 @@ copy_counters(char *to, const char *from, Size n, int width)
 }
 
 static uint32
-checksum(const char *bytes, Size size)
+compute_checksum(const char *bytes, Size size)
 {
 	pg_crc32c crc;
 
@@ -157,7 +157,7 @@ write_wire(StringInfo out, const RaceView *view)
 		copy_model(out->data + out->len, (const char *) view->model, view->model_size,
 				   view->model->text_size);
 	out->len += view->model_size;
-	race_put(out, checksum(out->data + start, out->len - start), 4);
+	race_put(out, compute_checksum(out->data + start, out->len - start), 4);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -261,7 +261,7 @@ read_wire(const char *bytes, Size size, Node *escontext)
 	if (size > RACE_MAX_WIRE_BYTES)
 		MALFORMED("Too long.");
 	crc = (const unsigned char *) bytes + size - 4;
-	if (race_take(&crc, 4) != checksum(bytes, size - 4))
+	if (race_take(&crc, 4) != compute_checksum(bytes, size - 4))
 		MALFORMED("The checksum does not match.");
 	if ((problem = take_header(&next, &head)) != NULL)
 		MALFORMED(problem);
@@ -396,7 +396,7 @@ race_sketch_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("\"%s\" is no sketch", race_cut(text)),
 				 errhint(
-					 "If it is the name of a release, write race_released('%s'). If it is parameters, race_sketch('%s'::race_params) is an empty sketch.",
+					 "For a release write race_released('%s'), for an empty sketch race_sketch('%s'::race_params).",
 					 race_cut(text), race_cut(text))));
 		ereturn(
 			escontext, (Datum) 0,

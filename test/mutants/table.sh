@@ -49,6 +49,13 @@ mutant account-epsilon 'accounts' 'what costs more than its price is paid' \
 mutant account-copied 'accounts' 'each block is paid from a copy' \
 	's/(return\s+race_pay\(\s*)account(,\s+price,\s+race_change_of_counters\(\s*account,\s+race_blocks_l1\(\s*shape,\s+blocks\))/$1(RaceAccount[]) {*account}$2/' privacy_test
 
+mutant account-second 'accounts' 'a second account pays for the same counters' \
+	's/return \*exact->payer == account->number;/return true;/' privacy_test
+mutant account-heavier 'accounts' 'records are heavier than what is paid' \
+	's/ \|\|\s+exact->weight > account->weight//' privacy_test
+mutant exact-twice 'halves' 'a half is added as the other one' \
+	's/ \|\|\s+overlaps_counters\(exact, counters, counters_of\(exact->shape\) \* \(size_t\) width\)//' privacy_test
+
 ##### what a record adds
 
 mutant add-beyond 'rows' 'buckets beyond the range are counted in other rows' \
@@ -292,6 +299,8 @@ mutant choice-more 'choice of categories' 'more choices begin than are paid for'
 	's/\tchoices->left -= choices->open;\n//' choice_test
 mutant choice-over 'choice of categories' 'choices and what is counted cost more than the release' \
 	's/number \* threshold->epsilon \+ budget->rest_epsilon <= budget->epsilon/number * threshold->epsilon <= budget->epsilon/' choice_test
+mutant choice-summed-twice 'choice of categories' 'records of a category are drawn twice' \
+	's/\tchoices->passed--;\n//' choice_test
 mutant choice-copy 'choice of categories' 'a copy of choices draws' \
 	's/if \(!choices->open \|\| choices->self != choices\)/if (!choices->open)/' choice_test
 mutant choice-delta 'choice of categories' 'delta for one category' \
@@ -323,7 +332,7 @@ mutant choice-joint-price 'choice of categories, Gaussian' 'joint: one of severa
 mutant choice-summed 'choice of categories' 'a number of further records has no noise' \
 	's/for \(uint64_t i = 1; i < summed; i\+\+\)/for (uint64_t i = 2; i < summed; i++)/' choice_test
 mutant choice-further 'choice of categories' 'further records without numbers of their own' \
-	's/\tif \(summed <= 1 \|\| summed > RACE_MOST_SUMMED [^\n]*\n\t\treturn noisy;\n//' choice_test
+	's/\tif \(summed <= 1 \|\| summed > RACE_MOST_SUMMED [^\n]*\n[^\n]*\n\t\treturn noisy;\n//' choice_test
 mutant choice-no-delta 'choice of categories' 'what is no delta lets all pass' \
 	's/ \|\| !\(delta > 0\)//' choice_test
 mutant choice-gaussian-no-delta 'choice of categories, Gaussian' 'what is no delta lets all pass' \
@@ -391,7 +400,7 @@ mutant call-matrix-left 'moments' 'a Wishart matrix is left in the space' \
 mutant call-exact-written 'measuring' 'numbers get noise where they are written' \
 	's/(uint64_t noise,\s+bool rounded, int64_t \*noisy\)\n\{\n)/$1\tfor (size_t i = 0; i < n; i++)\n\t\tnoisy[i] = exact[i];\n/' privacy_test
 mutant call-space-counted 'measuring' 'a space may be among counters' \
-	's/\t\t\tcounters < end\)\n\t\t\treturn NULL;/\t\t\tcounters < end \&\& false)\n\t\t\treturn NULL;/' privacy_test
+	's/overlaps_counters\(exact, space, n \* sizeof\(int64_t\)\) \? NULL : //' privacy_test
 mutant call-no-noise 'noise' 'a number without noise is exact' \
 	's/(if \(noise == 0\)\n\t\treturn) 0;/$1 value;/' laplace_test
 mutant call-limits 'accounts' 'a request may be beyond all limits' \
@@ -415,4 +424,4 @@ mutant call-grouping 'measuring' 'a grouping that has no group is taken' \
 mutant call-largest 'accounts' 'the largest number is paid for, whatever it stands for' \
 	's/ \|\| squared == UINT64_MAX//' privacy_test
 mutant call-copy 'accounts' 'a copy of an account draws' \
-	's/ && account->self == account//' privacy_test
+	's/ \|\| account->self != account//' privacy_test

@@ -2,6 +2,7 @@
 # name the same, each test has a number of its own, and documents name what is there.
 use strict;
 use warnings;
+use Encode 'decode';
 use FindBin;
 use JSON::PP;
 use Test::More;
@@ -35,6 +36,33 @@ like(slurp('CHANGELOG.md'), qr/^## \Q$version\E /m, 'and there is a section of t
 my %seen;
 is(join(' ', grep { $seen{$_}++ } map { m{/(\d+)_\w+\.pl$} } glob "$top/test/t/*.pl"), '', 'no two tests have the same number');
 
+# Regression tests are read at a glance: a line of them, and of what they expect, has at most 120 columns, where tabs have four
+sub too_long {
+	my ($text) = @_;
+	return grep { length(s/\t/    /gr) > 120 } split /\n/, $text;
+}
+my @tests = map { s{.*/((?:sql|expected)/)}{$1}r } glob "$top/sql/*.sql $top/expected/*.out";
+cmp_ok(scalar @tests, '>', 90, 'there are regression tests');
+is(join("\n", map { my $file = $_; map { "$file: $_" } too_long(decode('UTF-8', slurp($file))) } @tests), '',
+	'their lines have at most 120 columns');
+is(scalar too_long('x' x 120 . "\n\t" . 'x' x 117), 1, 'control: one of two lines has more');
+
+# So has a line of a message: errmsg, errdetail or errhint with what psql writes before it
+my %before = (errmsg => 'ERROR:  ', errdetail => 'DETAIL:  ', errhint => 'HINT:  ');
+sub messages {
+	my ($text) = @_;
+	my @lines;
+	while ($text =~ /\b(errmsg|errdetail|errhint)(?:_internal)?\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)/g) {
+		my ($part, $literals) = ($1, $2);
+		push @lines, $before{$part} . join('', $literals =~ /"((?:[^"\\]|\\.)*)"/g) =~ s/\\"/"/gr;
+	}
+	return @lines;
+}
+my @messages = map { messages(slurp(s{.*/(src/)}{$1}r)) } glob "$top/src/*/*.c";
+cmp_ok(scalar @messages, '>', 500, 'there are messages');
+is(join("\n", too_long(join "\n", @messages)), '', 'their lines have at most 120 columns');
+is(scalar too_long(join "\n", messages('(errmsg("' . 'x' x 60 . "\"\n\"" . 'y' x 60 . '"), errhint("' . 'z' x 113 . '"))')), 1, 'control: one of two lines has more');
+
 # Whoever reviews the proofs follows these names.  Names with capital letters stand for others.
 my %files = map { m{([^/]+)$} => 1 } map { glob "$top/$_" } qw(*/* */*/* */*/*/* */*/*/*/*);
 my @documents = (qw(README.md CONTRIBUTING.md clients/python/README.md), map { s{.*/(doc/)}{$1}r } glob "$top/doc/*.md $top/doc/*/*.md");
@@ -55,6 +83,19 @@ is(join(' ', grep { my $name = qr/^\Q$_\E$/ =~ s/\\\*/.*/r; !grep { /$name/ } ke
 my $source = join '', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/*/*.{c,h,sql} $top/src/*/*/*.sql";
 for my $document ('doc/privacy.md', map { s{.*/(doc/)}{$1}r } glob "$top/doc/privacy/*.md") {
 	is(join(' ', grep { $source !~ /\b$_\b/ } slurp($document) =~ /`(race_\w+)`/g), '', "and the functions that $document names");
+}
+
+# Lines of the floors, as CONTRIBUTING.md and doc/review.md state them
+sub lines_of {
+	my ($floor) = @_;
+	return scalar(() = join('', map { slurp(s{.*/(src/)}{$1}r) } glob "$top/src/$floor/*.[ch]") =~ /\n/g);
+}
+my %stated = slurp('CONTRIBUTING.md') =~ /^\| `(\w+)` \|.*\| ([\d,]+) \|$/mg;
+is(join(' ', sort keys %stated), 'answers choice hash privacy release sketch', 'CONTRIBUTING.md has the lines of each floor');
+($stated{review}) = slurp('doc/review.md') =~ /plain C, ([\d,]+) lines/;
+for my $floor (sort keys %stated) {
+	my $lines = lines_of($floor eq 'review' ? 'privacy' : $floor);
+	cmp_ok(abs($stated{$floor} =~ s/,//r - $lines), '<', 0.05 * $lines, "... of $floor, within a twentieth");
 }
 
 # Where a link goes there is a file, and a headline if it names one.  Pages but the reference and the changelog have at most 1,500 words.

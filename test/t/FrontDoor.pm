@@ -70,6 +70,8 @@ CALL race_release_sketch('grid', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, up
 CALL race_release_sketch('plane', 'mixed', 'l2(dims=2, bandwidth=2, rows=64, range=64, lower={0,0}, upper={10,10})', 'ARRAY[f, n]', 1000, 1e-6, fit => true, columns => '{f,n}');
 CALL race_release_sketch('valued', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, value => 'n', value_lower => 0, value_upper => 9);
 CALL race_release_sketch('labeled', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, label => 'town', labels => '{Rome,Paris,"NULL"}', fit => true);
+CALL race_release_sketch('listed labels', 'many', 'l2(dims=1, bandwidth=0.5, lower={0}, upper={1}, cells={16}, sequence=grid)', 'ARRAY[f]', 1000, label => 'c', labels => :'categories', fit => true);
+CALL race_release_sketch('listed rows', 'many', 'l2(dims=2, bandwidth=0.5, rows=8, range=16, lower={0,0}, upper={1,1})', 'ARRAY[f, k]', 1000, label => 'c', labels => :'categories', columns => '{f,k}');
 CALL race_release_sketch('moments', 'mixed', race_moment_params('{0,0}', '{10,9}', targets => 1), 'ARRAY[f, n]', 1000, columns => '{f,n}');
 CALL race_release_sketch('loss', 'mixed', race_params('least_squares', 2, power => 4, rows => 64, radius => 20, query_radius => 10), 'ARRAY[f, n]', 1000);
 CALL race_release_sketch('void', 'none', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, fit => true);
@@ -210,7 +212,11 @@ my @further = (
 	(map { [/^(race_\w+)/, $_, ''] } "race_count('listed', '{\"c\": [\"c0\", \"c4094\"]}')", "race_crosstab('listed', 'c', 'k')", "race_curve('listed', 'k', \"where\" => '{\"c\": \"c7\"}')", "race_histogram('listed', 'c')", "race_histogram('listed', 'c', \"where\" => '{\"k\": 1}')",
 		"race_quantiles('listed', 'k', \"where\" => '{\"c\": \"c7\"}')", "race_mean('listed', 'k', 'c')", "race_trend('listed', 'k', 'k', \"where\" => '{\"c\": \"c7\"}')", "race_classify('listed', 'c', '{\"k\": 1}'::jsonb)", "race_classify('listed', 'k', '{\"c\": \"c7\"}'::jsonb)",
 		"race_correlation('listed')", "race_modes('listed')", "race_outliers('listed', '{\"c\": \"c7\", \"k\": 1}'::jsonb)", "race_synthesize(NULL::many, 'listed', 1000)", "race_export('listed')", "race_label('listed')", "race_info('listed')", "race_versions('listed')",
-		"race_released('listed')", "race_plan('many', '{c,k}', 1)"), ['race_heatmap', "race_heatmap('listed', 'c', 'k')", '22023'], ['race_regress', "race_regress('listed', 'k', '{c}')", '22023'],
+		"race_released('listed')", "race_plan('many', '{c,k}', 1)",
+		# and as many labels of sketches
+		(map { ("race_count('$_')", "race_info('$_')", "race_label('$_')", "race_versions('$_')", "race_released('$_', 'c4094')") } 'listed labels', 'listed rows'), "race_histogram('listed labels', '1')", "race_quantiles('listed labels')", "race_curve('listed labels', steps => 10)",
+		"race_modes('listed labels')", "race_outliers('listed labels', '{0.5}'::float8[])", "race_export('listed labels')", "race_classify('listed labels', '{0.5}'::float8[])", "race_posterior('listed labels', '{0.5}'::float8[])",
+		"race_classify('listed rows', '{0.5,1}'::float8[])", "race_posterior('listed rows', '{0.5,1}'::float8[])"), ['race_heatmap', "race_heatmap('listed', 'c', 'k')", '22023'], ['race_regress', "race_regress('listed', 'k', '{c}')", '22023'],
 	(map { ['race_synthesize', "race_synthesize(NULL::mixed, '$_', 1000)", ''] } 'mixed', 'tenth', 'none'), ['race_quantiles', "race_quantiles('far', 'early', '{0,0.5,1}')", ''],
 );
 

@@ -581,7 +581,7 @@ check_refusals(void)
 
 /*
  * Numbers that add up to one of records: each has the noise of the threshold, and without numbers
- * nothing further is seen.
+ * nothing further is seen.  There is one sum for each category that passed.
  */
 static void
 check_summed(void)
@@ -589,11 +589,17 @@ check_summed(void)
 	RaceThreshold threshold;
 	bool sound = race_threshold_plan(1, 1e-6, 10, true, &threshold);
 	RaceChoices choices;
+	int64_t noisy;
 	int draws = 0;
+	bool twice = false;
 
 	open_one(&choices, &threshold);
 	for (uint64_t summed = 0; summed <= 10; summed++)
 	{
+		next.calls = 0;
+		next.noise = 0;
+		sound &= race_threshold_passes(&choices, threshold.least, &noisy) &&
+			!race_threshold_passes(&choices, threshold.least - 1, &noisy);
 		next.calls = 0;
 		next.noise = 1000; /* of the first draw */
 		sound &= race_threshold_records(&choices, summed, 50, 7) == (summed <= 1 ? 50 : 1057) &&
@@ -601,9 +607,14 @@ check_summed(void)
 		if (summed > 1)
 			sound &= next.mechanism == threshold.mechanism && next.scale == threshold.noise;
 		draws += next.calls;
+		if (summed > 1)
+			twice |= race_threshold_records(&choices, summed, 50, 7) != 50;
+		else
+			open_one(&choices, &threshold);
 	}
 	ok(sound && draws == 45,
 	   "each of the numbers that add up to one of records has noise of its own");
+	ok(!twice && next.calls == 9, "... and is drawn once");
 }
 
 /* Return whether so many choices may begin, and no more, if that is what a budget pays for. */
@@ -692,7 +703,7 @@ run_search(Search *search, const double *numbers, int n, const int64_t *answers)
 		next.noise = 0;
 		next.answers = answers;
 		exact = race_exact_begin(&memory, &shape);
-		race_exact_add(exact, counters, sizeof(int64_t), 0);
+		race_exact_add(exact, counters, sizeof(int64_t), 0, 1);
 		more = race_bounds_read(&search->bounds, &account, exact, noisy);
 		search->sound &= next.calls == places && next.mechanism == RACE_MECHANISM_LAPLACE;
 		search->cost += (long double) RACE_SCALE_DENOMINATOR / next.scale;

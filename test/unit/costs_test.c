@@ -699,7 +699,6 @@ try_kind(const RaceParams *params, const RaceRequest *request, double epsilon)
 	ASK(race_plan_start, request, ASK(race_largest_selection, request, params), RACE_STATUS_PRIVATE,
 		&plan);
 	ASK(race_plan_open, race_release_kind(params), request, params, NULL, &account, &plan);
-	check(ASK(race_count_share, request, params) > 1, "share of the number of records");
 	check(ASK(race_look_change, race_release_kind(params), request, params) < RACE_MAX_SENSITIVITY,
 		  "change of a look");
 	check(plan.count_price + plan.look_price <= race_account_allowed(&account), "first prices");
@@ -739,6 +738,7 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	(void) ASK(race_request_exact, &request);
 	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request),
 		  "records of a person");
+	check(ASK(race_weight_unit, &request) <= UINT64_C(1) << 62, "weight of a record");
 }
 
 static void

@@ -182,7 +182,7 @@ value_of(const Kind *kind, const Own *own, uint32_t first, uint32_t length, Race
 		count += n;
 	}
 	count += add_own(kind, own, first, length, kind->exact);
-	race_exact_add(exact, kind->exact, 8, count);
+	race_exact_add(exact, kind->exact, 8, count, 1);
 	return exact;
 }
 

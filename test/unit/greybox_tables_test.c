@@ -654,7 +654,7 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 		if (pair->forged > 0)
 			forge_counters(kind, pair->forged);
 		count += count_records(kind, &pair->own[table][label]);
-		race_exact_add(exact, kind->exact, 8, count);
+		race_exact_add(exact, kind->exact, 8, count, 1);
 		start_table(table);
 		if (!plays(kind, setting, request, exact, &plan[table]))
 			abort();

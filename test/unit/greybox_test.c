@@ -371,7 +371,7 @@ make_exact(const Kind *kind, const Setting *setting, const Pair *pair, int label
 	sums->exact = exact = race_exact_begin(&sums->memory, &kind->shape);
 	for (int i = 0; i < halves; i++)
 		race_exact_add(exact, sums->counters[i], make_narrow(params, sums->counters[i]),
-					   sums->count[i]);
+					   sums->count[i], 1);
 }
 
 static void

@@ -300,7 +300,7 @@ seen(const RaceParams *params, int halvings, const int64_t *counters)
 
 	race_grid_shape(params, &shape);
 	exact = race_exact_begin(&memory, &shape);
-	race_exact_add(exact, counters, sizeof(int64_t), 0);
+	race_exact_add(exact, counters, sizeof(int64_t), 0, 1);
 	race_account_open(&account, &random, &request, 1);
 	if (race_look_details(&account, exact, halvings, NO_NOISE, (RaceSpace *) space, &look) != 1)
 		abort();

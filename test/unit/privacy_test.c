@@ -807,9 +807,9 @@ exact_of(RaceExactMemory *memory, Form form, const Counters *counters)
 {
 	RaceExact *exact = race_exact_begin(memory, &shapes[form]);
 
-	race_exact_add(exact, counters->half[0], 8, counters->count[0]);
+	race_exact_add(exact, counters->half[0], 8, counters->count[0], 1);
 	if (given.halves)
-		race_exact_add(exact, counters->half[1], 8, counters->count[1]);
+		race_exact_add(exact, counters->half[1], 8, counters->count[1], 1);
 	return exact;
 }
 
@@ -1253,6 +1253,92 @@ test_aliases(int n)
 	ok(!twice, "no counter gets noise twice where noisy numbers are written among counters");
 }
 
+/* Return how many numbers a call draws of exact counters, for all that an account has. */
+static size_t
+draws_of(int number, RaceAccount *account, const RaceExact *exact)
+{
+	start_table(0);
+	(void) calls[number].call(account, exact, account->allowed);
+	return tape.n;
+}
+
+/* Callers that open a second account on the same counters, or the same account again */
+static void
+test_second_accounts(int n)
+{
+	for (int number = 0; number < CALLS; number++)
+	{
+		size_t first = 0;
+		size_t second = 0;
+
+		for (int i = 0; i < n; i++)
+		{
+			static Counters table;
+			Form form = calls[number].first;
+			RaceExactMemory memory;
+			const RaceExact *exact;
+			RaceAccount account;
+			RaceAccount other;
+			RaceRequest request = open_account(&account);
+
+			make_given(form);
+			given.halves = may_have_halves(form) && draw() % 2 == 0;
+			make_counters(form, &table);
+			exact = exact_of(&memory, form, &table);
+			first += draws_of(number, &account, exact);
+			race_account_open(&other, &some_random, &request, opened_for);
+			second += tape.n > 0 ? draws_of(number, &other, exact) : 0;
+			race_account_open(&account, &some_random, &request, opened_for);
+			second += tape.n > 0 ? draws_of(number, &account, exact) : 0;
+		}
+		ok(first > 0 && second == 0, "%s: no second account pays for the same counters",
+		   calls[number].name);
+	}
+}
+
+/* Callers that add heavier records than the account pays for, or a half twice */
+static void
+test_hostile_halves(int n)
+{
+	bool light = false;
+	bool heavy = false;
+	bool twice = false;
+	bool apart = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		static Counters table;
+		int number = i % CALLS;
+		Form form = calls[number].first;
+		size_t counters = counters_of(form);
+		RaceExactMemory memory;
+		RaceExact *exact;
+		RaceAccount account;
+		RaceRequest request = open_account(&account);
+		uint64_t most = UINT64_C(1) << request.weight_bits;
+		bool heavier = draw() % 2 == 0;
+
+		make_given(form);
+		given.halves = false;
+		make_counters(form, &table);
+		exact = race_exact_begin(&memory, &shapes[form]);
+		race_exact_add(exact, table.half[0], 8, table.count[0], most + heavier);
+		race_exact_add(exact, table.half[0] + draw() % counters, 8, table.count[0], 1);
+		race_exact_add(exact, table.half[0] - draw() % counters, 8, table.count[0], 1);
+		twice |= race_exact_halves(exact) > 1;
+		if (heavier)
+			heavy |= draws_of(number, &account, exact) > 0;
+		else
+			light |= draws_of(number, &account, exact) > 0;
+		race_exact_add(exact, table.half[1], 8, table.count[1], 1);
+		apart &= race_exact_halves(exact) == 2;
+	}
+	ok(!heavy, "of records that are heavier than those of the request nothing is drawn");
+	ok(light, "control: of others it is");
+	ok(!twice, "counters of a half are not added as the other one");
+	ok(apart, "control: others are");
+}
+
 int
 main(void)
 {
@@ -1265,6 +1351,8 @@ main(void)
 	test_large_products();
 	test_interrupts(CASES(600, 60));
 	test_aliases(CASES(1200, 120));
+	test_second_accounts(CASES(60, 12));
+	test_hostile_halves(CASES(1200, 120));
 	free(tape.draws);
 	return done_testing();
 }

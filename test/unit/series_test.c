@@ -150,7 +150,7 @@ play(RaceRandom *random, const RaceParams *params, const RaceRequest *request, b
 
 	race_shape_of(params, NULL, &shape);
 	exact = race_exact_begin(&memory, &shape);
-	race_exact_add(exact, counters, sizeof(int64_t), 8 + there);
+	race_exact_add(exact, counters, sizeof(int64_t), 8 + there, 1);
 	release.exact = exact;
 	if (!race_release_begin(&release, random, &count) || !race_release_counters(&release, halves))
 		abort();

@@ -373,7 +373,7 @@ draw_first(const RaceParams *params, const RacePlan *plan, double epsilon, int64
 
 	race_moments_shape(params, &shape);
 	exact = race_exact_begin(&memory, &shape);
-	race_exact_add(exact, counters, sizeof(int64_t), 0);
+	race_exact_add(exact, counters, sizeof(int64_t), 0, 1);
 	release.exact = exact;
 	counters[0] = first;
 	if (!race_release_begin(&release, &pattern, &records) ||

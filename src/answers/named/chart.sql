@@ -12,7 +12,7 @@ DECLARE
 BEGIN
 	SELECT r.columns, (SELECT count(*) FROM _racepriv._race_columns(r.sketch))
 	INTO names, n
-	FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1;
+	FROM _racepriv.race_releases r WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1;
 	IF NOT FOUND THEN
 		PERFORM _racepriv._race_released(release);		-- says that there is none
 		RETURN NULL;
@@ -51,6 +51,7 @@ DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
 	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
 	type CONSTANT text := _racepriv._race_domain_named(domains, "column")->>'type';
+	number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
 BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.x, _racepriv._race_density(h.count, n.count, h.low, h.high), _racepriv._race_density(h.lower, n.count, h.low, h.high),
@@ -65,7 +66,7 @@ BEGIN
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
 		FROM _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, _racepriv._race_column(release, "column"), steps,
+			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, number, steps,
 				lower, upper, confidence, smoothing) c;
 	END IF;
 END $$;
@@ -106,6 +107,8 @@ DECLARE
 	domain2 CONSTANT jsonb := _racepriv._race_domain_named(domains, column2);
 	confidence CONSTANT float8 := 0.95;
 	z CONSTANT float8 := _racepriv._race_normal_quantile(confidence);
+	number1 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column1) END;
+	number2 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column2) END;
 BEGIN
 	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
 		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
@@ -140,7 +143,7 @@ BEGIN
 			c.x1::text, c.x2::text
 		FROM _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-				_racepriv._race_column(release, column1), _racepriv._race_column(release, column2), steps,
+				number1, number2, steps,
 				lower, upper, smoothing) c
 		ORDER BY 4, 1, 2;
 	END IF;
@@ -182,6 +185,7 @@ DECLARE
 	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
 	domains jsonb;
 	present jsonb := "where";
+	column_number int;
 BEGIN
 	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
 	IF NOT _racepriv._race_domain_named(domains, "column") ? 'categories' THEN
@@ -198,15 +202,15 @@ BEGIN
 		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
 	ELSE
+		column_number := _racepriv._race_column(release, "column");
 		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, greatest(c.count - z.z * c.standard_error, 0::float8), c.count + z.z * c.standard_error,
 			_racepriv._race_density(c.share, 1, c.lower, c.upper), 'model', l.label
 		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_column(release, "column") n (n)
-			CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, n.n, coalesce(bin_edges::float8[], (
+			CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, column_number, coalesce(bin_edges::float8[], (
 				SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bin_count, 20) ORDER BY i)
 				FROM generate_series(0, coalesce(bin_count, 20)) i, _racepriv._race_columns(s.sketch) b
-				WHERE b.number = n.n)), coalesce(smoothing, 0.1)) c;
+				WHERE b.number = column_number)), coalesce(smoothing, 0.1)) c;
 	END IF;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS 'the body of race_histogram';
@@ -240,6 +244,7 @@ CREATE FUNCTION _racepriv._race_quantiles(
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
 	domain CONSTANT jsonb := _racepriv._race_domain_named(domains, "column");
+	column_number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
 	whole CONSTANT boolean := domain->>'whole';
 	type CONSTANT text := domain->>'type';
 	least_one CONSTANT float8 := domain->>'lower';
@@ -249,7 +254,7 @@ BEGIN
 		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
 		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-				_race_quantiles.p, _racepriv._race_column(release, "column")) q;
+				_race_quantiles.p, column_number) q;
 		RETURN;
 	ELSIF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
 		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
@@ -326,7 +331,7 @@ BEGIN
 		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
 			NULL::text, NULL::text
 		FROM (SELECT r.columns FROM _racepriv.race_releases r
-				WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC, r.part LIMIT 1) c
+				WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1) c
 			RIGHT JOIN _racepriv._race_labels(release, label) l ON true
 			CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
 				WITH ORDINALITY m (at, kernel_density, prominence, mode)
@@ -423,19 +428,22 @@ BEGIN
 			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT r.domains->0 ? 'vector' THEN r.domains END AS domains,
 			p.first, p.after
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
-			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version
+			-- the upper half of a value follows the lower one
+			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version AND upper.part = r.part + 1
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
 		WHERE (_race_versions.label IS NULL OR r.label = _race_versions.label)
 			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
 			-- of a series, single intervals
-			AND NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
+			AND (r.during IS NULL OR NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
 				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
+	), compared AS (
+		SELECT v.*, CASE WHEN lag(v.place) OVER w = v.place - 1 THEN lag(v.sketch) OVER w END AS before
+		FROM versions v WINDOW w AS (PARTITION BY v.label ORDER BY v.place))
 	SELECT v.released_at, v.version, greatest((_racepriv._race_records(v.sketch)).count, 0::float8), i.epsilon, d.distance, d.squared, d.standard_error, d.p_value, v.label
-	FROM versions v CROSS JOIN LATERAL _racepriv._race_info(v.sketch) i LEFT JOIN versions before
-		ON before.place = v.place - 1 AND before.label IS NOT DISTINCT FROM v.label
+	FROM compared v CROSS JOIN LATERAL _racepriv._race_info(v.sketch) i
 		LEFT JOIN LATERAL (
 			SELECT m.distance, m.squared, m.standard_error, m.p_value
-			FROM _racepriv._race_distance(CASE WHEN i.kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, before.sketch) m
+			FROM _racepriv._race_distance(CASE WHEN i.kernel <> 'moments' AND v.domains IS NULL THEN v.sketch END, v.before) m
 			WHERE v.domains IS NULL
 			UNION ALL
 			-- the kernel is the share of columns whose values are in the same category, or twentieth of the range.  A difference of
@@ -443,7 +451,7 @@ BEGIN
 			-- on each other, so that the errors of their sums are added.
 			SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
 			FROM _racepriv._race_tables_count(v.sketch, v.domains, '{}', 0.95) n
-				CROSS JOIN LATERAL _racepriv._race_tables_count(before.sketch, v.domains, '{}', 0.95) m
+				CROSS JOIN LATERAL _racepriv._race_tables_count(v.before, v.domains, '{}', 0.95) m
 				CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
 				CROSS JOIN LATERAL (
 					SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
@@ -453,7 +461,7 @@ BEGIN
 						SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
 							sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
 						FROM _racepriv._race_tables_histogram(v.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
-							JOIN _racepriv._race_tables_histogram(before.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
+							JOIN _racepriv._race_tables_histogram(v.before, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
 								ON g.value IS NOT DISTINCT FROM f.value
 							CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
 							CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2

@@ -22,7 +22,7 @@ DECLARE
 	caveats text[];
 BEGIN
 	SELECT p.* INTO r FROM _racepriv.race_releases p
-	WHERE p.name = (_racepriv._race_period(release)).name AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
+	WHERE p.name = (SELECT q.name FROM _racepriv._race_period(release) q) AND (wanted IS NULL OR p.version = wanted) ORDER BY p.version DESC, p.part LIMIT 1;
 	IF NOT FOUND THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
 		IF release IS NOT NULL THEN
@@ -59,15 +59,15 @@ BEGIN
 	variant := CASE WHEN facts->>'accounting' = 'zcdp' THEN 'Zero-concentrated DP' WHEN parts.delta > 0 OR (facts->>'delta')::numeric > 0 OR chosen THEN 'Approximate DP' ELSE 'Pure DP' END;
 	cost := format('epsilon %s, delta %s, rho %s', coalesce((facts->>'epsilon')::numeric, parts.epsilon::numeric),
 		coalesce((facts->>'delta')::numeric, parts.delta::numeric), round(coalesce((facts->>'rho')::numeric, parts.rho::numeric), 6));
-	together := CASE WHEN facts ? 'budget' THEN format('releases of the same people until then: %s, for %s of budget "%s"', facts->>'charges',
+	together := CASE WHEN facts ? 'budget' THEN format('releases of these people: %s, at %s (budget "%s")', facts->>'charges',
 		CASE facts->>'accounting' WHEN 'zcdp' THEN format('rho %s of %s', round((facts->>'spent_rho')::numeric, 6), round((facts->>'rho_limit')::numeric, 6))
-			ELSE format('epsilon %s of %s and delta %s of %s', facts->>'spent_epsilon', facts->>'epsilon_limit', facts->>'spent_delta', facts->>'delta_limit') END,
+			ELSE format('epsilon %s of %s, delta %s of %s', facts->>'spent_epsilon', facts->>'epsilon_limit', facts->>'spent_delta', facts->>'delta_limit') END,
 		facts->>'budget') ELSE 'not recorded' END;
 	caveats := array_remove(ARRAY[
 		CASE WHEN r.provenance IS NULL THEN 'Made by a version that recorded no more than the values themselves tell.' END,
 		CASE WHEN r.provenance IS NOT NULL AND NOT facts ? 'unit_column' THEN 'A person with several rows is protected row by row, not as a person.' END,
 		CASE WHEN facts ? 'unit_column' THEN format('Of each unit at most %s records are counted; persons who share a value of the unit column are one unit.', parts.contributions) END,
-		CASE WHEN facts ? 'weight' THEN 'What a person changes in the weights of others is not protected: weights that are calibrated to the sample depend on it.' END,
+		CASE WHEN facts ? 'weight' THEN 'What a person changes in the weights of others, if they are calibrated to the sample, is not protected.' END,
 		CASE WHEN chosen THEN 'Values that few persons have are counted together with others.' END,
 		CASE WHEN series THEN 'One charge pays for all values of the series.' END,
 		CASE WHEN facts->>'accounting' = 'basic' AND (facts->>'charges')::int > 1 THEN 'Costs are added: a bound, not the least one.' END,
@@ -85,7 +85,7 @@ BEGIN
 					(SELECT string_agg(format('%s (%s)', c->>'name', c->>'type'), ', ') FROM jsonb_array_elements(columns) c)),
 				'unprotected_quantities', 'Names, types, bounds, categories and cells of columns, parameters, declared labels, public tables, costs, and when the release was made.'),
 			'privacy_loss', jsonb_build_object('privacy_unit', unit,
-				'privacy_unit_details', format('Two tables are adjacent if %s: at most %s of them count%s.', neighbors, parts.contributions, weighted),
+				'privacy_unit_details', format('Adjacent tables: %s; at most %s count%s.', neighbors, parts.contributions, weighted),
 				'privacy_parameters', jsonb_strip_nulls(jsonb_build_object('epsilon', coalesce(facts->'epsilon', to_jsonb(parts.epsilon)),
 					'delta', coalesce(facts->'delta', to_jsonb(parts.delta)), 'rho', coalesce(facts->'rho', to_jsonb(parts.rho)))),
 				'privacy_parameters_details', 'Charged before any data were read, and not refunded. rho is the cost in zCDP; epsilon and delta are rounded up.'),

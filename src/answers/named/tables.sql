@@ -6,7 +6,7 @@ CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label t
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := (SELECT r.domains FROM _racepriv.race_releases r
-		WHERE r.name = (_racepriv._race_period(release)).name AND NOT r.domains->0 ? 'vector' ORDER BY r.version DESC, r.part LIMIT 1);
+		WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) AND NOT r.domains->0 ? 'vector' ORDER BY r.version DESC, r.part LIMIT 1);
 BEGIN
 	IF domains IS NULL AND needed AND release IS NOT NULL THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
@@ -16,7 +16,7 @@ BEGIN
 		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
 	ELSIF domains IS NOT NULL AND smoothing IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" was made by columns, whose values are counted: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'release "%" counts columns: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
 	END IF;
 	RETURN domains;
@@ -40,8 +40,8 @@ CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (
 	SELECT coalesce(_race_labels.label, l.label)
 	FROM (VALUES (1)) one LEFT JOIN LATERAL (
 		SELECT r.label, min(r.part) AS part FROM _racepriv.race_releases r
-		WHERE r.name = (_racepriv._race_period(release)).name AND _race_labels.label IS NULL
-			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = (_racepriv._race_period(release)).name)
+		WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) AND _race_labels.label IS NULL
+			AND r.version = (SELECT max(n.version) FROM _racepriv.race_releases n WHERE n.name = (SELECT p.name FROM _racepriv._race_period(release) p))
 		GROUP BY r.label) l ON true
 	WHERE release IS NOT NULL ORDER BY l.part
 $$;
@@ -353,7 +353,7 @@ BEGIN
 	ELSIF domains IS NULL THEN
 		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
 			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
-		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) k
+		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC LIMIT 1) k
 			CROSS JOIN LATERAL _racepriv._race_regress(sketch, _racepriv._race_column(release, target),
 				CASE WHEN columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(columns) n) END) r;
 		RETURN;
@@ -383,7 +383,7 @@ BEGIN
 		errors[c.i][c.j] := c.error; errors[c.j][c.i] := c.error;
 	END LOOP;
 	IF k < 2 OR k > (SELECT count(DISTINCT n) FROM unnest(names) n) OR array_position(means, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION 'a regression needs two different columns that have numbers, or more' USING ERRCODE = 'invalid_parameter_value',
+		RAISE EXCEPTION 'a regression needs two or more different columns of numbers' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_correlation shows which columns have numbers.';
 	END IF;
 	ratios := ARRAY(SELECT coalesce(_racepriv._race_quotient(means[i], deviations[i]), 0::float8) FROM generate_series(1, k) i ORDER BY i);
@@ -524,7 +524,7 @@ BEGIN
 		RETURN QUERY
 		SELECT p.number::int, coalesce(n.columns[x.i], x.i::text), coalesce(x.x::text, p.record), x.x, x.x,
 			NULL::text, NULL::text, NULL::float8, NULL::float8, p.weight, NULL::float8, l.label
-		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (_racepriv._race_period(release)).name ORDER BY r.version DESC LIMIT 1) n
+		FROM (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC LIMIT 1) n
 			RIGHT JOIN _racepriv._race_labels(release, NULL) l ON true
 			CROSS JOIN LATERAL _racepriv._race_points(_racepriv._race_model(_racepriv._race_released(release, l.label)))
 				WITH ORDINALITY p (x, record, weight, number)
