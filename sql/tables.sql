@@ -46,6 +46,24 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, signs={{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{NaN,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,4,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1.5,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,-1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2,1}})'),
+	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1}}, '
+		'measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,1,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1}}, '
+		'measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,0,2}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,4},{1,2,4}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,4}}, '
 		'measured={{0,0,1},{1,1,1},{2,2,1},{0,257,1},{0,1,1}})'),
@@ -64,7 +82,7 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, seed=1)'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, bandwidth=2)'),
 	('tables(dims=129)'),
-	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})')
+	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'), ('l2(dims=2, signs={{1,1,1}})')
 	) v(params);
 \pset format aligned
 

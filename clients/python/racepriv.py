@@ -20,9 +20,10 @@ PART, VALUE = struct.Struct('<4B4IIqdIHBB'), struct.Struct('<6B2xIIq5d4I')
 PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed bandwidth more flags nulls kind'.split()
 FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance '
           'count_variance parties colluders dropouts').split()
-ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'workload', 'joined', 'cells', 'groups', 'measured']
-# moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined, workload and measured
-EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<III4x'}
+ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'workload', 'joined', 'cells', 'groups', 'measured',
+          'signs']
+# moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined, workload, measured, signs
+EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<4I'}
 LOSSES, WITH_OFFSET = ('least_squares', 'margin'), ('l2', 'l1')
 EXACT, SHARE, PRIVATE = 0, 1, 2
 ROW_FUNCTIONS, BUCKETS, SCRAMBLING = 1, 2, 3            # streams of random bits
@@ -74,7 +75,7 @@ def decode_parameters(data):
         part.extra = struct.unpack_from(EXTRA.get(part.kernel, ''), data, start + 48)
         shapes = {'matrix': (part.outputs, part.dims), 'groups': (3, part.dims)}
         if part.kernel == 'tables':
-            shapes.update(joined=part.extra[:1], workload=(part.extra[1], 3), measured=(part.extra[2], 3))
+            shapes.update(joined=part.extra[:1], workload=(part.extra[1], 3), measured=(part.extra[2], 3), signs=part.extra[3:])
         end, start = end if parts else 64 + part.more, start + 64
         for name in (name for number, name in enumerate(ARRAYS) if part.flags >> number & 1):
             shape = shapes.get(name, (part.dims,))
@@ -115,6 +116,15 @@ class Sketch(SimpleNamespace):
         """How many records are in each cell of each table, by numbers of columns: {(0,): array, (0, 1): array, ...}."""
         _, tables = split_tables(self.parts[0], self.counters[0])
         return {columns: table.sum(axis=-1) / (4096 if table.shape[-1] > 1 else 1) for columns, table in tables.items()}
+
+    def signs(self):
+        """The sum of products of signs of each pair of columns that has them, in records: {(0, 1): number, ...}."""
+        part = self.parts[0]
+        _, tables = split_tables(part, self.counters[0])
+        columns = np.flatnonzero(part.arrays.get('signs', np.zeros(1))[1:]).tolist()
+        pairs = [(i, j) for i in columns for j in columns if i < j]
+        unit = 4096 if tables[0,].shape[-1] > 1 else 1
+        return {pair: counter / unit for pair, counter in zip(pairs, self.counters[0, self.counters.shape[1] - len(pairs):])}
 
     def moments(self):
         """The symmetric matrix of the sums of v_i v_j."""

@@ -189,13 +189,16 @@ static void
 scale_noise(RaceSketch *sketch, double squares)
 {
 	double *measured = (double *) race_array(sketch->params, RACE_ARRAY_MEASURED);
+	double *signs = (double *) race_array(sketch->params, RACE_ARRAY_SIGNS);
 	RaceNoise *noise = &sketch->header.noise;
 
 	noise->counter_variance = noise->counter_variance * squares + ROUNDING_VARIANCE;
 	noise->count_variance = noise->count_variance * squares + ROUNDING_VARIANCE;
-	for (uint32 i = 0; measured != NULL && i < sketch->params->outputs; i++)
+	for (uint32 i = 0; measured != NULL && i < sketch->params->tables.measured; i++)
 		measured[RACE_TABLE_NUMBERS * i + 2] =
 			measured[RACE_TABLE_NUMBERS * i + 2] * squares + ROUNDING_VARIANCE;
+	if (signs != NULL)
+		signs[0] = signs[0] * squares + ROUNDING_VARIANCE;
 }
 
 /*

@@ -25,6 +25,8 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 	tables->n_joined = params->tables.joined;
 	tables->measured = race_array(params, RACE_ARRAY_MEASURED);
 	tables->n_measured = params->tables.measured;
+	tables->signs = race_array(params, RACE_ARRAY_SIGNS);
+	tables->n_signs = params->tables.signs;
 	race_contingency_set(tables);
 }
 
@@ -242,6 +244,42 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 	return true;
 }
 
+/* ------------------------------------------------------------------- signs */
+
+uint32_t
+race_contingency_signs(const RaceContingency *tables, uint32_t *columns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t j = 0; tables->signs != NULL && j < tables->columns; j++)
+		if (tables->signs[1 + j] > 0)
+			columns[n++] = j;
+	return n;
+}
+
+int
+race_contingency_sign(const RaceContingency *tables, uint32_t column, uint32_t cell)
+{
+	if (tables->signs == NULL || tables->signs[1 + column] == 0 ||
+		cell >= ordinary_cells(tables, column))
+		return 0;
+	return finest_group(tables, column, cell) < tables->signs[1 + column] ? -1 : 1;
+}
+
+size_t
+race_contingency_signs_at(const RaceContingency *tables)
+{
+	RaceTable table;
+
+	race_contingency_first(tables, &table);
+	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
+	while (race_contingency_next(tables, &table))
+		;
+	return table.at;
+}
+
+/* ----------------------------------------------------------- combined draws */
+
 #define ROUNDING_VARIANCE (1.0 / 12) /* variance of a mean that is rounded to an integer */
 
 void
@@ -400,16 +438,46 @@ is_valid_measured(const RaceContingency *tables)
 	return true;
 }
 
+/* Return what is wrong with signs, or NULL. */
+static const char *
+signs_problem(const RaceContingency *tables)
+{
+	uint32_t columns[RACE_CONTINGENCY_COLUMNS];
+
+	if (tables->signs == NULL)
+		return NULL;
+	if (tables->n_signs != 1 + tables->columns)
+		return "signs must be a variance, then a number for each column but a measure";
+	if (!(tables->signs[0] > 0 && tables->signs[0] <= RACE_MAX_BOUND))
+		return "the variance of signs must be above 0";
+	for (uint32_t j = 0; j < tables->columns; j++)
+		if (!is_integer(tables->signs[1 + j], 0, fmax(ordinary_groups(tables, j), 1) - 1))
+			return "signs must be 0 or the number of a group of ordinary cells after the first";
+	return race_contingency_signs(tables, columns) < 2 ? "signs must be of two columns or more" :
+														 NULL;
+}
+
+/* Return the number of counters of signs. */
+static double
+count_signs(const RaceContingency *tables)
+{
+	uint32_t columns[RACE_CONTINGENCY_COLUMNS];
+	double n = race_contingency_signs(tables, columns);
+
+	return n * (n - 1) / 2;
+}
+
 uint32_t
 race_contingency_counters(const RaceContingency *tables)
 {
 	const double limit = RACE_MAX_SKETCH_BYTES / 8;
-	double sum = 0;
+	double sum;
 	RaceTable table;
 
 	if (!are_valid_columns(tables) || !is_valid_workload(tables) || !is_valid_joined(tables) ||
-		!is_valid_measured(tables))
+		!is_valid_measured(tables) || signs_problem(tables) != NULL)
 		return 0;
+	sum = count_signs(tables);
 	race_contingency_first(tables, &table);
 	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
 	do
@@ -430,7 +498,7 @@ most_groups(const RaceContingency *tables)
 	if (more > RACE_CONTINGENCY_MEASURED)
 		more = RACE_CONTINGENCY_MEASURED;
 	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->dims -
-		RACE_TABLE_NUMBERS * (tables->n_workload + tables->columns + more);
+		RACE_TABLE_NUMBERS * (tables->n_workload + tables->columns + more) - (1 + tables->columns);
 }
 
 /*
@@ -475,6 +543,9 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		(tables.measured != NULL) != (params->tables.measured != 0) ||
 		(tables.joined != NULL && tables.measured == NULL))
 		return PROBLEM("joined groups are of private tables, which have measured");
+	if ((tables.signs != NULL) != (params->tables.signs != 0) ||
+		(tables.signs != NULL && tables.measured == NULL))
+		return PROBLEM("signs are of private tables, which have measured");
 	if (!measured_has_room(&tables))
 		return PROBLEM("tables of several columns must have at most %u groups together",
 					   most_groups(&tables));
@@ -485,6 +556,8 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM(
 			"measured must be one table a column, then at most %d of 2 or 3, with variances above 0",
 			RACE_CONTINGENCY_MEASURED);
+	if (signs_problem(&tables) != NULL)
+		return PROBLEM("%s", signs_problem(&tables));
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
 		return PROBLEM("tables of so many columns and cells would have more than %llu counters",
@@ -534,6 +607,21 @@ count_in_table(const RaceContingency *tables, const RaceTable *table, RaceCounte
 	race_count_cells(&shape, of_table, 0, cells, parts, tables->parts, n, weight);
 }
 
+/* Count n records in the tables of all pairs of columns, of which this is the first. */
+static void
+count_in_pairs(const RaceContingency *tables, const RaceTable *table, RaceCounterArray counters,
+			   uint32_t *groups, const int64_t *parts, size_t n, int64_t weight)
+{
+	RaceCounterArray of_pairs = {(char *) counters.counters + table->at * counters.width,
+								 counters.width};
+	uint32_t length[RACE_CONTINGENCY_COLUMNS];
+
+	for (uint32_t j = 0; j < tables->columns; j++)
+		length[j] = race_contingency_groups(tables, j);
+	race_count_pairs(tables->unit, of_pairs, tables->columns, length, groups, parts, tables->parts,
+					 n, weight);
+}
+
 size_t
 race_contingency_workspace(const RaceParams *params, size_t n)
 {
@@ -557,23 +645,23 @@ race_contingency_count(const RaceParams *params, const double *records, size_t n
 	/* bound: the tables, of RACE_CONTINGENCY_COLUMNS columns at most */
 	do
 	{
-		const uint32_t *first = groups + table.first * n;
+		uint32_t *first = groups + table.first * n;
 		const uint32_t *second = groups + table.second * n;
-		const uint32_t *third = table.third != table.second ? groups + table.third * n : NULL;
+		const uint32_t *third = groups + table.third * n;
 
+		if (table.number == tables.columns)
+			count_in_pairs(&tables, &table, counters, groups, parts, n, weight);
+		if (table.first != table.second && table.second == table.third)
+			continue;
 		for (size_t i = 0; i < n; i++)
-		{
 			if (table.first == table.second)
 			{
 				cells[i] =
 					cell_of(records[i * tables.dims + table.first], tables.cells[table.first]);
-				groups[table.first * n + i] = finest_group(&tables, table.first, cells[i]);
+				first[i] = finest_group(&tables, table.first, cells[i]);
 			}
 			else
-				cells[i] = first[i] * table.width + second[i];
-			if (third != NULL)
-				cells[i] = cells[i] * table.depth + third[i];
-		}
+				cells[i] = (first[i] * table.width + second[i]) * table.depth + third[i];
 		count_in_table(&tables, &table, counters, cells, parts, n, weight);
 	} while (race_contingency_next(&tables, &table));
 }

@@ -24,6 +24,10 @@
  *	joined		[n]		for each group of each column: which group it was joined to, from 0 on
  *	measured	[m][3]	the tables: two numbers for the columns, and the variance of their noise.
  *						First one of each column, then those of several.
+ *	signs		[1 + d]	if signs of pairs of columns were measured, too: the variance of the noise
+ *						of one; then for each column, without a measure, the first of its groups of
+ *						ordinary cells, before any are joined, that has the sign 1: from 1 on.  0:
+ *						the column has no signs.
  * The columns of a table ascend.  Its numbers are the first column, twice; or the first and the
  * second; or the first, and the second plus RACE_CONTINGENCY_COLUMNS times the third.  In a private
  * table of one column, neighbouring ordinary cells may have been counted together, in blocks of so
@@ -33,11 +37,15 @@
  * those by themselves, the first number is the column plus RACE_CONTINGENCY_COLUMNS times n: the
  * last ones have 1 + n / RACE_SINGLE_STEPS times the variance.
  *
+ * Cells of ordinary groups before that one have the sign -1, and those by themselves 0.  A sign of a
+ * pair is the sum over records of the products of the signs of both columns.
+ *
  * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ...,
  * then those of three columns in the order of workload.
  *
  * Counters are those of the tables one after the other: [cells][parts], of several columns [groups
- * of first][groups of second][groups of third][parts].
+ * of first][groups of second][groups of third][parts]; then those of signs, one a pair of columns
+ * that have any, (0, 1), (0, 2), ..., (1, 2), ...
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -77,6 +85,8 @@ typedef struct RaceContingency
 	uint32_t n_joined;
 	const double *measured; /* array measured; NULL: all tables */
 	uint32_t n_measured;
+	const double *signs; /* array signs; NULL: none were measured */
+	uint32_t n_signs;
 } RaceContingency;
 
 typedef struct RaceTable
@@ -123,6 +133,14 @@ extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t 
 extern uint32_t race_contingency_groups(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column,
 									   uint32_t cell);
+
+/*
+ * Set which columns have signs, and return their number; return the sign of a cell: -1, 0 or 1, 0 of
+ * a column without signs; and the number of counters that precede those of signs.
+ */
+extern uint32_t race_contingency_signs(const RaceContingency *tables, uint32_t *columns);
+extern int race_contingency_sign(const RaceContingency *tables, uint32_t column, uint32_t cell);
+extern size_t race_contingency_signs_at(const RaceContingency *tables);
 
 /* Set the columns of a table by its row in workload or measured. */
 extern void race_contingency_columns(const double *row, RaceTable *table);
@@ -210,6 +228,25 @@ extern void race_contingency_combine(RaceParams *params, int64_t *counters,
 extern size_t race_contingency_workspace(const RaceParams *params, size_t n);
 extern void race_contingency_count(const RaceParams *params, const double *records, size_t n,
 								   int64_t weight, RaceCounterArray counters, void *workspace);
+
+/*
+ * Records with weights, as a fitted model is stored: n weights, and then the cells of all records in
+ * the first column, in the second one and so on, two in a word of 64 bits, the first in its low half
+ */
+#define RACE_MODEL_RECORDS (1 << 17) /* most records of a model */
+
+static inline size_t
+race_records_words(uint32_t columns, size_t n)
+{
+	return n + (n * columns + 1) / 2;
+}
+
+/* Return a cell, by its place among those of all columns. */
+static inline uint32_t
+race_records_cell(const uint64_t *cells, size_t at)
+{
+	return (uint32_t) (cells[at / 2] >> (at % 2 * 32));
+}
 
 /*
  * Junction trees of graphs of columns

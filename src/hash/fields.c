@@ -181,6 +181,12 @@ const RaceField race_fields[RACE_FIELDS] = {
 						   .own = true,
 						   .optional = true,
 						   .takes = RACE_TAKES_CELLS},
+	[RACE_KEY_SIGNS] = {.name = "signs",
+						.type = RACE_FIELD_MATRIX,
+						.array = RACE_ARRAY_SIGNS,
+						.own = true,
+						.optional = true,
+						.takes = RACE_TAKES_CELLS},
 	[RACE_FIELD_KIND] = {.name = "kind", .type = RACE_FIELD_DERIVED, AT(kind, 47)},
 	[RACE_FIELD_OUTPUTS] = {.name = "outputs", .type = RACE_FIELD_DERIVED, AT(outputs, 20)},
 	[RACE_FIELD_MORE] = {.name = "more", .type = RACE_FIELD_DERIVED, AT(more, 40)},
@@ -200,6 +206,11 @@ const RaceField race_fields[RACE_FIELDS] = {
 							 AT(tables.measured, 56),
 							 .own = true,
 							 .takes = RACE_TAKES_CELLS},
+	[RACE_FIELD_SIGNS] = {.name = "signs",
+						  .type = RACE_FIELD_DERIVED,
+						  AT(tables.signs, 60),
+						  .own = true,
+						  .takes = RACE_TAKES_CELLS},
 };
 
 const RaceParams race_params_default = {.bandwidth = 1, .power = 1, .rows = 1024, .range = 1024};

@@ -37,6 +37,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_WORKLOAD,
 	RACE_KEY_JOINED,
 	RACE_KEY_MEASURED,
+	RACE_KEY_SIGNS,
 	RACE_KEYS, /* fields from here on are derived */
 	RACE_FIELD_KIND = RACE_KEYS,
 	RACE_FIELD_OUTPUTS,
@@ -45,6 +46,7 @@ typedef enum RaceFieldNumber
 	RACE_FIELD_JOINED,
 	RACE_FIELD_WORKLOAD,
 	RACE_FIELD_MEASURED,
+	RACE_FIELD_SIGNS,
 	RACE_FIELDS
 } RaceFieldNumber;
 

@@ -69,7 +69,9 @@ complete_tables(RaceParams *part, const double **arrays, double *space)
 							  .joined = arrays[RACE_KEY_JOINED],
 							  .n_joined = part->tables.joined,
 							  .measured = arrays[RACE_KEY_MEASURED],
-							  .n_measured = part->tables.measured};
+							  .n_measured = part->tables.measured,
+							  .signs = arrays[RACE_KEY_SIGNS],
+							  .n_signs = part->tables.signs};
 
 	(void) space;
 	part->rows = 1;
@@ -108,7 +110,10 @@ tables_shape(const RaceParams *params, size_t *ends, RaceShape *shape)
 	do
 		ends[n++] = table.at + table.cells * tables.parts;
 	while (race_contingency_next(&tables, &table));
-	*shape = (RaceShape){.blocks = n, .unit = tables.unit, .ends = ends};
+	*shape = (RaceShape){.blocks = n,
+						 .unit = tables.unit,
+						 .ends = ends,
+						 .paired = tables.measured == NULL ? tables.columns : 0};
 }
 
 /* ------------------------------------------------------- tables of cells */

@@ -37,6 +37,8 @@ race_array_columns(const RaceParams *part, RaceArray array)
 	{
 		case RACE_ARRAY_JOINED:
 			return part->tables.joined;
+		case RACE_ARRAY_SIGNS:
+			return part->tables.signs;
 		case RACE_ARRAY_WORKLOAD:
 		case RACE_ARRAY_MEASURED:
 			return RACE_TABLE_NUMBERS;

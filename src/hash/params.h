@@ -79,7 +79,8 @@ typedef enum RaceArray
 	RACE_ARRAY_JOINED = 64,    /* [joined]: joined groups of contingency tables */
 	RACE_ARRAY_CELLS = 128,    /* [d]: cells of each axis of a grid or contingency table */
 	RACE_ARRAY_GROUPS = 256,   /* [3][d]: groups of the columns of contingency tables */
-	RACE_ARRAY_MEASURED = 512  /* [measured][3]: measured contingency tables */
+	RACE_ARRAY_MEASURED = 512, /* [measured][3]: measured contingency tables */
+	RACE_ARRAY_SIGNS = 1024    /* [signs]: measured signs of the columns of contingency tables */
 } RaceArray;
 
 #define RACE_GROUP_NUMBERS 3 /* cells a group, single cells, weight */
@@ -132,7 +133,7 @@ typedef struct RaceParams
 			uint32_t joined;   /* length of array joined of contingency tables */
 			uint32_t workload; /* rows of array workload of contingency tables */
 			uint32_t measured;
-			uint32_t reserved32;
+			uint32_t signs; /* length of array signs of contingency tables */
 		} tables;
 		struct
 		{

@@ -152,6 +152,12 @@ race_change_of_counters(const RaceAccount *account, uint64_t l1, uint64_t square
 	return (RaceChange){m * l1 * sides, m * m * squared * sides};
 }
 
+uint64_t
+race_records_apart(const RaceAccount *account)
+{
+	return (uint64_t) account->records * (account->substitute ? 2 : 1);
+}
+
 RaceChange
 race_change_of_score(const RaceAccount *account, uint64_t l1)
 {

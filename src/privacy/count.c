@@ -2,7 +2,8 @@
  * count.c
  *		Counting records: what one adds is bounded here, whatever is passed in
  *
- * Sensitivity (doc/privacy.md): a record adds a unit to each block, in non-negative integers.
+ * Sensitivity (doc/privacy.md): a record adds a unit to each block, in non-negative integers.  In all
+ * tables of a column it is in the same place.
  */
 #include "privacy/count.h"
 #include "privacy/exact_fields.h"
@@ -157,6 +158,51 @@ race_count_cells(const RaceShape *shape, RaceCounterArray counters, uint32_t blo
 		}
 	)
 	/* clang-format on */
+}
+
+/* Cut the places of n records to the length of their column. */
+static void
+cut_places(uint32_t *place, size_t n, uint32_t length)
+{
+	for (size_t i = 0; i < n; i++)
+		place[i] = within(place[i], length);
+}
+
+/* Count in the table of two columns, whose places were cut. */
+static void
+count_pair(const RaceShape *shape, RaceCounterArray counters, const uint32_t *first,
+		   const uint32_t *second, uint32_t width, const int64_t *part, uint32_t parts, size_t n,
+		   int64_t weight)
+{
+	uint32_t cell[RACE_COUNTER_BLOCK];
+
+	for (size_t from = 0; from < n; from += RACE_COUNTER_BLOCK)
+	{
+		size_t m = n - from < RACE_COUNTER_BLOCK ? n - from : RACE_COUNTER_BLOCK;
+
+		for (size_t i = 0; i < m; i++)
+			cell[i] = first[from + i] * width + second[from + i];
+		race_count_cells(shape, counters, 0, cell, part + from * parts, parts, m, weight);
+	}
+}
+
+void
+race_count_pairs(uint64_t unit, RaceCounterArray counters, uint32_t columns, const uint32_t *length,
+				 uint32_t *place, const int64_t *part, uint32_t parts, size_t n, int64_t weight)
+{
+	char *at = counters.counters;
+
+	for (uint32_t i = 0; i < columns; i++)
+		cut_places(place + i * n, n, length[i]);
+	for (uint32_t i = 0; i < columns; i++)
+		for (uint32_t j = i + 1; j < columns; j++)
+		{
+			RaceShape shape = {.blocks = 1, .unit = unit, .range = length[i] * length[j] * parts};
+
+			count_pair(&shape, (RaceCounterArray){at, counters.width}, place + i * n, place + j * n,
+					   length[j], part, parts, n, weight);
+			at += (size_t) shape.range * (size_t) counters.width;
+		}
 }
 
 /* Return whether n numbers are not negative, and multiples of what these halvings divide by. */

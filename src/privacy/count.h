@@ -41,6 +41,16 @@ extern void race_count_cells(const RaceShape *shape, RaceCounterArray counters, 
 							 int64_t weight);
 
 /*
+ * Count n records in the tables of all pairs of columns, (0, 1), (0, 2), ..., (1, 2), ..., which
+ * lie one after the other: [length of first][length of second][parts].  place[columns][n] is where a
+ * record is in a column, one place in all tables of it; those beyond the length become the last
+ * place.  Parts are those of race_count_cells().
+ */
+extern void race_count_pairs(uint64_t unit, RaceCounterArray counters, uint32_t columns,
+							 const uint32_t *length, uint32_t *place, const int64_t *part,
+							 uint32_t parts, size_t n, int64_t weight);
+
+/*
  * Split the unit of a record over n counters of a grid, `weight` times, or over two halves: up[i]
  * of share[i] goes to the upper one.  A record is left out whose shares are negative, do not add up
  * to the unit, are less than what goes up, or are no multiples of what the halvings of the shape

@@ -28,6 +28,7 @@ typedef struct RaceShape
 	uint64_t unit;          /* what a record adds to each block */
 	uint32_t range;         /* counters of each block, where all have as many */
 	const size_t *ends;     /* ends of the blocks, if they differ in size; else NULL */
+	uint32_t paired;        /* columns with a block each, then one of each pair (count.h); or 0 */
 	RaceNodes nodes;        /* nodes of a grid; dims is 0 of others */
 	uint32_t halvings;      /* halvings of the number of its cells that are exact */
 	uint32_t half_halvings; /* halvings of the number of cells of a half that are exact */

@@ -37,13 +37,6 @@ plan_entries(const RaceAccount *account, const RaceShape *shape, double price,
 		(account->mechanism == RACE_MECHANISM_LAPLACE || noise->noise <= RACE_MAX_VARIANCE / 2);
 }
 
-/* Return the number of records that neighbors differ in, of one and of the other. */
-static uint64_t
-records_of(const RaceAccount *account)
-{
-	return (uint64_t) account->records * (account->substitute ? 2 : 1);
-}
-
 /* Plan a Wishart matrix, which hides what each neighbor has besides, by its trace. */
 static bool
 plan_wishart(const RaceAccount *account, const RaceShape *shape, double price,
@@ -52,7 +45,8 @@ plan_wishart(const RaceAccount *account, const RaceShape *shape, double price,
 	RaceWishartBudget budget;
 
 	if (account->mechanism != RACE_MECHANISM_LAPLACE ||
-		!race_wishart_budget(race_price_within(account, price), shape->columns, records_of(account),
+		!race_wishart_budget(race_price_within(account, price), shape->columns,
+							 race_records_apart(account),
 							 race_products_trace(shape, noise->coarser), &budget))
 		return false;
 	noise->mechanism = RACE_MECHANISM_WISHART;
@@ -112,8 +106,8 @@ pay_for_noise(RaceAccount *account, const RaceShape *shape, double price,
 			noise->noise &&
 			noise->noise > 0;
 	return race_wishart_budget(race_price_within(account, price), shape->columns,
-							   records_of(account), race_products_trace(shape, noise->coarser),
-							   &budget) &&
+							   race_records_apart(account),
+							   race_products_trace(shape, noise->coarser), &budget) &&
 		budget.scale == noise->noise && budget.entry_scale == noise->entry_noise &&
 		race_pay_epsilon(account, race_price_within(account, price), budget.epsilon);
 }
@@ -121,25 +115,7 @@ pay_for_noise(RaceAccount *account, const RaceShape *shape, double price,
 size_t
 race_products_space(const RaceShape *shape)
 {
-	return race_products_counters(shape->columns) + (size_t) shape->columns * (shape->columns + 1);
-}
-
-/*
- * Draw the difference of two Wishart matrices: a triangle of as many columns, before `space` for
- * normal numbers.
- */
-static int64_t *
-draw_wishart(const RaceAccount *account, const RaceShape *shape, uint64_t scale, int64_t *space)
-{
-	int64_t *work = space + race_products_counters(shape->columns);
-
-	memset(space, 0, race_products_counters(shape->columns) * sizeof(int64_t));
-	for (int sign = -1; sign <= 1; sign += 2)
-	{
-		race_look_for_interrupts();
-		race_wishart(account->random, shape->columns, scale, sign, work, space);
-	}
-	return space;
+	return race_wishart_space(shape->columns);
 }
 
 /* Draw the moments one after the other. */
@@ -150,7 +126,9 @@ draw_products(const RaceAccount *account, const RaceExact *exact, const RaceProd
 	const RaceShape *shape = exact->shape;
 	int64_t limit = RACE_MAX_COUNT >> noise->coarser;
 	bool wishart = noise->mechanism == RACE_MECHANISM_WISHART;
-	int64_t *matrix = wishart ? draw_wishart(account, shape, noise->noise, space) : NULL;
+	int64_t *matrix = wishart ?
+		race_wishart_difference(account->random, shape->columns, noise->noise, space) :
+		NULL;
 	uint64_t entry = wishart ? noise->entry_noise : noise->noise;
 	uint64_t diagonal = noise->mechanism == RACE_MECHANISM_GAUSSIAN ? 2 * entry : entry;
 	size_t at = 0;

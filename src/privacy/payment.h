@@ -22,6 +22,9 @@ typedef struct RaceChange
 extern RaceChange race_change_of_counters(const RaceAccount *account, uint64_t l1,
 										  uint64_t squared);
 
+/* Return the number of records that neighbors differ in, of one and of the other. */
+extern uint64_t race_records_apart(const RaceAccount *account);
+
 /* Return the change of one number that a record changes by `l1` at most, to either side. */
 extern RaceChange race_change_of_score(const RaceAccount *account, uint64_t l1);
 

@@ -2,6 +2,9 @@
  * wishart.c
  *		Noise for sums of v v': differences of Wishart matrices
  */
+#include <string.h>
+
+#include "privacy/interrupt.h"
 #include "privacy/wishart.h"
 
 typedef unsigned __int128 uint128;
@@ -74,6 +77,31 @@ race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign, int
 	for (size_t k = 0; k < (size_t) columns * (columns + 1); k++)
 		work[k] = draw_normal(random);
 	race_wishart_square(work, columns, scale, sign, triangle);
+}
+
+/* Return the number of entries on and above the diagonal. */
+static size_t
+triangle_entries(uint32_t columns)
+{
+	return (size_t) columns * ((size_t) columns + 1) / 2;
+}
+
+size_t
+race_wishart_space(uint32_t columns)
+{
+	return 3 * triangle_entries(columns);
+}
+
+int64_t *
+race_wishart_difference(RaceRandom *random, uint32_t columns, uint64_t scale, int64_t *space)
+{
+	memset(space, 0, triangle_entries(columns) * sizeof(int64_t));
+	for (int sign = -1; sign <= 1; sign += 2)
+	{
+		race_look_for_interrupts();
+		race_wishart(random, columns, scale, sign, space + triangle_entries(columns), space);
+	}
+	return space;
 }
 
 uint64_t

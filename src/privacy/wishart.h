@@ -5,6 +5,7 @@
 #ifndef RACE_WISHART_H
 #define RACE_WISHART_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "privacy/sampler.h"
@@ -20,6 +21,14 @@
 
 extern void race_wishart(RaceRandom *random, uint32_t columns, uint64_t scale, int sign,
 						 int64_t *work, int64_t *triangle);
+
+/*
+ * Draw the difference of two of them: return a triangle, which begins `space`, and lasts as long.
+ * The space has race_wishart_space() numbers.
+ */
+extern int64_t *race_wishart_difference(RaceRandom *random, uint32_t columns, uint64_t scale,
+										int64_t *space);
+extern size_t race_wishart_space(uint32_t columns);
 
 /*
  * Add the same of given normal numbers: `columns` rows of columns + 1, in steps of which a standard

@@ -137,6 +137,8 @@ measure_arrays(RaceDraft *draft, Node *escontext)
 			part->tables.workload = draft->rows[key];
 		if (key == RACE_KEY_JOINED)
 			part->tables.joined = draft->columns[key];
+		if (key == RACE_KEY_SIGNS)
+			part->tables.signs = draft->columns[key];
 	}
 	for (int key = 0; key < RACE_KEYS; key++)
 	{
@@ -244,6 +246,7 @@ race_params_measured(const RaceParams *params, const RaceContingency *tables)
 	race_draft_set_array(&draft, RACE_KEY_JOINED, tables->joined, 1, tables->n_joined);
 	race_draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured,
 						 RACE_TABLE_NUMBERS);
+	race_draft_set_array(&draft, RACE_KEY_SIGNS, tables->signs, 1, tables->n_signs);
 	return race_draft_assemble(&draft, 1, NULL);
 }
 

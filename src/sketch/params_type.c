@@ -129,7 +129,7 @@ race_params_check_exact(const RaceParams *params)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("these parameters are of private tables"),
-				 errhint("Exact tables are of all pairs: leave measured and joined out.")));
+				 errhint("Exact tables are of all pairs: leave measured, joined and signs out.")));
 }
 
 bool

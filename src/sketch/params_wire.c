@@ -30,7 +30,7 @@
  *
  * Those of moments: f64 norm, u16 features, u16 targets, u8 coarser, u8 clip, 2 reserved;
  * those of a surrogate loss: f64 radius, f64 query_radius; of tables: u32 numbers in joined, u32
- * rows of workload, u32 rows of measured, 4 reserved; of others they are zero.
+ * rows of workload, u32 rows of measured, u32 numbers in signs; of others they are zero.
  */
 
 StaticAssertDecl(sizeof(RaceParams) == RACE_PART_WIRE_SIZE,

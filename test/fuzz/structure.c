@@ -138,7 +138,8 @@ enum
 	JOINED = 64,
 	CELLS = 128,
 	GROUPS = 256,
-	MEASURED = 512
+	MEASURED = 512,
+	SIGNS = 1024
 };
 enum
 {
@@ -352,6 +353,21 @@ join_groups(double *joined, uint64_t n)
 	return groups;
 }
 
+/* Signs of columns with so many ordinary groups; returns how many pairs have them */
+static uint64_t
+choose_signs(double *signs, const uint64_t *ordinary, uint64_t columns)
+{
+	uint64_t n = 0;
+
+	signs[0] = 1 + below(9);
+	for (uint64_t i = 0; i < columns; i++)
+	{
+		signs[1 + i] = ordinary[i] > 1 ? below(ordinary[i]) : 0;
+		n += signs[1 + i] > 0;
+	}
+	return n < 2 ? 0 : n * (n - 1) / 2;
+}
+
 /* Parameters of contingency tables; if hostile, with an extreme field or number */
 static void
 make_tables(Value *params, bool hostile)
@@ -366,10 +382,12 @@ make_tables(Value *params, bool hostile)
 								  [ARRAYS] = CELLS | GROUPS,
 								  [DIMS] = 1 + below(3),
 								  [BANDWIDTH] = BITS(1.0)};
-	double numbers[MAX_ARRAYS] = {0}; /* workload, joined, cells, groups, measured */
+	double numbers[MAX_ARRAYS] = {0}; /* workload, joined, cells, groups, measured, signs */
 	double cells[3];
 	double groups[3][3] = {{0}};
 	uint64_t width[3];
+	uint64_t ordinary[3];
+	uint64_t pairs;   /* that have signs */
 	uint64_t columns; /* all but the measure, whose cells are parts of those of others */
 	bool are_joined = measured && below(2);
 	bool has_triple;
@@ -400,8 +418,8 @@ make_tables(Value *params, bool hostile)
 		groups[0][i] = 1 + below(3);
 		groups[1][i] = below(cells[i] + 1);
 		groups[2][i] = 1 + below(4);
-		width[i] =
-			(uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]) + (uint64_t) groups[1][i];
+		ordinary[i] = (uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]);
+		width[i] = ordinary[i] + (uint64_t) groups[1][i];
 		part[RANGE] += (uint64_t) cells[i];
 		if (are_joined)
 		{
@@ -445,6 +463,14 @@ make_tables(Value *params, bool hostile)
 		part[FEATURES] = columns + rows; /* how many, in the same place */
 		n += 3 * (int) part[FEATURES];
 		part[ARRAYS] |= MEASURED | (are_joined ? JOINED : 0);
+		pairs = below(2) ? choose_signs(numbers + n, ordinary, columns) : 0;
+		if (pairs > 0)
+		{
+			part[COARSER] = 1 + columns; /* how many, in the same place */
+			n += 1 + (int) columns;
+			part[ARRAYS] |= SIGNS;
+			part[RANGE] += pairs;
+		}
 	}
 	if (hostile && below(2))
 		numbers[below(n)] = one_of(few);

@@ -201,7 +201,7 @@ mutant tables-columns-none 'tables of columns' 'no noise' \
 mutant tables-columns-quarter 'tables of columns' 'a quarter of the noise' \
 	's/(race_draw_all\(account, sums, race_grouping_sums\(grouping\), noise)/$1 \/ (grouping->group[0] == NULL ? 4 : 1)/' greybox_tables_test
 mutant tables-again-free 'tables of columns' 'a second draw is not paid' \
-	's/race_measure_sums\(&work->release->account, (work->release->exact, &grouping,\s*prices)/race_measure_sums((RaceAccount[]) {work->release->account}, $1/' greybox_tables_test
+	's/race_measure_sums\(&work->release->account, (work->release->exact, &grouping, price,\s*work->exact, work->space)/race_measure_sums((RaceAccount[]) {work->release->account}, $1/' greybox_tables_test
 mutant tables-free 'tables' 'tables are not paid' \
 	's/noise = pay_blocks\(account, exact->shape, 1, price\)/noise = pay_blocks((RaceAccount[]) {*account}, exact->shape, 1, price)/' privacy_test greybox_tables_test
 mutant tables-left 'tables' 'exact sums are left in the space' \
@@ -425,3 +425,52 @@ mutant call-largest 'accounts' 'the largest number is paid for, whatever it stan
 	's/ \|\| squared == UINT64_MAX//' privacy_test
 mutant call-copy 'accounts' 'a copy of an account draws' \
 	's/ \|\| account->self != account//' privacy_test
+
+##### signs
+
+mutant signs-unit 'signs, Laplace' 'the unit is forgotten' \
+	's/race_most_product\(shape->unit, pairs\)/pairs/' privacy_test
+mutant signs-pairs 'signs, Laplace' 'one pair is paid for, not all' \
+	's/race_most_product\(shape->unit, pairs\)/shape->unit/' privacy_test
+mutant signs-squared 'signs, Gaussian' 'the unit is not squared' \
+	's/race_most_product\(race_most_product\(shape->unit, shape->unit\), squared\)/race_most_product(shape->unit, squared)/' privacy_test
+mutant signs-substitute 'signs, Gaussian' 'inner products of signs are not negative' \
+	's/pairs \+ \(account->substitute \? \(\(uint64_t\) columns \+ 1\) \/ 2 : 0\)/pairs/' privacy_test
+mutant signs-trace 'signs, Wishart' 'half of the trace' \
+	's/race_most_product\(shape->unit << finer, columns\)/race_most_product(shape->unit << finer, columns) \/ 2/' privacy_test signs_test
+mutant signs-finer 'signs, Wishart' 'noise in finer integers for sums that are not' \
+	's/sum \* \(\(int64_t\) 1 << noise->finer\)/sum/' privacy_test signs_test
+mutant signs-entries 'signs, Wishart' 'no noise of entries' \
+	's/(race_noisy\(account->random, \*sum\+\+, account->mechanism, )noise->entry\)/$1noise->scale > 0 ? 1 : noise->entry)/' privacy_test
+mutant signs-sign 'signs' 'a sign may be any number' \
+	's/return \(sign > 0\) - \(sign < 0\);/return sign;/' privacy_test
+mutant signs-places 'signs' 'places beyond are cut in each table, not in each column' \
+	's/\t\tplace\[i\] = within\(place\[i\], length\);/\t\t(void) length;/' privacy_test
+mutant signs-twice 'signs' 'a column may be named twice' \
+	's/\t\tif \(signs->column\[i - 1\] >= signs->column\[i\]\)\n\t\t\treturn false;/\t\t;/' privacy_test
+mutant signs-lengths 'signs' 'places need not fit the tables' \
+	's/(race_block_length\(shape, block_of\(shape, signs, i, j\)\)\)\n\t\t\t\treturn) false;/$1 true;/' privacy_test
+mutant signs-clamped 'signs, Wishart' 'sums are clamped' \
+	's/wrapped\(sum \* \(\(int64_t\) 1 << noise->finer\)\)/race_clamped(sum * ((int64_t) 1 << noise->finer), RACE_MAX_COUNT)/' privacy_test
+mutant signs-many 'signs' 'the number of records tells whether there are signs' \
+	's/exact->halves != 1 \|\| !fit_tables\(/exact->count[0] < 0 || $&/' greybox_tables_test privacy_test
+mutant signs-room 'signs of releases' 'the workspace has no room for sums' \
+	's/params->range \+ race_signs_pairs\(tables\.columns\)/params->range/' greybox_tables_test
+mutant signs-looks 'signs of releases' 'looks at pairs are not paid' \
+	's/race_score_distance\(&work->release->account, (work->release->exact, &grouping,\s+work->expected, price)/race_score_distance((RaceAccount[]) {work->release->account}, $1/' greybox_tables_test
+mutant signs-null 'signs of releases' 'NULL has the sign 1' \
+	's/g >= select->ordered\[column\] \? 0 : g < cut/g < cut/' greybox_tables_test
+mutant signs-variance 'signs of releases' 'the variance has digits of weights' \
+	's/\tif \(tables->signs != NULL\)\n\t\twork->signs\[0\] = [^;]*;\n//' greybox_tables_test
+mutant signs-place 'signs of releases' 'sums stay where fewer tables had them' \
+	's/\trace_tables_place_signs\(work\);\n(\tround_weights)/$1/' greybox_tables_test
+mutant signs-independent 'signs of releases' 'signs without dependence are kept' \
+	's/\telse\n\t\twork->result\.tables\.signs = NULL;\n//' greybox_tables_test
+mutant signs-blocks 'tables of columns' 'a second draw in blocks has the first variance of a cell' \
+	's/double first = \*variance \* table->block;/double first = *variance;/' greybox_tables_test
+mutant signs-label 'signs of releases' 'a label has signs beside it' \
+	's/ \|\| race_select_is_asked\(select\)\)\n\t\treturn;/)\n\t\treturn;/' select_signs_test
+mutant signs-look-back 'signs of releases' 'looks that are too noisy are planned' \
+	's/(return price;\n)\tselect->planned = before;\n/$1/' select_signs_test
+mutant signs-left 'signs' 'exact sums are left in the space' \
+	's/\tmemset\(work, 0, race_signs_space\(signs->columns\) \* sizeof\(int64_t\)\);\n//' privacy_test

@@ -124,6 +124,10 @@ cmp_ok(abs($means[$_] - $wanted[$_]), '<', 1e-9 * (1 + abs $wanted[$_]), 'a mean
 my ($lacking, $of_tables, $of_moments) = split /\n/, client('private', join "\t", my @private = map { sql("SELECT race_privatize('$_'::race_sketch, 1000)") } $tables, $moments);
 is($lacking, 0, 'the tables of a private value take all its counters');
 cmp_ok($of_tables, '<', 30, 'and each has all records but for the noise');
+my ($with_signs, $signs) = split /\t/, client('signs', $private[0]) =~ s/\n//r;
+is($signs, '{(0, 2): -77.0}', 'signs of a pair of columns have their counter after those of tables');
+is(sql("SELECT '$with_signs'::race_sketch::text = '$with_signs', substring(race_params('$with_signs'::race_sketch)::text FROM 'signs=.*')"),
+	't|signs={{2.5,3,0,1}})', 'and the server reads and writes them');
 my @scaled = split ' ', sql("SELECT array_to_string(scaled, ' ') FROM race_moments_matrix('$private[1]')");
 my @got = split ' ', $of_moments;
 is(scalar @got, 9, 'private moments of two columns');

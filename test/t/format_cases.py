@@ -44,9 +44,20 @@ def tables(text):
 def private(tables, moments):
     sketch = racepriv.read(tables)
     arrays = sketch.tables()
-    print(sketch.counters.size - sum(array.size for array in arrays.values()))
+    print(sketch.counters.size - sum(array.size for array in arrays.values()) - len(sketch.signs()))
     print(max(abs(array.sum() - 300) for array in arrays.values()))
     print(*racepriv.read(moments).moments().ravel())
+
+
+def signs(text):
+    """Give tables signs of the columns 0 and 2, and a counter of this pair."""
+    sketch = racepriv.read(text)
+    part = sketch.parts[0]
+    part.arrays['signs'] = np.array([2.5, 3, 0, 1])
+    part.extra = *part.extra[:3], 4
+    part.range += 1
+    sketch.counters = np.append(sketch.counters, [[-77]], axis=1)
+    print(sketch.to_text(), racepriv.read(sketch.to_text()).signs(), sep='\t')
 
 
 def points(text):
@@ -68,7 +79,7 @@ def log_linear(text):
         counts = np.zeros(table.shape)
         np.add.at(counts, place[columns], sketch.count * chances / chances.sum())
         apart = max(apart, abs(counts - table).max())
-    print(len(numbers) - sketch.counters.size, apart, sep='\t')
+    print(len(numbers) + len(sketch.signs()) - sketch.counters.size, apart, sep='\t')
 
 
 def coarse(text):

@@ -26,6 +26,7 @@
 #include "privacy/products.h"
 #include "privacy/score.h"
 #include "privacy/select.h"
+#include "privacy/signs.h"
 #include "tap.h"
 #include "tape.h"
 
@@ -47,6 +48,7 @@ typedef enum Form
 {
 	ROWS,
 	TABLES,
+	PAIRS,
 	LINE,
 	PLANE,
 	SPACE,
@@ -60,9 +62,16 @@ typedef enum Form
 
 static const size_t ends[] = {60, 84, 114};
 
+/* Tables of columns, of all pairs, and of three columns; cells have PARTS */
+#define PAIRED 4
+#define MOST_PLACES 4 /* of a column */
+static const uint32_t lengths[PAIRED] = {3, 2, 4, 2};
+static const size_t paired_ends[] = {6, 10, 18, 22, 34, 58, 70, 86, 94, 110, 158};
+
 static const RaceShape shapes[FORMS] = {
 	{.blocks = 20, .unit = 1, .range = 9},
 	{.blocks = 3, .unit = 640, .ends = ends},
+	{.blocks = 11, .unit = 640, .ends = paired_ends, .paired = PAIRED},
 	{.blocks = 1, .unit = 4096, .range = 33, .nodes = {1, {32}}, .halvings = 3, .half_halvings = 2},
 	{.blocks = 1,
 	 .unit = 4096,
@@ -85,7 +94,7 @@ counters_of(Form form)
 	const RaceShape *shape = &shapes[form];
 
 	return form >= PRODUCTS ? race_products_counters(COLUMNS) :
-		form == TABLES      ? ends[2] :
+		shape->ends != NULL ? shape->ends[shape->blocks - 1] :
 							  (size_t) shape->blocks * shape->range;
 }
 
@@ -93,6 +102,12 @@ static bool
 is_grid(Form form)
 {
 	return form >= LINE && form <= SPACE;
+}
+
+static bool
+may_have_halves(Form form)
+{
+	return form == ROWS || is_grid(form);
 }
 
 /* ---------------------------------------------------------------- counting */
@@ -176,6 +191,37 @@ count_in_tables(Counters *to, int64_t weight)
 	}
 }
 
+/* Count in a block of a shape whose cells have parts, in any cell. */
+static void
+count_in_any_cell(const RaceShape *shape, RaceCounterArray array, uint32_t block,
+				  const int64_t *part, int64_t weight)
+{
+	size_t begin = block > 0 ? shape->ends[block - 1] : 0;
+	uint32_t cell = hostile_index(draw(), (shape->ends[block] - begin) / PARTS);
+
+	race_count_cells(shape, array, block, &cell, part, PARTS, 1, weight);
+}
+
+/* A record is anywhere in each column, and in the table of three. */
+static void
+count_in_pairs(Counters *to, int64_t weight)
+{
+	const RaceShape *shape = &shapes[PAIRS];
+	RaceCounterArray array = {to->half[0], 8};
+	RaceCounterArray of_pairs = {to->half[0] + paired_ends[PAIRED - 1], 8};
+	uint32_t place[PAIRED];
+	int64_t part[PARTS];
+
+	make_parts(part, PARTS, (int64_t) shape->unit, 1);
+	for (uint32_t j = 0; j < PAIRED; j++)
+	{
+		place[j] = hostile_index(draw(), lengths[j]);
+		race_count_cells(shape, array, j, &place[j], part, PARTS, 1, weight);
+	}
+	race_count_pairs(shape->unit, of_pairs, PAIRED, lengths, place, part, PARTS, 1, weight);
+	count_in_any_cell(shape, array, shape->blocks - 1, part, weight);
+}
+
 /* Nodes are in the middle, or anywhere. */
 static void
 count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
@@ -242,6 +288,8 @@ count_record(Form form, Counters *to, bool halves, int64_t weight)
 		count_in_rows(to, halves, weight);
 	else if (form == TABLES)
 		count_in_tables(to, weight);
+	else if (form == PAIRS)
+		count_in_pairs(to, weight);
 	else if (is_grid(form))
 		count_in_grid(form, to, halves, weight);
 	else
@@ -264,6 +312,10 @@ count_unchecked(Form form, Counters *to, int64_t weight)
 		for (uint32_t row = 0; row < shapes[ROWS].blocks; row++)
 			to->half[0][(row * shapes[ROWS].range + hostile_index(draw(), shapes[ROWS].range)) %
 						counters_of(ROWS)] += weight;
+	else if (form == PAIRS)
+		for (uint32_t block = 0; block < shapes[PAIRS].blocks; block++)
+			count_in_any_cell(&shapes[PAIRS], (RaceCounterArray){to->half[0], 8}, block, part,
+							  weight);
 	else if (form < PRODUCTS)
 		for (int i = 0; i < 8; i++)
 			to->half[0][draw() % counters_of(form)] +=
@@ -272,6 +324,70 @@ count_unchecked(Form form, Counters *to, int64_t weight)
 		for (int i = 0; i < COLUMNS; i++)
 			for (int j = i; j < COLUMNS; j++)
 				to->half[0][at++] += weight * vector[i] * vector[j];
+}
+
+/* ------------------------------------------------------------------- signs */
+
+/* What no caller should pass counts as one of three signs. */
+static int8_t
+hostile_sign(uint64_t bits)
+{
+	static const int8_t signs[] = {-1, 0, 1, 1, -1, INT8_MIN, INT8_MAX, 2};
+
+	return signs[bits % 8];
+}
+
+static int
+sign_of(int8_t sign)
+{
+	return sign > 0 ? 1 : sign < 0 ? -1 : 0;
+}
+
+/* The sum of the table of one column, or of a pair, times signs, as it is defined */
+static __int128
+sum_of_signs(const int64_t *counters, int8_t (*sign)[MOST_PLACES], uint32_t i, uint32_t j)
+{
+	uint32_t block = PAIRED;
+	__int128 sum = 0;
+
+	for (uint32_t k = 0; k < i; k++)
+		block += PAIRED - 1 - k;
+	block = i == j ? i : block + j - i - 1;
+	counters += block > 0 ? paired_ends[block - 1] : 0;
+	for (uint32_t k = 0; k < lengths[i]; k++)
+		for (uint32_t l = 0; l < (i == j ? 1 : lengths[j]); l++)
+			for (int part = 0; part < PARTS; part++)
+				sum += (__int128) *counters++ * sign_of(sign[i][k]) *
+					sign_of(i == j ? sign[i][k] : sign[j][l]);
+	return sum;
+}
+
+/*
+ * Is what was added a unit times s s', whatever the signs of places are?  Sums of single columns are
+ * its diagonal.
+ */
+static bool
+is_of_rank_one(const Counters *a, const Counters *b)
+{
+	int8_t sign[PAIRED][MOST_PLACES];
+	long double sum[PAIRED][PAIRED];
+	bool is = true;
+
+	for (uint32_t i = 0; i < PAIRED; i++)
+		for (uint32_t k = 0; k < MOST_PLACES; k++)
+			sign[i][k] = hostile_sign(draw());
+	for (uint32_t i = 0; i < PAIRED; i++)
+		for (uint32_t j = i; j < PAIRED; j++)
+			sum[i][j] = sum[j][i] = (long double) (sum_of_signs(b->half[0], sign, i, j) -
+												   sum_of_signs(a->half[0], sign, i, j));
+	for (uint32_t i = 0; i < PAIRED; i++)
+		for (uint32_t j = 0; j < PAIRED; j++)
+		{
+			is &= sum[i][j] * sum[i][j] == sum[i][i] * sum[j][j];
+			for (uint32_t k = 0; k < PAIRED; k++)
+				is &= sum[i][j] * sum[j][k] * sum[k][i] >= 0;
+		}
+	return is;
 }
 
 /* Is what was added within what a record may change: of each block, or of all products? */
@@ -287,10 +403,10 @@ is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 
 	for (uint32_t block = 0; block < blocks; block++)
 	{
-		size_t first =
-			form == TABLES && block > 0 ? ends[block - 1] : block * (size_t) shape->range;
+		size_t first = shape->ends != NULL && block > 0 ? shape->ends[block - 1] :
+														  block * (size_t) shape->range;
 		size_t last = form >= PRODUCTS ? counters_of(form) :
-			form == TABLES             ? ends[block] :
+			shape->ends != NULL        ? shape->ends[block] :
 										 first + shape->range;
 		long double l1 = 0;
 
@@ -308,6 +424,7 @@ is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 	}
 	for (size_t i = counters_of(form); i < MOST + BEYOND; i++)
 		bounded &= a->half[0][i] == b->half[0][i] && a->half[1][i] == b->half[1][i];
+	bounded &= form != PAIRS || is_of_rank_one(a, b);
 	if (form < PRODUCTS)
 		return bounded && l1_of_all <= (long double) race_blocks_l1(shape, blocks) * weight &&
 			squared_of_all <= (long double) race_blocks_squared(shape, blocks) * weight * weight;
@@ -395,7 +512,7 @@ test_counting(int n)
 
 			make_counters(form, &before);
 			after = before;
-			count_record(form, &after, halves && form != TABLES && form < PRODUCTS, weight);
+			count_record(form, &after, halves && may_have_halves(form), weight);
 			bounded &= is_bounded(form, &before, &after, weight);
 			after = before;
 			count_unchecked(form, &after, weight);
@@ -640,6 +757,12 @@ static struct
 	uint32_t together;
 	bool halves;
 	RaceProductsNoise products;
+	RaceSigns signs;
+	uint32_t column[PAIRED + 1];
+	uint32_t places[PAIRED + 1];
+	int8_t sign[PAIRED][MOST_PLACES]; /* of all columns */
+	const int8_t *of_column[PAIRED + 1];
+	double signs_variance;
 	int64_t space[2 * MOST];
 	int64_t noisy[2][2 * MOST];
 } given;
@@ -668,10 +791,32 @@ make_grouping(void)
 	}
 }
 
+/* Two columns or more that have signs */
+static void
+make_signs(void)
+{
+	uint64_t left_out = 1 + draw() % 11; /* 1 to 11: at least two of four bits are not set */
+	uint32_t n = 0;
+
+	left_out = draw() % 2 == 0 ? 0 : left_out == 7 || left_out == 11 ? 5 : left_out;
+	for (uint32_t j = 0; j < PAIRED; j++)
+	{
+		for (uint32_t k = 0; k < MOST_PLACES; k++)
+			given.sign[j][k] = hostile_sign(draw());
+		if (left_out >> j & 1)
+			continue;
+		given.column[n] = j;
+		given.places[n] = lengths[j];
+		given.of_column[n++] = given.sign[j];
+	}
+	given.signs = (RaceSigns){n, given.column, given.places, given.of_column, PARTS};
+}
+
 static void
 make_given(Form form)
 {
 	make_grouping();
+	make_signs();
 	for (int i = 0; i < MOST; i++)
 		given.expected[i] = draw() % 2 == 0 ? 0 : (int64_t) draw() >> (draw() % 60);
 	given.blocks = 1 + (uint32_t) (draw() % (shapes[form].blocks + (form >= PRODUCTS)));
@@ -717,6 +862,15 @@ call_products(RaceAccount *account, const RaceExact *exact, double price)
 			race_measure_products(account, exact, price, &given.products, given.halves, space,
 								  noisy[0]) ?
 		given.products.noise :
+		0;
+}
+
+static uint64_t
+call_signs(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return race_measure_signs(account, exact, &given.signs, price, space, noisy[0],
+							  &given.signs_variance) ?
+		1 + (uint64_t) given.signs_variance :
 		0;
 }
 
@@ -792,15 +946,12 @@ static const struct
 			 {"race_look_details", call_details, LINE, SPACE, 0.5},
 			 {"race_score_distance", call_distance, TABLES, TABLES, 0.99},
 			 {"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99},
-			 {"race_select", call_select, TABLES, TABLES, 0.99}};
+			 {"race_select", call_select, TABLES, TABLES, 0.99},
+			 {"race_measure_signs", call_signs, PAIRS, PAIRS, 0.99}};
 
 #define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
-
-static bool
-may_have_halves(Form form)
-{
-	return form == ROWS || is_grid(form);
-}
+#define CALL_PRODUCTS 4
+#define CALL_SIGNS 10
 
 static const RaceExact *
 exact_of(RaceExactMemory *memory, Form form, const Counters *counters)
@@ -844,6 +995,82 @@ cost_of_traces(const Counters *own)
 		for (uint32_t i = 0; i < COLUMNS; i++)
 			trace += own[table].half[0][race_product_counter(COLUMNS, i, i)];
 	return ldexpl(trace, -given.products.coarser) / 2 / given.products.noise;
+}
+
+/* Bits that sums of signs have besides with Wishart noise, so that a unit has 2^18 */
+#define FINER 9
+
+/*
+ * The variance of Wishart noise of signs alone, less that of entries in finer integers and of their
+ * rounding; 0 if there is none
+ */
+static double
+wishart_variance(const RaceAccount *account)
+{
+	double other = race_account_variance(account, tape.draws[0].noise);
+
+	return given.signs_variance == other ?
+		0 :
+		given.signs_variance - ldexp(other, -2 * FINER) - 1.0 / 12;
+}
+
+/*
+ * The same of signs: counters of single columns are the squares of signs.  And what hides how each
+ * sum is rounded, of all records.
+ */
+static long double
+cost_of_signs(const RaceAccount *account, const Counters *own)
+{
+	double scale = sqrt(wishart_variance(account) / 2 / (given.signs.columns + 1));
+	long double rounding =
+		(long double) race_wishart_rounding(given.signs.columns, (uint64_t) scale) * tape.n *
+		race_records_apart(account);
+	long double trace = 0;
+
+	for (int table = 0; table < 2; table++)
+		for (uint32_t i = 0; i < given.signs.columns; i++)
+			trace += sum_of_signs(own[table].half[0], given.sign, given.column[i], given.column[i]);
+	return trace / 2 / scale + rounding * RACE_SCALE_DENOMINATOR / tape.draws[0].noise;
+}
+
+static long double
+cost_of_call(int number, const RaceAccount *account, const Counters *own)
+{
+	if (number == CALL_PRODUCTS && given.products.mechanism == RACE_MECHANISM_WISHART)
+		return cost_of_traces(own);
+	if (number == CALL_SIGNS && wishart_variance(account) > 0)
+		return cost_of_signs(account, own);
+	return cost_of_draws(account);
+}
+
+/* The number modulo 2^62 that is nearest to 0 */
+static __int128
+modulo(__int128 x)
+{
+	__int128 most = (__int128) 1 << 61;
+
+	return ((x + most) % (2 * most) + 2 * most) % (2 * most) - most;
+}
+
+/* Are these the sums of signs that got noise? */
+static bool
+are_sums_of_signs(const RaceAccount *account, const Counters *table)
+{
+	int one = wishart_variance(account) > 0 ? 1 << FINER : 1;
+	size_t at = 0;
+	bool are = true;
+
+	for (uint32_t i = 0; i < given.signs.columns; i++)
+		for (uint32_t j = i + 1; j < given.signs.columns; j++, at++)
+		{
+			__int128 sum =
+				sum_of_signs(table->half[0], given.sign, given.column[i], given.column[j]);
+
+			are &= at < tape.n &&
+				tape.draws[at].value[0] ==
+					(one > 1 ? modulo(one * sum) : race_clamped(sum, RACE_MAX_COUNT));
+		}
+	return are && at == tape.n;
 }
 
 /* Is there a number in memory that no call may leave there? */
@@ -912,7 +1139,7 @@ compare(int number, Form form, Found *found)
 
 	make_given(form);
 	given.halves = may_have_halves(form) && draw() % 3 == 0;
-	given.blocks = number == 4 ? form == PRODUCTS : given.blocks;
+	given.blocks = number == CALL_PRODUCTS ? form == PRODUCTS : given.blocks;
 	make_counters(form, &tables[0]);
 	tables[1] = tables[0];
 	for (int table = 0; table < 2; table++)
@@ -939,11 +1166,8 @@ compare(int number, Form form, Found *found)
 	if (noise[0] == 0)
 		return;
 	found->drawn++;
-	found->most = fmaxl(found->most,
-						(number == 4 && given.products.mechanism == RACE_MECHANISM_WISHART ?
-							 cost_of_traces(own) :
-							 cost_of_draws(&account)) /
-							fmin(price, taken));
+	found->same &= number != CALL_SIGNS || are_sums_of_signs(&account, &tables[0]);
+	found->most = fmaxl(found->most, cost_of_call(number, &account, own) / fmin(price, taken));
 }
 
 static void
@@ -952,7 +1176,7 @@ test_calls(int n)
 	for (int number = 0; number < CALLS; number++)
 	{
 		Found found = {.same = true};
-		int pairs = number == 4 ? n / 8 : n; /* Wishart matrices take long */
+		int pairs = number == CALL_PRODUCTS ? n / 8 : n; /* Wishart matrices take long */
 
 		for (int i = 0; i < pairs; i++)
 			compare(number,
@@ -1079,6 +1303,142 @@ test_groupings(int n)
 	ok(refuses,
 	   "sums and scores of groupings that do not fit draw nothing, pay nothing and leave nothing");
 	ok(takes, "control: those that fit are drawn");
+}
+
+/* Signs that do not fit the tables, in one way */
+static void
+spoil_signs(int way, RaceShape *shape)
+{
+	static const uint32_t swapped[] = {2, 3, 4, 2};
+	static const uint32_t wrapping[] = {UINT32_MAX - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	uint32_t n = given.signs.columns;
+
+	if (way == 0)
+		given.signs.columns = (uint32_t) (draw() % 2);
+	else if (way == 1)
+		given.column[n - 1] = PAIRED + (uint32_t) (draw() % 3);
+	else if (way == 2)
+		given.column[n - 1] = UINT32_MAX - (uint32_t) (draw() % 8);
+	else if (way == 3)
+		given.column[1] = given.column[0];
+	else if (way == 4)
+	{
+		given.column[0] = given.column[1];
+		given.column[1]--;
+	}
+	else if (way == 5)
+		given.places[draw() % n]++;
+	else if (way == 6)
+		given.places[draw() % n] = 0;
+	else if (way == 7)
+		given.signs.parts = draw() % 2 == 0 ? 0 : 1 + (uint32_t) (draw() % 3) * 3;
+	else if (way == 8)
+	{
+		make_signs();
+		given.signs.columns = PAIRED;
+		for (uint32_t j = 0; j < PAIRED; j++)
+		{
+			given.column[j] = j;
+			given.places[j] = draw() % 2 == 0 ? swapped[j] : wrapping[j];
+			given.of_column[j] = given.sign[j];
+		}
+	}
+	else if (way == 9)
+		shape->paired = 0;
+	else
+		shape->blocks = PAIRED + (uint32_t) (draw() % 6);
+}
+
+#define WAYS_OF_SIGNS 11
+
+static void
+test_signs(int n)
+{
+	bool refuses = true;
+	bool takes = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		static Counters table;
+		RaceExactMemory memory;
+		RaceAccount account;
+		RaceShape shape = shapes[PAIRS];
+		RaceExact *exact = race_exact_begin(&memory, &shape);
+
+		open_account(&account);
+		make_given(PAIRS);
+		make_counters(PAIRS, &table);
+		race_exact_add(exact, table.half[0], 8, 0, 1);
+		spoil_signs(i % WAYS_OF_SIGNS, &shape);
+		start_table(0);
+		refuses &= call_signs(&account, exact, account.allowed) == 0 && tape.n == 0 &&
+			account.allotted == 0 && !is_left(given.noisy[0], 2 * MOST) &&
+			!is_left(given.space, 2 * MOST);
+		shape = shapes[PAIRS];
+		make_given(PAIRS);
+		takes &=
+			call_signs(&account, exact, account.allowed) > 0 && are_sums_of_signs(&account, &table);
+		open_account(&account);
+		exact = race_exact_begin(&memory, &shape);
+		race_exact_add(exact, table.half[0], 8, 0, 1);
+		race_exact_add(exact, table.half[1], 8, 0, 1);
+		start_table(0);
+		refuses &= call_signs(&account, exact, account.allowed) == 0 && tape.n == 0 &&
+			account.allotted == 0;
+		for (size_t k = i % 3 == 0 ? MOST : 0; k < paired_ends[shape.blocks - 1]; k++)
+			table.half[0][k] = signed_unit(draw()) > 0 ? RACE_MAX_COUNT - 1000 : -(int64_t) k;
+		exact = race_exact_begin(&memory, &shape);
+		race_exact_add(exact, table.half[0], 8, i % 2 == 0 ? -1 : RACE_MAX_COUNT, 1);
+		start_table(0);
+		takes &=
+			call_signs(&account, exact, account.allowed) > 0 && are_sums_of_signs(&account, &table);
+	}
+	ok(refuses, "signs that do not fit the tables, or halves, draw nothing and pay nothing");
+	ok(takes, "control: those that fit are drawn, whatever counters and the number of records are");
+}
+
+/* A plan, of the number of columns alone, pays what a draw does, and has its variance. */
+static void
+test_planned_signs(int n)
+{
+	bool same = true;
+	bool refuses = true;
+	long wishart = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		static Counters table;
+		static const uint32_t many[] = {300, UINT16_MAX, UINT32_MAX};
+		RaceExactMemory memory;
+		RaceExactMemory planned_memory;
+		RaceAccount account;
+		RaceAccount planned;
+		RaceShape shape = {.blocks = 1, .unit = shapes[PAIRS].unit};
+		double variance = -1;
+
+		open_account(&account);
+		planned = account;
+		planned.self = &planned;
+		planned.random = NULL;
+		make_given(PAIRS);
+		start_table(0);
+		same &= call_signs(&account, exact_of(&memory, PAIRS, &table), account.allowed / 2) > 0 &&
+			race_measure_signs(&planned, race_exact_begin(&planned_memory, &shape),
+							   &(RaceSigns){.columns = given.signs.columns}, account.allowed / 2,
+							   NULL, NULL, &variance) &&
+			variance == given.signs_variance && planned.allotted == account.allotted &&
+			planned.cost == account.cost;
+		wishart += wishart_variance(&account) > 0;
+		shape.unit = i % 2 == 0 ? 0 : shape.unit;
+		planned.allotted = i % 2 == 0 ? planned.allotted : planned.allowed;
+		refuses &=
+			!race_measure_signs(&planned, race_exact_begin(&planned_memory, &shape),
+								&(RaceSigns){.columns = many[i % 3]}, 1, NULL, NULL, &variance);
+	}
+	ok(same && (SANITIZED || wishart > n / 20),
+	   "a plan of signs costs what drawing them does, with the same variance (%ld of Wishart)",
+	   wishart);
+	ok(refuses, "... nor is more planned than can be paid, nor of no unit");
 }
 
 /* Noise of moments that is not the account's, or not for these integers */
@@ -1209,7 +1569,7 @@ drew_twice(const Counters *table, size_t counters)
 static void
 test_aliases(int n)
 {
-	static const int with_space[] = {2, 3, 4, 6, 7, 8};
+	static const int with_space[] = {2, 3, CALL_PRODUCTS, 6, 7, 8, CALL_SIGNS};
 	bool refuses = true;
 	bool twice = false;
 
@@ -1219,7 +1579,7 @@ test_aliases(int n)
 		static Counters before;
 		RaceExactMemory memory;
 		RaceAccount account;
-		int number = with_space[i % 6];
+		int number = with_space[i % 7];
 		Form form = calls[number].first;
 
 		open_account(&account);
@@ -1347,6 +1707,8 @@ main(void)
 	test_calls(CASES(3000, 300));
 	test_unpaid(CASES(300, 30));
 	test_groupings(CASES(1200, 120));
+	test_signs(CASES(1100, 110));
+	test_planned_signs(CASES(600, 60));
 	test_noise_of_products();
 	test_large_products();
 	test_interrupts(CASES(600, 60));
