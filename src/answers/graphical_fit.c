@@ -1,7 +1,6 @@
 /*
  * graphical_fit.c
- *		Fitting a graphical model to noisy tables, by the limited-memory BFGS method (Liu &
- *		Nocedal 1989)
+ *		Fitting a graphical model to noisy tables
  */
 #include <math.h>
 #include <string.h>
@@ -17,8 +16,6 @@
  * where m are measured frequencies, whose sum in each table is made 1.  This is the dual of maximum
  * entropy with quadratic penalties (m - mu)^2 / (2 r).
  */
-#define HISTORY 8
-
 /*
  * The prior standard deviation of a parameter: r is the square of the noise, over that of this and
  * the expected share of the cell.  So cells with fewer records than noise stay near what other
@@ -30,17 +27,6 @@
 /* The fit ends when no table is farther from what it should be, in total variation. */
 #define TOLERANCE 3e-4
 
-/*
- * The most that a step changes a parameter.  Where cells are empty, a longer step makes parameters
- * of hundreds, which cancel in the distribution but not in arithmetic, and not when another tree of
- * cliques goes on from them.
- */
-#define LONGEST_STEP 3.0
-
-/* The sufficient decrease of Armijo's rule, and the shortest step */
-#define DECREASE 1e-4
-#define SHORTEST 1e-6
-
 typedef struct Fit
 {
 	RaceGraph *graph;
@@ -48,14 +34,8 @@ typedef struct Fit
 	double *target; /* m */
 	double *ridge;  /* r */
 	double *scale;  /* scale of each parameter: 1 / root of the curvature */
-	double *gradient;
-	double *direction;
-	double *trial; /* theta before a step; then the gradient after it */
-	double *best;  /* theta with the least distance of a table */
-	double *steps[HISTORY];
-	double *changes[HISTORY];
-	double products[HISTORY];
-	uint32_t history;
+	double *best;   /* theta with the least distance of a table */
+	double least;   /* that distance */
 } Fit;
 
 /* Return the variance of the noise of a cell. */
@@ -246,12 +226,12 @@ set_targets(Fit *fit, double total)
 	}
 }
 
-/* Return the objective, and set its gradient, at theta; the model is calibrated there. */
+/* Return the objective, and set its gradient, at the graph's theta; it is calibrated there. */
 static double
-evaluate_objective(Fit *fit, double *gradient)
+evaluate_objective(void *state, const double *theta, double *gradient)
 {
+	Fit *fit = state;
 	RaceGraph *graph = fit->graph;
-	const double *theta = graph->theta;
 	double value;
 
 	race_graph_calibrate(graph);
@@ -265,95 +245,16 @@ evaluate_objective(Fit *fit, double *gradient)
 	return value;
 }
 
-static double
-dot_product(const double *x, const double *y, size_t n)
-{
-	double sums[4] = {0, 0, 0, 0};
-	size_t i;
-
-	for (i = 0; i + 4 <= n; i += 4)
-		for (int j = 0; j < 4; j++)
-			sums[j] += x[i + j] * y[i + j];
-	for (; i < n; i++)
-		sums[0] += x[i] * y[i];
-	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/* Set the direction of the limited-memory BFGS method, in scaled parameters. */
-static void
-set_direction(Fit *fit)
-{
-	double *d = fit->direction;
-	uint32_t used = fit->history < HISTORY ? fit->history : HISTORY;
-	double alpha[HISTORY];
-
-	for (size_t i = 0; i < fit->n; i++)
-		d[i] = -fit->gradient[i] * fit->scale[i];
-	for (uint32_t k = 1; k <= used; k++)
-	{
-		uint32_t j = (fit->history - k) % HISTORY;
-
-		alpha[j] = dot_product(fit->steps[j], d, fit->n) / fit->products[j];
-		for (size_t i = 0; i < fit->n; i++)
-			d[i] -= alpha[j] * fit->changes[j][i];
-	}
-	if (used > 0)
-	{
-		uint32_t j = (fit->history - 1) % HISTORY;
-		double gamma = fit->products[j] / dot_product(fit->changes[j], fit->changes[j], fit->n);
-
-		for (size_t i = 0; i < fit->n; i++)
-			d[i] *= gamma;
-	}
-	for (uint32_t k = used; k >= 1; k--)
-	{
-		uint32_t j = (fit->history - k) % HISTORY;
-		double beta = dot_product(fit->changes[j], d, fit->n) / fit->products[j];
-
-		for (size_t i = 0; i < fit->n; i++)
-			d[i] += (alpha[j] - beta) * fit->steps[j][i];
-	}
-	for (size_t i = 0; i < fit->n; i++)
-		d[i] *= fit->scale[i];
-}
-
-/* Return the length of the first step that is tried. */
-static double
-first_length(const Fit *fit)
-{
-	double most = LONGEST_STEP;
-
-	for (size_t i = 0; i < fit->n; i++)
-		most = fmax(most, fabs(fit->direction[i]));
-	return LONGEST_STEP / most;
-}
-
-/* Remember a step, in scaled parameters; `gradient` is that of the new place. */
-static void
-remember_step(Fit *fit, const double *gradient, double length)
-{
-	uint32_t j = fit->history % HISTORY;
-
-	for (size_t i = 0; i < fit->n; i++)
-	{
-		fit->steps[j][i] = length * fit->direction[i] / fit->scale[i];
-		fit->changes[j][i] = (gradient[i] - fit->gradient[i]) * fit->scale[i];
-	}
-	fit->products[j] = dot_product(fit->steps[j], fit->changes[j], fit->n);
-	if (fit->products[j] > 0)
-		fit->history++;
-}
-
 /* Return the largest total variation distance between a table of the model and its target. */
 static double
-largest_distance(const Fit *fit)
+largest_distance(const Fit *fit, const double *all)
 {
 	const RaceGraph *graph = fit->graph;
 	double most = 0;
 
 	for (uint32_t t = 0; t < graph->tables; t++)
 	{
-		const double *gradient = fit->gradient + (graph->table[t].theta - graph->theta);
+		const double *gradient = all + (graph->table[t].theta - graph->theta);
 		double distance = 0;
 
 		for (size_t i = 0; i < graph->table[t].cells; i++)
@@ -363,60 +264,37 @@ largest_distance(const Fit *fit)
 	return most;
 }
 
+/* Keep theta if it is the nearest so far; go on until it is near enough. */
+static bool
+keep_best(void *state, const double *theta, const double *gradient)
+{
+	Fit *fit = state;
+	double distance = largest_distance(fit, gradient);
+
+	if (distance < fit->least)
+		memcpy(fit->best, theta, fit->n * sizeof(double));
+	fit->least = fmin(distance, fit->least);
+	return distance >= TOLERANCE;
+}
+
 uint32_t
 race_graph_fit(RaceGraph *graph, double total, uint32_t most_iterations)
 {
-	Fit fit = {.graph = graph, .n = graph->parameters};
-	double **arrays[] = {&fit.target,    &fit.ridge, &fit.scale, &fit.gradient,
-						 &fit.direction, &fit.trial, &fit.best};
-	double least = INFINITY;
-	double value;
-	uint32_t iteration;
+	Fit fit = {.graph = graph, .n = graph->parameters, .least = INFINITY};
+	double **arrays[] = {&fit.target, &fit.ridge, &fit.scale, &fit.best};
+	RaceLbfgs search = {.n = fit.n,
+						.most = most_iterations,
+						.evaluate = evaluate_objective,
+						.go_on = keep_best,
+						.state = &fit};
+	uint32_t iterations;
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		*arrays[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
-	for (uint32_t i = 0; i < HISTORY; i++)
-	{
-		fit.steps[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
-		fit.changes[i] = graph->allocate(graph->arg, fit.n * sizeof(double));
-	}
 	set_targets(&fit, total);
-	value = evaluate_objective(&fit, fit.gradient);
-	for (iteration = 0; iteration < most_iterations; iteration++)
-	{
-		double length;
-		double slope;
-		double next;
-		double distance;
-
-		distance = largest_distance(&fit);
-		if (distance < least)
-			memcpy(fit.best, graph->theta, fit.n * sizeof(double));
-		least = fmin(distance, least);
-		if (distance < TOLERANCE)
-			break;
-		set_direction(&fit);
-		slope = dot_product(fit.direction, fit.gradient, fit.n);
-		memcpy(fit.trial, graph->theta, fit.n * sizeof(double));
-		for (length = first_length(&fit);; length /= 2)
-		{
-			double *gradient = fit.changes[fit.history % HISTORY];
-
-			for (size_t i = 0; i < fit.n; i++)
-				graph->theta[i] = fit.trial[i] + length * fit.direction[i];
-			next = evaluate_objective(&fit, gradient);
-			if (next <= value + DECREASE * length * slope || length < SHORTEST)
-				break;
-		}
-		/* only rounding errors are left to gain, or the value is not a number */
-		if (!(next <= value))
-			break;
-		memcpy(fit.trial, fit.changes[fit.history % HISTORY], fit.n * sizeof(double));
-		remember_step(&fit, fit.trial, length);
-		memcpy(fit.gradient, fit.trial, fit.n * sizeof(double));
-		value = next;
-	}
+	search.scale = fit.scale;
+	iterations = race_lbfgs(&search, graph->theta, graph->allocate, graph->arg);
 	memcpy(graph->theta, fit.best, fit.n * sizeof(double));
 	race_graph_calibrate(graph);
-	return iteration;
+	return iterations;
 }

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "answers/lbfgs.h"
+
 /* The columns: at most RACE_GRAPH_COLUMNS (src/hash/contingency.h) */
 typedef struct RaceGraphColumns
 {
@@ -47,9 +49,6 @@ typedef struct RaceMarginal
 	uint32_t ordinary; /* cells of one column before those of another variance */
 	double single;     /* variance of cells from `ordinary` on, as a multiple; 0 is 1 */
 } RaceMarginal;
-
-/* Memory that is never freed before the graph is; never NULL */
-typedef void *(*RaceAllocate)(void *arg, size_t size);
 
 typedef struct RaceGraph RaceGraph;
 
