@@ -133,7 +133,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = privacy/% hash/% choice/% \
-	$(addprefix answers/,factor graphical% period radial distributions solver point_masses cosine_basis moments_psd)
+	$(addprefix answers/,factor graphical% particles% lbfgs margins copula period radial distributions solver point_masses cosine_basis moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:
 	@printf '%s\n' $(filter src/privacy/% src/hash/% src/choice/%,$(PURE_OBJS))

@@ -628,14 +628,34 @@ texts_problem(const RaceModel *model, const RaceParams *params)
 	return NULL;
 }
 
-/* Return the same for contingency tables: a number for each cell. */
+/* Return the same for contingency tables with signs: records with weights. */
 static const char *
-log_linear_problem(const RaceModel *model, Size size, const RaceParams *params)
+records_problem(const RaceModel *model, Size size, const RaceContingency *tables)
 {
-	RaceContingency tables;
+	const uint64 *cells = model->words + model->points;
+	Size at = 0;
 
-	race_contingency_of(params, &tables);
-	if (model->points != params->range / tables.parts ||
+	if (model->points < 1 || model->points > RACE_MODEL_RECORDS ||
+		size !=
+			offsetof(RaceModel, words) +
+				race_records_words(tables->columns, model->points) * sizeof(uint64) ||
+		model->text_size != 0 || model->misfit != 0 || model->residual_variance != 0)
+		return "The size of a model does not fit its columns.";
+	if (!are_between((const double *) model->words, model->points, 0, 1))
+		return "A weight of a model is not from 0 to 1.";
+	for (uint32 j = 0; j < tables->columns; j++)
+		for (uint64 i = 0; i < model->points; i++, at++)
+			if (race_records_cell(cells, at) >= tables->cells[j])
+				return "A record of a model has no cell of its column.";
+	return NULL;
+}
+
+/* Return the same for contingency tables without signs: a number for each cell. */
+static const char *
+log_linear_problem(const RaceModel *model, Size size, const RaceContingency *tables,
+				   uint32 counters)
+{
+	if (model->points != counters / tables->parts ||
 		size != offsetof(RaceModel, words) + model->points * sizeof(double) ||
 		model->text_size != 0 || model->misfit != 0 || model->residual_variance != 0)
 		return "The size of a model does not fit its tables.";
@@ -654,7 +674,13 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 	int i = 0;
 
 	if (race_summary_kind(params)->model == RACE_MODEL_LOG_LINEAR)
-		return log_linear_problem(model, size, params);
+	{
+		RaceContingency tables;
+
+		race_contingency_of(params, &tables);
+		return tables.signs != NULL ? records_problem(model, size, &tables) :
+									  log_linear_problem(model, size, &tables, params->range);
+	}
 	if (size < offsetof(RaceModel, words) || size > RACE_MAX_MODEL_BYTES ||
 		size % sizeof(uint64) != 0 || model->points < 1 || model->points > RACE_MAX_POINTS ||
 		model->text_size > size ||
