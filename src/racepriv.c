@@ -57,7 +57,7 @@ _PG_init(void)
 	race_interrupt_hook = race_check_for_interrupts;
 	race_distributed_init();
 	race_models = &models;
-	race_reference = &race_graphical_reference;
+	race_reference = &race_model_reference;
 	DefineCustomIntVariable(
 		"racepriv.cache_size", "Memory that a session may keep for sketches it has asked before.",
 		"The same again for row functions. What a statement uses is not limited by it. When made smaller, it takes effect when a statement gives something back.",

@@ -1,6 +1,6 @@
 /*
  * table_model.h
- *		The distribution of records that private contingency tables tell of
+ *		The distribution of records that private contingency tables and signs tell of
  */
 #ifndef RACE_TABLE_MODEL_H
 #define RACE_TABLE_MODEL_H
@@ -11,6 +11,7 @@
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/graphical_model.h"
+#include "answers/particles.h"
 #include "choice/choose_tables.h"
 
 /* Private tables, and their model, as a session has them */
@@ -21,7 +22,10 @@ typedef struct RaceTableModel
 	uint32 n;         /* number of tables */
 	RaceTable *table; /* [n]: the tables; variances are never 0 */
 	double *sums;     /* [n]: noisy records of each table */
-	RaceGraph *graph; /* calibrated */
+	/* [columns]: columns that measurements connect have the same number; others are independent */
+	uint32 *component;
+	RaceGraph *graph; /* calibrated; NULL: particles are the model */
+	RaceParticles *particles;
 	/* mean of the count and of the sums of tables by precision; noise may bring it below 0 */
 	double records;
 	double total; /* number of records, at least 1, as a divisor */
@@ -48,10 +52,21 @@ extern double race_tables_records(const RaceView *view, double *variance);
 extern double race_table_records(const RaceView *view, const RaceTableModel *model,
 								 const RaceTable *table, Size cell);
 
+/*
+ * What the model says: the table of two columns; the expectation of a product of weights; rows.  As
+ * the functions of graphical_model.h with these names.
+ */
+extern void race_model_pair(const RaceTableModel *model, uint32 first, uint32 second, bool cells,
+							double *table);
+extern double race_model_event(const RaceTableModel *model, const double *const *weights, uint32 of,
+							   double *table);
+extern void race_model_sample(const RaceTableModel *model, double (*uniform)(void *), void *arg,
+							  uint32 n, uint32 *rows, uint32 *space);
+
 /* Return a private value with the fitted model in it. */
 extern RaceSketchDatum *race_tables_fit(const RaceView *view);
 
 /* The reference of scores, while tables are measured */
-extern const RaceReference race_graphical_reference;
+extern const RaceReference race_model_reference;
 
 #endif

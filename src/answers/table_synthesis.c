@@ -186,7 +186,7 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 		const double **all = palloc0(synthesis->open.columns * sizeof(double *));
 
 		target->shares = palloc_extended(RaceDomainCells(domain) * sizeof(double), MCXT_ALLOC_HUGE);
-		race_graph_event(synthesis->open.model->graph, all, target->column, target->shares);
+		race_model_event(synthesis->open.model, all, target->column, target->shares);
 	}
 	if (!domain->category)
 	{
@@ -365,7 +365,7 @@ draw_row(Synthesis *synthesis, uint64 number)
 	if (synthesis->n == 0)
 	{
 		synthesis->n = (uint32) Min(synthesis->rows - number, synthesis->at_once);
-		race_graph_sample(synthesis->open.model->graph, draw_uniform, synthesis, synthesis->n,
+		race_model_sample(synthesis->open.model, draw_uniform, synthesis, synthesis->n,
 						  synthesis->cells, synthesis->space);
 	}
 	cells = synthesis->cells + (Size) --synthesis->n * synthesis->open.columns;
@@ -468,24 +468,104 @@ prepare_column(const RaceOpenTables *open, uint32 number, const double *weights,
 	move_to_line(column, found);
 }
 
+/* What the probability of a record is computed from, in the columns that it has */
+typedef struct Ranking
+{
+	const RaceOpenTables *open;
+	const double *const *weights; /* [columns]: of its lines, or NULL */
+	RankedColumn *columns;        /* [columns] */
+	uint32 *asked;                /* [n]: the columns that have weights */
+	uint32 n;
+	double **pair; /* [n (n - 1) / 2]: shares of lines of two columns; NULL: the model is a graph */
+} Ranking;
+
+/* Return the number of lines of a column. */
+static uint32
+number_of_lines(const Ranking *ranking, uint32 column)
+{
+	uint32 cells = RaceDomainCells(&ranking->open->domains[column]);
+
+	return ranking->columns[column].line_of[cells - 1] + 1;
+}
+
+/* Compute the shares of lines of all pairs of columns. */
+static void
+rank_pairs(Ranking *ranking)
+{
+	uint32 pairs = 0;
+
+	ranking->pair = palloc(Max(ranking->n * (ranking->n - 1) / 2, 1) * sizeof(double *));
+	for (uint32 i = 0; i < ranking->n; i++)
+		for (uint32 j = i + 1; j < ranking->n; j++)
+		{
+			uint32 columns[] = {ranking->asked[i], ranking->asked[j]};
+			RaceAxis axes[2];
+
+			CHECK_FOR_INTERRUPTS();
+			for (int k = 0; k < 2; k++)
+				axes[k] = (RaceAxis){.column = columns[k],
+									 .places = number_of_lines(ranking, columns[k]),
+									 .place = ranking->columns[columns[k]].line_of};
+			ranking->pair[pairs] = palloc_extended(
+				(Size) axes[0].places * axes[1].places * sizeof(double), MCXT_ALLOC_HUGE);
+			race_particles_table(ranking->open->model->particles, 2, axes, ranking->pair[pairs++]);
+		}
+}
+
+/*
+ * Return the probability of a record in the lines where it is.  Particles are too few for those of
+ * many columns together: then it is composed of the shares of pairs (composite likelihood, Varin,
+ * Reid & Firth 2011), each to the power that makes it right where columns are independent.
+ */
+static double
+probability_of_record(const Ranking *ranking)
+{
+	const RaceTableModel *model = ranking->open->model;
+	double sum = 0;
+	Size particles;
+	uint32 pairs = 0;
+
+	if (ranking->pair == NULL || ranking->n < 2)
+		return race_model_event(model, ranking->weights, 0, NULL);
+	(void) race_particles_size(model->particles, &particles);
+	for (uint32 i = 0; i < ranking->n; i++)
+		for (uint32 j = i + 1; j < ranking->n; j++)
+		{
+			const RankedColumn *first = &ranking->columns[ranking->asked[i]];
+			const RankedColumn *second = &ranking->columns[ranking->asked[j]];
+			Size place =
+				(Size) (first->line - first->lines) * number_of_lines(ranking, ranking->asked[j]) +
+				(Size) (second->line - second->lines);
+
+			/* where no particle is, half of one might be */
+			sum += log(fmax(ranking->pair[pairs++][place], 0.5 / (double) particles));
+		}
+	return exp(sum / (ranking->n - 1));
+}
+
 /* Return the probabilities of drawn rows, in the columns that have weights; these change. */
 static double *
-rank_rows(const RaceOpenTables *open, RankedColumn *columns, const double *const *weights)
+rank_rows(const Ranking *ranking)
 {
+	const RaceOpenTables *open = ranking->open;
 	Synthesis synthesis = {0};
 	uint32 *rows = palloc(RANKED_ROWS * (Size) open->columns * sizeof(uint32));
 	uint32 *space =
 		palloc(RANKED_ROWS * ((Size) open->columns + RACE_GRAPH_SAMPLE) * sizeof(uint32));
 	double *probabilities = palloc(RANKED_ROWS * sizeof(double));
 
-	race_graph_sample(open->model->graph, draw_uniform, &synthesis, RANKED_ROWS, rows, space);
+	race_model_sample(open->model, draw_uniform, &synthesis, RANKED_ROWS, rows, space);
 	for (uint32 i = 0; i < RANKED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < open->columns; j++)
-			if (weights[j] != NULL)
-				move_to_line(&columns[j], columns[j].line_of[rows[(Size) i * open->columns + j]]);
-		probabilities[i] = race_graph_event(open->model->graph, weights, 0, NULL);
+		for (uint32 k = 0; k < ranking->n; k++)
+		{
+			RankedColumn *column = &ranking->columns[ranking->asked[k]];
+
+			move_to_line(column,
+						 column->line_of[rows[(Size) i * open->columns + ranking->asked[k]]]);
+		}
+		probabilities[i] = probability_of_record(ranking);
 	}
 	return probabilities;
 }
@@ -510,7 +590,7 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	RaceResultRow row;
 	const double **weights;
 	double *probabilities;
-	RankedColumn *columns;
+	Ranking ranking;
 	double of_record;
 	double mean = 0;
 	double probability;
@@ -526,19 +606,26 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
 	weights = race_tables_where(&open, PG_GETARG_DATUM(2));
 	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 3)) / 2);
-	columns = palloc(open.columns * sizeof(RankedColumn));
+	ranking = (Ranking){.open = &open,
+						.weights = weights,
+						.columns = palloc(open.columns * sizeof(RankedColumn)),
+						.asked = palloc(open.columns * sizeof(uint32))};
 	for (int i = 0; i < open.columns; i++)
 		if (weights[i] != NULL)
 		{
-			prepare_column(&open, i, weights[i], &columns[i]);
-			weights[i] = columns[i].weights;
+			prepare_column(&open, i, weights[i], &ranking.columns[i]);
+			weights[i] = ranking.columns[i].weights;
+			ranking.asked[ranking.n++] = i;
 		}
+	if (open.model->particles != NULL)
+		rank_pairs(&ranking);
 	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(3), &answer);
-	of_record = race_graph_event(open.model->graph, weights, 0, NULL);
-	probabilities = rank_rows(&open, columns, weights);
+	of_record = probability_of_record(&ranking);
+	probabilities = rank_rows(&ranking);
 	for (int i = 0; i < RANKED_ROWS; i++)
 		mean += probabilities[i] / RANKED_ROWS;
-	probability = answer.count / open.model->total;
+	probability =
+		answer.measured || ranking.pair == NULL ? answer.count / open.model->total : of_record;
 	known = open.model->total > z * sqrt(open.model->total_variance);
 	race_row_add_if(&row, known, Float8GetDatum(probability / mean));
 	/*

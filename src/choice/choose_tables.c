@@ -14,39 +14,16 @@
 #include "choice/choose_tables.h"
 #include "choice/release_kind.h"
 #include "choice/select_tables.h"
+#include "choice/tables_work.h"
 #include "privacy/interrupt.h"
 #include "privacy/score.h"
+#include "privacy/signs.h"
 #include "privacy/sampler.h"
 
 #define WORK_ALIGNMENT 16            /* bytes that sets of columns are aligned to */
 #define ROUNDING_VARIANCE (1.0 / 12) /* variance of a mean that is rounded to an integer */
 
 const RaceReference *race_reference = NULL;
-
-/* Everything that the workspace holds; arrays follow */
-typedef struct Work
-{
-	RaceMeasuring result;
-	RaceSelect select;
-	RaceRelease *release;
-	RaceContingency exact_tables; /* tables of the exact counters */
-	RaceSelectArrays arrays;
-	double *joined;     /* [finest of all columns] */
-	int64_t *sums;      /* as many: noisy counts of groups before any are joined */
-	double *measured;   /* [columns + RACE_SELECT_TABLES][RACE_TABLE_NUMBERS] */
-	int64_t *scores;    /* [tables] */
-	int64_t *space;     /* [counters of the largest table]: noisy ones */
-	RaceSpace *exact;   /* as many */
-	double *shares;     /* [cells of the largest table]: what the reference says */
-	int64_t *expected;  /* [cells of the largest table]: the same in units */
-	double *marginal;   /* [finest of the largest column] */
-	uint32_t *block_of; /* [cells of the largest column] */
-	size_t counters;    /* number of counters that were measured */
-	double price;       /* of a score, or of a selection, of this round */
-	RaceSpace *scores_space;
-	RaceScores *exact_scores;  /* of selections, in that space */
-	RaceCandidate *candidates; /* [tables + 1] */
-} Work;
 
 /* ------------------------------------------------------------------ sizes */
 
@@ -117,8 +94,9 @@ tables_workspace(const RaceParams *params)
 	words = 3 * (size_t) number_of_groups(&tables) + (size_t) most_groups(&tables) +
 		most_cells(&tables) + RACE_TABLE_NUMBERS * ((size_t) tables.columns + RACE_SELECT_TABLES) +
 		race_contingency_tables(&tables) + (2 * tables.parts + 2) * largest_table(&tables) +
-		params->range;
-	return 2 * WORK_ALIGNMENT + sizeof(Work) + picks_size(&tables) + words * sizeof(int64_t);
+		params->range + race_signs_pairs(tables.columns);
+	return 2 * WORK_ALIGNMENT + sizeof(RaceTablesWork) + picks_size(&tables) +
+		words * sizeof(int64_t) + race_signs_work_size(&tables);
 }
 
 /* Set the tables of parameters, whose units have the digits of weights. */
@@ -165,6 +143,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 	select->ordered = arrays->ordered;
 	select->width = arrays->width;
 	select->weights = tables->groups + 2 * (size_t) tables->dims;
+	select->with_signs = race_reference != NULL;
 	race_select_begin(select, request, &shape);
 	return race_select_count(select);
 }
@@ -173,7 +152,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 
 /* Return the number of counters of an exact table, with groups as they are joined by now. */
 static size_t
-table_counters(const Work *work, const RaceTable *table)
+table_counters(const RaceTablesWork *work, const RaceTable *table)
 {
 	const uint32_t *groups = work->select.groups;
 
@@ -187,8 +166,8 @@ table_counters(const Work *work, const RaceTable *table)
  * Return which counters of a table are added up: of one column none, of several in groups as they
  * are joined by now.
  */
-static RaceGrouping
-grouping_of(const Work *work, const RaceTable *table)
+RaceGrouping
+race_tables_grouping(const RaceTablesWork *work, const RaceTable *table)
 {
 	const RaceContingency *tables = &work->exact_tables;
 	const uint32_t columns[RACE_GROUPING_AXES] = {table->first, table->second, table->third};
@@ -279,7 +258,7 @@ divide_blocks(const RaceTable *table, const int64_t *counters, int64_t *cells)
 
 /* Add a row of a table to those that were measured, with its variance. */
 static void
-add_measured(Work *work, double first, double second, double variance, size_t counters)
+add_measured(RaceTablesWork *work, double first, double second, double variance, size_t counters)
 {
 	double *row = work->measured + RACE_TABLE_NUMBERS * work->result.tables.n_measured++;
 
@@ -291,9 +270,9 @@ add_measured(Work *work, double first, double second, double variance, size_t co
 
 /* Measure a table.  False if it cannot be paid. */
 static bool
-measure_table(Work *work, const RaceTable *table, const RacePrice *price)
+measure_table(RaceTablesWork *work, const RaceTable *table, const RacePrice *price)
 {
-	RaceGrouping grouping = grouping_of(work, table);
+	RaceGrouping grouping = race_tables_grouping(work, table);
 	int64_t *counters = work->result.counters + work->counters;
 	uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
 									   price->amount, work->exact, counters);
@@ -310,7 +289,7 @@ measure_table(Work *work, const RaceTable *table, const RacePrice *price)
 
 /* Count cells of a column together, if records lie evenly within blocks. */
 static void
-choose_block(Work *work, RaceTable *table)
+choose_block(RaceTablesWork *work, RaceTable *table)
 {
 	RaceSelect *select = &work->select;
 	int64_t score;
@@ -341,24 +320,35 @@ number_blocks(const RaceTable *table, uint32_t *block_of)
 	return n;
 }
 
-/* Measure the table of a column, with cells counted together.  False if it cannot be paid. */
-static bool
-measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
+/*
+ * Draw the blocks of a column, each in the place of its first cell, to `work->space`; return the
+ * noise, or 0.
+ */
+static uint64_t
+draw_blocks(RaceTablesWork *work, const RaceTable *table, double price)
 {
-	RaceGrouping grouping = grouping_of(work, table);
-	int64_t *cells = work->result.counters + work->counters;
-	int64_t *blocks = work->space; /* each is moved to its first cell */
+	RaceGrouping grouping = race_tables_grouping(work, table);
+	int64_t *blocks = work->space;
 	uint64_t noise;
 
 	grouping.group[0] = work->block_of;
 	grouping.groups[0] = number_blocks(table, work->block_of);
-	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-							  price->amount, work->exact, blocks);
+	noise = race_measure_sums(&work->release->account, work->release->exact, &grouping, price,
+							  work->exact, blocks);
+	for (uint32_t i = (uint32_t) table->cells; noise > 0 && i-- > 0;)
+		blocks[i] = race_contingency_block(table, i) == i ? blocks[work->block_of[i]] : 0;
+	return noise;
+}
+
+/* Measure the table of a column, with cells counted together.  False if it cannot be paid. */
+static bool
+measure_blocks(RaceTablesWork *work, const RaceTable *table, const RacePrice *price)
+{
+	uint64_t noise = draw_blocks(work, table, price->amount);
+
 	if (noise == 0)
 		return false;
-	for (uint32_t i = (uint32_t) table->cells; i-- > 0;)
-		blocks[i] = race_contingency_block(table, i) == i ? blocks[work->block_of[i]] : 0;
-	divide_blocks(table, blocks, cells);
+	divide_blocks(table, work->space, work->result.counters + work->counters);
 	add_measured(work, table->first,
 				 table->first + (double) RACE_CONTINGENCY_COLUMNS * (table->block - 1),
 				 race_select_variance(&work->select, noise) / table->block, table->cells);
@@ -367,7 +357,7 @@ measure_blocks(Work *work, const RaceTable *table, const RacePrice *price)
 
 /* Measure the tables of all columns; returns the table of the first pair, if there is one. */
 static bool
-measure_columns(Work *work, RaceTable *table, bool *paid)
+measure_columns(RaceTablesWork *work, RaceTable *table, bool *paid)
 {
 	bool more;
 
@@ -396,7 +386,7 @@ sum_of_parts(const RaceContingency *tables, const int64_t *counters)
 
 /* Sum the noisy tables of columns over their groups. */
 static void
-sum_groups(Work *work)
+sum_groups(RaceTablesWork *work)
 {
 	RaceContingency finest = work->result.tables;
 	const int64_t *counter = work->result.counters;
@@ -414,15 +404,12 @@ sum_groups(Work *work)
 		}
 }
 
-/* Join groups, and number them in the order in which they begin. */
-static void
-join_groups(Work *work)
+void
+race_tables_number_groups(RaceTablesWork *work)
 {
 	RaceContingency *tables = &work->result.tables;
 	double *joined = work->joined;
 
-	sum_groups(work);
-	race_select_join(&work->select, work->sums);
 	for (uint32_t j = 0; j < tables->columns; j++)
 	{
 		uint32_t *group_of = work->select.group_of[j];
@@ -446,7 +433,7 @@ join_groups(Work *work)
 
 /* Set the share of each group of a column, by its noisy table. */
 static void
-group_shares(const Work *work, uint32_t column, double *shares)
+group_shares(const RaceTablesWork *work, uint32_t column, double *shares)
 {
 	const RaceContingency *tables = &work->result.tables;
 	const int64_t *counters = work->result.counters;
@@ -468,7 +455,7 @@ group_shares(const Work *work, uint32_t column, double *shares)
 
 /* Set the reference where columns are taken to be independent. */
 static void
-independent_shares(const Work *work, const RaceTable *table, double *shares)
+independent_shares(const RaceTablesWork *work, const RaceTable *table, double *shares)
 {
 	uint32_t columns[] = {table->first, table->second, table->third};
 	size_t n = 1;
@@ -487,8 +474,8 @@ independent_shares(const Work *work, const RaceTable *table, double *shares)
 }
 
 /* Set what the reference expects in each cell of a table, in units. */
-static void
-set_expected(const Work *work, size_t cells)
+void
+race_tables_expect(const RaceTablesWork *work, size_t cells)
 {
 	double units = work->result.total * (double) work->exact_tables.unit;
 
@@ -499,11 +486,11 @@ set_expected(const Work *work, size_t cells)
 
 /* Set the score of a table that may be chosen: a noisy one, or one for selections. */
 static void
-set_score(Work *work, uint32_t number, const RaceTable *table)
+set_score(RaceTablesWork *work, uint32_t number, const RaceTable *table)
 {
-	RaceGrouping grouping = grouping_of(work, table);
+	RaceGrouping grouping = race_tables_grouping(work, table);
 
-	set_expected(work, race_grouping_sums(&grouping) / grouping.parts);
+	race_tables_expect(work, race_grouping_sums(&grouping) / grouping.parts);
 	work->scores[number] = 0;
 	if (work->select.pure)
 		race_scores_set(work->exact_scores, number, &grouping, work->expected, work->exact);
@@ -514,7 +501,7 @@ set_score(Work *work, uint32_t number, const RaceTable *table)
 
 /* Set the scores of all tables that may be chosen, by how far each is from the reference. */
 static void
-set_scores(Work *work, RaceTable table)
+set_scores(RaceTablesWork *work, RaceTable table)
 {
 	const RaceReference *reference =
 		work->result.tables.n_measured > work->select.columns ? race_reference : NULL;
@@ -540,8 +527,8 @@ set_scores(Work *work, RaceTable table)
 }
 
 /* Measure the tables that were chosen after those that are measured. */
-static void
-measure_chosen(Work *work, RaceTable first, uint32_t from)
+void
+race_tables_measure_chosen(RaceTablesWork *work, RaceTable first, uint32_t from)
 {
 	for (uint32_t i = from; i < work->select.measured; i++)
 	{
@@ -557,23 +544,23 @@ measure_chosen(Work *work, RaceTable first, uint32_t from)
 }
 
 /* Lay out the arrays behind the structure. */
-static Work *
+static RaceTablesWork *
 make_work(RaceRelease *release)
 {
 	uintptr_t begin =
 		((uintptr_t) release->workspace + WORK_ALIGNMENT - 1) & ~(uintptr_t) (WORK_ALIGNMENT - 1);
-	Work *work = (Work *) begin;
+	RaceTablesWork *work = (RaceTablesWork *) begin;
 	RaceContingency *tables = &work->exact_tables;
 	uint32_t *groups;
 	uint32_t n;
 
-	memset(work, 0, sizeof(Work));
+	memset(work, 0, sizeof(RaceTablesWork));
 	work->release = release;
 	set_tables(release->request, release->params, tables);
 	n = number_of_groups(tables);
-	work->scores_space =
-		(RaceSpace *) ((char *) work +
-					   (sizeof(Work) + WORK_ALIGNMENT - 1) / WORK_ALIGNMENT * WORK_ALIGNMENT);
+	work->scores_space = (RaceSpace *) ((char *) work +
+										(sizeof(RaceTablesWork) + WORK_ALIGNMENT - 1) /
+											WORK_ALIGNMENT * WORK_ALIGNMENT);
 	work->joined = (double *) ((char *) work->scores_space + picks_size(tables));
 	work->candidates = (RaceCandidate *) work->joined - (race_contingency_tables(tables) + 1);
 	work->sums = (int64_t *) work->joined + n;
@@ -587,7 +574,9 @@ make_work(RaceRelease *release)
 	work->marginal = (double *) (work->expected + largest_table(tables));
 	work->block_of = (uint32_t *) (work->marginal + most_groups(tables));
 	groups = (uint32_t *) ((int64_t *) work->block_of + most_cells(tables));
-	work->result.counters = (int64_t *) groups + n;
+	race_signs_work(work, (int64_t *) groups + n);
+	work->result.counters =
+		(int64_t *) ((char *) ((int64_t *) groups + n) + race_signs_work_size(tables));
 	/* bound: the columns */
 	for (uint32_t j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
 		work->select.group_of[j] = groups;
@@ -605,9 +594,47 @@ mean_of_draws(int64_t first, int64_t second, double weight)
 	return (int64_t) fmin(fmax(mean, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT);
 }
 
-/* Draw each table of a column once more, and keep the mean, weighed by precision. */
+/* Return the sum of the counters of a block, which begins with a cell. */
+static int64_t
+sum_of_block(const RaceTable *table, const int64_t *counters, uint32_t cell)
+{
+	int64_t sum = 0;
+
+	for (uint32_t k = cell; k < cell + block_size(table, cell); k++)
+		sum = race_clamped_sum(sum, counters[k]);
+	return sum;
+}
+
+/* Draw a table of a column once more, and keep the mean, weighed by precision. */
 static void
-measure_again(Work *work, const RacePrice *prices)
+measure_column_again(RaceTablesWork *work, const RaceTable *table, double price, int64_t *counters)
+{
+	RaceGrouping grouping = race_tables_grouping(work, table);
+	size_t n = race_grouping_sums(&grouping);
+	double *variance = &work->measured[RACE_TABLE_NUMBERS * table->first + 2];
+	double first = *variance * table->block;
+	uint64_t noise = table->block > 1 ?
+		draw_blocks(work, table, price) :
+		race_measure_sums(&work->release->account, work->release->exact, &grouping, price,
+						  work->exact, work->space);
+	double second = race_select_variance(&work->select, noise);
+	double weight = first / (first + second);
+
+	if (noise == 0)
+		return;
+	for (uint32_t i = 0; i<n; i += table->block> 1 ? block_size(table, i) : 1)
+		work->space[i] =
+			mean_of_draws(table->block > 1 ? sum_of_block(table, counters, i) : counters[i],
+						  work->space[i], weight);
+	if (table->block > 1)
+		divide_blocks(table, work->space, counters);
+	else
+		memcpy(counters, work->space, n * sizeof(int64_t));
+	*variance = (first * second / (first + second) + ROUNDING_VARIANCE) / table->block;
+}
+
+static void
+measure_again(RaceTablesWork *work, const RacePrice *prices)
 {
 	int64_t *counters = work->result.counters;
 	RaceTable table;
@@ -616,29 +643,22 @@ measure_again(Work *work, const RacePrice *prices)
 	/* bound: the columns */
 	do
 	{
-		RaceGrouping grouping = grouping_of(work, &table);
-		double *variance = &work->measured[RACE_TABLE_NUMBERS * table.first + 2];
-		uint64_t noise = race_measure_sums(&work->release->account, work->release->exact, &grouping,
-										   prices[table.first].amount, work->exact, work->space);
-		double second = race_select_variance(&work->select, noise);
-		double weight = *variance / (*variance + second);
-
-		for (size_t i = 0; i < race_grouping_sums(&grouping); i++, counters++)
-			if (noise > 0)
-				*counters = mean_of_draws(*counters, work->space[i], weight);
-		if (noise > 0)
-			*variance = *variance * second / (*variance + second) + ROUNDING_VARIANCE;
+		table.block = work->select.block[table.first];
+		measure_column_again(work, &table, prices[table.first].amount, counters);
+		counters += table.cells * work->exact_tables.parts;
 	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);
 }
 
 /* Round off the digits of weights, of what was measured. */
 static void
-round_weights(Work *work, uint32_t bits)
+round_weights(RaceTablesWork *work, uint32_t bits)
 {
 	RaceContingency *tables = &work->result.tables;
 
 	for (size_t i = 0; bits > 0 && i < work->counters; i++)
 		work->result.counters[i] = race_shift_rounded(work->result.counters[i], (int) bits);
+	if (tables->signs != NULL)
+		work->signs[0] = race_weighted_variance(work->signs[0], bits);
 	for (uint32_t i = 0; i < tables->n_measured; i++)
 		work->measured[RACE_TABLE_NUMBERS * i + 2] =
 			race_weighted_variance(work->measured[RACE_TABLE_NUMBERS * i + 2], bits);
@@ -647,7 +667,7 @@ round_weights(Work *work, uint32_t bits)
 
 /* Pick tables one after the other, each the best by what it gains. */
 static void
-pick_tables(Work *work)
+pick_tables(RaceTablesWork *work)
 {
 	RaceSelect *select = &work->select;
 
@@ -669,11 +689,15 @@ pick_tables(Work *work)
 
 /* Score tables, and measure those that are chosen, in rounds. */
 static void
-measure_several(Work *work, RaceTable pair)
+measure_several(RaceTablesWork *work, RaceTable pair)
 {
-	join_groups(work);
+	sum_groups(work);
+	if (race_measure_by_signs(work, pair))
+		return;
+	race_select_join(&work->select, work->sums);
+	race_tables_number_groups(work);
 	if (race_select_all(&work->select))
-		measure_chosen(work, pair, 0);
+		race_tables_measure_chosen(work, pair, 0);
 	/* bound: ROUNDS of select_tables.c */
 	while ((work->price = race_select_round(&work->select)) > 0)
 	{
@@ -684,7 +708,7 @@ measure_several(Work *work, RaceTable pair)
 			pick_tables(work);
 		else
 			race_select_choose(&work->select, work->scores);
-		measure_chosen(work, pair, before);
+		race_tables_measure_chosen(work, pair, before);
 	}
 }
 
@@ -692,7 +716,7 @@ measure_several(Work *work, RaceTable pair)
 static RaceSelection
 select_tables(RaceRelease *release, double records)
 {
-	Work *work = make_work(release);
+	RaceTablesWork *work = make_work(release);
 	uint64_t unit = race_record_unit(release->params);
 	RacePrice again[RACE_GRAPH_COLUMNS];
 	bool paid = true;
@@ -710,6 +734,7 @@ select_tables(RaceRelease *release, double records)
 		measure_several(work, pair);
 	if (race_select_rest(&work->select, again))
 		measure_again(work, again);
+	race_tables_place_signs(work);
 	round_weights(work, release->request->weight_bits);
 	release->plan.selection.tables = paid ? &work->result : NULL;
 	race_plan_state(release->request, &release->account, race_account_cost(&release->account), 0,
@@ -722,9 +747,9 @@ select_tables(RaceRelease *release, double records)
 
 /* Begin to plan a selection, for a table of unknown size. */
 static uint64_t
-begin_plan(const RaceRequest *request, const RaceParams *params, Work *work)
+begin_plan(const RaceRequest *request, const RaceParams *params, RaceTablesWork *work)
 {
-	memset(work, 0, sizeof(Work));
+	memset(work, 0, sizeof(RaceTablesWork));
 	set_tables(request, params, &work->exact_tables);
 	return race_tables_begin(request, &work->exact_tables, race_record_unit(params), &work->arrays,
 							 &work->select);
@@ -734,7 +759,7 @@ static void
 open_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceParams *params,
 			RaceRandom *random, RaceAccount *account, RacePlan *plan)
 {
-	Work work;
+	RaceTablesWork work;
 
 	(void) kind;
 	begin_plan(request, params, &work);
@@ -751,7 +776,7 @@ plan_tables(const RaceReleaseKind *kind, const RaceRequest *request, const RaceP
 			RacePlan *plan)
 {
 	RaceAccount account;
-	Work work;
+	RaceTablesWork work;
 
 	(void) kind;
 	plan->count_noise = begin_plan(request, params, &work);
@@ -783,7 +808,7 @@ tables_noise(const RaceParams *params, const RacePlan *plan)
 						   .delta = plan->noise.delta,
 						   .max_contributions = plan->noise.max_contributions,
 						   .neighbors = plan->noise.neighbors};
-	Work work;
+	RaceTablesWork work;
 	double noise;
 
 	begin_plan(&request, params, &work);

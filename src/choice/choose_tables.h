@@ -7,6 +7,7 @@
 #ifndef RACE_CHOOSE_TABLES_H
 #define RACE_CHOOSE_TABLES_H
 
+#include "choice/select_signs.h"
 #include "choice/select_tables.h"
 #include "hash/contingency.h"
 #include "privacy/release_request.h"
@@ -20,15 +21,27 @@ typedef struct RaceMeasuring
 } RaceMeasuring;
 
 /*
- * The reference of scores: what the tables that were measured say of one of several columns.  It is
- * computed from private numbers alone, and any function of them may take its place.  _PG_init()
- * sets it to the graphical model; NULL: columns are independent.
+ * The reference of scores: what was measured says of a table of several columns.  It is computed
+ * from private numbers alone, and any function of them may take its place.  _PG_init() sets it to
+ * the models of src/answers; NULL: columns are independent, and signs are not measured.
  */
 typedef struct RaceReference
 {
 	void *(*begin)(const RaceMeasuring *measuring);
 	void (*table)(void *reference, const RaceTable *table, double *shares);
 	void (*end)(void *reference);
+
+	/*
+	 * Set the errors of what signs were measured of, where tables of one column have `second` times
+	 * the variance after a second draw.
+	 */
+	void (*errors)(void *reference, double second, RaceReferenceErrors *errors);
+
+	/*
+	 * Return how many records stand for all, where there are signs, of so many columns and cells of
+	 * tables of several.
+	 */
+	uint32_t (*particles)(uint32_t columns, uint64_t cells);
 } RaceReference;
 
 extern const RaceReference *race_reference;

@@ -23,6 +23,8 @@
 #include "privacy/shares.h"
 #include "hash/contingency.h"
 #include "hash/kernel.h"
+#include "choice/select_signs.h"
+#include "choice/select_state.h"
 #include "choice/select_tables.h"
 
 /*
@@ -160,16 +162,14 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 	memset(select->neighbors, 0, sizeof(select->neighbors));
 }
 
-/* Return exact counters without any halves, by which a release is planned. */
-static const RaceExact *
-planned_exact(const RaceSelect *select)
+const RaceExact *
+race_select_exact(const RaceSelect *select)
 {
 	return (const RaceExact *) &select->memory;
 }
 
-/* Return what is left of the budget after what is planned so far. */
-static double
-amount_left(const RaceSelect *select)
+double
+race_select_left(const RaceSelect *select)
 {
 	return race_account_left(&select->planned);
 }
@@ -180,7 +180,7 @@ plan_table(RaceSelect *select, RacePrice *price, double amount)
 {
 	price->amount = amount;
 	price->noise =
-		race_measure_sums(&select->planned, planned_exact(select), NULL, amount, NULL, NULL);
+		race_measure_sums(&select->planned, race_select_exact(select), NULL, amount, NULL, NULL);
 	return price->noise;
 }
 
@@ -211,11 +211,8 @@ race_select_variance(const RaceSelect *select, uint64_t noise)
 	return race_account_variance(&select->planned, noise);
 }
 
-/*
- * Return the expected absolute noise of a cell's number of records, if its table gets this amount.
- */
-static double
-expected_noise(const RaceSelect *select, double amount)
+double
+race_select_expected_noise(const RaceSelect *select, double amount)
 {
 	double change = table_change(select);
 
@@ -237,7 +234,8 @@ part_of(const RaceSelect *select, double cells)
 static double
 sum_of_noise(const RaceSelect *select, double parts, double amount)
 {
-	return expected_noise(select, amount) * (select->pure ? parts * parts : parts * sqrt(parts));
+	return race_select_expected_noise(select, amount) *
+		(select->pure ? parts * parts : parts * sqrt(parts));
 }
 
 static double
@@ -272,14 +270,12 @@ are_few_numbers(const RaceSelect *select)
 	return numbers == select->columns && select->columns <= FEW_COLUMNS;
 }
 
-/*
- * Return how many cells a histogram should have along each of its columns, if it gets this amount.
- */
-static double
-best_cells(const RaceSelect *select, double dims, double amount)
+double
+race_select_best_cells(const RaceSelect *select, double dims, double amount)
 {
-	return pow(fmax(select->total / (CELL_DEVIATIONS * expected_noise(select, amount)), 1),
-			   2 / (dims + 2));
+	return pow(
+		fmax(select->total / (CELL_DEVIATIONS * race_select_expected_noise(select, amount)), 1),
+		2 / (dims + 2));
 }
 
 /*
@@ -289,11 +285,12 @@ best_cells(const RaceSelect *select, double dims, double amount)
 static uint32_t
 best_block(const RaceSelect *select, uint32_t column, double amount)
 {
-	double best = select->cells[column] / best_cells(select, 1, amount);
+	double best = select->cells[column] / race_select_best_cells(select, 1, amount);
 	uint64_t block = select->width[column];
 
-	if (select->fixed || select->parts > 1 || !are_few_numbers(select) ||
-		(select->columns > 1 && !select->all) || best < block / 2.0)
+	if (select->fixed || select->parts > 1 || select->ordered[column] == 0 || best < block / 2.0)
+		return 1;
+	if (select->n_signs == 0 && (!are_few_numbers(select) || (select->columns > 1 && !select->all)))
 		return 1;
 	/* bound: twice as many each time, up to the cells of a column */
 	while (1.5 * block <= best && 2 * RACE_LEAST_BLOCKS * block <= select->cells[column])
@@ -312,8 +309,8 @@ take_unevenness(RaceSelect *select, uint32_t column, double amount)
 	if (select->block[column] == 1)
 		return amount;
 	select->unevenness[column] = amount * UNEVENNESS_PART;
-	if (race_score_unevenness(&select->planned, planned_exact(select), 0, 0, select->block[column],
-							  select->unevenness[column], NULL, NULL) == 0)
+	if (race_score_unevenness(&select->planned, race_select_exact(select), 0, 0,
+							  select->block[column], select->unevenness[column], NULL, NULL) == 0)
 		select->block[column] = 1;
 	return amount * (1 - UNEVENNESS_PART);
 }
@@ -362,12 +359,12 @@ race_select_count(RaceSelect *select)
 
 	select->count.amount = race_account_allowed(&select->planned) * part;
 	select->count.noise =
-		race_measure_count(&select->planned, planned_exact(select), select->count.amount, NULL);
+		race_measure_count(&select->planned, race_select_exact(select), select->count.amount, NULL);
 	return select->count.noise;
 }
 
-static uint32_t
-number_of_pairs(const RaceSelect *select)
+uint32_t
+race_select_pairs(const RaceSelect *select)
 {
 	return select->columns * (select->columns - 1) / 2;
 }
@@ -409,10 +406,20 @@ is_any_asked(const RaceSelect *select)
 	return number_of_asked_triples(select) > 0 || select->n_asked > number_of_triples(select);
 }
 
+bool
+race_select_is_asked(const RaceSelect *select)
+{
+	for (uint32_t i = 0; i < select->columns; i++)
+		if (select->weights[i] > 1)
+			return true;
+	return is_any_asked(select) || are_candidates(select);
+}
+
 uint32_t
 race_select_candidates(const RaceSelect *select)
 {
-	return number_of_pairs(select) + (select->round + 1 == ROUNDS ? number_of_triples(select) : 0);
+	return race_select_pairs(select) +
+		(select->round + 1 == ROUNDS ? number_of_triples(select) : 0);
 }
 
 /*
@@ -423,8 +430,8 @@ race_select_candidates(const RaceSelect *select)
 static void
 next_candidate(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
 {
-	if (number >= number_of_pairs(select))
-		*table = select->asked[number - number_of_pairs(select)];
+	if (number >= race_select_pairs(select))
+		*table = select->asked[number - race_select_pairs(select)];
 	else
 	{
 		if (number == 0)
@@ -527,7 +534,7 @@ one_ways_part(const RaceSelect *select, double left)
 	double error =
 		sum_of_noise(select, one_way_parts(select), left) / (2 * select->columns * select->total);
 	double part = fmin(fmax(ONE_WAY_PART * sqrt(sqrt(error)), ONE_WAY_LEAST), ONE_WAY_MOST);
-	double change = score_change(select) * (double) number_of_pairs(select);
+	double change = score_change(select) * (double) race_select_pairs(select);
 	double deviation = sqrt(change / (2 * left * (1 - part) * SCORES_PART));
 
 	if (select->pure)
@@ -554,7 +561,7 @@ table_parts(const RaceSelect *select)
 	double parts = 0;
 	RaceSelectTable table;
 
-	for (uint32_t k = 0; k < number_of_pairs(select) + number_of_asked_triples(select); k++)
+	for (uint32_t k = 0; k < race_select_pairs(select) + number_of_asked_triples(select); k++)
 	{
 		next_candidate(select, k, &table);
 		parts += table_part(select, &table, select->finest);
@@ -573,7 +580,7 @@ race_select_noise(const RaceSelect *select)
 static double
 all_parts(const RaceSelect *select, double left)
 {
-	uint32_t tables = number_of_pairs(select) + number_of_asked_triples(select);
+	uint32_t tables = race_select_pairs(select) + number_of_asked_triples(select);
 	double cells = 1;
 	double parts;
 
@@ -646,7 +653,7 @@ static double
 fix_tables(RaceSelect *select)
 {
 	bool asked = select->fixed && is_any_asked(select);
-	uint32_t tables = asked ? select->n_asked : number_of_pairs(select);
+	uint32_t tables = asked ? select->n_asked : race_select_pairs(select);
 	double parts = 0;
 	RaceSelectTable table;
 
@@ -654,7 +661,7 @@ fix_tables(RaceSelect *select)
 		select->groups[i] = select->finest[i];
 	for (uint32_t k = 0; k < tables && select->n_fixed < RACE_SELECT_TABLES; k++)
 	{
-		next_candidate(select, asked ? number_of_pairs(select) + k : k, &table);
+		next_candidate(select, asked ? race_select_pairs(select) + k : k, &table);
 		if ((asked ? table.third != table.second && table.weight == 1 :
 					 !select->fixed && select->weights[table.first] == 1 &&
 					 select->weights[table.second] == 1) ||
@@ -670,19 +677,19 @@ fix_tables(RaceSelect *select)
 static double
 least_in_group(const RaceSelect *select, double amount)
 {
-	return GROUP_DEVIATIONS * expected_noise(select, amount / select->columns);
+	return GROUP_DEVIATIONS * race_select_expected_noise(select, amount / select->columns);
 }
 
-bool
-race_select_one_ways(RaceSelect *select, int64_t count)
+/*
+ * Divide what is left of the budget: return the part of tables of one column.  Set which tables of
+ * several are measured without scores, and in which round.
+ */
+static double
+divide_tables(RaceSelect *select, double left)
 {
-	double left = amount_left(select);
 	double part = 1;
 	double parts = 0; /* parts of tables that are measured without scores */
 
-	select->total = fmax((double) count, 1);
-	select->all = false;
-	select->n_fixed = 0;
 	if (select->fixed)
 		select->round = ROUNDS;
 	else if (select->columns > 1)
@@ -703,17 +710,45 @@ race_select_one_ways(RaceSelect *select, int64_t count)
 	/* these tables are the first round */
 	if (parts > 0 && select->round == 0)
 		select->round = 1;
-	return divide_one_ways(select, left * part, true, select->one_way);
+	return part;
+}
+
+bool
+race_select_one_ways(RaceSelect *select, int64_t count)
+{
+	double left = race_select_left(select);
+
+	select->total = fmax((double) count, 1);
+	select->all = false;
+	select->n_fixed = 0;
+	race_select_list_signs(select);
+	return divide_one_ways(
+		select,
+		left *
+			(select->n_signs > 0 ? race_select_divide_signs(select) : divide_tables(select, left)),
+		true, select->one_way);
+}
+
+void
+race_select_without_signs(RaceSelect *select)
+{
+	double left = race_select_left(select);
+
+	select->n_signs = 0;
+	select->all = all_parts(select, left) > 0;
+	if (select->all || one_ways_part(select, left) == 1)
+		select->round = ROUNDS;
 }
 
 /* -------------------------------------------------------------------- groups */
 
 /*
- * Join neighbors until they have enough records, and other groups if each has less; returns how
- * many groups there are
+ * Join neighbors until they have `in_order` records, and other groups if each has less than
+ * `alone`.  Return how many groups there are.
  */
 static uint32_t
-join_column(const int64_t *counts, uint32_t n, uint32_t ordered, double least, uint32_t *group_of)
+join_column(const int64_t *counts, uint32_t n, uint32_t ordered, double in_order, double alone,
+			uint32_t *group_of)
 {
 	uint32_t groups = 0;
 	double sum = 0;
@@ -723,16 +758,16 @@ join_column(const int64_t *counts, uint32_t n, uint32_t ordered, double least, u
 	{
 		group_of[i] = groups;
 		sum += (double) counts[i];
-		if (sum < least && i + 1 < ordered)
+		if (sum < in_order && i + 1 < ordered)
 			continue;
 		groups++;
 		sum = 0;
 	}
 	for (uint32_t i = ordered; i < n; i++)
-		if ((double) counts[i] >= least)
+		if ((double) counts[i] >= alone)
 			group_of[i] = groups++;
 	for (uint32_t i = ordered; i < n; i++)
-		if (!((double) counts[i] >= least))
+		if (!((double) counts[i] >= alone))
 		{
 			group_of[i] = groups;
 			rare = true;
@@ -759,28 +794,50 @@ estimate_total(const RaceSelect *select, const int64_t *counts)
 	return fmax(total / precision / (double) select->unit, 1);
 }
 
+/* Join the groups of all columns that are not fixed: those in order to `in_order` records. */
+static void
+join_columns(RaceSelect *select, const int64_t *counts, const double *in_order, double alone)
+{
+	double unit = (double) select->unit;
+
+	for (uint32_t i = 0; i < select->columns; i++)
+	{
+		select->groups[i] = join_column(counts, select->finest[i], select->ordered[i],
+										in_order[i] * unit, alone * unit, select->group_of[i]);
+		counts += select->finest[i];
+	}
+}
+
+void
+race_select_group(RaceSelect *select, const int64_t *counts, double groups, double alone)
+{
+	double in_order[RACE_GRAPH_COLUMNS];
+
+	select->total = estimate_total(select, counts);
+	for (uint32_t i = 0; i < select->columns; i++)
+		in_order[i] =
+			select->total / groups * fmax(1 - pow(groups / fmax(select->ordered[i], 1), 2), 0);
+	join_columns(select, counts, in_order, alone);
+}
+
 void
 race_select_join(RaceSelect *select, const int64_t *counts)
 {
-	double left = amount_left(select);
-	double least;
+	double left = race_select_left(select);
+	double least = least_in_group(select, left);
+	double in_order[RACE_GRAPH_COLUMNS];
 
 	select->total = estimate_total(select, counts);
-	least = select->all && are_few_numbers(select) ?
-		select->total / best_cells(select, 2, left / number_of_pairs(select)) :
-		least_in_group(select, left);
+	for (uint32_t i = 0; select->fixed && i < select->columns; i++)
+		for (uint32_t k = 0; k < select->finest[i]; k++)
+			select->group_of[i][k] = k;
+	if (select->fixed)
+		return;
+	if (select->all && are_few_numbers(select))
+		least = select->total / race_select_best_cells(select, 2, left / race_select_pairs(select));
 	for (uint32_t i = 0; i < select->columns; i++)
-	{
-		if (select->fixed)
-		{
-			for (uint32_t k = 0; k < select->finest[i]; k++)
-				select->group_of[i][k] = k;
-			continue;
-		}
-		select->groups[i] = join_column(counts, select->finest[i], select->ordered[i],
-										least * (double) select->unit, select->group_of[i]);
-		counts += select->finest[i];
-	}
+		in_order[i] = least;
+	join_columns(select, counts, in_order, least);
 }
 
 /* -------------------------------------------------------------------- rounds */
@@ -790,11 +847,11 @@ static double
 begin_scores(RaceSelect *select)
 {
 	uint32_t n = race_select_candidates(select);
-	double price = amount_left(select) * SCORES_PART / n;
+	double price = race_select_left(select) * SCORES_PART / n;
 	uint64_t noise = 0;
 
 	for (uint32_t k = 0; k < n; k++)
-		noise = race_score_distance(&select->planned, planned_exact(select), NULL, NULL, price,
+		noise = race_score_distance(&select->planned, race_select_exact(select), NULL, NULL, price,
 									NULL, NULL);
 	select->score_deviation = sqrt(race_select_variance(select, noise)) / (double) select->unit;
 	return noise > 0 ? price : 0;
@@ -804,7 +861,7 @@ begin_scores(RaceSelect *select)
 static double
 begin_picks(RaceSelect *select)
 {
-	double left = amount_left(select);
+	double left = race_select_left(select);
 	double amount = left * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
 
 	select->kept = left - amount;
@@ -923,7 +980,7 @@ gain_of_second_draw(const RaceSelect *select, double amount)
 	{
 		double first = mean_noise(select, select->one_way[i].noise) / (double) select->unit *
 			sqrt(select->parts);
-		double second = expected_noise(select, amount * one_way_share(select, i));
+		double second = race_select_expected_noise(select, amount * one_way_share(select, i));
 
 		gain += select->weights[i] * select->cells[i] * first * (1 - second / hypot(first, second));
 	}
@@ -946,9 +1003,8 @@ scores_show_dependence(const RaceSelect *select, const int64_t *scores)
 	return most > deviations * select->score_deviation;
 }
 
-/* Divide an amount among the tables up to this number that have no noise yet. */
-static void
-take_tables(RaceSelect *select, uint32_t to, double amount)
+void
+race_select_take_tables(RaceSelect *select, uint32_t to, double amount)
 {
 	double parts = 0;
 
@@ -970,7 +1026,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 {
 	bool refused[RACE_SELECT_SCORES] = {false};
 	uint32_t to = select->measured;
-	double amount = amount_left(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
+	double amount = race_select_left(select) * (select->round + 1 == ROUNDS ? 1 : FIRST_ROUND_PART);
 	double parts = 0;
 	RaceSelectTable table;
 	uint32_t number = 0;
@@ -998,7 +1054,7 @@ race_select_choose(RaceSelect *select, const int64_t *scores)
 		to = select->measured;
 		select->round = ROUNDS - 1;
 	}
-	take_tables(select, to, amount);
+	race_select_take_tables(select, to, amount);
 	select->round++;
 }
 
@@ -1044,8 +1100,8 @@ plan_pick(RaceSelect *select, double price, RaceCandidate *candidates, uint32_t 
 	uint64_t scale;
 
 	*none = (RaceCandidate){.score = RACE_NO_SCORE};
-	scale =
-		race_select(&select->planned, planned_exact(select), NULL, candidates, n + 1, price, NULL);
+	scale = race_select(&select->planned, race_select_exact(select), NULL, candidates, n + 1, price,
+						NULL);
 	none->penalty = -(int64_t) fmin((double) scale / RACE_SCALE_DENOMINATOR * log(n + 1.0),
 									(double) RACE_MAX_COUNT);
 	return scale > 0;
@@ -1056,7 +1112,7 @@ race_select_qualities(RaceSelect *select, double price, RaceCandidate *candidate
 {
 	uint32_t all = race_select_candidates(select);
 	double parts = 0;
-	double amount = amount_left(select) - select->kept;
+	double amount = race_select_left(select) - select->kept;
 	uint32_t n = 0;
 	RaceSelectTable table;
 
@@ -1101,7 +1157,8 @@ race_select_take(RaceSelect *select)
 	uint32_t picked = select->picked;
 
 	select->picked = 0;
-	take_tables(select, select->measured + picked, amount_left(select) - select->kept);
+	race_select_take_tables(select, select->measured + picked,
+							race_select_left(select) - select->kept);
 	/* without dependence the rest goes to race_select_rest() */
 	select->round = picked == 0 ? ROUNDS : select->round + 1;
 }
@@ -1156,25 +1213,23 @@ race_select_all(RaceSelect *select)
 	double part = select->all ? ALL_PART : FIRST_ROUND_PART;
 
 	for (; !select->fixed && select->all &&
-		 to < number_of_pairs(select) + number_of_asked_triples(select);
+		 to < race_select_pairs(select) + number_of_asked_triples(select);
 		 to++)
 	{
 		next_candidate(select, to, &table);
 		add_edges(select, &table);
 		select->table[to] = table;
 	}
-	take_tables(select, to, amount_left(select) * (select->round == ROUNDS ? 1 : part));
+	race_select_take_tables(select, to,
+							race_select_left(select) * (select->round == ROUNDS ? 1 : part));
 	return select->measured > 0;
 }
 
 bool
 race_select_rest(RaceSelect *select, RacePrice *prices)
 {
-	double left = amount_left(select);
+	double left = race_select_left(select);
 
-	for (uint32_t i = 0; i < select->columns; i++)
-		if (select->block[i] > 1)
-			return false;
 	return left >= LEAST_REST * race_account_allowed(&select->planned) &&
 		divide_one_ways(select, left, false, prices);
 }

@@ -18,6 +18,9 @@
  *		race_select_one_ways()			the noise of tables of one column
  *		race_select_block()				whether neighbouring cells of a column are counted together;
  *										then draw these tables
+ *		race_select_signs()				where columns of numbers have signs: the price of their
+ *										products.  Draw these; if they show dependence, go on as
+ *										select_signs.h has it
  *		race_select_join()				which groups of cells are one in tables of several columns
  *		race_select_all()				few columns, or a label: the noise of all these tables, or
  *										of its pairs; then draw these
@@ -86,7 +89,8 @@ typedef struct RaceSelect
 	 * that matter more do.
 	 */
 	const RaceSelectTable *asked;
-	uint32_t parts; /* counters of a cell */
+	uint32_t parts;  /* counters of a cell */
+	bool with_signs; /* whether signs of columns may be measured */
 
 	/* the request, as race_select_begin() sets it */
 	RaceAccount planned; /* what is left after all that is planned */
@@ -108,6 +112,10 @@ typedef struct RaceSelect
 	uint32_t groups[RACE_GRAPH_COLUMNS];
 	/* [columns][finest]: group of each finest one, in memory of the caller's */
 	uint32_t *group_of[RACE_GRAPH_COLUMNS];
+	/* columns whose signs are measured, if there are any, and the price of the products of all */
+	uint32_t n_signs;
+	uint32_t sign_column[RACE_GRAPH_COLUMNS];
+	double signs_price;
 	uint32_t measured; /* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
@@ -201,7 +209,7 @@ extern void race_select_suppose(RaceSelect *select, double price, const int64_t 
 
 /*
  * Spend what is left of the budget on a second draw of each table of one column, with
- * prices[columns], if none has blocks.  Return false if nothing is left.
+ * prices[columns].  Return false if nothing is left.
  */
 extern bool race_select_rest(RaceSelect *select, RacePrice *prices);
 

@@ -19,6 +19,7 @@
 #include "hash/contingency.h"
 #include "privacy/noise.h"
 #include "privacy/release_request.h"
+#include "privacy/signs.h"
 #include "hash/params.h"
 #include "hash/quantiles.h"
 #include "sketch/domain.h"
@@ -30,6 +31,7 @@
 #include "sketch/params_type.h"
 #include "sketch/result.h"
 #include "sketch/text.h"
+#include "choice/select_signs.h"
 #include "choice/select_tables.h"
 #include "release/request.h"
 
@@ -133,11 +135,14 @@ simulate_release(ColumnsPlan *plan, double epsilon)
 		for (uint32 k = 0; k < select->finest[i]; k++)
 			*counts++ = counts_of(plan, 1.0 / select->finest[i]);
 	}
-	race_select_join(select, plan->counts);
-	race_select_all(select);
-	/* bound: ROUNDS of select_tables.c */
-	while (select->columns > 1 && (price = race_select_round(select)) > 0)
-		race_select_suppose(select, price, plan->scores, plan->candidates);
+	if (!race_select_suppose_signs(select, plan->counts, plan->scores))
+	{
+		race_select_join(select, plan->counts);
+		race_select_all(select);
+		/* bound: ROUNDS of select_tables.c */
+		while (select->columns > 1 && (price = race_select_round(select)) > 0)
+			race_select_suppose(select, price, plan->scores, plan->candidates);
+	}
 	if (race_select_rest(select, again))
 		for (uint32 i = 0; i < select->columns; i++)
 		{
@@ -294,6 +299,9 @@ add_lines(ColumnsPlan *plan, double epsilon)
 		add_table(plan, &select->table[k]);
 		triples += select->table[k].third != select->table[k].second;
 	}
+	if (select->n_signs > 0)
+		add_line(plan, "pairs of columns whose signs are measured",
+				 (double) race_signs_pairs(select->n_signs), "pairs, for correlations");
 	add_line(plan, "tables of two columns", (int) select->measured - triples,
 			 "tables, if all depend on each other");
 	if (counted->workload_triples > 0)

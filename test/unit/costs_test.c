@@ -35,6 +35,7 @@
 #include "privacy/payment.h"
 #include "privacy/score.h"
 #include "privacy/select.h"
+#include "privacy/signs.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -322,6 +323,16 @@ pay_products(RaceAccount *account, const RaceExact *exact, double price)
 }
 
 static uint64_t
+pay_signs(RaceAccount *account, const RaceExact *exact, double price)
+{
+	RaceSigns signs = {.columns = 5};
+	double variance = NAN;
+
+	return ASK(race_measure_signs, account, exact, &signs, price, NULL, NULL, &variance) &&
+		variance > 0;
+}
+
+static uint64_t
 pay_norms(RaceAccount *account, const RaceExact *exact, double price)
 {
 	return ASK(race_look_norms, account, exact, price, NULL);
@@ -354,8 +365,8 @@ pay_select(RaceAccount *account, const RaceExact *exact, double price)
 }
 
 static Payment *const payments[] = {
-	pay_number,   pay_largest, pay_epsilon, pay_count,    pay_blocks,     pay_levels, pay_sums,
-	pay_products, pay_norms,   pay_details, pay_distance, pay_unevenness, pay_select};
+	pay_number,   pay_largest, pay_epsilon, pay_count,   pay_blocks,   pay_levels,     pay_sums,
+	pay_products, pay_signs,   pay_norms,   pay_details, pay_distance, pay_unevenness, pay_select};
 
 /* Pay all kinds of prices from an account, one after the other, some of them more than is left. */
 static void

@@ -10,17 +10,20 @@
  * - the number of records, each score, and each table in L1 differ by at most a + b;
  * - each quality of a selection by that times its weight;
  * - each table differs by at most a^2 + b^2 in L2, squared;
+ * - each sum of signs of a pair of columns differs by at most a + b, and all P of C columns together
+ *   by at most P (a^2 + b^2) + C a b in L2, squared;
  * - the score of blocks of c cells differs by at most 2 (c - 1) (a + b);
  * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where
  * neighbors
- *   substitute m records, twice that where they add or remove them.
+ *   substitute m records, twice that where they add or remove them.  Of signs with Wishart noise,
+ *   what they cost follows from its scale and from the trace of what a + b records add.
  *
  * A record that has a value without a cell is left out (race_cells), so that of m records fewer may
  * be counted, or none: where records are substituted, their number differs, too.
  *
- * The reference of scores is any function of released numbers, so here it is made up: shares that
- * are random, or infinite, or no numbers.  All pairs of small tables are tried, and random ones
- * with hostile counts.
+ * The reference of scores is any function of released numbers, so here it is made up: shares and
+ * errors that are random, or infinite, or no numbers.  All pairs of small tables are tried, and
+ * random ones with hostile counts.
  */
 #include <float.h>
 
@@ -32,6 +35,8 @@
 #include "privacy/noise.h"
 #include "privacy/release_request.h"
 #include "privacy/sampler.h"
+#include "privacy/signs.h"
+#include "privacy/wishart.h"
 #include "hash/contingency.h"
 #include "hash/params.h"
 #include "choice/choose_tables.h"
@@ -46,6 +51,7 @@
 #define MOST_ROUNDS 8
 #define MOST_WEIGHT (16 * 3 * 3 * 3 * 4) /* of columns and of what is asked, in units of a weight */
 #define DELTA 1e-6
+#define GUARD 4096 /* bytes behind a workspace, which are not touched */
 
 /* ------------------------------------------------------------- the reference */
 
@@ -55,12 +61,25 @@ static struct
 	const RaceMeasuring *measuring;
 	int rounds;
 	size_t starts[MOST_ROUNDS]; /* in the tape */
+	size_t signs_end;           /* in the tape: of signs, which the first round follows; or 0 */
+	uint32_t sign_columns;
+	double signs_variance;
+	bool looked; /* whether it was asked for tables while it had signs: they decide */
 } reference;
 
 static void *
 begin_reference(const RaceMeasuring *measuring)
 {
+	const RaceContingency *tables = &measuring->tables;
+	uint32_t columns[RACE_CONTINGENCY_COLUMNS];
+
 	reference.measuring = measuring;
+	if (tape.table == 0 && tables->signs != NULL)
+	{
+		reference.signs_end = tape.n;
+		reference.sign_columns = race_contingency_signs(tables, columns);
+		reference.signs_variance = tables->signs[0];
+	}
 	if (tape.table == 0 && reference.rounds < MOST_ROUNDS)
 		reference.starts[reference.rounds++] = tape.n;
 	return &reference;
@@ -76,6 +95,7 @@ table_of_reference(void *state, const RaceTable *table, double *shares)
 		(table->third != table->second ? race_contingency_groups(tables, table->third) : 1);
 
 	(void) state;
+	reference.looked |= tables->signs != NULL;
 	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t bits = mix(reference.seed + table->first * 1000003 + table->second * 10007 +
@@ -92,7 +112,35 @@ end_reference(void *state)
 	(void) state;
 }
 
-static const RaceReference made_up = {begin_reference, table_of_reference, end_reference};
+/* Errors that show dependence, or none; or nothing that makes sense */
+static void
+errors_of_reference(void *state, double second, RaceReferenceErrors *errors)
+{
+	static const double hostile[] = {INFINITY, -INFINITY, NAN, -1, DBL_MAX, 5e-324, 0, 1e18};
+	double *numbers[] = {&errors->explained, &errors->blur, &errors->first, &errors->second};
+
+	(void) state;
+	for (uint64_t i = 0; i < 4; i++)
+	{
+		uint64_t bits = mix(reference.seed * 7 + i);
+
+		*numbers[i] = reference.seed % 4 == 0 && bits % 3 == 0 ?
+			hostile[bits / 3 % 8] :
+			(signed_unit(bits) + 1) / (i == 0 ? 2 : 20) * (i == 3 ? second : 1);
+	}
+}
+
+static uint32_t
+particles_of_reference(uint32_t columns, uint64_t cells)
+{
+	return 1000 + columns + (uint32_t) (cells % 1000);
+}
+
+static const RaceReference made_up = {.begin = begin_reference,
+									  .table = table_of_reference,
+									  .errors = errors_of_reference,
+									  .end = end_reference,
+									  .particles = particles_of_reference};
 
 /* -------------------------------------------------------------------- tables */
 
@@ -163,7 +211,7 @@ make_workload(RaceParams *params, uint32_t columns)
 
 static void
 make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single,
-		  bool asked)
+		  bool asked, bool alike)
 {
 	RaceParams *params = allocate(sizeof(RaceParams) +
 								  (4 * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
@@ -188,7 +236,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		numbers[j] = cells[j];
 		numbers[dims + j] = size[j];
 		numbers[2 * dims + j] = single[j];
-		numbers[3 * dims + j] = size[j] > 0 ? 1 + j % 3 : 1;
+		numbers[3 * dims + j] = size[j] > 0 && !alike ? 1 + j % 3 : 1;
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);
@@ -198,17 +246,30 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	if (race_contingency_problem(params, message, sizeof(message)) != NULL)
 		abort();
 	kind->pairs = kind->tables.columns * (kind->tables.columns - 1) / 2;
-	kind->workspace = allocate(race_draw_workspace(params));
+	kind->workspace = allocate(race_draw_workspace(params) + GUARD);
+	memset((char *) kind->workspace + race_draw_workspace(params), 0x5a, GUARD);
 	kind->counting = allocate(race_contingency_workspace(params, 1));
 	kind->ends = allocate(race_shape_ends(params) * sizeof(size_t));
 	race_shape_of(params, kind->ends, &kind->shape);
 	kind->exact = allocate(params->range * sizeof(int64_t));
-	kind->bytes =
-		(params->range + RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) +
-		 kind->one_ways) *
+	kind->bytes = (params->range + kind->pairs +
+				   RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) +
+				   kind->one_ways + 1 + dims) *
 		sizeof(int64_t);
 	for (uint32_t j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
+}
+
+/* Was anything written behind the workspace? */
+static bool
+is_beyond(const Kind *kind)
+{
+	const char *guard = (const char *) kind->workspace + race_draw_workspace(kind->params);
+	bool beyond = false;
+
+	for (int i = 0; i < GUARD; i++)
+		beyond |= guard[i] != 0x5a;
+	return beyond;
 }
 
 static void
@@ -294,11 +355,20 @@ static struct
 	double unevenness[2]; /* by delta: scores of blocks, */
 	long blocks;          /* which were told by so many, */
 	long cells;           /* and which by so many were not */
+	double signs[2][2];   /* by delta and neighbors, */
+	long sign_sums;       /* of so many releases with signs, */
+	long wishart;         /* so many of which had Wishart noise, */
+	long dependent;       /* and so many of which went on by signs; */
+	long outdone;         /* of which left them out after that; */
+	long looks;           /* of these, so many looked at pairs, */
+	long sign_tables;     /* and measured so many tables */
 	double both;          /* scores where as many records come as go */
 	long exact;           /* plans of the exact account */
 	long left_out; /* pairs that substitute records, all of which are left out in one table */
 	bool same;
 	bool near;
+	bool right;   /* what is stated is what was drawn */
+	bool outside; /* something was written behind a workspace */
 } met;
 
 /* The records that a person has in a label, and what the numbers of a release may differ by */
@@ -310,7 +380,9 @@ typedef struct Sides
 	uint32_t bits;  /* digits of weights */
 	double sum;     /* a + b */
 	double squares; /* a^2 + b^2 */
+	double product; /* a b */
 	bool both;
+	bool forged;
 } Sides;
 
 static double
@@ -383,6 +455,31 @@ look_at_blocks(const Sides *sides, const RaceTable *table, size_t from)
 	return true;
 }
 
+/* The numbers of the table of a column, whose blocks are one each */
+static size_t
+numbers_of(const Kind *kind, const RaceTable *table)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < table->cells; i++)
+		n += race_contingency_block(table, i) == i ? kind->tables.parts : 0;
+	return n;
+}
+
+/* The numbers of the tables of all columns, without scores */
+static size_t
+numbers_of_columns(const Kind *kind, const RaceContingency *result)
+{
+	RaceTable table;
+	size_t n = 0;
+
+	race_contingency_first(result, &table);
+	do
+		n += numbers_of(kind, &table);
+	while (race_contingency_next(result, &table) && table.first == table.second);
+	return n;
+}
+
 /* The tables of all columns of a release from a place on; returns where they end. */
 static size_t
 look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t from)
@@ -392,15 +489,80 @@ look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *res
 	race_contingency_first(result, &table);
 	do
 	{
-		size_t n = 0;
+		size_t n = numbers_of(kind, &table);
 
 		from += look_at_blocks(sides, &table, from);
-		for (uint32_t i = 0; i < table.cells; i++)
-			n += race_contingency_block(&table, i) == i ? kind->tables.parts : 0;
 		look_at_table(sides, from, n);
 		from += n;
 	} while (race_contingency_next(result, &table) && table.first == table.second);
 	return from;
+}
+
+/* Do signs have Wishart noise?  Else their variance is that of what a sum got. */
+static bool
+is_wishart(void)
+{
+	double variance;
+
+	if (reference.signs_end == 0 ||
+		tape.draws[reference.signs_end - 1].mechanism != RACE_MECHANISM_LAPLACE)
+		return false;
+	variance = race_discrete_laplace_variance(tape.draws[reference.signs_end - 1].noise);
+	return reference.signs_variance != variance;
+}
+
+/* The bits that sums of signs have besides with Wishart noise, so that a unit has 2^18 or more */
+static int
+finer_bits(double unit)
+{
+	int bits = 0;
+
+	while (is_wishart() && ldexp(unit, bits) < 0x1p18)
+		bits++;
+	return bits;
+}
+
+/*
+ * Do signs decide which tables are measured?  They may be left out after that, where tables are known
+ * better.
+ */
+static bool
+do_signs_decide(const RaceContingency *result)
+{
+	return reference.signs_end > 0 && (result->signs != NULL || reference.looked);
+}
+
+/*
+ * The sums of signs, which come before the reference begins.  Its first round is none where they do
+ * not decide.  Returns where they end.
+ */
+static size_t
+look_at_signs(const Sides *sides, const RaceContingency *result, size_t from)
+{
+	uint64_t pairs = race_signs_pairs(reference.sign_columns);
+	double one = ldexp(sides->unit, finer_bits(sides->unit));
+	double limit = sides->gaussian ?
+		((double) pairs * sides->squares + reference.sign_columns * sides->product) * one * one :
+		(double) pairs * sides->sum * one;
+	double each = sides->gaussian ? pow(sides->sum * one, 2) : sides->sum * one;
+	double *most = &met.signs[sides->gaussian][sides->substitute];
+
+	if (reference.signs_end == 0)
+	{
+		met.near &= result->signs == NULL;
+		return from;
+	}
+	met.near &= from + pairs == reference.signs_end;
+	for (uint32_t i = 0; i < pairs; i++)
+		part_of(sides, from + i, 1, each);
+	*most = fmax(*most, part_of(sides, from, pairs, limit));
+	met.sign_sums++;
+	met.wishart += is_wishart();
+	met.dependent += do_signs_decide(result);
+	for (int k = 1; !do_signs_decide(result) && k < reference.rounds; k++)
+		reference.starts[k - 1] = reference.starts[k];
+	reference.rounds -= !do_signs_decide(result);
+	return from + pairs;
 }
 
 /* Return how many draws of the tape, from one on, are selections. */
@@ -437,15 +599,140 @@ look_at_qualities(const Sides *sides, size_t from, size_t n)
 static bool
 are_drawn_again(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t left)
 {
+	RaceTable table;
+	uint64_t noise;
+
+	race_contingency_first(result, &table);
+	/* a score of blocks may come first, and has other noise than the next two numbers */
+	noise = tape.draws[table.cells > 1 && tape.n > 2 ? 2 : 1].noise;
 	/* what was drawn twice has less variance than its first noise */
-	return left >= kind->one_ways &&
-		tape.draws[1].noise ==
-		tape.draws[(size_t) kind->tables.cells[0] * kind->tables.parts].noise &&
+	return left >= numbers_of_columns(kind, result) &&
 		result->measured[2] !=
-		race_weighted_variance(sides->gaussian ?
-								   (double) tape.draws[1].noise :
-								   race_discrete_laplace_variance(tape.draws[1].noise),
-							   sides->bits);
+		race_weighted_variance(
+			(sides->gaussian ? (double) noise : race_discrete_laplace_variance(noise)) /
+				table.block,
+			sides->bits);
+}
+
+/* The number of counters of tables of several columns */
+static size_t
+counters_of_several(const Kind *kind, const RaceContingency *result)
+{
+	return race_contingency_signs_at(result) - kind->one_ways;
+}
+
+/* The sum over the exact table of a pair of the second table, times the signs of its groups */
+static int64_t
+exact_sum(const Kind *kind, const RaceContingency *result, const RaceTable *pair)
+{
+	const int64_t *counter = kind->exact + pair->at;
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < pair->cells; i++)
+		for (uint32_t part = 0; part < kind->tables.parts; part++)
+		{
+			const uint32_t columns[] = {pair->first, pair->second};
+			int64_t product = *counter++;
+
+			for (int k = 0; k < 2; k++)
+			{
+				uint32_t j = columns[k];
+				size_t group = race_contingency_place(pair, j, i);
+
+				product *= group >= race_contingency_finest(result, j) -
+							(size_t) kind->tables.groups[kind->tables.dims + j] ?
+					0 :
+					group < result->signs[1 + j] ? -1 :
+												   1;
+			}
+			sum = race_clamped_sum(sum, product);
+		}
+	return sum;
+}
+
+/* Are the sums of signs of the columns that have any, and nothing else, what got noise and was kept? */
+static bool
+are_sums(const Kind *kind, const Sides *sides, const RaceContingency *result)
+{
+	const Draw *draw = &tape.draws[reference.signs_end - race_signs_pairs(reference.sign_columns)];
+	const int64_t *kept = kind->out[0] + race_contingency_signs_at(result);
+	RaceTable pair;
+	bool are = result->signs[0] == race_weighted_variance(reference.signs_variance, sides->bits);
+
+	race_contingency_first(&kind->tables, &pair);
+	/* bound: the tables */
+	while (race_contingency_next(&kind->tables, &pair))
+		if (pair.first != pair.second && pair.second == pair.third &&
+			result->signs[1 + pair.first] > 0 && result->signs[1 + pair.second] > 0)
+		{
+			int64_t sum = exact_sum(kind, result, &pair);
+
+			/* where counters are near their limits, sums are clamped in another order */
+			if (!is_wishart() && llabs(sum) < RACE_MAX_COUNT / 64 && !sides->forged)
+				are &= draw->value[1] == sum &&
+					(sides->bits > 0 || *kept == race_clamped_sum(draw->answer, 0));
+			draw++;
+			kept++;
+		}
+	return are && draw == &tape.draws[reference.signs_end];
+}
+
+/* Has the first column the variance of the mean of both draws, the second of which begins here? */
+static bool
+is_variance_of_both(const Sides *sides, const RaceContingency *result, size_t at)
+{
+	RaceTable table;
+	double variance[2];
+
+	race_contingency_first(result, &table);
+	for (int k = 0; k < 2; k++)
+	{
+		uint64_t noise = tape.draws[k == 1 ? at : table.cells > 1 && tape.n > 2 ? 2 : 1].noise;
+
+		variance[k] = sides->gaussian ? (double) noise : race_discrete_laplace_variance(noise);
+	}
+	variance[0] =
+		(variance[0] * variance[1] / (variance[0] + variance[1]) + 1.0 / 12) / table.block;
+	return fabs(result->measured[2] / race_weighted_variance(variance[0], sides->bits) - 1) < 1e-9;
+}
+
+/*
+ * Tell the numbers of a tape apart where signs decide: looks at all pairs, and the tables of some.
+ * Then tables of columns may come again.
+ */
+static void
+look_by_signs(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t at)
+{
+	size_t left = tape.n - at - counters_of_several(kind, result);
+	bool again = are_drawn_again(kind, sides, result, left);
+	RaceTable table;
+	bool more = true;
+
+	left -= again ? numbers_of_columns(kind, result) : 0;
+	met.again += again;
+	met.near &= left == 0 || left == kind->pairs;
+	if (left > 0)
+	{
+		look_at_scores(sides, at, kind->pairs);
+		at += kind->pairs;
+		met.looks++;
+	}
+	race_contingency_first(result, &table);
+	/* bound: the tables */
+	while ((more = race_contingency_next(result, &table)))
+	{
+		if (table.first == table.second)
+			continue;
+		look_at_table(sides, at, table.cells * kind->tables.parts);
+		at += table.cells * kind->tables.parts;
+		met.sign_tables++;
+	}
+	met.outdone += result->signs == NULL;
+	met.right &= (result->signs == NULL || are_sums(kind, sides, result)) &&
+		(!again || is_variance_of_both(sides, result, at));
+	if (again)
+		at = look_at_columns(kind, sides, result, at);
+	met.near &= at == tape.n;
 }
 
 /*
@@ -456,18 +743,23 @@ are_drawn_again(const Kind *kind, const Sides *sides, const RaceContingency *res
 static void
 look_at_selections(const Kind *kind, const Sides *sides, const RaceContingency *result)
 {
-	size_t at = look_at_columns(kind, sides, result, 1);
+	size_t at = look_at_signs(sides, result, look_at_columns(kind, sides, result, 1));
 	size_t left = tape.n - at;
 	bool again;
 	RaceTable table;
 	bool more = true;
 
+	if (do_signs_decide(result))
+	{
+		look_by_signs(kind, sides, result, at);
+		return;
+	}
 	race_contingency_first(result, &table);
 	while (table.first == table.second && more)
 		more = race_contingency_next(result, &table);
 	for (size_t i = at; i < tape.n; i++)
 		left -= tape.draws[i].n > 0;
-	left -= race_contingency_counters(result) - kind->one_ways;
+	left -= counters_of_several(kind, result);
 	again = are_drawn_again(kind, sides, result, left);
 	while (more || selections_from(at) > 0)
 	{
@@ -498,7 +790,7 @@ look_at_selections(const Kind *kind, const Sides *sides, const RaceContingency *
 static void
 look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *result)
 {
-	size_t at = look_at_columns(kind, sides, result, 1);
+	size_t at = look_at_signs(sides, result, look_at_columns(kind, sides, result, 1));
 	size_t left = tape.n - at;
 	bool again;
 	const uint32_t scores[] = {kind->pairs, kind->pairs + kind->tables.triples};
@@ -510,12 +802,17 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 
 	met.count = fmax(met.count,
 					 part_of(sides, 0, 1, sides->gaussian ? sides->sum * sides->sum : sides->sum));
+	if (do_signs_decide(result))
+	{
+		look_by_signs(kind, sides, result, at);
+		return;
+	}
 	race_contingency_first(result, &table);
 	while (table.first == table.second && more)
 		more = race_contingency_next(result, &table);
-	left -= race_contingency_counters(result) - kind->one_ways;
+	left -= counters_of_several(kind, result);
 	again = are_drawn_again(kind, sides, result, left);
-	left -= again ? kind->one_ways : 0;
+	left -= again ? numbers_of_columns(kind, result) : 0;
 	rounds = left == 0 ? 0 : left == scores[0] || left == scores[1] ? 1 : 2;
 	round = rounds == 1 && left == scores[1];
 	if (tape.n < at || (rounds == 2 && left != scores[0] + scores[1]))
@@ -554,16 +851,43 @@ look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *resul
 	met.near &= at == tape.n;
 }
 
+/*
+ * The cost of signs with Wishart noise: of the trace of what records add, of what hides how each
+ * entry is rounded, and of the steps of normal numbers.
+ */
+static double
+cost_of_wishart(const Kind *kind, const Sides *sides)
+{
+	uint32_t columns = reference.sign_columns;
+	int finer = finer_bits(sides->unit);
+	const Draw *entry = &tape.draws[reference.signs_end - 1];
+	double variance = ldexp(reference.signs_variance - 1.0 / 12, 2 * finer) -
+		race_discrete_laplace_variance(entry->noise);
+	double scale = floor(sqrt(variance / 2 / (columns + 1)) + 0.5);
+	double one = ldexp((double) kind->tables.unit, finer);
+
+	return sides->sum *
+		(columns * one / (2 * scale) +
+		 (double) (race_wishart_rounding(columns, (uint64_t) scale) *
+				   race_products_counters(columns)) *
+			 RACE_SCALE_DENOMINATOR / (double) entry->noise +
+		 race_wishart_steps(columns));
+}
+
 /* The cost of all numbers, in parts of what the release says that m records cost */
 static double
-cost_of(const Setting *setting, const RacePlan *plan)
+cost_of(const Kind *kind, const Setting *setting, const Sides *sides, const RacePlan *plan)
 {
-	double cost = 0;
+	double cost = is_wishart() ? cost_of_wishart(kind, sides) : 0;
+	size_t end = is_wishart() ? reference.signs_end : 0;
+	size_t begin = end - (end > 0 ? race_signs_pairs(reference.sign_columns) : 0);
 
 	for (size_t i = 0; i < tape.n; i++)
 	{
 		double noise = (double) tape.draws[i].noise;
 
+		if (i >= begin && i < end)
+			continue;
 		cost += plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
 			pow(difference(&tape.draws[i]), 2) / (2 * noise) :
 			difference(&tape.draws[i]) * RACE_SCALE_DENOMINATOR / noise;
@@ -597,7 +921,7 @@ account_holds(const Setting *setting, const RaceRequest *request, const RacePlan
 static void
 note_measured(const Kind *kind, const RacePlan *plan)
 {
-	double *to = (double *) (kind->out[tape.table] + kind->params->range);
+	double *to = (double *) (kind->out[tape.table] + kind->params->range + kind->pairs);
 	const RaceContingency *result;
 
 	if (plan->selection.tables == NULL)
@@ -607,6 +931,9 @@ note_measured(const Kind *kind, const RacePlan *plan)
 	to += result->n_measured * RACE_TABLE_NUMBERS;
 	if (result->joined != NULL)
 		memcpy(to, result->joined, result->n_joined * sizeof(double));
+	to += result->n_joined;
+	if (result->signs != NULL)
+		memcpy(to, result->signs, result->n_signs * sizeof(double));
 }
 
 /* The records of a person in a label, by their weights */
@@ -634,7 +961,9 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 				   request->weight_bits,
 				   a + b,
 				   a * a + b * b,
-				   a == b};
+				   a * b,
+				   a == b,
+				   pair->forged > 0};
 	double part =
 		(setting->delta > 0 ? sides.squares / (m * m) : sides.sum / m) / (sides.substitute ? 2 : 1);
 	double *most = &met.cost[sides.gaussian][sides.substitute];
@@ -642,6 +971,8 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 	double cost;
 
 	reference.rounds = 0;
+	reference.signs_end = 0;
+	reference.looked = false;
 	for (int table = 0; table < 2; table++)
 	{
 		RaceExactMemory memory;
@@ -665,7 +996,7 @@ compare_label(const Kind *kind, const Setting *setting, const RaceRequest *reque
 	if (!setting->share)
 		(sides.gaussian ? look_at_draws : look_at_selections)(kind, &sides,
 															  &plan[1].selection.tables->tables);
-	cost = cost_of(setting, &plan[0]);
+	cost = cost_of(kind, setting, &sides, &plan[0]);
 	met.near &= cost <= part * (1 + ROUNDING) && plan[0].noise.epsilon <= request->epsilon &&
 		account_holds(setting, request, &plan[0], part);
 	*most = fmax(*most, part > 0 ? cost / part : 0);
@@ -820,28 +1151,35 @@ test_random(int n)
 		double size[MOST_COLUMNS];
 		double single[MOST_COLUMNS];
 		bool asked;
-	} kinds[] = {{1, {7}, {1}, {0}, false},
-				 {2, {4, 3}, {1, 1}, {0, 1}, false},
-				 {3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false},
-				 {3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true},
-				 {4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true},
-				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false},
-				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true},
+		bool alike; /* columns matter as much as each other, so that they may have signs */
+	} kinds[] = {{1, {7}, {1}, {0}, false, false},
+				 {2, {4, 3}, {1, 1}, {0, 1}, false, false},
+				 {3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, false},
+				 {3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false},
+				 {4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false},
+				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, false},
+				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true, false},
+				 {3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, true},
+				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, true},
 				 /* numbers alone */
-				 {1, {31}, {4}, {2}, false},
-				 {2, {17, 24}, {2, 3}, {1, 0}, false},
-				 {3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true},
+				 {2, {17, 24}, {2, 3}, {1, 0}, false, true},
+				 {1, {31}, {4}, {2}, false, false},
+				 {2, {17, 24}, {2, 3}, {1, 0}, false, false},
+				 {3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true, false},
+				 {4, {4, 4, 5, 4}, {2, 2, 2, 2}, {0, 0, 1, 0}, false, true},
+				 {5, {24, 3, 16, 12, 40}, {4, 1, 2, 3, 5}, {0, 0, 2, 0, 1}, false, true},
 				 /* with a measure */
-				 {2, {7, 2}, {1, 0}, {0, 0}, false},
-				 {3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false},
-				 {5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true}};
+				 {4, {9, 8, 12, 3}, {3, 2, 4, 0}, {0, 0, 0, 0}, false, true},
+				 {2, {7, 2}, {1, 0}, {0, 0}, false, false},
+				 {3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false, false},
+				 {5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true, false}};
 	Kind kind;
 	Pair pair;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 	{
 		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single,
-				  kinds[k].asked);
+				  kinds[k].asked, kinds[k].alike);
 		for (int s = 0; s < SETTINGS; s++)
 			for (int i = 0; i < n; i++)
 			{
@@ -851,6 +1189,7 @@ test_random(int n)
 				make_pair(&kind, &settings[s], &request, (uint64_t) met.pairs, &pair);
 				compare(&kind, &settings[s], &request, &pair);
 			}
+		met.outside |= is_beyond(&kind);
 		free_kind(&kind);
 	}
 }
@@ -875,7 +1214,7 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 	static const double zeros[] = {0, 0, 0};
 	Kind kind;
 
-	make_kind(&kind, columns, cells, ones, zeros, true);
+	make_kind(&kind, columns, cells, ones, zeros, true, false);
 	for (uint32_t i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
 	{
 		uint32_t rest = i / 4;
@@ -902,6 +1241,7 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 			compare(&kind, &settings[i % 4 * 2], &request, &pair);
 		}
 	}
+	met.outside |= is_beyond(&kind);
 	free_kind(&kind);
 }
 
@@ -913,7 +1253,7 @@ main(void)
 	static const double measure[] = {1, 1, 0};
 	static const double blocks[] = {3};
 
-	met.same = met.near = true;
+	met.same = met.near = met.right = true;
 	race_reference = &made_up;
 	test_small(2, cells[0], ones, 6);
 	test_small(2, cells[0], measure + 1, 6);
@@ -940,6 +1280,19 @@ main(void)
 	ok(met.unevenness[0] > 1 - ROUNDING && met.unevenness[1] > 1 - ROUNDING && met.blocks > 100 &&
 		   met.cells > 100,
 	   "cells are counted together, and scores that tell it change by as much as is paid");
+	for (int delta = 0; delta < 2; delta++)
+		ok(met.signs[delta][0] > 1 - ROUNDING && met.signs[delta][1] > (delta ? 0.8 : 1 - ROUNDING),
+		   "sums of signs change by as much as is paid (delta %d: %.6f, substituted %.6f)", delta,
+		   met.signs[delta][0], met.signs[delta][1]);
+	ok(met.right, "sums of signs, and variances, are those that were drawn");
+	ok(!met.outside, "nothing is written behind the workspace");
+	printf("# %ld with signs, %ld of Wishart noise, %ld go on by them, %ld look, %ld tables, %ld "
+		   "leave them out\n",
+		   met.sign_sums, met.wishart, met.dependent, met.looks, met.sign_tables, met.outdone);
+	ok(met.wishart > 100 && met.sign_sums - met.wishart > 100 && met.dependent > 100 &&
+		   met.sign_sums - met.dependent > 100 && met.looks > 100 &&
+		   met.dependent - met.looks > 10 && met.sign_tables > 100 && met.outdone > 10,
+	   "signs are measured with each noise, and decide or do not");
 	printf("# %ld selections, qualities %.6f\n", met.selections, met.quality);
 	ok(met.selections > 100 && met.quality > 1.0 / MOST_WEIGHT,
 	   "tables are picked, and qualities change by as much as is paid");
