@@ -622,6 +622,7 @@ void
 race_tables_bound(double count, double variance, double z, RaceTableAnswer *answer)
 {
 	answer->measured = true;
+	answer->independent = false;
 	answer->estimate = count;
 	answer->variance = variance;
 	answer->count = Max(count, 0);
@@ -783,6 +784,7 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 		found = true;
 	}
 	answer->measured = found && are_whole(open, weights);
+	answer->independent = !found && !race_tables_connect(open, weights, -1);
 	if (answer->measured)
 	{
 		race_tables_bound(answer->count, answer->variance, z, answer);
@@ -791,17 +793,37 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 		return;
 	}
 	if (!found)
-		answer->count = Max(model->records, 0) * race_graph_event(model->graph, weights, 0, NULL);
+		answer->count = Max(model->records, 0) * race_model_event(model, weights, 0, NULL);
 	bound_by_tables(open, weights, constrained, z, answer);
+}
+
+bool
+race_tables_connect(const RaceOpenTables *open, const double *const *weights, int column)
+{
+	for (int j = 0; j < open->columns; j++)
+		if (weights[j] != NULL)
+		{
+			if (column < 0)
+				column = j;
+			if (open->model->component[j] != open->model->component[column])
+				return false;
+		}
+	return true;
+}
+
+const char *
+race_tables_source(bool measured, bool independent)
+{
+	return measured ? "measured" : independent ? "not measured" : "model";
 }
 
 void
 race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer)
 {
-	race_row_add(row, Float8GetDatum(answer->count));
+	race_row_add_if(row, !answer->independent, Float8GetDatum(answer->count));
 	race_row_add(row, Float8GetDatum(answer->lower));
 	race_row_add(row, Float8GetDatum(answer->upper));
-	race_row_add_text(row, answer->measured ? "measured" : "model");
+	race_row_add_text(row, race_tables_source(answer->measured, answer->independent));
 }
 
 double
@@ -955,6 +977,8 @@ ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableL
 		return;
 	}
 	answer->measured = false;
+	answer->independent =
+		model->component[crosstab->column[0]] != model->component[crosstab->column[1]];
 	answer->upper = Max(
 		Min(first->count + z * sqrt(first->variance), second->count + z * sqrt(second->variance)),
 		0);
@@ -1031,7 +1055,7 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 		crosstab->records = race_tables_pair(&crosstab->open, crosstab->column[0],
 											 crosstab->column[1], &crosstab->variance);
 		crosstab->shares = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE);
-		race_graph_pair(crosstab->open.model->graph, crosstab->column[0], crosstab->column[1], true,
+		race_model_pair(crosstab->open.model, crosstab->column[0], crosstab->column[1], true,
 						crosstab->shares);
 	}
 	call->user_fctx = crosstab;
@@ -1081,7 +1105,8 @@ next_of_crosstab(void *state, uint64 i)
 	race_tables_add_answer(&crosstab->row, &answer);
 	add_edges(&crosstab->row, &domains[crosstab->column[side]], first);
 	add_edges(&crosstab->row, &domains[crosstab->column[1 - side]], second);
-	race_row_add(&crosstab->row, Float8GetDatum(answer.measured ? answer.estimate : answer.count));
+	race_row_add_if(&crosstab->row, !answer.independent,
+					Float8GetDatum(answer.measured ? answer.estimate : answer.count));
 	race_row_add_if(&crosstab->row, answer.measured,
 					Float8GetDatum(answer.measured ? sqrt(answer.variance) : 0));
 	return race_row_datum(&crosstab->row);

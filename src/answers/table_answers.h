@@ -106,9 +106,10 @@ typedef struct RaceTableAnswer
 	double count; /* number of records, not negative */
 	double lower;
 	double upper;
-	double estimate; /* number of records, with noise; may be below 0 */
-	double variance; /* variance of the noise, if it was measured */
-	bool measured;   /* true from a table with known noise, false from the model */
+	double estimate;  /* number of records, with noise; may be below 0 */
+	double variance;  /* variance of the noise, if it was measured */
+	bool measured;    /* true from a table with known noise, false from the model */
+	bool independent; /* the model has columns independent that no measurement connects */
 } RaceTableAnswer;
 
 /*
@@ -149,7 +150,20 @@ extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain,
 extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low,
 								  double high);
 
-/* Add count, lower, upper and source. */
+/*
+ * Return whether measurements connect all columns that have weights, with each other and with
+ * `column`, if that is not negative.
+ */
+extern bool race_tables_connect(const RaceOpenTables *open, const double *const *weights,
+								int column);
+
+/* Return the source of an answer: measured, model or not measured. */
+extern const char *race_tables_source(bool measured, bool independent);
+
+/*
+ * Add count, lower, upper and source.  A count that only repeats that no measurement connects its
+ * columns is NULL; its bounds, by tables of fewer columns, hold all the same.
+ */
 extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);
 
 /* Return an argument that is a confidence.  Raise 22023 if it is not between 0 and 1. */

@@ -61,7 +61,7 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	for (uint32 i = 0; i < open->domains[other].n; i++)
 		ordinary[i] = 1;
 	weights[other] = number == other ? NULL : ordinary;
-	race_graph_event(open->model->graph, weights, number, share);
+	race_model_event(open->model, weights, number, share);
 	for (uint32 i = 0; i < domain->n; i++)
 	{
 		count += share[i];
@@ -158,6 +158,8 @@ next_correlation(void *context, uint64 call)
 	double scale;
 	double r = 0;
 	double off = 2;
+	bool counts_of_model = false;
+	bool independent;
 	bool known;
 
 	CHECK_FOR_INTERRUPTS();
@@ -170,9 +172,10 @@ next_correlation(void *context, uint64 call)
 	counts = race_tables_pair(&state->open, first.number, second.number, &variance);
 	if (counts == NULL)
 	{
+		counts_of_model = true;
 		counts =
 			palloc_extended((Size) first.groups * second.groups * sizeof(double), MCXT_ALLOC_HUGE);
-		race_graph_pair(model->graph, first.number, second.number, false, counts);
+		race_model_pair(model, first.number, second.number, false, counts);
 		for (Size i = 0; i < (Size) first.groups * second.groups; i++)
 			counts[i] *= model->total;
 	}
@@ -187,7 +190,9 @@ next_correlation(void *context, uint64 call)
 			squares += weight * weight;
 		}
 	scale = records * first.all * second.all;
-	known = records > 0 && column_varies(&first) && column_varies(&second) &&
+	independent =
+		counts_of_model && model->component[first.number] != model->component[second.number];
+	known = !independent && records > 0 && column_varies(&first) && column_varies(&second) &&
 		model->total > state->z * sqrt(model->total_variance);
 	if (known)
 	{
@@ -201,7 +206,7 @@ next_correlation(void *context, uint64 call)
 	race_row_add_if(&state->row, known, Float8GetDatum(r));
 	race_row_add_if(&state->row, known, Float8GetDatum(Max(r - off, -1)));
 	race_row_add_if(&state->row, known, Float8GetDatum(Min(r + off, 1)));
-	race_row_add_text(&state->row, variance > 0 ? "measured" : "model");
+	race_row_add_text(&state->row, race_tables_source(variance > 0, independent));
 	race_row_add(&state->row, Float8GetDatum(ldexp(first.mean, first.exponent)));
 	race_row_add(&state->row, Float8GetDatum(ldexp(first.all, first.exponent)));
 	race_row_add(&state->row, Float8GetDatum(ldexp(second.mean, second.exponent)));

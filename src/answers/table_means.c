@@ -157,7 +157,7 @@ set_values(Means *means)
 	for (uint32 i = 0; i < domain->n; i++)
 		means->order[i] = i;
 	qsort_arg(means->order, domain->n, sizeof(uint32), compare_values, means->value);
-	race_graph_event(means->open.model->graph, none, means->column, means->share);
+	race_model_event(means->open.model, none, means->column, means->share);
 }
 
 /* Sums over the groups of the column: of records, of values, and what their noise needs */
@@ -372,7 +372,7 @@ ask_model(const Means *means, double z, Mean *mean)
 		table[i] = 1;
 	multiply_weights(weights, means->column, cells, table);
 	race_tables_ask(&means->open, weights, means->confidence, &with_value);
-	race_graph_event(model->graph, means->weights, means->column, table);
+	race_model_event(model, means->weights, means->column, table);
 	for (uint32 i = 0; i < means->domain->n; i++)
 	{
 		count += table[i];
@@ -566,6 +566,7 @@ next_mean(void *state, uint64 number)
 	RaceTableAnswer answer;
 	Mean mean = {0};
 	bool measured;
+	bool independent = false;
 	double z = race_tables_z(&means->open, means->confidence);
 
 	CHECK_FOR_INTERRUPTS();
@@ -586,7 +587,9 @@ next_mean(void *state, uint64 number)
 	if (!measured && means->column >= 0)
 	{
 		measured = ask_measured(means, z, &mean);
-		if (!measured)
+		independent =
+			!measured && !race_tables_connect(&means->open, means->weights, means->column);
+		if (!measured && !independent)
 			ask_model(means, z, &mean);
 		scale_mean(&mean, means->exponent);
 	}
@@ -594,8 +597,8 @@ next_mean(void *state, uint64 number)
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.estimate));
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.lower));
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.upper));
-	race_row_add(&means->row, Float8GetDatum(answer.count));
-	race_row_add_text(&means->row, measured ? "measured" : "model");
+	race_row_add_if(&means->row, !answer.independent, Float8GetDatum(answer.count));
+	race_row_add_text(&means->row, race_tables_source(measured, independent));
 	return race_row_datum(&means->row);
 }
 

@@ -169,7 +169,7 @@ COMMENT ON COLUMN _racepriv.race_bins_result.count IS 'how many records have thi
 COMMENT ON COLUMN _racepriv.race_bins_result.lower IS 'the lower end of the confidence interval of the count; NULL where theory gives none';
 COMMENT ON COLUMN _racepriv.race_bins_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density in the range, per unit of the column; the share of a category; NULL where too little is known';
-COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 COMMENT ON COLUMN _racepriv.race_bins_result.label IS 'the label; NULL in a release without labels';
 
 CREATE FUNCTION _racepriv._race_histogram(

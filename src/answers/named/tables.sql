@@ -54,7 +54,7 @@ COMMENT ON TYPE _racepriv.race_count_result IS 'the result of race_count';
 COMMENT ON COLUMN _racepriv.race_count_result.count IS 'how many records there are';
 COMMENT ON COLUMN _racepriv.race_count_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_count_result.upper IS 'the upper end';
-COMMENT ON COLUMN _racepriv.race_count_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_count_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 
 CREATE FUNCTION _racepriv._race_count(
 	release text, "where" jsonb, confidence float8)
@@ -81,7 +81,7 @@ CREATE FUNCTION @extschema@.race_count(
 	RETURNS _racepriv.race_count_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION @extschema@.race_count(text, jsonb, float8) IS
-	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, or by the model. Errors: 42704, 42703, 22023';
+	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42704, 42703, 22023';
 
 CREATE TYPE _racepriv.race_crosstab_result AS (
 	value1 text, value2 text, count float8, lower float8, upper float8, source text);
@@ -91,7 +91,7 @@ COMMENT ON COLUMN _racepriv.race_crosstab_result.value2 IS 'that of the second; 
 COMMENT ON COLUMN _racepriv.race_crosstab_result.count IS 'how many records have both';
 COMMENT ON COLUMN _racepriv.race_crosstab_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_crosstab_result.upper IS 'the upper end';
-COMMENT ON COLUMN _racepriv.race_crosstab_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_crosstab_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 
 CREATE FUNCTION _racepriv._race_crosstab(
 	release text, column1 text, column2 text, confidence float8)
@@ -138,7 +138,7 @@ COMMENT ON COLUMN _racepriv.race_mean_result.mean IS 'the mean of the column; da
 COMMENT ON COLUMN _racepriv.race_mean_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_mean_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_mean_result.count IS 'how many records it is of';
-COMMENT ON COLUMN _racepriv.race_mean_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_mean_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 COMMENT ON COLUMN _racepriv.race_mean_result."text" IS 'of a date, time or interval, the mean as text; NULL for numbers';
 COMMENT ON COLUMN _racepriv.race_mean_result.lower_text IS 'and lower';
 COMMENT ON COLUMN _racepriv.race_mean_result.upper_text IS 'and upper';
@@ -189,7 +189,7 @@ COMMENT ON COLUMN _racepriv.race_trend_means_result.mean IS 'the mean of the oth
 COMMENT ON COLUMN _racepriv.race_trend_means_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.count IS 'how many records it is of';
-COMMENT ON COLUMN _racepriv.race_trend_means_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_trend_means_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 COMMENT ON COLUMN _racepriv.race_trend_means_result."text" IS 'of a date, time or interval, the mean as text; NULL for numbers';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.lower_text IS 'and lower';
 COMMENT ON COLUMN _racepriv.race_trend_means_result.upper_text IS 'and upper';
@@ -302,7 +302,7 @@ COMMENT ON COLUMN _racepriv.race_correlation_result.column2 IS 'another one';
 COMMENT ON COLUMN _racepriv.race_correlation_result.correlation IS 'their correlation';
 COMMENT ON COLUMN _racepriv.race_correlation_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN _racepriv.race_correlation_result.upper IS 'the upper end';
-COMMENT ON COLUMN _racepriv.race_correlation_result.source IS 'measured, with known noise, or by the model';
+COMMENT ON COLUMN _racepriv.race_correlation_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 
 CREATE FUNCTION _racepriv._race_correlation(
 	release text, confidence float8)
