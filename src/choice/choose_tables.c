@@ -18,6 +18,7 @@
 #include "privacy/interrupt.h"
 #include "privacy/score.h"
 #include "privacy/signs.h"
+#include "privacy/signs.h"
 #include "privacy/sampler.h"
 
 #define WORK_ALIGNMENT 16            /* bytes that sets of columns are aligned to */
@@ -654,8 +655,10 @@ static void
 round_weights(RaceTablesWork *work, uint32_t bits)
 {
 	RaceContingency *tables = &work->result.tables;
+	size_t counters =
+		work->counters + (tables->signs != NULL ? race_signs_pairs(work->select.n_signs) : 0);
 
-	for (size_t i = 0; bits > 0 && i < work->counters; i++)
+	for (size_t i = 0; bits > 0 && i < counters; i++)
 		work->result.counters[i] = race_shift_rounded(work->result.counters[i], (int) bits);
 	if (tables->signs != NULL)
 		work->signs[0] = race_weighted_variance(work->signs[0], bits);

@@ -670,7 +670,8 @@ are_sums(const Kind *kind, const Sides *sides, const RaceContingency *result)
 			/* where counters are near their limits, sums are clamped in another order */
 			if (!is_wishart() && llabs(sum) < RACE_MAX_COUNT / 64 && !sides->forged)
 				are &= draw->value[1] == sum &&
-					(sides->bits > 0 || *kept == race_clamped_sum(draw->answer, 0));
+					*kept ==
+						race_shift_rounded(race_clamped_sum(draw->answer, 0), (int) sides->bits);
 			draw++;
 			kept++;
 		}
