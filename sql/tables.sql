@@ -82,7 +82,8 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, seed=1)'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, bandwidth=2)'),
 	('tables(dims=129)'),
-	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'), ('l2(dims=2, signs={{1,1,1}})')
+	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'),
+	('l2(dims=2, signs={{1,1,1}})')
 	) v(params);
 \pset format aligned
 

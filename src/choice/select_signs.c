@@ -417,8 +417,11 @@ race_select_outdo_particles(const RaceSelect *select, const int64_t *counts, dou
 
 		neighbors[table->first] |= RACE_COLUMN(table->second);
 		neighbors[table->second] |= RACE_COLUMN(table->first);
-		noise += race_select_expected_noise(select, table->price.amount) *
-			select->groups[table->first] * select->groups[table->second] / (2 * select->total);
+		/* a fit of tables takes no count for surer than one record */
+		noise += fmax(race_select_expected_noise(select, table->price.amount) *
+						  select->groups[table->first] * select->groups[table->second],
+					  pow(roots[table->first] * roots[table->second], 2)) /
+			(2 * select->total);
 		blur += roots[table->first] * roots[table->second] / sqrt(2 * RACE_PI * particles);
 	}
 	return noise < blur &&
