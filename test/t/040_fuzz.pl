@@ -309,10 +309,10 @@ __DATA__
 
 # nor do parameters: the message names both sides
 22004 race_build(NULL, ARRAY[1, 2])                      ~ race_build needs parameters, found NULL
-22023 exact <+ | -> race_sketch('l2(dims=2, rows=16, range=8, seed=1)'::race_params)  ~ has l2\(.*seed=0.* has l2\(.*seed=1
-22023 private + race_privatize(race_sketch('l2(dims=2)'::race_params), 1, rows => 16)  ~ has l2\(.*range=8.* has l2\(.*range=1024
-22023 race_build(race_params('l2', 2, seed => i), ARRAY[1, 2]) FROM generate_series(0, 1) i  ~ has l2\(.*seed=0.* has l2\(.*seed=1
-22023 race_merge(race_sketch(race_params('l2', 2, seed => i))) FROM generate_series(0, 1) i  ~ has l2\(.*seed=0.* has l2\(.*seed=1
+22023 exact <+ | -> race_sketch('l2(dims=2, rows=16, range=8, seed=1)'::race_params)  ~ They differ: seed 0 and 1
+22023 private + race_privatize(race_sketch('l2(dims=2)'::race_params), 1, rows => 16)  ~ They differ: .*range 8 and 1024
+22023 race_build(race_params('l2', 2, seed => i), ARRAY[1, 2]) FROM generate_series(0, 1) i  ~ They differ: seed 0 and 1
+22023 race_merge(race_sketch(race_params('l2', 2, seed => i))) FROM generate_series(0, 1) i  ~ They differ: seed 0 and 1
 
 # questions
 22023 race_estimate(private, ARRAY[1, 2], <0 | 1 | -1 | 2 | 'NaN' | 'Infinity'>)  ~ confidence must be between 0 and 1
