@@ -297,7 +297,8 @@ CREATE FUNCTION bytes(call text) RETURNS text LANGUAGE plpgsql AS $f$
 DECLARE
 	result text;
 BEGIN
-	EXECUTE 'SELECT md5(string_agg(encode(record_send(ROW(t)), ''hex''), ''/'')) FROM ' || CASE WHEN call LIKE '(%' OR call NOT LIKE '%(%' THEN call || ' t' ELSE 'ROWS FROM (' || call || ') t' END INTO result;
+	-- the rows of a view have no order
+	EXECUTE 'SELECT md5(string_agg(encode(record_send(ROW(t)), ''hex''), ''/''' || CASE WHEN call NOT LIKE '%(%' THEN ' ORDER BY encode(record_send(ROW(t)), ''hex'')' ELSE '' END || ')) FROM ' || CASE WHEN call LIKE '(%' OR call NOT LIKE '%(%' THEN call || ' t' ELSE 'ROWS FROM (' || call || ') t' END INTO result;
 	RETURN result;
 EXCEPTION WHEN others THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
