@@ -41,11 +41,14 @@ def release(session, table, sizes, epsilon):
 
 
 def released_tables(session, name, sizes, pairs):
-    """Counts of all pairs of columns of a release"""
+    """Counts of all pairs of columns of a release: where none was measured, those of independent columns"""
     tables = {}
+    ones = [np.array([max(float(line.split('|')[1]), 0) for line in session.run(
+        f"SELECT value1, count FROM race_crosstab('{name}', 'c{j}') ORDER BY value1::int")[0]]) for j in range(len(sizes))]
     for i, j in pairs:
-        tables[i, j] = np.zeros((sizes[i], sizes[j]))
+        tables[i, j] = np.outer(ones[i], ones[j]) / max(ones[j].sum(), 1)
         for line in session.run(f"SELECT value1, value2, count FROM race_crosstab('{name}', 'c{i}', 'c{j}')")[0]:
             a, b, count = line.split('|')
-            tables[i, j][int(a), int(b)] = float(count)
+            if count:
+                tables[i, j][int(a), int(b)] = float(count)
     return tables
