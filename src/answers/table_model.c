@@ -183,9 +183,10 @@ fit_first(const Description *description, uint32 n, double total)
 }
 
 /*
- * There are so many particles for each cell of tables of several columns, and for each column the
- * fewer columns there are; no fewer and no more than this.  Of cells, with half as many particles distances of pairs were a sixth to three times larger at
- * epsilon = 10 (`test/bench/run cliffs`: pulsars; 100,000 records of 8 numbers).
+ * There are so many particles for each cell of tables of several columns, and so many for all
+ * columns together, within limits.  With half as many for a cell, distances of pairs at
+ * epsilon = 10 were a sixth larger, and three times as large (`test/bench/run cliffs`: pulsars, and
+ * 100,000 records of 8 numbers).
  */
 #define PARTICLES_OF_CELL 2
 #define PARTICLES_OF_COLUMNS (1 << 18)

@@ -16,7 +16,7 @@
 
 /*
  * Tables of one column and signs get the fourth root of the error that the former would have with
- * half of the budget, within limits: .25 to .6 on the tables of `test/bench/run cliffs`.
+ * half of the budget, within limits: .2 to .6 on the tables of `test/bench/run cliffs`.
  */
 #define FIRST_LEAST 0.2
 #define FIRST_MOST 0.6
@@ -31,8 +31,8 @@
 
 /*
  * A table has so many cells that the records of one are this multiple of its noise: then noise, and
- * what is uneven within cells, cost about the same (`test/bench/run cliffs`; half and twice of it
- * are worse or alike).
+ * what is uneven within cells, cost about the same.  In a prototype half and twice of it were worse
+ * or alike; no script here compares them.
  */
 #define NOISE_OF_CELL 2.5
 /* Tables in fewer groups of a column tell no more than signs. */
