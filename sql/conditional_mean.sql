@@ -121,7 +121,8 @@ SELECT race_build_value(:p, y, y, 0, 1) FROM t;
 SELECT race_build_value('l2', ARRAY[x], y, 0, 1) FROM t;
 
 -- -------------------------------------------------------- race_conditional_mean
--- exact, of rows and of a grid; private; and fitted.  Ten standard errors
+-- exact, of rows and of a grid; private; and fitted.  Ten standard errors.  Nothing known has one of 58; of 2,000
+-- private grids the largest was 9, and each 0.65 more was rarer by e: 25 is beyond 1e-9
 CREATE TABLE asked AS
 SELECT 'rows' AS what, (r).lower, (r).upper FROM s UNION ALL
 SELECT 'grid', (r).lower, (r).upper FROM (SELECT race_build_value(:g, ARRAY[x], y, 0, 200) AS r FROM t) v;
@@ -139,7 +140,7 @@ SELECT 'fitted ' || what, race_fit(lower, lower => '{0}', upper => '{40}', point
 FROM asked WHERE what ~ 'private rows|pure grid';
 SELECT what,
 	bool_and(abs(mean - truth(:p, ARRAY[q])) < 10 * standard_error) AS near,
-	max(standard_error) < 7 AS precise,
+	max(standard_error) < 25 AS precise,
 	bool_and(m.lower < mean AND mean < m.upper AND m.lower >= 0 AND m.upper <= 200) AS ordered
 FROM asked, generate_series(0, 35, 5) q, race_conditional_mean(asked.lower, asked.upper, ARRAY[q], 0, 200) m
 GROUP BY what ORDER BY what;

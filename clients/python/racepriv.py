@@ -124,7 +124,7 @@ class Sketch(SimpleNamespace):
         columns = np.flatnonzero(part.arrays.get('signs', np.zeros(1))[1:]).tolist()
         pairs = [(i, j) for i in columns for j in columns if i < j]
         unit = 4096 if tables[0,].shape[-1] > 1 else 1
-        return {pair: counter / unit for pair, counter in zip(pairs, self.counters[0, self.counters.shape[1] - len(pairs):])}
+        return {pair: float(counter) / unit for pair, counter in zip(pairs, self.counters[0, self.counters.shape[1] - len(pairs):])}
 
     def moments(self):
         """The symmetric matrix of the sums of v_i v_j."""
