@@ -557,8 +557,7 @@ errors_of_reference(void *state, double second, RaceReferenceErrors *errors)
 	const RaceParticles *particles = reference->model.particles;
 	MemoryContext old = MemoryContextSwitchTo(reference->context);
 
-	*errors = (RaceReferenceErrors){.explained = race_particles_correlation(particles) *
-										RACE_DISTANCE_OF_CORRELATION,
+	*errors = (RaceReferenceErrors){.explained = race_particles_explained(particles),
 									.blur = race_particles_blur(particles),
 									.first = race_particles_noise(particles, 1),
 									.second = race_particles_noise(particles, second)};

@@ -299,8 +299,9 @@ test_correlations(void)
 			mean += fabs(r[i * 4 + j]) / 6;
 		}
 	ok(most < 0.02, "particles have the correlations of exact sums of signs (%.4f off)", most);
-	ok(fabs(race_particles_correlation(made.particles) - mean) < 0.005,
-	   "their mean size is stated (%.4f)", race_particles_correlation(made.particles));
+	ok(fabs(race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION - mean) < 0.005,
+	   "their mean size is stated (%.4f)",
+	   race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION);
 	most = 0;
 	race_particles_fit(made.particles);
 	for (uint32_t i = 0; i < 4; i++)
@@ -309,7 +310,8 @@ test_correlations(void)
 	ok(most < 0.02 && are_sound(), "and keep them in a fit (%.4f off)", most);
 	made.signs.variance = 1e14;
 	create(PARTICLES);
-	ok(race_particles_correlation(made.particles) < 0.01 && fabs(correlation_of(0, 1)) < 0.03,
+	ok(race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION < 0.01 &&
+		   fabs(correlation_of(0, 1)) < 0.03,
 	   "control: if signs are noise, there are none");
 }
 
@@ -328,7 +330,7 @@ test_nulls(void)
 	add_signs();
 	made.sums[0] = made.total * 0.7 * 2 / M_PI * asin(0.6);
 	create(PARTICLES);
-	most = race_particles_correlation(made.particles);
+	most = race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION;
 	ok(fabs(most - 0.6) < 0.005, "NULL has no sign (%.4f)", most);
 }
 
@@ -805,8 +807,9 @@ test_dimensions(void)
 		most = fmax(most, distance_of(&made.table[i]));
 	ok(d > RACE_SOBOL_DIMENSIONS && most < 0.06 && are_sound(),
 	   "%u columns have their shares (%.4f off)", d, most);
-	ok(fabs(race_particles_correlation(made.particles) - 0.4) < 0.01, "and correlations (%.4f)",
-	   race_particles_correlation(made.particles));
+	ok(fabs(race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION - 0.4) < 0.01,
+	   "and correlations (%.4f)",
+	   race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION);
 	made.sign[0] = NULL;
 	add_table(28, 29, 29, 100);
 	for (uint32_t i = 0; i < 81; i++)
