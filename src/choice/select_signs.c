@@ -230,9 +230,16 @@ typedef struct Gains
 	double off[RACE_SELECT_SCORES];      /* distance of the model, without what all have */
 	double sampling[RACE_SELECT_SCORES]; /* distance by sampling of records */
 	/* pairs, those first that bring most for what their tables add to the noise of all */
-	uint32_t order[RACE_SELECT_SCORES];
+	uint32_t order[RACE_SELECT_TABLES];
+	uint32_t ordered; /* how many of them are in order */
 	RaceSelectTable pair[RACE_SELECT_SCORES];
 } Gains;
+
+/* Between each two columns, the product of strengths along the best path of tables */
+typedef struct Paths
+{
+	double best[RACE_GRAPH_COLUMNS][RACE_GRAPH_COLUMNS];
+} Paths;
 
 /* Set how far pairs are off by their scores, drawn to the mean as their noise asks. */
 static void
@@ -275,26 +282,94 @@ take_off_errors(const RaceReferenceErrors *errors, Gains *gains)
 static void
 list_pairs(const RaceSelect *select, Gains *gains)
 {
-	gains->n = 0;
+	gains->n = gains->ordered = 0;
 	for (uint32_t i = 0; i + 1 < select->columns; i++)
 		for (uint32_t j = i + 1; j < select->columns; j++)
 			gains->pair[gains->n++] =
 				(RaceSelectTable){.first = i, .second = j, .third = j, .weight = 1};
 }
 
-static void
-sort_gains(const RaceSelect *select, Gains *gains)
+/* Return whether both columns of a pair have signs. */
+static bool
+has_sign(const RaceSelect *select, const RaceSelectTable *pair)
 {
-	double gain[RACE_SELECT_SCORES];
+	return select->ordered[pair->first] > 1 && select->ordered[pair->second] > 1;
+}
+
+/*
+ * Return the distance of a pair that tables of others imply: along a path of them, what is twice a
+ * distance multiplies, as a correlation of two columns with two values each does.  What the copula
+ * lacks of a pair with a sign, they do not imply.
+ */
+static double
+implied_distance(const RaceSelect *select, const Paths *paths, const RaceSelectTable *pair)
+{
+	return has_sign(select, pair) ? 0 : paths->best[pair->first][pair->second] / 2;
+}
+
+/* Add the table of a pair, whose distance is known, to the paths. */
+static void
+extend_paths(Paths *paths, uint32_t columns, const RaceSelectTable *pair, double distance)
+{
+	double strength = fmin(2 * distance, 1);
+
+	for (uint32_t i = 0; i < columns; i++)
+		for (uint32_t j = 0; j < columns; j++)
+		{
+			double by_pair = strength *
+				fmax(paths->best[i][pair->first] * paths->best[pair->second][j],
+					 paths->best[i][pair->second] * paths->best[pair->first][j]);
+
+			paths->best[i][j] = fmax(paths->best[i][j], by_pair);
+		}
+}
+
+/*
+ * Return which pair, of those that are not listed, brings most for what its table adds to the noise
+ * of all, and set what tables of others leave of its distance.
+ */
+static uint32_t
+best_pair(const RaceSelect *select, const Gains *gains, const Paths *paths, const bool *listed,
+		  double *left)
+{
+	double most = -1;
+	uint32_t best = 0;
 
 	for (uint32_t k = 0; k < gains->n; k++)
 	{
-		uint32_t at = k;
+		const RaceSelectTable *pair = &gains->pair[k];
+		double off = fmax(gains->off[k] - implied_distance(select, paths, pair), 0);
+		double gain = off / race_select_part(select, pair);
 
-		gain[k] = gains->off[k] / race_select_part(select, &gains->pair[k]);
-		for (; at > 0 && gain[gains->order[at - 1]] < gain[k]; at--)
-			gains->order[at] = gains->order[at - 1];
-		gains->order[at] = k;
+		if (listed[k] || gain <= most)
+			continue;
+		most = gain;
+		best = k;
+		*left = off;
+	}
+	return best;
+}
+
+/* Order pairs, each beside those before it: off[] becomes what these leave. */
+static void
+order_gains(const RaceSelect *select, Gains *gains)
+{
+	Paths paths = {0};
+	bool listed[RACE_SELECT_SCORES] = {false};
+
+	for (uint32_t i = 0; i < select->columns; i++)
+		paths.best[i][i] = 1;
+	/* bound: the tables, and the pairs */
+	while (gains->ordered < gains->n && gains->ordered < RACE_SELECT_TABLES)
+	{
+		double left = 0;
+		uint32_t best = best_pair(select, gains, &paths, listed, &left);
+
+		race_look_for_interrupts();
+		extend_paths(&paths, select->columns, &gains->pair[best], gains->off[best]);
+		listed[best] = true;
+		gains->off[best] = left;
+		gains->order[gains->ordered++] = best;
 	}
 }
 
@@ -302,8 +377,7 @@ sort_gains(const RaceSelect *select, Gains *gains)
 static bool
 is_known_by_sign(const RaceSelect *select, const RaceSelectTable *pair, double groups)
 {
-	return groups < LEAST_GROUPS && select->ordered[pair->first] > 1 &&
-		select->ordered[pair->second] > 1;
+	return groups < LEAST_GROUPS && has_sign(select, pair);
 }
 
 /* List the first n pairs that have tables, in so many groups.  Return how many there are. */
@@ -377,8 +451,8 @@ race_select_gain(RaceSelect *select, const int64_t *counts, const int64_t *score
 	list_pairs(select, &gains);
 	set_distances(select, scores, pairs, &gains);
 	take_off_errors(errors, &gains);
-	sort_gains(select, &gains);
-	for (uint32_t k = 1; k <= gains.n && k <= RACE_SELECT_TABLES; k++)
+	order_gains(select, &gains);
+	for (uint32_t k = 1; k <= gains.ordered; k++)
 	{
 		uint32_t tables = group_for_tables(select, counts, &gains, k, left, listed);
 		double gain = gain_of_tables(select, &gains, listed, tables, left);
