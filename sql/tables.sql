@@ -13,12 +13,12 @@ SELECT regexp_split_to_table(three()::text, ', ') AS three;
 \pset format aligned
 CREATE FUNCTION problem(params text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN replace('valid: ' || params::race_params, ', groups', E',\n\t\tgroups');
+	RETURN regexp_replace('valid: ' || params::race_params, ', (groups|measured)', E',\n\t\t\\1', 'g');
 EXCEPTION WHEN others THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 \pset format unaligned
-SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m') || E'\n\t' || problem(params)
+SELECT params || E'\n\t' || problem(params)
 	AS problem FROM (VALUES
 	('tables'), ('tables(dims=2)'), ('tables(dims=2, cells={4,3})'),
 	('tables(dims=2, cells={4}, groups={{1,1},{0,0},{1,1},{0,0}})'),
@@ -39,7 +39,8 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={131000,200}, groups={{1,1},{0,0},{1,1},{0,0}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,1,2,3,0,1,2}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,1}}, measured={{0,0,1},{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,2,1,1,0,0,1}}, measured={{0,0,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,2,1,1,0,0,1}},
+		measured={{0,0,1},{1,1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{1,1,1},{0,0,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,0}})'),
@@ -55,19 +56,24 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,4,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1.5,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,-1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}},
+		measured={{0,0,1},{1,1,1}}, signs={{1,1,1},{1,1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,1,1}}, signs={{1,3,2}})'),
-	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1},{0,0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2,1}})'),
-	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1},{0,0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1},{0,0,1}}, '
-		'measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,1,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1},{0,0,1}}, '
-		'measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,0,2}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}},
+		measured={{0,0,1},{1,1,1},{0,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1},{0,0,0}},
+		measured={{0,0,1},{1,1,1}}, signs={{1,3,2,1}})'),
+	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1},{0,0,0}},
+		measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1},{0,0,1}},
+		measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,1,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1},{0,0,1}},
+		measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,0,2}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,4},{1,2,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,4}}, '
-		'measured={{0,0,1},{1,1,1},{2,2,1},{0,257,1},{0,1,1}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, measured={{0,0,1},{1,1,1},{2,2,1},{0,258,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,4}},
+		measured={{0,0,1},{1,1,1},{2,2,1},{0,257,1},{0,1,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}},
+		measured={{0,0,1},{1,1,1},{2,2,1},{0,258,1}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{0,257,4}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{1,2,4}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,385,4}})'),
@@ -76,7 +82,8 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,0}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{NaN,Infinity,4}})'),
 	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{0,1,4}}, bandwidths={1,2,3})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{0,1,4}},
+		bandwidths={1,2,3})'),
 	('tables(dims=3, cells={900,900,900}, groups={{1,1,1},{0,0,0},{1,1,1},{0,0,0}}, workload={{0,257,4}})'),
 	('l1(dims=3, workload={{1,2,4}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, seed=1)'),
