@@ -25,7 +25,7 @@
 #define MOST_CHANCE 0.7
 
 /* The tables of what was found get this part of what is left. */
-#define FOUND_PART 0.35
+#define FOUND_PART 0.5
 
 /* Of what other tables do not take, they get this part, too; tables of one column get the rest. */
 #define REST_PART 0.5
