@@ -84,7 +84,7 @@ typedef enum RaceArray
 	RACE_ARRAY_SEARCHED = 2048 /* [d]: columns whose sets of three are counted (contingency.h) */
 } RaceArray;
 
-#define RACE_GROUP_NUMBERS 3 /* cells a group, single cells, weight */
+#define RACE_GROUP_NUMBERS 4 /* cells a group, single cells, weight, whether in order */
 #define RACE_TABLE_NUMBERS 3 /* two for the columns, and a variance or weight */
 
 /*

@@ -581,6 +581,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	StringInfoData groups;
 	StringInfoData single;
 	StringInfoData weights;
+	StringInfoData ordered;
 	StringInfoData searched;
 	StringInfoData tables[2]; /* workloads of three columns, and of two */
 	int label_column = -1;
@@ -607,6 +608,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	initStringInfo(&groups);
 	initStringInfo(&single);
 	initStringInfo(&weights);
+	initStringInfo(&ordered);
 	for (int i = 0; i < counted->n; i++)
 	{
 		const RaceDomain *domain = &counted->domains[i];
@@ -618,11 +620,12 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 		appendStringInfo(&single, "%s%u", comma,
 						 i == counted->columns ? 0 : RaceDomainSingle(domain));
 		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
+		appendStringInfo(&ordered, "%s%d", comma, i < counted->columns && !domain->category);
 		appendStringInfo(&searched, "%s%d", comma, may_be_searched(domain));
 	}
 	counted->params =
-		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s%s)", counted->n, cells.data,
-				 groups.data, single.data, weights.data,
+		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s},{%s}}%s%s)", counted->n,
+				 cells.data, groups.data, single.data, weights.data, ordered.data,
 				 tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1),
 				 counted->searched == 0 ? "" : psprintf(", searched={%s}", searched.data));
 }

@@ -213,8 +213,9 @@ static void
 make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single,
 		  bool asked, bool alike, bool searched)
 {
-	RaceParams *params = allocate(sizeof(RaceParams) +
-								  (5 * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
+	RaceParams *params = allocate(
+		sizeof(RaceParams) +
+		((2 + RACE_GROUP_NUMBERS) * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
 	double *numbers;
 	char message[300];
 
@@ -231,7 +232,8 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
 	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload;
 	params->more =
-		(uint32_t) ((char *) (numbers + (searched ? 5 : 4) * dims) - (char *) (params + 1));
+		(uint32_t) ((char *) (numbers + ((searched ? 2 : 1) + RACE_GROUP_NUMBERS) * dims) -
+					(char *) (params + 1));
 	params->arrays |= searched ? RACE_ARRAY_SEARCHED : 0;
 	for (uint32_t j = 0; j < dims; j++)
 	{
@@ -239,8 +241,9 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		numbers[dims + j] = size[j];
 		numbers[2 * dims + j] = single[j];
 		numbers[3 * dims + j] = size[j] > 0 && !alike ? 1 + j % 3 : 1;
+		numbers[4 * dims + j] = size[j] > 1;
 		if (searched)
-			numbers[4 * dims + j] = size[j] > 0 &&
+			numbers[5 * dims + j] = size[j] > 0 &&
 				ceil((cells[j] - single[j]) / size[j]) + single[j] <= RACE_SEARCHED_GROUPS;
 	}
 	kind->params = params;
