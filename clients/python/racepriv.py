@@ -7,6 +7,7 @@ The specification is doc/format.md of racepriv: words here are those of that pag
 """
 import base64
 import functools
+import itertools
 import struct
 from types import SimpleNamespace
 
@@ -21,7 +22,7 @@ PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed
 FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance '
           'count_variance parties colluders dropouts').split()
 ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'workload', 'joined', 'cells', 'groups', 'measured',
-          'signs']
+          'signs', 'searched']
 # moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined, workload, measured, signs
 EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<4I'}
 LOSSES, WITH_OFFSET = ('least_squares', 'margin'), ('l2', 'l1')
@@ -368,7 +369,9 @@ def split_tables(part, counters):
     listed = [(i % 128,) if j % 128 == i % 128 else (i, j % 128, j // 128) if j > 127 else (i, j) for i, j in rows]
     if 'measured' not in part.arrays:
         pairs = [(i, j) for i in range(len(groups)) for j in range(i + 1, len(groups))]
+        sets = itertools.combinations(np.flatnonzero(part.arrays.get('searched', [])).tolist(), 3)
         listed = [(i,) for i in range(len(groups))] + pairs + [columns for columns in listed if len(columns) == 3]
+        listed += sets
     for columns in listed:
         shape = [len(groups[columns[0]])] if len(columns) == 1 else [groups[column].max() + 1 for column in columns]
         table, counters = np.split(counters, [int(np.prod(shape)) * parts])

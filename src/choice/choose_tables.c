@@ -13,6 +13,7 @@
 #include "privacy/counters.h"
 #include "choice/choose_tables.h"
 #include "choice/release_kind.h"
+#include "choice/select_search.h"
 #include "choice/select_tables.h"
 #include "choice/tables_work.h"
 #include "privacy/interrupt.h"
@@ -136,6 +137,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 	select->asked = arrays->asked;
 	select->n_asked = tables->n_workload;
 	select->columns = tables->columns;
+	select->n_searched = race_contingency_searched(tables, select->searched);
 	select->parts = tables->parts;
 	select->cells = arrays->cells;
 	select->finest = arrays->finest;
@@ -688,17 +690,34 @@ pick_tables(RaceTablesWork *work)
 	race_scores_end(work->exact_scores);
 }
 
+/* Measure the tables of what a search found. */
+static void
+measure_found(RaceTablesWork *work, RaceTable pair)
+{
+	uint32_t before = work->select.measured;
+
+	race_select_take_found(&work->select);
+	race_tables_measure_chosen(work, pair, before);
+}
+
 /* Score tables, and measure those that are chosen, in rounds. */
 static void
 measure_several(RaceTablesWork *work, RaceTable pair)
 {
 	sum_groups(work);
+	race_tables_search(work);
 	if (race_measure_by_signs(work, pair))
+	{
+		if (work->result.tables.signs == NULL)
+			race_select_connect_found(&work->select);
+		measure_found(work, pair);
 		return;
+	}
 	race_select_join(&work->select, work->sums);
 	race_tables_number_groups(work);
 	if (race_select_all(&work->select))
 		race_tables_measure_chosen(work, pair, 0);
+	race_select_connect_found(&work->select);
 	/* bound: ROUNDS of select_tables.c */
 	while ((work->price = race_select_round(&work->select)) > 0)
 	{
@@ -711,6 +730,7 @@ measure_several(RaceTablesWork *work, RaceTable pair)
 			race_select_choose(&work->select, work->scores);
 		race_tables_measure_chosen(work, pair, before);
 	}
+	measure_found(work, pair);
 }
 
 /* Measure tables, of so many records, which is a noisy number. */

@@ -42,6 +42,16 @@ extern void race_select_group(RaceSelect *select, const int64_t *counts, double 
 /* Go on as if there were no signs, with what is left of the budget. */
 extern void race_select_without_signs(RaceSelect *select);
 
+/* Return whether a table is measured, or one of those that this round measures. */
+extern bool race_select_is_chosen(const RaceSelect *select, const RaceSelectTable *table);
+
+/*
+ * Connect the columns of the tables that are measured with each other; then those of one more.
+ * Return false, without that one, if the junction tree would not stay small.
+ */
+extern void race_select_connect_measured(RaceSelect *select);
+extern bool race_select_connect(RaceSelect *select, const RaceSelectTable *table);
+
 /* Divide an amount among the tables up to this number that have no noise yet. */
 extern void race_select_take_tables(RaceSelect *select, uint32_t to, double amount);
 

@@ -158,6 +158,8 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 	select->fixed = request->levels > 0;
 	select->total = select->score_deviation = 0;
 	select->round = select->measured = select->picked = select->n_fixed = 0;
+	select->n_found = 0;
+	select->held = 0;
 	select->all = false;
 	memset(select->neighbors, 0, sizeof(select->neighbors));
 }
@@ -171,7 +173,7 @@ race_select_exact(const RaceSelect *select)
 double
 race_select_left(const RaceSelect *select)
 {
-	return race_account_left(&select->planned);
+	return race_account_left(&select->planned) - select->held;
 }
 
 /* Plan the table of a price: return its noise, or 0 if that would be too large. */
@@ -632,15 +634,11 @@ are_connected(const RaceSelect *select, const RaceSelectTable *pair)
 	return (reached & RACE_COLUMN(pair->second)) != 0;
 }
 
-/* Add a table if the junction tree stays small, and in the first round the graph a forest. */
-static bool
-add_table(RaceSelect *select, const RaceSelectTable *table)
+bool
+race_select_connect(RaceSelect *select, const RaceSelectTable *table)
 {
 	RaceColumnSet before[RACE_GRAPH_COLUMNS];
 
-	/* scores do not know what pairs of the same round say together: the next round's do */
-	if (select->round == 0 && are_connected(select, table))
-		return false;
 	memcpy(before, select->neighbors, sizeof(before));
 	add_edges(select, table);
 	if (race_junction_tree(select->columns, select->groups, select->neighbors, NULL) <=
@@ -648,6 +646,23 @@ add_table(RaceSelect *select, const RaceSelectTable *table)
 		return true;
 	memcpy(select->neighbors, before, sizeof(before));
 	return false;
+}
+
+/* Add a table if the junction tree stays small, and in the first round the graph a forest. */
+static bool
+add_table(RaceSelect *select, const RaceSelectTable *table)
+{
+	/* scores do not know what pairs of the same round say together: the next round's do */
+	return !(select->round == 0 && are_connected(select, table)) &&
+		race_select_connect(select, table);
+}
+
+void
+race_select_connect_measured(RaceSelect *select)
+{
+	memset(select->neighbors, 0, sizeof(select->neighbors));
+	for (uint32_t k = 0; k < select->measured; k++)
+		add_edges(select, &select->table[k]);
 }
 
 /*
@@ -882,9 +897,8 @@ race_select_round(RaceSelect *select)
 	return select->round >= ROUNDS ? 0 : select->pure ? begin_picks(select) : begin_scores(select);
 }
 
-/* Return whether a table is measured, or one of those that this round measures. */
-static bool
-is_chosen(const RaceSelect *select, const RaceSelectTable *table)
+bool
+race_select_is_chosen(const RaceSelect *select, const RaceSelectTable *table)
 {
 	uint32_t n = select->measured + select->picked;
 	uint32_t k;
@@ -959,7 +973,7 @@ best_table(const RaceSelect *select, const int64_t *scores, const bool *refused,
 
 		next_candidate(select, k, &table);
 		if (refused[k] ||
-			(table.third != table.second ? is_chosen(select, &table) :
+			(table.third != table.second ? race_select_is_chosen(select, &table) :
 										   are_neighbors(select, table.first, table.second)))
 			continue;
 		gain = certain_distance(select, scores, k, &table) * table.weight -
@@ -1083,7 +1097,7 @@ static bool
 may_pick(const RaceSelect *select, const RaceSelectTable *table)
 {
 	if (table->third != table->second)
-		return !is_chosen(select, table) && !has_picked_pair(select, table);
+		return !race_select_is_chosen(select, table) && !has_picked_pair(select, table);
 	return !are_neighbors(select, table->first, table->second) &&
 		(select->round > 0 || !are_connected(select, table));
 }

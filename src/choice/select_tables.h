@@ -18,6 +18,9 @@
  *		race_select_one_ways()			the noise of tables of one column
  *		race_select_block()				whether neighbouring cells of a column are counted together;
  *										then draw these tables
+ *		race_select_search()			where there are searched columns: the sets of three that depend on
+ *										each other beyond their pairs, as select_search.h has it.  Their
+ *										tables come after all others
  *		race_select_signs()				where columns of numbers have signs: the price of their
  *										products.  Draw these; if they show dependence, go on as
  *										select_signs.h has it
@@ -54,6 +57,8 @@
 #define RACE_SELECT_SCORES (RACE_GRAPH_COLUMNS * (RACE_GRAPH_COLUMNS - 1) / 2 + RACE_SELECT_ASKED)
 #define RACE_SELECT_TABLES 512 /* the most tables of two and three columns that are measured */
 
+#define RACE_FOUND 8 /* the most sets of three columns that a search finds */
+
 /* Most cells of all cliques of the junction tree: a fit of Adult at epsilon = 10 takes 1 s. */
 #define RACE_SELECT_CLIQUES 1000000
 
@@ -89,6 +94,8 @@ typedef struct RaceSelect
 	 * that matter more do.
 	 */
 	const RaceSelectTable *asked;
+	uint32_t n_searched; /* columns among all sets of three of which dependence is looked for */
+	uint32_t searched[RACE_GRAPH_COLUMNS];
 	uint32_t parts;  /* counters of a cell */
 	bool with_signs; /* whether signs of columns may be measured */
 
@@ -116,6 +123,9 @@ typedef struct RaceSelect
 	uint32_t n_signs;
 	uint32_t sign_column[RACE_GRAPH_COLUMNS];
 	double signs_price;
+	/* sets of three columns that were found to depend on each other (select_search.h) */
+	uint32_t n_found;
+	RaceSelectTable found[RACE_FOUND];
 	uint32_t measured; /* tables of two and three columns, in the order in which they were chosen */
 	RaceSelectTable table[RACE_SELECT_TABLES];
 
@@ -124,6 +134,7 @@ typedef struct RaceSelect
 	/* number of first tables, in table[], that need no scores, where not all pairs are measured */
 	uint32_t n_fixed;
 	uint32_t round;  /* the next round, from 0 on */
+	double held;     /* what is held back for the tables of what was found */
 	double kept;     /* what this round leaves for the next one */
 	uint32_t picked; /* tables of this round, table[], behind those that are measured */
 	bool refused[RACE_SELECT_SCORES]; /* candidates of this round that cannot be measured */

@@ -56,6 +56,12 @@ extern void race_tables_expect(const RaceTablesWork *work, size_t cells);
 /* Measure the tables that were chosen after those that are measured. */
 extern void race_tables_measure_chosen(RaceTablesWork *work, RaceTable first, uint32_t from);
 
+/*
+ * Look for sets of three columns that depend on each other beyond their pairs, and hold back what
+ * their tables cost.
+ */
+extern void race_tables_search(RaceTablesWork *work);
+
 /* Lay out what signs need: return the bytes, a multiple of 8. */
 extern size_t race_signs_work_size(const RaceContingency *tables);
 extern void race_signs_work(RaceTablesWork *work, void *space);

@@ -27,6 +27,7 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 	tables->n_measured = params->tables.measured;
 	tables->signs = race_array(params, RACE_ARRAY_SIGNS);
 	tables->n_signs = params->tables.signs;
+	tables->searched = race_array(params, RACE_ARRAY_SEARCHED);
 	race_contingency_set(tables);
 }
 
@@ -45,6 +46,28 @@ race_contingency_set(RaceContingency *tables)
 	while (tables->workload != NULL && tables->triples < tables->n_workload &&
 		   tables->workload[RACE_TABLE_NUMBERS * tables->triples + 1] >= RACE_CONTINGENCY_COLUMNS)
 		tables->triples++;
+	tables->sets = 0;
+	if (tables->searched != NULL)
+	{
+		uint32_t n = race_contingency_searched(tables, NULL);
+
+		tables->sets = n < 3 ? 0 : n * (n - 1) * (n - 2) / 6;
+	}
+}
+
+uint32_t
+race_contingency_searched(const RaceContingency *tables, uint32_t *columns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t j = 0; tables->searched != NULL && j < tables->columns; j++)
+		if (tables->searched[j] != 0)
+		{
+			if (columns != NULL)
+				columns[n] = j;
+			n++;
+		}
+	return n;
 }
 
 double
@@ -161,9 +184,9 @@ race_contingency_group(const RaceContingency *tables, uint32_t column, uint32_t 
 uint32_t
 race_contingency_tables(const RaceContingency *tables)
 {
-	return tables->measured != NULL ?
-		tables->n_measured :
-		tables->columns + tables->columns * (tables->columns - 1) / 2 + tables->triples;
+	return tables->measured != NULL ? tables->n_measured :
+									  tables->columns +
+			tables->columns * (tables->columns - 1) / 2 + tables->triples + tables->sets;
 }
 
 void
@@ -220,9 +243,46 @@ race_contingency_first(const RaceContingency *tables, RaceTable *table)
 	set_size(tables, table);
 }
 
+/* Return the next column after one whose sets of three are counted, or the number of columns. */
+static uint32_t
+next_searched(const RaceContingency *tables, uint32_t column)
+{
+	/* bound: the columns */
+	do
+		column++;
+	while (column < tables->columns && tables->searched[column] == 0);
+	return column < tables->columns ? column : tables->columns;
+}
+
+/* Set the columns of the next set of three, or of the first one. */
+static void
+set_next_set(const RaceContingency *tables, RaceTable *table, bool first)
+{
+	if (first)
+	{
+		table->first = next_searched(tables, UINT32_MAX);
+		table->second = next_searched(tables, table->first);
+		table->third = table->second;
+	}
+	table->third = next_searched(tables, table->third);
+	if (table->third == tables->columns)
+	{
+		table->second = next_searched(tables, table->second);
+		table->third = next_searched(tables, table->second);
+	}
+	if (table->third == tables->columns)
+	{
+		table->first = next_searched(tables, table->first);
+		table->second = next_searched(tables, table->first);
+		table->third = next_searched(tables, table->second);
+	}
+}
+
 bool
 race_contingency_next(const RaceContingency *tables, RaceTable *table)
 {
+	uint32_t workload = race_contingency_tables(tables) - tables->triples - tables->sets;
+
 	table->at += table->cells * tables->parts;
 	if (++table->number == race_contingency_tables(tables))
 		return false;
@@ -232,12 +292,11 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 		table->first = table->second = table->third = table->number;
 	if (tables->measured != NULL)
 		set_measured(tables, table);
-	else if (table->number >= race_contingency_tables(tables) - tables->triples)
-		race_contingency_columns(
-			tables->workload +
-				RACE_TABLE_NUMBERS *
-					(table->number + tables->triples - race_contingency_tables(tables)),
-			table);
+	else if (table->number >= workload + tables->triples)
+		set_next_set(tables, table, table->number == workload + tables->triples);
+	else if (table->number >= workload)
+		race_contingency_columns(tables->workload + RACE_TABLE_NUMBERS * (table->number - workload),
+								 table);
 	else if (table->number >= tables->columns)
 	{
 		if (table->number == tables->columns)
@@ -464,6 +523,20 @@ signs_problem(const RaceContingency *tables)
 														 NULL;
 }
 
+/*
+ * Return whether the columns whose sets of three are counted are no measure, and have few groups, so
+ * that sets have few counters.
+ */
+static bool
+are_valid_searched(const RaceContingency *tables)
+{
+	for (uint32_t j = 0; tables->searched != NULL && j < tables->dims; j++)
+		if (!is_integer(tables->searched[j], 0, j < tables->columns) ||
+			(tables->searched[j] != 0 && race_contingency_finest(tables, j) > RACE_SEARCHED_GROUPS))
+			return false;
+	return tables->sets <= RACE_SEARCHED_SETS;
+}
+
 /* Return the number of counters of signs. */
 static double
 count_signs(const RaceContingency *tables)
@@ -482,7 +555,7 @@ race_contingency_counters(const RaceContingency *tables)
 	RaceTable table;
 
 	if (!are_valid_columns(tables) || !is_valid_workload(tables) || !is_valid_joined(tables) ||
-		!is_valid_measured(tables) || signs_problem(tables) != NULL)
+		!is_valid_measured(tables) || signs_problem(tables) != NULL || !are_valid_searched(tables))
 		return 0;
 	sum = count_signs(tables);
 	race_contingency_first(tables, &table);
@@ -500,7 +573,7 @@ race_contingency_counters(const RaceContingency *tables)
 static uint32_t
 most_groups(const RaceContingency *tables)
 {
-	uint32_t more = tables->columns * (tables->columns - 1) / 2 + tables->triples;
+	uint32_t more = tables->columns * (tables->columns - 1) / 2 + tables->triples + tables->sets;
 
 	if (more > RACE_CONTINGENCY_MEASURED)
 		more = RACE_CONTINGENCY_MEASURED;
@@ -565,6 +638,11 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 			RACE_CONTINGENCY_MEASURED);
 	if (signs_problem(&tables) != NULL)
 		return PROBLEM("%s", signs_problem(&tables));
+	if ((tables.searched != NULL) != ((params->arrays & RACE_ARRAY_SEARCHED) != 0) ||
+		!are_valid_searched(&tables))
+		return PROBLEM(
+			"searched must be 0, or 1 of columns of at most %d groups, with at most %d sets",
+			RACE_SEARCHED_GROUPS, RACE_SEARCHED_SETS);
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
 		return PROBLEM("tables of so many columns and cells would have more than %llu counters",

@@ -21,6 +21,8 @@
  *	workload	[w][3]	if there are any: tables of several columns that matter more, two numbers
  *						for the columns, and how much.  Those of three columns come first; they are
  *						counted.
+ *	searched	[d]		1 of columns all sets of three of which are counted, too, since dependence is
+ *						looked for in them; else 0
  * and of a private value
  *	joined		[n]		for each group of each column: which group it was joined to, from 0 on
  *	measured	[m][3]	the tables: two numbers for the columns, and the variance of their noise.
@@ -42,7 +44,8 @@
  * pair is the sum over records of the products of the signs of both columns.
  *
  * An exact value has the tables of all columns and all pairs, (0, 1), (0, 2), ..., (1, 2), ...,
- * then those of three columns in the order of workload.
+ * then those of three columns in the order of workload, then of searched columns, (0, 1, 2), (0, 1,
+ * 3), ...
  *
  * Counters are those of the tables one after the other: [cells][parts], of several columns [groups
  * of first][groups of second][groups of third][parts]; then those of signs, one a pair of columns
@@ -64,8 +67,10 @@
 #define RACE_COLUMN_WEIGHT 100.0       /* largest weight of a column or a table; the least is 1 */
 /* fewest blocks of a column; they are as wide as its groups, or 2, 4, ... times as wide */
 #define RACE_LEAST_BLOCKS 32
-#define RACE_MEASURE_UNIT 4096 /* what a record adds to a cell with parts */
-#define RACE_MEASURE_PARTS 3   /* parts of a cell, at most: lower, upper, NULL */
+#define RACE_SEARCHED_GROUPS 4   /* most groups of a column whose sets of three are counted */
+#define RACE_SEARCHED_SETS 50000 /* most sets of three that are counted: those of 67 columns */
+#define RACE_MEASURE_UNIT 4096   /* what a record adds to a cell with parts */
+#define RACE_MEASURE_PARTS 3     /* parts of a cell, at most: lower, upper, NULL */
 /* steps to 1 of the variance of single cells over that of others */
 #define RACE_SINGLE_STEPS 16
 #define RACE_SINGLE_MOST 0x1p30 /* largest number of these steps */
@@ -88,6 +93,8 @@ typedef struct RaceContingency
 	uint32_t n_measured;
 	const double *signs; /* array signs; NULL: none were measured */
 	uint32_t n_signs;
+	const double *searched; /* array searched; NULL: no sets of three are counted */
+	uint32_t sets;          /* number of these sets */
 } RaceContingency;
 
 typedef struct RaceTable
@@ -128,6 +135,9 @@ extern const char *race_contingency_problem(const RaceParams *params, char *mess
  * not valid.
  */
 extern uint32_t race_contingency_counters(const RaceContingency *tables);
+
+/* Set which columns' sets of three are counted, unless that is NULL; return their number. */
+extern uint32_t race_contingency_searched(const RaceContingency *tables, uint32_t *columns);
 
 /* Return the number of groups of a column before any are joined, and after; the group of a cell. */
 extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t column);

@@ -232,6 +232,29 @@ race_pay(RaceAccount *account, double price, RaceChange change)
 	return noise;
 }
 
+uint64_t
+race_pay_selection(RaceAccount *account, double price, RaceChange change)
+{
+	uint64_t scale;
+	double epsilon;
+
+	if (account->share[0] > 0)
+		return 0;
+	if (account->mechanism == RACE_MECHANISM_LAPLACE)
+		return race_pay(account, price, change);
+	price = race_price_within(account, price);
+	if (!(price > 0) || change.l1 > RACE_MAX_SENSITIVITY)
+		return 0;
+	scale = race_scale_for_epsilon(race_down(sqrt(race_down(price / RACE_SELECTION_COST))),
+								   (uint64_t) change.l1);
+	if (scale == 0)
+		return 0;
+	epsilon = race_epsilon_of_draw((uint64_t) change.l1, scale);
+	spend_price(account, price,
+				fmin(price, race_up(RACE_SELECTION_COST * race_up(epsilon * epsilon))));
+	return scale;
+}
+
 bool
 race_pay_epsilon(RaceAccount *account, double price, double cost)
 {

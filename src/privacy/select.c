@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "privacy/counters.h"
 #include "privacy/exact_fields.h"
 #include "privacy/integers.h"
 #include "privacy/noisy.h"
@@ -64,6 +65,46 @@ race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *groupin
 }
 
 /*
+ * Return what a contrast tells, rounded down.  A record changes the sum by a unit times the largest
+ * weight, so what it tells by a unit.
+ */
+static int64_t
+told_by_contrast(const int64_t *sums, uint32_t parts, size_t cells, const RaceContrast *contrast)
+{
+	__int128 total = -(__int128) contrast->expected * RACE_CONTRAST;
+
+	for (size_t i = 0; i < cells; i++)
+	{
+		int64_t weight = contrast->weight[i];
+
+		weight = weight > RACE_CONTRAST ? RACE_CONTRAST : weight;
+		weight = weight < -RACE_CONTRAST ? -RACE_CONTRAST : weight;
+		for (uint32_t part = 0; part < parts; part++)
+			total += (__int128) weight * sums[i * parts + part];
+	}
+	total = (total < 0 ? -total : total) / RACE_CONTRAST - contrast->explained;
+	return total < RACE_MAX_COUNT ? (total > 0 ? (int64_t) total : 0) : RACE_MAX_COUNT;
+}
+
+void
+race_scores_raise(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,
+				  const RaceContrast *contrast, RaceSpace *space)
+{
+	size_t n = race_grouping_sums(grouping);
+	int64_t *sums;
+	int64_t told;
+
+	if (scores == NULL || number >= scores->n)
+		return;
+	sums = race_load_sums(scores->exact, grouping, space);
+	if (sums == NULL)
+		return;
+	told = told_by_contrast(sums, grouping->parts, n / grouping->parts, contrast);
+	scores->score[number] = told > scores->score[number] ? told : scores->score[number];
+	memset(sums, 0, n * sizeof(int64_t));
+}
+
+/*
  * Return what a record changes of a quality, at most: the largest weight of a score, times a unit.
  */
 static uint64_t
@@ -96,11 +137,12 @@ race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
 	uint64_t change = quality_change(exact->shape, candidates, n);
 	uint64_t scale;
 
-	if (account->mechanism != RACE_MECHANISM_LAPLACE || account->share[0] > 0 || change == 0 ||
+	if (change == 0 ||
 		(race_draws(account, exact) &&
 		 (scores == NULL || n > scores->n + 1 || scores->exact != exact)))
 		return 0;
-	scale = race_pay(account, price, race_change_of_score(account, race_most_product(change, 2)));
+	scale = race_pay_selection(account, price,
+							   race_change_of_score(account, race_most_product(change, 2)));
 	if (scale > 0 && race_draws(account, exact))
 	{
 		set_qualities(scores, candidates, n);

@@ -8,8 +8,8 @@
  * is twice what a person changes of a quality, over the price.  That costs the price in epsilon.
  * The expected quality is at least that of the exponential mechanism at the same price.
  *
- * It needs an account of Laplace noise.  In an account of Gaussian noise, noisy scores of all
- * candidates (score.h) cost less than many selections would, whose epsilon is not Gaussian.
+ * In an account of Gaussian noise it costs RACE_SELECTION_COST epsilon^2 (payment.h).  Of few
+ * candidates noisy scores (score.h) are better there: n of them have the noise of n changes.
  *
  * Scores are as exact as counters: they stay in an opaque type.
  */
@@ -51,10 +51,33 @@ extern void race_scores_set(RaceScores *scores, uint32_t number, const RaceGroup
 							const int64_t *expected, RaceSpace *space);
 
 /*
+ * A contrast: the sum over the cells of a block, whose parts are added up, of weight[cell] /
+ * RACE_CONTRAST times the cell, where weights are cut to -RACE_CONTRAST and RACE_CONTRAST.  What it
+ * tells is by how much more than `explained` it is from `expected`, both in units.
+ */
+#define RACE_CONTRAST 65536
+
+typedef struct RaceContrast
+{
+	const int32_t *weight; /* [cells] */
+	int64_t expected;
+	int64_t explained;
+} RaceContrast;
+
+/*
+ * Raise a score to what a contrast tells, if that is more: so it becomes the most of all contrasts
+ * that it is raised to.  A record changes each of them, and so the score, by a unit at most.  `space`
+ * is as above.
+ */
+extern void race_scores_raise(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,
+							  const RaceContrast *contrast, RaceSpace *space);
+
+/*
  * Select one of n candidates, at most one more than there are scores, for a price: its place in the
  * array.  Return the scale, in parts of RACE_SCALE_DENOMINATOR; 0 if nothing was selected, since
- * nothing was left, the scale would be too large, noise is Gaussian, or scores are of other
- * counters.  Of exact counters without halves, or with an account without random numbers, it plans: it pays, and needs no scores.
+ * nothing was left, the scale would be too large, or scores are of other counters.  Of exact
+ * counters without halves, or with an account without random numbers, it plans: it pays, and needs
+ * no scores.
  */
 extern uint64_t race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
 							const RaceCandidate *candidates, uint32_t n, double price,

@@ -503,6 +503,39 @@ add_label_tables(RaceCounted *counted, int label, StringInfo rows)
 		}
 }
 
+/*
+ * All sets of three columns of few groups are counted, to look for dependence among them, if they
+ * have at most this number of counters: 100 MB
+ */
+#define SEARCHED_COUNTERS 4000000
+
+/* Return whether the sets of three of a column are counted, if there are not too many. */
+static bool
+may_be_searched(const RaceDomain *domain)
+{
+	return !domain->measure && !domain->chosen && RaceDomainGroups(domain) > 1 &&
+		RaceDomainGroups(domain) <= RACE_SEARCHED_GROUPS;
+}
+
+/* Count the sets of three columns that are searched, and their counters. */
+static void
+count_searched(RaceCounted *counted)
+{
+	double sets[4] = {1, 0, 0, 0};     /* sets of so many columns, */
+	double counters[4] = {1, 0, 0, 0}; /* and what they have in all */
+
+	for (int i = 0; i < counted->columns && counted->n == counted->columns; i++)
+		for (int k = may_be_searched(&counted->domains[i]) ? 3 : 0; k > 0; k--)
+		{
+			sets[k] += sets[k - 1];
+			counters[k] += counters[k - 1] * RaceDomainGroups(&counted->domains[i]);
+		}
+	if (sets[3] > RACE_SEARCHED_SETS || counters[3] > SEARCHED_COUNTERS)
+		return;
+	counted->searched = (uint32) sets[3];
+	counted->counters += counters[3];
+}
+
 /* Complete the counters, and raise 54000 unless they fit into a value. */
 static void
 check_counters(RaceCounted *counted)
@@ -549,6 +582,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	StringInfoData single;
 	StringInfoData weights;
 	StringInfoData ordered;
+	StringInfoData searched;
 	StringInfoData tables[2]; /* workloads of three columns, and of two */
 	int label_column = -1;
 
@@ -566,7 +600,10 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	if (label_column >= 0 && chosen)
 		add_label_tables(counted, label_column, &tables[0]);
 	appendStringInfoString(&tables[0], tables[1].data);
+	if (chosen)
+		count_searched(counted);
 	check_counters(counted);
+	initStringInfo(&searched);
 	initStringInfo(&cells);
 	initStringInfo(&groups);
 	initStringInfo(&single);
@@ -584,9 +621,11 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 						 i == counted->columns ? 0 : RaceDomainSingle(domain));
 		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
 		appendStringInfo(&ordered, "%s%d", comma, i < counted->columns && !domain->category);
+		appendStringInfo(&searched, "%s%d", comma, may_be_searched(domain));
 	}
 	counted->params =
-		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s},{%s}}%s)", counted->n,
+		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s},{%s}}%s%s)", counted->n,
 				 cells.data, groups.data, single.data, weights.data, ordered.data,
-				 tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1));
+				 tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1),
+				 counted->searched == 0 ? "" : psprintf(", searched={%s}", searched.data));
 }

@@ -50,6 +50,7 @@ typedef struct RaceCounted
 	int columns;          /* columns, without a measure */
 	int pairs;            /* tables of two columns */
 	int triples;          /* tables of three columns */
+	uint32 searched;      /* sets of three columns among which dependence is looked for */
 	int workload_triples; /* tables of three columns that the workload names */
 	int sets;             /* tables that the workload names, or a label has with others */
 	double counters;      /* counters of all tables */

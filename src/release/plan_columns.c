@@ -31,6 +31,7 @@
 #include "sketch/params_type.h"
 #include "sketch/result.h"
 #include "sketch/text.h"
+#include "choice/select_search.h"
 #include "choice/select_signs.h"
 #include "choice/select_tables.h"
 #include "release/request.h"
@@ -56,6 +57,9 @@ enum
 /* A pair of columns is taken to be so far from independent, as a part of all records. */
 #define DEPENDENCE 0.3
 #define MOST_EPSILON 1e6
+/* What reading a column, and counting a set of three, takes for each record, in seconds */
+#define COLUMN_SECONDS 1e-6
+#define SET_SECONDS 2.5e-9
 #define LEAST_EPSILON 1e-6
 
 typedef struct Line
@@ -74,6 +78,7 @@ typedef struct ColumnsPlan
 	RaceChoicePlan choice;
 	double records;
 	RaceSelect select;
+	RaceSearch search;
 	RaceSelectArrays arrays;
 	int64 *counts; /* [groups of all columns], before any are joined */
 	int64 scores[RACE_SELECT_SCORES];
@@ -135,6 +140,7 @@ simulate_release(ColumnsPlan *plan, double epsilon)
 		for (uint32 k = 0; k < select->finest[i]; k++)
 			*counts++ = counts_of(plan, 1.0 / select->finest[i]);
 	}
+	(void) race_select_search(select, plan->counts, &plan->search);
 	if (!race_select_suppose_signs(select, plan->counts, plan->scores))
 	{
 		race_select_join(select, plan->counts);
@@ -304,11 +310,18 @@ add_lines(ColumnsPlan *plan, double epsilon)
 				 (double) race_signs_pairs(select->n_signs), "pairs, for correlations");
 	add_line(plan, "tables of two columns", (int) select->measured - triples,
 			 "tables, if all depend on each other");
+	if (counted->searched > 0)
+		add_line(
+			plan, "sets of three columns that are looked at",
+			plan->search.price > 0 ? plan->search.sets : 0,
+			psprintf("sets, of which up to %d that depend on each other are measured", RACE_FOUND));
 	if (counted->workload_triples > 0)
 		add_line(plan, "tables of three columns", triples, "tables, if all depend on each other");
 	add_line(plan, "counters", counted->counters, "counters while data are read");
 	add_line(plan, "memory", counted->megabytes, "MB, at most");
-	add_line(plan, "time to read the data", plan->records * counted->n / 1e6, "seconds, about");
+	add_line(plan, "time to read the data",
+			 plan->records * (counted->n * COLUMN_SECONDS + counted->searched * SET_SECONDS),
+			 "seconds, about");
 }
 
 /* ---------------------------------------------------------------- arguments */

@@ -115,6 +115,20 @@ def pulsar():
     return Table(x, np.array([0, 0, -2, -2, 0, 0, -4, -3.]), np.array([200, 100, 9, 70, 230, 120, 40, 1200.]))
 
 
+def coins(d, numbers=0, n=20_000):
+    """Fair coins, the last of which is the parity of the first two, and numbers that depend on each other between them"""
+    random = np.random.default_rng(d)
+    x = np.column_stack([random.integers(2, size=(n, d - numbers)), np.zeros((n, numbers))])
+    if numbers > 0:
+        x[:, 2:2 + numbers] = random.normal(size=(n, numbers)) + random.normal(size=(n, 1))
+    x[:, -1] = x[:, 0] != x[:, 1]
+    categories = np.full(d, 2)
+    categories[2:2 + numbers] = 0
+    return Table(x, np.full(d, -6.), np.full(d, 6.), categories)
+
+
+PARITIES = {f'parity_{d}': lambda d=d: coins(d) for d in (3, 4, 6, 8, 12, 20)}
+PARITIES['parity_8_numbers'] = lambda: coins(11, 8)
 TABLES = {f'numbers_{d}': lambda d=d: factor(d, 10_000, .5) for d in (2, 3, 4, 8, 12, 32)}
 TABLES |= {f'numbers_8_{n // 1000}k': lambda n=n: factor(8, n, .5) for n in (3_000, 100_000)}
 TABLES |= {f'numbers_8_r{r:g}'.replace('.', '_'): lambda r=r: factor(8, 10_000, r) for r in (.1, .9)}
@@ -153,6 +167,29 @@ def release(session, name, columns, table, budget, seed):
     return *table.errors(rows), float(measured), seconds, more
 
 
+def parity(session, name, columns, table, budget, label, seed):
+    """The part of synthetic rows whose last column is the parity of the first two, and seconds of the release"""
+    full = f'{name} {label} {budget[0]:g} {budget[1]:g} {seed}'
+    seconds = session.time(f"CALL race_release('{full}', '{name}', '{{{','.join(columns)}}}', {budget[0]!r}, {budget[1]!r}"
+                           + (f", label => '{columns[-1]}')" if label else ')'))
+    part = session.value(f"SELECT avg((({columns[0]} <> {columns[1]}) = ({columns[-1]} = 1))::int) "
+                         f"FROM race_synthesize(NULL::{name}, '{full}', {len(table.x)})")
+    return float(part), seconds
+
+
+def parities(session):
+    lines = ['| table | ε | δ | parity, without a label | with it | mean of both | release, s |', '|---|---|---|---|---|---|---|']
+    for name in filter(lambda name: re.search(ONLY, name), PARITIES):
+        table = PARITIES[name]()
+        columns = prepare(session, name, table)
+        for budget in BUDGETS:
+            ours = np.array([[parity(session, name, columns, table, budget, label, s) for s in range(SEEDS)] for label in (False, True)])
+            lines.append('| %s | %g | %g | **%.4f** | **%.4f** | %.4f | %.1f |' % (
+                name, *budget, *ours[:, :, 0].min(1), ours[:, :, 0].mean(), ours[:, :, 1].mean()))
+            print(lines[-1], flush=True)
+    return lines
+
+
 def sketch(session, name, columns, table, budget, seed):
     """Of a sketch of ranks: each column divided by its range"""
     d, span = len(columns), table.upper - table.lower
@@ -179,10 +216,12 @@ def main():
                 lines.append('| %s | %g | %g | **%.3f / %.3f** | %.3f / %.3f | %s | %.1f | %.1f | %.1f |' % (
                     name, *budget, *ours[:2], *table.independent(), beside, *ours[2:]))
                 print(lines[-1], flush=True)
+        coins_too = parities(session)
     with open(REPORT, 'w', encoding='utf-8') as file:
         file.write('# Releases of columns, where there may be cliffs\n\nWritten by `test/bench/run cliffs`: errors of correlations, and '
                    f'total variation distances of pairs, of {SEEDS} releases each (the head of cliffs.py). Seconds are beside other work.\n\n'
-                   + '\n'.join(lines) + '\n')
+                   + '\n'.join(lines) + '\n\n## Parities\n\nOf fair coins the last one is the parity of the first two, which nobody '
+                   'names; 20,000 records. The part of synthetic rows where it is, the least of all releases.\n\n' + '\n'.join(coins_too) + '\n')
 
 
 main()

@@ -185,13 +185,23 @@ mutant select-half 'selections' 'half of the scale' \
 mutant select-weight 'selections' 'the first weight pays for all' \
 	's/(candidates\[i\]\.weight > most)\)/$1 \&\& i == 0)/' privacy_test greybox_tables_test
 mutant select-free 'selections' 'not paid' \
-	's/scale = race_pay\(account, (price, race_change_of_score\(account, race_most_product\(change)/scale = race_pay((RaceAccount[]) {*account}, $1/' privacy_test select_tables_test
+	's/scale = race_pay_selection\(account, (price,\s+race_change_of_score\(account, race_most_product\(change)/scale = race_pay_selection((RaceAccount[]) {*account}, $1/' privacy_test select_tables_test
 mutant select-best 'selections' 'the best is taken without a coin' \
 	's/best = quality\[i\] > best \? quality\[i\] : best;\n\t\}/$&\n\tif (n > 2)\n\t\tscale = 1;/' select_test
 mutant select-order 'selections' 'candidates come in their order' \
 	's/i \+ \(uint32_t\) race_random_below\(random, n - i\)/i/' select_test
 mutant select-left 'selections' 'qualities stay in memory' \
 	's/(memset\(scores, 0, )race_scores_size\(scores->n\)/${1}sizeof(RaceScores)/' privacy_test
+mutant search-weight 'contrasts' 'a weight is as large as the caller says' \
+	's/\t\tweight = weight > RACE_CONTRAST \? RACE_CONTRAST : weight;\n//' privacy_test
+mutant search-part 'contrasts' 'the scale of weights is left out' \
+	's/(\(total < 0 \? -total : total\)) \/ RACE_CONTRAST/$1 * 2 \/ RACE_CONTRAST/' privacy_test greybox_tables_test
+mutant search-zcdp 'selections' 'beside Gaussian noise one costs what it costs in zCDP' \
+	's/(define RACE_SELECTION_COST) 0.7854/$1 0.5/' select_test privacy_test
+mutant search-free 'selections' 'beside Gaussian noise one is not paid' \
+	's/spend_price\(account, price,\s+fmin\(price, race_up\(RACE_SELECTION_COST/spend_price((RaceAccount[]) {*account}, price, fmin(price, race_up(RACE_SELECTION_COST/' privacy_test greybox_tables_test
+mutant search-left 'contrasts' 'exact sums stay in the space' \
+	's/(scores->score\[number\] = told > [^;]*;\n)\tmemset\(sums[^;]*;\n/$1/' privacy_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
 	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_tables_test
 mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \

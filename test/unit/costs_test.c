@@ -364,9 +364,17 @@ pay_select(RaceAccount *account, const RaceExact *exact, double price)
 	return ASK(race_select, account, exact, NULL, candidates, 3, price, NULL);
 }
 
-static Payment *const payments[] = {
-	pay_number,   pay_largest, pay_epsilon, pay_count,   pay_blocks,   pay_levels,     pay_sums,
-	pay_products, pay_signs,   pay_norms,   pay_details, pay_distance, pay_unevenness, pay_select};
+static uint64_t
+pay_selection(RaceAccount *account, const RaceExact *exact, double price)
+{
+	(void) exact;
+	return ASK(race_pay_selection, account, price, race_change_of_score(account, 6));
+}
+
+static Payment *const payments[] = {pay_selection, pay_number,     pay_largest, pay_epsilon,
+									pay_count,     pay_blocks,     pay_levels,  pay_sums,
+									pay_products,  pay_signs,      pay_norms,   pay_details,
+									pay_distance,  pay_unevenness, pay_select};
 
 /* Pay all kinds of prices from an account, one after the other, some of them more than is left. */
 static void

@@ -8,7 +8,7 @@
  * second in a label:
  *
  * - the number of records, each score, and each table in L1 differ by at most a + b;
- * - each quality of a selection by that times its weight;
+ * - each quality of a selection by that times its weight, which is 1 of sets of three columns;
  * - each table differs by at most a^2 + b^2 in L2, squared;
  * - each sum of signs of a pair of columns differs by at most a + b, and all P of C columns together
  *   by at most P (a^2 + b^2) + C a b in L2, squared;
@@ -211,11 +211,11 @@ make_workload(RaceParams *params, uint32_t columns)
 
 static void
 make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single,
-		  bool asked, bool alike)
+		  bool asked, bool alike, bool searched)
 {
 	RaceParams *params = allocate(
 		sizeof(RaceParams) +
-		((1 + RACE_GROUP_NUMBERS) * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
+		((2 + RACE_GROUP_NUMBERS) * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
 	double *numbers;
 	char message[300];
 
@@ -232,7 +232,9 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
 	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload;
 	params->more =
-		(uint32_t) ((char *) (numbers + (1 + RACE_GROUP_NUMBERS) * dims) - (char *) (params + 1));
+		(uint32_t) ((char *) (numbers + ((searched ? 2 : 1) + RACE_GROUP_NUMBERS) * dims) -
+					(char *) (params + 1));
+	params->arrays |= searched ? RACE_ARRAY_SEARCHED : 0;
 	for (uint32_t j = 0; j < dims; j++)
 	{
 		numbers[j] = cells[j];
@@ -240,6 +242,9 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		numbers[2 * dims + j] = single[j];
 		numbers[3 * dims + j] = size[j] > 0 && !alike ? 1 + j % 3 : 1;
 		numbers[4 * dims + j] = size[j] > 1;
+		if (searched)
+			numbers[5 * dims + j] = size[j] > 0 &&
+				ceil((cells[j] - single[j]) / size[j]) + single[j] <= RACE_SEARCHED_GROUPS;
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);
@@ -255,9 +260,10 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	kind->ends = allocate(race_shape_ends(params) * sizeof(size_t));
 	race_shape_of(params, kind->ends, &kind->shape);
 	kind->exact = allocate(params->range * sizeof(int64_t));
-	kind->bytes = (params->range + kind->pairs +
-				   RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples) +
-				   kind->one_ways + 1 + dims) *
+	kind->bytes =
+		(params->range + kind->pairs +
+		 RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples + kind->tables.sets) +
+		 kind->one_ways + 1 + dims) *
 		sizeof(int64_t);
 	for (uint32_t j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
@@ -350,6 +356,8 @@ static struct
 	long rounds;
 	long again;
 	long selections;
+	long searches;
+	double contrast;   /* of what a contrast may differ by */
 	double quality;    /* of what a quality may differ by, with the largest weight */
 	double cost[2][2]; /* by delta and neighbors */
 	double count;
@@ -598,6 +606,29 @@ look_at_qualities(const Sides *sides, size_t from, size_t n)
 	}
 }
 
+/*
+ * The selections of a search, whose weights are 1: those before signs, or before scores.  Of a pure
+ * release those of tables may follow, whose weights are larger.
+ */
+static size_t
+look_at_search(const Sides *sides, const RaceContingency *result, size_t from)
+{
+	size_t n = selections_from(from);
+	double change = 2 * sides->sum * sides->unit;
+
+	if (result->sets == 0 || (!sides->gaussian && reference.signs_end == 0))
+		return from;
+	for (size_t i = from; i < from + n && change > 0; i++)
+	{
+		double part = difference(&tape.draws[i]) / change;
+
+		met.searches++;
+		met.near &= part <= 1;
+		met.contrast = fmax(met.contrast, part);
+	}
+	return from + n;
+}
+
 /* Return whether columns were drawn again, if so many draws are neither of the first round. */
 static bool
 are_drawn_again(const Kind *kind, const Sides *sides, const RaceContingency *result, size_t left)
@@ -747,7 +778,8 @@ look_by_signs(const Kind *kind, const Sides *sides, const RaceContingency *resul
 static void
 look_at_selections(const Kind *kind, const Sides *sides, const RaceContingency *result)
 {
-	size_t at = look_at_signs(sides, result, look_at_columns(kind, sides, result, 1));
+	size_t at = look_at_signs(
+		sides, result, look_at_search(sides, result, look_at_columns(kind, sides, result, 1)));
 	size_t left = tape.n - at;
 	bool again;
 	RaceTable table;
@@ -794,7 +826,8 @@ look_at_selections(const Kind *kind, const Sides *sides, const RaceContingency *
 static void
 look_at_draws(const Kind *kind, const Sides *sides, const RaceContingency *result)
 {
-	size_t at = look_at_signs(sides, result, look_at_columns(kind, sides, result, 1));
+	size_t at = look_at_signs(
+		sides, result, look_at_search(sides, result, look_at_columns(kind, sides, result, 1)));
 	size_t left = tape.n - at;
 	bool again;
 	const uint32_t scores[] = {kind->pairs, kind->pairs + kind->tables.triples};
@@ -878,6 +911,13 @@ cost_of_wishart(const Kind *kind, const Sides *sides)
 		 race_wishart_steps(columns));
 }
 
+/* The cost of a selection in an account of Gaussian noise */
+static double
+cost_of_search(const Draw *draw)
+{
+	return acos(-1) / 4 * pow(difference(draw) * RACE_SCALE_DENOMINATOR / (double) draw->noise, 2);
+}
+
 /* The cost of all numbers, in parts of what the release says that m records cost */
 static double
 cost_of(const Kind *kind, const Setting *setting, const Sides *sides, const RacePlan *plan)
@@ -892,9 +932,10 @@ cost_of(const Kind *kind, const Setting *setting, const Sides *sides, const Race
 
 		if (i >= begin && i < end)
 			continue;
-		cost += plan->noise.mechanism == RACE_MECHANISM_GAUSSIAN ?
-			pow(difference(&tape.draws[i]), 2) / (2 * noise) :
-			difference(&tape.draws[i]) * RACE_SCALE_DENOMINATOR / noise;
+		cost += plan->noise.mechanism != RACE_MECHANISM_GAUSSIAN ?
+			difference(&tape.draws[i]) * RACE_SCALE_DENOMINATOR / noise :
+			tape.draws[i].n > 0 ? cost_of_search(&tape.draws[i]) :
+								  pow(difference(&tape.draws[i]), 2) / (2 * noise);
 	}
 	/* of a sum of five shares, one colludes and one is missing */
 	return cost / (setting->share ? 3 : 1) /
@@ -914,8 +955,9 @@ account_holds(const Setting *setting, const RaceRequest *request, const RacePlan
 		race_epsilon_of_rho(plan->noise.rho, setting->delta) <= request->epsilon * (1 + ROUNDING))
 		return true;
 	for (size_t i = 0; i < tape.n; i++)
-		cost += pow(difference(&tape.draws[i]), 2) /
-			(2 * ((double) tape.draws[i].noise - RACE_GAUSSIAN_ROUNDING));
+		cost += tape.draws[i].n > 0 ? cost_of_search(&tape.draws[i]) :
+									  pow(difference(&tape.draws[i]), 2) /
+				(2 * ((double) tape.draws[i].noise - RACE_GAUSSIAN_ROUNDING));
 	met.exact++;
 	return setting->neighbors == RACE_NEIGHBORS_ADD_REMOVE && !setting->share &&
 		cost <= part * race_gaussian_allowed(request->epsilon, setting->delta) * (1 + ROUNDING);
@@ -1156,34 +1198,41 @@ test_random(int n)
 		double single[MOST_COLUMNS];
 		bool asked;
 		bool alike; /* columns matter as much as each other, so that they may have signs */
-	} kinds[] = {{1, {7}, {1}, {0}, false, false},
-				 {2, {4, 3}, {1, 1}, {0, 1}, false, false},
-				 {3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, false},
-				 {3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false},
-				 {4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false},
-				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, false},
-				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true, false},
-				 {3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, true},
-				 {6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, true},
-				 /* numbers alone */
-				 {2, {17, 24}, {2, 3}, {1, 0}, false, true},
-				 {1, {31}, {4}, {2}, false, false},
-				 {2, {17, 24}, {2, 3}, {1, 0}, false, false},
-				 {3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true, false},
-				 {4, {4, 4, 5, 4}, {2, 2, 2, 2}, {0, 0, 1, 0}, false, true},
-				 {5, {24, 3, 16, 12, 40}, {4, 1, 2, 3, 5}, {0, 0, 2, 0, 1}, false, true},
-				 /* with a measure */
-				 {4, {9, 8, 12, 3}, {3, 2, 4, 0}, {0, 0, 0, 0}, false, true},
-				 {2, {7, 2}, {1, 0}, {0, 0}, false, false},
-				 {3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false, false},
-				 {5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true, false}};
+		bool searched;
+	} kinds[] = {
+		{1, {7}, {1}, {0}, false, false, false},
+		{2, {4, 3}, {1, 1}, {0, 1}, false, false, false},
+		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, false, false},
+		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false, false},
+		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, false, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true, false, false},
+		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, true, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, true, false},
+		/* numbers alone */
+		{2, {17, 24}, {2, 3}, {1, 0}, false, true, false},
+		{1, {31}, {4}, {2}, false, false, false},
+		{2, {17, 24}, {2, 3}, {1, 0}, false, false, false},
+		{3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true, false, false},
+		{4, {4, 4, 5, 4}, {2, 2, 2, 2}, {0, 0, 1, 0}, false, true, false},
+		{5, {24, 3, 16, 12, 40}, {4, 1, 2, 3, 5}, {0, 0, 2, 0, 1}, false, true, false},
+		/* sets of three are searched, with signs and without */
+		{5, {2, 3, 2, 4, 2}, {1, 1, 1, 2, 1}, {0, 1, 0, 0, 0}, false, true, true},
+		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, true},
+		{6, {2, 16, 2, 12, 3, 4}, {1, 4, 1, 4, 1, 2}, {0, 0, 0, 1, 1, 0}, false, true, true},
+		{6, {24, 2, 2, 12, 3, 24}, {4, 1, 1, 3, 1, 8}, {0, 0, 0, 1, 1, 0}, false, true, true},
+		/* with a measure */
+		{4, {9, 8, 12, 3}, {3, 2, 4, 0}, {0, 0, 0, 0}, false, true, false},
+		{2, {7, 2}, {1, 0}, {0, 0}, false, false, false},
+		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false, false, false},
+		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true, false, false}};
 	Kind kind;
 	Pair pair;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 	{
 		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single,
-				  kinds[k].asked, kinds[k].alike);
+				  kinds[k].asked, kinds[k].alike, kinds[k].searched);
 		for (int s = 0; s < SETTINGS; s++)
 			for (int i = 0; i < n; i++)
 			{
@@ -1218,7 +1267,7 @@ test_small(uint32_t columns, const double *cells, const double *ones, uint32_t p
 	static const double zeros[] = {0, 0, 0};
 	Kind kind;
 
-	make_kind(&kind, columns, cells, ones, zeros, true, false);
+	make_kind(&kind, columns, cells, ones, zeros, true, false, columns == 3);
 	for (uint32_t i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
 	{
 		uint32_t rest = i / 4;
@@ -1300,6 +1349,9 @@ main(void)
 	printf("# %ld selections, qualities %.6f\n", met.selections, met.quality);
 	ok(met.selections > 100 && met.quality > 1.0 / MOST_WEIGHT,
 	   "tables are picked, and qualities change by as much as is paid");
+	printf("# %ld looks at sets of three, contrasts %.6f\n", met.searches, met.contrast);
+	ok(met.searches > 100 && met.contrast > 0.99,
+	   "sets of three are searched, and contrasts change by as much as is paid");
 	printf(
 		"# %ld pairs of tables, %ld rounds, %ld measured, %ld of three columns, %ld of none, %ld with joined groups, %ld again; count %g, both %g\n",
 		met.pairs, met.rounds, met.measured, met.triples, met.unmeasured, met.joined, met.again,

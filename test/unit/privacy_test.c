@@ -749,6 +749,7 @@ static struct
 	RaceGrouping grouping;
 	uint32_t group[3][MOST];
 	int64_t expected[MOST];
+	int32_t weight[MOST + 1];
 	uint32_t blocks;
 	int halvings[RACE_LEVELS];
 	int levels;
@@ -817,6 +818,10 @@ make_given(Form form)
 {
 	make_grouping();
 	make_signs();
+	for (int i = 0; i < MOST; i++)
+		given.weight[i] = draw() % 3 == 0 ? (int32_t) draw() :
+			draw() % 2 == 0               ? RACE_CONTRAST :
+											-RACE_CONTRAST;
 	for (int i = 0; i < MOST; i++)
 		given.expected[i] = draw() % 2 == 0 ? 0 : (int64_t) draw() >> (draw() % 60);
 	given.blocks = 1 + (uint32_t) (draw() % (shapes[form].blocks + (form >= PRODUCTS)));
@@ -930,6 +935,30 @@ call_select(RaceAccount *account, const RaceExact *exact, double price)
 	return scale;
 }
 
+/* The same of contrasts, with weights of which many are as large as they may be, or larger */
+static uint64_t
+call_contrast(RaceAccount *account, const RaceExact *exact, double price)
+{
+	static __int128 memory[16];
+	RaceCandidate candidates[] = {{0, 1 + given.together % 3, 7}, {RACE_NO_SCORE, 0, 5}};
+	RaceContrast contrast[] = {
+		{given.weight, given.expected[0], given.expected[1] % 4},
+		{given.weight + 1, given.expected[2] % 1000, -given.expected[3] % 9}};
+	RaceScores *scores = race_scores_begin((RaceSpace *) memory, exact, 1);
+	uint32_t selected = 0;
+	uint64_t scale;
+
+	race_scores_raise(scores, 1, &given.grouping, &contrast[0], space);
+	for (int i = 0; i < 2; i++)
+		race_scores_raise(scores, 0, &given.grouping, &contrast[i], space);
+	scale = race_select(account, exact, scores, candidates, 2, price, &selected);
+	race_scores_end(scores);
+	noisy[0][0] = scale > 0 ? selected : noisy[0][0];
+	for (int i = 0; i < 16; i++)
+		scale = memory[i] != 0 || selected > 1 ? 1 : scale; /* noise of 1 would cost too much */
+	return scale;
+}
+
 static const struct
 {
 	const char *name;
@@ -947,11 +976,12 @@ static const struct
 			 {"race_score_distance", call_distance, TABLES, TABLES, 0.99},
 			 {"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99},
 			 {"race_select", call_select, TABLES, TABLES, 0.99},
+			 {"race_select, contrasts", call_contrast, TABLES, TABLES, 0.99},
 			 {"race_measure_signs", call_signs, PAIRS, PAIRS, 0.99}};
 
 #define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
 #define CALL_PRODUCTS 4
-#define CALL_SIGNS 10
+#define CALL_SIGNS 11
 
 static const RaceExact *
 exact_of(RaceExactMemory *memory, Form form, const Counters *counters)
@@ -975,9 +1005,14 @@ cost_of_draws(const RaceAccount *account)
 		const Draw *one = &tape.draws[i];
 		long double off = fabsl((long double) ((__int128) one->value[0] - one->value[1]));
 
+		long double epsilon = off * RACE_SCALE_DENOMINATOR / one->noise;
+
+		/* a selection of epsilon is as private as Gaussian noise that costs pi / 4 of its square */
 		cost += one->mechanism == RACE_MECHANISM_GAUSSIAN ?
 			off * off / 2 / (long double) (one->noise - account->added) :
-			off * RACE_SCALE_DENOMINATOR / one->noise;
+			one->n > 0 && account->mechanism == RACE_MECHANISM_GAUSSIAN ?
+			acosl(-1) / 4 * epsilon * epsilon :
+			epsilon;
 	}
 	return cost;
 }

@@ -9,7 +9,9 @@
  * False alarms: six chi-square tests at 1e-11, so 6e-11 for the program.
  */
 #include "helpers.h"
+#include "hash/quantiles.h"
 #include "privacy/noisy.h"
+#include "privacy/payment.h"
 #include "tap.h"
 
 #define DRAWS ((uint64_t) 1 << CASES(20, 15))
@@ -147,10 +149,64 @@ test_neighbors(void)
 	ok(of_half > 1, "control: half of the scale costs more");
 }
 
+/*
+ * In an account of Gaussian noise a selection costs RACE_SELECTION_COST epsilon^2.  Gaussian noise of
+ * that cost moves a normal number by mu = sqrt(2 cost).  No set of answers of one table may be likelier
+ * in the other one than mu moves it; and answers that tell as much as epsilon allows are moved by
+ * nearly that: two, of which the first is exp(epsilon) times likelier than the other.
+ */
+static void
+test_gaussian_cost(void)
+{
+	double most = 0;
+	double answers = 0;
+	double zcdp = 0; /* as if it cost epsilon^2 / 2, which is what it costs in zCDP */
+
+	for (int code = 0; code < 5 * 5 * 5 * 3 * 3 * 3; code++)
+		for (int scale = 2; scale < 60; scale += 19)
+		{
+			int one[3];
+			int other[3];
+			double p[2][3];
+			int rest = code;
+
+			for (int i = 0; i < 3; i++, rest /= 5)
+				one[i] = rest % 5;
+			for (int i = 0; i < 3; i++, rest /= 3)
+				other[i] = one[i] + rest % 3 - 1;
+			permute_and_flip(one, 3, scale, p[0]);
+			permute_and_flip(other, 3, scale, p[1]);
+			for (int set = 1; set < 7; set++)
+			{
+				double sum[2] = {0, 0};
+
+				for (int i = 0; i < 3; i++)
+					for (int k = 0; k < 2; k++)
+						sum[k] += set >> i & 1 ? p[k][i] : 0;
+				most = fmax(most,
+							fabs(race_inverse_normal(sum[0]) - race_inverse_normal(sum[1])) /
+								(sqrt(2 * RACE_SELECTION_COST) * 2 / scale));
+			}
+		}
+	for (double epsilon = 0.001; epsilon < 20; epsilon *= 1.1)
+	{
+		double mu = 2 * race_inverse_normal(1 / (1 + exp(-epsilon)));
+
+		answers = fmax(answers, mu / (sqrt(2 * RACE_SELECTION_COST) * epsilon));
+		zcdp = fmax(zcdp, mu / epsilon);
+	}
+	printf("# sets of answers are moved by %.4f of mu, two answers by %.6f, in zCDP %.4f\n", most,
+		   answers, zcdp);
+	ok(most <= 1 + 1e-9 && answers <= 1 + 1e-9 && answers > 0.999,
+	   "Gaussian noise of the same cost tells as much");
+	ok(zcdp > 1.2, "control: that of zCDP would be too little");
+}
+
 int
 main(void)
 {
 	test_distribution();
+	test_gaussian_cost();
 	test_neighbors();
 	return done_testing();
 }
