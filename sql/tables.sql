@@ -46,6 +46,15 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,2},{1,1}}, ends={4,0})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,2},{1,1}}, ends={4,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, ends={4})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, ends={.5,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, ends={101,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, ends={NaN,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,0},{0,0},{1,1}}, ends={1,0})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,2},{1,1}}, measured={{0,0,1},{1,1,1}}, ends={.5,0})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, ends={-1,0})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, signs={{1,1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1,1}})'),
@@ -83,7 +92,7 @@ SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, bandwidth=2)'),
 	('tables(dims=129)'),
 	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'),
-	('l2(dims=2, signs={{1,1,1}})')
+	('l2(dims=2, signs={{1,1,1}})'), ('l2(dims=2, ends={1,1})')
 	) v(params);
 \pset format aligned
 

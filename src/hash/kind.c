@@ -71,7 +71,8 @@ complete_tables(RaceParams *part, const double **arrays, double *space)
 							  .measured = arrays[RACE_KEY_MEASURED],
 							  .n_measured = part->tables.measured,
 							  .signs = arrays[RACE_KEY_SIGNS],
-							  .n_signs = part->tables.signs};
+							  .n_signs = part->tables.signs,
+							  .ends = arrays[RACE_KEY_ENDS]};
 
 	(void) space;
 	part->rows = 1;

@@ -80,7 +80,8 @@ typedef enum RaceArray
 	RACE_ARRAY_CELLS = 128,    /* [d]: cells of each axis of a grid or contingency table */
 	RACE_ARRAY_GROUPS = 256,   /* [3][d]: groups of the columns of contingency tables */
 	RACE_ARRAY_MEASURED = 512, /* [measured][3]: measured contingency tables */
-	RACE_ARRAY_SIGNS = 1024    /* [signs]: measured signs of the columns of contingency tables */
+	RACE_ARRAY_SIGNS = 1024,   /* [signs]: measured signs of the columns of contingency tables */
+	RACE_ARRAY_ENDS = 2048     /* [d]: ends of the columns of contingency tables */
 } RaceArray;
 
 #define RACE_GROUP_NUMBERS 3 /* cells a group, single cells, weight */
