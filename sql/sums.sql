@@ -6,7 +6,8 @@ CREATE TABLE sums_bills (id int PRIMARY KEY, amount float8 CHECK (amount BETWEEN
 	day date NOT NULL CHECK (day BETWEEN '2026-01-01' AND '2026-12-31'),
 	stay interval NOT NULL CHECK (stay BETWEEN '0' AND '10 hours'), open boolean NOT NULL);
 INSERT INTO sums_bills SELECT i, CASE WHEN i % 10 > 0 THEN i * 7919 % 251 * 100 / 256.0 + 0.2 END, i % 41 - 20,
-	CASE WHEN i % 4 = 0 THEN 'Paris' ELSE 'Rome' END, '2026-01-01'::date + i % 365, i % 600 * interval '1 minute', i % 3 = 0
+	CASE WHEN i % 4 = 0 THEN 'Paris' ELSE 'Rome' END, '2026-01-01'::date + i % 365,
+	i % 600 * interval '1 minute', i % 3 = 0
 FROM generate_series(1, 20000) i;
 CALL race_protect('sums_bills', epsilon_limit => 10000);
 
@@ -21,9 +22,11 @@ FROM unnest('{sums amount,sums tip,sums asked,sums precise}'::text[]) name;
 -- sums of all, of events and of groups
 CALL race_release('sums', 'sums_bills', '{amount,tip,town,stay,open}', epsilon => 1000,
 	workload => '{amount*town,tip*town,sum(amount)}');
-SELECT abs(s.sum - t.sum) < 20000 AS near, t.sum BETWEEN s.lower AND s.upper AS within, round(s.count / 1000) AS count, source
+SELECT abs(s.sum - t.sum) < 20000 AS near, t.sum BETWEEN s.lower AND s.upper AS within,
+	round(s.count / 1000) AS count, source
 FROM race_sum('sums', 'amount') s, (SELECT sum(amount) FROM sums_bills) t;
-SELECT value1, round(s.sum / 100000) = round(t.sum / 100000) AS near, t.sum BETWEEN s.lower AND s.upper AS within, source
+SELECT value1, round(s.sum / 100000) = round(t.sum / 100000) AS near,
+	t.sum BETWEEN s.lower AND s.upper AS within, source
 FROM race_sum('sums', 'amount', by => 'town') s
 	JOIN (SELECT town, sum(amount) FROM sums_bills GROUP BY 1) t ON t.town = value1 ORDER BY 1;
 SELECT round(sum / 10000) AS sum, source FROM race_sum('sums', 'tip', "where" => '{"tip": [0, null]}');

@@ -512,7 +512,7 @@ read_workload(Datum workload, RaceCounted *counted, StringInfo rows, int *sums)
 		if (found < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("workload must have tables of 2 or 3 different columns, or sums"),
+					 errmsg("workload must have sets of 2 or 3 columns, or sums"),
 					 errhint("For example workload => '{age*income,age*town*sex,sum(income)}'.")));
 		add_set(counted, &rows[found == 2], columns, found, LABEL_WEIGHT);
 	}
