@@ -27,7 +27,7 @@ variance_of_table(const RaceSelect *select, double amount)
 	RaceAccount trial = select->planned;
 	uint64_t noise = race_measure_sums(&trial, race_select_exact(select), NULL, amount, NULL, NULL);
 
-	return noise == 0 ? INFINITY : race_select_variance(select, noise);
+	return noise == 0 ? INFINITY : race_account_variance(&trial, noise);
 }
 
 /* Return the same of an end. */
@@ -38,7 +38,7 @@ variance_of_ends(const RaceSelect *select, uint32_t column, double amount)
 	RaceAccount trial = select->planned;
 	uint64_t noise = race_measure_ends(&trial, race_select_exact(select), &ends, amount, NULL);
 
-	return noise == 0 ? INFINITY : race_select_variance(select, noise);
+	return noise == 0 ? INFINITY : race_account_variance(&trial, noise);
 }
 
 /*

@@ -163,12 +163,6 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 	memset(select->neighbors, 0, sizeof(select->neighbors));
 }
 
-const RaceExact *
-race_select_exact(const RaceSelect *select)
-{
-	return (const RaceExact *) &select->memory;
-}
-
 double
 race_select_left(const RaceSelect *select)
 {
