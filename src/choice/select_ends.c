@@ -66,8 +66,9 @@ part_of_ends(const RaceSelect *select, uint32_t column, double amount)
 	bool asked;
 	double part;
 
-	if (select->fixed || select->parts > 1 || select->span[column] < 2 || select->sums == NULL ||
-		select->sums[column] == 0)
+	if (select->sums == NULL || select->sums[column] == 0)
+		return 0;
+	if (select->fixed || select->parts > 1 || select->span[column] < 2)
 		return 0;
 	asked = select->sums[column] > 1;
 	part = asked ? ASKED_PART : select->pure ? LAPLACE_PART : GAUSSIAN_PART;
