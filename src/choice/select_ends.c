@@ -78,14 +78,16 @@ part_of_ends(const RaceSelect *select, uint32_t column, double amount)
 double
 race_select_ends(RaceSelect *select, uint32_t column, double amount, bool first)
 {
-	RaceEnds ends = {.length = select->span[column]};
 	RacePrice *price = &select->ends[column];
+	RaceEnds ends = {0};
 
 	if (first)
 		select->ends_part[column] = part_of_ends(select, column, amount);
-	price->amount = amount * select->ends_part[column];
-	price->noise = price->amount == 0 ?
-		0 :
+	*price = (RacePrice){.amount = amount * select->ends_part[column]};
+	if (price->amount == 0)
+		return amount;
+	ends.length = select->span[column];
+	price->noise =
 		race_measure_ends(&select->planned, race_select_exact(select), &ends, price->amount, NULL);
 	return price->noise == 0 ? amount : amount - price->amount;
 }

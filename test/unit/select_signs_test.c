@@ -58,7 +58,6 @@ begin(const Case *of)
 	shape = (RaceShape){.blocks = 1, .unit = of->parts > 1 ? RACE_MEASURE_UNIT : 1, .range = 1};
 	select->columns = of->columns;
 	select->weights = weights;
-	select->sums = NULL;
 	select->parts = of->parts;
 	select->cells = cells;
 	select->finest = finest;

@@ -45,7 +45,6 @@ make_request(RaceSelect *select, uint64_t seed, uint32_t columns, uint32_t most_
 	shape = (RaceShape){.blocks = 1, .unit = 1, .range = 1};
 	select->columns = columns;
 	select->weights = weights;
-	select->sums = NULL;
 	select->parts = 1;
 	select->cells = select->finest = cells;
 	select->ordered = ordered;
