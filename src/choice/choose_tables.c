@@ -119,8 +119,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 		arrays->finest[j] = race_contingency_finest(tables, j);
 		arrays->span[j] = (uint32_t) (tables->cells[j] - tables->groups[tables->dims + j]);
 		arrays->width[j] = (uint32_t) tables->groups[j];
-		/* cells that are grouped are in order; cells by themselves may be categories */
-		arrays->ordered[j] = tables->groups[j] > 1 ?
+		arrays->ordered[j] = race_contingency_is_ordered(tables, j) ?
 			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] :
 			0;
 	}
