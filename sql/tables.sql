@@ -47,6 +47,17 @@ SELECT params || E'\n\t' || problem(params)
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,2},{1,1},{0,0}}, ends={4,0})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,2},{1,1},{0,0}}, ends={4,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, ends={4})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, ends={.5,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, ends={101,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, ends={NaN,1})'),
+	('tables(dims=2, cells={4,3}, groups={{1,0},{0,0},{1,1},{0,0}}, ends={1,0})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,2},{1,1},{0,0}},
+		measured={{0,0,1},{1,1,1}}, ends={.5,0})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}},
+		measured={{0,0,1},{1,1,1}}, ends={-1,0})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, signs={{1,1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1,1}})'),
@@ -95,7 +106,7 @@ SELECT params || E'\n\t' || problem(params)
 	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, bandwidth=2)'),
 	('tables(dims=129)'),
 	('l2(dims=2, groups={{1,1},{0,0},{1,1},{0,0}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'),
-	('l2(dims=2, signs={{1,1,1}})')
+	('l2(dims=2, signs={{1,1,1}})'), ('l2(dims=2, ends={1,1})')
 	) v(params);
 \pset format aligned
 

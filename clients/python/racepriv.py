@@ -22,7 +22,7 @@ PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed
 FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance '
           'count_variance parties colluders dropouts').split()
 ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'workload', 'joined', 'cells', 'groups', 'measured',
-          'signs', 'searched']
+          'signs', 'searched', 'ends']
 # moments: norm, features, targets, coarser, clip; losses: radius, query_radius; tables: lengths of joined, workload, measured, signs
 EXTRA = {'moments': '<dHHBB2x', 'least_squares': '<dd', 'margin': '<dd', 'tables': '<4I'}
 LOSSES, WITH_OFFSET = ('least_squares', 'margin'), ('l2', 'l1')

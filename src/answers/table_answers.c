@@ -397,17 +397,13 @@ race_tables_weight(const RaceTable *table, double *const *of_table, Size cell)
 }
 
 /*
- * Return the variance of a sum of cells of a table, by the sums of their weights, and of weights
- * squared, times variances.  The number of all records is more precise than this table's: its noise
- * is that which is left if its cells add up to them.
+ * Return the variance of a sum of cells of a table.  The number of all records is more precise than
+ * this table's: its noise is that which is left if its cells add up to them.
  */
 static double
-variance_of_sum(const RaceTableModel *model, const RaceTable *table, double weighted,
-				double squares)
+variance_of_sum(const RaceTableModel *model, const RaceTable *table, const RaceSumsNoise *noise)
 {
-	double part = weighted / race_contingency_table_variance(table);
-
-	return Max(squares - weighted * part, 0) + part * part * model->total_variance;
+	return Max(race_contingency_noise(table, noise, model->total_variance), 0);
 }
 
 /* Sum the cells of a table with these weights of its columns, or NULL.  Set the variance, too. */
@@ -416,9 +412,8 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 		  RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = open->model;
-	double weighted = 0;
+	RaceSumsNoise noise = {0};
 	double sum = 0;
-	double squares = 0;
 
 	for (Size i = 0; i < table->cells; i++)
 	{
@@ -427,11 +422,10 @@ sum_table(const RaceOpenTables *open, const RaceTable *table, double *const *wei
 		if (weight == 0)
 			continue;
 		sum += weight * race_table_records(&open->view, model, table, i);
-		weighted += weight * race_contingency_cell_variance(table, i);
-		squares += weight * weight * race_contingency_cell_variance(table, i);
+		race_contingency_add_noise(table, i, weight, weight, &noise);
 	}
 	answer->count = sum;
-	answer->variance = variance_of_sum(model, table, weighted, squares);
+	answer->variance = variance_of_sum(model, table, &noise);
 }
 
 /*
@@ -917,6 +911,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 	for (uint32 i = 0; i < cells; i = lines[(*n)++].last + 1)
 	{
 		RaceTableLine *line = &lines[*n];
+		RaceSumsNoise noise = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		line->first = i;
@@ -924,9 +919,9 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 		for (uint32 k = line->first; k <= line->last; k++)
 		{
 			line->count += race_table_records(&open->view, open->model, table, k);
-			line->variance += race_contingency_cell_variance(table, k);
+			race_contingency_add_noise(table, k, 1, 1, &noise);
 		}
-		line->variance = variance_of_sum(open->model, table, line->variance, line->variance);
+		line->variance = variance_of_sum(open->model, table, &noise);
 	}
 	if (groups)
 		set_groups(&open->model->tables, column, lines, *n);

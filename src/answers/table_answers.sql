@@ -28,6 +28,13 @@ CREATE FUNCTION _racepriv._race_tables_mean(
 COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[], jsonb, float8) IS
 	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
 
+CREATE FUNCTION _racepriv._race_tables_sum(
+	sketch race_sketch, domains jsonb, "column" text, by text[], "where" jsonb, confidence float8,
+	OUT value1 text, OUT value2 text, OUT x float8, OUT sum float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_sum' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_tables_sum(race_sketch, jsonb, text, text[], jsonb, float8) IS
+	'race_sum of a private sketch of tables with the domains of its columns, as _race_tables_mean. Error 22023 for dates';
+
 CREATE FUNCTION _racepriv._race_tables_histogram(
 	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)

@@ -1,6 +1,6 @@
 /*
  * table_means.c
- *		Means and distributions of a column from private contingency tables
+ *		Means, sums and distributions of a column from private contingency tables
  */
 #include "postgres.h"
 
@@ -21,6 +21,7 @@
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_tables_mean);
+PG_FUNCTION_INFO_V1(race_tables_sum);
 PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
 PG_FUNCTION_INFO_V1(race_sum_p_value);
@@ -79,6 +80,7 @@ typedef struct Means
 	RaceOpenTables open;
 	const RaceDomain *domain; /* domain of the column whose mean is returned */
 	bool is_measure;          /* whether the mean is that of the measure */
+	bool sums;                /* whether sums are returned in place of means */
 	int column;               /* number of the column; -1: the measure is not among the columns */
 	const double **where;
 	const double **weights; /* weights of the current group */
@@ -170,6 +172,10 @@ typedef struct Sums
 	double sum_variance;
 	double covariance;
 	double within; /* sum of squared errors that values within groups may cause */
+	/* where each cell is a group: what the variances above are computed from */
+	RaceSumsNoise counts;
+	RaceSumsNoise values;
+	RaceSumsNoise both;
 } Sums;
 
 /*
@@ -213,10 +219,20 @@ share_between(const Means *means, const uint32 *group_of, const double *ratio, c
 	return ratio[own] + (ratio[group_of[next]] - ratio[own]) * Min(Max(part, 0), 1);
 }
 
-/* Sum over groups, from noisy counts of each. */
+/* Replace variances of independent groups by those of the cells of a table. */
+static void
+use_noise_of_cells(const RaceTableModel *model, const RaceTable *table, Sums *sums)
+{
+	sums->variance = Max(race_contingency_noise(table, &sums->counts, model->total_variance), 0);
+	sums->sum_variance =
+		Max(race_contingency_noise(table, &sums->values, model->total_variance), 0);
+	sums->covariance = race_contingency_noise(table, &sums->both, model->total_variance);
+}
+
+/* Sum over groups, from noisy counts of each; of one column, over the cells of its table. */
 static void
 sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const double *counts,
-		   double variance, Sums *sums)
+		   double variance, const RaceTable *of_cells, Sums *sums)
 {
 	const RaceDomain *domain = means->domain;
 	const double *weights = means->weights[means->column];
@@ -270,7 +286,14 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 		sums->covariance += variance * part * value;
 		sums->within +=
 			counts[i] * counts[i] * Max(squares[i] / totals[i] - center[i] * center[i], 0);
+		if (of_cells == NULL)
+			continue;
+		race_contingency_add_noise(of_cells, i, part, part, &sums->counts);
+		race_contingency_add_noise(of_cells, i, value, value, &sums->values);
+		race_contingency_add_noise(of_cells, i, part, value, &sums->both);
 	}
+	if (of_cells != NULL)
+		use_noise_of_cells(means->open.model, of_cells, sums);
 }
 
 typedef struct Mean
@@ -327,6 +350,42 @@ divide_sums(const Sums *sums, double off, double least, double most, double z, M
 	mean->estimate = Min(Max(sums->sum / sums->count, least), most);
 	mean->lower = Min(Max((b - root) / a - off, least), mean->estimate);
 	mean->upper = Max(Min((b + root) / a + off, most), mean->estimate);
+}
+
+/* Set a noisy sum, whose records differ from the values of their cells by `off` in the mean. */
+static void
+bound_sum(const Sums *sums, double off, double z, Mean *sum)
+{
+	double error = z * sqrt(sums->sum_variance) + z * WITHIN * sqrt(sums->within) +
+		off * (Max(sums->count, 0) + z * sqrt(sums->variance));
+
+	sum->known = true;
+	sum->estimate = sums->sum;
+	sum->lower = sums->sum - error;
+	sum->upper = sums->sum + error;
+}
+
+/* Set the sum or the mean of records between two values. */
+static void
+set_answer(const Means *means, const Sums *sums, double off, double least, double most, double z,
+		   Mean *answer)
+{
+	if (means->sums)
+		bound_sum(sums, off, z, answer);
+	else
+		divide_sums(sums, off, least, most, z, answer);
+}
+
+/* Turn a mean into a sum, of a number of records. */
+static void
+multiply_mean(const RaceTableAnswer *records, double count, Mean *mean)
+{
+	double lower = mean->lower;
+	double upper = mean->upper;
+
+	mean->estimate *= count;
+	mean->lower = Min(Min(lower * records->lower, lower * records->upper), mean->estimate);
+	mean->upper = Max(Max(upper * records->lower, upper * records->upper), mean->estimate);
 }
 
 /* Return the mean of the first `records` records by value, or of the last. */
@@ -387,11 +446,16 @@ ask_model(const Means *means, double z, Mean *mean)
 		Min(Max(mean_of_first(means, with_value.lower, false) - means->half, low), mean->estimate);
 	mean->upper =
 		Max(Min(mean_of_first(means, with_value.lower, true) + means->half, high), mean->estimate);
+	if (means->sums)
+		multiply_mean(&with_value, count * model->total, mean);
 }
 
-/* Find the mean in an event from measured tables.  Return false if there are none of it. */
+/*
+ * Sum over an event from measured tables; false if there are none of it.  Cells that were counted
+ * together are groups, unless ends tell how records lie within.
+ */
 static bool
-ask_measured(const Means *means, double z, Mean *mean)
+sum_measured(const Means *means, Sums *sums)
 {
 	const RaceOpenTables *open = &means->open;
 	const RaceTableModel *model = open->model;
@@ -402,10 +466,8 @@ ask_measured(const Means *means, double z, Mean *mean)
 	double *of_table[RACE_TABLE_COLUMNS];
 	const RaceTable *table;
 	bool alone;
+	bool cells_alone;
 	double squares = 0;
-	Sums sums;
-	double low;
-	double high;
 
 	/* those of the column itself are for its cells, not for groups */
 	weights[means->column] = race_tables_ones(open, means->column);
@@ -413,9 +475,11 @@ ask_measured(const Means *means, double z, Mean *mean)
 	if (table == NULL)
 		return false;
 	alone = table->first == table->second;
+	cells_alone = alone && (table->block == 1 || race_contingency_known_places(table) > 0);
 	for (uint32 i = 0; i < cells; i++)
-		group_of[i] = alone ? race_contingency_block(table, i) :
-							  race_contingency_group(&model->tables, means->column, i);
+		group_of[i] = cells_alone ? i :
+			alone                 ? race_contingency_block(table, i) :
+									race_contingency_group(&model->tables, means->column, i);
 	for (Size k = 0; k < table->cells; k++)
 	{
 		Size place = race_contingency_place(table, means->column, k);
@@ -427,10 +491,29 @@ ask_measured(const Means *means, double z, Mean *mean)
 	}
 	sum_groups(means, group_of,
 			   alone ? cells : race_contingency_groups(&model->tables, means->column), counts,
-			   table->variance * squares, &sums);
+			   table->variance * squares, cells_alone ? table : NULL, sums);
+	return true;
+}
+
+/* Return how far records may be from the values of their cells, in the mean. */
+static double
+off_values(const Means *means, const Sums *sums)
+{
+	return means->half + fabs(sums->sum - sums->flat) / Max(sums->count, 1);
+}
+
+/* Find the mean in an event from measured tables.  Return false if there are none of it. */
+static bool
+ask_measured(const Means *means, double z, Mean *mean)
+{
+	Sums sums;
+	double low;
+	double high;
+
+	if (!sum_measured(means, &sums))
+		return false;
 	bound_values(means, &low, &high);
-	divide_sums(&sums, means->half + fabs(sums.sum - sums.flat) / Max(sums.count, 1), low, high, z,
-				mean);
+	set_answer(means, &sums, off_values(means, &sums), low, high, z, mean);
 	return true;
 }
 
@@ -486,13 +569,24 @@ ask_measure(const Means *means, double z, Mean *mean)
 	sums.variance = 2 * variance;
 	sums.covariance = (low + high) * variance;
 	sums.sum_variance = (low * low + high * high) * variance;
-	divide_sums(&sums, (high - low) / (2 * RACE_MEASURE_UNIT), low, high, z, mean);
+	set_answer(means, &sums, (high - low) / (2 * RACE_MEASURE_UNIT), low, high, z, mean);
 	scale_mean(mean, exponent);
 	return true;
 }
 
+/* Raise 22023 for a column of dates. */
 static void
-start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
+refuse_sum_of_dates(const RaceDomain *domain)
+{
+	if (!domain->category && !race_domain_has_sum(domain))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has dates, which have no sum", domain->name),
+				 errhint("race_mean has their mean.")));
+}
+
+static void
+start_answer(FunctionCallInfo fcinfo, FuncCallContext *call, bool sums)
 {
 	Means *means = palloc0(sizeof(Means));
 	Datum *by = NULL;
@@ -509,6 +603,10 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	means->column = means->is_measure ? race_tables_column_or_none(&means->open, name) :
 										race_tables_column(&means->open, name);
 	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(4));
+	means->sums = sums;
+	if (sums)
+		refuse_sum_of_dates(means->is_measure ? means->open.measure :
+												&means->open.domains[means->column]);
 	if (means->column >= 0)
 	{
 		means->domain = &means->open.domains[means->column];
@@ -536,6 +634,18 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 					 errhint("Choose some by \"where\".")));
 	}
 	call->user_fctx = means;
+}
+
+static void
+start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	start_answer(fcinfo, call, false);
+}
+
+static void
+start_sum(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	start_answer(fcinfo, call, true);
 }
 
 /* Add the labels of a group, and the number that is in the middle of the first. */
@@ -607,6 +717,13 @@ Datum
 race_tables_mean(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_mean, next_mean);
+}
+
+/* Implement _race_tables_sum(sketch, domains, column, by, where, confidence). */
+Datum
+race_tables_sum(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_sum, next_mean);
 }
 
 /* --------------------------------------------------------------- histograms */

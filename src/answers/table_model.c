@@ -305,8 +305,8 @@ race_table_records(const RaceView *view, const RaceTableModel *model, const Race
 
 	race_contingency_records(&model->tables, table, counters, cell, 1, &records);
 	return records +
-		(model->records - model->sums[table->number]) *
-		race_contingency_cell_variance(table, cell) / race_contingency_table_variance(table);
+		(model->records - model->sums[table->number]) * race_contingency_with_all(table, cell) /
+		race_contingency_table_variance(table);
 }
 
 /* Set the sums of tables, and the number of records by the count and the tables of columns. */

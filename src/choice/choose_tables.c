@@ -97,7 +97,7 @@ tables_workspace(const RaceParams *params)
 		race_contingency_tables(&tables) + (2 * tables.parts + 2) * largest_table(&tables) +
 		params->range + race_signs_pairs(tables.columns);
 	return 2 * WORK_ALIGNMENT + sizeof(RaceTablesWork) + picks_size(&tables) +
-		words * sizeof(int64_t) + race_signs_work_size(&tables);
+		words * sizeof(int64_t) + race_ends_work_size(&tables) + race_signs_work_size(&tables);
 }
 
 /* Set the tables of parameters, whose units have the digits of weights. */
@@ -118,6 +118,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 	{
 		arrays->cells[j] = (uint32_t) tables->cells[j];
 		arrays->finest[j] = race_contingency_finest(tables, j);
+		arrays->span[j] = (uint32_t) (tables->cells[j] - tables->groups[tables->dims + j]);
 		arrays->width[j] = (uint32_t) tables->groups[j];
 		arrays->ordered[j] = race_contingency_is_ordered(tables, j) ?
 			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] :
@@ -142,8 +143,10 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 	select->cells = arrays->cells;
 	select->finest = arrays->finest;
 	select->ordered = arrays->ordered;
+	select->span = arrays->span;
 	select->width = arrays->width;
 	select->weights = tables->groups + 2 * (size_t) tables->dims;
+	select->sums = tables->ends;
 	select->with_signs = race_reference != NULL;
 	race_select_begin(select, request, &shape);
 	return race_select_count(select);
@@ -369,6 +372,7 @@ measure_columns(RaceTablesWork *work, RaceTable *table, bool *paid)
 		choose_block(work, table);
 		*paid &= (table->block > 1 ? measure_blocks : measure_table)(
 			work, table, &work->select.one_way[table->first]);
+		race_tables_measure_ends(work, table->first);
 		more = race_contingency_next(&work->exact_tables, table);
 	} while (more && table->first == table->second);
 	return more;
@@ -553,6 +557,7 @@ make_work(RaceRelease *release)
 	RaceTablesWork *work = (RaceTablesWork *) begin;
 	RaceContingency *tables = &work->exact_tables;
 	uint32_t *groups;
+	char *next;
 	uint32_t n;
 
 	memset(work, 0, sizeof(RaceTablesWork));
@@ -575,14 +580,17 @@ make_work(RaceRelease *release)
 	work->marginal = (double *) (work->expected + largest_table(tables));
 	work->block_of = (uint32_t *) (work->marginal + most_groups(tables));
 	groups = (uint32_t *) ((int64_t *) work->block_of + most_cells(tables));
-	race_signs_work(work, (int64_t *) groups + n);
-	work->result.counters =
-		(int64_t *) ((char *) ((int64_t *) groups + n) + race_signs_work_size(tables));
+	next = (char *) ((int64_t *) groups + n);
+	race_ends_work(work, next);
+	next += race_ends_work_size(tables);
+	race_signs_work(work, next);
+	work->result.counters = (int64_t *) (next + race_signs_work_size(tables));
 	/* bound: the columns */
 	for (uint32_t j = 0; j < tables->columns; groups += race_contingency_finest(tables, j++))
 		work->select.group_of[j] = groups;
 	work->result.tables = *tables;
 	work->result.tables.measured = work->measured;
+	work->result.tables.ends = NULL;
 	return work;
 }
 
@@ -646,6 +654,7 @@ measure_again(RaceTablesWork *work, const RacePrice *prices)
 	{
 		table.block = work->select.block[table.first];
 		measure_column_again(work, &table, prices[table.first].amount, counters);
+		race_tables_measure_ends(work, table.first);
 		counters += table.cells * work->exact_tables.parts;
 	} while (race_contingency_next(&work->exact_tables, &table) && table.first == table.second);
 }
@@ -757,6 +766,7 @@ select_tables(RaceRelease *release, double records)
 		measure_again(work, again);
 	race_tables_place_signs(work);
 	round_weights(work, release->request->weight_bits);
+	race_tables_adjust_to_ends(work, release->request->weight_bits);
 	release->plan.selection.tables = paid ? &work->result : NULL;
 	race_plan_state(release->request, &release->account, race_account_cost(&release->account), 0,
 					&release->plan);

@@ -51,6 +51,7 @@ typedef struct RaceSelectArrays
 {
 	uint32_t cells[RACE_CONTINGENCY_COLUMNS];
 	uint32_t finest[RACE_CONTINGENCY_COLUMNS];
+	uint32_t span[RACE_CONTINGENCY_COLUMNS];
 	uint32_t ordered[RACE_CONTINGENCY_COLUMNS];
 	uint32_t width[RACE_CONTINGENCY_COLUMNS];
 	RaceSelectTable asked[RACE_WORKLOAD];

@@ -8,7 +8,11 @@
 #include "choice/select_tables.h"
 
 /* Return exact counters without any halves, by which a release is planned. */
-extern const RaceExact *race_select_exact(const RaceSelect *select);
+static inline const RaceExact *
+race_select_exact(const RaceSelect *select)
+{
+	return (const RaceExact *) &select->memory;
+}
 
 /* Return what is left of the budget after what is planned so far. */
 extern double race_select_left(const RaceSelect *select);

@@ -23,6 +23,7 @@
 #include "privacy/shares.h"
 #include "hash/contingency.h"
 #include "hash/kernel.h"
+#include "choice/select_ends.h"
 #include "choice/select_signs.h"
 #include "choice/select_state.h"
 #include "choice/select_tables.h"
@@ -162,12 +163,6 @@ race_select_begin(RaceSelect *select, const RaceRequest *request, const RaceShap
 	select->held = 0;
 	select->all = false;
 	memset(select->neighbors, 0, sizeof(select->neighbors));
-}
-
-const RaceExact *
-race_select_exact(const RaceSelect *select)
-{
-	return (const RaceExact *) &select->memory;
 }
 
 double
@@ -327,6 +322,7 @@ divide_one_ways(RaceSelect *select, double amount, bool first, RacePrice *prices
 
 		if (first)
 			own = take_unevenness(select, i, own);
+		own = race_select_ends(select, i, own, first);
 		if (plan_table(select, &prices[i], own) == 0)
 			return false;
 	}

@@ -15,9 +15,9 @@
  *
  *		race_select_begin()				the account
  *		race_select_count()				the noise of the number of records; then draw it
- *		race_select_one_ways()			the noise of tables of one column
+ *		race_select_one_ways()			the noise of tables of one column, and of their ends
  *		race_select_block()				whether neighbouring cells of a column are counted together;
- *										then draw these tables
+ *										then draw these tables, and ends
  *		race_select_search()			where there are searched columns: the sets of three that depend on
  *										each other beyond their pairs, as select_search.h has it.  Their
  *										tables come after all others
@@ -36,8 +36,8 @@
  *				race_select_pick()		add that table
  *				race_select_take()		after the last one: the noise of these tables
  *			then draw these tables
- *		race_select_rest()				noise of a second draw of the tables of one column, where
- *										budget is left
+ *		race_select_rest()				noise of a second draw of the tables of one column, and of
+ *										their ends, where budget is left
  *
  * Plain C99 without PostgreSQL headers.
  */
@@ -86,7 +86,9 @@ typedef struct RaceSelect
 	const uint32_t *finest;  /* [columns]: groups of cells in which pairs are counted */
 	const uint32_t *ordered; /* [columns]: number of first groups that are alike if neighbors */
 	const uint32_t *width;   /* [columns]: the number of cells in these groups */
+	const uint32_t *span;    /* [columns]: ordinary cells, of which ends are known */
 	const double *weights;   /* [columns]: how much a column matters */
+	const double *sums;      /* [columns]: how much the sum of a column matters, or 0; or NULL */
 	uint32_t n_asked;        /* number of tables that are asked for */
 	/*
 	 * [n_asked]: tables that matter more, with a factor as their weight, and tables of three columns
@@ -113,6 +115,9 @@ typedef struct RaceSelect
 	RacePrice count;                       /* price of the number of records */
 	double total;                          /* estimate of the number of records, at least 1 */
 	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* prices of tables of one column */
+	RacePrice ends[RACE_GRAPH_COLUMNS];    /* prices of ends of columns, of the same draw */
+	double
+		ends_part[RACE_GRAPH_COLUMNS]; /* their parts of what tables of columns get, in each draw */
 	/* cells of a column that are counted together, if they are alike; 1: none */
 	uint32_t block[RACE_GRAPH_COLUMNS];
 	double unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */
@@ -156,7 +161,7 @@ extern void race_select_begin(RaceSelect *select, const RaceRequest *request,
 /* Return the noise of the number of records, count; 0 if it would be too large. */
 extern uint64_t race_select_count(RaceSelect *select);
 
-/* Set one_way[], by the noisy number of records.  Return false if noise would be too large. */
+/* Set one_way[] and ends[], by the noisy number of records.  Return false if noise would be too large. */
 extern bool race_select_one_ways(RaceSelect *select, int64_t count);
 
 /*
@@ -220,7 +225,7 @@ extern void race_select_suppose(RaceSelect *select, double price, const int64_t 
 
 /*
  * Spend what is left of the budget on a second draw of each table of one column, with
- * prices[columns].  Return false if nothing is left.
+ * prices[columns], and of ends, with ends[].  Return false if nothing is left.
  */
 extern bool race_select_rest(RaceSelect *select, RacePrice *prices);
 

@@ -34,6 +34,8 @@ typedef struct RaceTablesWork
 	RaceSpace *scores_space;
 	RaceScores *exact_scores;  /* of selections, in that space */
 	RaceCandidate *candidates; /* [tables + 1] */
+	int64_t *ends;             /* [columns][RACE_ENDS]: noisy ones */
+	double *ends_variance;     /* [columns]: of each end of a column; 0: not measured */
 	double *signs;             /* [1 + columns]: array signs of the parameters */
 	int8_t *sign;              /* [finest of all columns] */
 	int64_t *sign_sums;        /* [pairs]: noisy ones */
@@ -61,6 +63,16 @@ extern void race_tables_measure_chosen(RaceTablesWork *work, RaceTable first, ui
  * their tables cost.
  */
 extern void race_tables_search(RaceTablesWork *work);
+
+/* Lay out what ends need: return the bytes, a multiple of 8. */
+extern size_t race_ends_work_size(const RaceContingency *tables);
+extern void race_ends_work(RaceTablesWork *work, void *space);
+
+/* Measure the ends of a column at their price, or once more: then the mean is kept. */
+extern void race_tables_measure_ends(RaceTablesWork *work, uint32_t column);
+
+/* Round off the digits of weights of ends, and adjust the tables of columns to them. */
+extern void race_tables_adjust_to_ends(RaceTablesWork *work, uint32_t bits);
 
 /* Lay out what signs need: return the bytes, a multiple of 8. */
 extern size_t race_signs_work_size(const RaceContingency *tables);

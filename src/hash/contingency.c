@@ -10,6 +10,7 @@
 
 #include "privacy/count.h"
 #include "privacy/counters.h"
+#include "privacy/ends.h"
 #include "privacy/interrupt.h"
 #include "hash/contingency.h"
 
@@ -28,6 +29,7 @@ race_contingency_of(const RaceParams *params, RaceContingency *tables)
 	tables->signs = race_array(params, RACE_ARRAY_SIGNS);
 	tables->n_signs = params->tables.signs;
 	tables->searched = race_array(params, RACE_ARRAY_SEARCHED);
+	tables->ends = race_array(params, RACE_ARRAY_ENDS);
 	race_contingency_set(tables);
 }
 
@@ -227,6 +229,7 @@ set_measured(const RaceContingency *tables, RaceTable *table)
 	{
 		table->block = 1 + (uint32_t) row[1] / RACE_CONTINGENCY_COLUMNS;
 		table->single = 1 + floor(row[0] / RACE_CONTINGENCY_COLUMNS) / RACE_SINGLE_STEPS;
+		table->ends = tables->ends == NULL ? 0 : tables->ends[table->number];
 	}
 }
 
@@ -238,6 +241,7 @@ race_contingency_first(const RaceContingency *tables, RaceTable *table)
 	table->variance = 0;
 	table->block = 1;
 	table->single = 1;
+	table->ends = 0;
 	if (tables->measured != NULL)
 		set_measured(tables, table);
 	set_size(tables, table);
@@ -288,6 +292,7 @@ race_contingency_next(const RaceContingency *tables, RaceTable *table)
 		return false;
 	table->block = 1;
 	table->single = 1;
+	table->ends = 0;
 	if (table->number < tables->columns)
 		table->first = table->second = table->third = table->number;
 	if (tables->measured != NULL)
@@ -341,6 +346,99 @@ race_contingency_signs_at(const RaceContingency *tables)
 	while (race_contingency_next(tables, &table))
 		;
 	return table.at;
+}
+
+/* -------------------------------------------------------------------- ends */
+
+/* Return the sum of squared places of the ordinary cells of a column. */
+static double
+squared_places(const RaceTable *table)
+{
+	double n = table->ordinary;
+
+	return n * (n * n - 1) / 3;
+}
+
+double
+race_contingency_known_records(const RaceTable *table)
+{
+	double n = table->ordinary;
+	double own = table->variance * n;
+
+	/* both ends add up to n - 1 for each record */
+	return table->ends == 0 ? 0 : own / (own + RACE_ENDS * table->ends / ((n - 1) * (n - 1)));
+}
+
+/*
+ * Where cells were counted together, places of records in a block are not known from the table: the
+ * ends alone tell them, if their noise is less than the table's.
+ */
+double
+race_contingency_known_places(const RaceTable *table)
+{
+	double own = table->variance * squared_places(table);
+	double of_ends = RACE_ENDS * table->ends;
+
+	if (table->ends == 0)
+		return 0;
+	return table->block > 1 ? fmax(1 - of_ends / own, 0) : own / (own + of_ends);
+}
+
+double
+race_contingency_table_variance(const RaceTable *table)
+{
+	double ordinary = table->ordinary < table->cells ? table->ordinary : (double) table->cells;
+
+	return table->variance *
+		(ordinary * (1 - race_contingency_known_records(table)) +
+		 ((double) table->cells - ordinary) * table->block * table->single);
+}
+
+double
+race_contingency_noise(const RaceTable *table, const RaceSumsNoise *noise, double total_variance)
+{
+	double all = race_contingency_table_variance(table);
+	double with_all = noise->all[0] * noise->all[1] / all;
+	double known = 0;
+
+	if (table->ends > 0)
+		known = table->variance *
+			(race_contingency_known_records(table) * noise->flat[0] * noise->flat[1] /
+				 table->ordinary +
+			 race_contingency_known_places(table) * noise->places[0] * noise->places[1] /
+				 squared_places(table));
+	return noise->products - known - with_all + with_all / all * total_variance;
+}
+
+void
+race_contingency_adjust(const RaceTable *table, const int64_t *ends, int64_t *cells)
+{
+	double n = table->ordinary;
+	double lower = (double) ends[0];
+	double upper = (double) ends[1];
+	double records = (lower + upper) / (n - 1);
+	double places = upper - lower;
+	double known = race_contingency_known_places(table);
+	double beyond = 0; /* what rounding left */
+
+	for (uint32_t i = 0; i < table->ordinary; i++)
+	{
+		records -= (double) cells[i];
+		places -= race_contingency_place_of(table, i) * (double) cells[i];
+	}
+	records *= race_contingency_known_records(table) / n;
+	places *= (table->block > 1 ? known > 0 : known) / squared_places(table);
+	/* rounded so that neither the number of records nor their places are moved by more than 1 */
+	for (uint32_t i = 0; i < table->ordinary; i++)
+	{
+		double by = beyond + records + places * race_contingency_place_of(table, i);
+		double rounded = floor(by + 0.5);
+
+		cells[i] = race_clamped_sum(
+			cells[i],
+			(int64_t) fmin(fmax(rounded, -(double) RACE_MAX_COUNT), (double) RACE_MAX_COUNT));
+		beyond = by - rounded;
+	}
 }
 
 /* ----------------------------------------------------------- combined draws */
@@ -537,6 +635,30 @@ are_valid_searched(const RaceContingency *tables)
 	return tables->sets <= RACE_SEARCHED_SETS;
 }
 
+/* Return what is wrong with ends, or NULL. */
+static const char *
+ends_problem(const RaceContingency *tables)
+{
+	bool measured = tables->measured != NULL;
+
+	if (tables->ends == NULL)
+		return NULL;
+	if (tables->parts > 1)
+		return "tables with a measure have no ends";
+	for (uint32_t j = 0; j < tables->columns; j++)
+	{
+		double x = tables->ends[j];
+
+		if (x != 0 && ordinary_cells(tables, j) < 2)
+			return "ends must be of columns with two ordinary cells or more";
+		if (measured ? !(x >= 0 && x <= RACE_MAX_BOUND) :
+					   x != 0 && !(x >= 1 && x <= RACE_COLUMN_WEIGHT))
+			return measured ? "ends must have variances, or 0" :
+							  "ends must be weighted 1 to 100, or be 0";
+	}
+	return NULL;
+}
+
 /* Return the number of counters of signs. */
 static double
 count_signs(const RaceContingency *tables)
@@ -555,7 +677,8 @@ race_contingency_counters(const RaceContingency *tables)
 	RaceTable table;
 
 	if (!are_valid_columns(tables) || !is_valid_workload(tables) || !is_valid_joined(tables) ||
-		!is_valid_measured(tables) || signs_problem(tables) != NULL || !are_valid_searched(tables))
+		!is_valid_measured(tables) || signs_problem(tables) != NULL || !are_valid_searched(tables) ||
+		ends_problem(tables) != NULL)
 		return 0;
 	sum = count_signs(tables);
 	race_contingency_first(tables, &table);
@@ -577,7 +700,7 @@ most_groups(const RaceContingency *tables)
 
 	if (more > RACE_CONTINGENCY_MEASURED)
 		more = RACE_CONTINGENCY_MEASURED;
-	return RACE_MAX_MORE / sizeof(double) - (1 + RACE_GROUP_NUMBERS) * tables->dims -
+	return RACE_MAX_MORE / sizeof(double) - (2 + RACE_GROUP_NUMBERS) * tables->dims -
 		RACE_TABLE_NUMBERS * (tables->n_workload + tables->columns + more) - (1 + tables->columns);
 }
 
@@ -643,6 +766,8 @@ race_contingency_problem(const RaceParams *params, char *message, size_t length)
 		return PROBLEM(
 			"searched must be 0, or 1 of columns of at most %d groups, with at most %d sets",
 			RACE_SEARCHED_GROUPS, RACE_SEARCHED_SETS);
+	if (ends_problem(&tables) != NULL)
+		return PROBLEM("%s", ends_problem(&tables));
 	if (params->rows != 1 || params->range == 0 ||
 		params->range != race_contingency_counters(&tables))
 		return PROBLEM("tables of so many columns and cells would have more than %llu counters",

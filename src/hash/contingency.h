@@ -18,6 +18,8 @@
  *						cells at the end are groups of their own, such as that of NULL; how much
  *						the column matters; whether its ordinary cells are in order, as those of
  *						numbers: 1, or 0
+ *	ends		[d]		if there are any: how much the sum of a column of numbers matters, 1 and up to
+ *						RACE_COLUMN_WEIGHT; 0 of other columns.  Not with a measure.
  *	workload	[w][3]	if there are any: tables of several columns that matter more, two numbers
  *						for the columns, and how much.  Those of three columns come first; they are
  *						counted.
@@ -31,6 +33,8 @@
  *						of one; then for each column, without a measure, the first of its groups of
  *						ordinary cells, before any are joined, that has the sign 1: from 1 on.  0:
  *						the column has no signs.
+ *	ends		[d]		if ends were measured: the variance of the noise of each of both ends of a
+ *						column; 0: they were not.
  * The columns of a table ascend.  Its numbers are the first column, twice; or the first and the
  * second; or the first, and the second plus RACE_CONTINGENCY_COLUMNS times the third.  In a private
  * table of one column, neighbouring ordinary cells may have been counted together, in blocks of so
@@ -39,6 +43,9 @@
  * its cells.  Of a table of one column whose ordinary cells are known better than the last ones,
  * those by themselves, the first number is the column plus RACE_CONTINGENCY_COLUMNS times n: the
  * last ones have 1 + n / RACE_SINGLE_STEPS times the variance.
+ *
+ * Of n ordinary cells, a record in cell i gives i to the upper end of its column and n - 1 - i to the
+ * lower one.  The table of the column is adjusted to noisy ends: they are no counters of their own.
  *
  * Cells of ordinary groups before that one have the sign -1, and those by themselves 0.  A sign of a
  * pair is the sum over records of the products of the signs of both columns.
@@ -95,6 +102,7 @@ typedef struct RaceContingency
 	uint32_t n_signs;
 	const double *searched; /* array searched; NULL: no sets of three are counted */
 	uint32_t sets;          /* number of these sets */
+	const double *ends; /* array ends; NULL: none */
 } RaceContingency;
 
 typedef struct RaceTable
@@ -112,6 +120,7 @@ typedef struct RaceTable
 	uint32_t ordinary; /* number of first cells of one column in such blocks */
 	/* Of one column: the variance of the other cells over that of an ordinary one's block */
 	double single;
+	double ends; /* of one column: the variance of the noise of each end; 0: not measured */
 } RaceTable;
 
 /* Return whether parameters are of what was measured of tables, which is private. */
@@ -185,15 +194,70 @@ race_contingency_cell_variance(const RaceTable *table, size_t cell)
 	return table->variance * (cell < table->ordinary ? 1 : table->block * table->single);
 }
 
-/* Return the sum of the variances of all cells of a table. */
+/* Return twice the place of an ordinary cell of one column, from the middle of all. */
 static inline double
-race_contingency_table_variance(const RaceTable *table)
+race_contingency_place_of(const RaceTable *table, size_t cell)
 {
-	double ordinary = table->ordinary < table->cells ? table->ordinary : (double) table->cells;
-
-	return table->variance *
-		(ordinary + ((double) table->cells - ordinary) * table->block * table->single);
+	return 2 * (double) cell - ((double) table->ordinary - 1);
 }
+
+/*
+ * Return how much ends take of the variance of two sums over the ordinary cells of a table: of their
+ * records, and of these times twice their places about the middle.  0 to 1; 0 without ends.
+ */
+extern double race_contingency_known_records(const RaceTable *table);
+extern double race_contingency_known_places(const RaceTable *table);
+
+/* Return the covariance of a cell's number of records with that of all cells of a table. */
+static inline double
+race_contingency_with_all(const RaceTable *table, size_t cell)
+{
+	return race_contingency_cell_variance(table, cell) *
+		(cell < table->ordinary ? 1 - race_contingency_known_records(table) : 1);
+}
+
+/* Return the variance of the number of records in all cells of a table. */
+extern double race_contingency_table_variance(const RaceTable *table);
+
+/* Sums of the cells of a table with two weights each, for the covariance of both weighted sums */
+typedef struct RaceSumsNoise
+{
+	double products; /* of the weights of cells, times variances */
+	double flat[2];  /* sums of weights of ordinary cells; and times places */
+	double places[2];
+	double all[2]; /* covariances with the number of records in all cells */
+} RaceSumsNoise;
+
+/* Add a cell to both sums. */
+static inline void
+race_contingency_add_noise(const RaceTable *table, size_t cell, double first, double second,
+						   RaceSumsNoise *noise)
+{
+	double with_all = race_contingency_with_all(table, cell);
+
+	noise->products += first * second * race_contingency_cell_variance(table, cell);
+	noise->all[0] += first * with_all;
+	noise->all[1] += second * with_all;
+	if (cell >= table->ordinary)
+		return;
+	noise->flat[0] += first;
+	noise->flat[1] += second;
+	noise->places[0] += first * race_contingency_place_of(table, cell);
+	noise->places[1] += second * race_contingency_place_of(table, cell);
+}
+
+/*
+ * Return the covariance of both sums, if the cells of a table are adjusted to the number of all
+ * records, which has this variance.
+ */
+extern double race_contingency_noise(const RaceTable *table, const RaceSumsNoise *noise,
+									 double total_variance);
+
+/*
+ * Adjust the ordinary cells of a table of one column, which are integers, to noisy ends, by least
+ * squares.
+ */
+extern void race_contingency_adjust(const RaceTable *table, const int64_t *ends, int64_t *cells);
 
 /* Return the variance of a cell's number of records, given that of a counter. */
 extern double race_contingency_variance(const RaceContingency *tables, double of_counter);

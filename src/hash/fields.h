@@ -39,6 +39,7 @@ typedef enum RaceFieldNumber
 	RACE_KEY_MEASURED,
 	RACE_KEY_SIGNS,
 	RACE_KEY_SEARCHED,
+	RACE_KEY_ENDS,
 	RACE_KEYS, /* fields from here on are derived */
 	RACE_FIELD_KIND = RACE_KEYS,
 	RACE_FIELD_OUTPUTS,

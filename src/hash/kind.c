@@ -72,7 +72,8 @@ complete_tables(RaceParams *part, const double **arrays, double *space)
 							  .n_measured = part->tables.measured,
 							  .signs = arrays[RACE_KEY_SIGNS],
 							  .n_signs = part->tables.signs,
-							  .searched = arrays[RACE_KEY_SEARCHED]};
+							  .searched = arrays[RACE_KEY_SEARCHED],
+							  .ends = arrays[RACE_KEY_ENDS]};
 
 	(void) space;
 	part->rows = 1;

@@ -78,10 +78,11 @@ typedef enum RaceArray
 	RACE_ARRAY_WORKLOAD = 32,  /* [workload][3]: workload of contingency tables (contingency.h) */
 	RACE_ARRAY_JOINED = 64,    /* [joined]: joined groups of contingency tables */
 	RACE_ARRAY_CELLS = 128,    /* [d]: cells of each axis of a grid or contingency table */
-	RACE_ARRAY_GROUPS = 256,   /* [3][d]: groups of the columns of contingency tables */
+	RACE_ARRAY_GROUPS = 256,   /* [4][d]: groups of the columns of contingency tables */
 	RACE_ARRAY_MEASURED = 512, /* [measured][3]: measured contingency tables */
 	RACE_ARRAY_SIGNS = 1024,   /* [signs]: measured signs of the columns of contingency tables */
-	RACE_ARRAY_SEARCHED = 2048 /* [d]: columns whose sets of three are counted (contingency.h) */
+	RACE_ARRAY_SEARCHED = 2048, /* [d]: columns whose sets of three are counted (contingency.h) */
+	RACE_ARRAY_ENDS = 4096     /* [d]: ends of the columns of contingency tables */
 } RaceArray;
 
 #define RACE_GROUP_NUMBERS 4 /* cells a group, single cells, weight, whether in order */

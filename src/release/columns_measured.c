@@ -452,9 +452,46 @@ add_set(RaceCounted *counted, StringInfo rows, const int *columns, int found, in
 		RaceDomainGroups(&domains[columns[1]]) * RaceDomainGroups(&domains[columns[2]]);
 }
 
-/* Write the sets of the workload as rows of parameters, those of three columns and of two. */
+/* Does a release tell the sum of a column by its ends, and not by its cells alone? */
+static bool
+has_ends(const RaceCounted *counted, int column)
+{
+	const RaceDomain *domain = &counted->domains[column];
+
+	return counted->n == counted->columns && !domain->category && domain->n > 1;
+}
+
+/*
+ * Read a sum of the workload, like "sum(price)": set how much it matters.  Return false if the text
+ * is no sum.
+ */
+static bool
+read_sum(char *set, RaceCounted *counted, int *sums)
+{
+	Size length = strlen(set);
+	int column;
+
+	if (strncmp(set, "sum(", 4) != 0 || set[length - 1] != ')')
+		return false;
+	set[length - 1] = '\0';
+	column = find_column("workload column", set + 4, counted->domains, counted->columns);
+	if (sums == NULL || !has_ends(counted, column))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the sum of \"%s\" cannot be measured by itself", race_cut(set + 4)),
+			 errhint(
+				 "Sums are of numbers, in a release without a measure and no series; others follow from counts.")));
+	sums[column] = LABEL_WEIGHT;
+	return true;
+}
+
+/*
+ * Write the sets of the workload as rows of parameters, those of three columns and of two, and set
+ * which sums it has.
+ */
 static void
-read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
+read_workload(Datum workload, RaceCounted *counted, StringInfo rows, int *sums)
 {
 	Datum *sets;
 	bool *nulls;
@@ -465,15 +502,18 @@ read_workload(Datum workload, RaceCounted *counted, StringInfo rows)
 	for (int i = 0; i < length; i++)
 	{
 		int columns[MOST_OF_SET + 1];
-		int found = nulls[i] ?
-			0 :
-			read_set(TextDatumGetCString(sets[i]), counted->domains, counted->columns, columns);
+		char *set = nulls[i] ? NULL : TextDatumGetCString(sets[i]);
+		int found = 0;
 
+		if (set != NULL && read_sum(set, counted, sums))
+			continue;
+		if (set != NULL)
+			found = read_set(set, counted->domains, counted->columns, columns);
 		if (found < 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("workload must have tables of 2 or 3 different columns"),
-					 errhint("For example workload => '{age*income,age*town*sex}'.")));
+					 errmsg("workload must have sets of 2 or 3 columns, or sums"),
+					 errhint("For example workload => '{age*income,age*town*sex,sum(income)}'.")));
 		add_set(counted, &rows[found == 2], columns, found, LABEL_WEIGHT);
 	}
 }
@@ -573,6 +613,23 @@ check_counters(RaceCounted *counted)
 				 "Name fewer columns; race_columns shows how many cells each has, and race_describe gives numbers a larger step.")));
 }
 
+/* Write how much sums matter as an array of parameters; nothing if there are none. */
+static char *
+write_sums(const int *sums, int n)
+{
+	StringInfoData text;
+	bool any = false;
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfo(&text, "%s%d", i == 0 ? ", ends={" : ",", sums[i]);
+		any |= sums[i] > 0;
+	}
+	appendStringInfoChar(&text, '}');
+	return any ? text.data : "";
+}
+
 void
 race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload, bool chosen,
 				   RaceCounted *counted)
@@ -584,6 +641,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	StringInfoData ordered;
 	StringInfoData searched;
 	StringInfoData tables[2]; /* workloads of three columns, and of two */
+	int *sums = palloc0(n * sizeof(int));
 	int label_column = -1;
 
 	memset(counted, 0, sizeof(RaceCounted));
@@ -594,8 +652,10 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 		label_column = find_column("label", label, counted->domains, counted->columns);
 	initStringInfo(&tables[0]);
 	initStringInfo(&tables[1]);
+	for (int i = 0; chosen && i < counted->columns; i++)
+		sums[i] = has_ends(counted, i);
 	if (workload != 0)
-		read_workload(workload, counted, tables);
+		read_workload(workload, counted, tables, chosen ? sums : NULL);
 	counted->workload_triples = counted->triples;
 	if (label_column >= 0 && chosen)
 		add_label_tables(counted, label_column, &tables[0]);
@@ -624,8 +684,9 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 		appendStringInfo(&searched, "%s%d", comma, may_be_searched(domain));
 	}
 	counted->params =
-		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s},{%s}}%s%s)", counted->n,
+		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s},{%s}}%s%s%s)", counted->n,
 				 cells.data, groups.data, single.data, weights.data, ordered.data,
 				 tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1),
-				 counted->searched == 0 ? "" : psprintf(", searched={%s}", searched.data));
+				 counted->searched == 0 ? "" : psprintf(", searched={%s}", searched.data),
+				 write_sums(sums, counted->columns));
 }

@@ -77,6 +77,7 @@ typedef struct ColumnsPlan
 	RaceChoiceRequest choice_request; /* request of columns whose categories are chosen */
 	RaceChoicePlan choice;
 	double records;
+	double total_variance; /* variance of the number of all records */
 	RaceSelect select;
 	RaceSearch search;
 	RaceSelectArrays arrays;
@@ -85,6 +86,7 @@ typedef struct ColumnsPlan
 	RaceCandidate candidates[RACE_SELECT_SCORES + 1];
 	uint64 count_noise;
 	double variance[RACE_GRAPH_COLUMNS]; /* variance of a cell's records, of each column */
+	double ends[RACE_GRAPH_COLUMNS];     /* variance of each end, of each column, or 0 */
 	/* variance of a cell that is no category that was measured when it was chosen */
 	double others[RACE_GRAPH_COLUMNS];
 	List *lines;
@@ -137,6 +139,7 @@ simulate_release(ColumnsPlan *plan, double epsilon)
 	for (uint32 i = 0; i < select->columns; i++)
 	{
 		plan->variance[i] = variance_of(plan, select->one_way[i].noise);
+		plan->ends[i] = variance_of(plan, select->ends[i].noise);
 		for (uint32 k = 0; k < select->finest[i]; k++)
 			*counts++ = counts_of(plan, 1.0 / select->finest[i]);
 	}
@@ -153,8 +156,12 @@ simulate_release(ColumnsPlan *plan, double epsilon)
 		for (uint32 i = 0; i < select->columns; i++)
 		{
 			double second = variance_of(plan, again[i].noise);
+			double of_ends = variance_of(plan, select->ends[i].noise);
 
 			plan->variance[i] = plan->variance[i] * second / (plan->variance[i] + second);
+			plan->ends[i] = plan->ends[i] == 0 || of_ends == 0 ?
+				plan->ends[i] + of_ends :
+				plan->ends[i] * of_ends / (plan->ends[i] + of_ends);
 		}
 	memcpy(plan->others, plan->variance, sizeof(plan->others));
 	for (uint32 i = 0; i < select->columns; i++)
@@ -226,21 +233,60 @@ add_line(ColumnsPlan *plan, char *question, double expected, const char *unit)
 	plan->lines = lappend(plan->lines, line);
 }
 
-/* Add the errors of a column: a value's count, the mean, the median. */
+/* Return the table of a column that would be measured. */
+static RaceTable
+table_of_column(const ColumnsPlan *plan, int i)
+{
+	const RaceDomain *domain = &plan->counted.domains[i];
+	uint32 block = plan->select.block[i];
+
+	return (RaceTable){.variance = plan->variance[i] / block,
+					   .cells = RaceDomainCells(domain),
+					   .ordinary = domain->n,
+					   .block = block,
+					   .single = 1,
+					   .ends = plan->ends[i]};
+}
+
+/*
+ * Return the error of the sum of a column's numbers, which are all as frequent, without a constant
+ * that each is less.
+ */
+static double
+error_of_sum(const ColumnsPlan *plan, int i, double constant)
+{
+	const RaceDomain *domain = &plan->counted.domains[i];
+	RaceTable table = table_of_column(plan, i);
+	RaceSumsNoise noise = {0};
+	double half = Max(domain->width - domain->whole, 0) / 2;
+
+	for (uint32 k = 0; k < domain->n; k++)
+	{
+		double value = domain->start + (k + 0.5) * domain->width - constant;
+
+		race_contingency_add_noise(&table, k, value, value, &noise);
+	}
+	return reach_of_noise(plan,
+						  Max(race_contingency_noise(&table, &noise, plan->total_variance), 0)) +
+		half * plan->records;
+}
+
+/* Add the errors of a column: a value's count, the mean, the sum, the median. */
 static void
 add_column(ColumnsPlan *plan, int i)
 {
 	const RaceDomain *domain = &plan->counted.domains[i];
 	double deviation = reach_of_noise(plan, plan->variance[i]);
-	double half = domain->category ? 0 : (domain->width - domain->whole) / 2;
-	/* values that are all as frequent have this standard deviation */
-	double spread = (domain->upper - domain->lower) / sqrt(12);
 
 	add_line(plan, psprintf("count of one value of \"%s\"", domain->name), deviation, "records");
 	if (domain->category)
 		return;
 	add_line(plan, psprintf("mean of \"%s\"", domain->name),
-			 deviation * sqrt(domain->n) / plan->records * spread + Max(half, 0), "its unit");
+			 error_of_sum(plan, i, domain->start + domain->n * domain->width / 2) / plan->records,
+			 "its unit");
+	if (race_domain_has_sum(domain))
+		add_line(plan, psprintf("sum of \"%s\"", domain->name), error_of_sum(plan, i, 0),
+				 "its unit");
 	add_line(plan, psprintf("median of \"%s\"", domain->name),
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) +
 				 domain->width,
@@ -263,6 +309,15 @@ add_table(ColumnsPlan *plan, const RaceSelectTable *table)
 			 reach_of_noise(plan, variance_of(plan, table->price.noise)), "records");
 }
 
+/* Return the variance of the number of records in the table of a column. */
+static double
+table_variance_of_column(const ColumnsPlan *plan, int i)
+{
+	RaceTable table = table_of_column(plan, i);
+
+	return race_contingency_table_variance(&table);
+}
+
 static void
 add_lines(ColumnsPlan *plan, double epsilon)
 {
@@ -280,12 +335,13 @@ add_lines(ColumnsPlan *plan, double epsilon)
 			(counted->domains[i].chosen && plan->choice_request.summed > 0 ?
 				 plan->variance[i] * RACE_CATEGORIES_READ +
 					 plan->others[i] * (RACE_OTHERS_READ - 1) :
-				 plan->variance[i] * select->cells[i]);
+				 table_variance_of_column(plan, i));
+	plan->total_variance = 1 / precision;
 	add_line(plan, "epsilon", epsilon, "the whole release");
 	if (counted->chosen > 0)
 		add_line(plan, "persons of a category that is chosen as often as not",
 				 (double) plan->choice.threshold.least, "persons");
-	add_line(plan, "count of all records", reach_of_noise(plan, 1 / precision), "records");
+	add_line(plan, "count of all records", reach_of_noise(plan, plan->total_variance), "records");
 	for (int i = 0; i < counted->columns; i++)
 		add_column(plan, i);
 	for (int i = 0; i < counted->columns && counted->n > counted->columns; i++)

@@ -224,6 +224,13 @@ race_typed_text(Oid type, double number)
 	return pstrdup(buffer);
 }
 
+bool
+race_domain_has_sum(const RaceDomain *domain)
+{
+	return !domain->category && strncmp(domain->type, "date", 4) != 0 &&
+		strncmp(domain->type, "timestamp", 9) != 0;
+}
+
 char *
 race_domain_number_text(const RaceDomain *domain, double number)
 {

@@ -67,6 +67,9 @@ typedef struct RaceDomain
 #define RaceDomainNumbers(domain) \
 	(!(domain)->vector ? 1 : ((domain)->category ? (domain)->n : 1) + (uint32) (domain)->has_null)
 
+/* Return whether a column has numbers that add up: dates begin where they do by convention. */
+extern bool race_domain_has_sum(const RaceDomain *domain);
+
 /* Most columns of a release: arguments of a function, but for one */
 #define RACE_DOMAINS (FUNC_MAX_ARGS - 1)
 

@@ -247,6 +247,7 @@ race_params_measured(const RaceParams *params, const RaceContingency *tables)
 	race_draft_set_array(&draft, RACE_KEY_MEASURED, tables->measured, tables->n_measured,
 						 RACE_TABLE_NUMBERS);
 	race_draft_set_array(&draft, RACE_KEY_SIGNS, tables->signs, 1, tables->n_signs);
+	race_draft_set_array(&draft, RACE_KEY_ENDS, tables->ends, 1, params->dims);
 	return race_draft_assemble(&draft, 1, NULL);
 }
 

@@ -436,6 +436,25 @@ mutant call-largest 'accounts' 'the largest number is paid for, whatever it stan
 mutant call-copy 'accounts' 'a copy of an account draws' \
 	's/ \|\| account->self != account//' privacy_test
 
+##### ends
+
+mutant ends-shares 'ends' 'one share is paid for' \
+	's/race_most_product\(exact->shape->unit, ends->length - 1\)/exact->shape->unit/' privacy_test ends_test
+mutant ends-squared 'ends, Gaussian' 'shares are not squared' \
+	's/race_most_product\(change, change\)/change/' privacy_test
+mutant ends-lower 'ends' 'the first place has a share more' \
+	's/\(ends->length - 1 - \(from \+ i\)\)/(ends->length - (from + i))/' privacy_test
+mutant ends-places 'ends' 'places need not be those of a block' \
+	's/ &&\n\t\tends->length <= race_block_length\(exact->shape, ends->block\)//' ends_test
+mutant ends-halves 'ends' 'halves have the ends of one of them' \
+	's/return exact->halves == 1 && ends->block/return ends->block/' ends_test
+mutant ends-room 'ends of releases' 'the workspace has no room for them' \
+	's/race_ends_work_size\(&tables\) \+ race_signs_work_size\(&tables\)/race_signs_work_size(\&tables)/' greybox_tables_test
+mutant ends-free 'ends of releases' 'ends are planned beside all of what the table gets' \
+	's/return price->noise == 0 \? amount : amount - price->amount;/return amount;/' greybox_tables_test
+mutant ends-series 'ends of releases' 'a series has ends' \
+	's/select->fixed \|\| (select->parts > 1 \|\| select->span)/$1/' ends_test
+
 ##### signs
 
 mutant signs-unit 'signs, Laplace' 'the unit is forgotten' \

@@ -12,6 +12,7 @@
  * - each table differs by at most a^2 + b^2 in L2, squared;
  * - each sum of signs of a pair of columns differs by at most a + b, and all P of C columns together
  *   by at most P (a^2 + b^2) + C a b in L2, squared;
+ * - both ends of a column of n cells by (n - 1) (a + b), and in L2 squared by (n - 1)^2 (a^2 + b^2);
  * - the score of blocks of c cells differs by at most 2 (c - 1) (a + b);
  * - and all together cost at most (a + b) / 2m of epsilon or (a^2 + b^2) / 2m^2 of rho where
  * neighbors
@@ -30,6 +31,7 @@
 #include "privacy/budget.h"
 #include "privacy/cost.h"
 #include "privacy/counters.h"
+#include "privacy/ends.h"
 #include "privacy/exact.h"
 #include "privacy/exact_fields.h"
 #include "privacy/noise.h"
@@ -211,11 +213,11 @@ make_workload(RaceParams *params, uint32_t columns)
 
 static void
 make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single,
-		  bool asked, bool alike, bool searched)
+		  bool asked, bool alike, bool searched, bool sums)
 {
 	RaceParams *params = allocate(
 		sizeof(RaceParams) +
-		((2 + RACE_GROUP_NUMBERS) * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
+		((3 + RACE_GROUP_NUMBERS) * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
 	double *numbers;
 	char message[300];
 
@@ -223,7 +225,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	params->kind = RACE_KIND_TABLES;
 	params->sequence = RACE_SEQUENCE_INDEPENDENT;
 	params->rehash = RACE_REHASH_FOLD;
-	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS;
+	params->arrays = RACE_ARRAY_CELLS | RACE_ARRAY_GROUPS | (sums ? RACE_ARRAY_ENDS : 0);
 	params->dims = dims;
 	params->bandwidth = 1;
 	params->power = 1;
@@ -232,7 +234,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
 	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload;
 	params->more =
-		(uint32_t) ((char *) (numbers + ((searched ? 2 : 1) + RACE_GROUP_NUMBERS) * dims) -
+		(uint32_t) ((char *) (numbers + (1 + RACE_GROUP_NUMBERS + searched + sums) * dims) -
 					(char *) (params + 1));
 	params->arrays |= searched ? RACE_ARRAY_SEARCHED : 0;
 	for (uint32_t j = 0; j < dims; j++)
@@ -245,6 +247,10 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 		if (searched)
 			numbers[5 * dims + j] = size[j] > 0 &&
 				ceil((cells[j] - single[j]) / size[j]) + single[j] <= RACE_SEARCHED_GROUPS;
+		/* sums that are asked for, or not */
+		if (sums)
+			numbers[(5 + searched) * dims + j] =
+				cells[j] < single[j] + 2 || j % 3 == 1 ? 0 : 2 + j;
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);
@@ -263,7 +269,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	kind->bytes =
 		(params->range + kind->pairs +
 		 RACE_TABLE_NUMBERS * (dims + kind->pairs + kind->tables.triples + kind->tables.sets) +
-		 kind->one_ways + 1 + dims) *
+		 kind->one_ways + 1 + 2 * dims) *
 		sizeof(int64_t);
 	for (uint32_t j = 0; j < 2; j++)
 		kind->out[j] = allocate(kind->bytes);
@@ -366,6 +372,7 @@ static struct
 	double unevenness[2]; /* by delta: scores of blocks, */
 	long blocks;          /* which were told by so many, */
 	long cells;           /* and which by so many were not */
+	double ends[2][2];    /* by delta and neighbors */
 	double signs[2][2];   /* by delta and neighbors, */
 	long sign_sums;       /* of so many releases with signs, */
 	long wishart;         /* so many of which had Wishart noise, */
@@ -486,9 +493,24 @@ numbers_of_columns(const Kind *kind, const RaceContingency *result)
 
 	race_contingency_first(result, &table);
 	do
-		n += numbers_of(kind, &table);
+		n += numbers_of(kind, &table) + (table.ends > 0 ? RACE_ENDS : 0);
 	while (race_contingency_next(result, &table) && table.first == table.second);
 	return n;
+}
+
+/* The ends of a column, which come after its table; returns how many numbers they are. */
+static size_t
+look_at_ends(const Sides *sides, const RaceTable *table, size_t from)
+{
+	double *most = &met.ends[sides->gaussian][sides->substitute];
+	double unit = (table->ordinary - 1) * sides->unit;
+
+	if (table->ends == 0)
+		return 0;
+	*most = fmax(*most,
+				 part_of(sides, from, RACE_ENDS,
+						 sides->gaussian ? sides->squares * unit * unit : sides->sum * unit));
+	return RACE_ENDS;
 }
 
 /* The tables of all columns of a release from a place on; returns where they end. */
@@ -505,6 +527,7 @@ look_at_columns(const Kind *kind, const Sides *sides, const RaceContingency *res
 		from += look_at_blocks(sides, &table, from);
 		look_at_table(sides, from, n);
 		from += n;
+		from += look_at_ends(sides, &table, from);
 	} while (race_contingency_next(result, &table) && table.first == table.second);
 	return from;
 }
@@ -980,6 +1003,9 @@ note_measured(const Kind *kind, const RacePlan *plan)
 	to += result->n_joined;
 	if (result->signs != NULL)
 		memcpy(to, result->signs, result->n_signs * sizeof(double));
+	to += result->n_signs;
+	if (result->ends != NULL)
+		memcpy(to, result->ends, result->columns * sizeof(double));
 }
 
 /* The records of a person in a label, by their weights */
@@ -1199,40 +1225,46 @@ test_random(int n)
 		bool asked;
 		bool alike; /* columns matter as much as each other, so that they may have signs */
 		bool searched;
+		bool sums; /* sums of some columns are asked for */
 	} kinds[] = {
-		{1, {7}, {1}, {0}, false, false, false},
-		{2, {4, 3}, {1, 1}, {0, 1}, false, false, false},
-		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, false, false},
-		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false, false},
-		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, false, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true, false, false},
-		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, true, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, true, false},
+		{1, {7}, {1}, {0}, false, false, false, false},
+		{2, {4, 3}, {1, 1}, {0, 1}, false, false, false, false},
+		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, false, false, false},
+		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false, false, false},
+		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, false, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, false, false, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true, false, false, false},
+		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, true, false, false},
+		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, true, false, false},
 		/* numbers alone */
-		{2, {17, 24}, {2, 3}, {1, 0}, false, true, false},
-		{1, {31}, {4}, {2}, false, false, false},
-		{2, {17, 24}, {2, 3}, {1, 0}, false, false, false},
-		{3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true, false, false},
-		{4, {4, 4, 5, 4}, {2, 2, 2, 2}, {0, 0, 1, 0}, false, true, false},
-		{5, {24, 3, 16, 12, 40}, {4, 1, 2, 3, 5}, {0, 0, 2, 0, 1}, false, true, false},
+		{2, {17, 24}, {2, 3}, {1, 0}, false, true, false, false},
+		{1, {31}, {4}, {2}, false, false, false, false},
+		{2, {17, 24}, {2, 3}, {1, 0}, false, false, false, false},
+		{3, {16, 9, 12}, {4, 3, 2}, {0, 0, 1}, true, false, false, false},
+		{4, {4, 4, 5, 4}, {2, 2, 2, 2}, {0, 0, 1, 0}, false, true, false, false},
+		{5, {24, 3, 16, 12, 40}, {4, 1, 2, 3, 5}, {0, 0, 2, 0, 1}, false, true, false, false},
 		/* sets of three are searched, with signs and without */
-		{5, {2, 3, 2, 4, 2}, {1, 1, 1, 2, 1}, {0, 1, 0, 0, 0}, false, true, true},
-		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, true},
-		{6, {2, 16, 2, 12, 3, 4}, {1, 4, 1, 4, 1, 2}, {0, 0, 0, 1, 1, 0}, false, true, true},
-		{6, {24, 2, 2, 12, 3, 24}, {4, 1, 1, 3, 1, 8}, {0, 0, 0, 1, 1, 0}, false, true, true},
+		{5, {2, 3, 2, 4, 2}, {1, 1, 1, 2, 1}, {0, 1, 0, 0, 0}, false, true, true, false},
+		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, true, true},
+		{6, {2, 16, 2, 12, 3, 4}, {1, 4, 1, 4, 1, 2}, {0, 0, 0, 1, 1, 0}, false, true, true, false},
+		{6, {24, 2, 2, 12, 3, 24}, {4, 1, 1, 3, 1, 8}, {0, 0, 0, 1, 1, 0}, false, true, true, true},
+		/* with ends */
+		{1, {31}, {4}, {2}, false, false, false, true},
+		{2, {17, 24}, {2, 3}, {1, 0}, false, false, false, true},
+		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false, false, true},
+		{5, {24, 3, 16, 12, 40}, {4, 1, 2, 3, 5}, {0, 0, 2, 0, 1}, false, true, false, true},
 		/* with a measure */
-		{4, {9, 8, 12, 3}, {3, 2, 4, 0}, {0, 0, 0, 0}, false, true, false},
-		{2, {7, 2}, {1, 0}, {0, 0}, false, false, false},
-		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false, false, false},
-		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true, false, false}};
+		{4, {9, 8, 12, 3}, {3, 2, 4, 0}, {0, 0, 0, 0}, false, true, false, false},
+		{2, {7, 2}, {1, 0}, {0, 0}, false, false, false, false},
+		{3, {5, 9, 3}, {1, 3, 0}, {1, 0, 0}, false, false, false, false},
+		{5, {5, 17, 41, 12, 3}, {1, 2, 5, 3, 0}, {1, 1, 2, 2, 0}, true, false, false, false}};
 	Kind kind;
 	Pair pair;
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 	{
 		make_kind(&kind, kinds[k].columns, kinds[k].cells, kinds[k].size, kinds[k].single,
-				  kinds[k].asked, kinds[k].alike, kinds[k].searched);
+				  kinds[k].asked, kinds[k].alike, kinds[k].searched, kinds[k].sums);
 		for (int s = 0; s < SETTINGS; s++)
 			for (int i = 0; i < n; i++)
 			{
@@ -1262,12 +1294,12 @@ add_cell(const Kind *kind, Records *records, uint32_t cell)
 
 /* All tables of at most two records, and all persons with one record, or with another */
 static void
-test_small(uint32_t columns, const double *cells, const double *ones, uint32_t places)
+test_small(uint32_t columns, const double *cells, const double *ones, uint32_t places, bool sums)
 {
 	static const double zeros[] = {0, 0, 0};
 	Kind kind;
 
-	make_kind(&kind, columns, cells, ones, zeros, true, false, columns == 3);
+	make_kind(&kind, columns, cells, ones, zeros, true, false, columns == 3, sums);
 	for (uint32_t i = 0; i < 4 * (places + 1) * (places + 1) * places * places; i++)
 	{
 		uint32_t rest = i / 4;
@@ -1308,11 +1340,12 @@ main(void)
 
 	met.same = met.near = met.right = true;
 	race_reference = &made_up;
-	test_small(2, cells[0], ones, 6);
-	test_small(2, cells[0], measure + 1, 6);
-	test_small(3, cells[1], ones, 8);
-	test_small(3, cells[1], measure, 8);
-	test_small(1, cells[2], blocks, 6);
+	test_small(2, cells[0], ones, 6, false);
+	test_small(2, cells[0], measure + 1, 6, false);
+	test_small(3, cells[1], ones, 8, false);
+	test_small(3, cells[1], measure, 8, false);
+	test_small(1, cells[2], blocks, 6, false);
+	test_small(1, cells[2], ones, 6, true);
 	test_random(60);
 	ok(met.same, "nothing but noisy numbers decides what is measured");
 	ok(met.near, "neighbors are as near as is declared, and cost no more");
@@ -1337,6 +1370,10 @@ main(void)
 		ok(met.signs[delta][0] > 1 - ROUNDING && met.signs[delta][1] > (delta ? 0.8 : 1 - ROUNDING),
 		   "sums of signs change by as much as is paid (delta %d: %.6f, substituted %.6f)", delta,
 		   met.signs[delta][0], met.signs[delta][1]);
+	for (int delta = 0; delta < 2; delta++)
+		ok(met.ends[delta][0] > 1 - ROUNDING && met.ends[delta][1] > 1 - ROUNDING,
+		   "ends change by as much as is paid (delta %d: %.6f, substituted %.6f)", delta,
+		   met.ends[delta][0], met.ends[delta][1]);
 	ok(met.right, "sums of signs, and variances, are those that were drawn");
 	ok(!met.outside, "nothing is written behind the workspace");
 	printf("# %ld with signs, %ld of Wishart noise, %ld go on by them, %ld look, %ld tables, %ld "

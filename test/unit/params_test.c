@@ -221,7 +221,8 @@ test_l2_fields(void)
 	WITH(L2, arrays, RACE_ARRAY_JOINED, "kernel l2 has no joined");
 	WITH(L2, arrays, RACE_ARRAY_MEASURED, "kernel l2 has no measured");
 	WITH(L2, arrays, RACE_ARRAY_SIGNS, "kernel l2 has no signs");
-	WITH(L2, arrays, 2048, "arrays are cut off");
+	WITH(L2, arrays, RACE_ARRAY_ENDS, "arrays are cut off");
+	WITH(L2, arrays, 4096, "arrays are cut off");
 	WITH(L2, reserved8, 1, "reserved");
 	WITH(L2, loss.radius, 1, "reserved bytes are not zero");
 	WITH(L2, loss.query_radius, 1, "reserved bytes are not zero");

@@ -19,6 +19,7 @@
 
 #include "privacy/budget.h"
 #include "privacy/count.h"
+#include "privacy/ends.h"
 #include "privacy/exact.h"
 #include "privacy/interrupt.h"
 #include "privacy/look.h"
@@ -758,6 +759,7 @@ static struct
 	uint32_t together;
 	bool halves;
 	RaceProductsNoise products;
+	RaceEnds ends;
 	RaceSigns signs;
 	uint32_t column[PAIRED + 1];
 	uint32_t places[PAIRED + 1];
@@ -831,6 +833,7 @@ make_given(Form form)
 	given.block = (uint32_t) (draw() % 3);
 	given.ordinary = 1 + (uint32_t) (draw() % 24);
 	given.together = 2 + (uint32_t) (draw() % 6);
+	given.ends = (RaceEnds){given.block, 1 + (uint32_t) (draw() % 26)};
 	for (int i = 0; i < 2 * MOST; i++)
 		given.space[i] = given.noisy[0][i] = given.noisy[1][i] = UNTOUCHED;
 }
@@ -877,6 +880,12 @@ call_signs(RaceAccount *account, const RaceExact *exact, double price)
 							  &given.signs_variance) ?
 		1 + (uint64_t) given.signs_variance :
 		0;
+}
+
+static uint64_t
+call_ends(RaceAccount *account, const RaceExact *exact, double price)
+{
+	return race_measure_ends(account, exact, &given.ends, price, noisy[0]);
 }
 
 static uint64_t
@@ -977,11 +986,13 @@ static const struct
 			 {"race_score_unevenness", call_unevenness, TABLES, TABLES, 0.99},
 			 {"race_select", call_select, TABLES, TABLES, 0.99},
 			 {"race_select, contrasts", call_contrast, TABLES, TABLES, 0.99},
-			 {"race_measure_signs", call_signs, PAIRS, PAIRS, 0.99}};
+			 {"race_measure_signs", call_signs, PAIRS, PAIRS, 0.99},
+			 {"race_measure_ends", call_ends, TABLES, TABLES, 0.99}};
 
 #define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
 #define CALL_PRODUCTS 4
 #define CALL_SIGNS 11
+#define CALL_ENDS 12
 
 static const RaceExact *
 exact_of(RaceExactMemory *memory, Form form, const Counters *counters)
@@ -1108,6 +1119,24 @@ are_sums_of_signs(const RaceAccount *account, const Counters *table)
 	return are && at == tape.n;
 }
 
+/* Are these the shares of both ends that got noise: none of what lies beyond the places? */
+static bool
+are_shares_of_ends(const Counters *table)
+{
+	static const uint32_t begins[] = {0, 30 * PARTS, 30 * PARTS + 24};
+	const int64_t *counter = table->half[0] + begins[given.ends.block];
+	__int128 lower = 0;
+	__int128 upper = 0;
+
+	for (uint32_t i = 0; i < given.ends.length; i++)
+	{
+		lower += (__int128) (given.ends.length - 1 - i) * counter[i];
+		upper += (__int128) i * counter[i];
+	}
+	return tape.n == RACE_ENDS && tape.draws[0].value[0] == race_clamped(lower, RACE_MAX_COUNT) &&
+		tape.draws[1].value[0] == race_clamped(upper, RACE_MAX_COUNT);
+}
+
 /* Is there a number in memory that no call may leave there? */
 static bool
 is_left(const int64_t *memory, size_t n)
@@ -1202,6 +1231,7 @@ compare(int number, Form form, Found *found)
 		return;
 	found->drawn++;
 	found->same &= number != CALL_SIGNS || are_sums_of_signs(&account, &tables[0]);
+	found->same &= number != CALL_ENDS || are_shares_of_ends(&tables[0]);
 	found->most = fmaxl(found->most, cost_of_call(number, &account, own) / fmin(price, taken));
 }
 

@@ -166,6 +166,35 @@ CREATE FUNCTION @extschema@.race_mean(
 COMMENT ON FUNCTION @extschema@.race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
+CREATE TYPE _racepriv.race_sum_result AS (
+	value1 text, value2 text, sum float8, lower float8, upper float8, count float8, source text);
+COMMENT ON TYPE _racepriv.race_sum_result IS 'a row of the result of race_sum';
+COMMENT ON COLUMN _racepriv.race_sum_result.value1 IS 'the value of the first column of by, or the range [a,b)';
+COMMENT ON COLUMN _racepriv.race_sum_result.value2 IS 'that of the second';
+COMMENT ON COLUMN _racepriv.race_sum_result.sum IS 'the sum of the column, without NULL; intervals are seconds. NULL where too little is known';
+COMMENT ON COLUMN _racepriv.race_sum_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_sum_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_sum_result.count IS 'how many records it is of';
+COMMENT ON COLUMN _racepriv.race_sum_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
+
+CREATE FUNCTION _racepriv._race_sum(
+	release text, "column" text, by anycompatible, "where" jsonb, confidence float8)
+	RETURNS SETOF _racepriv.race_sum_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10
+	SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	RETURN QUERY SELECT s.value1, s.value2, s.sum, s.lower, s.upper, s.count, s.source
+	FROM _racepriv._race_tables_sum(_racepriv._race_released(release), _racepriv._race_domains_of(release, true), "column",
+		CASE WHEN by::text LIKE '{%}' THEN by::text::text[] WHEN by IS NOT NULL THEN ARRAY[by::text] END, "where", confidence) s;
+END $$;
+COMMENT ON FUNCTION _racepriv._race_sum(text, text, anycompatible, jsonb, float8) IS 'the body of race_sum';
+
+CREATE FUNCTION @extschema@.race_sum(
+	release text, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF _racepriv.race_sum_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION @extschema@.race_sum(text, text, anycompatible, jsonb, float8) IS
+	'the sum of a column of a release, of all records or by each value of a column, or two, as race_mean. A workload of sum(column) gives it a larger part of epsilon. where, source and errors as race_count';
+
 CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb) RETURNS jsonb
 	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
