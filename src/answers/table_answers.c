@@ -28,24 +28,22 @@
 /* ---------------------------------------------------------- opened releases */
 
 void
-race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
+race_tables_open(Datum value, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
-	race_sketch_view_kind(sketch, RACE_KIND_TABLES, "Release columns of a dataset by race_release.",
+	race_sketch_view_kind(value, RACE_KIND_TABLES, "Release columns of a dataset by race_release.",
 						  &open->view);
-	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
+	if (open->view.columns_size == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these tables do not state their columns"),
+				 errhint("Release columns of a dataset by race_release.")));
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = race_derived_release;
 	callback->arg = open->model;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
-	for (int i = 0; i < open->columns; i++)
-		if (open->columns != (int) open->model->tables.dims ||
-			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i] ||
-			open->domains[i].measure != (i >= (int) open->model->tables.columns))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("these are not the domains of these tables")));
+	open->domains = open->model->domains;
 	open->columns = (int) open->model->tables.columns;
 	open->measure = open->model->tables.parts > 1 ? &open->domains[open->columns] : NULL;
 }
@@ -846,7 +844,7 @@ PG_FUNCTION_INFO_V1(race_product);
 PG_FUNCTION_INFO_V1(race_density);
 PG_FUNCTION_INFO_V1(race_number_text);
 
-/* Implement _race_tables_count(sketch, domains, where, confidence). */
+/* Implement _race_tables_count(sketch, where, confidence). */
 Datum
 race_tables_count(PG_FUNCTION_ARGS)
 {
@@ -854,12 +852,12 @@ race_tables_count(PG_FUNCTION_ARGS)
 	RaceTableAnswer answer;
 	RaceResultRow row;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)),
-					race_confidence_arg(fcinfo, 3), &answer);
+	race_tables_open(PG_GETARG_DATUM(0), &open);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(1)),
+					race_confidence_arg(fcinfo, 2), &answer);
 	race_tables_add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
@@ -1024,15 +1022,15 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 	int asked[2];
 	Size cells = 1;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
 		return;
 	race_row_start(&crosstab->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
-	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
-	asked[0] = race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	asked[1] = PG_ARGISNULL(3) ?
+	race_tables_open(PG_GETARG_DATUM(0), &crosstab->open);
+	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 3));
+	asked[0] = race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	asked[1] = PG_ARGISNULL(2) ?
 		asked[0] :
-		race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+		race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	same = asked[0] == asked[1];
 	crosstab->swapped = asked[0] > asked[1];
 	crosstab->column[0] = Min(asked[0], asked[1]);
@@ -1112,7 +1110,7 @@ next_of_crosstab(void *state, uint64 i)
 	return race_row_datum(&crosstab->row);
 }
 
-/* Implement _race_tables_crosstab(sketch, domains, column1, column2, confidence). */
+/* Implement _race_tables_crosstab(sketch, column1, column2, confidence). */
 Datum
 race_tables_crosstab(PG_FUNCTION_ARGS)
 {

@@ -19,17 +19,17 @@
 typedef struct RaceOpenTables
 {
 	RaceView view;
-	RaceDomain *domains; /* [columns] */
+	const RaceDomain *domains; /* [columns] */
 	int columns;
 	const RaceDomain *measure; /* domain of the measure, or NULL */
 	RaceTableModel *model;
 } RaceOpenTables;
 
 /*
- * Open a private sketch of tables with the domains (jsonb) of its columns.  Raise 22023 if they are
- * of others.  It stays open as long as the current memory context.
+ * Open a private value of tables that states its columns.  Raise 22023 for others.  It stays open
+ * as long as the current memory context.
  */
-extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
+extern void race_tables_open(Datum value, RaceOpenTables *open);
 
 /* Return the number of a column.  Raise 42703 if there is none of this name. */
 extern int race_tables_column(const RaceOpenTables *open, const char *name);

@@ -2,38 +2,38 @@
 -- Answers from contingency tables, of a value and the domains of its columns
 
 CREATE FUNCTION _racepriv._race_tables_count(
-	sketch race_sketch, domains jsonb, "where" jsonb, confidence float8,
+	sketch race_sketch, "where" jsonb, confidence float8,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, float8) IS
-	'race_count of a private sketch of tables with the domains of its columns';
+COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, float8) IS
+	'race_count of a private sketch of tables';
 
 CREATE FUNCTION _racepriv._race_tables_crosstab(
-	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
+	sketch race_sketch, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
 	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT standard_error float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
-COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
-	'race_crosstab of a private sketch of tables with the domains of its columns';
+COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, text, text, float8) IS
+	'race_crosstab of a private sketch of tables';
 
-CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch, domains jsonb, n bigint, seed bigint)
+CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch, n bigint, seed bigint)
 	RETURNS SETOF anyelement AS 'MODULE_PATHNAME', 'race_tables_rows' LANGUAGE C STABLE PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, jsonb, bigint, bigint) IS
-	'race_synthesize of a private sketch of tables with the domains of its columns';
+COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, bigint, bigint) IS
+	'race_synthesize of a private sketch of tables';
 
 CREATE FUNCTION _racepriv._race_tables_mean(
-	sketch race_sketch, domains jsonb, "column" text, by text[], "where" jsonb, confidence float8,
+	sketch race_sketch, "column" text, by text[], "where" jsonb, confidence float8,
 	OUT value1 text, OUT value2 text, OUT x float8, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[], jsonb, float8) IS
-	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, text, text[], jsonb, float8) IS
+	'race_mean of a private sketch of tables: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_tables_histogram(
-	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
+	sketch race_sketch, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_histogram' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
-	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, text, text[], int, jsonb, boolean, boolean, float8) IS
+	'race_histogram of a private sketch of tables; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_records(sketch race_sketch, OUT count float8, OUT standard_error float8)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_records' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -71,23 +71,23 @@ COMMENT ON FUNCTION _racepriv._race_sum_p_value(float8, float8, float8) IS
 	'the probability that a sum of squares with this mean and standard deviation is at least so large, by a gamma distribution';
 
 CREATE FUNCTION _racepriv._race_tables_correlation(
-	sketch race_sketch, domains jsonb, confidence float8,
+	sketch race_sketch, confidence float8,
 	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text,
 	OUT mean1 float8, OUT deviation1 float8, OUT mean2 float8, OUT deviation2 float8)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_correlation' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, jsonb, float8) IS
-	'race_correlation of a private sketch of tables with the domains of its columns, and their means and standard deviations';
+COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, float8) IS
+	'race_correlation of a private sketch of tables, and their means and standard deviations';
 
 CREATE FUNCTION _racepriv._race_tables_modes(
-	sketch race_sketch, domains jsonb, max int, confidence float8,
+	sketch race_sketch, max int, confidence float8,
 	OUT mode int, OUT "column" text, OUT x float8, OUT density float8, OUT prominence float8, OUT lower float8, OUT upper float8, OUT "text" text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_modes' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, jsonb, int, float8) IS
-	'race_modes of a private sketch of tables with the domains of its columns. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, int, float8) IS
+	'race_modes of a private sketch of tables. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_tables_rank(
-	sketch race_sketch, domains jsonb, record jsonb, confidence float8,
+	sketch race_sketch, record jsonb, confidence float8,
 	OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
-	'race_outliers of a private sketch of tables with the domains of its columns, for one record';
+COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, float8) IS
+	'race_outliers of a private sketch of tables, for one record';

@@ -105,11 +105,11 @@ static void
 start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Correlations *state = palloc0(sizeof(Correlations));
-	double confidence = race_confidence_arg(fcinfo, 2);
+	double confidence = race_confidence_arg(fcinfo, 1);
 	Column column;
 
 	race_row_start(&state->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &state->open);
+	race_tables_open(PG_GETARG_DATUM(0), &state->open);
 	state->z = race_tables_z(&state->open, confidence);
 	state->columns = palloc(state->open.columns * sizeof(int));
 	for (int i = 0; i < state->open.columns; i++)
@@ -214,7 +214,7 @@ next_correlation(void *context, uint64 call)
 	return race_row_datum(&state->row);
 }
 
-/* Implement _race_tables_correlation(sketch, domains, confidence). */
+/* Implement _race_tables_correlation(sketch, confidence). */
 Datum
 race_tables_correlation(PG_FUNCTION_ARGS)
 {

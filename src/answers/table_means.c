@@ -499,24 +499,24 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 	bool *nulls = NULL;
 	char *name;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		return;
-	means->confidence = race_confidence_arg(fcinfo, 5);
+	means->confidence = race_confidence_arg(fcinfo, 4);
 	race_row_start(&means->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &means->open);
-	name = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	race_tables_open(PG_GETARG_DATUM(0), &means->open);
+	name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	means->is_measure = means->open.measure != NULL && strcmp(means->open.measure->name, name) == 0;
 	means->column = means->is_measure ? race_tables_column_or_none(&means->open, name) :
 										race_tables_column(&means->open, name);
-	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(4));
+	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(3));
 	if (means->column >= 0)
 	{
 		means->domain = &means->open.domains[means->column];
 		set_values(means);
 	}
 	call->max_calls = 1;
-	if (!PG_ARGISNULL(3))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls,
+	if (!PG_ARGISNULL(2))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls,
 						  &means->by_n);
 	if (means->by_n > 2)
 		ereport(ERROR,
@@ -602,7 +602,7 @@ next_mean(void *state, uint64 number)
 	return race_row_datum(&means->row);
 }
 
-/* Implement _race_tables_mean(sketch, domains, column, by, where, confidence). */
+/* Implement _race_tables_mean(sketch, column, by, where, confidence). */
 Datum
 race_tables_mean(PG_FUNCTION_ARGS)
 {
@@ -753,15 +753,15 @@ static uint32
 choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 {
 	const RaceDomain *domain = histogram->domain;
-	bool as_measured = PG_GETARG_BOOL(6);
-	int bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
+	bool as_measured = PG_GETARG_BOOL(5);
+	int bins = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3);
 	double range = domain->upper - domain->lower + domain->whole;
 	double width;
 	uint32 n;
 
-	if (!PG_ARGISNULL(3) && !PG_ARGISNULL(4))
+	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3))
 		refuse_edges("edges and bins cannot be given both");
-	if (domain->category && (!PG_ARGISNULL(3) || !PG_ARGISNULL(4) || as_measured))
+	if (domain->category && (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || as_measured))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
@@ -779,9 +779,9 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 					 "race_count counts records with some of them, race_crosstab all values without a condition.")));
 		return n;
 	}
-	if (!PG_ARGISNULL(3))
-		return read_edges(histogram, PG_GETARG_ARRAYTYPE_P(3));
-	if (!PG_ARGISNULL(4) && (bins < 1 || bins > MOST_RANGES))
+	if (!PG_ARGISNULL(2))
+		return read_edges(histogram, PG_GETARG_ARRAYTYPE_P(2));
+	if (!PG_ARGISNULL(3) && (bins < 1 || bins > MOST_RANGES))
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
 	if (as_measured || (bins == 0 && has_others(histogram)))
 		return edges_of_lines(histogram, has_others(histogram), bins > 0 ? bins : MOST_RANGES);
@@ -801,18 +801,18 @@ start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Histogram *histogram = palloc0(sizeof(Histogram));
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) ||
-		PG_ARGISNULL(6) || PG_ARGISNULL(7) || PG_ARGISNULL(8))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(4) || PG_ARGISNULL(5) ||
+		PG_ARGISNULL(6) || PG_ARGISNULL(7))
 		return;
-	histogram->confidence = race_confidence_arg(fcinfo, 8);
+	histogram->confidence = race_confidence_arg(fcinfo, 7);
 	race_row_start(&histogram->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &histogram->open);
-	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	race_tables_open(PG_GETARG_DATUM(0), &histogram->open);
+	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	histogram->domain = &histogram->open.domains[histogram->column];
-	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(5));
+	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(4));
 	for (int i = 0; i < histogram->open.columns; i++)
 		histogram->conditions |= histogram->where[i] != NULL;
-	histogram->below = PG_GETARG_BOOL(7);
+	histogram->below = PG_GETARG_BOOL(6);
 	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
 	call->user_fctx = histogram;
 }
@@ -863,8 +863,7 @@ next_range(void *state, uint64 number)
 }
 
 /*
- * Implement _race_tables_histogram(sketch, domains, column, edges, bins, where, as_measured, below,
- * confidence).
+ * Implement _race_tables_histogram(sketch, column, edges, bins, where, as_measured, below, confidence).
  */
 Datum
 race_tables_histogram(PG_FUNCTION_ARGS)

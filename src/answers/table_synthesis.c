@@ -160,7 +160,7 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 {
 	Form_pg_attribute attribute = TupleDescAttr(synthesis->desc, i);
 	Target *target = &synthesis->targets[i];
-	RaceDomain *domain;
+	const RaceDomain *domain;
 	Oid input;
 
 	target->column = attribute->attisdropped ?
@@ -319,10 +319,10 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 					format_type_be(type)),
 			 errhint(
 				 "Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return;
-	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
-	n = PG_GETARG_INT64(3);
+	race_tables_open(PG_GETARG_DATUM(1), &synthesis->open);
+	n = PG_GETARG_INT64(2);
 	if (n < 0 || n > MOST_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -332,7 +332,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->desc = CreateTupleDescCopy(desc); /* without NOT NULL */
 	synthesis->check = race_domain_check_prepare(type);
 	synthesis->type = type;
-	synthesis->seed = PG_GETARG_INT64(4);
+	synthesis->seed = PG_GETARG_INT64(3);
 	synthesis->targets = palloc0(synthesis->desc->natts * sizeof(Target));
 	synthesis->values = palloc0(synthesis->desc->natts * sizeof(Datum));
 	synthesis->nulls = palloc0(synthesis->desc->natts * sizeof(bool));
@@ -581,7 +581,7 @@ share_below(const double *probabilities, double probability)
 	return (double) below / RANKED_ROWS;
 }
 
-/* Implement _race_tables_rank(sketch, domains, record, confidence). */
+/* Implement _race_tables_rank(sketch, record, confidence). */
 Datum
 race_tables_rank(PG_FUNCTION_ARGS)
 {
@@ -600,12 +600,12 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	double z;
 	bool known;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	weights = race_tables_where(&open, PG_GETARG_DATUM(2));
-	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 3)) / 2);
+	race_tables_open(PG_GETARG_DATUM(0), &open);
+	weights = race_tables_where(&open, PG_GETARG_DATUM(1));
+	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 2)) / 2);
 	ranking = (Ranking){.open = &open,
 						.weights = weights,
 						.columns = palloc(open.columns * sizeof(RankedColumn)),
@@ -619,7 +619,7 @@ race_tables_rank(PG_FUNCTION_ARGS)
 		}
 	if (open.model->particles != NULL)
 		rank_pairs(&ranking);
-	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(3), &answer);
+	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(2), &answer);
 	of_record = probability_of_record(&ranking);
 	probabilities = rank_rows(&ranking);
 	for (int i = 0; i < RANKED_ROWS; i++)

@@ -327,6 +327,18 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		RaceDomainCells(domain), domain->group, domain->measure ? 0 : RaceDomainSingle(domain));
 }
 
+void
+race_domains_write(StringInfo text, const RaceDomain *domains, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfoString(text, i == 0 ? "[" : ", ");
+		race_domain_write(text, &domains[i]);
+	}
+	appendStringInfoString(text, n == 0 ? "[]" : "]");
+}
+
 static void
 refuse_domains(const char *detail)
 {
@@ -489,7 +501,8 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 		read_categories(domain, object, to_choose);
 	else
 		read_number(domain, object);
-	if (domain->category && domain->persons_summed > 0)
+	if (domain->categories != NULL &&
+		(domain->persons_summed > 0 || value_of(object, "persons", jbvBinary, true) != NULL))
 		read_persons(domain, object);
 }
 

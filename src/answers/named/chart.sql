@@ -57,10 +57,10 @@ BEGIN
 		RETURN QUERY SELECT m.x, _racepriv._race_density(h.count, n.count, h.low, h.high), _racepriv._race_density(h.lower, n.count, h.low, h.high),
 			_racepriv._race_density(h.upper, n.count, h.low, h.high), _racepriv._race_density(h.count, 1, h.low, h.high), NULL::text, _racepriv._race_number_text(type, m.x)
 		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
+			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, "column", NULL, steps, "where", true, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN h.low + (h.high - h.low) / 2 ELSE h.low END) m (x)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
+				FROM _racepriv._race_tables_count(s.sketch, present, confidence) c) n (count)
 		WHERE m.x >= coalesce(_race_curve.lower, m.x) AND m.x <= coalesce(_race_curve.upper, m.x);
 	ELSE
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
@@ -121,7 +121,7 @@ BEGIN
 			_racepriv._race_number_text(domain1->>'type', m.x1), _racepriv._race_number_text(domain2->>'type', m.x2)
 		FROM _racepriv._race_released(release) s (sketch)
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
+				FROM _racepriv._race_tables_count(s.sketch, present, confidence) c) n (count)
 			CROSS JOIN LATERAL (
 				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
 				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
@@ -131,7 +131,7 @@ BEGIN
 						ELSE greatest(sum(t.estimate) + z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
 				FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
 					FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
-						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
+						FROM _racepriv._race_tables_crosstab(s.sketch, column1, column2, confidence) c
 						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
 				GROUP BY t.i / t.width1, t.j / t.width2) c
 			CROSS JOIN LATERAL (SELECT c.low1 + (c.high1 - c.low1) / 2, c.low2 + (c.high2 - c.low2) / 2) m (x1, x2)
@@ -195,9 +195,9 @@ BEGIN
 		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
 			_racepriv._race_density(h.count, n.count, coalesce(h.low, 0::float8), coalesce(h.high, 1::float8)), h.source, NULL::text
 		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
+			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, "column", bin_edges, bin_count, "where", false, false, confidence) h
 			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count);
+				FROM _racepriv._race_tables_count(s.sketch, present, confidence) c) n (count);
 	ELSIF bin_count NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
@@ -265,7 +265,7 @@ BEGIN
 		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
 			-- noise is taken out of the order: counts ascend
 			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(_racepriv._race_released(release), domains, "column", NULL, NULL, "where", true, true,
+		FROM _racepriv._race_tables_histogram(_racepriv._race_released(release), "column", NULL, NULL, "where", true, true,
 			confidence) WITH ORDINALITY h
 		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
 	), total AS (
@@ -325,7 +325,7 @@ BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8,
 			_racepriv._race_number_text(d.type, m.lower, true), _racepriv._race_number_text(d.type, m.upper, true)
-		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m
+		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), max, 0.95) m
 			CROSS JOIN LATERAL (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = m."column" LIMIT 1) d (type);
 	ELSE
 		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
@@ -371,7 +371,7 @@ BEGIN
 		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
 			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
 				WITH ORDINALITY q (record, n)
-			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, domains, _racepriv._race_query(domains, q.record), confidence) r
+			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, _racepriv._race_query(domains, q.record), confidence) r
 		WHERE d.records IS NOT NULL ORDER BY 1;
 		RETURN;
 	END IF;
@@ -425,9 +425,10 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT r.domains->0 ? 'vector' THEN r.domains END AS domains,
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END AS domains,
 			p.first, p.after
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
+			CROSS JOIN LATERAL _racepriv._race_domains(r.sketch) d (domains)
 			-- the upper half of a value follows the lower one
 			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version AND upper.part = r.part + 1
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
@@ -450,8 +451,8 @@ BEGIN
 			-- shares has the variance of noise and, if nothing has changed, that of two samples: h p (1 - p).  Columns may depend
 			-- on each other, so that the errors of their sums are added.
 			SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
-			FROM _racepriv._race_tables_count(v.sketch, v.domains, '{}', 0.95) n
-				CROSS JOIN LATERAL _racepriv._race_tables_count(v.before, v.domains, '{}', 0.95) m
+			FROM _racepriv._race_tables_count(CASE WHEN v.domains IS NOT NULL THEN v.sketch END, '{}', 0.95) n
+				CROSS JOIN LATERAL _racepriv._race_tables_count(CASE WHEN v.domains IS NOT NULL THEN v.before END, '{}', 0.95) m
 				CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
 				CROSS JOIN LATERAL (
 					SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
@@ -460,8 +461,8 @@ BEGIN
 						CROSS JOIN LATERAL (
 						SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
 							sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
-						FROM _racepriv._race_tables_histogram(v.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
-							JOIN _racepriv._race_tables_histogram(v.before, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
+						FROM _racepriv._race_tables_histogram(v.sketch, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
+							JOIN _racepriv._race_tables_histogram(v.before, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
 								ON g.value IS NOT DISTINCT FROM f.value
 							CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
 							CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2

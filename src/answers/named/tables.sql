@@ -5,8 +5,9 @@ CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label t
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	domains CONSTANT jsonb := (SELECT r.domains FROM _racepriv.race_releases r
-		WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) AND NOT r.domains->0 ? 'vector' ORDER BY r.version DESC, r.part LIMIT 1);
+	domains CONSTANT jsonb := (SELECT CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END
+		FROM (SELECT _racepriv._race_domains(r.sketch) AS domains FROM _racepriv.race_releases r
+			WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1) d);
 BEGIN
 	IF domains IS NULL AND needed AND release IS NOT NULL THEN
 		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
@@ -65,7 +66,7 @@ DECLARE
 	result _racepriv.race_count_result;
 BEGIN
 	IF domains IS NOT NULL THEN
-		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), domains, "where", confidence) c;
+		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), "where", confidence) c;
 	ELSE
 		SELECT greatest(n.count, 0::float8), greatest(n.count - z.z * n.error, 0::float8), greatest(n.count, 0::float8) + z.z * n.error, 'measured' INTO result
 		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (
@@ -99,7 +100,7 @@ CREATE FUNCTION _racepriv._race_crosstab(
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN QUERY SELECT c.value1, c.value2, c.count, c.lower, c.upper, c.source FROM _racepriv._race_tables_crosstab(
-		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), column1, column2, confidence) c;
+		_racepriv._race_released(release), column1, column2, confidence) c;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_crosstab(text, text, text, float8) IS 'the body of race_crosstab';
 
@@ -114,8 +115,7 @@ CREATE FUNCTION _racepriv._race_synthesize(base anyelement, release text, n bigi
 	RETURNS SETOF anyelement LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 1000
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	RETURN QUERY SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release),
-		_racepriv._race_domains_of(release, true), n, seed);
+	RETURN QUERY SELECT * FROM _racepriv._race_tables_rows(base, _racepriv._race_released(release), n, seed);
 END $$;
 COMMENT ON FUNCTION _racepriv._race_synthesize(anyelement, text, bigint, bigint) IS 'the body of race_synthesize';
 
@@ -155,7 +155,7 @@ DECLARE
 BEGIN
 	RETURN QUERY SELECT m.value1, m.value2, m.mean, m.lower, m.upper, m.count, m.source,
 		_racepriv._race_number_text(type, m.mean, true), _racepriv._race_number_text(type, m.lower, true), _racepriv._race_number_text(type, m.upper, true)
-	FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", columns, "where", confidence) m;
+	FROM _racepriv._race_tables_mean(_racepriv._race_released(release), "column", columns, "where", confidence) m;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_mean(text, text, anycompatible, jsonb, float8) IS 'the body of race_mean';
 
@@ -206,7 +206,7 @@ BEGIN
 		PERFORM _racepriv._race_some(domains, by, '{}');
 		RETURN QUERY SELECT m.x, m.value1, m.mean, m.lower, m.upper, m.count, m.source,
 			_racepriv._race_number_text(type, m.mean, true), _racepriv._race_number_text(type, m.lower, true), _racepriv._race_number_text(type, m.upper, true)
-		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), domains, "column", ARRAY[by], "where", confidence) m
+		FROM _racepriv._race_tables_mean(_racepriv._race_released(release), "column", ARRAY[by], "where", confidence) m
 		WHERE m.x IS NOT NULL ORDER BY 1;
 	ELSE
 		IF (_racepriv._race_period(release))."values" IS NULL AND release IS NOT NULL THEN
@@ -219,7 +219,7 @@ BEGIN
 					to_char(min(upper(r.during)), 'YYYY-MM-DD HH24:MI:SS')) AS value
 				FROM _racepriv.race_releases r WHERE r.name = p.name AND r.part = 1 AND r.during IS NOT NULL
 				GROUP BY 1 ORDER BY 1 OFFSET p.first LIMIT p.after - p.first) i
-			CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value), domains, "column", NULL,
+			CROSS JOIN LATERAL _racepriv._race_tables_mean(_racepriv._race_released(p.name || i.value), "column", NULL,
 				"where", confidence) m
 		ORDER BY 1;
 	END IF;
@@ -271,7 +271,7 @@ DECLARE
 BEGIN
 	RETURN QUERY
 	WITH given AS MATERIALIZED (
-		SELECT h.* FROM _racepriv._race_tables_histogram(sketch, domains, label, NULL, NULL,
+		SELECT h.* FROM _racepriv._race_tables_histogram(sketch, label, NULL, NULL,
 			_racepriv._race_query(domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
 	), edges AS (
 		-- those of the ranges that the condition left; a column whose bounds are equal has one value
@@ -281,7 +281,7 @@ BEGIN
 		coalesce(_racepriv._race_quotient(g.lower, g.lower + greatest(sum(g.upper) OVER all_values - g.upper, 0::float8)), 0::float8),
 		coalesce(_racepriv._race_quotient(g.upper, g.upper + greatest(sum(g.lower) OVER all_values - g.lower, 0::float8)), 1::float8),
 		CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(p.count, sum(p.count) OVER all_values) END
-	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, domains, label, e.edges, NULL,
+	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, label, e.edges, NULL,
 			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
 	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
 END $$;
@@ -310,7 +310,7 @@ CREATE FUNCTION _racepriv._race_correlation(
 	SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	RETURN QUERY SELECT c.column1, c.column2, c.correlation, c.lower, c.upper, c.source FROM _racepriv._race_tables_correlation(
-		_racepriv._race_released(release), _racepriv._race_domains_of(release, true), confidence) c;
+		_racepriv._race_released(release), confidence) c;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_correlation(text, float8) IS 'the body of race_correlation';
 
@@ -362,7 +362,7 @@ BEGIN
 			HINT = format('Its columns are %s.', (SELECT string_agg(d->>'name', ', ') FROM jsonb_array_elements(domains) d));
 	END IF;
 	IF columns IS NULL THEN
-		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p,
+		names := target || ARRAY(SELECT t.n FROM _racepriv._race_tables_correlation(sketch, confidence) p,
 			LATERAL (VALUES (p.column1), (p.column2)) t (n) WHERE t.n <> target GROUP BY t.n ORDER BY t.n);
 	END IF;
 	k := cardinality(names);
@@ -374,7 +374,7 @@ BEGIN
 	rows := array_fill(0::float8, ARRAY[k, 2 * k]);
 	FOR c IN SELECT array_position(names, p.column1) AS i, array_position(names, p.column2) AS j, p.correlation AS r,
 			greatest(p.upper - p.correlation, p.correlation - p.lower) AS error, p.mean1, p.mean2, p.deviation1, p.deviation2
-		FROM _racepriv._race_tables_correlation(sketch, domains, confidence) p
+		FROM _racepriv._race_tables_correlation(sketch, confidence) p
 		WHERE p.column1 = ANY (names) AND p.column2 = ANY (names)
 	LOOP
 		means[c.i] := c.mean1; means[c.j] := c.mean2;
@@ -422,7 +422,7 @@ BEGIN
 	squares := ARRAY(SELECT sum(((slopes[i][p] * betas[q] + slopes[i][q] * betas[p]) * errors[p][q]) ^ 2)
 		FROM generate_series(1, k) i, generate_series(1, k) p, generate_series(p + 1, k) q GROUP BY i ORDER BY i);
 	squares[1] := squares[1] + (SELECT sum((betas[i] * _racepriv._race_quotient(m.upper - m.lower, deviations[i]) / 2) ^ 2)
-		FROM generate_series(1, k) i CROSS JOIN LATERAL _racepriv._race_tables_mean(sketch, domains, names[i], NULL, '{}', confidence) m);
+		FROM generate_series(1, k) i CROSS JOIN LATERAL _racepriv._race_tables_mean(sketch, names[i], NULL, '{}', confidence) m);
 	solvable := (SELECT max(s.sum) < 1 FROM (SELECT sum(abs(rows[i][k + p] / rows[i][i]) * errors[p][q])
 		FROM generate_series(2, k) i, generate_series(2, k) p, generate_series(2, k) q GROUP BY i) s (sum));
 	FOR i IN 1 .. k LOOP
@@ -508,7 +508,7 @@ BEGIN
 			FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
 			WHERE NOT d.domain ? 'measure')
 		SELECT 0, NULL::text, NULL::text, NULL::float8, NULL::float8, NULL::text, NULL::text, NULL::float8, NULL::float8, c.count, (c.upper - c.count) / _racepriv._race_normal_quantile(0.95), NULL::text
-		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), domains, '{}', 0.95) c
+		FROM _racepriv._race_tables_count(_racepriv._race_released(release, NULL), '{}', 0.95) c
 		UNION ALL (
 			SELECT (dense_rank() OVER (ORDER BY c.name2 IS NOT NULL, c.place1, c.place2))::int, c.name1, c.value1, c.low1, c.high1,
 				c.name2, c.value2, c.low2, c.high2, c.estimate, c.standard_error, NULL::text
@@ -517,7 +517,7 @@ BEGIN
 					count(c.standard_error) OVER (PARTITION BY a.place, b.place) > 0 AS measured
 				FROM names a CROSS JOIN LATERAL (
 						SELECT NULL::text AS name, 0::bigint AS place UNION ALL SELECT n.name, n.place FROM names n WHERE n.place > a.place) b
-					CROSS JOIN LATERAL _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL), domains, a.name, b.name, 0.95)
+					CROSS JOIN LATERAL _racepriv._race_tables_crosstab(_racepriv._race_released(release, NULL), a.name, b.name, 0.95)
 						WITH ORDINALITY c) c
 			WHERE c.measured ORDER BY c.name2 IS NOT NULL, c.place1, c.place2, c.ordinality);
 	ELSE

@@ -1,0 +1,39 @@
+-- A value of a release by columns carries its columns
+\set VERBOSITY default
+SET client_min_messages = warning;
+CREATE TABLE carried AS SELECT i AS person, CASE i % 3 WHEN 0 THEN 'a' WHEN 1 THEN 'b' END AS letter, i % 10 AS digit,
+	i % 2 = 0 AS even FROM generate_series(1, 3000) i;
+CREATE UNIQUE INDEX ON carried (person);
+CALL race_protect('carried', epsilon_limit => 1000, unit_column => 'person',
+	columns => '{"letter": ["a", "b"], "digit": [0, 9]}');
+CALL race_release('carried all', 'carried', '{letter,digit,even}', epsilon => 10);
+CALL race_release('carried some', 'carried', '{letter,digit}', epsilon => 10);
+CALL race_release_sketch('carried labels', 'carried', label => 'letter', epsilon => 10, columns => '{digit,even}');
+CALL race_release_sketch('other labels', 'carried', label => 'letter', epsilon => 10, columns => '{digit}');
+CALL race_release_sketch('carried sketch', 'carried', epsilon => 10, columns => '{digit}');
+SELECT d->>'name' AS name, d->>'type' AS type, d->>'kind' AS kind, d->'categories' AS categories, d->'lower' AS lower,
+	d->'upper' AS upper
+FROM jsonb_array_elements(race_domains(race_released('carried all'))) d;
+-- what a catalog shows is what the value says
+SELECT name, domains = race_domains(race_released(name, labels[1])) AS same, jsonb_array_length(domains) AS n
+FROM race_catalog WHERE name LIKE 'carried %' OR name = 'other labels' ORDER BY name;
+SELECT race_domains(NULL) IS NULL, race_domains(race_released('carried sketch')) IS NULL,
+	race_domains(race_build('l2(dims=1)', '{1}'::float8[])) IS NULL;
+-- as a value, as text, and in variables, which hold it expanded
+SELECT s::text::race_sketch::text = s::text AS text, race_domains(s::text::race_sketch) = race_domains(s) AS domains,
+	race_params(s) = race_params(s::text::race_sketch) AS params
+FROM race_released('carried all') s;
+DO $$
+DECLARE
+	value race_sketch := race_released('carried labels', 'a');
+	other race_sketch := race_released('carried labels', 'b');
+BEGIN
+	IF race_domains(value + other) IS DISTINCT FROM race_domains(value)
+		OR race_domains((value + other)::text::race_sketch) IS DISTINCT FROM race_domains(value) THEN
+		RAISE 'a sum lost its columns';
+	END IF;
+END $$;
+-- values with other columns are not added
+SELECT race_released('carried labels', 'a') + race_released('other labels', 'a');
+SELECT race_merge(s) FROM (VALUES (race_released('carried labels', 'a')), (race_released('other labels', 'a'))) v (s);
+DROP TABLE carried;
