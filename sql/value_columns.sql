@@ -33,6 +33,26 @@ BEGIN
 		RAISE 'a sum lost its columns';
 	END IF;
 END $$;
+-- a value is asked as its release is, whatever it was stored in
+CREATE TABLE values_of AS SELECT race_released('carried all') AS v, race_released('carried all')::text::race_sketch AS t;
+CREATE TABLE synthetic_of (letter text, digit int, "even" boolean);
+SELECT (SELECT array_agg(a::text) FROM race_crosstab(v, 'letter', '3') a)
+		= (SELECT array_agg(a::text) FROM race_crosstab('carried all', 'letter', 'even') a) AS crosstab,
+	(SELECT array_agg(a::text) FROM race_mean(v, 'digit', by => '{letter,even}', "where" => '{"digit": [2, 7]}') a)
+		= (SELECT array_agg(a::text) FROM race_mean('carried all', 'digit', by => ARRAY['letter', 'even'], "where" => '{"digit": [2, 7]}') a) AS mean,
+	(SELECT array_agg(a::text) FROM race_trend(t, 'digit', 'digit') a)
+		= (SELECT array_agg(a::text) FROM race_trend('carried all', 'digit', 'digit') a) AS trend,
+	(SELECT count(*) FROM race_correlation(t)) = (SELECT count(*) FROM race_correlation('carried all')) AS correlation,
+	(SELECT array_agg(a::text) FROM race_synthesize(NULL::synthetic_of, t, 50, 7) a)
+		= (SELECT array_agg(a::text) FROM race_synthesize(NULL::synthetic_of, 'carried all', 50, 7) a) AS synthesize
+FROM values_of;
+SELECT count(*) FROM race_mean(NULL::race_sketch, 'digit');
+SELECT race_mean(v, 'digits') FROM values_of;
+SELECT race_trend(v, 'digit', 'letter') FROM values_of;
+SELECT r."column" FROM values_of, race_regress(v, 'digit') r;
+SELECT race_correlation(race_released('carried labels', 'a'));
+SELECT race_crosstab(race_build('l2(dims=1)', '{1}'::float8[]), 'letter');
+DROP TABLE values_of, synthetic_of;
 -- values with other columns are not added
 SELECT race_released('carried labels', 'a') + race_released('other labels', 'a');
 SELECT race_merge(s) FROM (VALUES (race_released('carried labels', 'a')), (race_released('other labels', 'a'))) v (s);

@@ -44,6 +44,7 @@
 #include "answers/classify.h"
 #include "answers/estimate.h"
 #include "answers/period.h"
+#include "answers/released.h"
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_released);

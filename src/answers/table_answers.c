@@ -795,6 +795,15 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 	bound_by_tables(open, weights, constrained, z, answer);
 }
 
+void
+race_tables_add_dated(RaceResultRow *row, const RaceDomain *domain, bool known, double number)
+{
+	if (known && (is_dated(domain) || strcmp(domain->type, "interval") == 0))
+		race_row_add_text(row, race_domain_number_text(domain, number));
+	else
+		race_row_add_null(row);
+}
+
 bool
 race_tables_connect(const RaceOpenTables *open, const double *const *weights, int column)
 {
@@ -1101,6 +1110,8 @@ next_of_crosstab(void *state, uint64 i)
 		ask_lines(crosstab, side == 0 ? first : second, side == 0 ? second : first, &answer);
 	}
 	race_tables_add_answer(&crosstab->row, &answer);
+	if (crosstab->row.n == crosstab->row.desc->natts)
+		return race_row_datum(&crosstab->row); /* of race_crosstab */
 	add_edges(&crosstab->row, &domains[crosstab->column[side]], first);
 	add_edges(&crosstab->row, &domains[crosstab->column[1 - side]], second);
 	race_row_add_if(&crosstab->row, !answer.independent,
@@ -1110,7 +1121,10 @@ next_of_crosstab(void *state, uint64 i)
 	return race_row_datum(&crosstab->row);
 }
 
-/* Implement _race_tables_crosstab(sketch, column1, column2, confidence). */
+/*
+ * Implement race_crosstab(value, column1, column2, confidence), and _race_tables_crosstab() with
+ * more columns.
+ */
 Datum
 race_tables_crosstab(PG_FUNCTION_ARGS)
 {

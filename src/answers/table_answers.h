@@ -150,6 +150,10 @@ extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain,
 extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low,
 								  double high);
 
+/* Add a number as text if it is one of a date, a time or an interval; else NULL. */
+extern void race_tables_add_dated(RaceResultRow *row, const RaceDomain *domain, bool known,
+								  double number);
+
 /*
  * Return whether measurements connect all columns that have weights, with each other and with
  * `column`, if that is not negative.
@@ -165,6 +169,27 @@ extern const char *race_tables_source(bool measured, bool independent);
  * columns is NULL; its bounds, by tables of fewer columns, hold all the same.
  */
 extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);
+
+/* Return the width of the confidence interval of the mean of a column with numbers; NaN without. */
+extern double race_tables_mean_width(const RaceOpenTables *open, int column, double confidence);
+
+/* The correlation of two columns, and what follows from it */
+typedef struct RaceCorrelation
+{
+	bool known;
+	bool measured;
+	bool independent; /* as of RaceTableAnswer */
+	double r;
+	double lower;
+	double upper;
+	double mean[2]; /* of both columns */
+	double deviation[2];
+} RaceCorrelation;
+
+/* Return whether a column has numbers; compute the correlation of two that have. */
+extern bool race_tables_has_numbers(const RaceOpenTables *open, int column);
+extern void race_tables_correlate(const RaceOpenTables *open, int column, int other, double z,
+								  RaceCorrelation *correlation);
 
 /* Return an argument that is a confidence.  Raise 22023 if it is not between 0 and 1. */
 extern double race_confidence_arg(FunctionCallInfo fcinfo, int arg);

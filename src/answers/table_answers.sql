@@ -16,18 +16,6 @@ CREATE FUNCTION _racepriv._race_tables_crosstab(
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, text, text, float8) IS
 	'race_crosstab of a private sketch of tables';
 
-CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch, n bigint, seed bigint)
-	RETURNS SETOF anyelement AS 'MODULE_PATHNAME', 'race_tables_rows' LANGUAGE C STABLE PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, bigint, bigint) IS
-	'race_synthesize of a private sketch of tables';
-
-CREATE FUNCTION _racepriv._race_tables_mean(
-	sketch race_sketch, "column" text, by text[], "where" jsonb, confidence float8,
-	OUT value1 text, OUT value2 text, OUT x float8, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, text, text[], jsonb, float8) IS
-	'race_mean of a private sketch of tables: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
-
 CREATE FUNCTION _racepriv._race_tables_histogram(
 	sketch race_sketch, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
@@ -70,14 +58,6 @@ CREATE FUNCTION _racepriv._race_sum_p_value(sum float8, mean float8, deviation f
 COMMENT ON FUNCTION _racepriv._race_sum_p_value(float8, float8, float8) IS
 	'the probability that a sum of squares with this mean and standard deviation is at least so large, by a gamma distribution';
 
-CREATE FUNCTION _racepriv._race_tables_correlation(
-	sketch race_sketch, confidence float8,
-	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text,
-	OUT mean1 float8, OUT deviation1 float8, OUT mean2 float8, OUT deviation2 float8)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_correlation' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, float8) IS
-	'race_correlation of a private sketch of tables, and their means and standard deviations';
-
 CREATE FUNCTION _racepriv._race_tables_modes(
 	sketch race_sketch, max int, confidence float8,
 	OUT mode int, OUT "column" text, OUT x float8, OUT density float8, OUT prominence float8, OUT lower float8, OUT upper float8, OUT "text" text)
@@ -91,3 +71,22 @@ CREATE FUNCTION _racepriv._race_tables_rank(
 	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, float8) IS
 	'race_outliers of a private sketch of tables, for one record';
+
+-- Answers of a value, by names that no owner of another schema can take
+
+CREATE FUNCTION _racepriv._race_mean(value race_sketch, "column" text, by text, "where" jsonb, confidence float8)
+	RETURNS SETOF race_mean_result
+	AS 'MODULE_PATHNAME', 'race_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_mean(race_sketch, text, text, jsonb, float8) IS 'race_mean of a value';
+
+CREATE FUNCTION _racepriv._race_trend(value race_sketch, "column" text, by text, "where" jsonb, confidence float8)
+	RETURNS SETOF race_trend_result
+	AS 'MODULE_PATHNAME', 'race_trend' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_trend(race_sketch, text, text, jsonb, float8) IS 'race_trend of a value';
+
+CREATE FUNCTION _racepriv._race_regress(
+	value race_sketch, target text, columns text[], confidence float8,
+	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_regress_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
+COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, text, text[], float8) IS 'race_regress of a value of tables';

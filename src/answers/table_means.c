@@ -11,6 +11,8 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "privacy/counters.h"
 #include "hash/contingency.h"
@@ -20,7 +22,8 @@
 #include "answers/distributions.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_tables_mean);
+PG_FUNCTION_INFO_V1(race_mean);
+PG_FUNCTION_INFO_V1(race_trend);
 PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
 PG_FUNCTION_INFO_V1(race_sum_p_value);
@@ -78,6 +81,7 @@ typedef struct Means
 {
 	RaceOpenTables open;
 	const RaceDomain *domain; /* domain of the column whose mean is returned */
+	bool along;               /* whether this is a trend: by the ranges of a column of numbers */
 	bool is_measure;          /* whether the mean is that of the measure */
 	int column;               /* number of the column; -1: the measure is not among the columns */
 	const double **where;
@@ -491,16 +495,54 @@ ask_measure(const Means *means, double z, Mean *mean)
 	return true;
 }
 
+/* Return the names of columns in an argument of any type: {a,b}, an array of names, or one. */
+static List *
+names_arg(FunctionCallInfo fcinfo, int arg)
+{
+	Oid output;
+	bool varlena;
+	char *written;
+	Datum *elements;
+	bool *nulls;
+	int n;
+	ArrayType *list;
+	List *names = NIL;
+
+	if (PG_ARGISNULL(arg))
+		return NIL;
+	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, arg), &output, &varlena);
+	written = OidOutputFunctionCall(output, PG_GETARG_DATUM(arg));
+	if (written[0] != '{' || written[strlen(written) - 1] != '}')
+		return list_make1(written);
+	list = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, written, TEXTOID, -1));
+	deconstruct_array(list, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		names = lappend(names, nulls[i] ? pstrdup("") : TextDatumGetCString(elements[i]));
+	return names;
+}
+
+/* Raise 22023 unless a column has numbers. */
 static void
-start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
+check_numbers(const RaceDomain *domain)
+{
+	if (domain->category)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
+				 errhint("race_crosstab counts its values, race_mean has means by them.")));
+}
+
+/* Start means by columns, or along one of numbers. */
+static void
+start_means(FunctionCallInfo fcinfo, FuncCallContext *call, bool along)
 {
 	Means *means = palloc0(sizeof(Means));
-	Datum *by = NULL;
-	bool *nulls = NULL;
+	List *by;
 	char *name;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		return;
+	means->along = along;
 	means->confidence = race_confidence_arg(fcinfo, 4);
 	race_row_start(&means->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), &means->open);
@@ -515,9 +557,9 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 		set_values(means);
 	}
 	call->max_calls = 1;
-	if (!PG_ARGISNULL(2))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls,
-						  &means->by_n);
+	by = along ? list_make1(PG_ARGISNULL(2) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(2))) :
+				 names_arg(fcinfo, 2);
+	means->by_n = list_length(by);
 	if (means->by_n > 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -525,7 +567,9 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 				 errhint("Choose values of others by \"where\".")));
 	for (int i = 0; i < means->by_n; i++)
 	{
-		means->by[i] = race_tables_column(&means->open, nulls[i] ? "" : TextDatumGetCString(by[i]));
+		means->by[i] = race_tables_column(&means->open, list_nth(by, i));
+		if (along)
+			check_numbers(&means->open.domains[means->by[i]]);
 		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
 		call->max_calls *= means->n[i];
 		if (means->n[i] > MOST_RANGES)
@@ -535,27 +579,41 @@ start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 							means->open.domains[means->by[i]].name, means->n[i], MOST_RANGES),
 					 errhint("Choose some by \"where\".")));
 	}
+	/* a trend ends where ranges do: what follows has no number */
+	while (along && call->max_calls > 0 &&
+		   means->lines[0][call->max_calls - 1].first >= means->open.domains[means->by[0]].n)
+		call->max_calls--;
 	call->user_fctx = means;
 }
 
-/* Add the labels of a group, and the number that is in the middle of the first. */
+static void
+start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	start_means(fcinfo, call, false);
+}
+
+static void
+start_trend(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	start_means(fcinfo, call, true);
+}
+
+/* Add the labels of a group; of a trend, the number in the middle of the range before its label. */
 static void
 add_group(Means *means, const RaceTableLine *const *line)
 {
 	const RaceDomain *domain = &means->open.domains[means->by[0]];
 
-	for (int i = 0; i < 2; i++)
-		if (i < means->by_n)
-			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
-		else
-			race_row_add_null(&means->row);
-	if (means->by_n > 0 && !domain->category && line[0]->first < domain->n)
+	if (means->along)
 		race_row_add(&means->row,
 					 Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
 													   race_tables_edge(domain, line[0]->last + 1) -
 														   domain->whole)));
-	else
-		race_row_add_null(&means->row);
+	for (int i = 0; i < (means->along ? 1 : 2); i++)
+		if (i < means->by_n)
+			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
+		else
+			race_row_add_null(&means->row);
 }
 
 static Datum
@@ -568,6 +626,8 @@ next_mean(void *state, uint64 number)
 	bool measured;
 	bool independent = false;
 	double z = race_tables_z(&means->open, means->confidence);
+	const RaceDomain *domain =
+		means->column >= 0 ? means->domain : means->open.measure; /* one of both */
 
 	CHECK_FOR_INTERRUPTS();
 	means->weights = copy_weights(&means->open, means->where);
@@ -599,14 +659,42 @@ next_mean(void *state, uint64 number)
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.upper));
 	race_row_add_if(&means->row, !answer.independent, Float8GetDatum(answer.count));
 	race_row_add_text(&means->row, race_tables_source(measured, independent));
+	race_tables_add_dated(&means->row, domain, mean.known, mean.estimate);
+	race_tables_add_dated(&means->row, domain, mean.known, mean.lower);
+	race_tables_add_dated(&means->row, domain, mean.known, mean.upper);
 	return race_row_datum(&means->row);
 }
 
-/* Implement _race_tables_mean(sketch, column, by, where, confidence). */
+/* Implement race_mean(value, column, by, where, confidence). */
 Datum
-race_tables_mean(PG_FUNCTION_ARGS)
+race_mean(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_mean, next_mean);
+}
+
+/* Implement race_trend(value, column, by, where, confidence). */
+Datum
+race_trend(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_trend, next_mean);
+}
+
+double
+race_tables_mean_width(const RaceOpenTables *open, int column, double confidence)
+{
+	Means means = {.open = *open,
+				   .column = column,
+				   .domain = &open->domains[column],
+				   .confidence = confidence,
+				   .weights = palloc0(open->columns * sizeof(double *))};
+	Mean mean = {0};
+	double z = race_tables_z(open, confidence);
+
+	set_values(&means);
+	if (!ask_measured(&means, z, &mean))
+		ask_model(&means, z, &mean);
+	scale_mean(&mean, means.exponent);
+	return mean.known ? mean.upper - mean.lower : NAN;
 }
 
 /* --------------------------------------------------------------- histograms */

@@ -25,7 +25,7 @@
 #include "answers/domain_check.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_tables_rows);
+PG_FUNCTION_INFO_V1(race_synthesize);
 PG_FUNCTION_INFO_V1(race_tables_rank);
 
 #define ROWS_AT_ONCE 65536 /* rows drawn together, whose frequencies are near those of the model */
@@ -397,9 +397,9 @@ next_row(void *state, uint64 number)
 	return (Datum) 0; /* not reached */
 }
 
-/* Implement _race_tables_rows(NULL::type, sketch, domains, n, seed). */
+/* Implement _race_synthesize(NULL::type, sketch, domains, n, seed). */
 Datum
-race_tables_rows(PG_FUNCTION_ARGS)
+race_synthesize(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_rows, next_row);
 }

@@ -29,6 +29,7 @@
 #include "hash/contingency.h"
 #include "sketch/argument.h"
 #include "sketch/domain.h"
+#include "sketch/settings.h"
 
 /*
  * Types.
@@ -236,12 +237,15 @@ race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 	Oid type = domain_number_type(domain);
 	Oid input;
 	Oid parameter;
+	int level;
 
 	/* an integer may be compared with a number that has fractions */
 	if (type != DATEOID && race_type_is_whole(type))
 		type = NUMERICOID;
 	getTypeInputInfo(type, &input, &parameter);
+	level = race_settings_fix();
 	*number = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
+	race_settings_restore(level);
 	return !isnan(*number);
 }
 

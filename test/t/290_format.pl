@@ -161,7 +161,7 @@ my ($names, @changed) = split /\n/, client('columns', sql("SELECT race_released(
 is($names, 'a,b,c', 'a value carries the names of its columns');
 is(sql("SELECT d->>'name', d->'categories' FROM jsonb_array_elements(race_domains('$changed[0]'::race_sketch)) d LIMIT 1"), 'other|["x", "y", "z"]',
 	'another name is another value');
-my @refusals = map { my $value = $_; eval { sql("SELECT '$value'::race_sketch"); 'accepted' } // ($@ =~ /DETAIL:\s+(.*)/)[0] } @changed[1 .. $#changed];
+my @refusals = map { sql_fails("SELECT '$_'::race_sketch") =~ /DETAIL:\s+(.*)/ } @changed[1 .. $#changed];
 is_deeply(\@refusals, ['The columns are not those of the counters.', 'The columns are not domains.',
 	'The columns are not written as a release writes them.', 'The text of the columns is not valid in the encoding of the database.'],
 	'columns that a release cannot have are refused');

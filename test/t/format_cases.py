@@ -88,7 +88,7 @@ def columns(text):
     sketch = racepriv.read(text)
     domains = json.loads(sketch.columns)
     print(*(domain['name'] for domain in domains), sep=',')
-    for changed in (sketch.columns.replace(domains[0]['name'].encode(), b'other'), b'[' + sketch.columns[sketch.columns.index(b'}, ') + 3:],
+    for changed in (sketch.columns.replace(b'"name": "a"', b'"name": "other"'), b'[' + sketch.columns[sketch.columns.index(b'}, ') + 3:],
                     sketch.columns[:-1], sketch.columns.replace(b', ', b','), sketch.columns.replace(b'"name"', b'"nam\0"')):
         sketch.columns = changed
         print(sketch.to_text())
