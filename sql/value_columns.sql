@@ -46,6 +46,21 @@ SELECT (SELECT array_agg(a::text) FROM race_crosstab(v, 'letter', '3') a)
 	(SELECT array_agg(a::text) FROM race_synthesize(NULL::synthetic_of, t, 50, 7) a)
 		= (SELECT array_agg(a::text) FROM race_synthesize(NULL::synthetic_of, 'carried all', 50, 7) a) AS synthesize
 FROM values_of;
+SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": [2, 7]}') a)
+		= (SELECT a::text FROM race_count('carried all', '{"letter": "a", "digit": [2, 7]}') a) AS count,
+	(SELECT array_agg((a.value, a.count, a.density)::text) FROM race_histogram(t, 'digit', '{0,2,9}'::int[]) a)
+		= (SELECT array_agg((a.value, a.count, a.density)::text) FROM race_histogram('carried all', 'digit', '{0,2,9}') a) AS histogram,
+	(SELECT array_agg((a.x, a.density, a.low, a.high)::text) FROM race_curve(v, 'digit', "where" => '{"letter": "a"}') a)
+		= (SELECT array_agg((a.x, a.density, a.lower, a.upper)::text) FROM race_curve('carried all', 'digit', "where" => '{"letter": "a"}') a) AS curve,
+	(SELECT array_agg((a.p, a.value, a.lower, a.upper)::text) FROM race_quantiles(t, 'digit') a)
+		= (SELECT array_agg((a.p, a.value, a.lower, a.upper)::text) FROM race_quantiles('carried all', 'digit') a) AS quantiles,
+	(SELECT array_agg(a::text) FROM race_classify(t, 'letter', '{"even": true}'::jsonb) a)
+		= (SELECT array_agg(a::text) FROM race_classify('carried all', 'letter', '{"even": true}') a) AS classify
+FROM values_of;
+SELECT count(*) FROM race_quantiles(NULL::race_sketch, 'digit');
+SELECT race_quantiles(v, 'digit', '{2}') FROM values_of;
+SELECT race_curve(v, 'letter') FROM values_of;
+SELECT race_classify(v, 'letter', '{"digit": {"cell of": 3}}') FROM values_of;
 SELECT count(*) FROM race_mean(NULL::race_sketch, 'digit');
 SELECT race_mean(v, 'digits') FROM values_of;
 SELECT race_trend(v, 'digit', 'letter') FROM values_of;

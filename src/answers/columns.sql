@@ -12,7 +12,7 @@ COMMENT ON COLUMN race_crosstab_result.upper IS 'the upper end';
 COMMENT ON COLUMN race_crosstab_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 
 CREATE FUNCTION race_crosstab(
-	value race_sketch, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
+	sketch race_sketch, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_crosstab_result
 	AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION race_crosstab(race_sketch, text, text, float8) IS
@@ -34,7 +34,7 @@ COMMENT ON COLUMN race_mean_result.lower_text IS 'and lower';
 COMMENT ON COLUMN race_mean_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_mean(
-	value race_sketch, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	sketch race_sketch, "column" text, by anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_mean_result
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION race_mean(race_sketch, text, anycompatible, jsonb, float8) IS
@@ -56,7 +56,7 @@ COMMENT ON COLUMN race_trend_result.lower_text IS 'and lower';
 COMMENT ON COLUMN race_trend_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_trend(
-	value race_sketch, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	sketch race_sketch, "column" text, by text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_trend_result
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
 COMMENT ON FUNCTION race_trend(race_sketch, text, text, jsonb, float8) IS
@@ -72,22 +72,62 @@ COMMENT ON COLUMN race_correlation_result.lower IS 'the lower end of the confide
 COMMENT ON COLUMN race_correlation_result.upper IS 'the upper end';
 COMMENT ON COLUMN race_correlation_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 
-CREATE FUNCTION race_correlation(value race_sketch, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION race_correlation(sketch race_sketch, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_correlation_result
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_correlation(race_sketch, float8) IS
 	'the correlation of each two columns of a value of tables that have numbers, with an interval; NULL if no measurement connects them. Errors: 22023';
 
 CREATE FUNCTION race_regress(
-	value race_sketch, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	sketch race_sketch, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
 	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_regress_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
 COMMENT ON FUNCTION race_regress(race_sketch, text, text[], float8) IS
 	'the linear regression of a column of a value of tables on others, or all, from correlations; the intercept first. NULL: too little is known, or others may follow from each other. Errors: 42703, 22023';
 
-CREATE FUNCTION race_synthesize(base anyelement, value race_sketch, n bigint, seed bigint DEFAULT 0)
+CREATE FUNCTION race_synthesize(base anyelement, sketch race_sketch, n bigint, seed bigint DEFAULT 0)
 	RETURNS SETOF anyelement
 	AS 'MODULE_PATHNAME', 'race_synthesize' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 1000;
 COMMENT ON FUNCTION race_synthesize(anyelement, race_sketch, bigint, bigint) IS
 	'n synthetic rows of a value of tables, in the columns of a row type that it has. Other values are NULL, or categories in NOT NULL columns. Equal seeds: equal rows. Errors: 42703, 22023';
+
+CREATE FUNCTION race_count(
+	sketch race_sketch, "where" jsonb, confidence float8 DEFAULT 0.95,
+	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
+	RETURNS record
+	AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION race_count(race_sketch, jsonb, float8) IS
+	'how many records of a value of tables have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42703, 22023';
+
+CREATE FUNCTION race_histogram(
+	sketch race_sketch, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT density float8, OUT source text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_histogram_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION race_histogram(race_sketch, text, anycompatible, jsonb, int, float8) IS
+	'how many records of a value of tables lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Errors: 42703, 22023';
+
+CREATE FUNCTION race_curve(
+	sketch race_sketch, "column" text, steps int DEFAULT 100, lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT x float8, OUT density float8, OUT low float8, OUT high float8, OUT count_per_unit float8, OUT "text" text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_curve_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION race_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS
+	'the probability density of a column of a value of tables, at most at steps places from lower to upper, and its interval from low to high. Errors: 42703, 22023';
+
+CREATE FUNCTION race_quantiles(
+	sketch race_sketch, "column" text, shares float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
+	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION race_quantiles(race_sketch, text, float8[], jsonb, float8) IS
+	'quantiles of a column of a value of tables, with intervals: the least value that so large a share of records does not exceed. Errors: 42703, 22023, 22003 for p below 0 or above 1';
+
+CREATE FUNCTION race_classify(
+	sketch race_sketch, label text, query anycompatible, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_classify_columns' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION race_classify(race_sketch, text, anycompatible, float8) IS
+	'how likely each value of a column of a value of tables is for a record with these values of others, jsonb or its text; prior: among all records. The most likely one is first. Errors: 42703, 22023';

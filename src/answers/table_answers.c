@@ -7,10 +7,12 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
 #include "privacy/noise.h"
@@ -96,8 +98,6 @@ race_tables_middle(double low, double high)
 }
 
 /* ------------------------------------------------------------------- where */
-
-#define CELL_OF "cell of"
 
 /* Return the cell of a category; n if there is none of this text. */
 static uint32
@@ -251,35 +251,30 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 	}
 }
 
-/* Weigh the cell of a number that _race_query wrote as {"cell of": number}, or return false. */
-static bool
-cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights)
+/* Weigh the cell of a number. */
+static void
+weigh_cell(const RaceDomain *domain, const JsonbValue *value, double *weights)
 {
-	JsonbValue key = {.type = jbvString, .val.string = {strlen(CELL_OF), CELL_OF}};
-	JsonbValue *value = findJsonbValueFromContainer(object, JB_FOBJECT, &key);
 	RaceNumberCells cells;
 
-	if (value == NULL || value->type == jbvBinary || value->type == jbvNull || domain->category)
-		return false;
 	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
 						  domain->n);
 	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
-	return true;
 }
 
-/* Return weights of the cells of a column for the value of a key of "where". */
+/*
+ * Return weights of the cells of a column for the value of a key of "where".  Of a record, a number
+ * with a fraction stands for its cell.
+ */
 static double *
-choose_cells(const RaceDomain *domain, JsonbValue *value)
+choose_cells(const RaceDomain *domain, JsonbValue *value, bool record)
 {
 	double *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
 	bool is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
 	uint32 n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
 
-	if (value->type == jbvBinary && !is_array &&
-		!cell_of_number(domain, value->val.binary.data, weights))
-		refuse_value(domain, "an object");
 	if (value->type == jbvBinary && !is_array)
-		return weights;
+		refuse_value(domain, "an object");
 	if (domain->category && !is_array)
 		weights[cell_of_category(domain, value, false)] = 1;
 	for (uint32 i = 0; domain->category && i < n; i++)
@@ -289,6 +284,8 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 		return weights;
 	if (value->type == jbvNull && domain->has_null)
 		weights[domain->n] = 1;
+	else if (record && !domain->whole && (value->type == jbvNumeric || value->type == jbvString))
+		weigh_cell(domain, value, weights);
 	else if (is_array && n == 2)
 	{
 		double from =
@@ -315,7 +312,7 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 }
 
 const double **
-race_tables_where(const RaceOpenTables *open, Datum where)
+race_tables_where(const RaceOpenTables *open, Datum where, bool record)
 {
 	const double **weights = palloc0(open->columns * sizeof(double *));
 	Jsonb *object = DatumGetJsonbP(where);
@@ -336,7 +333,7 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 		else if (token == WJB_VALUE)
 		{
 			const double *before = weights[column];
-			double *chosen = choose_cells(&open->domains[column], &value);
+			double *chosen = choose_cells(&open->domains[column], &value, record);
 
 			/* a column may be named twice, by its name and its number: then both hold */
 			for (uint32 i = 0; before != NULL && i < RaceDomainCells(&open->domains[column]); i++)
@@ -865,10 +862,24 @@ race_tables_count(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(1)),
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(1), false),
 					race_confidence_arg(fcinfo, 2), &answer);
 	race_tables_add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
+}
+
+Jsonb *
+race_tables_json_arg(FunctionCallInfo fcinfo, int arg)
+{
+	Oid type = get_fn_expr_argtype(fcinfo->flinfo, arg);
+	Oid output;
+	bool varlena;
+
+	if (type == JSONBOID)
+		return PG_GETARG_JSONB_P(arg);
+	getTypeOutputInfo(type, &output, &varlena);
+	return DatumGetJsonbP(DirectFunctionCall1(
+		jsonb_in, CStringGetDatum(OidOutputFunctionCall(output, PG_GETARG_DATUM(arg)))));
 }
 
 /* ----------------------------------------------------------- cross tables */

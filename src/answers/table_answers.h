@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/array.h"
+#include "utils/jsonb.h"
 
 #include "hash/contingency.h"
 #include "sketch/domain.h"
@@ -49,9 +51,13 @@ extern double race_tables_middle(double low, double high);
 
 /*
  * Return weights of cells, from 0 to 1, for each column that a jsonb object has as a key, else
- * NULL.  Raise 22023 for values that a column cannot have.
+ * NULL.  Of a record, a number with a fraction stands for its cell.  Raise 22023 for values that a
+ * column cannot have.
  */
-extern const double **race_tables_where(const RaceOpenTables *open, Datum where);
+extern const double **race_tables_where(const RaceOpenTables *open, Datum where, bool record);
+
+/* Return the same for a record, in an argument that is jsonb or the text of some. */
+extern Jsonb *race_tables_json_arg(FunctionCallInfo fcinfo, int arg);
 
 /*
  * Return the record of these n domains that a jsonb object describes.  Raise 22023 for values that
@@ -169,6 +175,39 @@ extern const char *race_tables_source(bool measured, bool independent);
  * columns is NULL; its bounds, by tables of fewer columns, hold all the same.
  */
 extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);
+
+/* Ranges of a column whose records are counted */
+typedef struct RaceRangesRequest
+{
+	ArrayType *texts;    /* edges as text, or NULL */
+	const double *edges; /* [n_edges]: edges that ascend, or NULL */
+	int n_edges;
+	bool has_bins;
+	int bins;
+	bool as_measured; /* keep bins to ranges that were measured */
+	bool below;       /* count all records below the upper edge */
+	double confidence;
+} RaceRangesRequest;
+
+typedef struct RaceRanges RaceRanges;
+
+typedef struct RaceRange
+{
+	const RaceTableLine *line; /* of categories */
+	double low;                /* edges, of numbers */
+	double high;
+	RaceTableAnswer answer;
+} RaceRange;
+
+/* Return the ranges of a column, n of them; compute one of them; add its label. */
+extern RaceRanges *race_ranges_open(const RaceOpenTables *open, int column, const double **where,
+									const RaceRangesRequest *request, uint64 *n);
+extern void race_range_ask(RaceRanges *ranges, uint64 i, RaceRange *range);
+extern void race_range_add_label(RaceResultRow *row, const RaceDomain *domain,
+								 const RaceRange *range);
+
+/* Compute all n ranges. */
+extern RaceRange *race_ranges_all(RaceRanges *ranges, uint64 n);
 
 /* Return the width of the confidence interval of the mean of a column with numbers; NaN without. */
 extern double race_tables_mean_width(const RaceOpenTables *open, int column, double confidence);

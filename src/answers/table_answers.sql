@@ -90,3 +90,24 @@ CREATE FUNCTION _racepriv._race_regress(
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_regress_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
 COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, text, text[], float8) IS 'race_regress of a value of tables';
+
+CREATE FUNCTION _racepriv._race_tables_curve(
+	sketch race_sketch, "column" text, steps int, lower float8, upper float8, "where" jsonb, confidence float8,
+	OUT x float8, OUT density float8, OUT low float8, OUT high float8, OUT count_per_unit float8, OUT "text" text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_curve_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION _racepriv._race_tables_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS 'race_curve of a value';
+
+CREATE FUNCTION _racepriv._race_tables_bins(
+	sketch race_sketch, "column" text, edges text[], "where" jsonb, bins int, confidence float8,
+	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT density float8, OUT source text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_histogram_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_tables_bins(race_sketch, text, text[], jsonb, int, float8) IS 'race_histogram of a value';
+
+CREATE FUNCTION _racepriv._race_tables_quantiles(
+	sketch race_sketch, "column" text, shares float8[], "where" jsonb, confidence float8,
+	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_quantiles' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, text, float8[], jsonb, float8) IS 'race_quantiles of a value';

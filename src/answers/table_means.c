@@ -13,6 +13,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "privacy/counters.h"
 #include "hash/contingency.h"
@@ -550,7 +551,7 @@ start_means(FunctionCallInfo fcinfo, FuncCallContext *call, bool along)
 	means->is_measure = means->open.measure != NULL && strcmp(means->open.measure->name, name) == 0;
 	means->column = means->is_measure ? race_tables_column_or_none(&means->open, name) :
 										race_tables_column(&means->open, name);
-	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(3));
+	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(3), false);
 	if (means->column >= 0)
 	{
 		means->domain = &means->open.domains[means->column];
@@ -699,21 +700,19 @@ race_tables_mean_width(const RaceOpenTables *open, int column, double confidence
 
 /* --------------------------------------------------------------- histograms */
 
-typedef struct Histogram
+struct RaceRanges
 {
 	RaceOpenTables open;
+	RaceRangesRequest request;
 	const RaceDomain *domain;
 	int column;
 	const double **where;
-	bool conditions; /* whether there are any */
-	double confidence;
-	bool below;           /* whether all records below the upper edge are counted */
+	bool conditions;      /* whether there are any */
 	RaceTableLine *lines; /* lines of categories; NULL if there are edges */
 	double *edges;
 	uint64 n;        /* number of ranges */
 	bool to_the_end; /* whether the last range includes records beyond its edge */
-	RaceResultRow row;
-} Histogram;
+};
 
 #define RANGES 20 /* about the largest number of them if nothing is asked for */
 
@@ -744,7 +743,7 @@ read_edge(const RaceDomain *domain, char *text)
 
 /* Read the given edges.  Return how many ranges they make. */
 static uint32
-read_edges(Histogram *histogram, ArrayType *array)
+read_edges(RaceRanges *ranges, ArrayType *array)
 {
 	Datum *texts;
 	bool *nulls;
@@ -753,13 +752,13 @@ read_edges(Histogram *histogram, ArrayType *array)
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
 	if (ARR_NDIM(array) != 1 || n < 2 || n > MOST_RANGES + 1)
 		refuse_edges(psprintf("edges must be 2 to %d numbers", MOST_RANGES + 1));
-	histogram->edges = palloc(n * sizeof(double));
+	ranges->edges = palloc(n * sizeof(double));
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			refuse_edges("an edge must not be NULL");
-		histogram->edges[i] = read_edge(histogram->domain, TextDatumGetCString(texts[i]));
-		if (i > 0 && !(histogram->edges[i] > histogram->edges[i - 1]))
+		ranges->edges[i] = read_edge(ranges->domain, TextDatumGetCString(texts[i]));
+		if (i > 0 && !(ranges->edges[i] > ranges->edges[i - 1]))
 			refuse_edges("edges must ascend");
 	}
 	return n - 1;
@@ -778,30 +777,30 @@ round_width(double x, bool whole)
 
 /* Set edges of ranges of this width, from a number that is no more than the lower bound. */
 static uint32
-space_edges(Histogram *histogram, double from, double width)
+space_edges(RaceRanges *ranges, double from, double width)
 {
-	const RaceDomain *domain = histogram->domain;
+	const RaceDomain *domain = ranges->domain;
 	double end = domain->upper + domain->whole;
 	/* bounds that are equal, or nearly, leave no width */
 	uint32 n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
 	RaceNumberCells cells;
 
 	race_number_cells_set(&cells, domain->lower, end, from, width, n);
-	histogram->edges = palloc((n + 1) * sizeof(double));
-	histogram->edges[0] = domain->lower;
+	ranges->edges = palloc((n + 1) * sizeof(double));
+	ranges->edges[0] = domain->lower;
 	for (uint32 i = 1; i < n; i++)
-		histogram->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
-	histogram->edges[n] = end;
-	histogram->to_the_end = true;
+		ranges->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
+	ranges->edges[n] = end;
+	ranges->to_the_end = true;
 	return n;
 }
 
 /* Set edges from the lines of a table, some of them together if there are more than `most`. */
 static uint32
-edges_of_lines(Histogram *histogram, bool groups, uint32 most)
+edges_of_lines(RaceRanges *ranges, bool groups, uint32 most)
 {
-	const RaceDomain *domain = histogram->domain;
-	uint32 cells = groups ? domain->group : histogram->open.model->table[histogram->column].block;
+	const RaceDomain *domain = ranges->domain;
+	uint32 cells = groups ? domain->group : ranges->open.model->table[ranges->column].block;
 	uint32 lines = (domain->n + cells - 1) / cells;
 	uint32 step = (lines + most - 1) / most * cells;
 	uint32 widest = domain->group;
@@ -815,49 +814,50 @@ edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 		widest *= 2;
 	if (2 * step > widest)
 		step = (step + widest - 1) / widest * widest;
-	histogram->edges = palloc_extended((lines + 1) * sizeof(double), MCXT_ALLOC_HUGE);
-	histogram->edges[0] = race_tables_edge(domain, 0);
+	ranges->edges = palloc_extended((lines + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	ranges->edges[0] = race_tables_edge(domain, 0);
 	while (n * step < domain->n)
 	{
 		n++;
-		histogram->edges[n] = race_tables_edge(domain, Min(n * step, domain->n));
+		ranges->edges[n] = race_tables_edge(domain, Min(n * step, domain->n));
 	}
-	histogram->to_the_end = true;
+	ranges->to_the_end = true;
 	return n;
 }
 
 /* Return whether other columns have conditions. */
 static bool
-has_others(const Histogram *histogram)
+has_others(const RaceRanges *ranges)
 {
-	for (int i = 0; i < histogram->open.columns; i++)
-		if (i != histogram->column && histogram->where[i] != NULL)
+	for (int i = 0; i < ranges->open.columns; i++)
+		if (i != ranges->column && ranges->where[i] != NULL)
 			return true;
 	return false;
 }
 
-/* Choose the ranges by the arguments: edges, bins, or at most that many measured cells. */
+/* Choose the ranges: edges, bins, or at most that many measured cells. */
 static uint32
-choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
+choose_ranges(RaceRanges *ranges)
 {
-	const RaceDomain *domain = histogram->domain;
-	bool as_measured = PG_GETARG_BOOL(5);
-	int bins = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3);
+	const RaceDomain *domain = ranges->domain;
+	const RaceRangesRequest *request = &ranges->request;
+	bool edges = request->texts != NULL || request->edges != NULL;
+	int bins = request->has_bins ? request->bins : 0;
 	double range = domain->upper - domain->lower + domain->whole;
 	double width;
 	uint32 n;
 
-	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3))
+	if (edges && request->has_bins)
 		refuse_edges("edges and bins cannot be given both");
-	if (domain->category && (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || as_measured))
+	if (domain->category && (edges || request->has_bins || request->as_measured))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
 				 errhint("race_crosstab counts its values.")));
 	if (domain->category)
 	{
-		histogram->lines = race_tables_lines(&histogram->open, histogram->column, false, &n);
-		if (n > MOST_RANGES && histogram->conditions)
+		ranges->lines = race_tables_lines(&ranges->open, ranges->column, false, &n);
+		if (n > MOST_RANGES && ranges->conditions)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -867,41 +867,141 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 					 "race_count counts records with some of them, race_crosstab all values without a condition.")));
 		return n;
 	}
-	if (!PG_ARGISNULL(2))
-		return read_edges(histogram, PG_GETARG_ARRAYTYPE_P(2));
-	if (!PG_ARGISNULL(3) && (bins < 1 || bins > MOST_RANGES))
+	if (request->edges != NULL)
+	{
+		ranges->edges = unconstify(double *, request->edges);
+		return request->n_edges - 1;
+	}
+	if (request->texts != NULL)
+		return read_edges(ranges, request->texts);
+	if (request->has_bins && (bins < 1 || bins > MOST_RANGES))
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
-	if (as_measured || (bins == 0 && has_others(histogram)))
-		return edges_of_lines(histogram, has_others(histogram), bins > 0 ? bins : MOST_RANGES);
+	if (request->as_measured || (bins == 0 && has_others(ranges)))
+		return edges_of_lines(ranges, has_others(ranges), bins > 0 ? bins : MOST_RANGES);
 	width = bins > 0 ?
 		range / bins :
 		Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
 	if (domain->whole)
 		width = ceil(width);
-	return space_edges(histogram,
+	return space_edges(ranges,
 					   bins > 0 || !(width > 0) ? domain->lower :
 												  floor(domain->lower / width + 1e-9) * width,
 					   width);
 }
 
+RaceRanges *
+race_ranges_open(const RaceOpenTables *open, int column, const double **where,
+				 const RaceRangesRequest *request, uint64 *n)
+{
+	RaceRanges *ranges = palloc0(sizeof(RaceRanges));
+
+	ranges->open = *open;
+	ranges->request = *request;
+	ranges->column = column;
+	ranges->domain = &open->domains[column];
+	ranges->where = where;
+	for (int i = 0; i < open->columns; i++)
+		ranges->conditions |= where[i] != NULL;
+	*n = ranges->n = choose_ranges(ranges);
+	return ranges;
+}
+
+void
+race_range_ask(RaceRanges *ranges, uint64 i, RaceRange *range)
+{
+	const RaceOpenTables *open = &ranges->open;
+	const RaceDomain *domain = ranges->domain;
+	double confidence = ranges->request.confidence;
+	uint32 cells = RaceDomainCells(domain);
+	bool last = ranges->to_the_end && i + 1 == ranges->n;
+	const double **weights;
+	double *inside;
+
+	CHECK_FOR_INTERRUPTS();
+	*range = (RaceRange){.line = ranges->lines == NULL ? NULL : &ranges->lines[i]};
+	if (ranges->edges != NULL)
+	{
+		range->low = ranges->edges[i];
+		range->high = ranges->edges[i + 1];
+	}
+	if (range->line != NULL && !ranges->conditions)
+	{
+		race_tables_bound(range->line->count, range->line->variance,
+						  race_tables_z(open, confidence), &range->answer);
+		return;
+	}
+	weights = copy_weights(open, ranges->where);
+	inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (range->line != NULL)
+		inside[range->line->first] = 1;
+	else
+		race_tables_range(domain, ranges->request.below ? -INFINITY : range->low,
+						  last ? INFINITY : range->high, inside);
+	multiply_weights(weights, ranges->column, cells, inside);
+	race_tables_ask(open, weights, confidence, &range->answer);
+	pfree(inside);
+}
+
+RaceRange *
+race_ranges_all(RaceRanges *ranges, uint64 n)
+{
+	RaceRange *all = palloc_extended(n * sizeof(RaceRange), MCXT_ALLOC_HUGE);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "range", ALLOCSET_DEFAULT_SIZES);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		race_range_ask(ranges, i, &all[i]);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	MemoryContextDelete(context);
+	return all;
+}
+
+void
+race_range_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceRange *range)
+{
+	if (range->line != NULL)
+		race_tables_add_label(row, domain, range->line);
+	else
+		race_tables_add_range(row, domain, range->low, range->high);
+}
+
+/* What _race_tables_histogram() returns rows of */
+typedef struct Histogram
+{
+	RaceOpenTables open;
+	const RaceDomain *domain;
+	RaceRanges *ranges;
+	RaceResultRow row;
+} Histogram;
+
 static void
 start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Histogram *histogram = palloc0(sizeof(Histogram));
+	RaceRangesRequest request = {0};
+	int column;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(4) || PG_ARGISNULL(5) ||
 		PG_ARGISNULL(6) || PG_ARGISNULL(7))
 		return;
-	histogram->confidence = race_confidence_arg(fcinfo, 7);
+	request.texts = PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2);
+	request.has_bins = !PG_ARGISNULL(3);
+	request.bins = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3);
+	request.as_measured = PG_GETARG_BOOL(5);
+	request.below = PG_GETARG_BOOL(6);
+	request.confidence = race_confidence_arg(fcinfo, 7);
 	race_row_start(&histogram->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), &histogram->open);
-	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	histogram->domain = &histogram->open.domains[histogram->column];
-	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(4));
-	for (int i = 0; i < histogram->open.columns; i++)
-		histogram->conditions |= histogram->where[i] != NULL;
-	histogram->below = PG_GETARG_BOOL(6);
-	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
+	column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	histogram->domain = &histogram->open.domains[column];
+	histogram->ranges = race_ranges_open(
+		&histogram->open, column, race_tables_where(&histogram->open, PG_GETARG_DATUM(4), false),
+		&request, &call->max_calls);
 	call->user_fctx = histogram;
 }
 
@@ -909,44 +1009,13 @@ static Datum
 next_range(void *state, uint64 number)
 {
 	Histogram *histogram = state;
-	const RaceDomain *domain = histogram->domain;
-	uint32 cells = RaceDomainCells(domain);
-	const RaceTableLine *line = histogram->lines == NULL ? NULL : &histogram->lines[number];
-	bool last = histogram->to_the_end && number + 1 == histogram->n;
-	double low = 0;
-	double high = 0;
-	const double **weights;
-	double *inside;
-	RaceTableAnswer answer;
+	RaceRange range;
 
-	CHECK_FOR_INTERRUPTS();
-	if (histogram->edges != NULL)
-	{
-		low = histogram->edges[number];
-		high = histogram->edges[number + 1];
-	}
-	if (line != NULL && !histogram->conditions)
-		race_tables_bound(line->count, line->variance,
-						  race_tables_z(&histogram->open, histogram->confidence), &answer);
-	else
-	{
-		weights = copy_weights(&histogram->open, histogram->where);
-		inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		if (line != NULL)
-			inside[line->first] = 1;
-		else
-			race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high,
-							  inside);
-		multiply_weights(weights, histogram->column, cells, inside);
-		race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
-	}
-	if (line != NULL)
-		race_tables_add_label(&histogram->row, domain, line);
-	else
-		race_tables_add_range(&histogram->row, domain, low, high);
-	race_row_add_if(&histogram->row, line == NULL, Float8GetDatum(low));
-	race_row_add_if(&histogram->row, line == NULL, Float8GetDatum(high));
-	race_tables_add_answer(&histogram->row, &answer);
+	race_range_ask(histogram->ranges, number, &range);
+	race_range_add_label(&histogram->row, histogram->domain, &range);
+	race_row_add_if(&histogram->row, range.line == NULL, Float8GetDatum(range.low));
+	race_row_add_if(&histogram->row, range.line == NULL, Float8GetDatum(range.high));
+	race_tables_add_answer(&histogram->row, &range.answer);
 	return race_row_datum(&histogram->row);
 }
 

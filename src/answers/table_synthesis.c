@@ -604,7 +604,7 @@ race_tables_rank(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), &open);
-	weights = race_tables_where(&open, PG_GETARG_DATUM(1));
+	weights = race_tables_where(&open, PG_GETARG_DATUM(1), true);
 	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 2)) / 2);
 	ranking = (Ranking){.open = &open,
 						.weights = weights,

@@ -111,7 +111,7 @@ COMMENT ON AGGREGATE race_build_records(race_params, bytea) IS
 -- ------------------------------------------------------------------------
 -- Columns
 
-CREATE FUNCTION race_domains(value race_sketch) RETURNS jsonb
+CREATE FUNCTION race_domains(sketch race_sketch) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'race_domains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION race_domains(race_sketch) IS
 	'the columns of a value of a release by columns: of each its name, type, bounds or categories, and cells, which are public; NULL if the value does not state columns';

@@ -49,19 +49,11 @@ CREATE FUNCTION _racepriv._race_curve(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
-	type CONSTANT text := _racepriv._race_domain_named(domains, "column")->>'type';
 	number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x, _racepriv._race_density(h.count, n.count, h.low, h.high), _racepriv._race_density(h.lower, n.count, h.low, h.high),
-			_racepriv._race_density(h.upper, n.count, h.low, h.high), _racepriv._race_density(h.count, 1, h.low, h.high), NULL::text, _racepriv._race_number_text(type, m.x)
-		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, "column", NULL, steps, "where", true, false, confidence) h
-			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN h.low + (h.high - h.low) / 2 ELSE h.low END) m (x)
-			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, present, confidence) c) n (count)
-		WHERE m.x >= coalesce(_race_curve.lower, m.x) AND m.x <= coalesce(_race_curve.upper, m.x);
+		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.count_per_unit, NULL::text, c."text"
+		FROM _racepriv._race_tables_curve(_racepriv._race_released(release), "column", steps, lower, upper, "where", confidence) c;
 	ELSE
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
 		FROM _racepriv._race_labels(release, label) l
@@ -184,20 +176,12 @@ DECLARE
 	bin_edges CONSTANT text[] := CASE WHEN list ~ '^([[][-0-9:]*[]]=)?[{].*[}]$' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
 	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
 	domains jsonb;
-	present jsonb := "where";
 	column_number int;
 BEGIN
 	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	IF NOT _racepriv._race_domain_named(domains, "column") ? 'categories' THEN
-		present := _racepriv._race_some(domains, "column", "where");
-	END IF;
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-			_racepriv._race_density(h.count, n.count, coalesce(h.low, 0::float8), coalesce(h.high, 1::float8)), h.source, NULL::text
-		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, "column", bin_edges, bin_count, "where", false, false, confidence) h
-			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, present, confidence) c) n (count);
+		RETURN QUERY SELECT h.*, NULL::text
+		FROM _racepriv._race_tables_bins(_racepriv._race_released(release), "column", bin_edges, "where", bin_count, confidence) h;
 	ELSIF bin_count NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
@@ -243,50 +227,17 @@ CREATE FUNCTION _racepriv._race_quantiles(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
-	domain CONSTANT jsonb := _racepriv._race_domain_named(domains, "column");
 	column_number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
-	whole CONSTANT boolean := domain->>'whole';
-	type CONSTANT text := domain->>'type';
-	least_one CONSTANT float8 := domain->>'lower';
-	greatest_one CONSTANT float8 := domain->>'upper';
 BEGIN
-	IF domains IS NULL THEN
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT q.p, q.value, q.lower, q.upper, q."text", NULL::text, q.lower_text, q.upper_text
+		FROM _racepriv._race_tables_quantiles(_racepriv._race_released(release), "column", _race_quantiles.p, "where", confidence) q;
+	ELSE
 		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
 		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				_race_quantiles.p, column_number) q;
-		RETURN;
-	ELSIF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
-		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
-			HINT = 'The median is 0.5.';
 	END IF;
-	RETURN QUERY
-	WITH ranges AS MATERIALIZED (
-		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
-			-- noise is taken out of the order: counts ascend
-			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(_racepriv._race_released(release), "column", NULL, NULL, "where", true, true,
-			confidence) WITH ORDINALITY h
-		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
-	), total AS (
-		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
-	)
-	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_number_text(type, v.v), NULL::text,
-		_racepriv._race_number_text(type, i.lower, true), _racepriv._race_number_text(type, i.upper, true)
-	FROM unnest(_race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
-	-- the first range in which counts rise, up to the share: where they do not, there is nothing to divide
-	LEFT JOIN LATERAL (
-		SELECT r.low, r.high, _racepriv._race_quotient(_racepriv._race_product(q.p, t.count) - r.before, r.count - r.before) AS part
-		FROM (SELECT r.*, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before FROM ranges r) r
-		WHERE r.count > r.before AND r.count >= _racepriv._race_product(q.p, t.count) AND t.lower > 0::float8 ORDER BY r.i LIMIT 1) r ON true
-	LEFT JOIN LATERAL (SELECT r.low + _racepriv._race_product(r.high - r.low, least(greatest(r.part, 0::float8), 1::float8)) AS x) x ON true
-	LEFT JOIN LATERAL (SELECT CASE WHEN x.x IS NOT NULL THEN
-		least(greatest(CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END, least_one), greatest_one) END AS v) v ON true
-	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= _racepriv._race_product(q.p, t.lower) ORDER BY r.i LIMIT 1) a ON true
-	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
-		WHERE r.lower >= _racepriv._race_product(q.p, t.upper) OR r.high >= greatest_one ORDER BY r.i LIMIT 1) b ON true
-	CROSS JOIN LATERAL (SELECT least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v)) i (lower, upper)
-	ORDER BY q.place;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_quantiles(text, text, float8[], jsonb, text, float8) IS 'the body of race_quantiles';
 
@@ -371,7 +322,7 @@ BEGIN
 		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
 			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
 				WITH ORDINALITY q (record, n)
-			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, _racepriv._race_query(domains, q.record), confidence) r
+			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, q.record, confidence) r
 		WHERE d.records IS NOT NULL ORDER BY 1;
 		RETURN;
 	END IF;

@@ -155,60 +155,10 @@ COMMENT ON FUNCTION @extschema@.race_trend(text, text, text, jsonb, float8) IS
 -- ------------------------------------------------------------------------
 -- Classes and correlations
 
--- Of a number with fractions, its cell stands for a single one.
-CREATE FUNCTION _racepriv._race_query(domains jsonb, query jsonb) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT CASE WHEN jsonb_typeof(query) <> 'object' THEN query ELSE (
-		SELECT coalesce(jsonb_object_agg(q.key, CASE
-			WHEN _racepriv._race_domain_named(domains, q.key)->>'whole' = 'false' AND jsonb_typeof(q.value) IN ('number', 'string')
-				THEN jsonb_build_object('cell of', q.value)
-			ELSE q.value END), '{}')
-		FROM jsonb_each(query) q) END
-$$;
-COMMENT ON FUNCTION _racepriv._race_query(jsonb, jsonb) IS
-	'a condition that may have single numbers of columns with fractions';
-
-
-CREATE TYPE _racepriv.race_classify_result AS (
-	value text, probability float8, lower float8, upper float8, prior float8);
-COMMENT ON TYPE _racepriv.race_classify_result IS 'a row of the result of race_classify';
-COMMENT ON COLUMN _racepriv.race_classify_result.value IS 'a value of the column';
-COMMENT ON COLUMN _racepriv.race_classify_result.probability IS 'how likely it is, given the query; NULL where too little is known';
-COMMENT ON COLUMN _racepriv.race_classify_result.lower IS 'the lower end of the confidence interval';
-COMMENT ON COLUMN _racepriv.race_classify_result.upper IS 'the upper end';
-COMMENT ON COLUMN _racepriv.race_classify_result.prior IS 'its share of all records';
-
-CREATE FUNCTION _racepriv._race_classify(
-	release text, label text, query anycompatible, confidence float8)
-	RETURNS SETOF _racepriv.race_classify_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 10
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	sketch CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, true);
-	type CONSTANT text := _racepriv._race_domain_named(domains, label)->>'type';
-BEGIN
-	RETURN QUERY
-	WITH given AS MATERIALIZED (
-		SELECT h.* FROM _racepriv._race_tables_histogram(sketch, label, NULL, NULL,
-			_racepriv._race_query(domains, query::text::jsonb), false, false, confidence) WITH ORDINALITY h
-	), edges AS (
-		-- those of the ranges that the condition left; a column whose bounds are equal has one value
-		SELECT CASE WHEN min(g.low) < max(g.high) THEN array_agg(_racepriv._race_number_text(type, g.low) ORDER BY g.low) || _racepriv._race_number_text(type, max(g.high)) END AS edges FROM given g
-	)
-	SELECT g.value, CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(g.count, sum(g.count) OVER all_values) END,
-		coalesce(_racepriv._race_quotient(g.lower, g.lower + greatest(sum(g.upper) OVER all_values - g.upper, 0::float8)), 0::float8),
-		coalesce(_racepriv._race_quotient(g.upper, g.upper + greatest(sum(g.lower) OVER all_values - g.lower, 0::float8)), 1::float8),
-		CASE WHEN sum(p.lower) OVER all_values > 0::float8 THEN _racepriv._race_quotient(p.count, sum(p.count) OVER all_values) END
-	FROM edges e CROSS JOIN _racepriv._race_tables_histogram(sketch, label, e.edges, NULL,
-			'{}', false, false, confidence) WITH ORDINALITY p JOIN given g USING (ordinality)
-	WINDOW all_values AS () ORDER BY 2 DESC NULLS LAST, ordinality;
-END $$;
-COMMENT ON FUNCTION _racepriv._race_classify(text, text, anycompatible, float8) IS 'the body of race_classify';
-
 CREATE FUNCTION @extschema@.race_classify(
-	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF _racepriv.race_classify_result
+	release text, label text, query anycompatible, confidence float8 DEFAULT 0.95,
+	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
+	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION @extschema@.race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
