@@ -2,12 +2,12 @@
 \set VERBOSITY default
 SET client_min_messages = warning;
 CREATE TABLE carried AS SELECT i AS person, CASE i % 3 WHEN 0 THEN 'a' WHEN 1 THEN 'b' END AS letter, i % 10 AS digit,
-	i % 2 = 0 AS even FROM generate_series(1, 3000) i;
+	i % 2 = 0 AS even, i % 7 AS week FROM generate_series(1, 3000) i;
 CREATE UNIQUE INDEX ON carried (person);
 CALL race_protect('carried', epsilon_limit => 1000, unit_column => 'person',
-	columns => '{"letter": ["a", "b"], "digit": [0, 9]}');
+	columns => '{"letter": ["a", "b"], "digit": [0, 9], "week": [0, 6]}');
 CALL race_release('carried all', 'carried', '{letter,digit,even}', epsilon => 10);
-CALL race_release('carried some', 'carried', '{letter,digit}', epsilon => 10);
+CALL race_release('carried some', 'carried', '{digit,week}', epsilon => 10);
 CALL race_release_sketch('carried labels', 'carried', label => 'letter', epsilon => 10, columns => '{digit,even}');
 CALL race_release_sketch('other labels', 'carried', label => 'letter', epsilon => 10, columns => '{digit}');
 CALL race_release_sketch('carried sketch', 'carried', epsilon => 10, columns => '{digit}');
@@ -55,8 +55,14 @@ SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": [2, 7]}') a)
 	(SELECT array_agg((a.p, a.value, a.lower, a.upper)::text) FROM race_quantiles(t, 'digit') a)
 		= (SELECT array_agg((a.p, a.value, a.lower, a.upper)::text) FROM race_quantiles('carried all', 'digit') a) AS quantiles,
 	(SELECT array_agg(a::text) FROM race_classify(t, 'letter', '{"even": true}'::jsonb) a)
-		= (SELECT array_agg(a::text) FROM race_classify('carried all', 'letter', '{"even": true}') a) AS classify
+		= (SELECT array_agg(a::text) FROM race_classify('carried all', 'letter', '{"even": true}') a) AS classify,
+	(SELECT array_agg((a.x1, a.x2, a.density, a.low, a.high)::text) FROM race_heatmap(race_released('carried some'), 'week', 'digit', 3) a)
+		= (SELECT array_agg((a.x1, a.x2, a.density, a.lower, a.upper)::text) FROM race_heatmap('carried some', 'week', 'digit', 3) a) AS heatmap,
+	(SELECT array_agg((a.point, a.share, a.lower, a.upper)::text) FROM race_outliers(t, '[{"digit": 3}, {"letter": "a"}]'::jsonb) a)
+		= (SELECT array_agg((a.point, a.share, a.lower, a.upper)::text) FROM race_outliers('carried all', '[{"digit": 3}, {"letter": "a"}]') a) AS outliers
 FROM values_of;
+SELECT count(*) FROM race_heatmap(NULL::race_sketch, 'digit', 'digit');
+SELECT race_heatmap(v, 'digit', 'digit') FROM values_of;
 SELECT count(*) FROM race_quantiles(NULL::race_sketch, 'digit');
 SELECT race_quantiles(v, 'digit', '{2}') FROM values_of;
 SELECT race_curve(v, 'letter') FROM values_of;

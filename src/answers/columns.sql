@@ -131,3 +131,19 @@ CREATE FUNCTION race_classify(
 	AS 'MODULE_PATHNAME', 'race_classify_columns' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION race_classify(race_sketch, text, anycompatible, float8) IS
 	'how likely each value of a column of a value of tables is for a record with these values of others, jsonb or its text; prior: among all records. The most likely one is first. Errors: 42703, 22023';
+
+CREATE FUNCTION race_heatmap(
+	sketch race_sketch, column1 text, column2 text, steps int DEFAULT 40, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL,
+	OUT x1 float8, OUT x2 float8, OUT density float8, OUT low float8, OUT high float8, OUT text1 text, OUT text2 text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_heatmap_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
+COMMENT ON FUNCTION race_heatmap(race_sketch, text, text, int, float8[], float8[]) IS
+	'the probability density of two columns of a value of tables, in at most steps by steps cells (2 to 500) from lower to upper, and its 95 % interval from low to high. Errors: 42703, 22023';
+
+CREATE FUNCTION race_outliers(
+	sketch race_sketch, records anycompatible, confidence float8 DEFAULT 0.95,
+	OUT point int, OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION race_outliers(race_sketch, anycompatible, float8) IS
+	'how typical records are among those of a value of tables: {"age": 30, "town": "Rome"}, or an array of such, jsonb or its text. lower and upper are of share. Errors: 42703, 22023';

@@ -845,8 +845,6 @@ race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 PG_FUNCTION_INFO_V1(race_tables_count);
 PG_FUNCTION_INFO_V1(race_tables_crosstab);
 PG_FUNCTION_INFO_V1(race_records);
-PG_FUNCTION_INFO_V1(race_quotient);
-PG_FUNCTION_INFO_V1(race_product);
 PG_FUNCTION_INFO_V1(race_density);
 PG_FUNCTION_INFO_V1(race_number_text);
 
@@ -884,7 +882,7 @@ race_tables_json_arg(FunctionCallInfo fcinfo, int arg)
 
 /* ----------------------------------------------------------- cross tables */
 
-typedef struct Crosstab
+struct RaceCrosstab
 {
 	RaceOpenTables open;
 	int column[2]; /* the lower one first; of a histogram both are the same */
@@ -896,7 +894,7 @@ typedef struct Crosstab
 	double variance; /* variance of each measured count */
 	double *shares;  /* [cells][cells]: shares by the model, if some lines need it */
 	RaceResultRow row;
-} Crosstab;
+};
 
 /* Set the group of each line that has the cells of one and no others. */
 static void
@@ -978,7 +976,7 @@ race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTa
 
 /* Count the records in the lines of two columns. */
 static void
-ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second,
+ask_lines(const RaceCrosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second,
 		  RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = crosstab->open.model;
@@ -1034,27 +1032,18 @@ race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double
 	return records;
 }
 
-static void
-start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
+RaceCrosstab *
+race_crosstab_open(const RaceOpenTables *open, int column, int other, double confidence)
 {
-	Crosstab *crosstab = palloc0(sizeof(Crosstab));
-	bool same;
-	int asked[2];
+	RaceCrosstab *crosstab = palloc0(sizeof(RaceCrosstab));
+	bool same = column == other;
 	Size cells = 1;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
-		return;
-	race_row_start(&crosstab->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), &crosstab->open);
-	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 3));
-	asked[0] = race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	asked[1] = PG_ARGISNULL(2) ?
-		asked[0] :
-		race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	same = asked[0] == asked[1];
-	crosstab->swapped = asked[0] > asked[1];
-	crosstab->column[0] = Min(asked[0], asked[1]);
-	crosstab->column[1] = Max(asked[0], asked[1]);
+	crosstab->open = *open;
+	crosstab->z = race_tables_z(open, confidence);
+	crosstab->swapped = column > other;
+	crosstab->column[0] = Min(column, other);
+	crosstab->column[1] = Max(column, other);
 	crosstab->n[1] = 1;
 	for (int side = 0; side < (same ? 1 : 2); side++)
 	{
@@ -1076,6 +1065,43 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 		race_model_pair(crosstab->open.model, crosstab->column[0], crosstab->column[1], true,
 						crosstab->shares);
 	}
+	return crosstab;
+}
+
+const RaceTableLine *
+race_crosstab_lines(const RaceCrosstab *crosstab, bool other, uint32 *n)
+{
+	int side = other != crosstab->swapped;
+
+	*n = crosstab->n[side];
+	return crosstab->lines[side];
+}
+
+void
+race_crosstab_ask(const RaceCrosstab *crosstab, uint32 i, uint32 j, RaceTableAnswer *answer)
+{
+	ask_lines(crosstab, &crosstab->lines[0][crosstab->swapped ? j : i],
+			  &crosstab->lines[1][crosstab->swapped ? i : j], answer);
+}
+
+static void
+start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	RaceCrosstab *crosstab;
+	RaceOpenTables open;
+	double confidence;
+	int column;
+	int other;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
+		return;
+	race_tables_open(PG_GETARG_DATUM(0), &open);
+	confidence = race_confidence_arg(fcinfo, 3);
+	column = race_tables_column(&open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	other =
+		PG_ARGISNULL(2) ? column : race_tables_column(&open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	crosstab = race_crosstab_open(&open, column, other, confidence);
+	race_row_start(&crosstab->row, fcinfo);
 	call->user_fctx = crosstab;
 	call->max_calls = (uint64) crosstab->n[0] * crosstab->n[1];
 }
@@ -1096,7 +1122,7 @@ add_edges(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *lin
 static Datum
 next_of_crosstab(void *state, uint64 i)
 {
-	Crosstab *crosstab = state;
+	RaceCrosstab *crosstab = state;
 	const RaceDomain *domains = crosstab->open.domains;
 	uint32 n = crosstab->swapped ? crosstab->n[0] : crosstab->n[1];
 	uint32 place[2] = {i / n, i % n};
@@ -1180,31 +1206,10 @@ race_records(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return a result, or NULL if it is not finite.  Arithmetic of SQL raises errors for what is too
- * large or too small for a double.  Bounds of columns may be as far apart as doubles are, and
- * shares of a model as small, so that charts compute with these: _race_quotient(x, y),
- * _race_product(x, y), _race_density(count, records, low, high, low2, high2).
+ * Implement _race_density(count, records, low, high, low2, high2).  Arithmetic of SQL raises errors
+ * for what is too large or too small for a double, which bounds of columns and shares of a model may
+ * be: then this returns NULL.
  */
-static Datum
-finite_or_null(FunctionCallInfo fcinfo, double result)
-{
-	if (!isfinite(result))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
-}
-
-Datum
-race_quotient(PG_FUNCTION_ARGS)
-{
-	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1));
-}
-
-Datum
-race_product(PG_FUNCTION_ARGS)
-{
-	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) * PG_GETARG_FLOAT8(1));
-}
-
 Datum
 race_density(PG_FUNCTION_ARGS)
 {
@@ -1215,7 +1220,7 @@ race_density(PG_FUNCTION_ARGS)
 	double density = PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2;
 
 	/* no double is so small: where there are records, 0 would be wrong */
-	if (density == 0 && PG_GETARG_FLOAT8(0) > 0)
+	if (!isfinite(density) || (density == 0 && PG_GETARG_FLOAT8(0) > 0))
 		PG_RETURN_NULL();
-	return finite_or_null(fcinfo, density);
+	PG_RETURN_FLOAT8(density);
 }

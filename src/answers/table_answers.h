@@ -206,6 +206,19 @@ extern void race_range_ask(RaceRanges *ranges, uint64 i, RaceRange *range);
 extern void race_range_add_label(RaceResultRow *row, const RaceDomain *domain,
 								 const RaceRange *range);
 
+/*
+ * A cross table of two columns, each with its lines; and the records in line i of the first and
+ * line j of the second.
+ */
+typedef struct RaceCrosstab RaceCrosstab;
+
+extern RaceCrosstab *race_crosstab_open(const RaceOpenTables *open, int column, int other,
+										double confidence);
+extern const RaceTableLine *race_crosstab_lines(const RaceCrosstab *crosstab, bool other,
+												uint32 *n);
+extern void race_crosstab_ask(const RaceCrosstab *crosstab, uint32 i, uint32 j,
+							  RaceTableAnswer *answer);
+
 /* Compute all n ranges. */
 extern RaceRange *race_ranges_all(RaceRanges *ranges, uint64 n);
 

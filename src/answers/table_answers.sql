@@ -28,20 +28,10 @@ CREATE FUNCTION _racepriv._race_records(sketch race_sketch, OUT count float8, OU
 COMMENT ON FUNCTION _racepriv._race_records(race_sketch) IS
 	'the records of a sketch, which noise may bring below 0: of tables by the count and the sums of all columns, weighed by precision';
 
-CREATE FUNCTION _racepriv._race_quotient(x float8, y float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_quotient' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION _racepriv._race_quotient(float8, float8) IS
-	'x / y; NULL if y is 0 or the quotient is no double, 0 if it is too small for one';
-
 CREATE FUNCTION _racepriv._race_density(count float8, records float8, low float8, high float8, low2 float8 DEFAULT 0, high2 float8 DEFAULT 1) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_density' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION _racepriv._race_density(float8, float8, float8, float8, float8, float8) IS
 	'the probability density of a range, or of a cell of two columns; NULL where it has no width, or no double is so large or so small';
-
-CREATE FUNCTION _racepriv._race_product(x float8, y float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION _racepriv._race_product(float8, float8) IS
-	'x * y; NULL if the product is no double, 0 if it is too small for one';
 
 CREATE FUNCTION _racepriv._race_number_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
 	AS 'MODULE_PATHNAME', 'race_number_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -64,13 +54,6 @@ CREATE FUNCTION _racepriv._race_tables_modes(
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_modes' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, int, float8) IS
 	'race_modes of a private sketch of tables. No rows for NULL';
-
-CREATE FUNCTION _racepriv._race_tables_rank(
-	sketch race_sketch, record jsonb, confidence float8,
-	OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, float8) IS
-	'race_outliers of a private sketch of tables, for one record';
 
 -- Answers of a value, by names that no owner of another schema can take
 
@@ -111,3 +94,17 @@ CREATE FUNCTION _racepriv._race_tables_quantiles(
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_quantiles' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, text, float8[], jsonb, float8) IS 'race_quantiles of a value';
+
+CREATE FUNCTION _racepriv._race_tables_heatmap(
+	sketch race_sketch, column1 text, column2 text, steps int, lower float8[], upper float8[],
+	OUT x1 float8, OUT x2 float8, OUT density float8, OUT low float8, OUT high float8, OUT text1 text, OUT text2 text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_heatmap_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
+COMMENT ON FUNCTION _racepriv._race_tables_heatmap(race_sketch, text, text, int, float8[], float8[]) IS 'race_heatmap of a value';
+
+CREATE FUNCTION _racepriv._race_tables_outliers(
+	sketch race_sketch, records text, confidence float8,
+	OUT point int, OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_outliers' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION _racepriv._race_tables_outliers(race_sketch, text, float8) IS 'race_outliers of a value';

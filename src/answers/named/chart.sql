@@ -94,42 +94,13 @@ CREATE FUNCTION _racepriv._race_heatmap(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
-	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
-	domain1 CONSTANT jsonb := _racepriv._race_domain_named(domains, column1);
-	domain2 CONSTANT jsonb := _racepriv._race_domain_named(domains, column2);
-	confidence CONSTANT float8 := 0.95;
-	z CONSTANT float8 := _racepriv._race_normal_quantile(confidence);
+	z CONSTANT float8 := _racepriv._race_normal_quantile(0.95);
 	number1 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column1) END;
 	number2 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column2) END;
 BEGIN
-	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
-		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
-	ELSIF domain1 = domain2 THEN
-		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'race_curve and race_histogram are of one column.';
-	ELSIF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x1, m.x2, _racepriv._race_density(c.count, n.count, c.low1, c.high1, c.low2, c.high2), NULL::text,
-			_racepriv._race_density(c.lower, n.count, c.low1, c.high1, c.low2, c.high2), _racepriv._race_density(c.upper, n.count, c.low1, c.high1, c.low2, c.high2),
-			_racepriv._race_number_text(domain1->>'type', m.x1), _racepriv._race_number_text(domain2->>'type', m.x2)
-		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, present, confidence) c) n (count)
-			CROSS JOIN LATERAL (
-				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
-				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
-					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
-						ELSE greatest(sum(t.estimate) - z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
-					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
-						ELSE greatest(sum(t.estimate) + z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
-				FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
-					FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
-						FROM _racepriv._race_tables_crosstab(s.sketch, column1, column2, confidence) c
-						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
-				GROUP BY t.i / t.width1, t.j / t.width2) c
-			CROSS JOIN LATERAL (SELECT c.low1 + (c.high1 - c.low1) / 2, c.low2 + (c.high2 - c.low2) / 2) m (x1, x2)
-		WHERE m.x1 >= coalesce(_race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(_race_heatmap.upper[1], 'infinity')
-			AND m.x2 >= coalesce(_race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(_race_heatmap.upper[2], 'infinity')
-		ORDER BY 1, 2;
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT c.x1, c.x2, c.density, NULL::text, c.low, c.high, c.text1, c.text2
+		FROM _racepriv._race_tables_heatmap(_racepriv._race_released(release), column1, column2, steps, lower, upper) c;
 	ELSE
 		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
 			c.x1::text, c.x2::text
@@ -318,12 +289,8 @@ DECLARE
 	dims int;
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT q.n::int, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
-		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
-			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
-				WITH ORDINALITY q (record, n)
-			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, q.record, confidence) r
-		WHERE d.records IS NOT NULL ORDER BY 1;
+		RETURN QUERY SELECT r.point, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
+		FROM _racepriv._race_tables_outliers(_racepriv._race_released(release), records::text, confidence) r;
 		RETURN;
 	END IF;
 	-- a release that is not there is told before what is wrong with points

@@ -107,19 +107,6 @@ CREATE FUNCTION @extschema@.race_mean(
 COMMENT ON FUNCTION @extschema@.race_mean(text, text, anycompatible, jsonb, float8) IS
 	'the mean of a column of a release, of all records or by each value of a column, or two: town, {town,age}, or an array. NULL where too little is known. where, source and errors as race_count';
 
-CREATE FUNCTION _racepriv._race_some(domains jsonb, "column" text, "where" jsonb) RETURNS jsonb
-	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-	IF _racepriv._race_domain_named(domains, "column") ? 'categories' THEN
-		RAISE EXCEPTION 'column "%" of the release has categories, no numbers', left("column", 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'race_crosstab counts its values, race_mean has means by them.';
-	END IF;
-	RETURN CASE WHEN "where" ? "column" THEN "where" ELSE "where" || jsonb_build_object("column", '[null, null]'::jsonb) END;
-END $$;
-COMMENT ON FUNCTION _racepriv._race_some(jsonb, text, jsonb) IS
-	'a condition, and that a column of numbers is not NULL; error 22023 if it has categories';
-
 CREATE FUNCTION _racepriv._race_trend(
 	release text, "column" text, by text, "where" jsonb, confidence float8)
 	RETURNS SETOF race_trend_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20
