@@ -14,7 +14,7 @@ COMMENT ON COLUMN race_crosstab_result.source IS 'measured, with known noise; mo
 CREATE FUNCTION race_crosstab(
 	sketch race_sketch, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_crosstab_result
-	AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
+	AS 'MODULE_PATHNAME', 'race_cross_table' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION race_crosstab(race_sketch, text, text, float8) IS
 	'how many records of a value of tables have each value of a column, or each pair of values of two columns, with intervals; ranges [a,b) of numbers. Errors: 42703, 22023';
 
@@ -96,7 +96,7 @@ CREATE FUNCTION race_count(
 	sketch race_sketch, "where" jsonb, confidence float8 DEFAULT 0.95,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS record
-	AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
+	AS 'MODULE_PATHNAME', 'race_count_where' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_count(race_sketch, jsonb, float8) IS
 	'how many records of a value of tables have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42703, 22023';
 
@@ -120,7 +120,7 @@ CREATE FUNCTION race_quantiles(
 	sketch race_sketch, "column" text, shares float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
 	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_quantiles(race_sketch, text, float8[], jsonb, float8) IS
 	'quantiles of a column of a value of tables, with intervals: the least value that so large a share of records does not exceed. Errors: 42703, 22023, 22003 for p below 0 or above 1';
 
@@ -128,7 +128,7 @@ CREATE FUNCTION race_classify(
 	sketch race_sketch, label text, query anycompatible, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT probability float8, OUT lower float8, OUT upper float8, OUT prior float8)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_classify_columns' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+	AS 'MODULE_PATHNAME', 'race_classify_query' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION race_classify(race_sketch, text, anycompatible, float8) IS
 	'how likely each value of a column of a value of tables is for a record with these values of others, jsonb or its text; prior: among all records. The most likely one is first. Errors: 42703, 22023';
 

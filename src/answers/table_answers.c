@@ -842,15 +842,15 @@ race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 	return confidence;
 }
 
-PG_FUNCTION_INFO_V1(race_tables_count);
-PG_FUNCTION_INFO_V1(race_tables_crosstab);
+PG_FUNCTION_INFO_V1(race_count_where);
+PG_FUNCTION_INFO_V1(race_cross_table);
 PG_FUNCTION_INFO_V1(race_records);
 PG_FUNCTION_INFO_V1(race_density);
 PG_FUNCTION_INFO_V1(race_number_text);
 
-/* Implement _race_tables_count(sketch, where, confidence). */
+/* Implement race_count(value, where, confidence), and _race_tables_count(). */
 Datum
-race_tables_count(PG_FUNCTION_ARGS)
+race_count_where(PG_FUNCTION_ARGS)
 {
 	RaceOpenTables open;
 	RaceTableAnswer answer;
@@ -1163,7 +1163,7 @@ next_of_crosstab(void *state, uint64 i)
  * more columns.
  */
 Datum
-race_tables_crosstab(PG_FUNCTION_ARGS)
+race_cross_table(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_crosstab, next_of_crosstab);
 }

@@ -4,7 +4,7 @@
 CREATE FUNCTION _racepriv._race_tables_count(
 	sketch race_sketch, "where" jsonb, confidence float8,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
+	RETURNS record AS 'MODULE_PATHNAME', 'race_count_where' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, float8) IS
 	'race_count of a private sketch of tables';
 
@@ -12,7 +12,7 @@ CREATE FUNCTION _racepriv._race_tables_crosstab(
 	sketch race_sketch, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
 	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT standard_error float8)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_cross_table' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, text, text, float8) IS
 	'race_crosstab of a private sketch of tables';
 
@@ -92,7 +92,7 @@ CREATE FUNCTION _racepriv._race_tables_quantiles(
 	sketch race_sketch, "column" text, shares float8[], "where" jsonb, confidence float8,
 	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_quantiles' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, text, float8[], jsonb, float8) IS 'race_quantiles of a value';
 
 CREATE FUNCTION _racepriv._race_tables_heatmap(

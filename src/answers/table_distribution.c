@@ -21,8 +21,8 @@
 
 PG_FUNCTION_INFO_V1(race_histogram_columns);
 PG_FUNCTION_INFO_V1(race_curve_columns);
-PG_FUNCTION_INFO_V1(race_quantiles);
-PG_FUNCTION_INFO_V1(race_classify_columns);
+PG_FUNCTION_INFO_V1(race_quantiles_columns);
+PG_FUNCTION_INFO_V1(race_classify_query);
 
 /* A column, whose ranges are counted */
 typedef struct Distribution
@@ -396,7 +396,7 @@ next_quantile(void *state, uint64 i)
 
 /* Implement race_quantiles(value, column, p, where, confidence). */
 Datum
-race_quantiles(PG_FUNCTION_ARGS)
+race_quantiles_columns(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_quantiles, next_quantile);
 }
@@ -525,7 +525,7 @@ next_class(void *state, uint64 i)
 
 /* Implement race_classify(value, label, query, confidence). */
 Datum
-race_classify_columns(PG_FUNCTION_ARGS)
+race_classify_query(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_classes, next_class);
 }

@@ -397,7 +397,7 @@ next_row(void *state, uint64 number)
 	return (Datum) 0; /* not reached */
 }
 
-/* Implement _race_synthesize(NULL::type, sketch, domains, n, seed). */
+/* Implement race_synthesize(base, value, n, seed). */
 Datum
 race_synthesize(PG_FUNCTION_ARGS)
 {

@@ -115,7 +115,6 @@ my @reasons = (
 	'A point of a model is not a record.',
 	'The texts of a model are cut off.',
 	'The columns are not domains.',
-	'The columns are not written as a release writes them.',
 	(map { "invalid race_params: $_" }
 		'unknown kernel number ', 'unknown row sequence number ', 'unknown rehash number ',
 		'only the first kernel of a product states what all share',
