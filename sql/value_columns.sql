@@ -34,12 +34,13 @@ BEGIN
 	END IF;
 END $$;
 -- a value is asked as its release is, whatever it was stored in
-CREATE TABLE values_of AS SELECT race_released('carried all') AS v, race_released('carried all')::text::race_sketch AS t;
+CREATE TABLE values_of AS SELECT v, v::text::race_sketch AS t FROM race_released('carried all') v;
 CREATE TABLE synthetic_of (letter text, digit int, "even" boolean);
 SELECT (SELECT array_agg(a::text) FROM race_crosstab(v, 'letter', '3') a)
 		= (SELECT array_agg(a::text) FROM race_crosstab('carried all', 'letter', 'even') a) AS crosstab,
 	(SELECT array_agg(a::text) FROM race_mean(v, 'digit', by => '{letter,even}', "where" => '{"digit": [2, 7]}') a)
-		= (SELECT array_agg(a::text) FROM race_mean('carried all', 'digit', by => ARRAY['letter', 'even'], "where" => '{"digit": [2, 7]}') a) AS mean,
+		= (SELECT array_agg(a::text)
+			FROM race_mean('carried all', 'digit', ARRAY['letter', 'even'], '{"digit": [2, 7]}') a) AS mean,
 	(SELECT array_agg(a::text) FROM race_trend(t, 'digit', 'digit') a)
 		= (SELECT array_agg(a::text) FROM race_trend('carried all', 'digit', 'digit') a) AS trend,
 	(SELECT count(*) FROM race_correlation(t)) = (SELECT count(*) FROM race_correlation('carried all')) AS correlation,
@@ -49,17 +50,25 @@ FROM values_of;
 SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": [2, 7]}') a)
 		= (SELECT a::text FROM race_count('carried all', '{"letter": "a", "digit": [2, 7]}') a) AS count,
 	(SELECT array_agg((a.value, a.count, a.density)::text) FROM race_histogram(t, 'digit', '{0,2,9}'::int[]) a)
-		= (SELECT array_agg((a.value, a.count, a.density)::text) FROM race_histogram('carried all', 'digit', '{0,2,9}') a) AS histogram,
-	(SELECT array_agg((a.x, a.density, a.low, a.high)::text) FROM race_curve(v, 'digit', "where" => '{"letter": "a"}') a)
-		= (SELECT array_agg((a.x, a.density, a.lower, a.upper)::text) FROM race_curve('carried all', 'digit', "where" => '{"letter": "a"}') a) AS curve,
+		= (SELECT array_agg((a.value, a.count, a.density)::text)
+			FROM race_histogram('carried all', 'digit', '{0,2,9}') a) AS histogram,
+	(SELECT array_agg((a.x, a.density, a.low, a.high)::text)
+			FROM race_curve(v, 'digit', "where" => '{"letter": "a"}') a)
+		= (SELECT array_agg((a.x, a.density, a.lower, a.upper)::text)
+			FROM race_curve('carried all', 'digit', "where" => '{"letter": "a"}') a) AS curve,
 	(SELECT array_agg((a.p, a.value, a.lower, a.upper)::text) FROM race_quantiles(t, 'digit') a)
-		= (SELECT array_agg((a.p, a.value, a.lower, a.upper)::text) FROM race_quantiles('carried all', 'digit') a) AS quantiles,
+		= (SELECT array_agg((a.p, a.value, a.lower, a.upper)::text)
+			FROM race_quantiles('carried all', 'digit') a) AS quantiles,
 	(SELECT array_agg(a::text) FROM race_classify(t, 'letter', '{"even": true}'::jsonb) a)
 		= (SELECT array_agg(a::text) FROM race_classify('carried all', 'letter', '{"even": true}') a) AS classify,
-	(SELECT array_agg((a.x1, a.x2, a.density, a.low, a.high)::text) FROM race_heatmap(race_released('carried some'), 'week', 'digit', 3) a)
-		= (SELECT array_agg((a.x1, a.x2, a.density, a.lower, a.upper)::text) FROM race_heatmap('carried some', 'week', 'digit', 3) a) AS heatmap,
-	(SELECT array_agg((a.point, a.share, a.lower, a.upper)::text) FROM race_outliers(t, '[{"digit": 3}, {"letter": "a"}]'::jsonb) a)
-		= (SELECT array_agg((a.point, a.share, a.lower, a.upper)::text) FROM race_outliers('carried all', '[{"digit": 3}, {"letter": "a"}]') a) AS outliers
+	(SELECT array_agg((a.x1, a.x2, a.density, a.low, a.high)::text)
+			FROM race_heatmap(race_released('carried some'), 'week', 'digit', 3) a)
+		= (SELECT array_agg((a.x1, a.x2, a.density, a.lower, a.upper)::text)
+			FROM race_heatmap('carried some', 'week', 'digit', 3) a) AS heatmap,
+	(SELECT array_agg((a.point, a.share, a.lower, a.upper)::text)
+			FROM race_outliers(t, '[{"digit": 3}, {"letter": "a"}]'::jsonb) a)
+		= (SELECT array_agg((a.point, a.share, a.lower, a.upper)::text)
+			FROM race_outliers('carried all', '[{"digit": 3}, {"letter": "a"}]') a) AS outliers
 FROM values_of;
 SELECT count(*) FROM race_heatmap(NULL::race_sketch, 'digit', 'digit');
 SELECT race_heatmap(v, 'digit', 'digit') FROM values_of;
