@@ -136,7 +136,7 @@ SELECT race_crosstab('answers all', 'town', NULL, NULL);
 SELECT race_synthesize(NULL::visits, NULL, 1);
 SELECT race_synthesize(NULL::visits, 'answers all', NULL);
 SELECT race_synthesize(NULL::visits, 'answers all', 1, NULL);
-CALL race_release_sketch('answers plain', 'visits', 'tables(dims=1, cells={2}, groups={{1},{0},{1}})',
+CALL race_release_sketch('answers plain', 'visits', 'tables(dims=1, cells={2}, groups={{1},{0},{1},{0}})',
 	'ARRAY[smoker::int]', 1e6);
 SELECT race_count('answers plain');
 SELECT race_crosstab('answers plain', 'town');
@@ -265,11 +265,11 @@ FROM race_mean('answers letters', 'f', 't', '{"s": true}') m;
 SELECT count(*), count(s) AS known FROM race_synthesize(NULL::letters, 'answers letters', 100);
 
 -- the same counters whatever the plan
-CREATE TABLE counted AS SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1}})',
+CREATE TABLE counted AS SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1},{0,1}})',
 	ARRAY[i % 5, i % 7]) AS s FROM generate_series(1, 10000) i;
 SELECT race_merge(p)::text = (SELECT s::text FROM counted) AS same
 FROM (
-	SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1}})', ARRAY[i % 5, i % 7]) AS p
+	SELECT race_build('tables(dims=2, cells={5,7}, groups={{1,2},{0,1},{1,1},{0,1}})', ARRAY[i % 5, i % 7]) AS p
 	FROM generate_series(1, 10000) i GROUP BY i % 11
 ) g;
 -- ------------------------------------------------------------ blocks of cells

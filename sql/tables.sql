@@ -3,7 +3,7 @@
 CREATE TABLE tables_people (id serial, a float8, b float8, c float8);
 INSERT INTO tables_people (a, b, c) SELECT i % 4, i % 3, (i * i) % 5 FROM generate_series(0, 299) i;
 CREATE FUNCTION three() RETURNS race_params LANGUAGE sql IMMUTABLE AS
-	$$SELECT 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}})'
+	$$SELECT 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,2},{0,1,2}})'
 		::race_params$$;
 CREATE TABLE tables_exact AS SELECT race_build(three(), ARRAY[a, b, c]) AS sketch FROM tables_people;
 
@@ -13,76 +13,83 @@ SELECT regexp_split_to_table(three()::text, ', ') AS three;
 \pset format aligned
 CREATE FUNCTION problem(params text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN replace('valid: ' || params::race_params, ', groups', E',\n\t\tgroups');
+	RETURN regexp_replace('valid: ' || params::race_params, ', (groups|measured)', E',\n\t\t\\1', 'g');
 EXCEPTION WHEN others THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 \pset format unaligned
-SELECT replace(params, ' workload={{0,257,4}}, m', E'\n\tworkload={{0,257,4}}, m') || E'\n\t' || problem(params)
+SELECT params || E'\n\t' || problem(params)
 	AS problem FROM (VALUES
 	('tables'), ('tables(dims=2)'), ('tables(dims=2, cells={4,3})'),
-	('tables(dims=2, cells={4}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,0}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,2.5}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,NaN}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,1e300}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,4}, groups={{1,0},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,0},{0,1},{1,1}})'),
-	('tables(dims=2, cells={2,3}, groups={{0,1},{0,0},{1,1}})'),
-	('tables(dims=1, cells={2}, groups={{0},{0},{1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,101}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{NaN,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,4},{1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,-1},{1,1}})'),
+	('tables(dims=2, cells={4}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,0}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,2.5}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,NaN}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,1e300}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,4}, groups={{1,0},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,0},{0,1},{1,1},{0,0}})'),
+	('tables(dims=2, cells={2,3}, groups={{0,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=1, cells={2}, groups={{0},{0},{1},{0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,101},{0,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{NaN,1},{0,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,4},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,-1},{1,1},{0,0}})'),
 	('tables(dims=2, cells={4,3}, groups={{1,1}})'),
-	('tables(dims=2, cells={100000,100000}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={131000,200}, groups={{1,1},{0,0},{1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, joined={{0,1,2,3,0,1,2}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, joined={{0,1}}, measured={{0,0,1},{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, joined={{0,2,1,1,0,0,1}}, measured={{0,0,1},{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{1,1,1},{0,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,0}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, signs={{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{0,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{NaN,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,0,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,4,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1.5,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,-1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1},{1,1,1}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, measured={{0,0,1},{1,1,1},{0,1,1}}, signs={{1,3,2}})'),
-	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2,1}})'),
-	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1}}, '
-		'measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,1,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1}}, '
-		'measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,0,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,4},{1,2,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,4}}, '
-		'measured={{0,0,1},{1,1,1},{2,2,1},{0,257,1},{0,1,1}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, measured={{0,0,1},{1,1,1},{2,2,1},{0,258,1}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,4},{0,257,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,4},{1,2,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,385,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,130,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,1,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,0}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{NaN,Infinity,4}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2}})'),
-	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{1,2,4},{0,1,4}}, bandwidths={1,2,3})'),
-	('tables(dims=3, cells={900,900,900}, groups={{1,1,1},{0,0,0},{1,1,1}}, workload={{0,257,4}})'),
+	('tables(dims=2, cells={100000,100000}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={131000,200}, groups={{1,1},{0,0},{1,1},{0,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,1,2,3,0,1,2}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,1}}, measured={{0,0,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, joined={{0,2,1,1,0,0,1}},
+		measured={{0,0,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{1,1,1},{0,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,0}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{1,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,2,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1},{0,1,1},{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, signs={{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{0,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{NaN,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,0,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,4,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,1.5,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,-1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}},
+		measured={{0,0,1},{1,1,1}}, signs={{1,1,1},{1,1,1}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}},
+		measured={{0,0,1},{1,1,1},{0,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1},{0,0,0}},
+		measured={{0,0,1},{1,1,1}}, signs={{1,3,2,1}})'),
+	('tables(dims=3, cells={4,3,3}, groups={{1,1,0},{0,0,0},{1,1,1},{0,0,0}},
+		measured={{0,0,1},{1,1,1}}, signs={{1,3,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1},{0,0,1}},
+		measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,1,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,2,1},{1,1,1},{0,0,1}},
+		measured={{0,0,1},{1,1,1},{2,2,1}}, signs={{1,3,0,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,4},{1,2,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,4}},
+		measured={{0,0,1},{1,1,1},{2,2,1},{0,257,1},{0,1,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}},
+		measured={{0,0,1},{1,1,1},{2,2,1},{0,258,1}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{0,257,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{1,2,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,385,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,130,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,1,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,0}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{NaN,Infinity,4}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2}})'),
+	('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{1,2,4},{0,1,4}},
+		bandwidths={1,2,3})'),
+	('tables(dims=3, cells={900,900,900}, groups={{1,1,1},{0,0,0},{1,1,1},{0,0,0}}, workload={{0,257,4}})'),
 	('l1(dims=3, workload={{1,2,4}})'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, seed=1)'),
-	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}}, bandwidth=2)'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, seed=1)'),
+	('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}}, bandwidth=2)'),
 	('tables(dims=129)'),
-	('l2(dims=2, groups={{1,1},{0,0},{1,1}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'),
+	('l2(dims=2, groups={{1,1},{0,0},{1,1},{0,0}})'), ('l2(dims=2, measured={{0,0,1},{1,1,1}})'),
 	('l2(dims=2, signs={{1,1,1}})')
 	) v(params);
 \pset format aligned
@@ -193,13 +200,13 @@ DROP FUNCTION three, problem, refusal;
 -- with a measure: a value beyond the upper bound is NULL where that has a part, else clipped
 CREATE TABLE tables_measure AS SELECT x, params, race_build(params::race_params, ARRAY[1, x]) AS sketch
 FROM (VALUES (-3), (0), (1024), (1024.4), (4096), (9999)) v (x),
-	(VALUES ('tables(dims=2, cells={3,2}, groups={{1,0},{0,0},{1,1}})'),
-		('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})')) p (params)
+	(VALUES ('tables(dims=2, cells={3,2}, groups={{1,0},{0,0},{1,1},{0,0}})'),
+		('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1},{0,0}})')) p (params)
 GROUP BY 1, 2;
 SELECT a.params, string_agg(a.x || '=' || b.x, ' ' ORDER BY a.x, b.x)
 FROM tables_measure a JOIN tables_measure b USING (params) WHERE a.sketch::text = b.sketch::text AND a.x < b.x
 GROUP BY 1 ORDER BY 1;
-SELECT race_merge(sketch)::text = race_build('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1}})',
+SELECT race_merge(sketch)::text = race_build('tables(dims=2, cells={3,3}, groups={{1,0},{0,0},{1,1},{0,0}})',
 	ARRAY[1, x])::text AS same
 FROM tables_measure WHERE params LIKE '%cells={3,3}%';
 DROP TABLE tables_measure;

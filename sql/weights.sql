@@ -96,9 +96,9 @@ FROM (VALUES ('rows', 'l2(dims=2, rows=70, range=8)', 'ARRAY[i % 7, i % 11]::flo
 	('product', 'l2(dims=1, rows=70, range=8) * match(dims=1)', $$ROW(ARRAY[i % 7]::float8[], ARRAY['a' || i % 11])$$),
 	('grid', 'l2(dims=2, cells={16,12}, lower={0,0}, upper={9,9}, sequence=grid)', 'ARRAY[i % 7, i % 11]::float8[]'),
 	('moments', race_moment_params('{0,0}', '{9,9}')::text, 'ARRAY[i % 7, i % 11]::float8[]'),
-	('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2}})',
+	('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,2}})',
 		'ARRAY[i % 4, i % 3, i % 6]::float8[]'),
-	('measure', 'tables(dims=2, cells={4,2}, groups={{1,0},{0,0},{1,1}})',
+	('measure', 'tables(dims=2, cells={4,2}, groups={{1,0},{0,0},{1,1},{0,0}})',
 		'ARRAY[i % 4, i % 4000]::float8[]')) k (kind, params, x) \set ECHO none \gexec
 \set ECHO all
 

@@ -73,7 +73,7 @@ def decode_parameters(data):
         if part.kernel == '' and part.kind in (2, 3):
             part.kernel = KINDS[part.kind]
         part.extra = struct.unpack_from(EXTRA.get(part.kernel, ''), data, start + 48)
-        shapes = {'matrix': (part.outputs, part.dims), 'groups': (3, part.dims)}
+        shapes = {'matrix': (part.outputs, part.dims), 'groups': (4, part.dims)}
         if part.kernel == 'tables':
             shapes.update(joined=part.extra[:1], workload=(part.extra[1], 3), measured=(part.extra[2], 3), signs=part.extra[3:])
         end, start = end if parts else 64 + part.more, start + 64
@@ -364,7 +364,7 @@ def add_to_grid(parts, counters, records):
 
 def split_tables(part, counters):
     """The group of each cell of each column, and the counters of each table; the last axis is parts of a measure."""
-    cells, (steps, own, _) = part.arrays['cells'].astype(int), part.arrays['groups'].astype(int)
+    cells, (steps, own, _, _) = part.arrays['cells'].astype(int), part.arrays['groups'].astype(int)
     columns, parts = (part.dims - 1, cells[-1]) if steps[-1] == 0 else (part.dims, 1)
     groups, tables, joined = [], {}, part.arrays.get('joined', np.array([])).astype(int)
     for n, step, last in zip(cells[:columns], steps, own):

@@ -49,6 +49,14 @@ race_sign_correlation(double product, double upper, double other)
 	return copysign(RACE_MOST_CORRELATION, step);
 }
 
+double
+race_sign_slope(double upper, double other)
+{
+	return 4 *
+		orthant_slope(race_inverse_normal(fmin(fmax(upper, 1e-9), 1 - 1e-9)),
+					  race_inverse_normal(fmin(fmax(other, 1e-9), 1 - 1e-9)), 0);
+}
+
 /* ------------------------------------------------- matrices of correlations */
 
 #define LEAST_EIGENVALUE 1e-3

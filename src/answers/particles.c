@@ -327,36 +327,78 @@ share_with_sign(const RaceParticles *particles, uint32_t column, double *upper)
 	return all;
 }
 
-/* Return the correlation of a pair, by the sum of its products of signs. */
+/* Return the correlation of a pair, by the sum of its products of signs, and set its slope. */
 static double
 correlation_of_pair(const RaceParticles *particles, uint32_t number)
 {
+	SignPair *pair = &particles->pair[number];
 	double upper;
 	double other;
-	double both = share_with_sign(particles, particles->pair[number].first, &upper) *
-		share_with_sign(particles, particles->pair[number].second, &other) * particles->total;
+	double both = share_with_sign(particles, pair->first, &upper) *
+		share_with_sign(particles, pair->second, &other) * particles->total;
 
+	pair->slope = race_sign_slope(upper, other) * both;
 	return race_sign_correlation(fmin(fmax(particles->signs->sums[number] / fmax(both, 1), -1), 1),
 								 upper, other);
 }
 
+/* Return the variance of the noise of the correlation of a pair. */
+static double
+noise_of_correlation(const RaceParticles *particles, uint32_t number)
+{
+	return particles->signs->variance / pow(fmax(particles->pair[number].slope, 1e-9), 2);
+}
+
+#define VARIANCE_STEPS 20 /* more change no digit that matters */
+
 /*
- * Shrink correlations: their mean square is that of noise besides (James & Stein 1961).  A mean
- * product of two signs about medians changes by 2 / pi of a small correlation.
+ * Return the variance of correlations without noise, by their squares less that of each: those with
+ * less noise count more.
+ */
+static double
+variance_of_correlations(const RaceParticles *particles, const double *r)
+{
+	uint32_t d = particles->columns->columns;
+	double variance = 1;
+
+	for (int step = 0; step < VARIANCE_STEPS; step++)
+	{
+		double sum = 0;
+		double weights = 0;
+
+		for (uint32_t k = 0; k < particles->pairs; k++)
+		{
+			const SignPair *pair = &particles->pair[k];
+			double noise = noise_of_correlation(particles, k);
+			double weight = 1 / pow(variance + noise, 2);
+
+			sum += weight * (pow(r[(size_t) pair->first * d + pair->second], 2) - noise);
+			weights += weight;
+		}
+		variance = fmax(sum / weights, 0);
+	}
+	return variance;
+}
+
+/*
+ * Shrink correlations as their noise asks (James & Stein 1961): a pair whose signs are about places
+ * far from medians has more of it.
  */
 static void
 shrink_correlations(const RaceParticles *particles, double *r)
 {
 	uint32_t d = particles->columns->columns;
-	double noise = pow(M_PI / 2 / particles->total, 2) * particles->signs->variance;
-	double squares = 0;
+	double variance = variance_of_correlations(particles, r);
 
 	for (uint32_t k = 0; k < particles->pairs; k++)
-		squares += pow(r[(size_t) particles->pair[k].first * d + particles->pair[k].second], 2) /
-			particles->pairs;
-	squares = fmax(squares - noise, 0) / fmax(squares, 1e-300);
-	for (size_t i = 0; i < (size_t) d * d; i++)
-		r[i] *= i % (d + 1) == 0 ? 1 : squares;
+	{
+		const SignPair *pair = &particles->pair[k];
+		double noise = noise_of_correlation(particles, k);
+		double kept = variance > 0 ? variance / (variance + noise) : 0;
+
+		r[(size_t) pair->first * d + pair->second] *= kept;
+		r[(size_t) pair->second * d + pair->first] *= kept;
+	}
 }
 
 /* Set the copula, by what signs say. */
@@ -473,15 +515,19 @@ race_particles_create(const RaceGraphColumns *columns, uint32_t tables, const Ra
 /* ------------------------------------------------------------------ errors */
 
 double
-race_particles_correlation(const RaceParticles *particles)
+race_particles_explained(const RaceParticles *particles)
 {
+	uint32_t d = particles->columns->columns;
 	double sum = 0;
 
 	for (uint32_t k = 0; k < particles->pairs; k++)
-		sum += fabs(
-			particles->correlation[(size_t) particles->pair[k].first * particles->columns->columns +
-								   particles->pair[k].second]);
-	return particles->pairs == 0 ? 0 : sum / particles->pairs;
+	{
+		const SignPair *pair = &particles->pair[k];
+
+		sum += fabs(particles->correlation[(size_t) pair->first * d + pair->second]) *
+			fmin(pair->slope / particles->total * M_PI / 2, 1);
+	}
+	return particles->pairs == 0 ? 0 : RACE_DISTANCE_OF_CORRELATION * sum / particles->pairs;
 }
 
 /* Return the sum of the roots of the shares of a column's groups. */

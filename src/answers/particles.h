@@ -56,8 +56,11 @@ extern void race_particles_store(const RaceParticles *particles, uint64_t *words
 extern RaceParticles *race_particles_load(const RaceGraphColumns *columns, uint32_t n,
 										  const uint64_t *words, RaceAllocate allocate, void *arg);
 
-/* Return the mean of the absolute values of correlations of columns with signs. */
-extern double race_particles_correlation(const RaceParticles *particles);
+/*
+ * Return the total variation distance between the copula and independence, in the mean over pairs of
+ * columns with signs.
+ */
+extern double race_particles_explained(const RaceParticles *particles);
 
 /*
  * Return the total variation distance between the table of a pair and that of so many records of

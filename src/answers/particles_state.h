@@ -29,6 +29,7 @@ typedef struct SignPair
 {
 	uint32_t first;
 	uint32_t second;
+	double slope; /* of the sum of its products, in records, by its correlation (copula.h) */
 	double softness;
 	double signal;
 } SignPair;

@@ -61,7 +61,7 @@ describe_tables(const RaceContingency *tables, const RaceTable *table, uint32 n)
 	{
 		cells[j] = (uint32) tables->cells[j];
 		groups[j] = race_contingency_groups(tables, j);
-		if (tables->groups[j] > 1)
+		if (race_contingency_is_ordered(tables, j))
 			ordered[j] = cells[j] - (uint32) tables->groups[tables->dims + j];
 		group_of[j] = palloc_extended(cells[j] * sizeof(uint32), MCXT_ALLOC_HUGE);
 		for (uint32 i = 0; i < cells[j]; i++)
@@ -560,8 +560,7 @@ errors_of_reference(void *state, double second, RaceReferenceErrors *errors)
 	const RaceParticles *particles = reference->model.particles;
 	MemoryContext old = MemoryContextSwitchTo(reference->context);
 
-	*errors = (RaceReferenceErrors){.explained = race_particles_correlation(particles) *
-										RACE_DISTANCE_OF_CORRELATION,
+	*errors = (RaceReferenceErrors){.explained = race_particles_explained(particles),
 									.blur = race_particles_blur(particles),
 									.first = race_particles_noise(particles, 1),
 									.second = race_particles_noise(particles, second)};

@@ -18,7 +18,6 @@
 #include "privacy/interrupt.h"
 #include "privacy/score.h"
 #include "privacy/signs.h"
-#include "privacy/signs.h"
 #include "privacy/sampler.h"
 
 #define WORK_ALIGNMENT 16            /* bytes that sets of columns are aligned to */
@@ -119,8 +118,7 @@ race_tables_begin(const RaceRequest *request, const RaceContingency *tables, uin
 		arrays->cells[j] = (uint32_t) tables->cells[j];
 		arrays->finest[j] = race_contingency_finest(tables, j);
 		arrays->width[j] = (uint32_t) tables->groups[j];
-		/* cells that are grouped are in order; cells by themselves may be categories */
-		arrays->ordered[j] = tables->groups[j] > 1 ?
+		arrays->ordered[j] = race_contingency_is_ordered(tables, j) ?
 			arrays->finest[j] - (uint32_t) tables->groups[tables->dims + j] :
 			0;
 	}

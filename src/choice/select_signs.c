@@ -229,9 +229,17 @@ typedef struct Gains
 	uint32_t n;
 	double off[RACE_SELECT_SCORES];      /* distance of the model, without what all have */
 	double sampling[RACE_SELECT_SCORES]; /* distance by sampling of records */
-	uint32_t order[RACE_SELECT_SCORES];  /* pairs, the farthest off first */
-	double cells;                        /* of a table, in the mean */
+	/* pairs, those first that bring most for what their tables add to the noise of all */
+	uint32_t order[RACE_SELECT_TABLES];
+	uint32_t ordered; /* how many of them are in order */
+	RaceSelectTable pair[RACE_SELECT_SCORES];
 } Gains;
+
+/* Between each two columns, the product of strengths along the best path of tables */
+typedef struct Paths
+{
+	double best[RACE_GRAPH_COLUMNS][RACE_GRAPH_COLUMNS];
+} Paths;
 
 /* Set how far pairs are off by their scores, drawn to the mean as their noise asks. */
 static void
@@ -270,69 +278,164 @@ take_off_errors(const RaceReferenceErrors *errors, Gains *gains)
 	}
 }
 
+/* Set the columns of all pairs. */
 static void
-sort_gains(Gains *gains)
+list_pairs(const RaceSelect *select, Gains *gains)
 {
-	for (uint32_t k = 0; k < gains->n; k++)
-	{
-		uint32_t at = k;
+	gains->n = gains->ordered = 0;
+	for (uint32_t i = 0; i + 1 < select->columns; i++)
+		for (uint32_t j = i + 1; j < select->columns; j++)
+			gains->pair[gains->n++] =
+				(RaceSelectTable){.first = i, .second = j, .third = j, .weight = 1};
+}
 
-		for (; at > 0 && gains->off[gains->order[at - 1]] < gains->off[k]; at--)
-			gains->order[at] = gains->order[at - 1];
-		gains->order[at] = k;
-	}
+/* Return whether both columns of a pair have signs. */
+static bool
+has_sign(const RaceSelect *select, const RaceSelectTable *pair)
+{
+	return select->ordered[pair->first] > 1 && select->ordered[pair->second] > 1;
 }
 
 /*
- * Return by how much tables of the first n pairs bring all pairs nearer, in the mean.  With noise
- * nu, what the model lacks, d, becomes d nu / (d + nu), since it lies in some cells; what is
- * sampling of records, s, lies in all, and becomes s nu / hypot(s, nu).
+ * Return the distance of a pair that tables of others imply: along a path of them, what is twice a
+ * distance multiplies, as a correlation of two columns with two values each does.  What the copula
+ * lacks of a pair with a sign, they do not imply.
  */
 static double
-gain_of_tables(const RaceSelect *select, const Gains *gains, uint32_t n, double amount)
+implied_distance(const RaceSelect *select, const Paths *paths, const RaceSelectTable *pair)
 {
-	double nu = gains->cells * race_select_expected_noise(select, amount / n) / (2 * select->total);
+	return has_sign(select, pair) ? 0 : paths->best[pair->first][pair->second] / 2;
+}
+
+/* Add the table of a pair, whose distance is known, to the paths. */
+static void
+extend_paths(Paths *paths, uint32_t columns, const RaceSelectTable *pair, double distance)
+{
+	double strength = fmin(2 * distance, 1);
+
+	for (uint32_t i = 0; i < columns; i++)
+		for (uint32_t j = 0; j < columns; j++)
+		{
+			double by_pair = strength *
+				fmax(paths->best[i][pair->first] * paths->best[pair->second][j],
+					 paths->best[i][pair->second] * paths->best[pair->first][j]);
+
+			paths->best[i][j] = fmax(paths->best[i][j], by_pair);
+		}
+}
+
+/*
+ * Return which pair, of those that are not listed, brings most for what its table adds to the noise
+ * of all, and set what tables of others leave of its distance.
+ */
+static uint32_t
+best_pair(const RaceSelect *select, const Gains *gains, const Paths *paths, const bool *listed,
+		  double *left)
+{
+	double most = -1;
+	uint32_t best = 0;
+
+	for (uint32_t k = 0; k < gains->n; k++)
+	{
+		const RaceSelectTable *pair = &gains->pair[k];
+		double off = fmax(gains->off[k] - implied_distance(select, paths, pair), 0);
+		double gain = off / race_select_part(select, pair);
+
+		if (listed[k] || gain <= most)
+			continue;
+		most = gain;
+		best = k;
+		*left = off;
+	}
+	return best;
+}
+
+/* Order pairs, each beside those before it: off[] becomes what these leave. */
+static void
+order_gains(const RaceSelect *select, Gains *gains)
+{
+	Paths paths = {0};
+	bool listed[RACE_SELECT_SCORES] = {false};
+
+	for (uint32_t i = 0; i < select->columns; i++)
+		paths.best[i][i] = 1;
+	/* bound: the tables, and the pairs */
+	while (gains->ordered < gains->n && gains->ordered < RACE_SELECT_TABLES)
+	{
+		double left = 0;
+		uint32_t best = best_pair(select, gains, &paths, listed, &left);
+
+		race_look_for_interrupts();
+		extend_paths(&paths, select->columns, &gains->pair[best], gains->off[best]);
+		listed[best] = true;
+		gains->off[best] = left;
+		gains->order[gains->ordered++] = best;
+	}
+}
+
+/* Return whether groups are so few that a table of a pair tells no more than its sign. */
+static bool
+is_known_by_sign(const RaceSelect *select, const RaceSelectTable *pair, double groups)
+{
+	return groups < LEAST_GROUPS && has_sign(select, pair);
+}
+
+/* List the first n pairs that have tables, in so many groups.  Return how many there are. */
+static uint32_t
+list_tables(const RaceSelect *select, const Gains *gains, uint32_t n, double groups,
+			uint32_t *listed)
+{
+	uint32_t tables = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		if (!is_known_by_sign(select, &gains->pair[gains->order[k]], groups))
+			listed[tables++] = gains->order[k];
+	return tables;
+}
+
+/* Return the distance by noise of a pair's table that gets this amount. */
+static double
+noise_of_pair(const RaceSelect *select, const RaceSelectTable *pair, double amount)
+{
+	return (double) select->groups[pair->first] * select->groups[pair->second] *
+		race_select_expected_noise(select, amount) / (2 * select->total);
+}
+
+/*
+ * Return by how much tables of these pairs bring all pairs nearer, in the mean.  With noise nu,
+ * what the model lacks, d, becomes d nu / (d + nu), since it lies in some cells; what is sampling
+ * of records, s, lies in all, and becomes s nu / hypot(s, nu).
+ */
+static double
+gain_of_tables(const RaceSelect *select, const Gains *gains, const uint32_t *listed,
+			   uint32_t tables, double amount)
+{
+	double parts = 0;
 	double gain = 0;
 
-	if (groups_for(select, n, amount) < LEAST_GROUPS)
-		return 0;
-	for (uint32_t k = 0; k < n; k++)
+	for (uint32_t k = 0; k < tables; k++)
+		parts += race_select_part(select, &gains->pair[listed[k]]);
+	for (uint32_t k = 0; k < tables; k++)
 	{
-		double off = gains->off[gains->order[k]];
-		double sampling = gains->sampling[gains->order[k]];
+		const RaceSelectTable *pair = &gains->pair[listed[k]];
+		double nu = noise_of_pair(select, pair, amount * race_select_part(select, pair) / parts);
+		double off = gains->off[listed[k]];
+		double sampling = gains->sampling[listed[k]];
 
 		gain += off * off / (off + nu) + sampling * (1 - nu / hypot(sampling, nu));
 	}
 	return gain / gains->n;
 }
 
-/* Set the columns of a pair by its number. */
-static void
-set_pair(const RaceSelect *select, uint32_t number, RaceSelectTable *table)
+/* Group columns for tables of the first n pairs.  Return how many of them have tables. */
+static uint32_t
+group_for_tables(RaceSelect *select, const int64_t *counts, const Gains *gains, uint32_t n,
+				 double amount, uint32_t *listed)
 {
-	uint32_t first = 0;
+	double groups = groups_for(select, n, amount);
 
-	/* bound: the columns */
-	while (number >= select->columns - 1 - first)
-		number -= select->columns - 1 - first++;
-	table->first = first;
-	table->second = table->third = first + 1 + number;
-	table->weight = 1;
-}
-
-/* Return the mean number of counters of a pair's table. */
-static double
-mean_counters(const RaceSelect *select)
-{
-	double sum = 0;
-	double squares = 0;
-
-	for (uint32_t i = 0; i < select->columns; i++)
-	{
-		sum += select->groups[i];
-		squares += (double) select->groups[i] * select->groups[i];
-	}
-	return (sum * sum - squares) / 2 / race_select_pairs(select) * select->parts;
+	group_columns(select, counts, fmin(groups, fmax(sqrt((double) MOST_CELLS / n), 4)), n, amount);
+	return list_tables(select, gains, n, groups, listed);
 }
 
 void
@@ -340,16 +443,19 @@ race_select_gain(RaceSelect *select, const int64_t *counts, const int64_t *score
 				 const RacePairErrors *pairs, const RaceReferenceErrors *errors)
 {
 	double left = race_select_left(select);
-	Gains gains = {.n = race_select_pairs(select), .cells = mean_counters(select)};
 	double most = fmax(errors->first - errors->second, 0);
+	uint32_t listed[RACE_SELECT_SCORES];
 	uint32_t n = 0;
+	Gains gains;
 
+	list_pairs(select, &gains);
 	set_distances(select, scores, pairs, &gains);
 	take_off_errors(errors, &gains);
-	sort_gains(&gains);
-	for (uint32_t k = 1; k <= gains.n && k <= RACE_SELECT_TABLES; k++)
+	order_gains(select, &gains);
+	for (uint32_t k = 1; k <= gains.ordered; k++)
 	{
-		double gain = gain_of_tables(select, &gains, k, left);
+		uint32_t tables = group_for_tables(select, counts, &gains, k, left, listed);
+		double gain = gain_of_tables(select, &gains, listed, tables, left);
 
 		race_look_for_interrupts();
 		if (gain > most)
@@ -360,11 +466,9 @@ race_select_gain(RaceSelect *select, const int64_t *counts, const int64_t *score
 	}
 	if (n == 0)
 		return;
-	group_columns(select, counts,
-				  fmin(groups_for(select, n, left), fmax(sqrt((double) MOST_CELLS / n), 4)), n,
-				  left);
+	n = group_for_tables(select, counts, &gains, n, left, listed);
 	for (uint32_t k = 0; k < n; k++)
-		set_pair(select, gains.order[k], &select->table[select->measured + k]);
+		select->table[select->measured + k] = gains.pair[listed[k]];
 	race_select_take_tables(select, select->measured + n, left);
 }
 

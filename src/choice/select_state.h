@@ -25,6 +25,9 @@ extern double race_select_best_cells(const RaceSelect *select, double dims, doub
 
 extern uint32_t race_select_pairs(const RaceSelect *select);
 
+/* Return the part of a table, in groups as they are joined by now, among those that share. */
+extern double race_select_part(const RaceSelect *select, const RaceSelectTable *table);
+
 /* Return whether any table matters more than what its columns do, or may be chosen. */
 extern bool race_select_is_asked(const RaceSelect *select);
 

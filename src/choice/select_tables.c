@@ -551,6 +551,12 @@ table_part(const RaceSelect *select, const RaceSelectTable *table, const uint32_
 					   (table->third != table->second ? groups[table->third] : 1));
 }
 
+double
+race_select_part(const RaceSelect *select, const RaceSelectTable *table)
+{
+	return table_part(select, table, select->groups);
+}
+
 /*
  * Return the parts of all tables of two columns, and of those of three that are asked for, before
  * groups are joined.

@@ -106,6 +106,12 @@ race_contingency_finest(const RaceContingency *tables, uint32_t column)
 	return ordinary_groups(tables, column) + (uint32_t) tables->groups[tables->dims + column];
 }
 
+bool
+race_contingency_is_ordered(const RaceContingency *tables, uint32_t column)
+{
+	return tables->groups[3 * (size_t) tables->dims + column] == 1;
+}
+
 /* Return what the groups of a column were joined to; NULL if none were. */
 static const double *
 joined_of(const RaceContingency *tables, uint32_t column)
@@ -333,10 +339,11 @@ are_valid_columns(const RaceContingency *tables)
 	for (uint32_t i = 0; i < d; i++)
 		if (!(tables->groups[2 * d + i] >= 1 && tables->groups[2 * d + i] <= RACE_COLUMN_WEIGHT) ||
 			(i >= tables->columns ? !is_integer(tables->cells[i], 2, RACE_MEASURE_PARTS) ||
-					 tables->groups[d + i] != 0 :
+					 tables->groups[d + i] != 0 || tables->groups[3 * d + i] != 0 :
 									!is_integer(tables->cells[i], 1, RACE_CONTINGENCY_CELLS) ||
 					 !is_integer(tables->groups[i], 1, RACE_CONTINGENCY_CELLS) ||
-					 !is_integer(tables->groups[d + i], 0, tables->cells[i])))
+					 !is_integer(tables->groups[d + i], 0, tables->cells[i]) ||
+					 !is_integer(tables->groups[3 * d + i], 0, 1)))
 			return false;
 	return true;
 }

@@ -14,9 +14,10 @@
  *
  * The parameters (kernel "tables") have the arrays
  *	cells		[d]		how many cells each column has; of a measure how many parts
- *	groups		[3][d]	how many neighbouring ordinary cells are a group, 0 of a measure; how many
+ *	groups		[4][d]	how many neighbouring ordinary cells are a group, 0 of a measure; how many
  *						cells at the end are groups of their own, such as that of NULL; how much
- *						the column matters
+ *						the column matters; whether its ordinary cells are in order, as those of
+ *						numbers: 1, or 0
  *	workload	[w][3]	if there are any: tables of several columns that matter more, two numbers
  *						for the columns, and how much.  Those of three columns come first; they are
  *						counted.
@@ -131,6 +132,9 @@ extern uint32_t race_contingency_counters(const RaceContingency *tables);
 /* Return the number of groups of a column before any are joined, and after; the group of a cell. */
 extern uint32_t race_contingency_finest(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_groups(const RaceContingency *tables, uint32_t column);
+
+/* Return whether the ordinary cells of a column are in order. */
+extern bool race_contingency_is_ordered(const RaceContingency *tables, uint32_t column);
 extern uint32_t race_contingency_group(const RaceContingency *tables, uint32_t column,
 									   uint32_t cell);
 

@@ -83,7 +83,7 @@ typedef enum RaceArray
 	RACE_ARRAY_SIGNS = 1024    /* [signs]: measured signs of the columns of contingency tables */
 } RaceArray;
 
-#define RACE_GROUP_NUMBERS 3 /* cells a group, single cells, weight */
+#define RACE_GROUP_NUMBERS 4 /* cells a group, single cells, weight, whether in order */
 #define RACE_TABLE_NUMBERS 3 /* two for the columns, and a variance or weight */
 
 /*

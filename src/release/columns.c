@@ -40,8 +40,6 @@
 #define MOST_VALUES 1024 /* cells of whole numbers: more values share cells */
 #define NUMBER_CELLS 256 /* cells of other numbers, without a step */
 #define NUMBER_GROUPS 64 /* groups of numbers in tables of two columns (test/bench/TABLES.md) */
-/* first of these groups that are single values; wider ones are known to be in order */
-#define SINGLE_NUMBERS 32
 
 /* Why a column has no domain, and what the owner can say of it */
 typedef struct Reason
@@ -97,7 +95,7 @@ set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
 		while (domain->n <= RACE_COLUMN_CELLS && race_cell_edge(&cells, domain->n) < domain->upper)
 			domain->n++;
 	}
-	if (domain->n <= SINGLE_NUMBERS)
+	if (domain->n <= NUMBER_GROUPS)
 		domain->group = 1;
 	else if (!domain->whole && domain->step == 0 && domain->n == NUMBER_CELLS)
 		domain->group = NUMBER_CELLS / NUMBER_GROUPS;

@@ -548,6 +548,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	StringInfoData groups;
 	StringInfoData single;
 	StringInfoData weights;
+	StringInfoData ordered;
 	StringInfoData tables[2]; /* workloads of three columns, and of two */
 	int label_column = -1;
 
@@ -570,6 +571,7 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 	initStringInfo(&groups);
 	initStringInfo(&single);
 	initStringInfo(&weights);
+	initStringInfo(&ordered);
 	for (int i = 0; i < counted->n; i++)
 	{
 		const RaceDomain *domain = &counted->domains[i];
@@ -581,9 +583,10 @@ race_columns_count(RaceDomain *domains, int n, const char *label, Datum workload
 		appendStringInfo(&single, "%s%u", comma,
 						 i == counted->columns ? 0 : RaceDomainSingle(domain));
 		appendStringInfo(&weights, "%s%d", comma, i == label_column ? LABEL_WEIGHT : 1);
+		appendStringInfo(&ordered, "%s%d", comma, i < counted->columns && !domain->category);
 	}
 	counted->params =
-		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s}}%s)", counted->n, cells.data,
-				 groups.data, single.data, weights.data,
+		psprintf("tables(dims=%d, cells={%s}, groups={{%s},{%s},{%s},{%s}}%s)", counted->n,
+				 cells.data, groups.data, single.data, weights.data, ordered.data,
 				 tables[0].len == 0 ? "" : psprintf(", workload={%s}", tables[0].data + 1));
 }

@@ -451,7 +451,7 @@ def ask_share(chance, n):
         text, cells, square = {
             'rows': (f'l2(dims=1, rows={rows}, range=16)', rows * 16, rows),
             'grid': ('l2(dims=1, bandwidth=1, power=4, sequence=grid, lower={0}, upper={10}, cells={16})', 17, UNITS[1]**2),
-            'tables': ('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1}})', 4 + 3 + 12, 3)}[kind]
+            'tables': ('tables(dims=2, cells={4,3}, groups={{1,1},{0,0},{1,1},{0,0}})', 4 + 3 + 12, 3)}[kind]
         yield (kind, text, UNITS[1] if kind == 'grid' else 1, rows if kind == 'rows' else 1, cells, square, *chance.choice(all_), parties, colluders,
                dropouts, chance.randrange(1, 20), chance.choice(('add_remove', 'substitute')))
 

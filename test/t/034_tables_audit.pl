@@ -35,7 +35,7 @@ use constant {
 	ALPHA_HERE => 5e-14
 };
 
-my $params = 'tables(dims=2, cells={2,2}, groups={{1,1},{0,0},{1,1}})';
+my $params = 'tables(dims=2, cells={2,2}, groups={{1,1},{0,0},{1,1},{0,0}})';
 
 # 1 for each of n releases that measured the pair, else 0; `k` records more in the cells where both columns agree
 sub choices {

@@ -49,10 +49,10 @@ INSERT INTO cases VALUES
 ('moments1i', race_moment_params('{0,-5,3}', '{10,5,4}', targets => 1, features=>5, seed=>7, sequence=>'independent', bandwidth=>0.3), '{1,2,3.3}', '[[1,2,3.3]]'),
 ('moments abs', race_moment_params('{0,-5,3}', '{10,5,4}', targets => 1, clip=>'absolute',norm=>1.1), '{1,2,3.3}', '[[1,2,3.3]]'),
 ('moments transform', race_moment_params('{-4,-4}', '{4,4}', targets => 0, transform => race_transform((SELECT race_build(race_moment_params('{0,-30}', '{100,150}', targets => 0), ARRAY[i * 0.25, i % 7 - 30]::float8[]) FROM generate_series(0, 299) i))), '{50,-20}', '[[50,-20]]'),
-('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}})', '{1,2,5}', '[[1,2,5]]'),
-('tables m2', 'tables(dims=3, cells={4,7,2}, groups={{1,2,0},{0,1,0},{1,1,1}})', '{1,2,1000.7}', '[[1,2,1000.7]]'),
-('tables m3', 'tables(dims=3, cells={4,7,3}, groups={{1,2,0},{0,1,0},{1,1,1}})', '{1,2,4097}', '[[1,2,4097]]'),
-('tables m3b', 'tables(dims=3, cells={4,7,3}, groups={{1,2,0},{0,1,0},{1,1,1}})', '{1,2,4096}', '[[1,2,4096]]');
+('tables', 'tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,2},{0,1,2}})', '{1,2,5}', '[[1,2,5]]'),
+('tables m2', 'tables(dims=3, cells={4,7,2}, groups={{1,2,0},{0,1,0},{1,1,1},{0,1,0}})', '{1,2,1000.7}', '[[1,2,1000.7]]'),
+('tables m3', 'tables(dims=3, cells={4,7,3}, groups={{1,2,0},{0,1,0},{1,1,1},{0,1,0}})', '{1,2,4097}', '[[1,2,4097]]'),
+('tables m3b', 'tables(dims=3, cells={4,7,3}, groups={{1,2,0},{0,1,0},{1,1,1},{0,1,0}})', '{1,2,4096}', '[[1,2,4096]]');
 SELECT name, race_sketch(params), py, race_add(race_sketch(params), record::float8[]) FROM cases;
 SELECT 'jaccard', race_sketch(p), '[[1,-2,2**40]]', race_add(race_sketch(p), ARRAY[1,-2,1099511627776]::bigint[]) FROM race_params('jaccard', rows=>70, range=>9, power=>2) p;
 SELECT 'jaccard empty', race_sketch(p), '[[]]', race_add(race_sketch(p), '{}'::bigint[]) FROM race_params('jaccard', rows=>70, range=>9, power=>2) p;
@@ -105,7 +105,7 @@ is(client('status', $private),
 my $grid = sql("SELECT race_build('l2(dims=2, cells={16,12}, lower={0,-30}, upper={100,150}, sequence=grid)', ARRAY[i * 0.25, i * 0.5 - 30]::float8[]) FROM generate_series(0, 299) i");
 is(client('nodes', $grid), '17x13 300', 'the nodes of a grid add up to the count');
 like(client('nodes', sql("SELECT race_privatize('$grid'::race_sketch, 1e6)")), qr/^17x13 (?:299\.9|300)/, 'and those of a private one, which has two levels');
-my $tables = sql("SELECT race_build('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}})', ARRAY[i % 4, i % 3, i % 6]::float8[]) FROM generate_series(0, 299) i");
+my $tables = sql("SELECT race_build('tables(dims=3, cells={4,3,6}, groups={{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,2},{0,1,2}})', ARRAY[i % 4, i % 3, i % 6]::float8[]) FROM generate_series(0, 299) i");
 is(client('tables', $tables), "0 4 300\n0,1 4x3 300\n0,1,2 4x3x4 300\n0,2 4x4 300\n1 3 300\n1,2 3x4 300\n2 6 300\ncell 1: 75", 'each table has all records, and a cell has its own');
 # chosen categories: those have less noise than the cell of others, which the first number of the row states
 sql(<<'END');

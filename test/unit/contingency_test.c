@@ -13,14 +13,15 @@
 #define COLUMNS 3
 
 static const double cells[DIMS] = {7, 3, 5, 3};
-static const double groups[3 * DIMS] = {2, 1, 1, 0, 1, 0, 2, 0, 1, 1, 1, 1};
+static const double groups[RACE_GROUP_NUMBERS * DIMS] = {2, 1, 1, 0, 1, 0, 2, 0,
+														 1, 1, 1, 1, 1, 0, 0, 0};
 static const double joined[] = {0, 0, 1, 2, 0, 1, 1, 0, 1, 2, 2, 2};
 static const double measured[] = {0, 0, 9, 1, 1, 9, 2, 2, 9, 0, 2, 9};
 
 static RaceContingency
 make_tables(const double *signs, uint32_t dims)
 {
-	static double own_groups[3 * DIMS];
+	static double own_groups[RACE_GROUP_NUMBERS * DIMS];
 	RaceContingency tables = {.dims = dims,
 							  .cells = cells,
 							  .groups = own_groups,
@@ -31,7 +32,7 @@ make_tables(const double *signs, uint32_t dims)
 							  .signs = signs,
 							  .n_signs = signs == NULL ? 0 : 1 + COLUMNS};
 
-	for (uint32_t row = 0; row < 3; row++)
+	for (uint32_t row = 0; row < RACE_GROUP_NUMBERS; row++)
 		memcpy(own_groups + row * dims, groups + row * DIMS, dims * sizeof(double));
 	race_contingency_set(&tables);
 	return tables;

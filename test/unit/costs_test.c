@@ -614,7 +614,7 @@ params_of(int kind)
 {
 	static RaceParams rows;
 	static RaceParams *made[3];
-	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1};
+	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1, 0, 0};
 	RaceContingency tables;
 
 	if (made[0] == NULL)

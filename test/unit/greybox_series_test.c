@@ -98,7 +98,7 @@ make_kind(RaceParams *params)
 static RaceParams *
 params_of(RaceKind kind)
 {
-	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1}; /* cells, and groups */
+	static const double numbers[] = {3, 4, 1, 1, 0, 0, 1, 1, 0, 0}; /* cells, and groups */
 	RaceParams *params = allocate(sizeof(RaceParams) + sizeof(numbers));
 	RaceContingency tables;
 

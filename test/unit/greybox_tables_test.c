@@ -213,8 +213,9 @@ static void
 make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, const double *single,
 		  bool asked, bool alike)
 {
-	RaceParams *params = allocate(sizeof(RaceParams) +
-								  (4 * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
+	RaceParams *params = allocate(
+		sizeof(RaceParams) +
+		((1 + RACE_GROUP_NUMBERS) * dims + RACE_TABLE_NUMBERS * RACE_WORKLOAD) * sizeof(double));
 	double *numbers;
 	char message[300];
 
@@ -230,13 +231,15 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 	if (asked)
 		make_workload(params, size[dims - 1] > 0 ? dims : dims - 1);
 	numbers = (double *) (params + 1) + RACE_TABLE_NUMBERS * params->tables.workload;
-	params->more = (uint32_t) ((char *) (numbers + 4 * dims) - (char *) (params + 1));
+	params->more =
+		(uint32_t) ((char *) (numbers + (1 + RACE_GROUP_NUMBERS) * dims) - (char *) (params + 1));
 	for (uint32_t j = 0; j < dims; j++)
 	{
 		numbers[j] = cells[j];
 		numbers[dims + j] = size[j];
 		numbers[2 * dims + j] = single[j];
 		numbers[3 * dims + j] = size[j] > 0 && !alike ? 1 + j % 3 : 1;
+		numbers[4 * dims + j] = size[j] > 1;
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);

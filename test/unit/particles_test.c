@@ -299,8 +299,9 @@ test_correlations(void)
 			mean += fabs(r[i * 4 + j]) / 6;
 		}
 	ok(most < 0.02, "particles have the correlations of exact sums of signs (%.4f off)", most);
-	ok(fabs(race_particles_correlation(made.particles) - mean) < 0.005,
-	   "their mean size is stated (%.4f)", race_particles_correlation(made.particles));
+	ok(fabs(race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION - mean) < 0.005,
+	   "their mean size is stated (%.4f)",
+	   race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION);
 	most = 0;
 	race_particles_fit(made.particles);
 	for (uint32_t i = 0; i < 4; i++)
@@ -309,7 +310,8 @@ test_correlations(void)
 	ok(most < 0.02 && are_sound(), "and keep them in a fit (%.4f off)", most);
 	made.signs.variance = 1e14;
 	create(PARTICLES);
-	ok(race_particles_correlation(made.particles) < 0.01 && fabs(correlation_of(0, 1)) < 0.03,
+	ok(race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION < 0.01 &&
+		   fabs(correlation_of(0, 1)) < 0.03,
 	   "control: if signs are noise, there are none");
 }
 
@@ -328,8 +330,63 @@ test_nulls(void)
 	add_signs();
 	made.sums[0] = made.total * 0.7 * 2 / M_PI * asin(0.6);
 	create(PARTICLES);
-	most = race_particles_correlation(made.particles);
-	ok(fabs(most - 0.6) < 0.005, "NULL has no sign (%.4f)", most);
+	most = race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION;
+	ok(fabs(most - 0.7 * 0.6) < 0.005, "NULL has no sign (%.4f)", most);
+}
+
+/* The mean product of signs of two columns of particles, about these cells */
+static double
+product_of_signs(uint32_t first, uint32_t cut, uint32_t second, uint32_t other)
+{
+	const uint32_t columns[] = {first, second};
+	uint32_t m = made.cells[second];
+	double *table = numbers((size_t) made.cells[first] * m);
+	double product = 0;
+
+	table_of(2, columns, true, table);
+	for (uint32_t i = 0; i < made.cells[first]; i++)
+		for (uint32_t j = 0; j < m; j++)
+			product += (i < cut) == (j < other) ? table[i * m + j] : -table[i * m + j];
+	return product;
+}
+
+/*
+ * Signs about a place far from the median tell less of a correlation: the same noise leaves less of
+ * it.  The last column has 95 % in its first cell, and sums a deviation from what is independent.
+ */
+static void
+test_rare_signs(void)
+{
+	static double share[64];
+	static int8_t rare[64];
+	double kept[2];
+	double product[2];
+
+	for (uint32_t i = 0; i < 64; i++)
+	{
+		share[i] = i == 0 ? 0.95 : 0.05 / 63;
+		rare[i] = i == 0 ? -1 : 1;
+	}
+	for (int noisy = 0; noisy < 2; noisy++)
+	{
+		begin(1e6);
+		add_column(64, 64, 8, NULL);
+		add_column(64, 64, 8, NULL);
+		add_column(64, 64, 8, share);
+		add_signs();
+		made.sign[2] = rare;
+		made.sums[0] = made.total * 2 / M_PI * asin(0.5);
+		made.sums[1] = 3e4;
+		made.sums[2] = 0;
+		made.signs.variance = noisy ? 9e8 : 1;
+		create(PARTICLES);
+		product[noisy] = product_of_signs(0, 32, 1, 32) / (2 / M_PI * asin(0.5));
+		kept[noisy] = product_of_signs(0, 32, 2, 1) / 0.03;
+	}
+	ok(product[1] > 0.9 && kept[1] < 0.9 * product[1],
+	   "noise takes more where signs are rare (%.3f of the product; %.3f)", kept[1], product[1]);
+	ok(fabs(kept[0] - 1) < 0.15 && fabs(product[0] - 1) < 0.05,
+	   "control: without noise (%.3f, %.3f)", kept[0], product[0]);
 }
 
 /* -------------------------------------------------------------------- fits */
@@ -805,8 +862,10 @@ test_dimensions(void)
 		most = fmax(most, distance_of(&made.table[i]));
 	ok(d > RACE_SOBOL_DIMENSIONS && most < 0.06 && are_sound(),
 	   "%u columns have their shares (%.4f off)", d, most);
-	ok(fabs(race_particles_correlation(made.particles) - 0.4) < 0.01, "and correlations (%.4f)",
-	   race_particles_correlation(made.particles));
+	ok(fabs(race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION -
+			0.4 * 32 * 32 / (33.0 * 33)) < 0.01,
+	   "and correlations (%.4f)",
+	   race_particles_explained(made.particles) / RACE_DISTANCE_OF_CORRELATION);
 	made.sign[0] = NULL;
 	add_table(28, 29, 29, 100);
 	for (uint32_t i = 0; i < 81; i++)
@@ -823,6 +882,7 @@ main(void)
 	test_margins();
 	test_correlations();
 	test_nulls();
+	test_rare_signs();
 	test_pairs();
 	test_many_pairs();
 	test_parity();

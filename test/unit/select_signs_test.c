@@ -451,6 +451,45 @@ test_choice(void)
 	}
 }
 
+/* A pair that tables of others imply has none: (0, 5), by (0, 2) and (2, 5). */
+static void
+test_implied(void)
+{
+	static const RaceReferenceErrors errors = {.explained = 0.3,
+											   .blur = 0.01,
+											   .first = 0.001,
+											   .second = 0.0005};
+	static const Case of = {1, 1e-9, 6, 1e6, 1, RACE_NEIGHBORS_ADD_REMOVE, 1};
+
+	for (int chain = 0; chain < 2; chain++)
+	{
+		bool measured = false;
+
+		begin(&of);
+		race_select_count(&selected);
+		race_select_one_ways(&selected, (int64_t) of.records);
+		for (uint32_t i = 0, n = 0; i < 6; i++)
+			for (uint32_t g = 0; g < finest[i]; g++)
+				counts[n++] = (int64_t) (of.records / finest[i]);
+		race_select_signs(&selected);
+		race_select_look_groups(&selected, counts);
+		race_select_depend(&selected, &errors);
+		race_select_look(&selected);
+		memset(scores, 0, sizeof(scores));
+		memset(pairs, 0, sizeof(pairs));
+		scores[4] = (int64_t) (0.36 * 2 * of.records);
+		scores[1] = (int64_t) ((chain ? 0.42 : 0.01) * 2 * of.records);
+		scores[11] = (int64_t) (0.45 * 2 * of.records);
+		race_select_gain(&selected, counts, scores, pairs, &errors);
+		for (uint32_t k = 0; k < selected.measured; k++)
+			measured |= selected.table[k].first == 0 && selected.table[k].second == 5;
+		ok(selected.measured >= 2 && measured == !chain,
+		   chain ? "what a path of tables implies is not measured (%u tables)" :
+				   "control: without the path (%u tables)",
+		   selected.measured);
+	}
+}
+
 /* Where signs begin to be 1 is nearest to the median, whatever noise is. */
 static void
 test_cut(void)
@@ -526,6 +565,7 @@ main(void)
 	test_grid(0.01);
 	test_without();
 	test_choice();
+	test_implied();
 	test_cut();
 	test_hostile();
 	return done_testing();
