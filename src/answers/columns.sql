@@ -144,6 +144,6 @@ CREATE FUNCTION race_outliers(
 	sketch race_sketch, records anycompatible, confidence float8 DEFAULT 0.95,
 	OUT point int, OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+	AS 'MODULE_PATHNAME', 'race_outliers_records' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION race_outliers(race_sketch, anycompatible, float8) IS
 	'how typical records are among those of a value of tables: {"age": 30, "town": "Rome"}, or an array of such, jsonb or its text. lower and upper are of share. Errors: 42703, 22023';

@@ -106,5 +106,5 @@ CREATE FUNCTION _racepriv._race_tables_outliers(
 	sketch race_sketch, records text, confidence float8,
 	OUT point int, OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_outliers' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+	AS 'MODULE_PATHNAME', 'race_outliers_records' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION _racepriv._race_tables_outliers(race_sketch, text, float8) IS 'race_outliers of a value';

@@ -26,7 +26,7 @@
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_synthesize);
-PG_FUNCTION_INFO_V1(race_outliers);
+PG_FUNCTION_INFO_V1(race_outliers_records);
 
 #define ROWS_AT_ONCE 65536 /* rows drawn together, whose frequencies are near those of the model */
 #define MOST_ROWS 1000000000
@@ -685,7 +685,7 @@ next_outlier(void *state, uint64 i)
 
 /* Implement race_outliers(value, records, confidence). */
 Datum
-race_outliers(PG_FUNCTION_ARGS)
+race_outliers_records(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_outliers, next_outlier);
 }
