@@ -63,7 +63,7 @@ OBJS = src/racepriv.o \
 
 # The install scripts are made of the SQL beside the C, in this order.
 RACEPRIV_SQL = $(addprefix src/, sketch/params.sql sketch/sketch.sql release/privatize.sql sketch/value_pair.sql sketch/moments.sql \
-	$(patsubst %,answers/%.sql,fit estimate classify models moments_answers))
+	$(patsubst %,answers/%.sql,fit estimate classify models moments_answers columns))
 RACEPRIV_RELEASE_SQL = $(addprefix src/, release/schema.sql sketch/domain.sql \
 	$(patsubst %,release/%.sql,weighted ledger series protect release columns models) \
 	$(patsubst %,answers/%.sql,sketch_answers table_answers) \

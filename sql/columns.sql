@@ -304,9 +304,10 @@ CALL race_release('many', 'hostiles', '{many,constant,nothing,outside}', :vast);
 CALL race_release('odd names', 'hostiles', '{"a,b}",$1,--'',select_,SELECT}', :vast);
 SELECT name,
 	round(race_count(sketch)) AS count,
-	(SELECT string_agg((d->>'cells') || '/' || (d->>'group'), ' ') FROM jsonb_array_elements(domains) d) AS cells
+	(SELECT string_agg((d->>'cells') || '/' || (d->>'group'), ' ')
+		FROM jsonb_array_elements(race_domains(sketch)) d) AS cells
 FROM _racepriv.race_releases WHERE name IN ('many', 'odd names') ORDER BY name;
-SELECT jsonb_build_array(domains->0) AS domains FROM _racepriv.race_releases WHERE name = 'many' \gset
+SELECT jsonb_build_array(race_domains(sketch)->0) AS domains FROM _racepriv.race_releases WHERE name = 'many' \gset
 SELECT count(*) FILTER (WHERE cell = 100000) AS nulls,
 	count(*) FILTER (WHERE cell = 100001) AS others,
 	count(DISTINCT cell) AS cells,

@@ -108,7 +108,7 @@ RESET ROLE;
 CREATE TABLE copied_releases AS SELECT * FROM _racepriv.race_releases WHERE name = 'second label';
 INSERT INTO _racepriv.race_releases
 SELECT 'third label', version, part, label, sketch, 'another_dataset', gen_random_uuid(), released_at, value_bound,
-	description, columns, units, scores, domains
+	description, columns, units, scores
 FROM copied_releases;
 \t
 SELECT regexp_replace(regexp_replace(label_text('third label'), 'rho [0-9.]+', 'rho R'), 'epsilon 0\.[0-9]+',

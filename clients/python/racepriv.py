@@ -17,7 +17,7 @@ NAMES = {'kernel': ['', 'l2', 'l1', 'angular', 'jaccard', 'match', '', 'least_sq
          'sequence': ['', 'independent', 'sobol', '', 'grid', 'structured', '', 'grouped'],
          'rehash': ['', 'fold', 'multilinear']}
 KINDS = ['rows', 'grid', 'tables', 'moments']
-PART, VALUE = struct.Struct('<4B4IIqdIHBB'), struct.Struct('<6B2xIIq5d4I')
+PART, VALUE = struct.Struct('<4B4IIqdIHBB'), struct.Struct('<7BxIIq5d4I')
 PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed bandwidth more flags nulls kind'.split()
 FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance '
           'count_variance parties colluders dropouts').split()
@@ -89,10 +89,15 @@ def decode_parameters(data):
     return parts, end
 
 class Sketch(SimpleNamespace):
-    """A value: the parts of its parameters, FIELDS, random_numbers, counters (rows x range), the bytes of its model."""
+    """A value: the parts of its parameters, FIELDS, columns (bytes of JSON), random_numbers, counters (rows x range), the
+    bytes of its model."""
+    columns = b''
+
     def to_bytes(self):
         width = next(width for width in (1, 2, 4, 8) if (self.counters.astype(f'<i{width}') == self.counters).all())
-        data = VALUE.pack(3, width, *map(vars(self).get, FIELDS), len(self.model)) + encode_parameters(self.parts)
+        fields = [vars(self)[name] for name in FIELDS]
+        data = VALUE.pack(3, width, *fields[:4], self.columns != b'', *fields[4:], len(self.model)) + encode_parameters(self.parts)
+        data += struct.pack('<I', len(self.columns)) + self.columns if self.columns else b''
         data += self.random_numbers.tobytes() + self.counters.astype(f'<i{width}').tobytes() + self.model
         return data + struct.pack('<I', crc32c(data))
 
@@ -145,9 +150,11 @@ def read(value):
     if len(data) < 148 or data[1] not in (1, 2, 4, 8) or crc32c(data[:-4]) != int.from_bytes(data[-4:], 'little'):
         raise ValueError('this is no whole value')
     _, width, *fields, _ = VALUE.unpack_from(data)
-    sketch = Sketch(**dict(zip(FIELDS, fields)))
+    sketch = Sketch(**dict(zip(FIELDS, fields[:4] + fields[5:])))
     sketch.parts, size = decode_parameters(data[80:])
     first, rest = sketch.parts[0], data[80 + size:-4]
+    if fields[4]:
+        sketch.columns, rest = rest[4:][:int.from_bytes(rest[:4], 'little')], rest[4 + int.from_bytes(rest[:4], 'little'):]
     start = 8 * ((sketch.bound > 0) + sketch.releases * (sketch.status == SHARE))
     end = start + width * first.rows * first.range
     sketch.random_numbers, sketch.model = np.frombuffer(rest[:start], '<u8'), rest[end:]

@@ -38,11 +38,13 @@
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "sketch/text.h"
+#include "sketch/value_columns.h"
 #include "release/ledger.h"
 #include "release/names.h"
 #include "answers/classify.h"
 #include "answers/estimate.h"
 #include "answers/period.h"
+#include "answers/released.h"
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_released);
@@ -70,8 +72,7 @@ typedef struct Released
 	Part **by_label;     /* [n]: parts by label, NULL before the first question about one */
 	Datum sum;           /* merged pair, or 0 before its first use */
 	const Part *sum_of;  /* lower half of that pair */
-	Datum domains;       /* jsonb: domains of the latest version, or 0 */
-	RaceDomain *columns; /* [n_columns]: domains, or NULL before the first record */
+	RaceDomain *columns; /* [n_columns]: domains of the columns, or NULL before the first record */
 	int n_columns;
 	RaceClasses *classes;         /* classes by label, or NULL before their first use */
 	Datum *sketches;              /* sketches of labels */
@@ -227,6 +228,7 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 		{
 			sum = race_sketch_create(view.params, view.params->rows, sizeof(int64), context);
 			sum->header.noise = view.header->noise;
+			race_sketch_set_columns(sum, &view);
 			sums = MemoryContextAllocExtended(old, (RaceCounters(view.params) + 1) * sizeof(double),
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		}
@@ -234,7 +236,9 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 		{
 			if (!race_params_same(sum->params, view.params) ||
 				sum->header.noise.counter_variance != view.header->noise.counter_variance ||
-				sum->header.noise.half != view.header->noise.half)
+				sum->header.noise.half != view.header->noise.half ||
+				sum->columns_size != view.columns_size ||
+				memcmp(sum->columns, view.columns, view.columns_size) != 0)
 				ereport(
 					ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -288,7 +292,7 @@ static void
 look_up_parts(Released *site, Oid function, const char *name)
 {
 	const char *query =
-		"SELECT sketch, label, scores, value_bound, domains FROM " RACE_SCHEMA ".race_releases "
+		"SELECT sketch, label, scores, value_bound FROM " RACE_SCHEMA ".race_releases "
 		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($2) "
 		"ORDER BY part, version";
 	Oid types[2] = {TEXTOID, INT4ARRAYOID};
@@ -303,7 +307,6 @@ look_up_parts(Released *site, Oid function, const char *name)
 	if (SPI_processed == 0)
 		race_named_refuse(name);
 	site->n = (int) SPI_processed;
-	site->domains = copy_column(0, 5, site->context);
 	site->parts = MemoryContextAllocHuge(site->context, site->n * sizeof(Part));
 	for (int i = 0; i < site->n; i++)
 	{
@@ -564,16 +567,18 @@ use_columns(Released *site, Oid *type, Datum *query)
 {
 	int level;
 
-	if (site->domains == (Datum) 0 || (*type != JSONBOID && *type != UNKNOWNOID))
+	if (*type != JSONBOID && *type != UNKNOWNOID)
 		return;
 	if (site->columns == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(site->context);
+		RaceView view;
 
-		site->columns = race_domains_read(DatumGetJsonbP(site->domains), &site->n_columns, false);
+		race_sketch_view_columns(site->parts[0].sketch, &view);
+		site->columns = race_columns_read(&view, &site->n_columns);
 		MemoryContextSwitchTo(old);
 	}
-	if (!site->columns[0].vector)
+	if (site->columns == NULL || !site->columns[0].vector)
 		return;
 	if (*type == UNKNOWNOID)
 		*query = DirectFunctionCall1(jsonb_in, *query);

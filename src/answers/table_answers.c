@@ -7,10 +7,12 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
 #include "privacy/noise.h"
@@ -28,24 +30,22 @@
 /* ---------------------------------------------------------- opened releases */
 
 void
-race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open)
+race_tables_open(Datum value, RaceOpenTables *open)
 {
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
 
-	race_sketch_view_kind(sketch, RACE_KIND_TABLES, "Release columns of a dataset by race_release.",
+	race_sketch_view_kind(value, RACE_KIND_TABLES, "Release columns of a dataset by race_release.",
 						  &open->view);
-	open->domains = race_domains_read(DatumGetJsonbP(domains), &open->columns, false);
+	if (open->view.columns_size == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("these tables do not state their columns"),
+				 errhint("Release columns of a dataset by race_release.")));
 	open->model = race_table_model_acquire(&open->view);
 	callback->func = race_derived_release;
 	callback->arg = open->model;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
-	for (int i = 0; i < open->columns; i++)
-		if (open->columns != (int) open->model->tables.dims ||
-			RaceDomainCells(&open->domains[i]) != (uint32) open->model->tables.cells[i] ||
-			open->domains[i].measure != (i >= (int) open->model->tables.columns))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("these are not the domains of these tables")));
+	open->domains = open->model->domains;
 	open->columns = (int) open->model->tables.columns;
 	open->measure = open->model->tables.parts > 1 ? &open->domains[open->columns] : NULL;
 }
@@ -98,8 +98,6 @@ race_tables_middle(double low, double high)
 }
 
 /* ------------------------------------------------------------------- where */
-
-#define CELL_OF "cell of"
 
 /* Return the cell of a category; n if there is none of this text. */
 static uint32
@@ -253,35 +251,30 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 	}
 }
 
-/* Weigh the cell of a number that _race_query wrote as {"cell of": number}, or return false. */
-static bool
-cell_of_number(const RaceDomain *domain, JsonbContainer *object, double *weights)
+/* Weigh the cell of a number. */
+static void
+weigh_cell(const RaceDomain *domain, const JsonbValue *value, double *weights)
 {
-	JsonbValue key = {.type = jbvString, .val.string = {strlen(CELL_OF), CELL_OF}};
-	JsonbValue *value = findJsonbValueFromContainer(object, JB_FOBJECT, &key);
 	RaceNumberCells cells;
 
-	if (value == NULL || value->type == jbvBinary || value->type == jbvNull || domain->category)
-		return false;
 	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
 						  domain->n);
 	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
-	return true;
 }
 
-/* Return weights of the cells of a column for the value of a key of "where". */
+/*
+ * Return weights of the cells of a column for the value of a key of "where".  Of a record, a number
+ * with a fraction stands for its cell.
+ */
 static double *
-choose_cells(const RaceDomain *domain, JsonbValue *value)
+choose_cells(const RaceDomain *domain, JsonbValue *value, bool record)
 {
 	double *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
 	bool is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
 	uint32 n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
 
-	if (value->type == jbvBinary && !is_array &&
-		!cell_of_number(domain, value->val.binary.data, weights))
-		refuse_value(domain, "an object");
 	if (value->type == jbvBinary && !is_array)
-		return weights;
+		refuse_value(domain, "an object");
 	if (domain->category && !is_array)
 		weights[cell_of_category(domain, value, false)] = 1;
 	for (uint32 i = 0; domain->category && i < n; i++)
@@ -291,6 +284,8 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 		return weights;
 	if (value->type == jbvNull && domain->has_null)
 		weights[domain->n] = 1;
+	else if (record && !domain->whole && (value->type == jbvNumeric || value->type == jbvString))
+		weigh_cell(domain, value, weights);
 	else if (is_array && n == 2)
 	{
 		double from =
@@ -317,7 +312,7 @@ choose_cells(const RaceDomain *domain, JsonbValue *value)
 }
 
 const double **
-race_tables_where(const RaceOpenTables *open, Datum where)
+race_tables_where(const RaceOpenTables *open, Datum where, bool record)
 {
 	const double **weights = palloc0(open->columns * sizeof(double *));
 	Jsonb *object = DatumGetJsonbP(where);
@@ -338,7 +333,7 @@ race_tables_where(const RaceOpenTables *open, Datum where)
 		else if (token == WJB_VALUE)
 		{
 			const double *before = weights[column];
-			double *chosen = choose_cells(&open->domains[column], &value);
+			double *chosen = choose_cells(&open->domains[column], &value, record);
 
 			/* a column may be named twice, by its name and its number: then both hold */
 			for (uint32 i = 0; before != NULL && i < RaceDomainCells(&open->domains[column]); i++)
@@ -791,6 +786,15 @@ race_tables_ask(const RaceOpenTables *open, const double *const *weights, double
 	bound_by_tables(open, weights, constrained, z, answer);
 }
 
+void
+race_tables_add_dated(RaceResultRow *row, const RaceDomain *domain, bool known, double number)
+{
+	if (known && (is_dated(domain) || strcmp(domain->type, "interval") == 0))
+		race_row_add_text(row, race_domain_number_text(domain, number));
+	else
+		race_row_add_null(row);
+}
+
 bool
 race_tables_connect(const RaceOpenTables *open, const double *const *weights, int column)
 {
@@ -832,35 +836,47 @@ race_confidence_arg(FunctionCallInfo fcinfo, int arg)
 	return confidence;
 }
 
-PG_FUNCTION_INFO_V1(race_tables_count);
-PG_FUNCTION_INFO_V1(race_tables_crosstab);
+PG_FUNCTION_INFO_V1(race_count_where);
+PG_FUNCTION_INFO_V1(race_cross_table);
 PG_FUNCTION_INFO_V1(race_records);
-PG_FUNCTION_INFO_V1(race_quotient);
-PG_FUNCTION_INFO_V1(race_product);
 PG_FUNCTION_INFO_V1(race_density);
 PG_FUNCTION_INFO_V1(race_number_text);
 
-/* Implement _race_tables_count(sketch, domains, where, confidence). */
+/* Implement race_count(value, where, confidence), and _race_tables_count(). */
 Datum
-race_tables_count(PG_FUNCTION_ARGS)
+race_count_where(PG_FUNCTION_ARGS)
 {
 	RaceOpenTables open;
 	RaceTableAnswer answer;
 	RaceResultRow row;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
 	race_row_start(&row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(2)),
-					race_confidence_arg(fcinfo, 3), &answer);
+	race_tables_open(PG_GETARG_DATUM(0), &open);
+	race_tables_ask(&open, race_tables_where(&open, PG_GETARG_DATUM(1), false),
+					race_confidence_arg(fcinfo, 2), &answer);
 	race_tables_add_answer(&row, &answer);
 	PG_RETURN_DATUM(race_row_datum(&row));
 }
 
+Jsonb *
+race_tables_json_arg(FunctionCallInfo fcinfo, int arg)
+{
+	Oid type = get_fn_expr_argtype(fcinfo->flinfo, arg);
+	Oid output;
+	bool varlena;
+
+	if (type == JSONBOID)
+		return PG_GETARG_JSONB_P(arg);
+	getTypeOutputInfo(type, &output, &varlena);
+	return DatumGetJsonbP(DirectFunctionCall1(
+		jsonb_in, CStringGetDatum(OidOutputFunctionCall(output, PG_GETARG_DATUM(arg)))));
+}
+
 /* ----------------------------------------------------------- cross tables */
 
-typedef struct Crosstab
+struct RaceCrosstab
 {
 	RaceOpenTables open;
 	int column[2]; /* the lower one first; of a histogram both are the same */
@@ -872,7 +888,7 @@ typedef struct Crosstab
 	double variance; /* variance of each measured count */
 	double *shares;  /* [cells][cells]: shares by the model, if some lines need it */
 	RaceResultRow row;
-} Crosstab;
+};
 
 /* Set the group of each line that has the cells of one and no others. */
 static void
@@ -955,7 +971,7 @@ race_tables_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceTa
 
 /* Count the records in the lines of two columns. */
 static void
-ask_lines(const Crosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second,
+ask_lines(const RaceCrosstab *crosstab, const RaceTableLine *first, const RaceTableLine *second,
 		  RaceTableAnswer *answer)
 {
 	const RaceTableModel *model = crosstab->open.model;
@@ -1011,27 +1027,18 @@ race_tables_pair(const RaceOpenTables *open, uint32 column, uint32 other, double
 	return records;
 }
 
-static void
-start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
+RaceCrosstab *
+race_crosstab_open(const RaceOpenTables *open, int column, int other, double confidence)
 {
-	Crosstab *crosstab = palloc0(sizeof(Crosstab));
-	bool same;
-	int asked[2];
+	RaceCrosstab *crosstab = palloc0(sizeof(RaceCrosstab));
+	bool same = column == other;
 	Size cells = 1;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
-		return;
-	race_row_start(&crosstab->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &crosstab->open);
-	crosstab->z = race_tables_z(&crosstab->open, race_confidence_arg(fcinfo, 4));
-	asked[0] = race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	asked[1] = PG_ARGISNULL(3) ?
-		asked[0] :
-		race_tables_column(&crosstab->open, text_to_cstring(PG_GETARG_TEXT_PP(3)));
-	same = asked[0] == asked[1];
-	crosstab->swapped = asked[0] > asked[1];
-	crosstab->column[0] = Min(asked[0], asked[1]);
-	crosstab->column[1] = Max(asked[0], asked[1]);
+	crosstab->open = *open;
+	crosstab->z = race_tables_z(open, confidence);
+	crosstab->swapped = column > other;
+	crosstab->column[0] = Min(column, other);
+	crosstab->column[1] = Max(column, other);
 	crosstab->n[1] = 1;
 	for (int side = 0; side < (same ? 1 : 2); side++)
 	{
@@ -1053,6 +1060,43 @@ start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
 		race_model_pair(crosstab->open.model, crosstab->column[0], crosstab->column[1], true,
 						crosstab->shares);
 	}
+	return crosstab;
+}
+
+const RaceTableLine *
+race_crosstab_lines(const RaceCrosstab *crosstab, bool other, uint32 *n)
+{
+	int side = other != crosstab->swapped;
+
+	*n = crosstab->n[side];
+	return crosstab->lines[side];
+}
+
+void
+race_crosstab_ask(const RaceCrosstab *crosstab, uint32 i, uint32 j, RaceTableAnswer *answer)
+{
+	ask_lines(crosstab, &crosstab->lines[0][crosstab->swapped ? j : i],
+			  &crosstab->lines[1][crosstab->swapped ? i : j], answer);
+}
+
+static void
+start_crosstab(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	RaceCrosstab *crosstab;
+	RaceOpenTables open;
+	double confidence;
+	int column;
+	int other;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
+		return;
+	race_tables_open(PG_GETARG_DATUM(0), &open);
+	confidence = race_confidence_arg(fcinfo, 3);
+	column = race_tables_column(&open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	other =
+		PG_ARGISNULL(2) ? column : race_tables_column(&open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	crosstab = race_crosstab_open(&open, column, other, confidence);
+	race_row_start(&crosstab->row, fcinfo);
 	call->user_fctx = crosstab;
 	call->max_calls = (uint64) crosstab->n[0] * crosstab->n[1];
 }
@@ -1073,7 +1117,7 @@ add_edges(RaceResultRow *row, const RaceDomain *domain, const RaceTableLine *lin
 static Datum
 next_of_crosstab(void *state, uint64 i)
 {
-	Crosstab *crosstab = state;
+	RaceCrosstab *crosstab = state;
 	const RaceDomain *domains = crosstab->open.domains;
 	uint32 n = crosstab->swapped ? crosstab->n[0] : crosstab->n[1];
 	uint32 place[2] = {i / n, i % n};
@@ -1098,6 +1142,8 @@ next_of_crosstab(void *state, uint64 i)
 		ask_lines(crosstab, side == 0 ? first : second, side == 0 ? second : first, &answer);
 	}
 	race_tables_add_answer(&crosstab->row, &answer);
+	if (crosstab->row.n == crosstab->row.desc->natts)
+		return race_row_datum(&crosstab->row); /* of race_crosstab */
 	add_edges(&crosstab->row, &domains[crosstab->column[side]], first);
 	add_edges(&crosstab->row, &domains[crosstab->column[1 - side]], second);
 	race_row_add_if(&crosstab->row, !answer.independent,
@@ -1107,9 +1153,12 @@ next_of_crosstab(void *state, uint64 i)
 	return race_row_datum(&crosstab->row);
 }
 
-/* Implement _race_tables_crosstab(sketch, domains, column1, column2, confidence). */
+/*
+ * Implement race_crosstab(value, column1, column2, confidence), and _race_tables_crosstab() with
+ * more columns.
+ */
 Datum
-race_tables_crosstab(PG_FUNCTION_ARGS)
+race_cross_table(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_crosstab, next_of_crosstab);
 }
@@ -1152,31 +1201,10 @@ race_records(PG_FUNCTION_ARGS)
 }
 
 /*
- * Return a result, or NULL if it is not finite.  Arithmetic of SQL raises errors for what is too
- * large or too small for a double.  Bounds of columns may be as far apart as doubles are, and
- * shares of a model as small, so that charts compute with these: _race_quotient(x, y),
- * _race_product(x, y), _race_density(count, records, low, high, low2, high2).
+ * Implement _race_density(count, records, low, high, low2, high2).  Arithmetic of SQL raises errors
+ * for what is too large or too small for a double, which bounds of columns and shares of a model may
+ * be: then this returns NULL.
  */
-static Datum
-finite_or_null(FunctionCallInfo fcinfo, double result)
-{
-	if (!isfinite(result))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
-}
-
-Datum
-race_quotient(PG_FUNCTION_ARGS)
-{
-	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1));
-}
-
-Datum
-race_product(PG_FUNCTION_ARGS)
-{
-	return finite_or_null(fcinfo, PG_GETARG_FLOAT8(0) * PG_GETARG_FLOAT8(1));
-}
-
 Datum
 race_density(PG_FUNCTION_ARGS)
 {
@@ -1187,7 +1215,7 @@ race_density(PG_FUNCTION_ARGS)
 	double density = PG_GETARG_FLOAT8(0) / PG_GETARG_FLOAT8(1) / width / width2;
 
 	/* no double is so small: where there are records, 0 would be wrong */
-	if (density == 0 && PG_GETARG_FLOAT8(0) > 0)
+	if (!isfinite(density) || (density == 0 && PG_GETARG_FLOAT8(0) > 0))
 		PG_RETURN_NULL();
-	return finite_or_null(fcinfo, density);
+	PG_RETURN_FLOAT8(density);
 }

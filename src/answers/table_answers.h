@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/array.h"
+#include "utils/jsonb.h"
 
 #include "hash/contingency.h"
 #include "sketch/domain.h"
@@ -19,17 +21,17 @@
 typedef struct RaceOpenTables
 {
 	RaceView view;
-	RaceDomain *domains; /* [columns] */
+	const RaceDomain *domains; /* [columns] */
 	int columns;
 	const RaceDomain *measure; /* domain of the measure, or NULL */
 	RaceTableModel *model;
 } RaceOpenTables;
 
 /*
- * Open a private sketch of tables with the domains (jsonb) of its columns.  Raise 22023 if they are
- * of others.  It stays open as long as the current memory context.
+ * Open a private value of tables that states its columns.  Raise 22023 for others.  It stays open
+ * as long as the current memory context.
  */
-extern void race_tables_open(Datum sketch, Datum domains, RaceOpenTables *open);
+extern void race_tables_open(Datum value, RaceOpenTables *open);
 
 /* Return the number of a column.  Raise 42703 if there is none of this name. */
 extern int race_tables_column(const RaceOpenTables *open, const char *name);
@@ -49,9 +51,13 @@ extern double race_tables_middle(double low, double high);
 
 /*
  * Return weights of cells, from 0 to 1, for each column that a jsonb object has as a key, else
- * NULL.  Raise 22023 for values that a column cannot have.
+ * NULL.  Of a record, a number with a fraction stands for its cell.  Raise 22023 for values that a
+ * column cannot have.
  */
-extern const double **race_tables_where(const RaceOpenTables *open, Datum where);
+extern const double **race_tables_where(const RaceOpenTables *open, Datum where, bool record);
+
+/* Return the same for a record, in an argument that is jsonb or the text of some. */
+extern Jsonb *race_tables_json_arg(FunctionCallInfo fcinfo, int arg);
 
 /*
  * Return the record of these n domains that a jsonb object describes.  Raise 22023 for values that
@@ -150,6 +156,10 @@ extern void race_tables_add_label(RaceResultRow *row, const RaceDomain *domain,
 extern void race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low,
 								  double high);
 
+/* Add a number as text if it is one of a date, a time or an interval; else NULL. */
+extern void race_tables_add_dated(RaceResultRow *row, const RaceDomain *domain, bool known,
+								  double number);
+
 /*
  * Return whether measurements connect all columns that have weights, with each other and with
  * `column`, if that is not negative.
@@ -165,6 +175,73 @@ extern const char *race_tables_source(bool measured, bool independent);
  * columns is NULL; its bounds, by tables of fewer columns, hold all the same.
  */
 extern void race_tables_add_answer(RaceResultRow *row, const RaceTableAnswer *answer);
+
+/* Ranges of a column whose records are counted */
+typedef struct RaceRangesRequest
+{
+	ArrayType *texts;    /* edges as text, or NULL */
+	const double *edges; /* [n_edges]: edges that ascend, or NULL */
+	int n_edges;
+	bool has_bins;
+	int bins;
+	bool as_measured; /* keep bins to ranges that were measured */
+	bool below;       /* count all records below the upper edge */
+	double confidence;
+} RaceRangesRequest;
+
+typedef struct RaceRanges RaceRanges;
+
+typedef struct RaceRange
+{
+	const RaceTableLine *line; /* of categories */
+	double low;                /* edges, of numbers */
+	double high;
+	RaceTableAnswer answer;
+} RaceRange;
+
+/* Return the ranges of a column, n of them; compute one of them; add its label. */
+extern RaceRanges *race_ranges_open(const RaceOpenTables *open, int column, const double **where,
+									const RaceRangesRequest *request, uint64 *n);
+extern void race_range_ask(RaceRanges *ranges, uint64 i, RaceRange *range);
+extern void race_range_add_label(RaceResultRow *row, const RaceDomain *domain,
+								 const RaceRange *range);
+
+/*
+ * A cross table of two columns, each with its lines; and the records in line i of the first and
+ * line j of the second.
+ */
+typedef struct RaceCrosstab RaceCrosstab;
+
+extern RaceCrosstab *race_crosstab_open(const RaceOpenTables *open, int column, int other,
+										double confidence);
+extern const RaceTableLine *race_crosstab_lines(const RaceCrosstab *crosstab, bool other,
+												uint32 *n);
+extern void race_crosstab_ask(const RaceCrosstab *crosstab, uint32 i, uint32 j,
+							  RaceTableAnswer *answer);
+
+/* Compute all n ranges. */
+extern RaceRange *race_ranges_all(RaceRanges *ranges, uint64 n);
+
+/* Return the width of the confidence interval of the mean of a column with numbers; NaN without. */
+extern double race_tables_mean_width(const RaceOpenTables *open, int column, double confidence);
+
+/* The correlation of two columns, and what follows from it */
+typedef struct RaceCorrelation
+{
+	bool known;
+	bool measured;
+	bool independent; /* as of RaceTableAnswer */
+	double r;
+	double lower;
+	double upper;
+	double mean[2]; /* of both columns */
+	double deviation[2];
+} RaceCorrelation;
+
+/* Return whether a column has numbers; compute the correlation of two that have. */
+extern bool race_tables_has_numbers(const RaceOpenTables *open, int column);
+extern void race_tables_correlate(const RaceOpenTables *open, int column, int other, double z,
+								  RaceCorrelation *correlation);
 
 /* Return an argument that is a confidence.  Raise 22023 if it is not between 0 and 1. */
 extern double race_confidence_arg(FunctionCallInfo fcinfo, int arg);

@@ -2,65 +2,36 @@
 -- Answers from contingency tables, of a value and the domains of its columns
 
 CREATE FUNCTION _racepriv._race_tables_count(
-	sketch race_sketch, domains jsonb, "where" jsonb, confidence float8,
+	sketch race_sketch, "where" jsonb, confidence float8,
 	OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_count' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, jsonb, float8) IS
-	'race_count of a private sketch of tables with the domains of its columns';
+	RETURNS record AS 'MODULE_PATHNAME', 'race_count_where' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION _racepriv._race_tables_count(race_sketch, jsonb, float8) IS
+	'race_count of a private sketch of tables';
 
 CREATE FUNCTION _racepriv._race_tables_crosstab(
-	sketch race_sketch, domains jsonb, column1 text, column2 text, confidence float8,
+	sketch race_sketch, column1 text, column2 text, confidence float8,
 	OUT value1 text, OUT value2 text, OUT count float8, OUT lower float8, OUT upper float8, OUT source text,
 	OUT low1 float8, OUT high1 float8, OUT low2 float8, OUT high2 float8, OUT estimate float8, OUT standard_error float8)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_crosstab' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
-COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, jsonb, text, text, float8) IS
-	'race_crosstab of a private sketch of tables with the domains of its columns';
-
-CREATE FUNCTION _racepriv._race_tables_rows(base anyelement, sketch race_sketch, domains jsonb, n bigint, seed bigint)
-	RETURNS SETOF anyelement AS 'MODULE_PATHNAME', 'race_tables_rows' LANGUAGE C STABLE PARALLEL SAFE COST 100 ROWS 1000;
-COMMENT ON FUNCTION _racepriv._race_tables_rows(anyelement, race_sketch, jsonb, bigint, bigint) IS
-	'race_synthesize of a private sketch of tables with the domains of its columns';
-
-CREATE FUNCTION _racepriv._race_tables_mean(
-	sketch race_sketch, domains jsonb, "column" text, by text[], "where" jsonb, confidence float8,
-	OUT value1 text, OUT value2 text, OUT x float8, OUT mean float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_mean(race_sketch, jsonb, text, text[], jsonb, float8) IS
-	'race_mean of a private sketch of tables with the domains of its columns: for each value of up to two others; x is the number in the middle of the first. No rows for NULL';
-
-CREATE FUNCTION _racepriv._race_tables_sum(
-	sketch race_sketch, domains jsonb, "column" text, by text[], "where" jsonb, confidence float8,
-	OUT value1 text, OUT value2 text, OUT x float8, OUT sum float8, OUT lower float8, OUT upper float8, OUT count float8, OUT source text)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_sum' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_sum(race_sketch, jsonb, text, text[], jsonb, float8) IS
-	'race_sum of a private sketch of tables with the domains of its columns, as _race_tables_mean. Error 22023 for dates';
+	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_cross_table' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 100;
+COMMENT ON FUNCTION _racepriv._race_tables_crosstab(race_sketch, text, text, float8) IS
+	'race_crosstab of a private sketch of tables';
 
 CREATE FUNCTION _racepriv._race_tables_histogram(
-	sketch race_sketch, domains jsonb, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
+	sketch race_sketch, "column" text, edges text[], bins int, "where" jsonb, as_measured boolean, below boolean, confidence float8,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT source text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_histogram' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, jsonb, text, text[], int, jsonb, boolean, boolean, float8) IS
-	'race_histogram of a private sketch of tables with the domains of its columns; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_histogram(race_sketch, text, text[], int, jsonb, boolean, boolean, float8) IS
+	'race_histogram of a private sketch of tables; as_measured keeps bins to ranges that were measured; below counts all below the upper edge. No rows for NULL';
 
 CREATE FUNCTION _racepriv._race_records(sketch race_sketch, OUT count float8, OUT standard_error float8)
 	RETURNS record AS 'MODULE_PATHNAME', 'race_records' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION _racepriv._race_records(race_sketch) IS
 	'the records of a sketch, which noise may bring below 0: of tables by the count and the sums of all columns, weighed by precision';
 
-CREATE FUNCTION _racepriv._race_quotient(x float8, y float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_quotient' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION _racepriv._race_quotient(float8, float8) IS
-	'x / y; NULL if y is 0 or the quotient is no double, 0 if it is too small for one';
-
 CREATE FUNCTION _racepriv._race_density(count float8, records float8, low float8, high float8, low2 float8 DEFAULT 0, high2 float8 DEFAULT 1) RETURNS float8
 	AS 'MODULE_PATHNAME', 'race_density' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION _racepriv._race_density(float8, float8, float8, float8, float8, float8) IS
 	'the probability density of a range, or of a cell of two columns; NULL where it has no width, or no double is so large or so small';
-
-CREATE FUNCTION _racepriv._race_product(x float8, y float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION _racepriv._race_product(float8, float8) IS
-	'x * y; NULL if the product is no double, 0 if it is too small for one';
 
 CREATE FUNCTION _racepriv._race_number_text(type text, number float8, dated boolean DEFAULT false) RETURNS text
 	AS 'MODULE_PATHNAME', 'race_number_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -77,24 +48,63 @@ CREATE FUNCTION _racepriv._race_sum_p_value(sum float8, mean float8, deviation f
 COMMENT ON FUNCTION _racepriv._race_sum_p_value(float8, float8, float8) IS
 	'the probability that a sum of squares with this mean and standard deviation is at least so large, by a gamma distribution';
 
-CREATE FUNCTION _racepriv._race_tables_correlation(
-	sketch race_sketch, domains jsonb, confidence float8,
-	OUT column1 text, OUT column2 text, OUT correlation float8, OUT lower float8, OUT upper float8, OUT source text,
-	OUT mean1 float8, OUT deviation1 float8, OUT mean2 float8, OUT deviation2 float8)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_correlation' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_correlation(race_sketch, jsonb, float8) IS
-	'race_correlation of a private sketch of tables with the domains of its columns, and their means and standard deviations';
-
 CREATE FUNCTION _racepriv._race_tables_modes(
-	sketch race_sketch, domains jsonb, max int, confidence float8,
+	sketch race_sketch, max int, confidence float8,
 	OUT mode int, OUT "column" text, OUT x float8, OUT density float8, OUT prominence float8, OUT lower float8, OUT upper float8, OUT "text" text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_modes' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, jsonb, int, float8) IS
-	'race_modes of a private sketch of tables with the domains of its columns. No rows for NULL';
+COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, int, float8) IS
+	'race_modes of a private sketch of tables. No rows for NULL';
 
-CREATE FUNCTION _racepriv._race_tables_rank(
-	sketch race_sketch, domains jsonb, record jsonb, confidence float8,
-	OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
-	RETURNS record AS 'MODULE_PATHNAME', 'race_tables_rank' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _racepriv._race_tables_rank(race_sketch, jsonb, jsonb, float8) IS
-	'race_outliers of a private sketch of tables with the domains of its columns, for one record';
+-- Answers of a value, by names that no owner of another schema can take
+
+CREATE FUNCTION _racepriv._race_mean(value race_sketch, "column" text, by text, "where" jsonb, confidence float8)
+	RETURNS SETOF race_mean_result
+	AS 'MODULE_PATHNAME', 'race_mean' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_mean(race_sketch, text, text, jsonb, float8) IS 'race_mean of a value';
+
+CREATE FUNCTION _racepriv._race_trend(value race_sketch, "column" text, by text, "where" jsonb, confidence float8)
+	RETURNS SETOF race_trend_result
+	AS 'MODULE_PATHNAME', 'race_trend' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_trend(race_sketch, text, text, jsonb, float8) IS 'race_trend of a value';
+
+CREATE FUNCTION _racepriv._race_regress(
+	value race_sketch, target text, columns text[], confidence float8,
+	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_regress_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
+COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, text, text[], float8) IS 'race_regress of a value of tables';
+
+CREATE FUNCTION _racepriv._race_tables_curve(
+	sketch race_sketch, "column" text, steps int, lower float8, upper float8, "where" jsonb, confidence float8,
+	OUT x float8, OUT density float8, OUT low float8, OUT high float8, OUT count_per_unit float8, OUT "text" text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_curve_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION _racepriv._race_tables_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS 'race_curve of a value';
+
+CREATE FUNCTION _racepriv._race_tables_bins(
+	sketch race_sketch, "column" text, edges text[], "where" jsonb, bins int, confidence float8,
+	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT density float8, OUT source text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_histogram_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_tables_bins(race_sketch, text, text[], jsonb, int, float8) IS 'race_histogram of a value';
+
+CREATE FUNCTION _racepriv._race_tables_quantiles(
+	sketch race_sketch, "column" text, shares float8[], "where" jsonb, confidence float8,
+	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, text, float8[], jsonb, float8) IS 'race_quantiles of a value';
+
+CREATE FUNCTION _racepriv._race_tables_heatmap(
+	sketch race_sketch, column1 text, column2 text, steps int, lower float8[], upper float8[],
+	OUT x1 float8, OUT x2 float8, OUT density float8, OUT low float8, OUT high float8, OUT text1 text, OUT text2 text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_heatmap_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
+COMMENT ON FUNCTION _racepriv._race_tables_heatmap(race_sketch, text, text, int, float8[], float8[]) IS 'race_heatmap of a value';
+
+CREATE FUNCTION _racepriv._race_tables_outliers(
+	sketch race_sketch, records text, confidence float8,
+	OUT point int, OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'race_outliers_records' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+COMMENT ON FUNCTION _racepriv._race_tables_outliers(race_sketch, text, float8) IS 'race_outliers of a value';

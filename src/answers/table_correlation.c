@@ -14,7 +14,7 @@
 #include "sketch/result.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_tables_correlation);
+PG_FUNCTION_INFO_V1(race_correlation);
 
 /* A column with numbers, by the groups that tables of two columns have */
 typedef struct Column
@@ -101,19 +101,29 @@ describe_column(const RaceOpenTables *open, int number, int other, Column *colum
 	return true;
 }
 
+bool
+race_tables_has_numbers(const RaceOpenTables *open, int column)
+{
+	Column described;
+
+	return describe_column(open, column, column, &described);
+}
+
 static void
 start_correlations(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Correlations *state = palloc0(sizeof(Correlations));
-	double confidence = race_confidence_arg(fcinfo, 2);
-	Column column;
+	double confidence;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return;
+	confidence = race_confidence_arg(fcinfo, 1);
 	race_row_start(&state->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &state->open);
+	race_tables_open(PG_GETARG_DATUM(0), &state->open);
 	state->z = race_tables_z(&state->open, confidence);
 	state->columns = palloc(state->open.columns * sizeof(int));
 	for (int i = 0; i < state->open.columns; i++)
-		if (describe_column(&state->open, i, i, &column))
+		if (race_tables_has_numbers(&state->open, i))
 			state->columns[state->n++] = i;
 	call->max_calls = (uint64) state->n * (state->n - 1) / 2;
 	call->user_fctx = state;
@@ -143,11 +153,11 @@ correct_correlation(const Column *first, const Column *second, double *r)
 	return 3 * fabs(*r - before) + sqrt(Max(1 - a, 0) * Max(1 - b, 0));
 }
 
-static Datum
-next_correlation(void *context, uint64 call)
+void
+race_tables_correlate(const RaceOpenTables *open, int column, int other, double z,
+					  RaceCorrelation *correlation)
 {
-	Correlations *state = context;
-	const RaceTableModel *model = state->open.model;
+	const RaceTableModel *model = open->model;
 	Column first;
 	Column second;
 	double *counts;
@@ -162,14 +172,9 @@ next_correlation(void *context, uint64 call)
 	bool independent;
 	bool known;
 
-	CHECK_FOR_INTERRUPTS();
-	if (call == 0 || ++state->place[1] >= state->n)
-		state->place[1] = (state->place[0] += call > 0) + 1;
-	describe_column(&state->open, state->columns[state->place[0]], state->columns[state->place[1]],
-					&first);
-	describe_column(&state->open, state->columns[state->place[1]], state->columns[state->place[0]],
-					&second);
-	counts = race_tables_pair(&state->open, first.number, second.number, &variance);
+	describe_column(open, column, other, &first);
+	describe_column(open, other, column, &second);
+	counts = race_tables_pair(open, first.number, second.number, &variance);
 	if (counts == NULL)
 	{
 		counts_of_model = true;
@@ -193,30 +198,51 @@ next_correlation(void *context, uint64 call)
 	independent =
 		counts_of_model && model->component[first.number] != model->component[second.number];
 	known = !independent && records > 0 && column_varies(&first) && column_varies(&second) &&
-		model->total > state->z * sqrt(model->total_variance);
+		model->total > z * sqrt(model->total_variance);
 	if (known)
 	{
 		r = product / scale;
 		off = correct_correlation(&first, &second, &r);
-		off += state->z * fabs(r) * hypot(first.error, second.error);
-		off = variance > 0 ? off + state->z * sqrt(variance * squares) / scale : 2;
+		off += z * fabs(r) * hypot(first.error, second.error);
+		off = variance > 0 ? off + z * sqrt(variance * squares) / scale : 2;
 	}
-	race_row_add_text(&state->row, state->open.domains[first.number].name);
-	race_row_add_text(&state->row, state->open.domains[second.number].name);
-	race_row_add_if(&state->row, known, Float8GetDatum(r));
-	race_row_add_if(&state->row, known, Float8GetDatum(Max(r - off, -1)));
-	race_row_add_if(&state->row, known, Float8GetDatum(Min(r + off, 1)));
-	race_row_add_text(&state->row, race_tables_source(variance > 0, independent));
-	race_row_add(&state->row, Float8GetDatum(ldexp(first.mean, first.exponent)));
-	race_row_add(&state->row, Float8GetDatum(ldexp(first.all, first.exponent)));
-	race_row_add(&state->row, Float8GetDatum(ldexp(second.mean, second.exponent)));
-	race_row_add(&state->row, Float8GetDatum(ldexp(second.all, second.exponent)));
+	*correlation = (RaceCorrelation){
+		.known = known,
+		.measured = variance > 0,
+		.independent = independent,
+		.r = r,
+		.lower = Max(r - off, -1),
+		.upper = Min(r + off, 1),
+		.mean = {ldexp(first.mean, first.exponent), ldexp(second.mean, second.exponent)},
+		.deviation = {ldexp(first.all, first.exponent), ldexp(second.all, second.exponent)}};
+}
+
+static Datum
+next_correlation(void *context, uint64 call)
+{
+	Correlations *state = context;
+	const RaceDomain *domains = state->open.domains;
+	RaceCorrelation c;
+	int pair[2];
+
+	CHECK_FOR_INTERRUPTS();
+	if (call == 0 || ++state->place[1] >= state->n)
+		state->place[1] = (state->place[0] += call > 0) + 1;
+	for (int i = 0; i < 2; i++)
+		pair[i] = state->columns[state->place[i]];
+	race_tables_correlate(&state->open, pair[0], pair[1], state->z, &c);
+	race_row_add_text(&state->row, domains[pair[0]].name);
+	race_row_add_text(&state->row, domains[pair[1]].name);
+	race_row_add_if(&state->row, c.known, Float8GetDatum(c.r));
+	race_row_add_if(&state->row, c.known, Float8GetDatum(c.lower));
+	race_row_add_if(&state->row, c.known, Float8GetDatum(c.upper));
+	race_row_add_text(&state->row, race_tables_source(c.measured, c.independent));
 	return race_row_datum(&state->row);
 }
 
-/* Implement _race_tables_correlation(sketch, domains, confidence). */
+/* Implement race_correlation(value, confidence). */
 Datum
-race_tables_correlation(PG_FUNCTION_ARGS)
+race_correlation(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_correlations, next_correlation);
 }

@@ -11,6 +11,9 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "privacy/counters.h"
 #include "hash/contingency.h"
@@ -20,8 +23,9 @@
 #include "answers/distributions.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_tables_mean);
-PG_FUNCTION_INFO_V1(race_tables_sum);
+PG_FUNCTION_INFO_V1(race_mean);
+PG_FUNCTION_INFO_V1(race_sum);
+PG_FUNCTION_INFO_V1(race_trend);
 PG_FUNCTION_INFO_V1(race_tables_histogram);
 PG_FUNCTION_INFO_V1(race_normal_quantile);
 PG_FUNCTION_INFO_V1(race_sum_p_value);
@@ -79,6 +83,7 @@ typedef struct Means
 {
 	RaceOpenTables open;
 	const RaceDomain *domain; /* domain of the column whose mean is returned */
+	bool along;               /* whether this is a trend: by the ranges of a column of numbers */
 	bool is_measure;          /* whether the mean is that of the measure */
 	bool sums;                /* whether sums are returned in place of means */
 	int column;               /* number of the column; -1: the measure is not among the columns */
@@ -585,24 +590,62 @@ refuse_sum_of_dates(const RaceDomain *domain)
 				 errhint("race_mean has their mean.")));
 }
 
+/* Return the names of columns in an argument of any type: {a,b}, an array of names, or one. */
+static List *
+names_arg(FunctionCallInfo fcinfo, int arg)
+{
+	Oid output;
+	bool varlena;
+	char *written;
+	Datum *elements;
+	bool *nulls;
+	int n;
+	ArrayType *list;
+	List *names = NIL;
+
+	if (PG_ARGISNULL(arg))
+		return NIL;
+	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, arg), &output, &varlena);
+	written = OidOutputFunctionCall(output, PG_GETARG_DATUM(arg));
+	if (written[0] != '{' || written[strlen(written) - 1] != '}')
+		return list_make1(written);
+	list = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, written, TEXTOID, -1));
+	deconstruct_array(list, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		names = lappend(names, nulls[i] ? pstrdup("") : TextDatumGetCString(elements[i]));
+	return names;
+}
+
+/* Raise 22023 unless a column has numbers. */
 static void
-start_answer(FunctionCallInfo fcinfo, FuncCallContext *call, bool sums)
+check_numbers(const RaceDomain *domain)
+{
+	if (domain->category)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
+				 errhint("race_crosstab counts its values, race_mean has means by them.")));
+}
+
+/* Start means, or sums, by columns, or along one of numbers. */
+static void
+start_means(FunctionCallInfo fcinfo, FuncCallContext *call, bool along, bool sums)
 {
 	Means *means = palloc0(sizeof(Means));
-	Datum *by = NULL;
-	bool *nulls = NULL;
+	List *by;
 	char *name;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		return;
-	means->confidence = race_confidence_arg(fcinfo, 5);
+	means->along = along;
+	means->confidence = race_confidence_arg(fcinfo, 4);
 	race_row_start(&means->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &means->open);
-	name = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	race_tables_open(PG_GETARG_DATUM(0), &means->open);
+	name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	means->is_measure = means->open.measure != NULL && strcmp(means->open.measure->name, name) == 0;
 	means->column = means->is_measure ? race_tables_column_or_none(&means->open, name) :
 										race_tables_column(&means->open, name);
-	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(4));
+	means->where = race_tables_where(&means->open, PG_GETARG_DATUM(3), false);
 	means->sums = sums;
 	if (sums)
 		refuse_sum_of_dates(means->is_measure ? means->open.measure :
@@ -613,9 +656,9 @@ start_answer(FunctionCallInfo fcinfo, FuncCallContext *call, bool sums)
 		set_values(means);
 	}
 	call->max_calls = 1;
-	if (!PG_ARGISNULL(3))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &by, &nulls,
-						  &means->by_n);
+	by = along ? list_make1(PG_ARGISNULL(2) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(2))) :
+				 names_arg(fcinfo, 2);
+	means->by_n = list_length(by);
 	if (means->by_n > 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -623,7 +666,9 @@ start_answer(FunctionCallInfo fcinfo, FuncCallContext *call, bool sums)
 				 errhint("Choose values of others by \"where\".")));
 	for (int i = 0; i < means->by_n; i++)
 	{
-		means->by[i] = race_tables_column(&means->open, nulls[i] ? "" : TextDatumGetCString(by[i]));
+		means->by[i] = race_tables_column(&means->open, list_nth(by, i));
+		if (along)
+			check_numbers(&means->open.domains[means->by[i]]);
 		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
 		call->max_calls *= means->n[i];
 		if (means->n[i] > MOST_RANGES)
@@ -633,39 +678,47 @@ start_answer(FunctionCallInfo fcinfo, FuncCallContext *call, bool sums)
 							means->open.domains[means->by[i]].name, means->n[i], MOST_RANGES),
 					 errhint("Choose some by \"where\".")));
 	}
+	/* a trend ends where ranges do: what follows has no number */
+	while (along && call->max_calls > 0 &&
+		   means->lines[0][call->max_calls - 1].first >= means->open.domains[means->by[0]].n)
+		call->max_calls--;
 	call->user_fctx = means;
 }
 
 static void
 start_mean(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	start_answer(fcinfo, call, false);
+	start_means(fcinfo, call, false, false);
 }
 
 static void
 start_sum(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
-	start_answer(fcinfo, call, true);
+	start_means(fcinfo, call, false, true);
 }
 
-/* Add the labels of a group, and the number that is in the middle of the first. */
+static void
+start_trend(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	start_means(fcinfo, call, true, false);
+}
+
+/* Add the labels of a group; of a trend, the number in the middle of the range before its label. */
 static void
 add_group(Means *means, const RaceTableLine *const *line)
 {
 	const RaceDomain *domain = &means->open.domains[means->by[0]];
 
-	for (int i = 0; i < 2; i++)
-		if (i < means->by_n)
-			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
-		else
-			race_row_add_null(&means->row);
-	if (means->by_n > 0 && !domain->category && line[0]->first < domain->n)
+	if (means->along)
 		race_row_add(&means->row,
 					 Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
 													   race_tables_edge(domain, line[0]->last + 1) -
 														   domain->whole)));
-	else
-		race_row_add_null(&means->row);
+	for (int i = 0; i < (means->along ? 1 : 2); i++)
+		if (i < means->by_n)
+			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
+		else
+			race_row_add_null(&means->row);
 }
 
 static Datum
@@ -678,6 +731,8 @@ next_mean(void *state, uint64 number)
 	bool measured;
 	bool independent = false;
 	double z = race_tables_z(&means->open, means->confidence);
+	const RaceDomain *domain =
+		means->column >= 0 ? means->domain : means->open.measure; /* one of both */
 
 	CHECK_FOR_INTERRUPTS();
 	means->weights = copy_weights(&means->open, means->where);
@@ -709,40 +764,68 @@ next_mean(void *state, uint64 number)
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.upper));
 	race_row_add_if(&means->row, !answer.independent, Float8GetDatum(answer.count));
 	race_row_add_text(&means->row, race_tables_source(measured, independent));
+	for (int i = 0; !means->sums && i < 3; i++)
+		race_tables_add_dated(&means->row, domain, mean.known,
+							  i == 0     ? mean.estimate :
+								  i == 1 ? mean.lower :
+										   mean.upper);
 	return race_row_datum(&means->row);
 }
 
-/* Implement _race_tables_mean(sketch, domains, column, by, where, confidence). */
+/* Implement race_mean(value, column, by, where, confidence). */
 Datum
-race_tables_mean(PG_FUNCTION_ARGS)
+race_mean(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_mean, next_mean);
 }
 
-/* Implement _race_tables_sum(sketch, domains, column, by, where, confidence). */
+/* Implement race_sum(value, column, by, where, confidence). */
 Datum
-race_tables_sum(PG_FUNCTION_ARGS)
+race_sum(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_sum, next_mean);
 }
 
+/* Implement race_trend(value, column, by, where, confidence). */
+Datum
+race_trend(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_trend, next_mean);
+}
+
+double
+race_tables_mean_width(const RaceOpenTables *open, int column, double confidence)
+{
+	Means means = {.open = *open,
+				   .column = column,
+				   .domain = &open->domains[column],
+				   .confidence = confidence,
+				   .weights = palloc0(open->columns * sizeof(double *))};
+	Mean mean = {0};
+	double z = race_tables_z(open, confidence);
+
+	set_values(&means);
+	if (!ask_measured(&means, z, &mean))
+		ask_model(&means, z, &mean);
+	scale_mean(&mean, means.exponent);
+	return mean.known ? mean.upper - mean.lower : NAN;
+}
+
 /* --------------------------------------------------------------- histograms */
 
-typedef struct Histogram
+struct RaceRanges
 {
 	RaceOpenTables open;
+	RaceRangesRequest request;
 	const RaceDomain *domain;
 	int column;
 	const double **where;
-	bool conditions; /* whether there are any */
-	double confidence;
-	bool below;           /* whether all records below the upper edge are counted */
+	bool conditions;      /* whether there are any */
 	RaceTableLine *lines; /* lines of categories; NULL if there are edges */
 	double *edges;
 	uint64 n;        /* number of ranges */
 	bool to_the_end; /* whether the last range includes records beyond its edge */
-	RaceResultRow row;
-} Histogram;
+};
 
 #define RANGES 20 /* about the largest number of them if nothing is asked for */
 
@@ -773,7 +856,7 @@ read_edge(const RaceDomain *domain, char *text)
 
 /* Read the given edges.  Return how many ranges they make. */
 static uint32
-read_edges(Histogram *histogram, ArrayType *array)
+read_edges(RaceRanges *ranges, ArrayType *array)
 {
 	Datum *texts;
 	bool *nulls;
@@ -782,13 +865,13 @@ read_edges(Histogram *histogram, ArrayType *array)
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
 	if (ARR_NDIM(array) != 1 || n < 2 || n > MOST_RANGES + 1)
 		refuse_edges(psprintf("edges must be 2 to %d numbers", MOST_RANGES + 1));
-	histogram->edges = palloc(n * sizeof(double));
+	ranges->edges = palloc(n * sizeof(double));
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			refuse_edges("an edge must not be NULL");
-		histogram->edges[i] = read_edge(histogram->domain, TextDatumGetCString(texts[i]));
-		if (i > 0 && !(histogram->edges[i] > histogram->edges[i - 1]))
+		ranges->edges[i] = read_edge(ranges->domain, TextDatumGetCString(texts[i]));
+		if (i > 0 && !(ranges->edges[i] > ranges->edges[i - 1]))
 			refuse_edges("edges must ascend");
 	}
 	return n - 1;
@@ -807,30 +890,30 @@ round_width(double x, bool whole)
 
 /* Set edges of ranges of this width, from a number that is no more than the lower bound. */
 static uint32
-space_edges(Histogram *histogram, double from, double width)
+space_edges(RaceRanges *ranges, double from, double width)
 {
-	const RaceDomain *domain = histogram->domain;
+	const RaceDomain *domain = ranges->domain;
 	double end = domain->upper + domain->whole;
 	/* bounds that are equal, or nearly, leave no width */
 	uint32 n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
 	RaceNumberCells cells;
 
 	race_number_cells_set(&cells, domain->lower, end, from, width, n);
-	histogram->edges = palloc((n + 1) * sizeof(double));
-	histogram->edges[0] = domain->lower;
+	ranges->edges = palloc((n + 1) * sizeof(double));
+	ranges->edges[0] = domain->lower;
 	for (uint32 i = 1; i < n; i++)
-		histogram->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
-	histogram->edges[n] = end;
-	histogram->to_the_end = true;
+		ranges->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
+	ranges->edges[n] = end;
+	ranges->to_the_end = true;
 	return n;
 }
 
 /* Set edges from the lines of a table, some of them together if there are more than `most`. */
 static uint32
-edges_of_lines(Histogram *histogram, bool groups, uint32 most)
+edges_of_lines(RaceRanges *ranges, bool groups, uint32 most)
 {
-	const RaceDomain *domain = histogram->domain;
-	uint32 cells = groups ? domain->group : histogram->open.model->table[histogram->column].block;
+	const RaceDomain *domain = ranges->domain;
+	uint32 cells = groups ? domain->group : ranges->open.model->table[ranges->column].block;
 	uint32 lines = (domain->n + cells - 1) / cells;
 	uint32 step = (lines + most - 1) / most * cells;
 	uint32 widest = domain->group;
@@ -844,49 +927,50 @@ edges_of_lines(Histogram *histogram, bool groups, uint32 most)
 		widest *= 2;
 	if (2 * step > widest)
 		step = (step + widest - 1) / widest * widest;
-	histogram->edges = palloc_extended((lines + 1) * sizeof(double), MCXT_ALLOC_HUGE);
-	histogram->edges[0] = race_tables_edge(domain, 0);
+	ranges->edges = palloc_extended((lines + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	ranges->edges[0] = race_tables_edge(domain, 0);
 	while (n * step < domain->n)
 	{
 		n++;
-		histogram->edges[n] = race_tables_edge(domain, Min(n * step, domain->n));
+		ranges->edges[n] = race_tables_edge(domain, Min(n * step, domain->n));
 	}
-	histogram->to_the_end = true;
+	ranges->to_the_end = true;
 	return n;
 }
 
 /* Return whether other columns have conditions. */
 static bool
-has_others(const Histogram *histogram)
+has_others(const RaceRanges *ranges)
 {
-	for (int i = 0; i < histogram->open.columns; i++)
-		if (i != histogram->column && histogram->where[i] != NULL)
+	for (int i = 0; i < ranges->open.columns; i++)
+		if (i != ranges->column && ranges->where[i] != NULL)
 			return true;
 	return false;
 }
 
-/* Choose the ranges by the arguments: edges, bins, or at most that many measured cells. */
+/* Choose the ranges: edges, bins, or at most that many measured cells. */
 static uint32
-choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
+choose_ranges(RaceRanges *ranges)
 {
-	const RaceDomain *domain = histogram->domain;
-	bool as_measured = PG_GETARG_BOOL(6);
-	int bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
+	const RaceDomain *domain = ranges->domain;
+	const RaceRangesRequest *request = &ranges->request;
+	bool edges = request->texts != NULL || request->edges != NULL;
+	int bins = request->has_bins ? request->bins : 0;
 	double range = domain->upper - domain->lower + domain->whole;
 	double width;
 	uint32 n;
 
-	if (!PG_ARGISNULL(3) && !PG_ARGISNULL(4))
+	if (edges && request->has_bins)
 		refuse_edges("edges and bins cannot be given both");
-	if (domain->category && (!PG_ARGISNULL(3) || !PG_ARGISNULL(4) || as_measured))
+	if (domain->category && (edges || request->has_bins || request->as_measured))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
 				 errhint("race_crosstab counts its values.")));
 	if (domain->category)
 	{
-		histogram->lines = race_tables_lines(&histogram->open, histogram->column, false, &n);
-		if (n > MOST_RANGES && histogram->conditions)
+		ranges->lines = race_tables_lines(&ranges->open, ranges->column, false, &n);
+		if (n > MOST_RANGES && ranges->conditions)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -896,41 +980,141 @@ choose_ranges(FunctionCallInfo fcinfo, Histogram *histogram)
 					 "race_count counts records with some of them, race_crosstab all values without a condition.")));
 		return n;
 	}
-	if (!PG_ARGISNULL(3))
-		return read_edges(histogram, PG_GETARG_ARRAYTYPE_P(3));
-	if (!PG_ARGISNULL(4) && (bins < 1 || bins > MOST_RANGES))
+	if (request->edges != NULL)
+	{
+		ranges->edges = unconstify(double *, request->edges);
+		return request->n_edges - 1;
+	}
+	if (request->texts != NULL)
+		return read_edges(ranges, request->texts);
+	if (request->has_bins && (bins < 1 || bins > MOST_RANGES))
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
-	if (as_measured || (bins == 0 && has_others(histogram)))
-		return edges_of_lines(histogram, has_others(histogram), bins > 0 ? bins : MOST_RANGES);
+	if (request->as_measured || (bins == 0 && has_others(ranges)))
+		return edges_of_lines(ranges, has_others(ranges), bins > 0 ? bins : MOST_RANGES);
 	width = bins > 0 ?
 		range / bins :
 		Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
 	if (domain->whole)
 		width = ceil(width);
-	return space_edges(histogram,
+	return space_edges(ranges,
 					   bins > 0 || !(width > 0) ? domain->lower :
 												  floor(domain->lower / width + 1e-9) * width,
 					   width);
 }
 
+RaceRanges *
+race_ranges_open(const RaceOpenTables *open, int column, const double **where,
+				 const RaceRangesRequest *request, uint64 *n)
+{
+	RaceRanges *ranges = palloc0(sizeof(RaceRanges));
+
+	ranges->open = *open;
+	ranges->request = *request;
+	ranges->column = column;
+	ranges->domain = &open->domains[column];
+	ranges->where = where;
+	for (int i = 0; i < open->columns; i++)
+		ranges->conditions |= where[i] != NULL;
+	*n = ranges->n = choose_ranges(ranges);
+	return ranges;
+}
+
+void
+race_range_ask(RaceRanges *ranges, uint64 i, RaceRange *range)
+{
+	const RaceOpenTables *open = &ranges->open;
+	const RaceDomain *domain = ranges->domain;
+	double confidence = ranges->request.confidence;
+	uint32 cells = RaceDomainCells(domain);
+	bool last = ranges->to_the_end && i + 1 == ranges->n;
+	const double **weights;
+	double *inside;
+
+	CHECK_FOR_INTERRUPTS();
+	*range = (RaceRange){.line = ranges->lines == NULL ? NULL : &ranges->lines[i]};
+	if (ranges->edges != NULL)
+	{
+		range->low = ranges->edges[i];
+		range->high = ranges->edges[i + 1];
+	}
+	if (range->line != NULL && !ranges->conditions)
+	{
+		race_tables_bound(range->line->count, range->line->variance,
+						  race_tables_z(open, confidence), &range->answer);
+		return;
+	}
+	weights = copy_weights(open, ranges->where);
+	inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (range->line != NULL)
+		inside[range->line->first] = 1;
+	else
+		race_tables_range(domain, ranges->request.below ? -INFINITY : range->low,
+						  last ? INFINITY : range->high, inside);
+	multiply_weights(weights, ranges->column, cells, inside);
+	race_tables_ask(open, weights, confidence, &range->answer);
+	pfree(inside);
+}
+
+RaceRange *
+race_ranges_all(RaceRanges *ranges, uint64 n)
+{
+	RaceRange *all = palloc_extended(n * sizeof(RaceRange), MCXT_ALLOC_HUGE);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "range", ALLOCSET_DEFAULT_SIZES);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		race_range_ask(ranges, i, &all[i]);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	MemoryContextDelete(context);
+	return all;
+}
+
+void
+race_range_add_label(RaceResultRow *row, const RaceDomain *domain, const RaceRange *range)
+{
+	if (range->line != NULL)
+		race_tables_add_label(row, domain, range->line);
+	else
+		race_tables_add_range(row, domain, range->low, range->high);
+}
+
+/* What _race_tables_histogram() returns rows of */
+typedef struct Histogram
+{
+	RaceOpenTables open;
+	const RaceDomain *domain;
+	RaceRanges *ranges;
+	RaceResultRow row;
+} Histogram;
+
 static void
 start_histogram(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Histogram *histogram = palloc0(sizeof(Histogram));
+	RaceRangesRequest request = {0};
+	int column;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(5) ||
-		PG_ARGISNULL(6) || PG_ARGISNULL(7) || PG_ARGISNULL(8))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(4) || PG_ARGISNULL(5) ||
+		PG_ARGISNULL(6) || PG_ARGISNULL(7))
 		return;
-	histogram->confidence = race_confidence_arg(fcinfo, 8);
+	request.texts = PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2);
+	request.has_bins = !PG_ARGISNULL(3);
+	request.bins = PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3);
+	request.as_measured = PG_GETARG_BOOL(5);
+	request.below = PG_GETARG_BOOL(6);
+	request.confidence = race_confidence_arg(fcinfo, 7);
 	race_row_start(&histogram->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &histogram->open);
-	histogram->column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	histogram->domain = &histogram->open.domains[histogram->column];
-	histogram->where = race_tables_where(&histogram->open, PG_GETARG_DATUM(5));
-	for (int i = 0; i < histogram->open.columns; i++)
-		histogram->conditions |= histogram->where[i] != NULL;
-	histogram->below = PG_GETARG_BOOL(7);
-	call->max_calls = histogram->n = choose_ranges(fcinfo, histogram);
+	race_tables_open(PG_GETARG_DATUM(0), &histogram->open);
+	column = race_tables_column(&histogram->open, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	histogram->domain = &histogram->open.domains[column];
+	histogram->ranges = race_ranges_open(
+		&histogram->open, column, race_tables_where(&histogram->open, PG_GETARG_DATUM(4), false),
+		&request, &call->max_calls);
 	call->user_fctx = histogram;
 }
 
@@ -938,50 +1122,18 @@ static Datum
 next_range(void *state, uint64 number)
 {
 	Histogram *histogram = state;
-	const RaceDomain *domain = histogram->domain;
-	uint32 cells = RaceDomainCells(domain);
-	const RaceTableLine *line = histogram->lines == NULL ? NULL : &histogram->lines[number];
-	bool last = histogram->to_the_end && number + 1 == histogram->n;
-	double low = 0;
-	double high = 0;
-	const double **weights;
-	double *inside;
-	RaceTableAnswer answer;
+	RaceRange range;
 
-	CHECK_FOR_INTERRUPTS();
-	if (histogram->edges != NULL)
-	{
-		low = histogram->edges[number];
-		high = histogram->edges[number + 1];
-	}
-	if (line != NULL && !histogram->conditions)
-		race_tables_bound(line->count, line->variance,
-						  race_tables_z(&histogram->open, histogram->confidence), &answer);
-	else
-	{
-		weights = copy_weights(&histogram->open, histogram->where);
-		inside = palloc_extended(cells * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		if (line != NULL)
-			inside[line->first] = 1;
-		else
-			race_tables_range(domain, histogram->below ? -INFINITY : low, last ? INFINITY : high,
-							  inside);
-		multiply_weights(weights, histogram->column, cells, inside);
-		race_tables_ask(&histogram->open, weights, histogram->confidence, &answer);
-	}
-	if (line != NULL)
-		race_tables_add_label(&histogram->row, domain, line);
-	else
-		race_tables_add_range(&histogram->row, domain, low, high);
-	race_row_add_if(&histogram->row, line == NULL, Float8GetDatum(low));
-	race_row_add_if(&histogram->row, line == NULL, Float8GetDatum(high));
-	race_tables_add_answer(&histogram->row, &answer);
+	race_range_ask(histogram->ranges, number, &range);
+	race_range_add_label(&histogram->row, histogram->domain, &range);
+	race_row_add_if(&histogram->row, range.line == NULL, Float8GetDatum(range.low));
+	race_row_add_if(&histogram->row, range.line == NULL, Float8GetDatum(range.high));
+	race_tables_add_answer(&histogram->row, &range.answer);
 	return race_row_datum(&histogram->row);
 }
 
 /*
- * Implement _race_tables_histogram(sketch, domains, column, edges, bins, where, as_measured, below,
- * confidence).
+ * Implement _race_tables_histogram(sketch, column, edges, bins, where, as_measured, below, confidence).
  */
 Datum
 race_tables_histogram(PG_FUNCTION_ARGS)

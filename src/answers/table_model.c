@@ -14,6 +14,7 @@
 #include "privacy/noise.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
+#include "sketch/value_columns.h"
 #include "answers/copula.h"
 #include "answers/particles.h"
 #include "answers/table_model.h"
@@ -409,10 +410,12 @@ create_model(const RaceView *view, void *question, MemoryContext context, Size *
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RaceTableModel *model = palloc0(sizeof(RaceTableModel));
 	Description *description;
+	int n;
 
 	(void) question;
 	race_derived_init(&model->derived, view, context);
 	race_contingency_of(model->derived.params, &model->tables);
+	model->domains = race_columns_read(view, &n);
 	model->table = list_tables(&model->tables, view->header->noise.counter_variance, &model->n);
 	find_components(model);
 	estimate_total(model, view);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "hash/contingency.h"
+#include "sketch/domain.h"
 #include "sketch/sketch.h"
 #include "sketch/sketch_format.h"
 #include "answers/graphical_model.h"
@@ -19,9 +20,10 @@ typedef struct RaceTableModel
 {
 	RaceDerived derived; /* must be first */
 	RaceContingency tables;
-	uint32 n;         /* number of tables */
-	RaceTable *table; /* [n]: the tables; variances are never 0 */
-	double *sums;     /* [n]: noisy records of each table */
+	RaceDomain *domains; /* domains of the columns, or NULL if the value does not state them */
+	uint32 n;            /* number of tables */
+	RaceTable *table;    /* [n]: the tables; variances are never 0 */
+	double *sums;        /* [n]: noisy records of each table */
 	/* [columns]: columns that measurements connect have the same number; others are independent */
 	uint32 *component;
 	RaceGraph *graph; /* calibrated; NULL: particles are the model */

@@ -203,16 +203,16 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	ColumnModes *modes = palloc0(sizeof(ColumnModes));
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return;
-	modes->most = PG_GETARG_INT32(2);
+	modes->most = PG_GETARG_INT32(1);
 	if (modes->most < 1 || modes->most > MOST_MODES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max must be between 1 and %d", MOST_MODES)));
-	modes->confidence = race_confidence_arg(fcinfo, 3);
+	modes->confidence = race_confidence_arg(fcinfo, 2);
 	race_row_start(&modes->row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &modes->open);
+	race_tables_open(PG_GETARG_DATUM(0), &modes->open);
 	for (int i = 0; i < modes->open.columns; i++)
 		if (!modes->open.domains[i].category)
 			add_modes(modes, i);
@@ -248,7 +248,7 @@ next_mode(void *state, uint64 i)
 	return race_row_datum(&modes->row);
 }
 
-/* Implement _race_tables_modes(sketch, domains, max, confidence). */
+/* Implement _race_tables_modes(sketch, max, confidence). */
 Datum
 race_tables_modes(PG_FUNCTION_ARGS)
 {

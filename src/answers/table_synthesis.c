@@ -25,8 +25,8 @@
 #include "answers/domain_check.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_tables_rows);
-PG_FUNCTION_INFO_V1(race_tables_rank);
+PG_FUNCTION_INFO_V1(race_synthesize);
+PG_FUNCTION_INFO_V1(race_outliers_records);
 
 #define ROWS_AT_ONCE 65536 /* rows drawn together, whose frequencies are near those of the model */
 #define MOST_ROWS 1000000000
@@ -160,7 +160,7 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 {
 	Form_pg_attribute attribute = TupleDescAttr(synthesis->desc, i);
 	Target *target = &synthesis->targets[i];
-	RaceDomain *domain;
+	const RaceDomain *domain;
 	Oid input;
 
 	target->column = attribute->attisdropped ?
@@ -319,10 +319,10 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 					format_type_be(type)),
 			 errhint(
 				 "Give a NULL of that type, as in race_synthesize(NULL::visits, 'visits 2026', 1000).")));
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return;
-	race_tables_open(PG_GETARG_DATUM(1), PG_GETARG_DATUM(2), &synthesis->open);
-	n = PG_GETARG_INT64(3);
+	race_tables_open(PG_GETARG_DATUM(1), &synthesis->open);
+	n = PG_GETARG_INT64(2);
 	if (n < 0 || n > MOST_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -332,7 +332,7 @@ start_rows(FunctionCallInfo fcinfo, FuncCallContext *call)
 	synthesis->desc = CreateTupleDescCopy(desc); /* without NOT NULL */
 	synthesis->check = race_domain_check_prepare(type);
 	synthesis->type = type;
-	synthesis->seed = PG_GETARG_INT64(4);
+	synthesis->seed = PG_GETARG_INT64(3);
 	synthesis->targets = palloc0(synthesis->desc->natts * sizeof(Target));
 	synthesis->values = palloc0(synthesis->desc->natts * sizeof(Datum));
 	synthesis->nulls = palloc0(synthesis->desc->natts * sizeof(bool));
@@ -397,9 +397,9 @@ next_row(void *state, uint64 number)
 	return (Datum) 0; /* not reached */
 }
 
-/* Implement _race_tables_rows(NULL::type, sketch, domains, n, seed). */
+/* Implement race_synthesize(base, value, n, seed). */
 Datum
-race_tables_rows(PG_FUNCTION_ARGS)
+race_synthesize(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_rows, next_row);
 }
@@ -581,14 +581,23 @@ share_below(const double *probabilities, double probability)
 	return (double) below / RANKED_ROWS;
 }
 
-/* Implement _race_tables_rank(sketch, domains, record, confidence). */
-Datum
-race_tables_rank(PG_FUNCTION_ARGS)
+/* What race_outliers() returns rows of */
+typedef struct Outliers
 {
 	RaceOpenTables open;
-	RaceTableAnswer answer;
+	Jsonb *records;
+	bool is_array;
+	double confidence;
 	RaceResultRow row;
-	const double **weights;
+} Outliers;
+
+/* Add how typical a record with these weights is: typicality, share, frequency, lower, upper. */
+static void
+add_rank(Outliers *outliers, const double **weights)
+{
+	const RaceOpenTables *open = &outliers->open;
+	RaceResultRow *row = &outliers->row;
+	RaceTableAnswer answer;
 	double *probabilities;
 	Ranking ranking;
 	double of_record;
@@ -600,51 +609,83 @@ race_tables_rank(PG_FUNCTION_ARGS)
 	double z;
 	bool known;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		PG_RETURN_NULL();
-	race_row_start(&row, fcinfo);
-	race_tables_open(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &open);
-	weights = race_tables_where(&open, PG_GETARG_DATUM(2));
-	z = race_inverse_normal((1 + race_confidence_arg(fcinfo, 3)) / 2);
-	ranking = (Ranking){.open = &open,
+	z = race_inverse_normal((1 + outliers->confidence) / 2);
+	ranking = (Ranking){.open = open,
 						.weights = weights,
-						.columns = palloc(open.columns * sizeof(RankedColumn)),
-						.asked = palloc(open.columns * sizeof(uint32))};
-	for (int i = 0; i < open.columns; i++)
+						.columns = palloc(open->columns * sizeof(RankedColumn)),
+						.asked = palloc(open->columns * sizeof(uint32))};
+	for (int i = 0; i < open->columns; i++)
 		if (weights[i] != NULL)
 		{
-			prepare_column(&open, i, weights[i], &ranking.columns[i]);
+			prepare_column(open, i, weights[i], &ranking.columns[i]);
 			weights[i] = ranking.columns[i].weights;
 			ranking.asked[ranking.n++] = i;
 		}
-	if (open.model->particles != NULL)
+	if (open->model->particles != NULL)
 		rank_pairs(&ranking);
-	race_tables_ask(&open, weights, PG_GETARG_FLOAT8(3), &answer);
+	race_tables_ask(open, weights, outliers->confidence, &answer);
 	of_record = probability_of_record(&ranking);
 	probabilities = rank_rows(&ranking);
 	for (int i = 0; i < RANKED_ROWS; i++)
 		mean += probabilities[i] / RANKED_ROWS;
 	probability =
-		answer.measured || ranking.pair == NULL ? answer.count / open.model->total : of_record;
-	known = open.model->total > z * sqrt(open.model->total_variance);
-	race_row_add_if(&row, known, Float8GetDatum(probability / mean));
+		answer.measured || ranking.pair == NULL ? answer.count / open->model->total : of_record;
+	known = open->model->total > z * sqrt(open->model->total_variance);
+	race_row_add_if(row, known, Float8GetDatum(probability / mean));
 	/*
 	 * the rows are drawn from the model, so that it says which of them are as probable as the
 	 * record
 	 */
 	share = share_below(probabilities, of_record);
-	race_row_add_if(&row, known, Float8GetDatum(share));
-	race_row_add_if(&row, known, Float8GetDatum(probability));
+	race_row_add_if(row, known, Float8GetDatum(share));
+	race_row_add_if(row, known, Float8GetDatum(probability));
 	/*
 	 * The records below are a count, too, with noise as that of the record's own.  The model may be
 	 * farther from what was measured than noise is.
 	 */
-	noise = z * sqrt(answer.variance) / open.model->total;
-	bound = share_below(probabilities, Min(answer.lower / open.model->total, of_record));
+	noise = z * sqrt(answer.variance) / open->model->total;
+	bound = share_below(probabilities, Min(answer.lower / open->model->total, of_record));
 	bound -= z * sqrt(bound * (1 - bound) / RANKED_ROWS) + noise;
-	race_row_add_if(&row, known, Float8GetDatum(Max(Min(bound, share), 0)));
-	bound = share_below(probabilities, Max(answer.upper / open.model->total, of_record));
+	race_row_add_if(row, known, Float8GetDatum(Max(Min(bound, share), 0)));
+	bound = share_below(probabilities, Max(answer.upper / open->model->total, of_record));
 	bound += z * (z + sqrt(bound * (1 - bound) * RANKED_ROWS)) / RANKED_ROWS + noise;
-	race_row_add_if(&row, known, Float8GetDatum(Min(Max(bound, share), 1)));
-	PG_RETURN_DATUM(race_row_datum(&row));
+	race_row_add_if(row, known, Float8GetDatum(Min(Max(bound, share), 1)));
+}
+
+static void
+start_outliers(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	Outliers *outliers = palloc0(sizeof(Outliers));
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		return;
+	race_row_start(&outliers->row, fcinfo);
+	race_tables_open(PG_GETARG_DATUM(0), &outliers->open);
+	outliers->confidence = race_confidence_arg(fcinfo, 2);
+	outliers->records = race_tables_json_arg(fcinfo, 1);
+	outliers->is_array =
+		JB_ROOT_IS_ARRAY(outliers->records) && !JB_ROOT_IS_SCALAR(outliers->records);
+	call->user_fctx = outliers;
+	call->max_calls = outliers->is_array ? JB_ROOT_COUNT(outliers->records) : 1;
+}
+
+static Datum
+next_outlier(void *state, uint64 i)
+{
+	Outliers *outliers = state;
+	Jsonb *record = outliers->records;
+
+	CHECK_FOR_INTERRUPTS();
+	if (outliers->is_array)
+		record = JsonbValueToJsonb(getIthJsonbValueFromContainer(&record->root, (uint32) i));
+	race_row_add(&outliers->row, Int32GetDatum((int32) i + 1));
+	add_rank(outliers, race_tables_where(&outliers->open, JsonbPGetDatum(record), true));
+	return race_row_datum(&outliers->row);
+}
+
+/* Implement race_outliers(value, records, confidence). */
+Datum
+race_outliers_records(PG_FUNCTION_ARGS)
+{
+	return race_results(fcinfo, start_outliers, next_outlier);
 }

@@ -677,8 +677,8 @@ race_contingency_counters(const RaceContingency *tables)
 	RaceTable table;
 
 	if (!are_valid_columns(tables) || !is_valid_workload(tables) || !is_valid_joined(tables) ||
-		!is_valid_measured(tables) || signs_problem(tables) != NULL || !are_valid_searched(tables) ||
-		ends_problem(tables) != NULL)
+		!is_valid_measured(tables) || signs_problem(tables) != NULL ||
+		!are_valid_searched(tables) || ends_problem(tables) != NULL)
 		return 0;
 	sum = count_signs(tables);
 	race_contingency_first(tables, &table);

@@ -102,7 +102,7 @@ typedef struct RaceContingency
 	uint32_t n_signs;
 	const double *searched; /* array searched; NULL: no sets of three are counted */
 	uint32_t sets;          /* number of these sets */
-	const double *ends; /* array ends; NULL: none */
+	const double *ends;     /* array ends; NULL: none */
 } RaceContingency;
 
 typedef struct RaceTable

@@ -70,19 +70,19 @@ typedef enum RaceClip
  */
 typedef enum RaceArray
 {
-	RACE_ARRAY_BANDWIDTHS = 1, /* [d]: one a column, l2 and l1 */
-	RACE_ARRAY_LOWER = 2,      /* [d]: vectors are first clipped to these lower bounds */
-	RACE_ARRAY_UPPER = 4,      /* [d]: vectors are first clipped to these upper bounds */
-	RACE_ARRAY_MATRIX = 8,     /* [m][d]: M of M (x - o), which is hashed, l2 and angular */
-	RACE_ARRAY_OFFSET = 16,    /* [d]: o of M (x - o) */
-	RACE_ARRAY_WORKLOAD = 32,  /* [workload][3]: workload of contingency tables (contingency.h) */
-	RACE_ARRAY_JOINED = 64,    /* [joined]: joined groups of contingency tables */
-	RACE_ARRAY_CELLS = 128,    /* [d]: cells of each axis of a grid or contingency table */
-	RACE_ARRAY_GROUPS = 256,   /* [4][d]: groups of the columns of contingency tables */
-	RACE_ARRAY_MEASURED = 512, /* [measured][3]: measured contingency tables */
-	RACE_ARRAY_SIGNS = 1024,   /* [signs]: measured signs of the columns of contingency tables */
+	RACE_ARRAY_BANDWIDTHS = 1,  /* [d]: one a column, l2 and l1 */
+	RACE_ARRAY_LOWER = 2,       /* [d]: vectors are first clipped to these lower bounds */
+	RACE_ARRAY_UPPER = 4,       /* [d]: vectors are first clipped to these upper bounds */
+	RACE_ARRAY_MATRIX = 8,      /* [m][d]: M of M (x - o), which is hashed, l2 and angular */
+	RACE_ARRAY_OFFSET = 16,     /* [d]: o of M (x - o) */
+	RACE_ARRAY_WORKLOAD = 32,   /* [workload][3]: workload of contingency tables (contingency.h) */
+	RACE_ARRAY_JOINED = 64,     /* [joined]: joined groups of contingency tables */
+	RACE_ARRAY_CELLS = 128,     /* [d]: cells of each axis of a grid or contingency table */
+	RACE_ARRAY_GROUPS = 256,    /* [4][d]: groups of the columns of contingency tables */
+	RACE_ARRAY_MEASURED = 512,  /* [measured][3]: measured contingency tables */
+	RACE_ARRAY_SIGNS = 1024,    /* [signs]: measured signs of the columns of contingency tables */
 	RACE_ARRAY_SEARCHED = 2048, /* [d]: columns whose sets of three are counted (contingency.h) */
-	RACE_ARRAY_ENDS = 4096     /* [d]: ends of the columns of contingency tables */
+	RACE_ARRAY_ENDS = 4096      /* [d]: ends of the columns of contingency tables */
 } RaceArray;
 
 #define RACE_GROUP_NUMBERS 4 /* cells a group, single cells, weight, whether in order */

@@ -441,12 +441,7 @@ race_domains_datum(const RaceDomain *domains, int n)
 	StringInfoData json;
 
 	initStringInfo(&json);
-	for (int i = 0; i < n; i++)
-	{
-		appendStringInfoString(&json, i == 0 ? "[" : ", ");
-		race_domain_write(&json, &domains[i]);
-	}
-	appendStringInfoString(&json, n == 0 ? "[]" : "]");
+	race_domains_write(&json, domains, n);
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 

@@ -105,6 +105,20 @@ find_library(RaceLedger *ledger, Oid releases)
 	ledger->params_type = type_named("race_params", ledger->library_schema, ledger->library);
 }
 
+Oid
+race_library_function(Oid schema, const char *name, const oidvector *types, int place)
+{
+	RaceLedger ledger;
+	oidvector *taken = buildoidvector(types->values, types->dim1);
+	Oid function;
+
+	find_library(&ledger, get_relname_relid("race_releases", schema));
+	taken->values[place] = ledger.sketch_type;
+	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+							   PointerGetDatum(taken), ObjectIdGetDatum(ledger.library_schema));
+	return member_object(ProcedureRelationId, function, ledger.library);
+}
+
 void
 race_ledger_open(RaceLedger *ledger, FunctionCallInfo fcinfo)
 {

@@ -49,6 +49,12 @@ typedef struct RaceParameter
 extern Oid race_schema_of(Oid function);
 
 /*
+ * Return the function of racepriv with this name and these types of arguments, but a race_sketch as
+ * argument `place`.  `schema` is that of the ledger.
+ */
+extern Oid race_library_function(Oid schema, const char *name, const oidvector *types, int place);
+
+/*
  * Open the ledger of the extension that the called function belongs to.  Raise 55000 if
  * another role than the owner of the ledger may change it, or if its tables contradict each other.
  */

@@ -151,7 +151,6 @@ CREATE TABLE _racepriv.race_releases (
 	columns text[],
 	units text[],
 	scores race_sketch,
-	domains jsonb,
 	during tsrange,
 	provenance jsonb,
 	PRIMARY KEY (name, version, part)
@@ -174,7 +173,6 @@ COMMENT ON COLUMN _racepriv.race_releases.description IS 'what the publisher say
 COMMENT ON COLUMN _racepriv.race_releases.columns IS 'names of the columns of a record, and of the value after them; NULL if they have none';
 COMMENT ON COLUMN _racepriv.race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches or moments of all labels give the records of this label; NULL in others';
-COMMENT ON COLUMN _racepriv.race_releases.domains IS 'of a release by columns, the public domain of each column, with its cells; NULL in others';
 COMMENT ON COLUMN _racepriv.race_releases.during IS 'of a value of a series, the time of its records, in UTC; NULL in other releases';
 COMMENT ON COLUMN _racepriv.race_releases.provenance IS 'in part 1, public facts when it was charged, for race_label: the library that drew the noise, the unit, where domains came from, the cost, and what the budget had spent';
 

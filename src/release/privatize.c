@@ -106,6 +106,7 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 	sketch->header.noise = plan->noise;
 	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
+	race_sketch_set_columns(sketch, view);
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
 		sketch->params->moments.coarser = (uint8) plan->products.coarser;
 	return sketch;

@@ -52,6 +52,7 @@
 #include "sketch/params_type.h"
 #include "sketch/progress.h"
 #include "sketch/text.h"
+#include "sketch/value_columns.h"
 #include "release/ledger.h"
 #include "release/models.h"
 #include "release/read.h"
@@ -270,7 +271,7 @@ write_request(RaceReleaseRun *run)
  * there is none so far, as version 0.  Its domains are in its request.
  */
 #define OF_NAME \
-	"(SELECT r.charge, r.domains, r.version, r.part FROM _racepriv.race_releases r WHERE r.name = $1" \
+	"(SELECT r.charge, _racepriv._race_domains(r.sketch) AS domains, r.version, r.part FROM _racepriv.race_releases r WHERE r.name = $1" \
 	" UNION ALL SELECT s.charge, s.request->'domains', 0, 0 FROM _racepriv.race_charges s" \
 	" WHERE s.act = 'release' AND s.request ? 'series' AND s.request->>'name' = $1) r"
 
@@ -390,7 +391,11 @@ gather_parts(const RaceReleasePlan *plan, TupleDesc row, int n, const Datum *lab
 		bool nulls[] = {false, labels == NULL, false, scores == NULL};
 
 		CHECK_FOR_INTERRUPTS();
+		if (plan->domains != 0)
+			values[2] = race_columns_set(sketches[i], plan->domains);
 		tuplestore_putvalues(parts, row, values, nulls);
+		if (plan->domains != 0)
+			pfree(DatumGetPointer(values[2]));
 	}
 	return parts;
 }
@@ -423,7 +428,6 @@ store_parts(const RaceReleaseRun *run, const RaceReleasePlan *plan, int n, const
 								  argument(run, RACE_ARG_DESCRIPTION),
 								  argument(run, RACE_ARG_COLUMNS),
 								  argument(run, RACE_ARG_COLUMN_UNITS),
-								  {JSONBOID, plan->domains, plan->domains == 0},
 								  {TSRANGEOID, plan->interval.during, plan->interval.during == 0},
 								  {JSONBOID, run->provenance, false}};
 	EphemeralNamedRelationData relation = {.md = {.name = "parts",
@@ -438,9 +442,9 @@ store_parts(const RaceReleaseRun *run, const RaceReleasePlan *plan, int n, const
 	race_ledger_run(
 		&run->ledger,
 		"INSERT INTO _racepriv.race_releases"
-		" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, domains, during,"
+		" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, during,"
 		" provenance) SELECT $1, $2, p.part, p.label, p.sketch, $3, $4, $5, CASE p.part % 2 WHEN 1 THEN $6 ELSE $7 END, $8, $9, $10, p.scores,"
-		" $11, $12, CASE p.part WHEN 1 THEN $13 END FROM parts p ORDER BY p.part ON CONFLICT DO NOTHING",
+		" $11, CASE p.part WHEN 1 THEN $12 END FROM parts p ORDER BY p.part ON CONFLICT DO NOTHING",
 		lengthof(parameters), parameters);
 	if (SPI_processed != (uint64) relation.md.enrtuples)
 		ereport(ERROR,

@@ -29,6 +29,7 @@
 #include "hash/contingency.h"
 #include "sketch/argument.h"
 #include "sketch/domain.h"
+#include "sketch/settings.h"
 
 /*
  * Types.
@@ -243,12 +244,15 @@ race_domain_number_read(const RaceDomain *domain, char *text, double *number)
 	Oid type = domain_number_type(domain);
 	Oid input;
 	Oid parameter;
+	int level;
 
 	/* an integer may be compared with a number that has fractions */
 	if (type != DATEOID && race_type_is_whole(type))
 		type = NUMERICOID;
 	getTypeInputInfo(type, &input, &parameter);
+	level = race_settings_fix();
 	*number = race_number_of(type, OidInputFunctionCall(input, text, parameter, -1));
+	race_settings_restore(level);
 	return !isnan(*number);
 }
 
@@ -332,6 +336,18 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		text, ", \"null\": %s, \"other\": %s, \"cells\": %u, \"group\": %u, \"single\": %u}",
 		domain->has_null ? "true" : "false", domain->has_other ? "true" : "false",
 		RaceDomainCells(domain), domain->group, domain->measure ? 0 : RaceDomainSingle(domain));
+}
+
+void
+race_domains_write(StringInfo text, const RaceDomain *domains, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfoString(text, i == 0 ? "[" : ", ");
+		race_domain_write(text, &domains[i]);
+	}
+	appendStringInfoString(text, n == 0 ? "[]" : "]");
 }
 
 static void
@@ -496,7 +512,8 @@ read_domain(RaceDomain *domain, JsonbContainer *object, bool to_choose)
 		read_categories(domain, object, to_choose);
 	else
 		read_number(domain, object);
-	if (domain->category && domain->persons_summed > 0)
+	if (domain->categories != NULL &&
+		(domain->persons_summed > 0 || value_of(object, "persons", jbvBinary, true) != NULL))
 		read_persons(domain, object);
 }
 

@@ -120,8 +120,9 @@ extern void race_domain_set_number(const RaceDomain *domain, double x, bool miss
 /* Set the categories of a column, n of them, and how they are grouped. */
 extern void race_domain_set_categories(RaceDomain *domain, char **categories, uint32 n);
 
-/* Append a domain as JSON. */
+/* Append a domain as JSON; or several as an array. */
 extern void race_domain_write(StringInfo text, const RaceDomain *domain);
+extern void race_domains_write(StringInfo text, const RaceDomain *domains, int n);
 
 /*
  * Return the domains in a jsonb array, *n of them; raise 22023 if it is none.  Only a release knows

@@ -67,6 +67,8 @@ view_expanded(RaceSketch *sketch, RaceView *view)
 	view->identity = IN_MEMORY | sketch->generation;
 	view->header = &sketch->header;
 	view->params = sketch->params;
+	view->columns = sketch->columns;
+	view->columns_size = sketch->columns_size;
 	view->shares = sketch->shares;
 	view->counters = sketch->counters;
 	view->width = sketch->width;
@@ -93,7 +95,8 @@ sketch_flat_size(ExpandedObjectHeader *eohptr)
 		sketch->flat_width = race_view_width(&view);
 	}
 	MemoryContextSwitchTo(old);
-	return RaceFlatSize(&sketch->header, sketch->params, sketch->flat_width, 0);
+	return RaceFlatSize(&sketch->header, sketch->params, sketch->columns_size, sketch->flat_width,
+						0);
 }
 
 /* Write the flat form.  Nothing is allocated here. */
@@ -118,8 +121,11 @@ check_format(const RaceSketchDatum *flat, Size size)
 	if (size < sizeof(RaceSketchDatum) || flat->version != RACE_FORMAT_VERSION ||
 		!race_counters_width_valid(flat->width) || flat->params.more > RACE_MAX_MORE ||
 		race_kernel_type(flat->params.kernel) == NULL || flat->model_size > RACE_MAX_MODEL_BYTES ||
+		flat->columns_size > RACE_MAX_COLUMNS_BYTES ||
 		RaceCounters(&flat->params) > RACE_MAX_SKETCH_BYTES / sizeof(int64) ||
-		size != RaceFlatSize(&flat->header, &flat->params, flat->width, flat->model_size))
+		size !=
+			RaceFlatSize(&flat->header, &flat->params, flat->columns_size, flat->width,
+						 flat->model_size))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("race_sketch value of unknown format")));
 }
@@ -139,6 +145,8 @@ race_sketch_view_any(Datum value, RaceView *view)
 		check_format(flat, VARSIZE(flat));
 		view->header = &flat->header;
 		view->params = &flat->params;
+		view->columns = RaceFlatColumns(flat);
+		view->columns_size = flat->columns_size;
 		view->shares = RaceFlatShares(flat);
 		view->counters = RaceFlatCounters(flat);
 		view->width = flat->width;
@@ -204,8 +212,9 @@ race_sketch_view_header(Datum value, RaceView *view)
 	check_densities(view);
 }
 
-void
-race_sketch_view_header_any(Datum value, RaceView *view)
+/* View what precedes the ids of shares: the columns only if they are wanted. */
+static void
+view_first(Datum value, bool columns, RaceView *view)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 		view_expanded(expanded_sketch(value), view);
@@ -216,11 +225,14 @@ race_sketch_view_header_any(Datum value, RaceView *view)
 
 		/* the size that the value claims, if it is long enough to say so */
 		check_format(flat, VARSIZE(flat) < size ? 0 : toast_raw_datum_size(value));
-		size = RaceFlatHeaderSize(&flat->params);
+		size = columns ? RaceFlatColumnsEnd(&flat->params, flat->columns_size) :
+						 RaceFlatHeaderSize(&flat->params);
 		if (size > sizeof(RaceSketchDatum))
 			flat = read_first_bytes(value, size);
 		view->header = &flat->header;
 		view->params = &flat->params;
+		view->columns = columns ? RaceFlatColumns(flat) : NULL;
+		view->columns_size = flat->columns_size;
 		view->width = flat->width;
 		view->model_size = flat->model_size;
 		view->identity = flat->content_hash;
@@ -228,6 +240,18 @@ race_sketch_view_header_any(Datum value, RaceView *view)
 	view->shares = NULL;
 	view->counters = NULL;
 	view->model = NULL;
+}
+
+void
+race_sketch_view_header_any(Datum value, RaceView *view)
+{
+	view_first(value, false, view);
+}
+
+void
+race_sketch_view_columns(Datum value, RaceView *view)
+{
+	view_first(value, true, view);
 }
 
 void
@@ -243,7 +267,7 @@ race_sketch_stored_size(Datum value, int *width, Size *size)
 	}
 	race_sketch_view_header_any(value, &view);
 	*width = view.width;
-	*size = RaceFlatSize(view.header, view.params, view.width, view.model_size);
+	*size = RaceFlatSize(view.header, view.params, view.columns_size, view.width, view.model_size);
 }
 
 /* Return a sketch without noise or records, whose counters are yet to be filled in. */
@@ -280,10 +304,23 @@ race_sketch_copy(const RaceView *view, MemoryContext context)
 	RaceSketch *sketch = allocate_sketch(view->params, view->params->rows, view->width, context);
 
 	sketch->header = *view->header;
+	race_sketch_set_columns(sketch, view);
 	race_sketch_set_shares(sketch, view->shares);
 	memcpy(sketch->counters, view->counters, RaceCounters(view->params) * view->width);
 	race_sketch_touch(sketch);
 	return sketch;
+}
+
+void
+race_sketch_set_columns(RaceSketch *sketch, const RaceView *view)
+{
+	Size size = view->columns_size;
+
+	sketch->columns = NULL;
+	sketch->columns_size = (uint32) size;
+	if (size > 0)
+		sketch->columns =
+			memcpy(MemoryContextAlloc(sketch->hdr.eoh_context, size), view->columns, size);
 }
 
 void
@@ -771,6 +808,7 @@ race_flat_seal(RaceSketchDatum *flat)
 	COMP_CRC32C(crc, &flat->version,
 				offsetof(RaceSketchDatum, content_hash) - offsetof(RaceSketchDatum, version));
 	COMP_CRC32C(crc, &flat->model_size, sizeof(flat->model_size));
+	COMP_CRC32C(crc, &flat->columns_size, sizeof(flat->columns_size));
 	COMP_CRC32C(crc, params, VARSIZE(flat) - offsetof(RaceSketchDatum, params));
 	FIN_CRC32C(crc);
 	flat->content_hash = crc;
@@ -785,8 +823,16 @@ flat_write(RaceSketchDatum *flat, Size size, const RaceView *view, int width,
 	flat->version = RACE_FORMAT_VERSION;
 	flat->width = width;
 	flat->model_size = model_size;
+	flat->columns_size = (uint32) view->columns_size;
 	flat->header = *view->header;
 	memcpy(&flat->params, view->params, race_params_size(view->params));
+	if (view->columns_size > 0)
+	{
+		char *columns = RaceFlatColumnsAt(flat);
+
+		memset(columns, 0, TYPEALIGN(sizeof(uint64), view->columns_size));
+		memcpy(columns, view->columns, view->columns_size);
+	}
 	if (RaceShares(view->header) > 0)
 		memcpy(RaceFlatShares(flat), view->shares, RaceShares(view->header) * sizeof(uint64));
 	race_counters_convert(view->counters, view->width, RaceFlatCounters(flat), width,
@@ -806,7 +852,7 @@ RaceSketchDatum *
 race_flat_create(const RaceView *view, const RaceModel *model, Size model_size)
 {
 	int width = race_view_width(view);
-	Size size = RaceFlatSize(view->header, view->params, width, model_size);
+	Size size = RaceFlatSize(view->header, view->params, view->columns_size, width, model_size);
 	RaceSketchDatum *flat = palloc(size);
 
 	flat_write(flat, size, view, width, model, model_size);

@@ -45,6 +45,8 @@ typedef struct RaceSketch
 	int width;          /* bytes a counter */
 	RaceHeader header;  /* noise, and the count, which includes the batch */
 	RaceParams *params; /* parameters; in hdr.eoh_context, as is what follows */
+	char *columns;      /* text of the columns, or NULL */
+	uint32 columns_size;
 	uint64 *shares;     /* ids of noise shares, or NULL */
 	void *counters;     /* counters, [rows][range] */
 	RaceRecords *batch; /* records that are not counted yet, or NULL */
@@ -76,6 +78,9 @@ extern void race_sketch_view_at(RaceCallSite *site, Datum value, RaceView *view)
 extern void race_sketch_view_header_any(Datum value, RaceView *view);
 extern void race_sketch_view_header(Datum value, RaceView *view);
 
+/* View the header and the columns: no more of a stored value is read. */
+extern void race_sketch_view_columns(Datum value, RaceView *view);
+
 /* Return whether this is the type race_sketch. */
 extern bool race_is_sketch_type(Oid type);
 
@@ -90,6 +95,9 @@ extern void race_sketch_stored_size(Datum value, int *width, Size *size);
 extern RaceSketch *race_sketch_create(const RaceParams *params, uint32 rows, int width,
 									  MemoryContext context);
 extern RaceSketch *race_sketch_copy(const RaceView *view, MemoryContext context);
+
+/* Give a sketch without columns those of a view. */
+extern void race_sketch_set_columns(RaceSketch *sketch, const RaceView *view);
 
 /* Set the ids of its shares, as many as its header says. */
 extern void race_sketch_set_shares(RaceSketch *sketch, const uint64 *shares);

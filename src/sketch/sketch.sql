@@ -109,6 +109,14 @@ COMMENT ON AGGREGATE race_build_records(race_params, bytea) IS
 	'race_build of records that race_record has read with the same parameters. All types are exact, so that Citus builds where rows are. Errors: 22004 for NULL params, 22023 for other parameters, 22P03 for other bytes';
 
 -- ------------------------------------------------------------------------
+-- Columns
+
+CREATE FUNCTION race_domains(sketch race_sketch) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'race_domains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION race_domains(race_sketch) IS
+	'the columns of a value of a release by columns: of each its name, type, bounds or categories, and cells, which are public; NULL if the value does not state columns';
+
+-- ------------------------------------------------------------------------
 -- Sketches into sketches
 
 CREATE FUNCTION _race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch

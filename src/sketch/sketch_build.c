@@ -25,6 +25,7 @@
 #include "sketch/random.h"
 #include "sketch/record.h"
 #include "sketch/sketch.h"
+#include "sketch/value_columns.h"
 
 /*
  * Records into sketches: race_build, race_add, race_remove.
@@ -312,6 +313,7 @@ check_mergeable(const RaceView *a, const RaceView *b)
 			 errhint("Add both halves first: their sum is a sketch of whole records.")));
 	if (x->half != y->half)
 		race_check_belong(a->header, b->header);
+	race_columns_check_same(a, b);
 	if (x->status != RACE_STATUS_PRIVATE)
 		race_params_check_same(a->params, b->params);
 	if (x->status == RACE_STATUS_EXACT && x->max_contributions != y->max_contributions)

@@ -29,6 +29,7 @@
 #include "hash/kind.h"
 #include "hash/model_rows.h"
 #include "sketch/text.h"
+#include "sketch/value_columns.h"
 
 /*
  * The wire format of race_sketch, and its validator.
@@ -41,9 +42,10 @@
  * 3	u8	mechanism				64	u32 parties with noise shares
  * 4	u8	neighbors				68	u32 colluders
  * 5	u8	half					72	u32 dropouts
- * 6	2 bytes reserved			76	u32 bytes of the model
- * 8	u32 max_contributions
- * 12	u32 releases				80	params (params_wire.c)
+ * 6	u8	1 with columns, or 0	76	u32 bytes of the model
+ * 7	1 byte reserved
+ * 8	u32 max_contributions		80	params (params_wire.c)
+ * 12	u32 releases					u32 bytes of the columns, and these, if there are any
  * 16	i64 count						u64 pair_id, of a half alone
  * 24	f64 epsilon						u64 ids of shares, as many as releases
  * 32	f64 delta						rows * range counters, row by row
@@ -59,6 +61,7 @@ StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
 StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0, "parameters and counters are aligned");
 
 #define SKETCH_WIRE_HEADER 80
+#define COLUMNS_WIRE_SIZE(n) ((n) > 0 ? sizeof(uint32) + (Size) (n) : 0)
 #define PAIR_ID_SIZE(header) ((header)->noise.half == RACE_WHOLE ? (Size) 0 : sizeof(uint64))
 #define SKETCH_WIRE_SIZE(params_size, n) (SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
@@ -133,7 +136,8 @@ write_wire(StringInfo out, const RaceView *view)
 	race_put(out, noise->mechanism, 1);
 	race_put(out, noise->neighbors, 1);
 	race_put(out, noise->half, 1);
-	race_put(out, 0, 2);
+	race_put(out, view->columns_size > 0, 1);
+	race_put(out, 0, 1);
 	race_put(out, noise->max_contributions, 4);
 	race_put(out, noise->releases, 4);
 	race_put(out, (uint64) view->header->count, 8);
@@ -147,6 +151,11 @@ write_wire(StringInfo out, const RaceView *view)
 	race_put(out, noise->dropouts, 4);
 	race_put(out, view->model_size, 4);
 	race_params_write(out, view->params);
+	if (view->columns_size > 0)
+	{
+		race_put(out, view->columns_size, sizeof(uint32));
+		appendBinaryStringInfo(out, view->columns, view->columns_size);
+	}
 	race_put(out, noise->pair_id, PAIR_ID_SIZE(view->header));
 	for (Size i = 0; i < RaceShares(view->header); i++)
 		race_put(out, view->shares[i], 8);
@@ -162,7 +171,10 @@ write_wire(StringInfo out, const RaceView *view)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Read what comes before the parameters; return what is wrong with it, or NULL. */
+/*
+ * Read what comes before the parameters; return what is wrong with it, or NULL.  The size of the
+ * columns becomes 1 if there are some.
+ */
 static const char *
 take_header(const unsigned char **next, RaceSketchDatum *flat)
 {
@@ -176,7 +188,8 @@ take_header(const unsigned char **next, RaceSketchDatum *flat)
 	noise->mechanism = race_take(next, 1);
 	noise->neighbors = race_take(next, 1);
 	noise->half = race_take(next, 1);
-	zeros = race_take(next, 2) == 0;
+	flat->columns_size = race_take(next, 1);
+	zeros = race_take(next, 1) == 0 && flat->columns_size <= 1;
 	noise->max_contributions = race_take(next, 4);
 	noise->releases = race_take(next, 4);
 	flat->header.count = (int64) race_take(next, 8);
@@ -196,17 +209,29 @@ take_header(const unsigned char **next, RaceSketchDatum *flat)
 	return race_noise_problem(noise);
 }
 
-/* Read what follows the parameters: ids, counters, model.  Return what is wrong, or NULL. */
+/* Read what follows the parameters: columns, ids, counters, model.  Return what is wrong, or NULL.
+ */
 static const char *
 take_body(const unsigned char *next, RaceSketchDatum *flat)
 {
 	Size n = RaceCounters(&flat->params);
 	uint64 *shares = RaceFlatShares(flat);
 	const unsigned char *model;
+	const char *problem;
 	uint64 text_size;
 	int64 min;
 	int64 max;
 
+	if (flat->columns_size > 0)
+	{
+		char *columns = RaceFlatColumnsAt(flat);
+
+		memcpy(columns, next, flat->columns_size);
+		next += flat->columns_size;
+		problem = race_columns_problem(columns, flat->columns_size, &flat->params);
+		if (problem != NULL)
+			return problem;
+	}
 	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
 	for (Size i = 0; i < RaceShares(&flat->header); i++)
 	{
@@ -286,19 +311,29 @@ read_wire(const char *bytes, Size size, Node *escontext)
 		MALFORMED("Only private tables are measured ones.");
 
 	/* params are within their limits, so sizes cannot overflow */
+	next += params_size;
+	if (head.columns_size > 0)
+	{
+		if (size < SKETCH_WIRE_SIZE(params_size, sizeof(uint32)))
+			MALFORMED("The size does not fit the parameters.");
+		head.columns_size = race_take(&next, sizeof(uint32));
+		if (head.columns_size == 0 || head.columns_size > RACE_MAX_COLUMNS_BYTES)
+			MALFORMED("The size of the columns is out of range.");
+	}
 	if (!race_counters_width_valid(head.width) ||
 		size !=
 			SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * head.width) +
-				PAIR_ID_SIZE(&head.header) + RaceShares(&head.header) * sizeof(uint64) +
-				head.model_size)
+				COLUMNS_WIRE_SIZE(head.columns_size) + PAIR_ID_SIZE(&head.header) +
+				RaceShares(&head.header) * sizeof(uint64) + head.model_size)
 		MALFORMED("The size does not fit the parameters.");
 
-	flat_size = RaceFlatSize(&head.header, &params->params, head.width, head.model_size);
+	flat_size =
+		RaceFlatSize(&head.header, &params->params, head.columns_size, head.width, head.model_size);
 	flat = palloc0(flat_size);
 	memcpy(flat, &head, offsetof(RaceSketchDatum, params));
 	SET_VARSIZE(flat, flat_size);
 	memcpy(&flat->params, &params->params, race_params_size(&params->params));
-	if ((problem = take_body(next + params_size, flat)) != NULL)
+	if ((problem = take_body(next, flat)) != NULL)
 		MALFORMED(problem);
 	race_flat_seal(flat);
 	return flat;

@@ -54,6 +54,7 @@ typedef struct RaceModel
 
 #define RACE_MAX_POINTS 16384
 #define RACE_MAX_MODEL_BYTES ((Size) 64 * 1024 * 1024)
+#define RACE_MAX_COLUMNS_BYTES ((Size) 128 * 1024 * 1024)
 #define RACE_MAX_WEIGHT 1e19 /* above 2^62 */
 #define RACE_MAX_RESIDUAL_VARIANCE 1e300
 #define RACE_UNTESTED 1e6
@@ -109,11 +110,13 @@ typedef struct RaceSketchDatum
 	 * value is the one that they have in memory (stored_cache.h, sketch.h).
 	 */
 	uint32 content_hash;
-	uint32 model_size;    /* bytes of the model; 0 = not fitted */
-	uint32 reserved32[2]; /* 0 */
+	uint32 model_size;   /* bytes of the model; 0 = not fitted */
+	uint32 columns_size; /* bytes of the columns; 0 = none are stated */
+	uint32 reserved32;   /* 0 */
 	/*
-	 * Parameters with their arrays and further parts; then the ids of shares, the counters,
-	 * [rows][range], and the model, aligned to its words
+	 * Parameters with their arrays and further parts; then the columns (value_columns.h), filled with
+	 * zeros to whole words, the ids of shares, the counters, [rows][range], and the model, aligned
+	 * to its words
 	 */
 	RaceParams params;
 } RaceSketchDatum;
@@ -125,27 +128,36 @@ typedef struct RaceSketchDatum
 #define RaceCounters(p) ((Size) (p)->rows * (p)->range)
 #define RaceFlatHeaderSize(p) (offsetof(RaceSketchDatum, params) + race_params_size(p))
 
-/* Sizes by the width of counters */
-#define RaceFlatCountersEnd(header, p, width) \
-	(RaceFlatHeaderSize(p) + RaceShares(header) * sizeof(uint64) + RaceCounters(p) * (width))
-#define RaceFlatModelAt(header, p, width) \
-	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, width))
-#define RaceFlatSize(header, p, width, model_size) \
-	((model_size) > 0 ? RaceFlatModelAt(header, p, width) + (model_size) : \
-						RaceFlatCountersEnd(header, p, width))
+/* Sizes by the bytes of columns and the width of counters */
+#define RaceFlatColumnsEnd(p, columns) \
+	(RaceFlatHeaderSize(p) + TYPEALIGN(sizeof(uint64), (Size) (columns)))
+#define RaceFlatCountersEnd(header, p, columns, width) \
+	(RaceFlatColumnsEnd(p, columns) + RaceShares(header) * sizeof(uint64) + \
+	 RaceCounters(p) * (width))
+#define RaceFlatModelAt(header, p, columns, width) \
+	TYPEALIGN(sizeof(uint64), RaceFlatCountersEnd(header, p, columns, width))
+#define RaceFlatSize(header, p, columns, width, model_size) \
+	((model_size) > 0 ? RaceFlatModelAt(header, p, columns, width) + (model_size) : \
+						RaceFlatCountersEnd(header, p, columns, width))
 
-#define RaceFlatShares(flat) ((uint64 *) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params)))
+#define RaceFlatColumnsAt(flat) ((char *) (flat) + RaceFlatHeaderSize(&(flat)->params))
+#define RaceFlatColumns(flat) ((flat)->columns_size == 0 ? NULL : RaceFlatColumnsAt(flat))
+#define RaceFlatShares(flat) \
+	((uint64 *) ((char *) (flat) + RaceFlatColumnsEnd(&(flat)->params, (flat)->columns_size)))
 #define RaceFlatCounters(flat) ((char *) (RaceFlatShares(flat) + RaceShares(&(flat)->header)))
 #define RaceFlatModel(flat) \
 	((RaceModel *) ((flat)->model_size == 0 ? NULL : \
 											  (char *) (flat) + \
-							RaceFlatModelAt(&(flat)->header, &(flat)->params, (flat)->width)))
+							RaceFlatModelAt(&(flat)->header, &(flat)->params, \
+											(flat)->columns_size, (flat)->width)))
 
 /* What a reader needs of a sketch, whether it is stored or in memory */
 typedef struct RaceView
 {
 	const RaceHeader *header;
 	const RaceParams *params;
+	const char *columns; /* text of the columns (value_columns.h), or NULL */
+	Size columns_size;
 	const uint64 *shares; /* ids of noise shares */
 	const void *counters;
 	int width;
@@ -164,15 +176,16 @@ extern void race_flat_seal(RaceSketchDatum *flat);
 /* Return the narrowest width that holds the counters of a view. */
 extern int race_view_width(const RaceView *view);
 
-/* Return a stored sketch with a model, which may have no bytes, palloc'd. */
+/* Return a stored sketch with a model, which may have no bytes, palloc'd.  It has the columns of
+ * the view. */
 extern RaceSketchDatum *race_flat_create(const RaceView *view, const RaceModel *model,
 										 Size model_size);
 
 /*
- * The longest sketch on the wire: counters, what precedes them, ids of shares, and a
- * model
+ * The longest sketch on the wire: counters, what precedes them, ids of shares, a model, and columns
  */
 #define RACE_MAX_WIRE_BYTES \
-	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + RACE_MAX_MODEL_BYTES)
+	((Size) RACE_MAX_SKETCH_BYTES + RACE_MAX_PARTIES * sizeof(uint64) + RACE_MAX_MODEL_BYTES + \
+	 RACE_MAX_COLUMNS_BYTES)
 
 #endif

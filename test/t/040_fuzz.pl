@@ -65,6 +65,12 @@ INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM (VALUES
 ((SELECT race_fit(s, x) FROM (SELECT race_build('jaccard(rows=8, range=8)', ARRAY[i, i + 1]) AS s FROM generate_series(1, 3) i) v, unnest('{1,2,3}'::int[]) i, LATERAL (SELECT ARRAY[i, i + 1, 7] AS x) w)),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('match(dims=2, rows=8, range=8)', ARRAY['a', 'b']) AS s FROM generate_series(1, 3) i) v, (VALUES (ARRAY['a', 'b']), (ARRAY['b', 'ü'])) w (x))),
 ((SELECT race_fit(s, x) FROM (SELECT race_build('l2(dims=1, rows=8, range=8) * match(dims=1) * jaccard', ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])) AS s FROM generate_series(1, 3) i) v, (VALUES (ROW('{1}'::int[], '{a}'::text[], '{1,2}'::int[])), (ROW('{2}'::int[], '{b}'::text[], '{}'::int[]))) w (x)))) v (s);
+-- and with columns
+CREATE TABLE fuzzed AS SELECT i AS person, i % 2 = 0 AS a, i % 4 AS b FROM generate_series(1, 40) i;
+CREATE UNIQUE INDEX ON fuzzed (person);
+CALL race_protect('fuzzed', epsilon_limit => 10, unit_column => 'person', columns => '{"b": [0, 3]}');
+CALL race_release('fuzzed', 'fuzzed', '{a,b}', epsilon => 1);
+INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM race_released('fuzzed') s, generate_series(1, 5);
 INSERT INTO samples SELECT 'race_moments', _race_sketch_send(m), m
 FROM unnest('{"moments(dims=2, lower={0,0}, upper={1,2}, norm=1)",
 	"moments(dims=3, lower={-1,0,-9}, upper={1,2,9}, norm=0.5, features=4, targets=1, bandwidth=2, clip=absolute)"}'::race_params[]) p,
@@ -108,6 +114,7 @@ my @reasons = (
 	'A number of a model is out of range.',
 	'A point of a model is not a record.',
 	'The texts of a model are cut off.',
+	'The columns are not domains.',
 	(map { "invalid race_params: $_" }
 		'unknown kernel number ', 'unknown row sequence number ', 'unknown rehash number ',
 		'only the first kernel of a product states what all share',

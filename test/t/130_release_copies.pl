@@ -36,7 +36,7 @@ sub ledger {
 	return $cluster->sql(<<'END', $name);
 SELECT budget, accounting, epsilon_limit, delta_limit, rho_limit, spent_epsilon, spent_delta, spent_rho FROM _racepriv.race_budgets ORDER BY 1;
 SELECT charge, budget, dataset, act, request, epsilon, delta, rho, charged_by, charged_at, identity FROM _racepriv.race_charges ORDER BY 1;
-SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at, domains FROM _racepriv.race_releases ORDER BY 1, 2, 3;
+SELECT name, version, part, label, md5(sketch::text), dataset, charge, released_at, race_domains(sketch) FROM _racepriv.race_releases ORDER BY 1, 2, 3;
 SELECT dataset, relation, relation_name, unit_column, max_contributions, neighbors, public_tables, budget FROM _racepriv.race_datasets ORDER BY 1;
 SELECT table_name, relation, budget FROM _racepriv.race_budget_tables ORDER BY 1;
 SELECT * FROM _racepriv.race_descriptions ORDER BY column_name, revision;

@@ -156,6 +156,16 @@ my ($numbers, $apart) = split /\t/, client('log_linear', sql("SELECT race_releas
 is($numbers, 0, 'a model of tables has a number for each counter');
 cmp_ok($apart, '<', 1, 'and its distribution has the counts of each table');
 
+# columns: public, and checked as they come in
+my ($names, @changed) = split /\n/, client('columns', sql("SELECT race_released('letters')"));
+is($names, 'a,b,c', 'a value carries the names of its columns');
+is(sql("SELECT d->>'name', d->'categories' FROM jsonb_array_elements(race_domains('$changed[0]'::race_sketch)) d LIMIT 1"), 'other|["x", "y", "z"]',
+	'another name is another value');
+my @refusals = map { sql_fails("SELECT '$_'::race_sketch") =~ /DETAIL:\s+(.*)/ } @changed[1 .. $#changed];
+is_deeply(\@refusals, ['The columns are not those of the counters.', 'The columns are not domains.',
+	'The columns are not written as a release writes them.', 'The text of the columns is not valid in the encoding of the database.'],
+	'columns that a release cannot have are refused');
+
 # So many columns that shares of moments count in coarser units
 sql(<<'END');
 CREATE TABLE wide AS SELECT race_build(race_moment_params(array_fill(0::float8, '{40}'), array_fill(1::float8, '{40}'), targets => 0, norm => 6.4), ARRAY(SELECT i * j % 7 / 7.0 FROM generate_series(1, 40) j)::float8[]) AS m FROM generate_series(1, 100) i;

@@ -342,7 +342,7 @@ UNION ALL SELECT 'quantiles that do not ascend', call, format('%s at %s, %s at %
 	FROM (SELECT call, p, value::float8, lag(p) OVER w AS before_p, lag(value::float8) OVER w AS before FROM answers
 		WHERE function = 'race_quantiles' WINDOW w AS (PARTITION BY n, label ORDER BY p, value::float8)) a WHERE before > value
 UNION ALL SELECT 'a value beyond the bounds of its column', call, text
-	FROM answers a JOIN _racepriv.race_releases f ON f.name = a.release AND f.version = 1 AND f.part = 1 JOIN jsonb_array_elements(f.domains) d (domain) ON d.domain->>'name' = a."column"
+	FROM answers a JOIN _racepriv.race_releases f ON f.name = a.release AND f.version = 1 AND f.part = 1 JOIN jsonb_array_elements(race_domains(f.sketch)) d (domain) ON d.domain->>'name' = a."column"
 	WHERE a.function IN ('race_quantiles', 'race_mean') AND (least(mean, lower::float8, upper::float8, CASE WHEN function = 'race_quantiles' THEN value::float8 END) < (d.domain->>'lower')::float8
 		OR greatest(mean, lower::float8, upper::float8, CASE WHEN function = 'race_quantiles' THEN value::float8 END) > (d.domain->>'upper')::float8)
 UNION ALL SELECT 'several numbers of records of a release', name, string_agg(source || ' ' || count, ', ') FROM numbers GROUP BY name HAVING count(DISTINCT count) > 1;

@@ -1,4 +1,5 @@
 """Asks clients/python/racepriv.py what 290_format.pl compares: lines of fields from stdin, after the mode."""
+import json
 import sys
 import uuid
 
@@ -80,6 +81,17 @@ def log_linear(text):
         np.add.at(counts, place[columns], sketch.count * chances / chances.sum())
         apart = max(apart, abs(counts - table).max())
     print(len(numbers) + len(sketch.signs()) - sketch.counters.size, apart, sep='\t')
+
+
+def columns(text):
+    """The names of columns; and the value with columns of other names, with others of them, and with other JSON."""
+    sketch = racepriv.read(text)
+    domains = json.loads(sketch.columns)
+    print(*(domain['name'] for domain in domains), sep=',')
+    for changed in (sketch.columns.replace(b'"name": "a"', b'"name": "other"'), b'[' + sketch.columns[sketch.columns.index(b'}, ') + 3:],
+                    sketch.columns[:-1], sketch.columns.replace(b', ', b','), sketch.columns.replace(b'"name"', b'"nam\0"')):
+        sketch.columns = changed
+        print(sketch.to_text())
 
 
 def coarse(text):

@@ -249,8 +249,7 @@ make_kind(Kind *kind, uint32_t dims, const double *cells, const double *size, co
 				ceil((cells[j] - single[j]) / size[j]) + single[j] <= RACE_SEARCHED_GROUPS;
 		/* sums that are asked for, or not */
 		if (sums)
-			numbers[(5 + searched) * dims + j] =
-				cells[j] < single[j] + 2 || j % 3 == 1 ? 0 : 2 + j;
+			numbers[(5 + searched) * dims + j] = cells[j] < single[j] + 2 || j % 3 == 1 ? 0 : 2 + j;
 	}
 	kind->params = params;
 	race_contingency_of(params, &kind->tables);
@@ -1232,10 +1231,31 @@ test_random(int n)
 		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, false, false, false},
 		{3, {9, 2, 31}, {3, 1, 4}, {1, 0, 2}, true, false, false, false},
 		{4, {2, 2, 3, 3}, {1, 1, 1, 1}, {0, 0, 0, 0}, true, false, false, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, false, false, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, true, false, false, false},
+		{6,
+		 {2, 5, 17, 41, 3, 12},
+		 {1, 1, 2, 5, 1, 3},
+		 {0, 1, 1, 2, 0, 2},
+		 false,
+		 false,
+		 false,
+		 false},
+		{6,
+		 {2, 5, 17, 41, 3, 12},
+		 {1, 1, 2, 5, 1, 3},
+		 {0, 1, 1, 2, 0, 2},
+		 true,
+		 false,
+		 false,
+		 false},
 		{3, {9, 1, 31}, {3, 1, 4}, {1, 0, 2}, false, true, false, false},
-		{6, {2, 5, 17, 41, 3, 12}, {1, 1, 2, 5, 1, 3}, {0, 1, 1, 2, 0, 2}, false, true, false, false},
+		{6,
+		 {2, 5, 17, 41, 3, 12},
+		 {1, 1, 2, 5, 1, 3},
+		 {0, 1, 1, 2, 0, 2},
+		 false,
+		 true,
+		 false,
+		 false},
 		/* numbers alone */
 		{2, {17, 24}, {2, 3}, {1, 0}, false, true, false, false},
 		{1, {31}, {4}, {2}, false, false, false, false},

@@ -8,7 +8,7 @@ SELECT f.name, f.version, p.labels, f.description,
 	f.units,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
-	p.count, p.epsilon, p.delta, f.released_at, f.dataset, f.domains, f.during,
+	p.count, p.epsilon, p.delta, f.released_at, f.dataset, race_domains(f.sketch) AS domains, f.during,
 	f.provenance->>'weight'::text AS weight, (f.provenance->>'weight_max'::text)::int AS weight_max
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (

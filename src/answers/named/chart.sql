@@ -49,19 +49,11 @@ CREATE FUNCTION _racepriv._race_curve(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	present CONSTANT jsonb := _racepriv._race_some(domains, "column", "where");
-	type CONSTANT text := _racepriv._race_domain_named(domains, "column")->>'type';
 	number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x, _racepriv._race_density(h.count, n.count, h.low, h.high), _racepriv._race_density(h.lower, n.count, h.low, h.high),
-			_racepriv._race_density(h.upper, n.count, h.low, h.high), _racepriv._race_density(h.count, 1, h.low, h.high), NULL::text, _racepriv._race_number_text(type, m.x)
-		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", NULL, steps, "where", true, false, confidence) h
-			CROSS JOIN LATERAL (SELECT CASE WHEN h.value LIKE '[%' THEN h.low + (h.high - h.low) / 2 ELSE h.low END) m (x)
-			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
-		WHERE m.x >= coalesce(_race_curve.lower, m.x) AND m.x <= coalesce(_race_curve.upper, m.x);
+		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.count_per_unit, NULL::text, c."text"
+		FROM _racepriv._race_tables_curve(_racepriv._race_released(release), "column", steps, lower, upper, "where", confidence) c;
 	ELSE
 		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
 		FROM _racepriv._race_labels(release, label) l
@@ -102,42 +94,13 @@ CREATE FUNCTION _racepriv._race_heatmap(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
-	present CONSTANT jsonb := _racepriv._race_some(domains, column1, _racepriv._race_some(domains, column2, '{}'));
-	domain1 CONSTANT jsonb := _racepriv._race_domain_named(domains, column1);
-	domain2 CONSTANT jsonb := _racepriv._race_domain_named(domains, column2);
-	confidence CONSTANT float8 := 0.95;
-	z CONSTANT float8 := _racepriv._race_normal_quantile(confidence);
+	z CONSTANT float8 := _racepriv._race_normal_quantile(0.95);
 	number1 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column1) END;
 	number2 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column2) END;
 BEGIN
-	IF domains IS NOT NULL AND steps NOT BETWEEN 2 AND 500 THEN
-		RAISE EXCEPTION 'steps must be between 2 and 500' USING ERRCODE = 'invalid_parameter_value';
-	ELSIF domain1 = domain2 THEN
-		RAISE EXCEPTION 'both columns are "%"', left(column1, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'race_curve and race_histogram are of one column.';
-	ELSIF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.x1, m.x2, _racepriv._race_density(c.count, n.count, c.low1, c.high1, c.low2, c.high2), NULL::text,
-			_racepriv._race_density(c.lower, n.count, c.low1, c.high1, c.low2, c.high2), _racepriv._race_density(c.upper, n.count, c.low1, c.high1, c.low2, c.high2),
-			_racepriv._race_number_text(domain1->>'type', m.x1), _racepriv._race_number_text(domain2->>'type', m.x2)
-		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count)
-			CROSS JOIN LATERAL (
-				-- neighboring ranges are joined, so that there are at most so many; their noise is independent where it is known
-				SELECT min(t.low1) AS low1, max(t.high1) AS high1, min(t.low2) AS low2, max(t.high2) AS high2, sum(t.count) AS count,
-					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.lower)
-						ELSE greatest(sum(t.estimate) - z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS lower,
-					CASE WHEN count(*) = 1 OR count(t.standard_error) < count(*) THEN sum(t.upper)
-						ELSE greatest(sum(t.estimate) + z * sqrt(sum(t.standard_error ^ 2)), 0::float8) END AS upper
-				FROM (SELECT r.*, max(r.i) OVER () / nullif(steps, 0) + 1 AS width1, max(r.j) OVER () / nullif(steps, 0) + 1 AS width2
-					FROM (SELECT c.*, dense_rank() OVER (ORDER BY c.low1) - 1 AS i, dense_rank() OVER (ORDER BY c.low2) - 1 AS j
-						FROM _racepriv._race_tables_crosstab(s.sketch, domains, column1, column2, confidence) c
-						WHERE c.low1 IS NOT NULL AND c.low2 IS NOT NULL) r) t
-				GROUP BY t.i / t.width1, t.j / t.width2) c
-			CROSS JOIN LATERAL (SELECT c.low1 + (c.high1 - c.low1) / 2, c.low2 + (c.high2 - c.low2) / 2) m (x1, x2)
-		WHERE m.x1 >= coalesce(_race_heatmap.lower[1], '-infinity') AND m.x1 <= coalesce(_race_heatmap.upper[1], 'infinity')
-			AND m.x2 >= coalesce(_race_heatmap.lower[2], '-infinity') AND m.x2 <= coalesce(_race_heatmap.upper[2], 'infinity')
-		ORDER BY 1, 2;
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT c.x1, c.x2, c.density, NULL::text, c.low, c.high, c.text1, c.text2
+		FROM _racepriv._race_tables_heatmap(_racepriv._race_released(release), column1, column2, steps, lower, upper) c;
 	ELSE
 		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
 			c.x1::text, c.x2::text
@@ -184,20 +147,12 @@ DECLARE
 	bin_edges CONSTANT text[] := CASE WHEN list ~ '^([[][-0-9:]*[]]=)?[{].*[}]$' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
 	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
 	domains jsonb;
-	present jsonb := "where";
 	column_number int;
 BEGIN
 	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	IF NOT _racepriv._race_domain_named(domains, "column") ? 'categories' THEN
-		present := _racepriv._race_some(domains, "column", "where");
-	END IF;
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT h.value, h.low, h.high, h.count, h.lower, h.upper,
-			_racepriv._race_density(h.count, n.count, coalesce(h.low, 0::float8), coalesce(h.high, 1::float8)), h.source, NULL::text
-		FROM _racepriv._race_released(release) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_tables_histogram(s.sketch, domains, "column", bin_edges, bin_count, "where", false, false, confidence) h
-			CROSS JOIN LATERAL (SELECT CASE WHEN c.lower > 0::float8 OR c.source = 'model' THEN nullif(c.count, 0::float8) END
-				FROM _racepriv._race_tables_count(s.sketch, domains, present, confidence) c) n (count);
+		RETURN QUERY SELECT h.*, NULL::text
+		FROM _racepriv._race_tables_bins(_racepriv._race_released(release), "column", bin_edges, "where", bin_count, confidence) h;
 	ELSIF bin_count NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
@@ -243,50 +198,17 @@ CREATE FUNCTION _racepriv._race_quantiles(
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
-	domain CONSTANT jsonb := _racepriv._race_domain_named(domains, "column");
 	column_number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
-	whole CONSTANT boolean := domain->>'whole';
-	type CONSTANT text := domain->>'type';
-	least_one CONSTANT float8 := domain->>'lower';
-	greatest_one CONSTANT float8 := domain->>'upper';
 BEGIN
-	IF domains IS NULL THEN
+	IF domains IS NOT NULL THEN
+		RETURN QUERY SELECT q.p, q.value, q.lower, q.upper, q."text", NULL::text, q.lower_text, q.upper_text
+		FROM _racepriv._race_tables_quantiles(_racepriv._race_released(release), "column", _race_quantiles.p, "where", confidence) q;
+	ELSE
 		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
 		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
 			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
 				_race_quantiles.p, column_number) q;
-		RETURN;
-	ELSIF (SELECT bool_or(NOT q BETWEEN 0 AND 1) FROM unnest(p) q) THEN
-		RAISE EXCEPTION 'p must be numbers between 0 and 1' USING ERRCODE = 'numeric_value_out_of_range',
-			HINT = 'The median is 0.5.';
 	END IF;
-	RETURN QUERY
-	WITH ranges AS MATERIALIZED (
-		SELECT h.low, h.high, h.lower, h.upper, h.ordinality AS i,
-			-- noise is taken out of the order: counts ascend
-			(max(h.count) OVER up + min(h.count) OVER down) / 2 AS count
-		FROM _racepriv._race_tables_histogram(_racepriv._race_released(release), domains, "column", NULL, NULL, "where", true, true,
-			confidence) WITH ORDINALITY h
-		WINDOW up AS (ORDER BY h.ordinality), down AS (ORDER BY h.ordinality DESC)
-	), total AS (
-		SELECT r.count, r.lower, r.upper FROM ranges r ORDER BY r.i DESC LIMIT 1
-	)
-	SELECT q.p, v.v, i.lower, i.upper, _racepriv._race_number_text(type, v.v), NULL::text,
-		_racepriv._race_number_text(type, i.lower, true), _racepriv._race_number_text(type, i.upper, true)
-	FROM unnest(_race_quantiles.p) WITH ORDINALITY q (p, place) CROSS JOIN total t
-	-- the first range in which counts rise, up to the share: where they do not, there is nothing to divide
-	LEFT JOIN LATERAL (
-		SELECT r.low, r.high, _racepriv._race_quotient(_racepriv._race_product(q.p, t.count) - r.before, r.count - r.before) AS part
-		FROM (SELECT r.*, lag(r.count, 1, 0::float8) OVER (ORDER BY r.i) AS before FROM ranges r) r
-		WHERE r.count > r.before AND r.count >= _racepriv._race_product(q.p, t.count) AND t.lower > 0::float8 ORDER BY r.i LIMIT 1) r ON true
-	LEFT JOIN LATERAL (SELECT r.low + _racepriv._race_product(r.high - r.low, least(greatest(r.part, 0::float8), 1::float8)) AS x) x ON true
-	LEFT JOIN LATERAL (SELECT CASE WHEN x.x IS NOT NULL THEN
-		least(greatest(CASE WHEN whole THEN least(floor(x.x), r.high - 1::float8) ELSE x.x END, least_one), greatest_one) END AS v) v ON true
-	LEFT JOIN LATERAL (SELECT r.low FROM ranges r WHERE r.upper >= _racepriv._race_product(q.p, t.lower) ORDER BY r.i LIMIT 1) a ON true
-	LEFT JOIN LATERAL (SELECT r.high - CASE WHEN whole THEN 1::float8 ELSE 0::float8 END AS high FROM ranges r
-		WHERE r.lower >= _racepriv._race_product(q.p, t.upper) OR r.high >= greatest_one ORDER BY r.i LIMIT 1) b ON true
-	CROSS JOIN LATERAL (SELECT least(coalesce(a.low, v.v), v.v), greatest(coalesce(b.high, v.v), v.v)) i (lower, upper)
-	ORDER BY q.place;
 END $$;
 COMMENT ON FUNCTION _racepriv._race_quantiles(text, text, float8[], jsonb, text, float8) IS 'the body of race_quantiles';
 
@@ -325,7 +247,7 @@ BEGIN
 	IF domains IS NOT NULL THEN
 		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8,
 			_racepriv._race_number_text(d.type, m.lower, true), _racepriv._race_number_text(d.type, m.upper, true)
-		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), domains, max, 0.95) m
+		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), max, 0.95) m
 			CROSS JOIN LATERAL (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = m."column" LIMIT 1) d (type);
 	ELSE
 		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
@@ -367,12 +289,8 @@ DECLARE
 	dims int;
 BEGIN
 	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT q.n::int, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
-		FROM _racepriv._race_released(release) s (sketch) CROSS JOIN (SELECT records::text::jsonb) d (records)
-			CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(d.records) WHEN 'array' THEN d.records ELSE jsonb_build_array(d.records) END)
-				WITH ORDINALITY q (record, n)
-			CROSS JOIN LATERAL _racepriv._race_tables_rank(s.sketch, domains, _racepriv._race_query(domains, q.record), confidence) r
-		WHERE d.records IS NOT NULL ORDER BY 1;
+		RETURN QUERY SELECT r.point, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
+		FROM _racepriv._race_tables_outliers(_racepriv._race_released(release), records::text, confidence) r;
 		RETURN;
 	END IF;
 	-- a release that is not there is told before what is wrong with points
@@ -425,9 +343,10 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT r.domains->0 ? 'vector' THEN r.domains END AS domains,
+			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END AS domains,
 			p.first, p.after
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
+			CROSS JOIN LATERAL _racepriv._race_domains(r.sketch) d (domains)
 			-- the upper half of a value follows the lower one
 			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version AND upper.part = r.part + 1
 			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
@@ -450,8 +369,8 @@ BEGIN
 			-- shares has the variance of noise and, if nothing has changed, that of two samples: h p (1 - p).  Columns may depend
 			-- on each other, so that the errors of their sums are added.
 			SELECT sqrt(greatest(s.sum - s.mean, 0::float8)), s.sum - s.mean, s.error, _racepriv._race_sum_p_value(s.sum, s.mean, s.error)
-			FROM _racepriv._race_tables_count(v.sketch, v.domains, '{}', 0.95) n
-				CROSS JOIN LATERAL _racepriv._race_tables_count(v.before, v.domains, '{}', 0.95) m
+			FROM _racepriv._race_tables_count(CASE WHEN v.domains IS NOT NULL THEN v.sketch END, '{}', 0.95) n
+				CROSS JOIN LATERAL _racepriv._race_tables_count(CASE WHEN v.domains IS NOT NULL THEN v.before END, '{}', 0.95) m
 				CROSS JOIN LATERAL (SELECT 1 / n.count + 1 / m.count AS h) k
 				CROSS JOIN LATERAL (
 					SELECT avg(c.sum) AS sum, avg(c.mean) AS mean, avg(c.error) AS error
@@ -460,8 +379,8 @@ BEGIN
 						CROSS JOIN LATERAL (
 						SELECT sum(x.d ^ 2) AS sum, sum(x.v - k.h * x.p ^ 2) AS mean,
 							sqrt(2 * (sum(x.v ^ 2) - 2 * k.h * sum(x.v * x.p ^ 2) + (k.h * sum(x.p ^ 2)) ^ 2)) AS error
-						FROM _racepriv._race_tables_histogram(v.sketch, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
-							JOIN _racepriv._race_tables_histogram(v.before, v.domains, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
+						FROM _racepriv._race_tables_histogram(v.sketch, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) f
+							JOIN _racepriv._race_tables_histogram(v.before, d->>'name', NULL, b.bins, '{}', b.bins IS NOT NULL, false, 0.95) g
 								ON g.value IS NOT DISTINCT FROM f.value
 							CROSS JOIN LATERAL (SELECT f.count / n.count - g.count / m.count AS d, (f.count + g.count) / (n.count + m.count) AS p) s
 							CROSS JOIN LATERAL (SELECT s.d, s.p, k.h * s.p + (((f.upper - f.count) / n.count) ^ 2

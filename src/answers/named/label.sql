@@ -16,6 +16,7 @@ DECLARE
 	cost text;
 	together text;
 	columns jsonb;
+	domains jsonb;
 	chosen boolean;
 	series boolean;
 	weighted text;
@@ -32,6 +33,7 @@ BEGIN
 		RETURN NULL;
 	END IF;
 	facts := coalesce(r.provenance, '{}');
+	domains := _racepriv._race_domains(r.sketch);
 	SELECT string_agg(DISTINCT i.mechanism, ', ' ORDER BY i.mechanism) AS mechanisms, max(i.epsilon + coalesce(s.epsilon, 0)) AS epsilon,
 		max(i.delta) AS delta, max(i.rho + coalesce(s.rho, 0)) AS rho, max(i.max_contributions) / coalesce((facts->>'weight_max')::int, 1) AS contributions, max(i.neighbors) AS neighbors,
 		round(greatest(sum(n.count), 0::float8))::numeric AS records, count(DISTINCT p.label) AS labels INTO parts
@@ -39,18 +41,18 @@ BEGIN
 	WHERE p.name = r.name AND p.version = r.version;
 
 	-- where bounds and categories come from
-	IF r.domains IS NOT NULL THEN
+	IF domains IS NOT NULL THEN
 		SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('name', d->>'name', 'type', d->>'type', 'source', CASE
 				WHEN d ? 'chosen' THEN 'chosen by this release, under its epsilon and delta' ELSE coalesce(facts->'sources'->>(d->>'name'), 'not recorded') END,
 			'measure', d->'measure', 'categories', jsonb_array_length(d->'categories'), 'lower', d->'lower', 'upper', d->'upper', 'cells', d->'cells'))
-			ORDER BY n) INTO columns FROM jsonb_array_elements(r.domains) WITH ORDINALITY e (d, n);
+			ORDER BY n) INTO columns FROM jsonb_array_elements(domains) WITH ORDINALITY e (d, n);
 	ELSE
 		SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('name', coalesce(r.columns[c.number], c.number::text), 'type', c.kind,
 			'source', 'stated by whoever made the release', 'lower', c.lower, 'upper', c.upper)) ORDER BY c.number) INTO columns
 		FROM _racepriv._race_columns(r.sketch) c;
 	END IF;
 
-	chosen := coalesce(facts->>'labels' = 'chosen' OR jsonb_path_exists(r.domains, '$[*].chosen'), false);
+	chosen := coalesce(facts->>'labels' = 'chosen' OR jsonb_path_exists(domains, '$[*].chosen'), false);
 	series := r.during IS NOT NULL;
 	weighted := CASE WHEN facts ? 'weight' THEN format(', of weight %s, from 0 to %s', facts->>'weight', facts->>'weight_max') ELSE '' END;
 	neighbors := CASE parts.neighbors WHEN 'substitute' THEN 'the records of one unit are replaced' ELSE 'the records of one unit are added or removed' END;
@@ -71,7 +73,7 @@ BEGIN
 		CASE WHEN chosen THEN 'Values that few persons have are counted together with others.' END,
 		CASE WHEN series THEN 'One charge pays for all values of the series.' END,
 		CASE WHEN facts->>'accounting' = 'basic' AND (facts->>'charges')::int > 1 THEN 'Costs are added: a bound, not the least one.' END,
-		CASE WHEN columns::text LIKE '%"described"%' OR r.domains IS NULL THEN 'Bounds and categories that people state must not have been read from the data.' END,
+		CASE WHEN columns::text LIKE '%"described"%' OR domains IS NULL THEN 'Bounds and categories that people state must not have been read from the data.' END,
 		'How long the release took, and sizes that the catalog of its database shows, are not protected.'], NULL);
 
 	RETURN jsonb_build_object(
