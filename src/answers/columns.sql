@@ -45,7 +45,7 @@ CREATE TYPE race_sum_result AS (
 COMMENT ON TYPE race_sum_result IS 'a row of the result of race_sum';
 COMMENT ON COLUMN race_sum_result.value1 IS 'the value of the first column of by, or the range [a,b)';
 COMMENT ON COLUMN race_sum_result.value2 IS 'that of the second';
-COMMENT ON COLUMN race_sum_result.sum IS 'the sum of the column, without NULL; intervals are seconds. NULL where too little is known';
+COMMENT ON COLUMN race_sum_result.sum IS 'the sum of the column, without NULL; intervals are seconds. NULL where too little is known, or beyond the largest number';
 COMMENT ON COLUMN race_sum_result.lower IS 'the lower end of the confidence interval';
 COMMENT ON COLUMN race_sum_result.upper IS 'the upper end';
 COMMENT ON COLUMN race_sum_result.count IS 'how many records it is of';
@@ -134,10 +134,20 @@ CREATE FUNCTION race_curve(
 COMMENT ON FUNCTION race_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS
 	'the probability density of a column of a value of tables, at most at steps places from lower to upper, and its interval from low to high. Errors: 42703, 22023';
 
+CREATE TYPE race_quantiles_result AS (
+	p float8, value float8, lower float8, upper float8, "text" text, lower_text text, upper_text text);
+COMMENT ON TYPE race_quantiles_result IS 'a row of the result of race_quantiles of a value';
+COMMENT ON COLUMN race_quantiles_result.p IS 'the share of records that are not above the value';
+COMMENT ON COLUMN race_quantiles_result.value IS 'the quantile; dates are days and timestamps seconds since 2000-01-01, intervals seconds';
+COMMENT ON COLUMN race_quantiles_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN race_quantiles_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_quantiles_result."text" IS 'of a date, time or interval, the value as text; NULL for numbers';
+COMMENT ON COLUMN race_quantiles_result.lower_text IS 'and lower';
+COMMENT ON COLUMN race_quantiles_result.upper_text IS 'and upper';
+
 CREATE FUNCTION race_quantiles(
-	sketch race_sketch, "column" text, shares float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
-	RETURNS SETOF record
+	sketch race_sketch, "column" text, p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_quantiles_result
 	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_quantiles(race_sketch, text, float8[], jsonb, float8) IS
 	'quantiles of a column of a value of tables, with intervals: the least value that so large a share of records does not exceed. Errors: 42703, 22023, 22003 for p below 0 or above 1';

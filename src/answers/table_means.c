@@ -370,6 +370,13 @@ bound_sum(const Sums *sums, double off, double z, Mean *sum)
 	sum->upper = sums->sum + error;
 }
 
+/* Make a mean or a sum unknown that is beyond the largest number. */
+static void
+check_finite(Mean *mean)
+{
+	mean->known &= isfinite(mean->estimate) && isfinite(mean->lower) && isfinite(mean->upper);
+}
+
 /* Set the sum or the mean of records between two values. */
 static void
 set_answer(const Means *means, const Sums *sums, double off, double least, double most, double z,
@@ -758,6 +765,7 @@ next_mean(void *state, uint64 number)
 			ask_model(means, z, &mean);
 		scale_mean(&mean, means->exponent);
 	}
+	check_finite(&mean);
 	add_group(means, line);
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.estimate));
 	race_row_add_if(&means->row, mean.known, Float8GetDatum(mean.lower));

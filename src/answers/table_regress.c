@@ -92,10 +92,12 @@ choose_columns(Regression *regression, const char *target, ArrayType *names)
 	regression->k = 1;
 	for (int i = 0; i < n; i++)
 	{
-		int column = names == NULL ?
-			i :
-			race_tables_column(open, nulls[i] ? "" : TextDatumGetCString(elements[i]));
+		int column = i;
 
+		if (names != NULL && nulls[i])
+			refuse_columns();
+		if (names != NULL)
+			column = race_tables_column(open, TextDatumGetCString(elements[i]));
 		if (names != NULL ||
 			(column != regression->columns[0] && race_tables_has_numbers(open, column)))
 			regression->columns[regression->k++] = column;

@@ -250,25 +250,30 @@ table_of_column(const ColumnsPlan *plan, int i)
 
 /*
  * Return the error of the sum of a column's numbers, which are all as frequent, without a constant
- * that each is less.
+ * that each is less; for each record, times a factor.
  */
 static double
-error_of_sum(const ColumnsPlan *plan, int i, double constant)
+error_of_sum(const ColumnsPlan *plan, int i, double constant, double factor)
 {
 	const RaceDomain *domain = &plan->counted.domains[i];
 	RaceTable table = table_of_column(plan, i);
 	RaceSumsNoise noise = {0};
 	double half = Max(domain->width - domain->whole, 0) / 2;
+	double reach;
+	int exponent;
 
+	/* squares of the largest numbers are none */
+	(void) frexp(Max(fabs(domain->lower), fabs(domain->upper)), &exponent);
 	for (uint32 k = 0; k < domain->n; k++)
 	{
-		double value = domain->start + (k + 0.5) * domain->width - constant;
+		double value = ldexp(domain->start, -exponent) +
+			(k + 0.5) * ldexp(domain->width, -exponent) - ldexp(constant, -exponent);
 
 		race_contingency_add_noise(&table, k, value, value, &noise);
 	}
-	return reach_of_noise(plan,
-						  Max(race_contingency_noise(&table, &noise, plan->total_variance), 0)) +
-		half * plan->records;
+	reach =
+		reach_of_noise(plan, Max(race_contingency_noise(&table, &noise, plan->total_variance), 0));
+	return ldexp(reach / plan->records + ldexp(half, -exponent), exponent) * factor;
 }
 
 /* Add the errors of a column: a value's count, the mean, the sum, the median. */
@@ -282,11 +287,10 @@ add_column(ColumnsPlan *plan, int i)
 	if (domain->category)
 		return;
 	add_line(plan, psprintf("mean of \"%s\"", domain->name),
-			 error_of_sum(plan, i, domain->start + domain->n * domain->width / 2) / plan->records,
-			 "its unit");
+			 error_of_sum(plan, i, domain->start + domain->n * (domain->width / 2), 1), "its unit");
 	if (race_domain_has_sum(domain))
-		add_line(plan, psprintf("sum of \"%s\"", domain->name), error_of_sum(plan, i, 0),
-				 "its unit");
+		add_line(plan, psprintf("sum of \"%s\"", domain->name),
+				 error_of_sum(plan, i, 0, plan->records), "its unit");
 	add_line(plan, psprintf("median of \"%s\"", domain->name),
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) +
 				 domain->width,
@@ -525,7 +529,8 @@ next_line(void *state, uint64 i)
 	const Line *line = list_nth(plan->lines, (int) i);
 
 	race_row_add_text(&plan->row, line->question);
-	race_row_add(&plan->row, Float8GetDatum(line->expected));
+	/* a sum of the largest numbers may have no finite error */
+	race_row_add_if(&plan->row, isfinite(line->expected), Float8GetDatum(line->expected));
 	race_row_add_text(&plan->row, line->unit);
 	return race_row_datum(&plan->row);
 }

@@ -422,8 +422,8 @@ def shapes():
                moments(dims, norm, targets, absolute))
 
 SHAPES = list(shapes())
-TABLES = (('{4}', '{{1},{0},{1}}', 1), ('{4,3,6}', '{{1,1,2},{0,0,1},{1,1,1}}, workload={{0,257,2},{0,1,2}}', 1),
-          ('{40,2}', '{{1,1},{0,0},{1,1}}', 1), ('{6,5,2}', '{{1,1,0},{0,0,0},{1,1,1}}', 4096))
+TABLES = (('{4}', '{{1},{0},{1},{0}}', 1), ('{4,3,6}', '{{1,1,2},{0,0,1},{1,1,1},{0,0,1}}, workload={{0,257,2},{0,1,2}}', 1),
+          ('{40,2}', '{{1,1},{0,0},{1,1},{0,0}}', 1), ('{6,5,2}', '{{1,1,0},{0,0,0},{1,1,1},{0,0,0}}', 4096))
 
 def pairs(chance, n):
     """Some pairs of epsilon and delta, of which many requests are, since the exact account of one takes a while"""

@@ -384,7 +384,7 @@ make_tables(Value *params, bool hostile)
 								  [BANDWIDTH] = BITS(1.0)};
 	double numbers[MAX_ARRAYS] = {0}; /* workload, joined, cells, groups, measured, signs */
 	double cells[3];
-	double groups[3][3] = {{0}};
+	double groups[4][3] = {{0}};
 	uint64_t width[3];
 	uint64_t ordinary[3];
 	uint64_t pairs;   /* that have signs */
@@ -418,6 +418,7 @@ make_tables(Value *params, bool hostile)
 		groups[0][i] = 1 + below(3);
 		groups[1][i] = below(cells[i] + 1);
 		groups[2][i] = 1 + below(4);
+		groups[3][i] = below(2);
 		ordinary[i] = (uint64_t) ceil((cells[i] - groups[1][i]) / groups[0][i]);
 		width[i] = ordinary[i] + (uint64_t) groups[1][i];
 		part[RANGE] += (uint64_t) cells[i];
@@ -433,7 +434,7 @@ make_tables(Value *params, bool hostile)
 		(uint64_t) joined_from / 3 << 32; /* lengths, in the same place */
 	memcpy(numbers + n, cells, part[DIMS] * sizeof(double));
 	n += (int) part[DIMS];
-	for (uint64_t i = 0; i < 3; i++, n += (int) part[DIMS])
+	for (uint64_t i = 0; i < 4; i++, n += (int) part[DIMS])
 		memcpy(numbers + n, groups[i], part[DIMS] * sizeof(double));
 	for (uint64_t i = 0; i < columns; i++)
 		for (uint64_t j = i; j < columns; j++)

@@ -38,7 +38,8 @@ my @front = map { [/^(procedure|function|view)\s(\w+)/] } grep { !/^type/ } spli
 my ($list) = slurp("$doc/../README.md") =~ /\[The front door\](.*?)\[Examples\]/s;
 is(join(' ', $list =~ /`(race_\w+)`/g), join(' ', map { $_->[1] } @front), 'the README lists the front door as the reference does');
 cmp_ok(scalar(grep { $_->[0] ne 'view' } @front), '<=', 30, 'and it has at most 30 routines');
-cmp_ok(sql(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'race\_%' AND pronamespace = 'public'::regnamespace}), '<=', 80, 'of at most 80');
+# a routine that takes a value or the name of a release is one to learn
+cmp_ok(sql(q{SELECT count(DISTINCT proname) FROM pg_proc WHERE proname LIKE 'race\_%' AND pronamespace = 'public'::regnamespace}), '<=', 80, 'of at most 80 names');
 
 # longer texts stand in documents
 my $long = q{SELECT count(*) FROM pg_description d JOIN pg_depend m ON m.classid = d.classoid AND m.objid = d.objoid AND m.deptype = 'e' }
@@ -53,7 +54,7 @@ sub widest {
 my ($listing) = run('', 'psql', '-XP', 'format=wrapped', '-P', 'columns=160', '-P', 'pager=off', '-c', '\df race_*');
 my @lines = split /\n/, $listing;
 cmp_ok(widest(@lines), '<=', 160, 'wrapped, the list is at most 160 columns wide');
-cmp_ok(scalar @lines, '<=', 200, 'and 200 lines long');
+cmp_ok(scalar @lines, '<=', 240, 'and 240 lines long');
 is((grep { /^ public \| race_/ } @lines), sql(q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'race\_%' AND pronamespace = 'public'::regnamespace}), 'with a line that begins for each routine');
 ($listing) = run('', 'psql', '-Xc', '\df race_*');
 cmp_ok(widest(split /\n/, $listing), '>', 160, 'control: not wrapped it is wider');

@@ -10,8 +10,9 @@ use Test::More;
 make_releases(\&sql);
 
 # No routine, and no argument of one, is left out.
-my ($of_tables, $of_sketches, $calls, $makers) = front_routines();
+my ($of_tables, $of_sketches, $calls, $makers, $of_values) = front_routines();
 my %maker = map { $_ => 1 } @$makers;
+my %of_value = map { $_ => 1 } @$of_values;
 for (split /\n/, sql(q(SELECT p.proname, p.oid::regprocedure, p.prosrc = 'race_answer', (SELECT string_agg(a, ',') FROM unnest(p.proargnames[:p.pronargs]) a)
 	FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' WHERE p.pronamespace = 'public'::regnamespace AND p.proname ~ '^race_' ORDER BY 2))) {
 	my ($name, $signature, $by_name, $arguments) = split /\|/;
@@ -20,6 +21,9 @@ for (split /\n/, sql(q(SELECT p.proname, p.oid::regprocedure, p.prosrc = 'race_a
 		my @missing = grep { !$asked{$_} } split /,/, $arguments // '';
 		is("@missing", '', "$signature: all arguments are asked at their ends");
 		ok($of_tables->{$name}, "$signature: is asked");
+	} elsif ($of_value{$name} && !$calls->{$signature} && $signature =~ /^\w+\((?:anyelement,)?race_sketch,(?!"any"|integer)/) {
+		my %asked = (%{$of_tables->{$name}}, map { $_ => 1 } qw(sketch base));
+		is(join(' ', grep { !$asked{$_} } split /,/, $arguments), '', "$signature: all arguments of a value are asked at their ends");
 	} elsif ($signature =~ /^(race_fit|race_params|race_classify|race_posterior)\(/ ? !$maker{$name} || $calls->{$signature} : !$maker{$name}) {
 		ok($calls->{$signature}, "$signature: is asked");
 	}

@@ -123,6 +123,8 @@ my %of_tables = (
 		where => \@few, label => \@labels, confidence => \@confidences},
 	race_mean => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
 		by => [['NULL::text', quoted('%N'), quoted('%W'), quoted('%D'), "'{%W,%D}'::text[]", "'{}'::text[]"], {"'{%N,%W,%D}'::text[]" => '22023', "'{NULL}'::text[]" => '42703', "'no such'" => '42703', "''" => '42703'}], where => \@few, confidence => \@confidences},
+	race_sum => {column => [[map { quoted($_) } '%N', '%W', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
+		by => [['NULL::text', quoted('%N'), quoted('%W'), quoted('%D'), "'{%W,%D}'::text[]", "'{}'::text[]"], {"'{%N,%W,%D}'::text[]" => '22023', "'{NULL}'::text[]" => '42703', "'no such'" => '42703', "''" => '42703'}], where => \@few, confidence => \@confidences},
 	race_trend => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}], by => [[map { quoted($_) } '%N', '%W', '%D', '1'], {$no_column->(), 'NULL' => '42703', quoted('%C') => '22023', quoted('during') => '22023'}],
 		where => \@few, confidence => \@confidences},
 	race_classify => {label => [[map { quoted($_) } '%W', '%C', '%D', '%N', undef], {$no_column->()}],
@@ -186,6 +188,7 @@ my %calls = (
 	'race_fit(race_sketch,integer,bigint,double precision[],double precision[])' => [["race_fit($grid)", "race_fit($plane, 16)"], {(map { ("race_fit($plane, $_)" => '22023') } 0, -1), "race_fit($plane, lower => '{10,10}', upper => '{0,0}')" => '22023'}],
 	'race_loss(race_sketch,double precision[])' => [["race_loss($loss, '{0}')"], {"race_loss($loss, '{}')" => '22023', "race_loss($loss, '{8e307}')" => '22023', "race_loss($grid, '{0}')" => '22023'}],
 	'race_minimize(race_sketch)' => [["race_minimize($loss)"], {"race_minimize($grid)" => '22023'}],
+	'race_domains(race_sketch)' => [[map { "race_domains($_)" } "race_released('mixed')", $moments, $grid], {}],
 	'race_count(race_sketch)' => [["race_count($grid)", "race_count($void)"], {}],
 	'race_info(race_sketch)' => [["race_info($grid)", "race_info($void)"], {}],
 	'race_params(race_sketch)' => [["race_params($grid)", "race_params($moments)"], {}],
@@ -202,6 +205,9 @@ my %calls = (
 	'race_refreshes_left(text)' => [["race_refreshes_left('mixed')", "race_refreshes_left('no such')"], {}],
 );
 
+# Routines that take a value in place of the name of a release
+my @of_values = qw(race_classify race_correlation race_count race_crosstab race_curve race_heatmap race_histogram race_mean race_outliers race_quantiles race_regress race_sum race_synthesize race_trend);
+
 # Further calls of routines that answer by the name of a release: [function, call, SQLSTATE]
 my @further = (
 	(map { ['race_histogram', "race_histogram($_)", ''] } "'mixed', 'day', '{2026-01-01,2026-07-01,2026-12-31}'::date[]", "'wide', 'late', '{5000000-01-01,5874897-12-31}'::date[]",
@@ -216,7 +222,7 @@ my @further = (
 		# and as many labels of sketches
 		(map { ("race_count('$_')", "race_info('$_')", "race_label('$_')", "race_versions('$_')", "race_released('$_', 'c4094')") } 'listed labels', 'listed rows'), "race_histogram('listed labels', '1')", "race_quantiles('listed labels')", "race_curve('listed labels', steps => 10)",
 		"race_modes('listed labels')", "race_outliers('listed labels', '{0.5}'::float8[])", "race_export('listed labels')", "race_classify('listed labels', '{0.5}'::float8[])", "race_posterior('listed labels', '{0.5}'::float8[])",
-		"race_classify('listed rows', '{0.5,1}'::float8[])", "race_posterior('listed rows', '{0.5,1}'::float8[])"), ['race_heatmap', "race_heatmap('listed', 'c', 'k')", '22023'], ['race_regress', "race_regress('listed', 'k', '{c}')", '22023'],
+		"race_classify('listed rows', '{0.5,1}'::float8[])", "race_posterior('listed rows', '{0.5,1}'::float8[])"), ['race_heatmap', "race_heatmap('listed', 'c', 'k')", '22023'], ['race_regress', "race_regress('listed', 'k', '{c}')", '22023'], ['race_sum', "race_sum('mixed', 'day')", '22023'], ['race_sum', "race_sum('mixed', 'at')", '22023'],
 	(map { ['race_synthesize', "race_synthesize(NULL::mixed, '$_', 1000)", ''] } 'mixed', 'tenth', 'none'), ['race_quantiles', "race_quantiles('far', 'early', '{0,0.5,1}')", ''],
 );
 
@@ -225,7 +231,7 @@ my @makers = qw(race_add race_budget_adopt race_budget_limit race_build race_bui
 	race_moment_params race_params race_privacy_cost race_privatize race_protect race_record race_release race_release_next race_release_sketch race_remove race_share race_sketch);
 my @views = ('race_catalog', 'race_columns', 'race_latest_releases', 'race_budget_status');
 
-sub front_routines { return (\%of_tables, \%of_sketches, \%calls, \@makers) }
+sub front_routines { return (\%of_tables, \%of_sketches, \%calls, \@makers, \@of_values) }
 
 sub call_of {
 	my ($function, $release, $given) = @_;
@@ -263,6 +269,10 @@ sub cases {
 			$add->($function, $release, $of_tables{$function}, $tables{$release});
 		}
 	}
+	# the same of values, where these have the argument
+	my %of_values = map { $_ => 1 } @of_values;
+	push @cases, map { [@$_[0, 1], '', $_->[3] =~ s/\brelease => ('(?:[^']|'')*')/sketch => race_released($1)/r, $_->[4]] }
+	  grep { $of_values{$_->[0]} && $_->[2] =~ /^(?:flat|single)$/ && $_->[1] !~ /^(?:label|smoothing)$/ } @cases;
 	for my $function (sort keys %of_sketches) {
 		$add->($function, $_, $of_sketches{$function}[1], {}) for @{$of_sketches{$function}[0]};
 	}
@@ -309,19 +319,19 @@ END
 # What holds of every answer, whatever the noise: the view `mistakes` shows what doesn't once find_mistakes() has read `cases`.
 sub mistakes {
 	return <<'END';
-CREATE TABLE answers (n int, function text, release text, call text, row int, text text, count float8, lower text, upper text, value text, mean float8, density float8, probability float8, prior float8, correlation float8,
+CREATE TABLE answers (n int, function text, release text, call text, row int, text text, count float8, lower text, upper text, value text, mean float8, sum float8, density float8, probability float8, prior float8, correlation float8,
 	coefficient float8, share float8, frequency float8, p_value float8, estimate float8, count_per_unit float8, p float8, label text, "column" text);
 CREATE TABLE numbers (name text, source text, count numeric);
 CREATE PROCEDURE find_mistakes() LANGUAGE sql AS $f$
 	TRUNCATE answers;
 	INSERT INTO answers SELECT c.n, c.function, c.release, c.call, r.row, r.answer::text, x.*, substring(c.call FROM '"column" => ''([^'']*)''')
 		FROM cases c CROSS JOIN LATERAL jsonb_array_elements(c.rows) WITH ORDINALITY r (answer, row)
-			CROSS JOIN LATERAL jsonb_to_record(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) x (count float8, lower text, upper text, value text, mean float8, density float8,
+			CROSS JOIN LATERAL jsonb_to_record(CASE jsonb_typeof(r.answer) WHEN 'object' THEN r.answer ELSE jsonb_build_object('value', r.answer) END) x (count float8, lower text, upper text, value text, mean float8, sum float8, density float8,
 				probability float8, prior float8, correlation float8, coefficient float8, share float8, frequency float8, p_value float8, estimate float8, count_per_unit float8, p float8, label text)
 		WHERE c.function NOT IN ('race_fit(race_sketch,integer,bigint,double precision[],double precision[])', 'race_label', 'race_registry', 'race_columns', 'race_released');
 $f$;
 CREATE VIEW intervals AS SELECT call, what, x, lower::float8 AS lower, upper::float8 AS upper FROM answers a CROSS JOIN LATERAL (VALUES
-		('count', CASE WHEN function NOT IN ('race_mean', 'race_trend', 'race_catalog', 'race_latest_releases', 'race_modes', 'race_outliers', 'race_classify') THEN count END), ('mean', mean),
+		('count', CASE WHEN function NOT IN ('race_mean', 'race_sum', 'race_trend', 'race_catalog', 'race_latest_releases', 'race_modes', 'race_outliers', 'race_classify') THEN count END), ('mean', mean), ('sum', sum),
 		('density', CASE WHEN function NOT IN ('race_histogram', 'race_modes') THEN density END), ('value', CASE WHEN function = 'race_quantiles' THEN value::float8 END),
 		('probability', probability), ('correlation', correlation), ('coefficient', coefficient), ('share', share), ('estimate', estimate)) v (what, x)
 	WHERE x IS NOT NULL AND lower IS NOT NULL AND upper IS NOT NULL AND function NOT LIKE 'race_modes%';
