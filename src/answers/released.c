@@ -238,7 +238,8 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 				sum->header.noise.counter_variance != view.header->noise.counter_variance ||
 				sum->header.noise.half != view.header->noise.half ||
 				sum->columns_size != view.columns_size ||
-				memcmp(sum->columns, view.columns, view.columns_size) != 0)
+				(view.columns_size > 0 &&
+				 memcmp(sum->columns, view.columns, view.columns_size) != 0))
 				ereport(
 					ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
