@@ -123,7 +123,7 @@ my %of_tables = (
 		where => \@few, label => \@labels, confidence => \@confidences},
 	race_mean => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
 		by => [['NULL::text', quoted('%N'), quoted('%W'), quoted('%D'), "'{%W,%D}'::text[]", "'{}'::text[]"], {"'{%N,%W,%D}'::text[]" => '22023', "'{NULL}'::text[]" => '42703', "'no such'" => '42703', "''" => '42703'}], where => \@few, confidence => \@confidences},
-	race_sum => {column => [[map { quoted($_) } '%N', '%W', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
+	race_sum => {column => [[map { quoted($_) } '%N', '1', undef], {$no_column->(), quoted('%C') => '22023'}],
 		by => [['NULL::text', quoted('%N'), quoted('%W'), quoted('%D'), "'{%W,%D}'::text[]", "'{}'::text[]"], {"'{%N,%W,%D}'::text[]" => '22023', "'{NULL}'::text[]" => '42703', "'no such'" => '42703', "''" => '42703'}], where => \@few, confidence => \@confidences},
 	race_trend => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}], by => [[map { quoted($_) } '%N', '%W', '%D', '1'], {$no_column->(), 'NULL' => '42703', quoted('%C') => '22023', quoted('during') => '22023'}],
 		where => \@few, confidence => \@confidences},
@@ -222,7 +222,7 @@ my @further = (
 		# and as many labels of sketches
 		(map { ("race_count('$_')", "race_info('$_')", "race_label('$_')", "race_versions('$_')", "race_released('$_', 'c4094')") } 'listed labels', 'listed rows'), "race_histogram('listed labels', '1')", "race_quantiles('listed labels')", "race_curve('listed labels', steps => 10)",
 		"race_modes('listed labels')", "race_outliers('listed labels', '{0.5}'::float8[])", "race_export('listed labels')", "race_classify('listed labels', '{0.5}'::float8[])", "race_posterior('listed labels', '{0.5}'::float8[])",
-		"race_classify('listed rows', '{0.5,1}'::float8[])", "race_posterior('listed rows', '{0.5,1}'::float8[])"), ['race_heatmap', "race_heatmap('listed', 'c', 'k')", '22023'], ['race_regress', "race_regress('listed', 'k', '{c}')", '22023'], ['race_sum', "race_sum('mixed', 'day')", '22023'], ['race_sum', "race_sum('mixed', 'at')", '22023'],
+		"race_classify('listed rows', '{0.5,1}'::float8[])", "race_posterior('listed rows', '{0.5,1}'::float8[])"), ['race_heatmap', "race_heatmap('listed', 'c', 'k')", '22023'], ['race_regress', "race_regress('listed', 'k', '{c}')", '22023'], ['race_sum', "race_sum('mixed', 'day')", '22023'], ['race_sum', "race_sum('times', 'at')", '22023'],
 	(map { ['race_synthesize', "race_synthesize(NULL::mixed, '$_', 1000)", ''] } 'mixed', 'tenth', 'none'), ['race_quantiles', "race_quantiles('far', 'early', '{0,0.5,1}')", ''],
 );
 
@@ -269,10 +269,10 @@ sub cases {
 			$add->($function, $release, $of_tables{$function}, $tables{$release});
 		}
 	}
-	# the same of values, where these have the argument
+	# the same of values, where these have the argument, and are no series
 	my %of_values = map { $_ => 1 } @of_values;
 	push @cases, map { [@$_[0, 1], '', $_->[3] =~ s/\brelease => ('(?:[^']|'')*')/sketch => race_released($1)/r, $_->[4]] }
-	  grep { $of_values{$_->[0]} && $_->[2] =~ /^(?:flat|single)$/ && $_->[1] !~ /^(?:label|smoothing)$/ } @cases;
+	  grep { $of_values{$_->[0]} && $_->[2] =~ /^(?:flat|single)$/ && $_->[1] !~ /^(?:label|smoothing)$/ && $_->[3] !~ /'during'/ } @cases;
 	for my $function (sort keys %of_sketches) {
 		$add->($function, $_, $of_sketches{$function}[1], {}) for @{$of_sketches{$function}[0]};
 	}
