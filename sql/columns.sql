@@ -377,5 +377,27 @@ CREATE TABLE farthest (x numeric(400,0) NOT NULL CHECK (x BETWEEN -1e308 AND 1e3
 	y float8 NOT NULL CHECK (y BETWEEN -1e308 AND 1e308));
 CALL race_protect('farthest', epsilon_limit => 1);
 CALL race_release('farthest', 'farthest', '{x}', 0.1);
+-- beyond 50 columns, groups of numbers are twice as wide where there are more than 32: 64 values, and 65
+SET client_min_messages = warning;
+DO $$
+DECLARE
+	n int;
+	columns text;
+BEGIN
+	FOREACH n IN ARRAY '{32,64,65}'::int[] LOOP
+		SELECT string_agg(format('c%s int NOT NULL CHECK (c%s BETWEEN 1 AND %s)', i, i, n), ', ') INTO columns
+		FROM generate_series(1, 51) i;
+		EXECUTE format('CREATE TABLE many_%s (%s)', n, columns);
+	END LOOP;
+END $$;
+CALL race_protect('many_32', epsilon_limit => 1);
+CALL race_protect('many_64', epsilon_limit => 1);
+CALL race_protect('many_65', epsilon_limit => 1);
+SELECT n AS values, sqrt((expected - c * n) / (c * (c - 1) / 2)) AS groups, c AS columns
+FROM unnest('{32,64,65}'::int[]) n, unnest('{50,51}'::int[]) c,
+	LATERAL race_plan('many_' || n, (SELECT array_agg('c' || i) FROM generate_series(1, c) i), 1) p
+WHERE question = 'counters' ORDER BY c, n;
+DROP TABLE many_32, many_64, many_65;
+RESET client_min_messages;
 DROP SCHEMA columns CASCADE;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;

@@ -60,6 +60,16 @@ race_tables_column_or_none(const RaceOpenTables *open, const char *name)
 	return i;
 }
 
+void
+race_tables_check_numbers(const RaceDomain *domain)
+{
+	if (domain->category)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
+				 errhint("race_crosstab counts its values, race_mean has means by them.")));
+}
+
 int
 race_tables_column(const RaceOpenTables *open, const char *name)
 {

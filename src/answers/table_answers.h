@@ -238,6 +238,9 @@ typedef struct RaceCorrelation
 	double deviation[2];
 } RaceCorrelation;
 
+/* Raise 22023 unless a column has numbers. */
+extern void race_tables_check_numbers(const RaceDomain *domain);
+
 /* Return whether a column has numbers; compute the correlation of two that have. */
 extern bool race_tables_has_numbers(const RaceOpenTables *open, int column);
 extern void race_tables_correlate(const RaceOpenTables *open, int column, int other, double z,

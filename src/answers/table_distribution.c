@@ -55,18 +55,6 @@ open_column(FunctionCallInfo fcinfo, Datum where, bool record, double confidence
 	return distribution;
 }
 
-/* Raise 22023 unless the column has numbers. */
-static void
-check_numbers(const Distribution *distribution)
-{
-	if (distribution->domain->category)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of the release has categories, no numbers",
-						distribution->domain->name),
-				 errhint("race_crosstab counts its values, race_mean has means by them.")));
-}
-
 /* Choose the ranges. */
 static void
 choose_ranges(Distribution *distribution)
@@ -207,7 +195,7 @@ start_curve(FunctionCallInfo fcinfo, FuncCallContext *call)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5) || PG_ARGISNULL(6))
 		return;
 	distribution = open_column(fcinfo, PG_GETARG_DATUM(5), false, race_confidence_arg(fcinfo, 6));
-	check_numbers(distribution);
+	race_tables_check_numbers(distribution->domain);
 	distribution->request.has_bins = !PG_ARGISNULL(2);
 	distribution->request.bins = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
 	distribution->request.as_measured = true;

@@ -41,22 +41,11 @@ typedef struct Heatmap
 	RaceResultRow row;
 } Heatmap;
 
-/* Raise 22023 unless a column has numbers. */
-static void
-check_numbers(const RaceDomain *domain)
-{
-	if (domain->category)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
-				 errhint("race_crosstab counts its values, race_mean has means by them.")));
-}
-
 static void
 check_columns(const RaceOpenTables *open, const int *columns, int steps)
 {
-	check_numbers(&open->domains[columns[1]]);
-	check_numbers(&open->domains[columns[0]]);
+	race_tables_check_numbers(&open->domains[columns[1]]);
+	race_tables_check_numbers(&open->domains[columns[0]]);
 	if (steps < 2 || steps > MOST_STEPS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -623,17 +623,6 @@ names_arg(FunctionCallInfo fcinfo, int arg)
 	return names;
 }
 
-/* Raise 22023 unless a column has numbers. */
-static void
-check_numbers(const RaceDomain *domain)
-{
-	if (domain->category)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
-				 errhint("race_crosstab counts its values, race_mean has means by them.")));
-}
-
 /* Start means, or sums, by columns, or along one of numbers. */
 static void
 start_means(FunctionCallInfo fcinfo, FuncCallContext *call, bool along, bool sums)
@@ -675,7 +664,7 @@ start_means(FunctionCallInfo fcinfo, FuncCallContext *call, bool along, bool sum
 	{
 		means->by[i] = race_tables_column(&means->open, list_nth(by, i));
 		if (along)
-			check_numbers(&means->open.domains[means->by[i]]);
+			race_tables_check_numbers(&means->open.domains[means->by[i]]);
 		means->lines[i] = race_tables_lines(&means->open, means->by[i], true, &means->n[i]);
 		call->max_calls *= means->n[i];
 		if (means->n[i] > MOST_RANGES)

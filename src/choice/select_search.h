@@ -57,7 +57,7 @@ typedef struct RaceSearch
  */
 extern double race_select_search(RaceSelect *select, const int64_t *counts, RaceSearch *search);
 
-/* Return the number of contrasts of a set; set the weights of its cells in one, and what it tells. */
+/* Return the number of contrasts of a set; set the weights of its cells in one, and its contrast. */
 extern uint32_t race_select_contrasts(const RaceSearch *search, const RaceTable *set);
 extern void race_select_contrast(const RaceSelect *select, const RaceSearch *search,
 								 const RaceTable *set, uint32_t number, int32_t *weight,

@@ -116,8 +116,8 @@ typedef struct RaceSelect
 	double total;                          /* estimate of the number of records, at least 1 */
 	RacePrice one_way[RACE_GRAPH_COLUMNS]; /* prices of tables of one column */
 	RacePrice ends[RACE_GRAPH_COLUMNS];    /* prices of ends of columns, of the same draw */
-	double
-		ends_part[RACE_GRAPH_COLUMNS]; /* their parts of what tables of columns get, in each draw */
+	/* their parts of what tables of columns get, in each draw */
+	double ends_part[RACE_GRAPH_COLUMNS];
 	/* cells of a column that are counted together, if they are alike; 1: none */
 	uint32_t block[RACE_GRAPH_COLUMNS];
 	double unevenness[RACE_GRAPH_COLUMNS]; /* price of the score that decides this */

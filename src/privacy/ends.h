@@ -3,8 +3,8 @@
  *		Measuring ends: how the records of a table of one column divide between its two ends
  *
  * Of n places, a record in place i gives i shares to the upper end and n - 1 - i to the lower one.
- * So both ends tell the number of records and the sum of their places, which a table tells with
- * the noise of all of its cells.
+ * So both ends have the number of records and the sum of their places, which a table has with the
+ * noise of all of its cells.
  *
  * Sensitivity: a record adds the unit to one place.  It adds n - 1 units to both ends together, in
  * integers that are not negative.

@@ -44,7 +44,7 @@ extern uint64_t race_pay(RaceAccount *account, double price, RaceChange change);
  * Pay a price for a selection (select.h) whose qualities a record changes so much: return its scale,
  * or 0, without a payment.  In an account of Gaussian noise a selection of epsilon costs
  * RACE_SELECTION_COST epsilon^2: at least what Gaussian noise costs that tells neighbors apart as
- * well (doc/privacy/choices.md).
+ * well (doc/privacy/search.md).
  */
 #define RACE_SELECTION_COST 0.7854 /* pi / 4, rounded up */
 

@@ -65,11 +65,11 @@ race_scores_set(RaceScores *scores, uint32_t number, const RaceGrouping *groupin
 }
 
 /*
- * Return what a contrast tells, rounded down.  A record changes the sum by a unit times the largest
- * weight, so what it tells by a unit.
+ * Return by how much a contrast exceeds what is explained, rounded down.  A record changes the sum by
+ * a unit times the largest weight, so the excess by a unit.
  */
 static int64_t
-told_by_contrast(const int64_t *sums, uint32_t parts, size_t cells, const RaceContrast *contrast)
+excess_of_contrast(const int64_t *sums, uint32_t parts, size_t cells, const RaceContrast *contrast)
 {
 	__int128 total = -(__int128) contrast->expected * RACE_CONTRAST;
 
@@ -92,15 +92,15 @@ race_scores_raise(RaceScores *scores, uint32_t number, const RaceGrouping *group
 {
 	size_t n = race_grouping_sums(grouping);
 	int64_t *sums;
-	int64_t told;
+	int64_t excess;
 
 	if (scores == NULL || number >= scores->n)
 		return;
 	sums = race_load_sums(scores->exact, grouping, space);
 	if (sums == NULL)
 		return;
-	told = told_by_contrast(sums, grouping->parts, n / grouping->parts, contrast);
-	scores->score[number] = told > scores->score[number] ? told : scores->score[number];
+	excess = excess_of_contrast(sums, grouping->parts, n / grouping->parts, contrast);
+	scores->score[number] = excess > scores->score[number] ? excess : scores->score[number];
 	memset(sums, 0, n * sizeof(int64_t));
 }
 

@@ -52,8 +52,8 @@ extern void race_scores_set(RaceScores *scores, uint32_t number, const RaceGroup
 
 /*
  * A contrast: the sum over the cells of a block, whose parts are added up, of weight[cell] /
- * RACE_CONTRAST times the cell, where weights are cut to -RACE_CONTRAST and RACE_CONTRAST.  What it
- * tells is by how much more than `explained` it is from `expected`, both in units.
+ * RACE_CONTRAST times the cell, where weights are cut to -RACE_CONTRAST and RACE_CONTRAST.  Its excess
+ * is by how much more than `explained` it is off from `expected`, both in units.
  */
 #define RACE_CONTRAST 65536
 
@@ -65,8 +65,8 @@ typedef struct RaceContrast
 } RaceContrast;
 
 /*
- * Raise a score to what a contrast tells, if that is more: so it becomes the most of all contrasts
- * that it is raised to.  A record changes each of them, and so the score, by a unit at most.  `space`
+ * Raise a score to the excess of a contrast, if that is more: so it becomes the largest of all that
+ * it is raised to.  A record changes each of them, and so the score, by a unit at most.  `space`
  * is as above.
  */
 extern void race_scores_raise(RaceScores *scores, uint32_t number, const RaceGrouping *grouping,

@@ -29,8 +29,12 @@
 #define MOST_COLUMNS 99   /* columns of a release, with a measure */
 #define MOST_NUMBERS 1023 /* numbers of moments */
 #define MOST_BOUND 1e100  /* bounds of these numbers, in absolute value */
-/* columns beyond which groups of numbers are twice as wide: a quarter of the counters */
+/*
+ * columns beyond which groups of numbers are twice as wide, where there are more than so many of them:
+ * a quarter of the counters
+ */
 #define MOST_FINE 50
+#define COARSE_GROUPS 32
 
 /* Names, units and bounds of the numbers of a record, as they are looked up */
 typedef struct Numbers
@@ -245,7 +249,7 @@ race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum
 		*domain = column->domain;
 		if (is_measure)
 			use_measure(dataset, column, domain);
-		else if (n > MOST_FINE && !domain->category && domain->group > 1)
+		else if (n > MOST_FINE && !domain->category && domain->n > COARSE_GROUPS * domain->group)
 			domain->group *= 2;
 		add_number(&numbers, is_measure ? psprintf("mean of %s", domain->name) : domain->name,
 				   column->unit, domain->lower, domain->upper);

@@ -201,7 +201,7 @@ mutant search-zcdp 'selections' 'beside Gaussian noise one costs what it costs i
 mutant search-free 'selections' 'beside Gaussian noise one is not paid' \
 	's/spend_price\(account, price,\s+fmin\(price, race_up\(RACE_SELECTION_COST/spend_price((RaceAccount[]) {*account}, price, fmin(price, race_up(RACE_SELECTION_COST/' privacy_test greybox_tables_test
 mutant search-left 'contrasts' 'exact sums stay in the space' \
-	's/(scores->score\[number\] = told > [^;]*;\n)\tmemset\(sums[^;]*;\n/$1/' privacy_test
+	's/(scores->score\[number\] = excess > [^;]*;\n)\tmemset\(sums[^;]*;\n/$1/' privacy_test
 mutant tables-scores-free 'tables, scores' 'not paid' \
 	's/race_pay\(account, (price, race_change_of_score\(account, exact->shape->unit\)\))/race_pay((RaceAccount[]) {*account}, $1/' privacy_test greybox_tables_test
 mutant tables-scores-substitute 'looks, scores' 'substituting costs what adding does' \

@@ -409,28 +409,38 @@ test_without(void)
 	}
 }
 
+/* A copula that explains more than particles blur */
+static const RaceReferenceErrors errors = {.explained = 0.3,
+										   .blur = 0.01,
+										   .first = 0.001,
+										   .second = 0.0005};
+
+/* Plan up to the groups of looks, where the groups of each column have as many records each. */
+static void
+begin_even(const Case *of)
+{
+	uint32_t n = 0;
+
+	begin(of);
+	race_select_count(&selected);
+	race_select_one_ways(&selected, (int64_t) of->records);
+	for (uint32_t i = 0; i < of->columns; i++)
+		for (uint32_t g = 0; g < finest[i]; g++)
+			counts[n++] = (int64_t) (of->records / finest[i]);
+	race_select_signs(&selected);
+	race_select_look_groups(&selected, counts);
+}
+
 /* The pairs that are far from the reference have tables, where there are records enough. */
 static void
 test_choice(void)
 {
-	static const RaceReferenceErrors errors = {.explained = 0.3,
-											   .blur = 0.01,
-											   .first = 0.001,
-											   .second = 0.0005};
-
 	for (int many = 0; many < 2; many++)
 	{
 		Case of = {1, 1e-9, 6, many ? 1e6 : 200, 1, RACE_NEIGHBORS_ADD_REMOVE, 1};
 		bool right = true;
 
-		begin(&of);
-		race_select_count(&selected);
-		race_select_one_ways(&selected, (int64_t) of.records);
-		for (uint32_t i = 0, n = 0; i < 6; i++)
-			for (uint32_t g = 0; g < finest[i]; g++)
-				counts[n++] = (int64_t) (of.records / finest[i]);
-		race_select_signs(&selected);
-		race_select_look_groups(&selected, counts);
+		begin_even(&of);
 		if (race_select_depend(&selected, &errors) && race_select_look(&selected) > 0)
 		{
 			for (uint32_t k = 0; k < 15; k++)
@@ -455,24 +465,13 @@ test_choice(void)
 static void
 test_implied(void)
 {
-	static const RaceReferenceErrors errors = {.explained = 0.3,
-											   .blur = 0.01,
-											   .first = 0.001,
-											   .second = 0.0005};
 	static const Case of = {1, 1e-9, 6, 1e6, 1, RACE_NEIGHBORS_ADD_REMOVE, 1};
 
 	for (int chain = 0; chain < 2; chain++)
 	{
 		bool measured = false;
 
-		begin(&of);
-		race_select_count(&selected);
-		race_select_one_ways(&selected, (int64_t) of.records);
-		for (uint32_t i = 0, n = 0; i < 6; i++)
-			for (uint32_t g = 0; g < finest[i]; g++)
-				counts[n++] = (int64_t) (of.records / finest[i]);
-		race_select_signs(&selected);
-		race_select_look_groups(&selected, counts);
+		begin_even(&of);
 		race_select_depend(&selected, &errors);
 		race_select_look(&selected);
 		memset(scores, 0, sizeof(scores));
