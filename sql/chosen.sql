@@ -12,7 +12,7 @@ FROM generate_series(1, 2400) i;
 -- one person has many rows, and only as many towns as the bound says
 INSERT INTO visits SELECT 0, 1, 'alone', 'f' FROM generate_series(1, 5);
 INSERT INTO visits SELECT NULL, 1, 'nobody', 'f' FROM generate_series(1, 50);
-CALL race_protect('chosen', 'visits', 1e9, 0.9, 'person');
+CALL race_protect('chosen', 'visits', 1e9, 0.9, 'person', 1);
 CALL race_describe('chosen', 'age', 0, 4);
 
 -- never without a delta, nor where rows are no persons, nor from rho
@@ -62,7 +62,7 @@ CALL race_release_next('chosen columns');
 -- where nothing passes there is no category, and all is counted together; of too many the most frequent ones are kept
 CREATE TABLE many AS SELECT i AS person, 'c' || i / 2 AS town FROM generate_series(2, 2101) i
 UNION ALL SELECT 3000 + i, 'often ' || i / 40 FROM generate_series(0, 79) i;
-CALL race_protect('chosen many', 'many', 1e9, 0.9, 'person');
+CALL race_protect('chosen many', 'many', 1e9, 0.9, 'person', 1);
 CALL race_release('chosen many', 'chosen many', '{town}', 1e6, 0.1);
 SELECT jsonb_array_length(domains->0->'categories') AS categories,
 	domains->0->'categories' @> '["often 0", "often 1"]' AS often,
@@ -188,7 +188,7 @@ INSERT INTO sizes
 SELECT 0, 1e6, 1000 * 2 ^ k, 1, '2020-01-01', '2020-01-01', '1 hour', 5, 'Infinity', 'a'
 FROM generate_series(1, 20) k;
 ALTER TABLE sizes ADD CHECK (above >= 0);
-CALL race_protect('chosen sizes', 'sizes', 1e9, 0, 'person');
+CALL race_protect('chosen sizes', 'sizes', 1e9, 0, 'person', 1);
 SET client_min_messages = notice;
 CALL race_describe('chosen sizes', 'above', bounds => 'private', epsilon => 1e6, unit => 'm');
 CALL race_describe('chosen sizes', 'above', bounds => 'private', epsilon => 0.5);

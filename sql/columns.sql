@@ -365,7 +365,7 @@ CREATE VIEW cast_wages AS SELECT id, whole::smallint AS r1, large::int AS r2, nu
 CREATE VIEW of_wages AS SELECT * FROM cast_wages;
 SELECT format('{%s}', string_agg(format('"%s": [0, 3000]', attname), ',' ORDER BY attnum)) AS bounds
 FROM pg_attribute WHERE attrelid = 'of_wages'::regclass AND attnum > 1 \gset
-CALL race_protect('of_wages', epsilon_limit => 1000, unit_column => 'id', columns => :'bounds');
+CALL race_protect('of_wages', epsilon_limit => 1000, unit_column => 'id', max_contributions => 1, columns => :'bounds');
 SET client_min_messages = warning;
 SELECT format('CALL race_release(%L, ''of_wages'', ''{%s}'', 1)', 'cast ' || attname, attname)
 FROM pg_attribute WHERE attrelid = 'of_wages'::regclass AND attnum > 1 ORDER BY attnum \gexec

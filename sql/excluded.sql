@@ -15,8 +15,8 @@ CREATE DOMAIN three AS vector(3);
 CREATE TABLE visits (person int, age int NOT NULL, score float8 NOT NULL, days numeric, sick boolean, site text,
 	x float8[] NOT NULL, n int[], v vector(2), w vector, d three, c text[]);
 CALL race_protect('excluded', 'visits', 1e9);
-CALL race_protect('excluded people', 'visits', 1e9, unit_column => 'person');
-CALL race_protect('excluded ages', 'visits', 1e9, unit_column => 'age');
+CALL race_protect('excluded people', 'visits', 1e9, unit_column => 'person', max_contributions => 1);
+CALL race_protect('excluded ages', 'visits', 1e9, unit_column => 'age', max_contributions => 1);
 CREATE FUNCTION twice(a int, b float8) RETURNS float8[] LANGUAGE sql IMMUTABLE AS 'SELECT ARRAY[$1, $1 * $2]';
 \set two '''l2(dims=2, rows=16, range=16)'', '
 \set bounded '''l2(dims=2, rows=16, range=16, lower={0,0}, upper={9,9})'', '

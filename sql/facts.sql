@@ -332,7 +332,8 @@ INSERT INTO units SELECT v.*, true FROM (VALUES
 SELECT format('CREATE VIEW unit_%s AS SELECT %1$I AS unit, x, date ''2026-01-01'' AS at FROM units', attname)
 FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \set ECHO none \gexec
 \set ECHO all
-SELECT format('CALL race_protect(%L, epsilon_limit => 1e6, unit_column => ''unit'')', 'unit_' || attname)
+SELECT format('CALL race_protect(%L, epsilon_limit => 1e6, unit_column => ''unit'', max_contributions => 1)',
+	'unit_' || attname)
 FROM pg_attribute WHERE attrelid = 'units'::regclass AND attnum BETWEEN 1 AND 8 ORDER BY attnum \set ECHO none \gexec
 \set ECHO all
 SELECT format('CALL race_release(%1$L, %1$L, ''{x}'', 10000)', 'unit_' || attname)

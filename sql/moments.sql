@@ -210,7 +210,7 @@ SELECT race_sketch(race_params(share)) FROM (SELECT race_share(m, 1, 1e-6, 3) AS
 SELECT race_share(m, 1, 0, 3) FROM states;
 
 -- releases
-CALL race_protect('moment points', 'points', 1e7, 1e-3, 'i');
+CALL race_protect('moment points', 'points', 1e7, 1e-3, 'i', 1);
 CALL race_release_sketch('moments of all', 'moment points', race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0),
 	'x', 1e5);
 SELECT race_moments_matrix(race_released('no such'));
@@ -221,7 +221,7 @@ CALL race_release_sketch('moments of classes', 'moment points', :params, 'CASE W
 CALL race_release_next('moments of classes');
 -- pure noise is less for these columns, so no delta is spent; but in zCDP it would cost more
 CREATE TABLE points_in_zcdp AS TABLE points;
-CALL race_protect('points in zCDP', 'points_in_zcdp', 1e7, 1e-3, 'i', accounting => 'zcdp');
+CALL race_protect('points in zCDP', 'points_in_zcdp', 1e7, 1e-3, 'i', 1, accounting => 'zcdp');
 CALL race_release_sketch('moments in zCDP', 'points in zCDP',
 	race_moment_params('{0,0,-4}', '{6,6,10}', 2, targets => 0), 'x', 1, 1e-6);
 SELECT c.delta FROM _racepriv.race_releases JOIN _racepriv.race_charges c USING (charge) WHERE name = 'moments in zCDP';

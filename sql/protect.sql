@@ -25,7 +25,8 @@ DECLARE
 BEGIN
 	EXECUTE 'CREATE VIEW tried AS ' || definition;
 	BEGIN
-		CALL race_protect('tried', 'tried', 1, unit_column => unit, public_tables => public_tables);
+		CALL race_protect('tried', 'tried', 1, unit_column => unit, max_contributions => 1,
+			public_tables => public_tables);
 		SELECT array_agg(t.relation::regclass ORDER BY t.relation)::text INTO answer FROM _racepriv.race_budget_tables t
 		WHERE t.budget = 'tried' AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = t.relation);
 		RAISE EXCEPTION USING ERRCODE = 'UNDO0';
@@ -126,7 +127,7 @@ FROM (VALUES
 \pset format aligned
 \t off
 RESET client_min_messages;
-CALL race_protect('people', unit_column => 'age', epsilon_limit => 1);
+CALL race_protect('people', unit_column => 'age', max_contributions => 1, epsilon_limit => 1);
 CREATE TEMP TABLE passing (id int);
 CALL race_protect('passing', epsilon_limit => 1);
 CALL race_protect('pg_class', epsilon_limit => 1);
@@ -217,7 +218,7 @@ CALL race_budget_limit('protect theirs', 2, 0);
 RESET ROLE;
 CREATE VIEW joint AS SELECT stays.* FROM stays JOIN theirs ON id = person;
 ALTER VIEW joint OWNER TO race_stranger;
-CALL race_protect('protect joint', 'joint', 2, 0, 'person');
+CALL race_protect('protect joint', 'joint', 2, 0, 'person', 1);
 SET ROLE race_stranger;
 CALL race_budget_limit('protect theirs', 30, 0);
 RESET ROLE;

@@ -6,16 +6,16 @@ CREATE TABLE callers (person int NOT NULL, age int CHECK (age BETWEEN 0 AND 120)
 	site text CHECK (site IN ('north', 'south')), weight float8, note text);
 INSERT INTO callers SELECT i, i % 100, (ARRAY['north', 'south'])[1 + i % 2], 70, 'a' FROM generate_series(1, 2000) i;
 SET client_min_messages = warning;
-CALL race_protect('callers', epsilon_limit => 3, unit_column => 'person');
+CALL race_protect('callers', epsilon_limit => 3, unit_column => 'person', max_contributions => 1);
 CALL race_release('callers 2026', 'callers', '{age,site}', epsilon => 1);
 
 -- tables
 CALL race_protect('caller', epsilon_limit => 1); \echo :SQLSTATE
-CALL race_protect('callers', epsilon_limit => 0); \echo :SQLSTATE
-CALL race_protect('callers', epsilon_limit => 1, unit_column => 'persons'); \echo :SQLSTATE
-CALL race_protect('callers', epsilon_limit => 1, max_contributions => 0); \echo :SQLSTATE
-CALL race_protect('callers', epsilon_limit => 1, accounting => 'renyi'); \echo :SQLSTATE
-CALL race_protect('callers', epsilon_limit => 1, neighbors => 'rows'); \echo :SQLSTATE
+CALL race_protect('others', 'callers', epsilon_limit => 0); \echo :SQLSTATE
+CALL race_protect('others', 'callers', epsilon_limit => 1, unit_column => 'persons'); \echo :SQLSTATE
+CALL race_protect('others', 'callers', epsilon_limit => 1, max_contributions => 0); \echo :SQLSTATE
+CALL race_protect('others', 'callers', epsilon_limit => 1, accounting => 'renyi'); \echo :SQLSTATE
+CALL race_protect('others', 'callers', epsilon_limit => 1, neighbors => 'rows'); \echo :SQLSTATE
 CALL race_protect('other', 'callers', epsilon_limit => 9); \echo :SQLSTATE
 
 -- columns

@@ -32,7 +32,7 @@ DROP EXTENSION racepriv, racepriv_release;
 CREATE SCHEMA "100 % Private";
 CREATE EXTENSION racepriv_release SCHEMA "100 % Private" CASCADE;
 CREATE TABLE t AS SELECT i, (ARRAY['a', 'b'])[1 + i % 2] AS class FROM generate_series(1, 50) i;
-CALL "100 % Private".race_protect('odd', 't', 200000, unit_column => 'i');
+CALL "100 % Private".race_protect('odd', 't', 200000, unit_column => 'i', max_contributions => 1);
 CALL "100 % Private".race_release_sketch('odd', 'odd', 'l2(dims=1, rows=16, range=32)', 'ARRAY[i]', 100000,
 	label => 'class', labels => '{a,b}');
 SELECT "100 % Private".race_classify(label, sketch, '{25}') IS NOT NULL AS answers,

@@ -59,11 +59,11 @@ FROM generate_series(1, 40000) i
 	CROSS JOIN LATERAL (SELECT CASE WHEN w.v < d.owners THEN 'owner' ELSE 'tenant' END AS tenure) t
 	CROSS JOIN LATERAL (SELECT least(greatest(w.persons, 1), 8) AS persons) p;
 
-CALL race_protect('visits', epsilon_limit => 6, unit_column => 'person');
+CALL race_protect('visits', epsilon_limit => 6, unit_column => 'person', max_contributions => 1);
 CALL race_describe('visits', 'wait', lower => 0, upper => 90, unit => 'minutes');
 CALL race_describe('visits', 'age', unit => 'years');
 CALL race_describe('visits', 'pressure', unit => 'mmHg');
-CALL race_protect('households', epsilon_limit => 2, unit_column => 'household');
+CALL race_protect('households', epsilon_limit => 2, unit_column => 'household', max_contributions => 1);
 CALL race_describe('households', 'income', lower => 0, upper => 10000, unit => 'EUR a month');
 GRANT SELECT ON visits, households TO curator;
 

@@ -4,7 +4,7 @@ CREATE TABLE visits (person int NOT NULL, site text CHECK (site IN ('north', 'so
 	pressure float8 CHECK (pressure BETWEEN 60 AND 220));
 INSERT INTO visits SELECT i, CASE WHEN i % 20 = 0 THEN 'island' WHEN i % 3 = 0 THEN 'south' ELSE 'north' END, 40 + 20 * sin(i) + 5 * (i % 3),
 	115 + 9 * cos(i * 0.7) + 0.2 * (40 + 20 * sin(i)) + 4 * (i % 3) FROM generate_series(1, 2000) i;
-CALL race_protect('visits', epsilon_limit => 1, unit_column => 'person');
+CALL race_protect('visits', epsilon_limit => 1, unit_column => 'person', max_contributions => 1);
 CALL race_release('visits', 'visits', '{site,age,pressure}', epsilon => 1);
 
 -- answers: the number of the panel, the place in it, its label, and the height of the answer, its interval and the truth

@@ -120,15 +120,15 @@ COMMENT ON FUNCTION _racepriv._race_check_domains(text, jsonb, jsonb) IS
 CREATE PROCEDURE @extschema@.race_release(
 	name text, dataset text, columns text[] DEFAULT NULL, epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, description text DEFAULT NULL,
 	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, series jsonb DEFAULT NULL,
-	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
+	weight text DEFAULT NULL, weight_max int DEFAULT NULL, "where" text DEFAULT NULL, max_contributions int DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) TO PUBLIC;
-COMMENT ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int) IS
-	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: what matters most; workload: sets that do; series: intervals of time; weight: of rows. Errors: 42501, 42703, 22023, 42704, 55000';
+GRANT EXECUTE ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int, text, int) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int, text, int) IS
+	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: what matters most; workload: sets that do; series: intervals of time; weight: of rows; where: which rows. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION @extschema@.race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,
-	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, weight_max int DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
+	measure text DEFAULT NULL, label text DEFAULT NULL, workload text[] DEFAULT NULL, weight_max int DEFAULT NULL, max_contributions int DEFAULT NULL, OUT question text, OUT expected float8, OUT unit text)
 	RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 10000 ROWS 20;
-COMMENT ON FUNCTION @extschema@.race_plan(text, text[], float8, float8, float8, bigint, text, text, text[], int) IS
+COMMENT ON FUNCTION @extschema@.race_plan(text, text[], float8, float8, float8, bigint, text, text, text[], int, int) IS
 	'which errors a release of these columns would have, with 95 % confidence, of so many records; or the epsilon for an error of one value''s count. Others as race_release. Reads no data. Errors: 42501, 42703, 42704, 22023, 54000';

@@ -40,6 +40,28 @@ race_dataset_look_up(const RaceLedger *ledger, const char *name)
 	return result;
 }
 
+void
+race_dataset_bound(RaceDataset *dataset, int max_contributions)
+{
+	if (max_contributions >= 1 && max_contributions <= dataset->max_contributions &&
+		(dataset->unit_column != NULL || max_contributions == dataset->max_contributions))
+		dataset->max_contributions = max_contributions;
+	else if (dataset->unit_column == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dataset \"%s\" has no unit_column", race_cut(dataset->name)),
+				 errdetail("max_contributions states how many rows of a unit are counted.")));
+	else
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("max_contributions must be from 1 to %d", dataset->max_contributions),
+			 errdetail("A release of dataset \"%s\" counts at most %d records of a unit.",
+					   race_cut(dataset->name), dataset->max_contributions),
+			 errhint("Its owner can change that: CALL race_protect(%s, max_contributions => %d).",
+					 quote_literal_cstr(race_cut(dataset->name)), Max(max_contributions, 1))));
+}
+
 /* Return a list of relations as a parameter of a statement. */
 static RaceParameter
 relations_parameter(const List *relations)

@@ -35,6 +35,12 @@ typedef struct RaceDataset
 extern RaceDataset *race_dataset_look_up(const RaceLedger *ledger, const char *name);
 
 /*
+ * Let a release count at most so many records of a unit; raise 22023 if the dataset allows fewer, or
+ * has no unit whose records could be left out.
+ */
+extern void race_dataset_bound(RaceDataset *dataset, int max_contributions);
+
+/*
  * Raise 55000 unless all private tables belong to the budget of the dataset, 22023 if they belong
  * to several budgets, or a public one to any.  Set what has changed since the dataset was
  * protected.

@@ -380,6 +380,8 @@ race_excluded(const RaceReleasePlan *plan)
 		exclude_values(&excluded);
 	if (plan->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, plan)))
 		add_condition(&excluded, "unit column \"%s\" is NULL", plan->dataset->unit_column);
+	if (plan->request.where != NULL)
+		add_condition(&excluded, "the condition %s is not true", plan->written.where);
 	if (plan->request.series != 0)
 		add_condition(&excluded, "column \"%s\" is NULL or not in the time of the series",
 					  plan->interval.by);

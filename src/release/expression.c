@@ -152,6 +152,19 @@ cast_expression(ParseState *pstate, Node *expression, RaceExpressionUse use)
 	return NULL; /* not reached */
 }
 
+/* Return a condition; raise 42804 if an expression is none. */
+static Node *
+check_condition(ParseState *pstate, Node *expression)
+{
+	if (getBaseType(exprType(expression)) != BOOLOID)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("where must be a condition, found %s", format_type_be(exprType(expression))),
+			 errhint("Write what is true of the rows to count, as in age >= 18.")));
+	return coerce_to_boolean(pstate, expression, "WHERE");
+}
+
 /* Analyze the raw expression under the current search_path. */
 static Node *
 analyze_expression(ParseState *pstate, Node *raw, RaceExpressionUse use)
@@ -163,6 +176,8 @@ analyze_expression(ParseState *pstate, Node *raw, RaceExpressionUse use)
 	if (type == UNKNOWNOID)
 		expression = coerce_type(pstate, expression, type, TEXTOID, -1, COERCION_IMPLICIT,
 								 COERCE_IMPLICIT_CAST, -1);
+	if (use == RACE_AS_CONDITION)
+		return check_condition(pstate, expression);
 	return use == RACE_AS_RECORD ? expression : cast_expression(pstate, expression, use);
 }
 

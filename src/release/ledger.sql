@@ -77,7 +77,7 @@ COMMENT ON COLUMN _racepriv.race_datasets.relation IS 'the table or view that re
 COMMENT ON COLUMN _racepriv.race_datasets.relation_name IS 'the name of the relation when it was protected, with its schema';
 COMMENT ON COLUMN _racepriv.race_datasets.owner IS 'the owner of the relation when it was protected';
 COMMENT ON COLUMN _racepriv.race_datasets.unit_column IS 'the column that says whom a row is about; NULL if each row is a unit';
-COMMENT ON COLUMN _racepriv.race_datasets.max_contributions IS 'how many records of a unit enter a release';
+COMMENT ON COLUMN _racepriv.race_datasets.max_contributions IS 'how many records of a unit enter a release, at most';
 COMMENT ON COLUMN _racepriv.race_datasets.neighbors IS 'what a release hides: add_remove or substitute';
 COMMENT ON COLUMN _racepriv.race_datasets.public_tables IS 'tables without private data';
 COMMENT ON COLUMN _racepriv.race_datasets.budget IS 'the budget that its releases are charged to';
@@ -108,7 +108,7 @@ CREATE TABLE _racepriv.race_charges (
 	charge uuid PRIMARY KEY DEFAULT gen_random_uuid(),
 	budget text NOT NULL,
 	dataset text NOT NULL,
-	act text NOT NULL CHECK (act IN ('protect', 'limit', 'adopt', 'release')),
+	act text NOT NULL CHECK (act IN ('protect', 'correct', 'limit', 'adopt', 'release')),
 	request jsonb NOT NULL,
 	epsilon numeric NOT NULL DEFAULT 0 CHECK (epsilon >= 0.0),
 	delta numeric NOT NULL DEFAULT 0 CHECK (delta >= 0.0),
@@ -127,8 +127,8 @@ COMMENT ON TABLE _racepriv.race_charges IS
 COMMENT ON COLUMN _racepriv.race_charges.charge IS 'its identifier';
 COMMENT ON COLUMN _racepriv.race_charges.budget IS 'the budget that was acted on';
 COMMENT ON COLUMN _racepriv.race_charges.dataset IS 'the dataset that was named';
-COMMENT ON COLUMN _racepriv.race_charges.act IS 'protect, limit, adopt or release';
-COMMENT ON COLUMN _racepriv.race_charges.request IS 'what was asked for; of limits and copies also what was before';
+COMMENT ON COLUMN _racepriv.race_charges.act IS 'protect, correct, limit, adopt or release';
+COMMENT ON COLUMN _racepriv.race_charges.request IS 'what was asked for; of corrections, limits and copies also what was before';
 COMMENT ON COLUMN _racepriv.race_charges.epsilon IS 'what was charged in epsilon; 0 for acts other than a release';
 COMMENT ON COLUMN _racepriv.race_charges.delta IS 'and in delta';
 COMMENT ON COLUMN _racepriv.race_charges.rho IS 'and in rho';
@@ -189,8 +189,12 @@ CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_releases
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
-CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_datasets
+CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON _racepriv.race_datasets
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
+-- how many records of a unit are counted may be corrected; what a unit is may not
+CREATE TRIGGER race_no_change BEFORE UPDATE ON _racepriv.race_datasets
+	FOR EACH ROW WHEN (pg_catalog.to_jsonb(new) - 'max_contributions'::text IS DISTINCT FROM pg_catalog.to_jsonb(old) - 'max_contributions'::text)
+	EXECUTE FUNCTION _racepriv._race_refuse_change();
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_budget_tables
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
 CREATE TRIGGER race_no_removal BEFORE DELETE OR TRUNCATE ON _racepriv.race_budgets

@@ -50,7 +50,8 @@ enum
 	PLAN_MEASURE,
 	PLAN_LABEL,
 	PLAN_WORKLOAD,
-	PLAN_WEIGHT_MAX
+	PLAN_WEIGHT_MAX,
+	PLAN_MAX_CONTRIBUTIONS
 };
 
 #define CONFIDENCE 0.95
@@ -428,6 +429,8 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	race_act_begin(&ledger, fcinfo, false);
 	dataset = race_dataset_look_up(&ledger, name);
 	race_check_may_read(dataset->relation, GetUserId());
+	if (!PG_ARGISNULL(PLAN_MAX_CONTRIBUTIONS))
+		race_dataset_bound(dataset, PG_GETARG_INT32(PLAN_MAX_CONTRIBUTIONS));
 	plan->choice_request.numbers = dataset->max_contributions;
 	if (!PG_ARGISNULL(PLAN_WEIGHT_MAX))
 		dataset->max_contributions = (int) Min(
@@ -537,7 +540,7 @@ next_line(void *state, uint64 i)
 
 /*
  * Return the errors of a release: race_plan(dataset, columns, epsilon, delta, error, records,
- * measure, label, workload, weight_max).
+ * measure, label, workload, weight_max, max_contributions).
  */
 Datum
 race_plan(PG_FUNCTION_ARGS)

@@ -5,12 +5,14 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "release/privatize.h"
@@ -62,7 +64,7 @@ call_internal(const RaceLedger *ledger, FunctionCallInfo fcinfo, const char *nam
 	SPI_finish();
 }
 
-/* The arguments of race_protect() */
+/* The arguments of race_protect(), and what the internal function has in place of the last one */
 enum
 {
 	PROTECT_DATASET,
@@ -72,7 +74,10 @@ enum
 	PROTECT_NEIGHBORS,
 	PROTECT_PUBLIC = 8,
 	PROTECT_ARGUMENTS,
-	PROTECT_COLUMNS = PROTECT_ARGUMENTS
+	PROTECT_COLUMNS = PROTECT_ARGUMENTS,
+	PROTECT_TABLES = PROTECT_ARGUMENTS,
+	PROTECT_ONE_ROW,
+	PROTECT_PARAMETERS
 };
 
 /*
@@ -98,54 +103,122 @@ private_tables(const RaceParameter *arguments)
 						   PointerGetDatum(race_oids_array(lineage->private_tables)), false};
 }
 
+/* Return whether a unique index states that each unit has one row; without a unit, each row is one. */
+static bool
+has_one_row_each(const RaceParameter *arguments)
+{
+	const RaceParameter *unit = &arguments[PROTECT_UNIT];
+	Relation relation;
+	AttrNumber number;
+	bool unique;
+
+	if (unit->isnull)
+		return true;
+	relation = race_relation_open(DatumGetObjectId(arguments[PROTECT_RELATION].value));
+	number = get_attnum(RelationGetRelid(relation), NameStr(*DatumGetName(unit->value)));
+	unique = number > 0 && race_is_unique_over(relation, number, number);
+	relation_close(relation, NoLock);
+	return unique;
+}
+
+/* Protect a new dataset, which is called like its relation, unless that is given, too. */
+static void
+protect_dataset(const RaceLedger *ledger, RaceParameter *parameters)
+{
+	RaceParameter *arguments = parameters + 1;
+	RaceParams any = {.rows = 1};
+	int rows = 1;
+	bool known;
+
+	if (arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_DATASET].isnull)
+	{
+		arguments[PROTECT_RELATION].isnull = false;
+		arguments[PROTECT_RELATION].value =
+			ObjectIdGetDatum(race_table_named(DatumGetTextPP(arguments[PROTECT_DATASET].value)));
+	}
+	/* raise what a release of such units would */
+	if (!arguments[PROTECT_NEIGHBORS].isnull)
+		(void) race_make_request(
+			&any, 1, 0, &rows,
+			arguments[PROTECT_MOST].isnull ? 1 : DatumGetInt32(arguments[PROTECT_MOST].value),
+			TextDatumGetCString(arguments[PROTECT_NEIGHBORS].value), false);
+	/* what is NULL is an error of the internal function */
+	known = !arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_PUBLIC].isnull;
+	arguments[PROTECT_TABLES] = known ?
+		private_tables(arguments) :
+		(RaceParameter){get_array_type(REGCLASSOID), (Datum) 0, true};
+	arguments[PROTECT_ONE_ROW] =
+		(RaceParameter){BOOLOID, BoolGetDatum(known && has_one_row_each(arguments)), false};
+	race_ledger_run(ledger, statement_for("race_protect", 1 + PROTECT_PARAMETERS),
+					1 + PROTECT_PARAMETERS, parameters);
+}
+
+/* Correct a dataset: how many records of a unit are counted, and with its columns what they have. */
+static void
+correct_dataset(const RaceLedger *ledger, RaceParameter *parameters, bool columns)
+{
+	RaceParameter *arguments = parameters + 1;
+	RaceParams any = {.rows = 1};
+	int rows = 1;
+
+	if (!arguments[PROTECT_MOST].isnull)
+		(void) race_make_request(&any, 1, 0, &rows, DatumGetInt32(arguments[PROTECT_MOST].value),
+								 race_neighbors_name(RACE_NEIGHBORS_ADD_REMOVE), false);
+	arguments[PROTECT_TABLES] = (RaceParameter){BOOLOID, BoolGetDatum(columns), false};
+	race_ledger_run(ledger, statement_for("race_correct", 1 + PROTECT_ONE_ROW), 1 + PROTECT_ONE_ROW,
+					parameters);
+}
+
+/* Tell that rows are protected, not persons. */
+static void
+tell_rows(Oid relation)
+{
+	ereport(
+		NOTICE,
+		(errmsg("each row of \"%s\" is protected as a person of its own", get_rel_name(relation)),
+		 errhint(
+			 "If a person can have several rows, protect the table with unit_column, the column that says whose a row is.")));
+}
+
+/* Return whether a dataset has this name. */
+static bool
+dataset_exists(const RaceLedger *ledger, const RaceParameter *name)
+{
+	if (name->isnull)
+		return false;
+	race_ledger_run(ledger, "SELECT FROM _racepriv.race_datasets d WHERE d.dataset = $1", 1, name);
+	return SPI_processed > 0;
+}
+
 /*
- * Protect a relation: race_protect(dataset, relation, epsilon_limit, delta_limit, unit_column,
- * max_contributions, neighbors, accounting, public_tables, columns).  A dataset is called like its
- * relation, unless that is given, too.
+ * Protect a relation, or correct the dataset that it is: race_protect(dataset, relation,
+ * epsilon_limit, delta_limit, unit_column, max_contributions, neighbors, accounting, public_tables,
+ * columns).
  */
 Datum
 race_protect(PG_FUNCTION_ARGS)
 {
 	RaceLedger ledger;
-	RaceParameter parameters[1 + PROTECT_ARGUMENTS + 1];
-	RaceParameter *arguments = parameters + 1;
-	int rows = 1;
-	RaceParams any = {.rows = rows};
-	bool known;
-	int i;
+	RaceParameter parameters[1 + PROTECT_PARAMETERS];
+	bool columns = !PG_ARGISNULL(PROTECT_COLUMNS);
+	bool exists;
 
 	race_check_duty(fcinfo, "owner");
 	race_act_begin(&ledger, fcinfo, true);
 	parameters[0] = race_ledger_role(GetUserId());
-	for (i = 0; i < PROTECT_ARGUMENTS; i++)
-		arguments[i] = argument_parameter(fcinfo, i);
-	if (arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_DATASET].isnull)
-	{
-		arguments[PROTECT_RELATION].isnull = false;
-		arguments[PROTECT_RELATION].value =
-			ObjectIdGetDatum(race_table_named(PG_GETARG_TEXT_PP(PROTECT_DATASET)));
-	}
-	/* raise what a release of such units would */
-	if (!arguments[PROTECT_MOST].isnull && !arguments[PROTECT_NEIGHBORS].isnull)
-		(void) race_make_request(&any, 1, 0, &rows, DatumGetInt32(arguments[PROTECT_MOST].value),
-								 TextDatumGetCString(arguments[PROTECT_NEIGHBORS].value), false);
-	/* what is NULL is an error of the internal function */
-	known = !arguments[PROTECT_RELATION].isnull && !arguments[PROTECT_PUBLIC].isnull;
-	arguments[i] = known ? private_tables(arguments) :
-						   (RaceParameter){get_array_type(REGCLASSOID), (Datum) 0, true};
-	race_ledger_run(&ledger, statement_for("race_protect", lengthof(parameters)),
-					lengthof(parameters), parameters);
-	if (!PG_ARGISNULL(PROTECT_COLUMNS))
+	for (int i = 0; i < PROTECT_ARGUMENTS; i++)
+		parameters[1 + i] = argument_parameter(fcinfo, i);
+	exists = dataset_exists(&ledger, &parameters[1 + PROTECT_DATASET]);
+	if (exists)
+		correct_dataset(&ledger, parameters, columns);
+	else
+		protect_dataset(&ledger, parameters);
+	if (columns)
 		race_describe_columns(&ledger, text_to_cstring(PG_GETARG_TEXT_PP(PROTECT_DATASET)),
 							  PG_GETARG_DATUM(PROTECT_COLUMNS));
 	SPI_finish();
-	if (arguments[PROTECT_UNIT].isnull)
-		ereport(
-			NOTICE,
-			(errmsg("each row of \"%s\" is protected as a person of its own",
-					get_rel_name(DatumGetObjectId(arguments[PROTECT_RELATION].value))),
-			 errhint(
-				 "If a person can have several rows, protect the table with unit_column, the column that says whose a row is.")));
+	if (!exists && PG_ARGISNULL(PROTECT_UNIT))
+		tell_rows(DatumGetObjectId(parameters[1 + PROTECT_RELATION].value));
 	PG_RETURN_VOID();
 }
 

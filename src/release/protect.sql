@@ -200,7 +200,7 @@ CREATE FUNCTION _racepriv._race_protect(
 	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
 	unit_column name, max_contributions int,
 	neighbors text, accounting text,
-	public_tables regclass[], tables regclass[]) RETURNS void
+	public_tables regclass[], tables regclass[], one_row boolean) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -211,11 +211,8 @@ DECLARE
 	missing record;
 	b _racepriv.race_budgets;
 BEGIN
-	IF dataset IS NULL OR relation IS NULL OR max_contributions IS NULL OR neighbors IS NULL
-		OR public_tables IS NULL OR array_position(public_tables, NULL) IS NOT NULL
-	THEN
-		RAISE EXCEPTION 'dataset, relation, max_contributions, neighbors and public_tables must not be NULL'
-			USING ERRCODE = 'null_value_not_allowed';
+	IF dataset IS NULL OR relation IS NULL OR neighbors IS NULL OR public_tables IS NULL OR array_position(public_tables, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION 'dataset, relation, neighbors and public_tables must not be NULL' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
 	IF octet_length(dataset) > 1000 THEN
 		RAISE EXCEPTION 'the name of a dataset can have at most 1000 bytes' USING ERRCODE = 'program_limit_exceeded';
@@ -226,7 +223,7 @@ BEGIN
 	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);
 	IF EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
-			HINT = 'race_describe changes which values its columns have, race_budget_limit the limits of its budget.';
+			HINT = 'CALL race_protect again with max_contributions or columns to correct it; race_budget_limit changes the limits of its budget.';
 	END IF;
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
@@ -269,6 +266,13 @@ BEGIN
 				HINT = 'Give the same limits to share it; race_budget_limit changes them.';
 		END IF;
 	END IF;
+	IF max_contributions IS NULL AND NOT one_row THEN
+		RAISE EXCEPTION 'race_protect needs max_contributions: the number of rows of one "%" that a release may count', unit_column
+			USING ERRCODE = 'null_value_not_allowed',
+				DETAIL = format('No unique index states that each "%s" has one row in %s. A release leaves out the rows beyond max_contributions, and its noise grows with it.', unit_column, relation),
+				HINT = 'Write max_contributions => 1 if each has one row; else the number that few exceed, which public knowledge and not this table tells. The owner can correct it later.';
+	END IF;
+	max_contributions := coalesce(max_contributions, 1);
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
 	INSERT INTO _racepriv.race_datasets
 	SELECT dataset, relation, relation::text, pg_get_userbyid(c.relowner),
@@ -284,13 +288,50 @@ BEGIN
 		'epsilon_limit', limits.epsilon, 'delta_limit', limits.delta)
 		|| jsonb_build_object('meant', _racepriv._race_meant(relation, unit_column, public_tables)));
 END $$;
-REVOKE EXECUTE ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[]) IS
-	'race_protect for a role that owns the relation; tables are the private tables that it is made of';
+REVOKE EXECUTE ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[], boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_protect(name, text, regclass, float8, float8, name, int, text, text, regclass[], regclass[], boolean) IS
+	'race_protect of a new dataset, for a role that owns the relation; tables are the private tables that it is made of, one_row whether each unit is known to have one row';
+
+CREATE FUNCTION _racepriv._race_correct(
+	actor name,
+	dataset text, relation regclass, epsilon_limit float8, delta_limit float8,
+	unit_column name, max_contributions int,
+	neighbors text, accounting text,
+	public_tables regclass[], columns boolean) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000
+	SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $$
+DECLARE
+	d _racepriv._race_datasets_now := _racepriv._race_dataset(dataset);
+	b _racepriv.race_budgets;
+	other text;
+BEGIN
+	PERFORM _racepriv._race_check_owner(actor, ARRAY[d.relation::regclass], d.budget);
+	SELECT * INTO b FROM _racepriv.race_budgets s WHERE s.budget = d.budget;
+	-- a default is not stated
+	other := CASE WHEN relation <> d.relation THEN 'relation'
+		WHEN unit_column IS DISTINCT FROM d.unit_column AND unit_column IS NOT NULL THEN 'unit_column'
+		WHEN neighbors NOT IN (d.neighbors, 'add_remove') THEN 'neighbors'
+		WHEN accounting NOT IN (b.accounting, 'basic') THEN 'accounting'
+		WHEN public_tables <> '{}' AND ARRAY(SELECT t::text FROM unnest(public_tables) t) <> d.public_tables THEN 'public_tables'
+		WHEN epsilon_limit::text::numeric <> b.epsilon_limit OR delta_limit > 0 AND delta_limit::text::numeric <> b.delta_limit THEN 'epsilon_limit and delta_limit' END;
+	IF other IS NOT NULL OR coalesce(max_contributions, d.max_contributions) = d.max_contributions AND NOT columns THEN
+		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
+			DETAIL = CASE WHEN other IS NULL THEN 'Nothing is to be corrected.' ELSE format('It has another %s.', other) END,
+			HINT = 'CALL race_protect again with max_contributions or columns to correct it; race_budget_limit changes the limits of its budget. Under another name, the relation can have another unit, and shares the budget.';
+	END IF;
+	IF max_contributions <> d.max_contributions THEN
+		UPDATE _racepriv.race_datasets u SET max_contributions = _race_correct.max_contributions WHERE u.dataset = d.dataset;
+		PERFORM _racepriv._race_enter_act(actor, d.budget, d.dataset, 'correct',
+			jsonb_build_object('max_contributions', max_contributions, 'max_contributions_before', d.max_contributions));
+	END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION _racepriv._race_correct(name, text, regclass, float8, float8, name, int, text, text, regclass[], boolean) FROM PUBLIC;
+COMMENT ON FUNCTION _racepriv._race_correct(name, text, regclass, float8, float8, name, int, text, text, regclass[], boolean) IS
+	'race_protect of a dataset that exists, for a role: changes max_contributions; columns says whether columns are described, too. Error 42710 if other arguments differ from what was protected';
 
 CREATE PROCEDURE @extschema@.race_protect(
 	dataset text, relation regclass DEFAULT NULL, epsilon_limit float8 DEFAULT NULL, delta_limit float8 DEFAULT 0,
-	unit_column name DEFAULT NULL, max_contributions int DEFAULT 1,
+	unit_column name DEFAULT NULL, max_contributions int DEFAULT NULL,
 	neighbors text DEFAULT 'add_remove', accounting text DEFAULT 'basic',
 	public_tables regclass[] DEFAULT '{}', columns jsonb DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -298,7 +339,7 @@ CREATE PROCEDURE @extschema@.race_protect(
 -- roles by their names; what PUBLIC is given does not (race_check_duty).
 GRANT EXECUTE ON PROCEDURE @extschema@.race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) TO PUBLIC;
 COMMENT ON PROCEDURE @extschema@.race_protect(text, regclass, float8, float8, name, int, text, text, regclass[], jsonb) IS
-	'registers a table or view, with a budget, as a dataset that is called like it. unit_column: whom privacy protects; without it each row is a unit. columns: values that the schema does not say. Errors: 42501, 22023';
+	'registers a table or view, with a budget, as a dataset. unit_column: whom privacy protects, of whose rows max_contributions are counted. columns: values that the schema does not state. Again: corrects the last two. Errors: 42501, 22023, 42710';
 
 CREATE FUNCTION _racepriv._race_budget_limit(
 	actor name, dataset text, epsilon_limit float8, delta_limit float8) RETURNS void

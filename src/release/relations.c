@@ -9,6 +9,8 @@
 #include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -18,6 +20,9 @@
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/syscache.h"
 
 #include "release/lineage.h"
 #include "release/relations.h"
@@ -105,6 +110,45 @@ race_list_with_parts(const List *relations)
 	List *leaves = NIL;
 
 	return follow_inheritance(relations, false, &leaves);
+}
+
+/* ---------------------------------------------------------- unique indexes */
+
+/*
+ * Return whether an index lets each pair of values of two columns occur once: it is unique, over
+ * one or both of them, and all rows.
+ */
+static bool
+is_index_unique_over(Oid index, AttrNumber unit, AttrNumber column)
+{
+	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	Form_pg_index facts;
+	bool unique;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	facts = (Form_pg_index) GETSTRUCT(tuple);
+	unique = facts->indisunique && facts->indisvalid &&
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
+	for (int i = 0; i < facts->indnkeyatts; i++)
+		unique = unique && facts->indkey.values[i] > 0 &&
+			(facts->indkey.values[i] == unit || facts->indkey.values[i] == column);
+	ReleaseSysCache(tuple);
+	return unique;
+}
+
+bool
+race_is_unique_over(Relation relation, AttrNumber unit, AttrNumber column)
+{
+	bool whole = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		list_length(race_list_with_parts(list_make1_oid(RelationGetRelid(relation)))) == 1;
+	ListCell *index;
+
+	/* an index sees no rows of tables that inherit from its own */
+	foreach (index, whole ? RelationGetIndexList(relation) : NIL)
+		if (is_index_unique_over(lfirst_oid(index), unit, column))
+			return true;
+	return false;
 }
 
 /* ------------------------------------------------------------------ arrays */

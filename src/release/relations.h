@@ -9,9 +9,16 @@
 
 #include "nodes/pg_list.h"
 #include "utils/array.h"
+#include "utils/rel.h"
 
 /* Return relations with their partitions and the tables that inherit from them, each once. */
 extern List *race_list_with_parts(const List *relations);
+
+/*
+ * Return whether a unique index lets each pair of values of two columns, or each value of one, occur
+ * once in all rows of a relation.
+ */
+extern bool race_is_unique_over(Relation relation, AttrNumber unit, AttrNumber column);
 
 /* Return the elements of an array of relations, regclass[], that are not NULL. */
 extern List *race_oids_of(ArrayType *array);

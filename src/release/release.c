@@ -229,11 +229,16 @@ find_plan(const RaceReleaseRun *run, RaceReleasePlan *plan, RaceDataset *dataset
 	PopActiveSnapshot();
 }
 
-/* Return the dataset of a release as it is now. */
+/* Return the dataset of a release as it is now, with the bound of the release. */
 static RaceDataset *
 dataset_now(const RaceReleaseRun *run)
 {
-	return race_dataset_look_up(&run->ledger, run->plan->request.dataset);
+	const RaceReleaseRequest *request = &run->plan->request;
+	RaceDataset *dataset = race_dataset_look_up(&run->ledger, request->dataset);
+
+	if (race_is_given(request, RACE_ARG_MAX_CONTRIBUTIONS))
+		race_dataset_bound(dataset, request->max_contributions);
+	return dataset;
 }
 
 /* Write the request in a form in which equal requests are equal: as the ledger keeps it. */
@@ -251,6 +256,7 @@ write_request(RaceReleaseRun *run)
 	kept.label = run->plan->written.label;
 	kept.value = run->plan->written.value;
 	kept.weight = run->plan->written.weight;
+	kept.where = run->plan->written.where;
 	initStringInfo(&text);
 	for (int i = 0; i < RACE_ARGUMENTS; i++)
 	{
@@ -962,7 +968,7 @@ make_unless_exists(RaceReleaseRun *run)
 static void
 look_up_dataset(RaceReleaseRun *run)
 {
-	run->dataset = race_dataset_look_up(&run->ledger, run->request.dataset);
+	run->dataset = dataset_now(run);
 	race_check_may_read(run->dataset->relation, run->role);
 }
 
@@ -1003,7 +1009,7 @@ race_release_sketch(PG_FUNCTION_ARGS)
 
 /*
  * Release columns of a dataset: race_release(name, dataset, columns, epsilon, delta, description,
- * measure, label, workload, series, weight, weight_max).
+ * measure, label, workload, series, weight, weight_max, where, max_contributions).
  */
 Datum
 race_release(PG_FUNCTION_ARGS)
@@ -1013,8 +1019,9 @@ race_release(PG_FUNCTION_ARGS)
 		RACE_ARG_DELTA, RACE_ARG_DESCRIPTION, RACE_ARG_MEASURE};
 	const int label = lengthof(signature);
 	const int workload = lengthof(signature) + 1;
-	static const RaceArgument others[] = {RACE_ARG_SERIES, RACE_ARG_WEIGHT,
-										  RACE_ARG_WEIGHT_MAX}; /* after these two */
+	static const RaceArgument others[] = {RACE_ARG_SERIES, RACE_ARG_WEIGHT, RACE_ARG_WEIGHT_MAX,
+										  RACE_ARG_WHERE,
+										  RACE_ARG_MAX_CONTRIBUTIONS}; /* after these two */
 	RaceReleaseRun run;
 
 	race_check_duty(fcinfo, "curator");
@@ -1025,8 +1032,8 @@ race_release(PG_FUNCTION_ARGS)
 		race_argument_set(&run.request, others[i - workload - 1], PG_GETARG_DATUM(i),
 						  PG_ARGISNULL(i));
 	check_given(&run.request, signature, 5, "dataset, columns, epsilon and delta");
-	look_up_dataset(&run);
 	run.plan->request = run.request;
+	look_up_dataset(&run);
 	race_plan_use_columns(&run.ledger, run.dataset, run.plan,
 						  PG_ARGISNULL(label) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(label)),
 						  PG_ARGISNULL(workload) ? (Datum) 0 : PG_GETARG_DATUM(workload));
@@ -1130,7 +1137,7 @@ read_last(RaceReleaseRun *run)
 	for (int i = 0; i < RACE_ARGUMENTS; i++)
 		if (race_arguments[i].kept)
 			appendStringInfo(&columns, "%s%s %s", columns.len == 0 ? "" : ", ",
-							 race_arguments[i].name, race_arguments[i].type_name);
+							 quote_identifier(race_arguments[i].name), race_arguments[i].type_name);
 
 	race_ledger_run(
 		&run->ledger,

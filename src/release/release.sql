@@ -183,7 +183,7 @@ CREATE FUNCTION _racepriv._race_provenance(charge uuid, sources jsonb, library t
 	SELECT jsonb_strip_nulls(jsonb_build_object('library', library, 'unit_column', d.unit_column, 'public_tables', nullif(d.public_tables, '{}'),
 		'sources', sources,
 		'labels', CASE WHEN c.request ? 'label' THEN CASE WHEN c.request ? 'labels' THEN 'listed' ELSE 'chosen' END END,
-		'weight', c.request->'weight', 'weight_max', c.request->'weight_max',
+		'weight', c.request->'weight', 'weight_max', c.request->'weight_max', 'where', c.request->'where',
 		'epsilon', c.epsilon, 'delta', c.delta, 'rho', c.rho, 'budget', b.budget, 'accounting', b.accounting,
 		'epsilon_limit', b.epsilon_limit, 'delta_limit', b.delta_limit, 'rho_limit', b.rho_limit,
 		'spent_epsilon', b.spent_epsilon, 'spent_delta', b.spent_delta, 'spent_rho', b.spent_rho,
@@ -203,10 +203,10 @@ CREATE PROCEDURE @extschema@.race_release_sketch(
 	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
 	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL,
-	weight text DEFAULT NULL, weight_max int DEFAULT NULL)
+	weight text DEFAULT NULL, weight_max int DEFAULT NULL, "where" text DEFAULT NULL, max_contributions int DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) TO PUBLIC;
-COMMENT ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int, text, int) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int, text, int) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows; without params and expression, moments of columns. Arguments: doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE PROCEDURE @extschema@.race_release_next(name text)

@@ -10,7 +10,6 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -151,54 +150,21 @@ find_named_column(Relation relation, const char *expression)
 	return InvalidAttrNumber;
 }
 
-/*
- * Return whether an index lets each pair of values of two columns occur once: it is unique, over
- * one or both of them, and all rows.
- */
-static bool
-is_unique_over(Oid index, AttrNumber unit, AttrNumber column)
-{
-	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	Form_pg_index facts;
-	bool unique;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	facts = (Form_pg_index) GETSTRUCT(tuple);
-	unique = facts->indisunique && facts->indisvalid &&
-		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
-	for (int i = 0; i < facts->indnkeyatts; i++)
-		unique = unique && facts->indkey.values[i] > 0 &&
-			(facts->indkey.values[i] == unit || facts->indkey.values[i] == column);
-	ReleaseSysCache(tuple);
-	return unique;
-}
-
 uint64
 race_choice_measures(const RaceDataset *dataset, const List *columns, bool alone)
 {
 	Relation relation;
 	AttrNumber unit;
-	bool measures;
+	bool measures = true;
 	const ListCell *cell;
 
 	if (dataset->max_contributions == 1 || dataset->unit_column == NULL)
 		return dataset->max_contributions == 1 ? 1 : 0;
 	relation = race_relation_open(dataset->relation);
 	unit = get_attnum(dataset->relation, dataset->unit_column);
-	/* an index sees no rows of tables that inherit from its own */
-	measures = relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		list_length(race_list_with_parts(list_make1_oid(dataset->relation))) == 1;
 	foreach (cell, columns)
-	{
-		AttrNumber column = find_named_column(relation, lfirst(cell));
-		bool found = false;
-		ListCell *index;
-
-		foreach (index, RelationGetIndexList(relation))
-			found = found || is_unique_over(lfirst_oid(index), unit, column);
-		measures = measures && found;
-	}
+		measures = measures &&
+			race_is_unique_over(relation, unit, find_named_column(relation, lfirst(cell)));
 	relation_close(relation, NoLock);
 	if (measures)
 		return 1;
@@ -344,7 +310,8 @@ static void
 check_types_taken_over(const RaceReleasePlan *plan)
 {
 	const char *texts[] = {plan->domains == 0 ? plan->request.expression : NULL,
-						   plan->request.label, plan->request.value, plan->request.weight};
+						   plan->request.label, plan->request.value, plan->request.weight,
+						   plan->request.where};
 	TypeOfOthers others = {plan->role, InvalidOid};
 	int level;
 

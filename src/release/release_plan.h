@@ -31,6 +31,7 @@ typedef struct RaceWritten
 	char *label;
 	char *value;
 	char *weight;
+	char *where;
 } RaceWritten;
 
 /*

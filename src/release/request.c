@@ -64,6 +64,9 @@ const struct RaceArgumentFacts race_arguments[RACE_ARGUMENTS] = {
 	[RACE_ARG_WEIGHT] = {"weight", "text", TEXTOID, true, offsetof(RaceReleaseRequest, weight)},
 	[RACE_ARG_WEIGHT_MAX] = {"weight_max", "int", INT4OID, true,
 							 offsetof(RaceReleaseRequest, weight_max)},
+	[RACE_ARG_WHERE] = {"where", "text", TEXTOID, true, offsetof(RaceReleaseRequest, where)},
+	[RACE_ARG_MAX_CONTRIBUTIONS] = {"max_contributions", "int", INT4OID, true,
+									offsetof(RaceReleaseRequest, max_contributions)},
 	[RACE_ARG_MEASURE] = {"measure", "text", TEXTOID, true, offsetof(RaceReleaseRequest, measure)}};
 
 void

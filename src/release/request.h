@@ -45,6 +45,8 @@ typedef enum RaceArgument
 	RACE_ARG_SERIES,
 	RACE_ARG_WEIGHT,
 	RACE_ARG_WEIGHT_MAX,
+	RACE_ARG_WHERE,
+	RACE_ARG_MAX_CONTRIBUTIONS,
 	RACE_ARG_MEASURE,
 	RACE_ARGUMENTS
 } RaceArgument;
@@ -73,7 +75,9 @@ typedef struct RaceReleaseRequest
 	Datum series;                     /* jsonb: description of a series */
 	char *weight;                     /* expression of a record's weight */
 	int weight_max;                   /* largest weight */
-	char *measure;                    /* column whose means are wanted */
+	char *where;                      /* public condition of the rows that are read */
+	int max_contributions; /* records of a unit, where they are fewer than the dataset allows */
+	char *measure;         /* column whose means are wanted */
 } RaceReleaseRequest;
 
 /*

@@ -61,7 +61,8 @@ enum
 	GIVE_WEIGHT_MAX,
 	GIVE_WEIGHT_BITS,
 	GIVE_SCORES_WEIGHT_BITS,
-	GIVE_SPREAD
+	GIVE_SPREAD,
+	GIVE_WHERE
 };
 
 typedef struct Template
@@ -148,6 +149,15 @@ give_weight(Template *template, ParseState *pstate)
 	/* a domain as its numbers; these are not cast, because a numeric can be beyond a double */
 	return coerce_to_target_type(pstate, weight, exprType(weight), type, -1, COERCION_IMPLICIT,
 								 COERCE_IMPLICIT_CAST, -1);
+}
+
+static Node *
+give_where(Template *template, ParseState *pstate)
+{
+	RaceReleasePlan *plan = template->plan;
+
+	return race_analyze_expression(pstate, plan->dataset->relation, plan->request.where, plan->path,
+								   RACE_AS_CONDITION, &plan->written.where, &plan->calls);
 }
 
 static Node *
@@ -279,6 +289,9 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_SPREAD:
 			node = give_spread(template, pstate);
 			break;
+		case GIVE_WHERE:
+			node = give_where(template, pstate);
+			break;
 	}
 	template->in_expression = false;
 	return node;
@@ -320,11 +333,19 @@ name_of(Oid relid)
 									  get_rel_name(relid));
 }
 
-/* Return the condition of the rows of a value of a series. */
+/*
+ * Return the condition of the rows that are read: that of the request, and that of a value of a
+ * series.  A unit keeps some of these rows.
+ */
 static char *
 condition_of(const RaceReleasePlan *plan)
 {
-	return plan->request.series == 0 ? "" : psprintf(" WHERE %s", plan->interval.condition);
+	const char *where = plan->request.where == NULL ? "" : " AND $16";
+
+	if (plan->request.series == 0 && plan->request.where == NULL)
+		return "";
+	return psprintf(" WHERE %s%s", plan->request.series == 0 ? "true" : plan->interval.condition,
+					where);
 }
 
 /*

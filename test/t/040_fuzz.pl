@@ -68,7 +68,7 @@ INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM (VALUES
 -- and with columns
 CREATE TABLE fuzzed AS SELECT i AS person, i % 2 = 0 AS a, i % 4 AS b FROM generate_series(1, 40) i;
 CREATE UNIQUE INDEX ON fuzzed (person);
-CALL race_protect('fuzzed', epsilon_limit => 10, unit_column => 'person', columns => '{"b": [0, 3]}');
+CALL race_protect('fuzzed', epsilon_limit => 10, unit_column => 'person', max_contributions => 1, columns => '{"b": [0, 3]}');
 CALL race_release('fuzzed', 'fuzzed', '{a,b}', epsilon => 1);
 INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM race_released('fuzzed') s, generate_series(1, 5);
 INSERT INTO samples SELECT 'race_moments', _race_sketch_send(m), m

@@ -20,8 +20,8 @@ ALTER TABLE v ALTER x SET NOT NULL, ADD CHECK (x BETWEEN 0 AND 9);
 CREATE TABLE w AS TABLE v;
 ALTER TABLE w ADD CHECK (x BETWEEN 0 AND 9);
 CREATE VIEW seen AS SELECT p, x FROM v;
-CALL race_protect('v', epsilon_limit => 10, unit_column => 'p');
-CALL race_protect('seen', epsilon_limit => 10, unit_column => 'p');
+CALL race_protect('v', epsilon_limit => 10, unit_column => 'p', max_contributions => 1);
+CALL race_protect('seen', epsilon_limit => 10, unit_column => 'p', max_contributions => 1);
 CALL race_protect('w', epsilon_limit => 3, delta_limit => 1e-6, accounting => 'zcdp', columns => '{"y": [0, 6]}');
 CALL race_describe('w', 'x', unit => 'pieces');
 CALL race_describe('v', 'y', bounds => 'private', epsilon => 1);
@@ -176,7 +176,7 @@ test_restore('in the reverse order, with jobs', '-j4', '-L', "$dump.list", "$dum
 # A ledger that is there, of the same tables, and a restore over it: both are there, and no budget is used.
 {
 	my $name = new_database();
-	$cluster->sql("CREATE EXTENSION racepriv_release CASCADE; CREATE TABLE v (p int, x int NOT NULL CHECK (x BETWEEN 0 AND 9), y int, at timestamp); CALL race_protect('v', epsilon_limit => 2, unit_column => 'p')", $name);
+	$cluster->sql("CREATE EXTENSION racepriv_release CASCADE; CREATE TABLE v (p int, x int NOT NULL CHECK (x BETWEEN 0 AND 9), y int, at timestamp); CALL race_protect('v', epsilon_limit => 2, unit_column => 'p', max_contributions => 1)", $name);
 	pg_restore($name, "$dump.c");
 	like($cluster->sql_fails($_, $name), qr/ERROR:  55000: the ledger cannot be used/, "two ledgers in one: $_")
 		for "CALL race_release('more', 'v', '{x}', 1)", "CALL race_protect('fresh', 'v', 2)", "CALL race_budget_adopt('v')";

@@ -144,9 +144,9 @@ make_table('anna', 'shared.hers');
 make_table('bert', 'shared.his');
 as('anna', "CALL race_protect('hers', 'shared.hers', 7); GRANT SELECT ON shared.hers TO bert");
 as('bert', 'CREATE VIEW shared.joint AS SELECT h.id, h.x FROM shared.hers h JOIN shared.his USING (id)');
-like(fails('bert', "CALL race_protect('joint', 'shared.joint', 7, 0, 'id')"), qr/ERROR:  42501: must be owner of relation "shared.hers"/,
+like(fails('bert', "CALL race_protect('joint', 'shared.joint', 7, 0, 'id', 1)"), qr/ERROR:  42501: must be owner of relation "shared.hers"/,
 	'an owner alone cannot join the budget of another');
-as('guardian', "CALL race_protect('joint', 'shared.joint', 7, 0, 'id')");
+as('guardian', "CALL race_protect('joint', 'shared.joint', 7, 0, 'id', 1)");
 is($cluster->sql("SELECT budget FROM _racepriv.race_datasets WHERE dataset = 'joint'"), 'hers', 'who acts for both can');
 like(fails('anna', "CALL race_budget_limit('hers', 9, 0)"), qr/ERROR:  42501: must be owner of relation "shared.his"/,
 	'then neither changes the limits alone');

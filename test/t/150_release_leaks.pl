@@ -37,7 +37,7 @@ BEGIN
 END $$;
 CREATE FUNCTION casts(value text) RETURNS float8 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN value::float8; END';
 CALL race_protect('visits', 'visits', 100000000);
-CALL race_protect('by_unit', 'by_unit', 100000000, 0, 'unit');
+CALL race_protect('by_unit', 'by_unit', 100000000, 0, 'unit', 1);
 CALL race_protect('by_condition', 'by_condition', 100000000);
 CALL race_protect('by_cast', 'by_cast', 100000000);
 END

@@ -16,7 +16,7 @@ CREATE TABLE visits (person int, age int CHECK (age BETWEEN 0 AND 120), town tex
 INSERT INTO visits SELECT i, i % 100, CASE WHEN i % 2 = 0 THEN 'Paris' ELSE 'Rome' END, 's' || i % 3, 'd' || i % 2, i, current_date - i % 10
 	FROM generate_series(1, 1000) i;
 CREATE TABLE others (id int PRIMARY KEY);
-CALL race_protect('visits', epsilon_limit => 100, delta_limit => 0.5, unit_column => 'person');
+CALL race_protect('visits', epsilon_limit => 100, delta_limit => 0.5, unit_column => 'person', max_contributions => 1);
 END
 
 # How many statements were counted while a statement ran, with itself

@@ -74,7 +74,7 @@ for my $caller ($ENV{PGUSER}, 'boss') {
 		my $relation = 'h.' . substr $dataset, 0, 1;
 		my $params = 'l2(dims=1, lower={0}, upper={9}, bandwidth=1)';
 		for my $call (
-			"CALL race_protect('$dataset', '$relation', 1e6, unit_column => 'id')",
+			"CALL race_protect('$dataset', '$relation', 1e6, unit_column => 'id', max_contributions => 1)",
 			"SELECT count(*) FROM race_columns", "SELECT count(*) FROM race_catalog",
 			"CALL race_describe('$dataset', 'x', bounds => 'private', epsilon => 50)",
 			"CALL race_describe('$dataset', 'x', 0, 9); CALL race_describe('$dataset', 'town', categories => '{Rome,Oslo}')",
@@ -127,7 +127,7 @@ is(as('own', "SELECT count(*), min(x) > 0 FROM race_synthesize(NULL::h.measured,
 
 # ------------------------------------------------------------------ taking over
 
-as('own', "GRANT USAGE ON SCHEMA h TO maker; CALL race_protect('own', 'h.t', 1e6, unit_column => 'id'); CALL race_describe('own', 'town', categories => '{Rome,Oslo}'); GRANT INSERT ON h.deeds TO maker");
+as('own', "GRANT USAGE ON SCHEMA h TO maker; CALL race_protect('own', 'h.t', 1e6, unit_column => 'id', max_contributions => 1); CALL race_describe('own', 'town', categories => '{Rome,Oslo}'); GRANT INSERT ON h.deeds TO maker");
 $cluster->sql("GRANT SELECT ON h.t TO maker");
 as('maker', "CALL race_release('hers', 'own', '{town}', 1, series => '{\"by\": \"at\", \"every\": \"1 day\", \"starting\": \"2026-01-01\", \"until\": \"2026-01-03\"}')");
 as('maker', "CALL race_release('hers too', 'own', '{town}', 1)");
@@ -195,7 +195,7 @@ $cluster->sql('REVOKE CREATE ON SCHEMA m FROM own');
 
 # while a release waits for the lock, the table or the view under it goes
 as('own', 'CREATE TABLE h.going AS SELECT 1 AS id, 1 AS x; CREATE VIEW h.over AS TABLE h.going');
-as('own', "CALL race_protect('$_', 'h.$_', 10, unit_column => 'id'); CALL race_describe('$_', 'x', 0, 9)") for qw(going over);
+as('own', "CALL race_protect('$_', 'h.$_', 10, unit_column => 'id', max_contributions => 1); CALL race_describe('$_', 'x', 0, 9)") for qw(going over);
 $cluster->sql("CALL race_release('$_', '$_', '{x}', 1)") for qw(going over);
 for my $case (['going', "CALL race_release('new', 'going', '{x}', 1)"], ['going', "CALL race_release_next('going')"], ['going', "CALL race_describe('going', 'x', bounds => 'private', epsilon => 0.5)"],
 	['over', "CALL race_release_sketch('new', 'over', 'l2(dims=1, rows=16, range=16)', 'ARRAY[x]', 1)"], ['over', "CALL race_release_next('over')"]) {

@@ -13,8 +13,8 @@ sql(<<'END');
 CREATE TABLE visits AS SELECT i AS person, i % 3 AS other, i % 10 AS x, date '2026-01-01' + i % 2 AS day FROM generate_series(1, 300) i;
 CREATE TABLE names AS SELECT i AS k, i AS w FROM generate_series(0, 9) i;
 CREATE VIEW seen AS SELECT person, other, x, w, day FROM visits JOIN names ON names.k = visits.x;
-CALL race_protect('visits', epsilon_limit => 100, unit_column => 'person', columns => '{"x": [0, 9]}');
-CALL race_protect('seen', epsilon_limit => 100, unit_column => 'person', public_tables => '{names}', columns => '{"x": [0, 9]}');
+CALL race_protect('visits', epsilon_limit => 100, unit_column => 'person', max_contributions => 1, columns => '{"x": [0, 9]}');
+CALL race_protect('seen', epsilon_limit => 100, unit_column => 'person', max_contributions => 1, public_tables => '{names}', columns => '{"x": [0, 9]}');
 CALL race_release('visits', 'visits', '{x}', 1);
 CALL race_release('seen', 'seen', '{x}', 1);
 END

@@ -87,7 +87,7 @@ ALTER TABLE guests OWNER TO data_owner;
 SET ROLE data_owner;
 CALL race_protect('patients', 'patients', 1e6, 0.1, unit_column => 'person', max_contributions => 2);
 CALL race_protect('workers', 'workers', 1e4, 1e-6, accounting => 'zcdp');
-CALL race_protect('guests', 'guests', 3, 1e-4, unit_column => 'person', neighbors => 'substitute');
+CALL race_protect('guests', 'guests', 3, 1e-4, unit_column => 'person', max_contributions => 1, neighbors => 'substitute');
 END
 	for my $role ('scheduler', map { "curator$_" } 1 .. CURATORS) {
 		sql("CREATE ROLE $role LOGIN; CALL race_grant('$role', 'curator'); GRANT SELECT ON patients, workers, guests TO $role");

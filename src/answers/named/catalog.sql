@@ -9,7 +9,8 @@ SELECT f.name, f.version, p.labels, f.description,
 	CASE WHEN f.value_bound IS NULL THEN c.lower ELSE pg_catalog.array_append(c.lower, p.value_lower) END AS lower,
 	CASE WHEN f.value_bound IS NULL THEN c.upper ELSE pg_catalog.array_append(c.upper, p.value_upper) END AS upper,
 	p.count, p.epsilon, p.delta, f.released_at, f.dataset, race_domains(f.sketch) AS domains, f.during,
-	f.provenance->>'weight'::text AS weight, (f.provenance->>'weight_max'::text)::int AS weight_max
+	f.provenance->>'weight'::text AS weight, (f.provenance->>'weight_max'::text)::int AS weight_max,
+	f.provenance->>'where'::text AS "where"
 FROM _racepriv.race_releases f
 CROSS JOIN LATERAL (
 	SELECT pg_catalog.array_agg(c.number::text ORDER BY c.number), pg_catalog.array_agg(c.lower ORDER BY c.number),
@@ -44,6 +45,7 @@ COMMENT ON COLUMN @extschema@.race_catalog.domains IS 'of a release by columns, 
 COMMENT ON COLUMN @extschema@.race_catalog.during IS 'of a series, the time of the records of its latest value, which count is of; NULL in others';
 COMMENT ON COLUMN @extschema@.race_catalog.weight IS 'of records with weights, the expression of a weight; then count is the sum of weights. NULL in others';
 COMMENT ON COLUMN @extschema@.race_catalog.weight_max IS 'the largest weight, above which weights are cut; NULL in others';
+COMMENT ON COLUMN @extschema@.race_catalog."where" IS 'the condition of the rows that are counted; NULL if all are';
 
 DO $$
 BEGIN
