@@ -19,6 +19,7 @@
 #include "answers/distributed_query.h"
 #include "answers/fit.h"
 #include "answers/table_model.h"
+#include "answers/table_report.h"
 
 #if PG_VERSION_NUM >= 180000
 PG_MODULE_MAGIC_EXT(.name = "racepriv", .version = "0.3.0");
@@ -31,7 +32,8 @@ void _PG_init(void);
 static char *vector_code = NULL;
 
 /* What releases need of answers */
-static const RaceModels models = {race_fit_has_bounds, race_fit_private, race_classes_score};
+static const RaceModels models = {race_fit_has_bounds, race_fit_private, race_classes_score,
+								  race_report_summary};
 
 static bool
 check_vector_code(char **name, void **extra, GucSource source)

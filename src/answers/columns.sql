@@ -175,3 +175,19 @@ CREATE FUNCTION race_outliers(
 	AS 'MODULE_PATHNAME', 'race_outliers_records' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION race_outliers(race_sketch, anycompatible, float8) IS
 	'how typical records are among those of a value of tables: {"age": 30, "town": "Rome"}, or an array of such, jsonb or its text. lower and upper are of share. Errors: 42703, 22023';
+
+CREATE TYPE race_report_result AS (
+	topic text, "column" text, value float8, lower float8, upper float8, advice text);
+COMMENT ON TYPE race_report_result IS 'a row of the result of race_report';
+COMMENT ON COLUMN race_report_result.topic IS 'records; units; of a column the share that is missing, not in the list, not chosen, or at a bound; of a measured table the error of a cell; the number of columns that are connected, or alone';
+COMMENT ON COLUMN race_report_result."column" IS 'the column, or columns; NULL for all';
+COMMENT ON COLUMN race_report_result.value IS 'a number of records or units, a share of records, the standard error of a count, a number of columns';
+COMMENT ON COLUMN race_report_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN race_report_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_report_result.advice IS 'what to change, and the statement; NULL where nothing is wrong';
+
+CREATE FUNCTION race_report(sketch race_sketch, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_report_result
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION race_report(race_sketch, float8) IS
+	'what a value of tables shows of itself: shares of each column that are missing, not in its list or at its bounds, which tables were measured, which columns have answers together, and what to change. Errors: 22023';

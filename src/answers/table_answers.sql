@@ -108,3 +108,9 @@ CREATE FUNCTION _racepriv._race_tables_outliers(
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'race_outliers_records' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION _racepriv._race_tables_outliers(race_sketch, text, float8) IS 'race_outliers of a value';
+
+CREATE FUNCTION _racepriv._race_report(value race_sketch, confidence float8, dataset text)
+	RETURNS SETOF race_report_result
+	AS 'MODULE_PATHNAME', 'race_report' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION _racepriv._race_report(race_sketch, float8, text) IS
+	'race_report of a value, with the name of a dataset in statements';

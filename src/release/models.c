@@ -1,6 +1,7 @@
 /*
  * models.c
- *		What a release needs of models and of scores, which answers compute from private values
+ *		What a release needs of models, scores and reports, which answers compute from private
+ *		values
  */
 #include "postgres.h"
 

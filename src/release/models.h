@@ -1,6 +1,7 @@
 /*
  * models.h
- *		What a release needs of models and of scores, which answers compute from private values
+ *		What a release needs of models, scores and reports, which answers compute from private
+ *		values
  */
 #ifndef RACE_RELEASE_MODELS_H
 #define RACE_RELEASE_MODELS_H
@@ -18,6 +19,7 @@ typedef struct RaceModels
 		const RaceParams *params);           /* can sketches with these parameters have a model? */
 	Datum (*fit)(Datum sketch);              /* a private sketch with a model */
 	Datum (*score)(FunctionCallInfo fcinfo); /* _race_score_of(sketches, q) */
+	char *(*summarize)(Datum sketch); /* what is wrong with domains of columns, as lines, or NULL */
 } RaceModels;
 
 extern const RaceModels *race_models;

@@ -223,7 +223,8 @@ BEGIN
 	parts := _racepriv._race_lock_tables('_racepriv.race_budget_tables'::regclass, _racepriv._race_with_parts(tables), true);
 	IF EXISTS (SELECT FROM _racepriv.race_datasets d WHERE d.dataset = _race_protect.dataset) THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
-			HINT = 'CALL race_protect again with max_contributions or columns to correct it; race_budget_limit changes the limits of its budget.';
+			HINT = E'CALL race_protect with max_contributions or columns to correct it, race_budget_limit for its limits.\n'
+				|| 'Under another name the relation can have another unit, and shares the budget.';
 	END IF;
 
 	shared := _racepriv._race_find_budget(tables, public_tables);
@@ -267,10 +268,11 @@ BEGIN
 		END IF;
 	END IF;
 	IF max_contributions IS NULL AND NOT one_row THEN
-		RAISE EXCEPTION 'race_protect needs max_contributions: the number of rows of one "%" that a release may count', unit_column
+		RAISE EXCEPTION 'race_protect needs max_contributions, the number of rows of one "%" that are counted', unit_column
 			USING ERRCODE = 'null_value_not_allowed',
-				DETAIL = format('No unique index states that each "%s" has one row in %s. A release leaves out the rows beyond max_contributions, and its noise grows with it.', unit_column, relation),
-				HINT = 'Write max_contributions => 1 if each has one row; else the number that few exceed, which public knowledge and not this table tells. The owner can correct it later.';
+				DETAIL = format('No unique index states that each "%s" has one row in %s.', unit_column, relation),
+				HINT = E'Rows beyond it are left out, and noise grows with it. Write 1 if each has one row,\n'
+					|| 'else a number that few exceed, which the table itself must not tell. The owner can correct it.';
 	END IF;
 	max_contributions := coalesce(max_contributions, 1);
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));
@@ -317,7 +319,8 @@ BEGIN
 	IF other IS NOT NULL OR coalesce(max_contributions, d.max_contributions) = d.max_contributions AND NOT columns THEN
 		RAISE EXCEPTION 'dataset "%" is protected already', dataset USING ERRCODE = 'duplicate_object',
 			DETAIL = CASE WHEN other IS NULL THEN 'Nothing is to be corrected.' ELSE format('It has another %s.', other) END,
-			HINT = 'CALL race_protect again with max_contributions or columns to correct it; race_budget_limit changes the limits of its budget. Under another name, the relation can have another unit, and shares the budget.';
+			HINT = E'CALL race_protect with max_contributions or columns to correct it, race_budget_limit for its limits.\n'
+				|| 'Under another name the relation can have another unit, and shares the budget.';
 	END IF;
 	IF max_contributions <> d.max_contributions THEN
 		UPDATE _racepriv.race_datasets u SET max_contributions = _race_correct.max_contributions WHERE u.dataset = d.dataset;

@@ -96,6 +96,7 @@ typedef struct RaceReleaseRun
 	Datum provenance;    /* jsonb: public facts of that charge, for race_label */
 	char *chosen_notice; /* notice of what was chosen from private data, or NULL */
 	char *chosen_detail; /* detail of that notice, or NULL */
+	Datum value;         /* value of a release by columns that was stored, or 0 */
 } RaceReleaseRun;
 
 static RaceParameter
@@ -719,6 +720,8 @@ make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 		check_current(run, plan, &reading);
 	}
 	store_parts(run, plan, n, labels, sketches, scores);
+	if (plan->domains != 0 && race_summary_kind(plan->params)->selected)
+		run->value = race_columns_set(sketches[0], plan->domains);
 	if (plan->units != NULL)
 		race_units_store(plan->units, &run->ledger, plan->request.name, plan->interval.length);
 }
@@ -860,6 +863,20 @@ make_values(RaceReleaseRun *run)
 					   run->plan->request.name, made));
 }
 
+/* Tell what the stored value shows of its columns, free of charge: it is private. */
+static void
+tell_report(const RaceReleaseRun *run)
+{
+	char *summary = run->value == 0 ? NULL : race_models->summarize(run->value);
+
+	if (summary != NULL)
+		ereport(NOTICE,
+				(errmsg("release \"%s\" may lack what its columns have", run->plan->request.name),
+				 errdetail_internal("%s", summary),
+				 errhint("SELECT * FROM race_report(%s) tells what to change.",
+						 quote_literal_cstr(run->plan->request.name))));
+}
+
 static void
 charge_and_make(RaceReleaseRun *run)
 {
@@ -903,6 +920,7 @@ charge_and_make(RaceReleaseRun *run)
 		ereport(NOTICE,
 				(errmsg_internal("%s", run->chosen_notice),
 				 run->chosen_detail != NULL ? errdetail_internal("%s", run->chosen_detail) : 0));
+	tell_report(run);
 	if (run->described == NULL)
 		tell_left(run);
 }

@@ -131,6 +131,7 @@ my %of_tables = (
 		query => [[map { quoted($_) . '::jsonb' } '{}', '{"%N": 0}', '{"%N": -1e300}', '{"%N": 1e300}', '{"%N": [null, 0]}', undef],
 			{(map { quoted($_) . '::jsonb' => '22023' } '[]', '1', 'null', '{"%N": {}}'), quoted('{"no such": 1}') . '::jsonb' => '42703', "''::text" => '22P02', '3' => '22023'}], confidence => \@confidences},
 	race_correlation => {confidence => \@confidences},
+	race_report => {confidence => \@confidences},
 	race_regress => {target => [[map { quoted($_) } '%W', '%D', undef], {quoted('no such') => '42703', "''" => '42703', quoted('%C') => '22023', quoted('%N') => '22023'}],
 		columns => [["'{%N}'"], {"'{}'" => '22023', "'{NULL}'" => '22023', "'{%N,%N}'" => '22023', "'{%W}'" => '22023', "'{no such}'" => '42703', "'{%C}'" => '22023'}], confidence => \@confidences},
 	race_modes => {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}], label => \@labels},
@@ -206,7 +207,7 @@ my %calls = (
 );
 
 # Routines that take a value in place of the name of a release
-my @of_values = qw(race_classify race_correlation race_count race_crosstab race_curve race_heatmap race_histogram race_mean race_outliers race_quantiles race_regress race_sum race_synthesize race_trend);
+my @of_values = qw(race_classify race_correlation race_count race_crosstab race_curve race_heatmap race_histogram race_mean race_outliers race_quantiles race_regress race_report race_sum race_synthesize race_trend);
 
 # Further calls of routines that answer by the name of a release: [function, call, SQLSTATE]
 my @further = (

@@ -157,6 +157,20 @@ CREATE FUNCTION @extschema@.race_classify(
 COMMENT ON FUNCTION @extschema@.race_classify(text, text, anycompatible, float8) IS
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
+CREATE FUNCTION _racepriv._race_report(release text, confidence float8)
+	RETURNS SETOF race_report_result LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	SET search_path = pg_catalog, pg_temp AS $$
+	SELECT r.* FROM _racepriv._race_report(_racepriv._race_released(release), confidence,
+		(SELECT min(p.dataset) FROM _racepriv.race_releases p WHERE p.name = (SELECT q.name FROM _racepriv._race_period(release) q))) r
+$$;
+COMMENT ON FUNCTION _racepriv._race_report(text, float8) IS 'the body of race_report';
+
+CREATE FUNCTION @extschema@.race_report(release text, confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_report_result
+	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+COMMENT ON FUNCTION @extschema@.race_report(text, float8) IS
+	'what a release by columns shows of itself, free of charge: shares of each column that are missing, not in its list or at its bounds, which tables were measured, which columns have answers together, and the statements that change it. Errors: 42704, 22023';
+
 CREATE FUNCTION @extschema@.race_correlation(
 	release text, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_correlation_result
