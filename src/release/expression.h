@@ -19,14 +19,12 @@ extern List *race_parse(const char *text);
 typedef enum RaceExpressionUse
 {
 	RACE_AS_RECORD,
-	RACE_AS_LABEL,
-	RACE_AS_VALUE
+	RACE_AS_LABEL
 } RaceExpressionUse;
 
 /*
  * Analyze the one expression that a text is under a search_path, over the relation
- * that is alone in FROM of the query that pstate analyzes; cast to text for a label, and to
- * float8 for a value.
+ * that is alone in FROM of the query that pstate analyzes; cast to text for a label.
  * *written is the expression as PostgreSQL writes it, all names qualified, so that it
  * can be analyzed again under RACE_SAFE_PATH.  Adds the functions that it calls.
  *
